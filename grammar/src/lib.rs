@@ -1,0 +1,43 @@
+//! MemQL, the memory query language: text to a typed tree.
+//!
+//! ```text
+//! text ──scan──▶ brackets and quotes pair up ──memql.pest──▶ pairs ──parse──▶ ast::Statement
+//! ```
+//!
+//! Parsing is a function of the text alone: no parameters, clock or catalogue go in. This crate
+//! never knows ids, disk or models, and no pest type leaves it. Patterns and expressions follow
+//! ISO GQL and openCypher, times follow SQL:2011.
+//!
+//! ```
+//! let script = engraph_grammar::parse("MATCH (p:Person) RETURN p.key;").unwrap();
+//! assert_eq!(script.len(), 1);
+//! let error = engraph_grammar::parse("MATCH (p:Person RETURN p.key;").unwrap_err();
+//! assert_eq!(error.message, "this `(` is never closed");
+//! ```
+
+pub mod ast;
+mod error;
+mod expr;
+mod parse;
+mod scan;
+mod suggest;
+mod words;
+
+pub use error::SyntaxError;
+pub use scan::{NESTING_MAX, TEXT_BYTES_MAX};
+pub use suggest::closest;
+
+/// Parses a script: statements separated by `;`.
+pub fn parse(text: &str) -> Result<Vec<ast::Statement>, SyntaxError> {
+    scan::check(text)?;
+    parse::script(text)
+}
+
+/// Whether the text may go on: a bracket, quote or comment is open, or no `;` ends it. A shell asks
+/// for another line then.
+pub fn is_unfinished(text: &str) -> bool {
+    match scan::check(text) {
+        Err(error) => error.message.ends_with("is never closed"),
+        Ok(()) => !text.trim().is_empty() && !text.trim_end().ends_with(';'),
+    }
+}

@@ -1,0 +1,122 @@
+//! One pass over the text before the parser sees it: size, quotes, brackets and how deep they nest.
+//!
+//! The parser descends once per bracket, so this is what keeps its stack bounded; and it can say
+//! which quote or bracket was never closed, where a grammar only knows that the text ended.
+
+use crate::error::SyntaxError;
+
+/// The longest text, in bytes.
+pub const TEXT_BYTES_MAX: usize = 1 << 20;
+/// The deepest nesting of brackets.
+pub const NESTING_MAX: usize = 128;
+
+/// Checks the text; `Ok` says that brackets pair up and every quote is closed.
+pub(crate) fn check(text: &str) -> Result<(), SyntaxError> {
+    if text.len() > TEXT_BYTES_MAX {
+        let message =
+            format!("the text has {} bytes, more than the limit of {TEXT_BYTES_MAX}", text.len());
+        return Err(SyntaxError::new(message, 0, 0).help("send it in smaller pieces"));
+    }
+    let mut open: Vec<(usize, u8)> = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let byte = text.as_bytes()[at];
+        at = match byte {
+            b'\'' | b'"' => skip_string(text, at)?,
+            b'`' => skip_to(text, at, 1, "`", "back quote")?,
+            b'/' | b'-' if is_line_comment(&text[at..]) => {
+                text[at..].find('\n').map_or(text.len(), |n| at + n)
+            }
+            b'/' if text[at..].starts_with("/*") => skip_to(text, at, 2, "*/", "comment")?,
+            b'(' | b'[' | b'{' => {
+                open.push((at, byte));
+                nested(&open, at)?;
+                at + 1
+            }
+            b')' | b']' | b'}' => {
+                close(&mut open, at, byte)?;
+                at + 1
+            }
+            _ => at + 1,
+        };
+    }
+    match open.last() {
+        Some(&(at, byte)) => Err(SyntaxError::new(
+            format!("this `{}` is never closed", byte as char),
+            at,
+            at + 1,
+        )
+        .help(format!("close it with `{}`", partner(byte) as char))),
+        None => Ok(()),
+    }
+}
+
+fn is_line_comment(rest: &str) -> bool {
+    rest.starts_with("//")
+        || rest
+            .strip_prefix("--")
+            .is_some_and(|tail| tail.is_empty() || tail.starts_with([' ', '\t', '\r', '\n']))
+}
+
+fn skip_string(text: &str, start: usize) -> Result<usize, SyntaxError> {
+    let bytes = text.as_bytes();
+    let quote = bytes[start];
+    let mut at = start + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 2,
+            byte if byte == quote => return Ok(at + 1),
+            _ => at += 1,
+        }
+    }
+    Err(SyntaxError::new("this quote is never closed", start, start + 1)
+        .help(format!("close it with {}", quote as char)))
+}
+
+fn skip_to(
+    text: &str,
+    start: usize,
+    opener: usize,
+    end: &str,
+    what: &str,
+) -> Result<usize, SyntaxError> {
+    let inside = start + opener;
+    match text[inside..].find(end) {
+        Some(n) => Ok(inside + n + end.len()),
+        None => Err(SyntaxError::new(format!("this {what} is never closed"), start, start + 1)
+            .help(format!("close it with `{end}`"))),
+    }
+}
+
+fn nested(open: &[(usize, u8)], at: usize) -> Result<(), SyntaxError> {
+    if open.len() > NESTING_MAX {
+        let message = format!("brackets nest deeper than the limit of {NESTING_MAX}");
+        return Err(SyntaxError::new(message, at, at + 1));
+    }
+    Ok(())
+}
+
+fn close(open: &mut Vec<(usize, u8)>, at: usize, byte: u8) -> Result<(), SyntaxError> {
+    match open.pop() {
+        Some((_, opener)) if partner(opener) == byte => Ok(()),
+        Some((_, opener)) => {
+            let message = format!(
+                "`{}` does not close `{}`",
+                byte as char, opener as char
+            );
+            Err(SyntaxError::new(message, at, at + 1)
+                .help(format!("close it with `{}` first", partner(opener) as char)))
+        }
+        None => {
+            Err(SyntaxError::new(format!("nothing opens this `{}`", byte as char), at, at + 1))
+        }
+    }
+}
+
+fn partner(opener: u8) -> u8 {
+    match opener {
+        b'(' => b')',
+        b'[' => b']',
+        _ => b'}',
+    }
+}

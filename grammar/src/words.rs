@@ -1,0 +1,262 @@
+//! What the rules of the grammar are called in an error message.
+
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+use crate::error::SyntaxError;
+use crate::parse::Rule;
+use crate::suggest::closest;
+
+/// The most alternatives that a message lists.
+const EXPECTED_MAX: usize = 8;
+
+/// Words of other query languages, and what MemQL says instead.
+const FOREIGN: [(&str, &str); 8] = [
+    ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
+    ("MERGE", "write REMEMBER, which merges what it already knows"),
+    ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
+    ("SELECT", "write MATCH (pattern) RETURN columns"),
+    ("DELETE", "write MATCH (pattern) RETRACT f, which keeps the history"),
+    ("SET", "write REMEMBER (:Label 'key' {property: value})"),
+    ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
+    ("DETACH", "write MATCH (pattern) RETRACT f, which keeps the history"),
+];
+
+/// A pest error in the user's words.
+pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
+    let at = match error.location {
+        InputLocation::Pos(at) => at,
+        InputLocation::Span((start, _)) => start,
+    };
+    let (found, end) = token(text, at);
+    let positives = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
+        ErrorVariant::CustomError { message } => {
+            return SyntaxError::new(message.clone(), at, end);
+        }
+    };
+    let expected = expected(positives);
+    let message = match expected.as_slice() {
+        [] => format!("{found} is not expected here"),
+        words => format!("expected {}, found {found}", alternatives(words)),
+    };
+    let error = SyntaxError::new(message, at, end);
+    match help(&text[at..end], &expected) {
+        Some(help) => error.help(help),
+        None => error,
+    }
+}
+
+/// The expected things, each once, in the order of the grammar.
+fn expected(positives: &[Rule]) -> Vec<&'static str> {
+    let mut words = Vec::new();
+    for word in positives.iter().map(|rule| word(*rule)) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+fn alternatives(words: &[&str]) -> String {
+    match words {
+        [one] => (*one).to_owned(),
+        [first @ .., last] if words.len() <= EXPECTED_MAX => {
+            format!("{} or {last}", first.join(", "))
+        }
+        _ => format!("{} or another of {}", words[..EXPECTED_MAX].join(", "), words.len()),
+    }
+}
+
+fn help(found: &str, expected: &[&'static str]) -> Option<String> {
+    if let Some((word, mend)) = FOREIGN.iter().find(|(word, _)| word.eq_ignore_ascii_case(found)) {
+        return Some(format!("MemQL has no {word}: {mend}"));
+    }
+    let keywords = expected.iter().copied().filter(|word| word.chars().all(is_keyword_letter));
+    closest(found, keywords).map(|word| format!("did you mean {word}?"))
+}
+
+fn is_keyword_letter(letter: char) -> bool {
+    letter.is_ascii_uppercase() || letter == '_'
+}
+
+/// The word or character at `at`, quoted for a message, and where it ends.
+fn token(text: &str, at: usize) -> (String, usize) {
+    let rest = &text[at..];
+    let Some(first) = rest.chars().next() else {
+        return ("the end of the text".to_owned(), at);
+    };
+    let length = match rest.find(|c: char| !c.is_alphanumeric() && c != '_') {
+        Some(0) => first.len_utf8(),
+        Some(n) => n,
+        None => rest.len(),
+    };
+    let shown: String = rest[..length].chars().take(40).flat_map(char::escape_debug).collect();
+    (format!("`{shown}`"), at + length)
+}
+
+/// A rule in words: keywords in capitals, signs in back quotes, the rest by its meaning.
+fn word(rule: Rule) -> &'static str {
+    match rule {
+        Rule::EOI => "the end of the text",
+        Rule::script | Rule::explain | Rule::query => "a statement",
+        Rule::path_pattern | Rule::node_pattern => "a node `(...)`",
+        Rule::relation_pattern | Rule::left_end | Rule::fact_link => "a relation `-[...]->`",
+        Rule::right_end => "`->`",
+        Rule::relation_filter => "`[`",
+        Rule::label_filter => "`:`",
+        Rule::node_key | Rule::string | Rule::single | Rule::double => "a string",
+        Rule::quantifier
+        | Rule::any_hops
+        | Rule::some_hops
+        | Rule::optional_hop
+        | Rule::star_range
+        | Rule::exactly_to
+        | Rule::to_only
+        | Rule::exactly
+        | Rule::between_hops
+        | Rule::to_hops => "a number of hops",
+        Rule::expression
+        | Rule::sum
+        | Rule::call
+        | Rule::list
+        | Rule::parameter
+        | Rule::float
+        | Rule::not
+        | Rule::negative
+        | Rule::positive
+        | Rule::yes
+        | Rule::no
+        | Rule::null
+        | Rule::date
+        | Rule::timestamp
+        | Rule::return_item
+        | Rule::sort_item => "an expression",
+        Rule::integer | Rule::amount => "a number",
+        Rule::map => "`{`",
+        Rule::map_entry => "a property",
+        Rule::name | Rule::plain_name | Rule::quoted_name | Rule::quoted_part => "a name",
+        Rule::variable => "a name",
+        Rule::all_columns => "`*`",
+        Rule::property | Rule::index | Rule::is_null | Rule::is_not_null => "an operator",
+        Rule::or
+        | Rule::xor
+        | Rule::and
+        | Rule::starts_with
+        | Rule::ends_with
+        | Rule::contains
+        | Rule::member
+        | Rule::not_equal
+        | Rule::less_equal
+        | Rule::greater_equal
+        | Rule::equal
+        | Rule::less
+        | Rule::greater
+        | Rule::add
+        | Rule::subtract
+        | Rule::multiply
+        | Rule::divide
+        | Rule::remainder => "an operator",
+        Rule::match_clause | Rule::beam_width => "MATCH",
+        Rule::search_clause => "SEARCH",
+        Rule::return_clause => "RETURN",
+        Rule::retract_clause => "RETRACT",
+        Rule::where_clause => "WHERE",
+        Rule::valid_time | Rule::system_time => "FOR",
+        Rule::as_of => "AS OF",
+        Rule::from_to | Rule::valid_from => "FROM",
+        Rule::between => "BETWEEN",
+        Rule::confidence_floor | Rule::confidence_policy | Rule::fact_confidence => "CONFIDENCE",
+        Rule::intent_only | Rule::default_intent | Rule::fact_intent => "INTENT",
+        Rule::expand_width => "EXPAND",
+        Rule::score_by => "SCORE",
+        Rule::order_by => "ORDER",
+        Rule::ascending => "ASC",
+        Rule::descending => "DESC",
+        Rule::skip_rows => "SKIP",
+        Rule::limit_rows => "LIMIT",
+        Rule::define_relation => "DEFINE",
+        Rule::cardinality => "CARDINALITY",
+        Rule::conflict_threshold => "THRESHOLD",
+        Rule::remember => "REMEMBER",
+        Rule::fact_validity => "VALID",
+        Rule::valid_to => "TO",
+        Rule::fact_source => "SOURCE",
+        Rule::alias => "ALIAS",
+        Rule::observe => "OBSERVE",
+        Rule::begin => "BEGIN",
+        Rule::commit => "COMMIT",
+        Rule::rollback => "ROLLBACK",
+        keyword => keyword_text(keyword).unwrap_or("something else"),
+    }
+}
+
+/// The text of a keyword rule; none for any other rule.
+pub(crate) fn keyword_text(rule: Rule) -> Option<&'static str> {
+    Some(match rule {
+        Rule::k_alias => "ALIAS",
+        Rule::k_all => "ALL",
+        Rule::k_and => "AND",
+        Rule::k_as => "AS",
+        Rule::k_asc => "ASC",
+        Rule::k_ascending => "ASCENDING",
+        Rule::k_beam => "BEAM",
+        Rule::k_begin => "BEGIN",
+        Rule::k_between => "BETWEEN",
+        Rule::k_by => "BY",
+        Rule::k_cardinality => "CARDINALITY",
+        Rule::k_commit => "COMMIT",
+        Rule::k_confidence => "CONFIDENCE",
+        Rule::k_contains => "CONTAINS",
+        Rule::k_date => "DATE",
+        Rule::k_define => "DEFINE",
+        Rule::k_desc => "DESC",
+        Rule::k_descending => "DESCENDING",
+        Rule::k_distinct => "DISTINCT",
+        Rule::k_ends => "ENDS",
+        Rule::k_expand => "EXPAND",
+        Rule::k_explain => "EXPLAIN",
+        Rule::k_false => "FALSE",
+        Rule::k_for => "FOR",
+        Rule::k_from => "FROM",
+        Rule::k_in => "IN",
+        Rule::k_intent => "INTENT",
+        Rule::k_is => "IS",
+        Rule::k_limit => "LIMIT",
+        Rule::k_many => "MANY",
+        Rule::k_match => "MATCH",
+        Rule::k_not => "NOT",
+        Rule::k_null => "NULL",
+        Rule::k_observe => "OBSERVE",
+        Rule::k_of => "OF",
+        Rule::k_offset => "OFFSET",
+        Rule::k_one => "ONE",
+        Rule::k_or => "OR",
+        Rule::k_order => "ORDER",
+        Rule::k_relation => "RELATION",
+        Rule::k_remember => "REMEMBER",
+        Rule::k_retract => "RETRACT",
+        Rule::k_return => "RETURN",
+        Rule::k_rollback => "ROLLBACK",
+        Rule::k_score => "SCORE",
+        Rule::k_search => "SEARCH",
+        Rule::k_session => "SESSION",
+        Rule::k_skip => "SKIP",
+        Rule::k_source => "SOURCE",
+        Rule::k_starts => "STARTS",
+        Rule::k_system_time => "SYSTEM_TIME",
+        Rule::k_threshold => "THRESHOLD",
+        Rule::k_timestamp => "TIMESTAMP",
+        Rule::k_to => "TO",
+        Rule::k_top => "TOP",
+        Rule::k_true => "TRUE",
+        Rule::k_turn => "TURN",
+        Rule::k_unknown => "UNKNOWN",
+        Rule::k_valid => "VALID",
+        Rule::k_valid_time => "VALID_TIME",
+        Rule::k_vector => "VECTOR",
+        Rule::k_where => "WHERE",
+        Rule::k_with => "WITH",
+        Rule::k_xor => "XOR",
+        _ => return None,
+    })
+}

@@ -1,0 +1,173 @@
+//! Names to ids and back, and the rules of relations; kept in memory, written with each commit.
+//!
+//! Names are only ever added, so a reader with an older snapshot may use a newer catalogue.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{LabelId, PropertyId, RelationId, RelationRule};
+use crate::overlay::{Overlay, View};
+use crate::record;
+
+/// What a name is the name of; its number is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Label,
+    Relation,
+    Property,
+}
+
+/// Prefix of the rules in `meta`.
+const RULE: &[u8] = b"rule/";
+
+/// Interned names of one kind, in order of their ids.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    names: Vec<String>,
+    ids: HashMap<String, u32>,
+}
+
+impl Names {
+    fn intern(&mut self, kind: Kind, name: &str, overlay: &mut Overlay) -> Result<u32> {
+        if let Some(id) = self.ids.get(name) {
+            return Ok(*id);
+        }
+        let id = u32::try_from(self.names.len()).map_err(|_| StorageError::Exhausted("name"))?;
+        let by_name = [&[kind as u8, 0], name.as_bytes()].concat();
+        let by_id = [&[kind as u8, 1][..], &id.to_be_bytes()].concat();
+        overlay.put(Family::Symbols, by_name, id.to_be_bytes().to_vec());
+        overlay.put(Family::Symbols, by_id, name.as_bytes().to_vec());
+        self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        Ok(id)
+    }
+
+    fn read(view: View<'_>, kind: Kind) -> Result<Self> {
+        let mut names = Self::default();
+        let (from, to) = ([kind as u8, 1], [kind as u8, 2]);
+        view.scan(Family::Symbols, &from, Some(&to), &mut |key, value| {
+            let damaged = |reason| StorageError::corrupt(Family::Symbols.name(), key, reason);
+            let name = std::str::from_utf8(value).map_err(|_| damaged("no name"))?;
+            let id = u32::try_from(names.names.len()).map_err(|_| damaged("too many names"))?;
+            if key[2..] != id.to_be_bytes() {
+                return Err(damaged("a name is missing before it"));
+            }
+            names.names.push(name.to_owned());
+            names.ids.insert(name.to_owned(), id);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(names)
+    }
+
+    fn name(&self, id: u32) -> &str {
+        usize::try_from(id).ok().and_then(|id| self.names.get(id)).map_or("?", String::as_str)
+    }
+}
+
+/// Every name and rule.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    labels: Names,
+    relations: Names,
+    properties: Names,
+    rules: HashMap<RelationId, RelationRule>,
+}
+
+impl Catalog {
+    pub(crate) fn read(view: View<'_>) -> Result<Self> {
+        let mut rules = HashMap::new();
+        let end = crate::key::after_prefix(RULE);
+        view.scan(Family::Meta, RULE, end.as_deref(), &mut |key, value| {
+            let damaged = || StorageError::corrupt(Family::Meta.name(), key, "no relation id");
+            let id: [u8; 4] = key[RULE.len()..].try_into().map_err(|_| damaged())?;
+            let rule = record::decode(Family::Meta, key, value)?;
+            rules.insert(RelationId(u32::from_be_bytes(id)), rule);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(Self {
+            labels: Names::read(view, Kind::Label)?,
+            relations: Names::read(view, Kind::Relation)?,
+            properties: Names::read(view, Kind::Property)?,
+            rules,
+        })
+    }
+
+    /// The id of a label that exists.
+    pub fn label(&self, name: &str) -> Option<LabelId> {
+        self.labels.ids.get(name).copied().map(LabelId)
+    }
+
+    /// The id of a relation that exists.
+    pub fn relation(&self, name: &str) -> Option<RelationId> {
+        self.relations.ids.get(name).copied().map(RelationId)
+    }
+
+    /// The id of a property that exists.
+    pub fn property(&self, name: &str) -> Option<PropertyId> {
+        self.properties.ids.get(name).copied().map(PropertyId)
+    }
+
+    /// The name of a label.
+    pub fn label_name(&self, label: LabelId) -> &str {
+        self.labels.name(label.0)
+    }
+
+    /// The name of a relation.
+    pub fn relation_name(&self, relation: RelationId) -> &str {
+        self.relations.name(relation.0)
+    }
+
+    /// The name of a property.
+    pub fn property_name(&self, property: PropertyId) -> &str {
+        self.properties.name(property.0)
+    }
+
+    /// Every label, in order of its id.
+    pub fn labels(&self) -> impl Iterator<Item = (LabelId, &str)> {
+        self.labels.names.iter().map(|name| (LabelId(self.labels.ids[name]), name.as_str()))
+    }
+
+    /// Every relation's name, in order of its id.
+    pub fn relations(&self) -> impl Iterator<Item = &str> {
+        self.relations.names.iter().map(String::as_str)
+    }
+
+    /// The rule of a relation: what was defined, or the default.
+    pub fn rule(&self, relation: RelationId) -> RelationRule {
+        self.rules.get(&relation).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn intern_label(&mut self, name: &str, overlay: &mut Overlay) -> Result<LabelId> {
+        self.labels.intern(Kind::Label, name, overlay).map(LabelId)
+    }
+
+    pub(crate) fn intern_relation(
+        &mut self,
+        name: &str,
+        overlay: &mut Overlay,
+    ) -> Result<RelationId> {
+        self.relations.intern(Kind::Relation, name, overlay).map(RelationId)
+    }
+
+    pub(crate) fn intern_property(
+        &mut self,
+        name: &str,
+        overlay: &mut Overlay,
+    ) -> Result<PropertyId> {
+        self.properties.intern(Kind::Property, name, overlay).map(PropertyId)
+    }
+
+    pub(crate) fn define(
+        &mut self,
+        relation: RelationId,
+        rule: RelationRule,
+        overlay: &mut Overlay,
+    ) -> Result<()> {
+        let key = [RULE, &relation.0.to_be_bytes()].concat();
+        overlay.put(Family::Meta, key, record::encode(&rule)?);
+        self.rules.insert(relation, rule);
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! What can go wrong below the language.
+
+use std::path::PathBuf;
+
+/// A failure of storage. The text says where and, where it can, what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// The folder cannot be read or written. Mend the path or its permissions.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Another handle has the database open for writing. Close it, or open read-only.
+    #[error(
+        "{path} is open for writing in process {pid}; close it there, or open it read-only",
+        path = path.display()
+    )]
+    Locked {
+        /// The database.
+        path: PathBuf,
+        /// The process that holds it, as far as it said.
+        pid: String,
+    },
+    /// There is no database to read.
+    #[error("{path} does not exist; open it for writing to create it", path = path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The path holds something else. Nothing was changed.
+    #[error("{path} is no Engraph database: {reason}", path = path.display())]
+    NotADatabase {
+        /// The path.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// Another version of Engraph wrote the database. Open it with that version.
+    #[error("the database has format {found}, and this version reads format {known}")]
+    Format {
+        /// The format on disk.
+        found: u32,
+        /// The format of this version.
+        known: u32,
+    },
+    /// A key or record on disk is not what was written. Restore a backup.
+    #[error("the database is damaged: {family}, key {key}: {reason}")]
+    Corrupt {
+        /// The column family.
+        family: &'static str,
+        /// The key, in hexadecimal.
+        key: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The key-value engine failed. The transaction was not committed.
+    #[error("the storage engine failed: {0}")]
+    Engine(String),
+    /// The database was opened read-only.
+    #[error("the database is open read-only; open it for writing")]
+    ReadOnly,
+    /// What was asked to be stored breaks a rule of the data model. Mend it.
+    #[error("{0}")]
+    Invalid(String),
+    /// Every id of this kind is used.
+    #[error("no {0} ids are left")]
+    Exhausted(&'static str),
+}
+
+impl StorageError {
+    pub(crate) fn corrupt(
+        family: &'static str,
+        key: &[u8],
+        reason: impl Into<String>,
+    ) -> Self {
+        use std::fmt::Write as _;
+        let key = key.iter().fold(String::new(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        Self::Corrupt { family, key, reason: reason.into() }
+    }
+}
+
+/// The result of storage.
+pub type Result<T> = std::result::Result<T, StorageError>;

@@ -1,0 +1,84 @@
+//! One table: every column family, its key and value.
+//!
+//! ```text
+//! family     key                                          value
+//! meta       name                                         format, counters, clock, model, rules
+//! symbols    kind, direction, name or id                  id or name
+//! nodes      node                                         node record
+//! nodes_past node, system_to                              node record that was replaced
+//! node_keys  label, key or alias                          node, key or alias
+//! versions   fact, version                                version record
+//! out        head, relation, valid_from, tail, fact       edge value
+//! in         tail, relation, valid_from, head, fact       edge value
+//! out_past   as out, then version                         edge value, system_to
+//! in_past    as in, then version                          edge value, system_to
+//! vectors    label, node                                  embedding, 32-bit floats
+//! ```
+//!
+//! A family comes with its first reader, so nothing is written that nobody reads.
+
+/// A column family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Format, counters, the clock, the model, relation rules.
+    Meta,
+    /// Interned names, both ways.
+    Symbols,
+    /// Nodes as they are.
+    Nodes,
+    /// Nodes as they were.
+    NodesPast,
+    /// Keys and aliases to nodes.
+    NodeKeys,
+    /// Every version of every fact.
+    Versions,
+    /// Believed facts by head.
+    Out,
+    /// Believed facts by tail.
+    In,
+    /// Versions no longer believed, by head.
+    OutPast,
+    /// Versions no longer believed, by tail.
+    InPast,
+    /// Embeddings of nodes.
+    Vectors,
+}
+
+impl Family {
+    /// Every family.
+    pub const ALL: [Self; 11] = [
+        Self::Meta,
+        Self::Symbols,
+        Self::Nodes,
+        Self::NodesPast,
+        Self::NodeKeys,
+        Self::Versions,
+        Self::Out,
+        Self::In,
+        Self::OutPast,
+        Self::InPast,
+        Self::Vectors,
+    ];
+
+    /// Its name on disk.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Symbols => "symbols",
+            Self::Nodes => "nodes",
+            Self::NodesPast => "nodes_past",
+            Self::NodeKeys => "node_keys",
+            Self::Versions => "versions",
+            Self::Out => "out",
+            Self::In => "in",
+            Self::OutPast => "out_past",
+            Self::InPast => "in_past",
+            Self::Vectors => "vectors",
+        }
+    }
+
+    /// Whether it is read by whole key more than by prefix, so that a Bloom filter pays.
+    pub(crate) fn is_point_read(self) -> bool {
+        matches!(self, Self::Nodes | Self::NodeKeys | Self::Versions)
+    }
+}

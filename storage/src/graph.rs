@@ -1,0 +1,357 @@
+//! The graph's data: ids, values, intervals, nodes, facts and relations.
+//!
+//! Plain data without I/O. Records on disk are these types, encoded by `record`.
+
+use std::collections::BTreeMap;
+
+use bincode::{Decode, Encode};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+        pub struct $name(pub $inner);
+    };
+}
+
+id!(
+    /// A node.
+    NodeId(u64)
+);
+id!(
+    /// A fact, the same through all its versions.
+    FactId(u64)
+);
+id!(
+    /// An interned label.
+    LabelId(u32)
+);
+id!(
+    /// An interned relation.
+    RelationId(u32)
+);
+id!(
+    /// An interned property name.
+    PropertyId(u32)
+);
+
+/// Microseconds since the Unix epoch, UTC; [`Interval::MIN`] and [`Interval::MAX`] are open ends.
+pub type Time = i64;
+
+/// A value of a property.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// No value.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A finite number.
+    Float(f64),
+    /// Text.
+    String(String),
+    /// An instant.
+    Timestamp(Time),
+    /// Values in order.
+    List(Vec<Value>),
+    /// Values by name.
+    Map(BTreeMap<String, Value>),
+}
+
+/// Properties by name id.
+pub type Properties = BTreeMap<PropertyId, Value>;
+
+/// Instants from `from`, before `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Interval {
+    /// The first instant, or [`Interval::MIN`].
+    pub from: Time,
+    /// The first instant that is no longer in it, or [`Interval::MAX`].
+    pub to: Time,
+}
+
+impl Interval {
+    /// No beginning.
+    pub const MIN: Time = Time::MIN;
+    /// No end.
+    pub const MAX: Time = Time::MAX;
+    /// All of time.
+    pub const ALL: Self = Self { from: Self::MIN, to: Self::MAX };
+
+    /// The interval, if it holds an instant.
+    pub fn new(from: Time, to: Time) -> Option<Self> {
+        (from < to && to != Self::MIN && from != Self::MAX).then_some(Self { from, to })
+    }
+
+    /// Whether the instant is in it.
+    pub fn contains(&self, time: Time) -> bool {
+        self.from <= time && time < self.to
+    }
+
+    /// Whether some instant is in both.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.from < other.to && other.from < self.to
+    }
+
+    /// Whether they overlap, or one begins where the other ends.
+    pub fn touches(&self, other: &Self) -> bool {
+        self.from <= other.to && other.from <= self.to
+    }
+
+    /// The smallest interval that holds both.
+    pub fn hull(&self, other: &Self) -> Self {
+        Self { from: self.from.min(other.from), to: self.to.max(other.to) }
+    }
+}
+
+/// What retrieval a fact is good for (REAL, section III-A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Intent {
+    /// What is so.
+    #[default]
+    Fact,
+    /// Why it is so.
+    Causal,
+    /// When it is so.
+    Temporal,
+    /// What it is compared with.
+    Contrast,
+    /// How it came to change.
+    Evolution,
+}
+
+impl Intent {
+    /// Every intent, in the order of its number on disk.
+    pub const ALL: [Self; 5] =
+        [Self::Fact, Self::Causal, Self::Temporal, Self::Contrast, Self::Evolution];
+
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fact => "fact",
+            Self::Causal => "causal",
+            Self::Temporal => "temporal",
+            Self::Contrast => "contrast",
+            Self::Evolution => "evolution",
+        }
+    }
+
+    /// The intent of that name, in any letter case.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|intent| intent.name().eq_ignore_ascii_case(name))
+    }
+}
+
+/// How many tails a head may have in a relation at any valid instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub enum Cardinality {
+    /// At most one stable tail.
+    One,
+    /// Any number.
+    Many,
+    /// Nobody has said; acts as many.
+    #[default]
+    Unknown,
+}
+
+/// How confidence moves when a held fact is asserted again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub enum ConfidencePolicy {
+    /// `1 - (1 - c1)(1 - c2)`: independent evidence adds up.
+    #[default]
+    NoisyOr,
+    /// The larger of the two.
+    Max,
+    /// The newer of the two.
+    Latest,
+}
+
+impl ConfidencePolicy {
+    /// Every policy.
+    pub const ALL: [Self; 3] = [Self::NoisyOr, Self::Max, Self::Latest];
+
+    /// Its name in MemQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoisyOr => "noisy_or",
+            Self::Max => "max",
+            Self::Latest => "latest",
+        }
+    }
+
+    /// The policy of that name, in any letter case.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name().eq_ignore_ascii_case(name))
+    }
+}
+
+/// What `DEFINE RELATION` says of a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct RelationRule {
+    /// How many tails at a time.
+    pub cardinality: Cardinality,
+    /// The intent of facts that name none.
+    pub intent: Intent,
+    /// How confidence moves.
+    pub policy: ConfidencePolicy,
+    /// A fact less sure than this never closes a stable one.
+    pub threshold: f64,
+}
+
+impl Default for RelationRule {
+    fn default() -> Self {
+        Self {
+            cardinality: Cardinality::default(),
+            intent: Intent::default(),
+            policy: ConfidencePolicy::default(),
+            threshold: 0.5,
+        }
+    }
+}
+
+/// A node as it is stored.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct NodeRecord {
+    /// Its label.
+    pub label: LabelId,
+    /// Its key, unique within the label.
+    pub key: String,
+    /// Other keys that lead to it.
+    pub aliases: Vec<String>,
+    /// Its properties.
+    pub properties: Properties,
+    /// When the node came to be, in system time.
+    pub created: Time,
+    /// When this state of it came to be, in system time.
+    pub system_from: Time,
+}
+
+/// What one version of a fact says, beside its head and relation.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Belief {
+    /// The tail.
+    pub tail: NodeId,
+    /// When it holds in the world.
+    pub valid: Interval,
+    /// How sure it is, in (0, 1].
+    pub confidence: f64,
+    /// What it is good for.
+    pub intent: Intent,
+    /// Held beside a stable fact that it contradicts without outweighing it.
+    pub uncertain: bool,
+    /// Where it comes from: node keys or any text.
+    pub sources: Vec<String>,
+    /// Its properties.
+    pub properties: Properties,
+}
+
+/// One version of a fact: a belief and when it was believed.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct VersionRecord {
+    /// The head.
+    pub head: NodeId,
+    /// The relation.
+    pub relation: RelationId,
+    /// What it says.
+    pub belief: Belief,
+    /// When it was believed; `to` is set once, from [`Interval::MAX`] to an instant.
+    pub system: Interval,
+}
+
+/// A fact as a traversal meets it: all that a filter looks at, without a second look-up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// The fact.
+    pub fact: FactId,
+    /// Which of its versions.
+    pub version: u32,
+    /// The head.
+    pub head: NodeId,
+    /// The relation.
+    pub relation: RelationId,
+    /// The tail.
+    pub tail: NodeId,
+    /// When it holds in the world.
+    pub valid: Interval,
+    /// When it was believed.
+    pub system: Interval,
+    /// How sure it is, in (0, 1].
+    pub confidence: f64,
+    /// What it is good for.
+    pub intent: Intent,
+    /// See [`Belief::uncertain`].
+    pub uncertain: bool,
+}
+
+/// Which direction a traversal takes from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// To tails: facts that have the node as head.
+    Out,
+    /// To heads: facts that have the node as tail.
+    In,
+}
+
+/// Which part of valid time a read looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValidScope {
+    /// Facts that hold at the instant.
+    AsOf(Time),
+    /// Facts that hold at some instant of the interval.
+    Within(Interval),
+    /// All facts.
+    All,
+}
+
+/// Which part of system time a read looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemScope {
+    /// What is believed now.
+    Current,
+    /// What was believed at the instant.
+    AsOf(Time),
+    /// Everything that was ever believed.
+    All,
+}
+
+/// What a scan keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdgeFilter {
+    /// By valid time.
+    pub valid: ValidScope,
+    /// By system time.
+    pub system: SystemScope,
+    /// By confidence, at least this.
+    pub confidence: f64,
+    /// By intent.
+    pub intent: Option<Intent>,
+}
+
+impl EdgeFilter {
+    /// What is believed now, at any valid time.
+    pub const CURRENT: Self = Self {
+        valid: ValidScope::All,
+        system: SystemScope::Current,
+        confidence: 0.0,
+        intent: None,
+    };
+
+    /// Whether the edge is kept.
+    pub fn keeps(&self, edge: &Edge) -> bool {
+        let valid = match self.valid {
+            ValidScope::AsOf(time) => edge.valid.contains(time),
+            ValidScope::Within(interval) => edge.valid.overlaps(&interval),
+            ValidScope::All => true,
+        };
+        let system = match self.system {
+            SystemScope::Current => edge.system.to == Interval::MAX,
+            SystemScope::AsOf(time) => edge.system.contains(time),
+            SystemScope::All => true,
+        };
+        valid
+            && system
+            && edge.confidence >= self.confidence
+            && self.intent.is_none_or(|intent| intent == edge.intent)
+    }
+}

@@ -1,0 +1,158 @@
+//! Order-preserving keys. All integers are big-endian; signed ones have their sign bit flipped, so
+//! that byte order is number order.
+//!
+//! ```text
+//! node        [node 8]
+//! node past   [node 8][system_to 8]
+//! node key    [label 4][key ...]
+//! version     [fact 8][version 4]
+//! adjacency   [near 8][relation 4][valid_from 8][far 8][fact 8]        near = head in `out`,
+//! past        [near 8][relation 4][valid_from 8][far 8][fact 8][version 4]     tail in `in`
+//! vector      [label 4][node 8]
+//! symbol      [kind 1][0][name ...] and [kind 1][1][id 4]
+//! ```
+
+use crate::graph::{FactId, LabelId, NodeId, RelationId, Side, Time};
+
+/// Bytes of an adjacency key.
+pub(crate) const ADJACENCY: usize = 36;
+/// Bytes of a past adjacency key.
+pub(crate) const PAST: usize = 40;
+
+/// A time as bytes that sort like times.
+pub(crate) fn time(time: Time) -> [u8; 8] {
+    (time.cast_unsigned() ^ (1 << 63)).to_be_bytes()
+}
+
+/// The time that [`time`] encoded.
+pub(crate) fn time_from(bytes: [u8; 8]) -> Time {
+    (u64::from_be_bytes(bytes) ^ (1 << 63)).cast_signed()
+}
+
+pub(crate) fn node(node: NodeId) -> [u8; 8] {
+    node.0.to_be_bytes()
+}
+
+pub(crate) fn node_past(node: NodeId, system_to: Time) -> Vec<u8> {
+    [node.0.to_be_bytes(), time(system_to)].concat()
+}
+
+pub(crate) fn node_key(label: LabelId, key: &str) -> Vec<u8> {
+    [&label.0.to_be_bytes()[..], key.as_bytes()].concat()
+}
+
+pub(crate) fn version(fact: FactId, version: u32) -> Vec<u8> {
+    [&fact.0.to_be_bytes()[..], &version.to_be_bytes()].concat()
+}
+
+pub(crate) fn vector(label: LabelId, node: NodeId) -> Vec<u8> {
+    [&label.0.to_be_bytes()[..], &node.0.to_be_bytes()].concat()
+}
+
+/// The parts of an adjacency key, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Adjacency {
+    pub(crate) near: NodeId,
+    pub(crate) relation: RelationId,
+    pub(crate) valid_from: Time,
+    pub(crate) far: NodeId,
+    pub(crate) fact: FactId,
+}
+
+impl Adjacency {
+    pub(crate) fn new(
+        side: Side,
+        head: NodeId,
+        relation: RelationId,
+        valid_from: Time,
+        tail: NodeId,
+        fact: FactId,
+    ) -> Self {
+        let (near, far) = match side {
+            Side::Out => (head, tail),
+            Side::In => (tail, head),
+        };
+        Self { near, relation, valid_from, far, fact }
+    }
+
+    pub(crate) fn encode(&self) -> [u8; ADJACENCY] {
+        let mut key = [0; ADJACENCY];
+        key[..8].copy_from_slice(&self.near.0.to_be_bytes());
+        key[8..12].copy_from_slice(&self.relation.0.to_be_bytes());
+        key[12..20].copy_from_slice(&time(self.valid_from));
+        key[20..28].copy_from_slice(&self.far.0.to_be_bytes());
+        key[28..].copy_from_slice(&self.fact.0.to_be_bytes());
+        key
+    }
+
+    /// The parts of a key; none if it has another length.
+    pub(crate) fn decode(key: &[u8]) -> Option<Self> {
+        let (near, rest) = key.split_first_chunk()?;
+        let (relation, rest) = rest.split_first_chunk()?;
+        let (valid_from, rest) = rest.split_first_chunk()?;
+        let (far, rest) = rest.split_first_chunk()?;
+        let fact: &[u8; 8] = rest.try_into().ok()?;
+        Some(Self {
+            near: NodeId(u64::from_be_bytes(*near)),
+            relation: RelationId(u32::from_be_bytes(*relation)),
+            valid_from: time_from(*valid_from),
+            far: NodeId(u64::from_be_bytes(*far)),
+            fact: FactId(u64::from_be_bytes(*fact)),
+        })
+    }
+}
+
+/// The prefix of a node's adjacency, of one relation or of all.
+pub(crate) fn adjacency_prefix(near: NodeId, relation: Option<RelationId>) -> Vec<u8> {
+    let mut prefix = near.0.to_be_bytes().to_vec();
+    if let Some(relation) = relation {
+        prefix.extend(relation.0.to_be_bytes());
+    }
+    prefix
+}
+
+/// The first key behind every key with this prefix; none if there is no such key.
+pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn adjacency() -> impl Strategy<Value = Adjacency> {
+        (any::<u64>(), any::<u32>(), any::<i64>(), any::<u64>(), any::<u64>()).prop_map(
+            |(near, relation, valid_from, far, fact)| Adjacency {
+                near: NodeId(near),
+                relation: RelationId(relation),
+                valid_from,
+                far: NodeId(far),
+                fact: FactId(fact),
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn keys_sort_like_their_parts(a in adjacency(), b in adjacency()) {
+            prop_assert_eq!(a.cmp(&b), a.encode().cmp(&b.encode()));
+            prop_assert_eq!(Adjacency::decode(&a.encode()), Some(a));
+        }
+
+        #[test]
+        fn nothing_with_the_prefix_is_behind_its_end(
+            prefix in prop::collection::vec(any::<u8>(), 1..6),
+            rest in prop::collection::vec(any::<u8>(), 0..6),
+        ) {
+            let key = [prefix.clone(), rest].concat();
+            if let Some(end) = after_prefix(&prefix) {
+                prop_assert!(key < end);
+            }
+        }
+    }
+}

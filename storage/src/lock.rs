@@ -1,0 +1,49 @@
+//! One writer at a time: a lock file that names the process which holds the database.
+//!
+//! The system releases the lock when the process ends, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
+
+use crate::error::{Result, StorageError};
+
+const FILE: &str = "engraph.lock";
+
+/// The right to write, for as long as it lives.
+pub(crate) struct WriterLock {
+    _file: File,
+}
+
+impl WriterLock {
+    /// Takes the lock of the database in `folder`.
+    pub(crate) fn take(folder: &Path) -> Result<Self> {
+        let path = folder.join(FILE);
+        let io = |source| StorageError::Io { path: path.clone(), source };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                // Whatever is readable helps; an empty file is a writer that has just begun.
+                let _ = file.read_to_string(&mut pid);
+                let pid = match pid.trim() {
+                    "" => "unknown".to_owned(),
+                    pid => pid.chars().take(20).collect(),
+                };
+                return Err(StorageError::Locked { path: folder.to_owned(), pid });
+            }
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+        file.set_len(0).map_err(io)?;
+        file.rewind().map_err(io)?;
+        writeln!(file, "{}", std::process::id()).map_err(io)?;
+        Ok(Self { _file: file })
+    }
+}

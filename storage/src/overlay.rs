@@ -1,0 +1,117 @@
+//! Writes that are not committed yet, in key order, so that a transaction reads its own writes.
+//!
+//! It never touches the disk: committing is the engine's work, dropping is a rollback.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+
+use crate::engine::EngineSnapshot;
+use crate::error::Result;
+use crate::families::Family;
+
+/// Keys set (`Some`) and deleted (`None`).
+#[derive(Debug, Default)]
+pub(crate) struct Overlay {
+    changes: BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>,
+}
+
+impl Overlay {
+    pub(crate) fn put(&mut self, family: Family, key: impl Into<Vec<u8>>, value: Vec<u8>) {
+        self.changes.insert((family, key.into()), Some(value));
+    }
+
+    pub(crate) fn delete(&mut self, family: Family, key: impl Into<Vec<u8>>) {
+        self.changes.insert((family, key.into()), None);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Family, &[u8], Option<&[u8]>)> {
+        self.changes
+            .iter()
+            .map(|((family, key), value)| (*family, key.as_slice(), value.as_deref()))
+    }
+
+    /// What the overlay says of a key; none if it says nothing.
+    pub(crate) fn get(&self, family: Family, key: &[u8]) -> Option<Option<&[u8]>> {
+        self.changes.get(&(family, key.to_vec())).map(Option::as_deref)
+    }
+
+    fn range(
+        &self,
+        family: Family,
+        from: &[u8],
+        to: Option<&[u8]>,
+    ) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+        let start = Bound::Included((family, from.to_vec()));
+        let within = move |key: &[u8]| to.is_none_or(|to| key < to);
+        self.changes
+            .range((start, Bound::Unbounded))
+            .take_while(move |((other, key), _)| *other == family && within(key))
+            .map(|((_, key), value)| (key.as_slice(), value.as_deref()))
+    }
+}
+
+/// A state of the database: what is committed, under what is not.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'v> {
+    engine: &'v EngineSnapshot<'v>,
+    overlay: Option<&'v Overlay>,
+}
+
+impl<'v> View<'v> {
+    pub(crate) fn new(engine: &'v EngineSnapshot<'v>, overlay: Option<&'v Overlay>) -> Self {
+        Self { engine, overlay: overlay.filter(|overlay| !overlay.is_empty()) }
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        match self.overlay.and_then(|overlay| overlay.get(family, key)) {
+            Some(value) => Ok(value.map(<[u8]>::to_vec)),
+            None => self.engine.get(family, key),
+        }
+    }
+
+    /// Calls `visit` on every key in `from..to` in order, until it breaks.
+    pub(crate) fn scan(
+        &self,
+        family: Family,
+        from: &[u8],
+        to: Option<&[u8]>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let Some(overlay) = self.overlay else {
+            return self.engine.scan(family, from, to, visit);
+        };
+        let mut pending = overlay.range(family, from, to).peekable();
+        let mut stopped = false;
+        self.engine.scan(family, from, to, &mut |key, value| {
+            while let Some((own, change)) = pending.next_if(|(own, _)| *own < key) {
+                if let Some(own_value) = change
+                    && visit(own, own_value)?.is_break()
+                {
+                    stopped = true;
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            let flow = match pending.next_if(|(own, _)| *own == key) {
+                Some((_, Some(own_value))) => visit(key, own_value)?,
+                Some((_, None)) => ControlFlow::Continue(()),
+                None => visit(key, value)?,
+            };
+            stopped = flow.is_break();
+            Ok(flow)
+        })?;
+        for (own, change) in pending {
+            if stopped {
+                break;
+            }
+            if let Some(value) = change {
+                stopped = visit(own, value)?.is_break();
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! Typed reads of one state of the database: a snapshot, or a transaction's own state.
+//!
+//! It never writes, never blocks, and gives damage back as an error.
+
+use std::ops::ControlFlow;
+
+use crate::catalog::Catalog;
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{
+    Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, RelationId, Side,
+    SystemScope, Time, ValidScope, VersionRecord,
+};
+use crate::key::{self, Adjacency};
+use crate::overlay::View;
+use crate::record;
+
+/// The key of the embedding model's identity in `meta`.
+pub(crate) const MODEL: &[u8] = b"model";
+
+/// Typed reads; cheap to copy.
+#[derive(Clone, Copy)]
+pub struct Reader<'r> {
+    view: View<'r>,
+    catalog: &'r Catalog,
+    now: Time,
+}
+
+impl<'r> Reader<'r> {
+    pub(crate) fn new(view: View<'r>, catalog: &'r Catalog, now: Time) -> Self {
+        Self { view, catalog, now }
+    }
+
+    /// Names and rules.
+    pub fn catalog(&self) -> &'r Catalog {
+        self.catalog
+    }
+
+    /// The instant of this state: at or behind every commit that it holds.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The node with that label and key or alias.
+    pub fn find_node(&self, label: LabelId, key: &str) -> Result<Option<NodeId>> {
+        let key = key::node_key(label, key);
+        match self.view.get(Family::NodeKeys, &key)? {
+            Some(value) => node_of(Family::NodeKeys, &key, &value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A node as it stands in the scope; none if it did not exist.
+    pub fn node(&self, node: NodeId, system: SystemScope) -> Result<Option<NodeRecord>> {
+        let key = key::node(node);
+        let Some(bytes) = self.view.get(Family::Nodes, &key)? else { return Ok(None) };
+        let current: NodeRecord = record::decode(Family::Nodes, &key, &bytes)?;
+        match system {
+            SystemScope::AsOf(time) if time < current.created => Ok(None),
+            SystemScope::AsOf(time) if time < current.system_from => self.past_node(node, time),
+            _ => Ok(Some(current)),
+        }
+    }
+
+    fn past_node(&self, node: NodeId, time: Time) -> Result<Option<NodeRecord>> {
+        let mut found = None;
+        let from = key::node_past(node, time.saturating_add(1));
+        let to = key::after_prefix(&key::node(node));
+        self.view.scan(Family::NodesPast, &from, to.as_deref(), &mut |key, value| {
+            found = Some(record::decode(Family::NodesPast, key, value)?);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `visit` on every node of a label in order of its key, from behind `after`, until it
+    /// breaks. Aliases are left out.
+    pub fn nodes_of_label(
+        &self,
+        label: LabelId,
+        after: Option<&str>,
+        visit: &mut dyn FnMut(&str, NodeId) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let prefix = key::node_key(label, after.unwrap_or_default());
+        let from = if after.is_some() { [&prefix[..], &[0]].concat() } else { prefix };
+        let to = key::after_prefix(&label.0.to_be_bytes());
+        self.view.scan(Family::NodeKeys, &from, to.as_deref(), &mut |key, value| {
+            if is_alias(value) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let node = node_of(Family::NodeKeys, key, value)?;
+            let name = std::str::from_utf8(&key[4..])
+                .map_err(|_| StorageError::corrupt(Family::NodeKeys.name(), key, "no text"))?;
+            Ok(visit(name, node))
+        })
+    }
+
+    /// Calls `visit` on every edge of a node on one side that the filter keeps, in order of
+    /// relation and valid_from, until it breaks.
+    pub fn edges(
+        &self,
+        near: NodeId,
+        side: Side,
+        relation: Option<RelationId>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (current, past) = match side {
+            Side::Out => (Family::Out, Family::OutPast),
+            Side::In => (Family::In, Family::InPast),
+        };
+        let prefix = key::adjacency_prefix(near, relation);
+        let to = edges_end(&prefix, relation, filter.valid);
+        let mut stopped = false;
+        self.scan_edges(current, side, &prefix, to.as_deref(), filter, &mut |edge| {
+            let flow = visit(edge);
+            stopped = flow.is_break();
+            flow
+        })?;
+        if stopped || filter.system == SystemScope::Current {
+            return Ok(());
+        }
+        self.scan_edges(past, side, &prefix, to.as_deref(), filter, visit)
+    }
+
+    /// Calls `visit` on every edge that the filter keeps, in order of head, until it breaks.
+    pub fn all_edges(
+        &self,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut stopped = false;
+        self.scan_edges(Family::Out, Side::Out, &[], None, filter, &mut |edge| {
+            let flow = visit(edge);
+            stopped = flow.is_break();
+            flow
+        })?;
+        if stopped || filter.system == SystemScope::Current {
+            return Ok(());
+        }
+        self.scan_edges(Family::OutPast, Side::Out, &[], None, filter, visit)
+    }
+
+    fn scan_edges(
+        &self,
+        family: Family,
+        side: Side,
+        from: &[u8],
+        to: Option<&[u8]>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.view.scan(family, from, to, &mut |key, value| {
+            let edge = key
+                .get(..key::ADJACENCY)
+                .and_then(Adjacency::decode)
+                .and_then(|parts| record::decode_edge(side, &parts, value))
+                .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))?;
+            Ok(if filter.keeps(&edge) { visit(edge) } else { ControlFlow::Continue(()) })
+        })
+    }
+
+    /// The full record of a version.
+    pub fn version(&self, fact: FactId, version: u32) -> Result<VersionRecord> {
+        let key = key::version(fact, version);
+        let bytes = self.view.get(Family::Versions, &key)?.ok_or_else(|| {
+            StorageError::corrupt(Family::Versions.name(), &key, "an edge has no version")
+        })?;
+        record::decode(Family::Versions, &key, &bytes)
+    }
+
+    /// The newest version of a fact; none if there is no such fact.
+    pub fn last_version(&self, fact: FactId) -> Result<Option<(u32, VersionRecord)>> {
+        let prefix = fact.0.to_be_bytes();
+        let end = key::after_prefix(&prefix);
+        let mut last = None;
+        self.view.scan(Family::Versions, &prefix, end.as_deref(), &mut |key, value| {
+            let number: [u8; 4] = key[8..]
+                .try_into()
+                .map_err(|_| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
+            let version = record::decode(Family::Versions, key, value)?;
+            last = Some((u32::from_be_bytes(number), version));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(last)
+    }
+
+    /// The identity of the model that made the embeddings; none before the first one.
+    pub fn model(&self) -> Result<Option<String>> {
+        let Some(bytes) = self.view.get(Family::Meta, MODEL)? else { return Ok(None) };
+        String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| StorageError::corrupt(Family::Meta.name(), MODEL, "no text"))
+    }
+
+    /// The embedding of a node.
+    pub fn vector(&self, label: LabelId, node: NodeId) -> Result<Option<Vec<f32>>> {
+        let key = key::vector(label, node);
+        let Some(bytes) = self.view.get(Family::Vectors, &key)? else { return Ok(None) };
+        let mut vector = Vec::new();
+        if !record::decode_vector(&bytes, &mut vector) {
+            return Err(StorageError::corrupt(Family::Vectors.name(), &key, "no vector"));
+        }
+        Ok(Some(vector))
+    }
+
+    /// Calls `visit` on the embedding of every node of a label, or of all nodes.
+    pub fn vectors(
+        &self,
+        label: Option<LabelId>,
+        visit: &mut dyn FnMut(NodeId, &[f32]),
+    ) -> Result<()> {
+        let prefix = label.map_or(Vec::new(), |label| label.0.to_be_bytes().to_vec());
+        let end = key::after_prefix(&prefix);
+        let mut vector = Vec::new();
+        self.view.scan(Family::Vectors, &prefix, end.as_deref(), &mut |key, value| {
+            let damaged = |reason| StorageError::corrupt(Family::Vectors.name(), key, reason);
+            let node: [u8; 8] = key[4..].try_into().map_err(|_| damaged("no node"))?;
+            if !record::decode_vector(value, &mut vector) {
+                return Err(damaged("no vector"));
+            }
+            visit(NodeId(u64::from_be_bytes(node)), &vector);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+}
+
+/// Where a scan ends: with one relation, keys are in order of valid_from, and facts that begin
+/// after the time asked for need not be read.
+fn edges_end(
+    prefix: &[u8],
+    relation: Option<RelationId>,
+    valid: ValidScope,
+) -> Option<Vec<u8>> {
+    let last = match (relation, valid) {
+        (Some(_), ValidScope::AsOf(time)) => time.checked_add(1),
+        (Some(_), ValidScope::Within(interval)) if interval.to != Interval::MAX => {
+            Some(interval.to)
+        }
+        _ => None,
+    };
+    match last {
+        Some(time) => Some([prefix, &key::time(time)].concat()),
+        None => key::after_prefix(prefix),
+    }
+}
+
+/// The last byte of a value in `node_keys`.
+pub(crate) const KEY: u8 = 0;
+/// See [`KEY`].
+pub(crate) const ALIAS: u8 = 1;
+
+fn is_alias(value: &[u8]) -> bool {
+    value.last() == Some(&ALIAS)
+}
+
+fn node_of(family: Family, key: &[u8], value: &[u8]) -> Result<NodeId> {
+    match value.split_first_chunk() {
+        Some((node, [KEY | ALIAS])) => Ok(NodeId(u64::from_be_bytes(*node))),
+        _ => Err(StorageError::corrupt(family.name(), key, "no node id")),
+    }
+}

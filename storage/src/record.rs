@@ -1,0 +1,253 @@
+//! Values on disk: a version byte, then the record.
+//!
+//! The one place that knows bincode. Nothing read from disk can ask for more memory than
+//! [`RECORD_BYTES_MAX`], nest without end, or carry bytes that no field claims.
+
+use std::collections::BTreeMap;
+
+use bincode::config::{Configuration, Fixint, LittleEndian, Limit};
+use bincode::de::{BorrowDecode, BorrowDecoder, Decode, Decoder};
+use bincode::enc::{Encode, Encoder};
+use bincode::error::{DecodeError, EncodeError};
+
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{Edge, Intent, Interval, Side, Value};
+use crate::key::Adjacency;
+
+/// The largest record.
+pub const RECORD_BYTES_MAX: usize = 16 << 20;
+/// How deep lists and maps may nest in a property.
+pub const VALUE_DEPTH_MAX: usize = 64;
+
+/// The first byte of every record: how the rest is encoded.
+const ENCODING: u8 = 1;
+const CONFIGURATION: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
+    bincode::config::standard().with_fixed_int_encoding().with_limit::<RECORD_BYTES_MAX>();
+
+/// A record as bytes.
+pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
+    let mut bytes = vec![ENCODING];
+    let written = bincode::encode_into_std_write(record, &mut bytes, CONFIGURATION)
+        .map_err(|error| StorageError::Invalid(format!("the record cannot be stored: {error}")))?;
+    if written > RECORD_BYTES_MAX {
+        return Err(StorageError::Invalid(format!(
+            "the record has {written} bytes, more than the limit of {RECORD_BYTES_MAX}"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// The record that [`encode`] wrote.
+pub(crate) fn decode<T: Decode<()>>(family: Family, key: &[u8], bytes: &[u8]) -> Result<T> {
+    let corrupt = |reason: String| StorageError::corrupt(family.name(), key, reason);
+    let rest = match bytes.split_first() {
+        Some((&ENCODING, rest)) => rest,
+        Some((other, _)) => return Err(corrupt(format!("unknown record encoding {other}"))),
+        None => return Err(corrupt("empty record".to_owned())),
+    };
+    let (record, read) = bincode::decode_from_slice(rest, CONFIGURATION)
+        .map_err(|error| corrupt(error.to_string()))?;
+    if read != rest.len() {
+        return Err(corrupt(format!("{} bytes too many", rest.len() - read)));
+    }
+    Ok(record)
+}
+
+/// A value written flat, in pre-order, so that decoding does not recurse.
+#[derive(bincode::Encode, bincode::Decode)]
+enum Token {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(String),
+    Timestamp(i64),
+    /// This many values follow.
+    List(u32),
+    /// This many names follow, each with its value.
+    Map(u32),
+}
+
+impl Encode for Value {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> std::result::Result<(), EncodeError> {
+        let mut tokens = Vec::new();
+        flatten(self, &mut tokens, 0)?;
+        tokens.encode(encoder)
+    }
+}
+
+fn flatten(
+    value: &Value,
+    tokens: &mut Vec<Token>,
+    depth: usize,
+) -> std::result::Result<(), EncodeError> {
+    if depth > VALUE_DEPTH_MAX {
+        return Err(EncodeError::Other("a property nests too deep"));
+    }
+    let count = |length: usize| {
+        u32::try_from(length).map_err(|_| EncodeError::Other("a property has too many parts"))
+    };
+    tokens.push(match value {
+        Value::Null => Token::Null,
+        Value::Bool(value) => Token::Bool(*value),
+        Value::Int(value) => Token::Int(*value),
+        Value::Float(value) => Token::Float(*value),
+        Value::String(value) => Token::String(value.clone()),
+        Value::Timestamp(value) => Token::Timestamp(*value),
+        Value::List(items) => Token::List(count(items.len())?),
+        Value::Map(entries) => Token::Map(count(entries.len())?),
+    });
+    match value {
+        Value::List(items) => items.iter().try_for_each(|item| flatten(item, tokens, depth + 1)),
+        Value::Map(entries) => entries.iter().try_for_each(|(name, value)| {
+            tokens.push(Token::String(name.clone()));
+            flatten(value, tokens, depth + 1)
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl<C> Decode<C> for Value {
+    fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> std::result::Result<Self, DecodeError> {
+        let mut tokens = Vec::<Token>::decode(decoder)?.into_iter();
+        let value = unflatten(&mut tokens, 0)?;
+        match tokens.next() {
+            Some(_) => Err(DecodeError::Other("a property has parts too many")),
+            None => Ok(value),
+        }
+    }
+}
+
+impl<'de, C> BorrowDecode<'de, C> for Value {
+    fn borrow_decode<D: BorrowDecoder<'de, Context = C>>(
+        decoder: &mut D,
+    ) -> std::result::Result<Self, DecodeError> {
+        Self::decode(decoder)
+    }
+}
+
+fn unflatten(
+    tokens: &mut impl Iterator<Item = Token>,
+    depth: usize,
+) -> std::result::Result<Value, DecodeError> {
+    if depth > VALUE_DEPTH_MAX {
+        return Err(DecodeError::Other("a property nests too deep"));
+    }
+    let token = tokens.next().ok_or(DecodeError::Other("a property is cut short"))?;
+    Ok(match token {
+        Token::Null => Value::Null,
+        Token::Bool(value) => Value::Bool(value),
+        Token::Int(value) => Value::Int(value),
+        Token::Float(value) => Value::Float(value),
+        Token::String(value) => Value::String(value),
+        Token::Timestamp(value) => Value::Timestamp(value),
+        Token::List(count) => {
+            let items = (0..count).map(|_| unflatten(tokens, depth + 1));
+            Value::List(items.collect::<std::result::Result<_, _>>()?)
+        }
+        Token::Map(count) => {
+            let mut entries = BTreeMap::new();
+            for _ in 0..count {
+                let Some(Token::String(name)) = tokens.next() else {
+                    return Err(DecodeError::Other("a map has an entry without a name"));
+                };
+                entries.insert(name, unflatten(tokens, depth + 1)?);
+            }
+            Value::Map(entries)
+        }
+    })
+}
+
+/// Bytes of an edge value: valid_to 8, confidence 8, intent 1, uncertain 1, version 4,
+/// system_from 8, system_to 8; little-endian.
+const EDGE: usize = 38;
+
+/// The part of an edge that its key does not hold.
+pub(crate) fn encode_edge(edge: &Edge) -> [u8; EDGE] {
+    let mut bytes = [0; EDGE];
+    bytes[..8].copy_from_slice(&edge.valid.to.to_le_bytes());
+    bytes[8..16].copy_from_slice(&edge.confidence.to_le_bytes());
+    bytes[16] = edge.intent as u8;
+    bytes[17] = u8::from(edge.uncertain);
+    bytes[18..22].copy_from_slice(&edge.version.to_le_bytes());
+    bytes[22..30].copy_from_slice(&edge.system.from.to_le_bytes());
+    bytes[30..].copy_from_slice(&edge.system.to.to_le_bytes());
+    bytes
+}
+
+/// The edge of a key and its value; none if either is not what was written.
+pub(crate) fn decode_edge(side: Side, key: &Adjacency, value: &[u8]) -> Option<Edge> {
+    let (valid_to, rest) = value.split_first_chunk()?;
+    let (confidence, rest) = rest.split_first_chunk()?;
+    let ([intent, uncertain], rest) = rest.split_first_chunk()?;
+    let (version, rest) = rest.split_first_chunk()?;
+    let (system_from, rest) = rest.split_first_chunk()?;
+    let system_to: &[u8; 8] = rest.try_into().ok()?;
+    let (head, tail) = match side {
+        Side::Out => (key.near, key.far),
+        Side::In => (key.far, key.near),
+    };
+    Some(Edge {
+        fact: key.fact,
+        version: u32::from_le_bytes(*version),
+        head,
+        relation: key.relation,
+        tail,
+        valid: Interval::new(key.valid_from, i64::from_le_bytes(*valid_to))?,
+        system: Interval::new(i64::from_le_bytes(*system_from), i64::from_le_bytes(*system_to))?,
+        confidence: f64::from_le_bytes(*confidence),
+        intent: *Intent::ALL.get(usize::from(*intent))?,
+        uncertain: *uncertain != 0,
+    })
+}
+
+/// An embedding as bytes.
+pub(crate) fn encode_vector(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|component| component.to_le_bytes()).collect()
+}
+
+/// Replaces `vector` by the embedding in `bytes`; false if they hold no whole number of components.
+pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) -> bool {
+    let (components, rest) = bytes.as_chunks();
+    vector.clear();
+    vector.extend(components.iter().map(|component| f32::from_le_bytes(*component)));
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(depth: usize) -> Value {
+        (0..depth).fold(Value::Int(1), |value, _| Value::List(vec![value]))
+    }
+
+    #[test]
+    fn values_come_back() {
+        let map = BTreeMap::from([("a".to_owned(), nested(3)), ("b".to_owned(), Value::Null)]);
+        let value = Value::List(vec![Value::Map(map), Value::Timestamp(-1), Value::Float(0.5)]);
+        let bytes = encode(&value).expect("encodes");
+        assert_eq!(decode::<Value>(Family::Nodes, b"k", &bytes).expect("decodes"), value);
+    }
+
+    #[test]
+    fn depth_is_bounded_both_ways() {
+        assert!(encode(&nested(VALUE_DEPTH_MAX)).is_ok());
+        assert!(encode(&nested(VALUE_DEPTH_MAX + 1)).is_err());
+        let tokens: Vec<Token> = (0..10_000).map(|_| Token::List(1)).collect();
+        let bytes = encode(&tokens).expect("encodes");
+        assert!(decode::<Value>(Family::Nodes, b"k", &bytes).is_err());
+    }
+
+    #[test]
+    fn bytes_nobody_wrote_are_damage() {
+        let good = encode(&Value::String("x".to_owned())).expect("encodes");
+        let long = [&good[..], b"z"].concat();
+        let bomb = [&[ENCODING][..], &[0xff; 8]].concat();
+        for bytes in [&[][..], &[9, 9], &good[..good.len() - 1], &long, &bomb] {
+            let error = decode::<Value>(Family::Nodes, b"k", bytes).expect_err("is damaged");
+            assert!(matches!(error, StorageError::Corrupt { family: "nodes", .. }));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Errors and warnings: the stage, the place in the text underlined, and the mend.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use engraph_grammar::ast::Span;
+use engraph_grammar::SyntaxError;
+use engraph_storage::StorageError;
+
+use crate::neural::NeuralError;
+
+/// The result of the database.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A failure, by the stage that met it. The printed form starts with the stage.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is not MemQL. Mend it at the place shown.
+    #[error("syntax: {0}")]
+    Syntax(Box<Diagnostic>),
+    /// The text is MemQL, but its names, types or times do not fit. Mend it at the place shown.
+    #[error("bind: {0}")]
+    Bind(Box<Diagnostic>),
+    /// The query met a value that it cannot work with, or a limit. Mend or narrow it.
+    #[error("execute: {0}")]
+    Execute(Box<Diagnostic>),
+    /// The data to import is not of its form; nothing of the line that it names was stored.
+    #[error("import: {0}")]
+    Import(String),
+    /// A model is missing or failed. The text says how to install it.
+    #[error("model: {0}")]
+    Neural(#[from] NeuralError),
+    /// The store refused or failed. The text says what to do.
+    #[error("storage: {0}")]
+    Storage(#[from] StorageError),
+}
+
+/// What is wrong, where, and how to mend it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// What is wrong, in lower case and without a full stop.
+    pub message: String,
+    /// The bytes of the text that it is about.
+    pub span: Option<Span>,
+    /// How to mend it, where that is known.
+    pub help: Option<String>,
+    /// The text, once it is known.
+    text: String,
+}
+
+impl Diagnostic {
+    /// A message about a place in the text.
+    pub(crate) fn at(span: Span, message: impl Into<String>) -> Self {
+        Self { span: Some(span), ..Self::new(message) }
+    }
+
+    /// A message about no place in particular.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), span: None, help: None, text: String::new() }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn with_text(mut self, text: &str) -> Self {
+        if self.text.is_empty() {
+            text.clone_into(&mut self.text);
+        }
+        self
+    }
+
+    /// The error of a query that cannot be bound.
+    pub(crate) fn bind(self) -> Error {
+        Error::Bind(Box::new(self))
+    }
+
+    /// The error of a query that cannot go on.
+    pub(crate) fn execute(self) -> Error {
+        Error::Execute(Box::new(self))
+    }
+
+    /// The line and column of its place, both from 1.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        let before = self.text.get(..self.span?.start)?;
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Some((line, column))
+    }
+
+    /// The message with the place underlined, in colour or without.
+    pub fn render(&self, level: Level<'_>, colour: bool) -> String {
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let title = level.primary_title(self.message.as_str());
+        let mut group = match self.span.filter(|_| !self.text.is_empty()) {
+            Some(span) => {
+                let mark = AnnotationKind::Primary.span(span.range());
+                title.element(Snippet::source(self.text.as_str()).annotation(mark))
+            }
+            None => Group::with_title(title),
+        };
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.message)?;
+        if let Some((line, column)) = self.position() {
+            write!(f, " (line {line}, column {column})")?;
+        }
+        match &self.help {
+            Some(help) => write!(f, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<SyntaxError> for Error {
+    fn from(error: SyntaxError) -> Self {
+        let mut diagnostic = Diagnostic::at(error.span, error.message);
+        diagnostic.help = error.help;
+        Self::Syntax(Box::new(diagnostic))
+    }
+}
+
+impl Error {
+    /// The error with the text that it is about.
+    pub(crate) fn with_text(self, text: &str) -> Self {
+        match self {
+            Self::Syntax(diagnostic) => Self::Syntax(Box::new(diagnostic.with_text(text))),
+            Self::Bind(diagnostic) => Self::Bind(Box::new(diagnostic.with_text(text))),
+            Self::Execute(diagnostic) => Self::Execute(Box::new(diagnostic.with_text(text))),
+            other => other,
+        }
+    }
+
+    /// The error for a person: the place in the text underlined, in colour or without.
+    pub fn report(&self, colour: bool) -> String {
+        let (stage, diagnostic) = match self {
+            Self::Syntax(diagnostic) => ("syntax", diagnostic.as_ref().clone()),
+            Self::Bind(diagnostic) => ("bind", diagnostic.as_ref().clone()),
+            Self::Execute(diagnostic) => ("execute", diagnostic.as_ref().clone()),
+            other => ("", Diagnostic::new(other.to_string())),
+        };
+        let message = match stage {
+            "" => diagnostic.message.clone(),
+            stage => format!("{stage}: {}", diagnostic.message),
+        };
+        Diagnostic { message, ..diagnostic }.render(Level::ERROR, colour)
+    }
+}

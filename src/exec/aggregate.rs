@@ -1,0 +1,159 @@
+//! One row for each value of the keys, in the order in which the groups were first met.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engraph_grammar::ast::Span;
+
+use crate::error::{Diagnostic, Result};
+use crate::exec::cell::{Cell, Key, Row};
+use crate::exec::context::Context;
+use crate::exec::{Chunk, Operator, Ready, eval};
+use crate::plan;
+use crate::plan::expr::{AggregateFunction, Expr, Slot};
+
+pub(crate) struct Aggregate {
+    /// Taken once it is read to its end.
+    pub(crate) input: Option<Box<dyn Operator>>,
+    pub(crate) ready: Ready,
+    pub(crate) keys: Vec<(Slot, Expr)>,
+    pub(crate) aggregates: Vec<plan::Aggregate>,
+    pub(crate) width: usize,
+}
+
+/// The running value of one aggregate. Nulls do not count.
+#[derive(Clone)]
+struct State {
+    function: AggregateFunction,
+    seen: Option<BTreeSet<Key>>,
+    count: i64,
+    value: Cell,
+    items: Vec<Cell>,
+}
+
+impl State {
+    fn new(aggregate: &plan::Aggregate) -> Self {
+        Self {
+            function: aggregate.function,
+            seen: aggregate.distinct.then(BTreeSet::new),
+            count: 0,
+            value: Cell::Null,
+            items: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, cell: Cell, span: Span) -> Result<()> {
+        if cell == Cell::Null
+            || self.seen.as_mut().is_some_and(|seen| !seen.insert(Key(vec![cell.clone()])))
+        {
+            return Ok(());
+        }
+        self.count += 1;
+        match self.function {
+            AggregateFunction::Count => {}
+            AggregateFunction::Collect => self.items.push(cell),
+            AggregateFunction::Min => {
+                if self.value == Cell::Null || cell.order(&self.value).is_lt() {
+                    self.value = cell;
+                }
+            }
+            AggregateFunction::Max => {
+                if self.value == Cell::Null || cell.order(&self.value).is_gt() {
+                    self.value = cell;
+                }
+            }
+            AggregateFunction::Sum | AggregateFunction::Avg => {
+                self.value = self.sum(&cell).ok_or_else(|| {
+                    let message = format!(
+                        "{} takes numbers within 64 bits, not {}",
+                        self.function.name(),
+                        cell.kind()
+                    );
+                    Diagnostic::at(span, message).execute()
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sum(&self, cell: &Cell) -> Option<Cell> {
+        match (&self.value, cell) {
+            (Cell::Null, Cell::Int(_) | Cell::Float(_)) => Some(cell.clone()),
+            (Cell::Int(a), Cell::Int(b)) => a.checked_add(*b).map(Cell::Int),
+            (a, b) => Some(a.number()? + b.number()?).filter(|sum| sum.is_finite()).map(Cell::Float),
+        }
+    }
+
+    fn finish(self) -> Cell {
+        match self.function {
+            AggregateFunction::Count => Cell::Int(self.count),
+            AggregateFunction::Collect => Cell::List(self.items),
+            AggregateFunction::Min | AggregateFunction::Max => self.value,
+            AggregateFunction::Sum if self.count == 0 => Cell::Int(0),
+            AggregateFunction::Sum => self.value,
+            AggregateFunction::Avg => match self.value.number() {
+                Some(sum) => Cell::Float(sum / self.count as f64),
+                None => Cell::Null,
+            },
+        }
+    }
+}
+
+impl Aggregate {
+    fn groups(&self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
+        let fresh: Vec<State> = self.aggregates.iter().map(State::new).collect();
+        let mut places: BTreeMap<Key, usize> = BTreeMap::new();
+        let mut groups: Vec<(Vec<Cell>, Vec<State>)> = Vec::new();
+        if self.keys.is_empty() {
+            // Without keys there is one group, even of no rows.
+            places.insert(Key(Vec::new()), 0);
+            groups.push((Vec::new(), fresh.clone()));
+        }
+        let mut collected = 0;
+        while let Some(chunk) = input.next(context)? {
+            let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.1).collect();
+            eval::warm(&exprs, &chunk, context)?;
+            for row in &chunk {
+                let key: Vec<Cell> =
+                    exprs.iter().map(|expr| eval::eval(expr, row, context)).collect::<Result<_>>()?;
+                let place = *places.entry(Key(key.clone())).or_insert_with(|| {
+                    groups.push((key, fresh.clone()));
+                    groups.len() - 1
+                });
+                self.add(row, &mut groups[place].1, context)?;
+            }
+            collected += chunk.len();
+            context.rows(collected)?;
+        }
+        Ok(groups.into_iter().map(|(key, states)| self.row(key, states)).collect())
+    }
+
+    fn add(&self, row: &Row, states: &mut [State], context: &Context<'_>) -> Result<()> {
+        for (aggregate, state) in self.aggregates.iter().zip(states) {
+            match &aggregate.argument {
+                Some(argument) => state.add(eval::eval(argument, row, context)?, argument.span)?,
+                None => state.count += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, key: Vec<Cell>, states: Vec<State>) -> Row {
+        let mut row = vec![Cell::Null; self.width];
+        for ((slot, _), cell) in self.keys.iter().zip(key) {
+            row[*slot] = cell;
+        }
+        for (aggregate, state) in self.aggregates.iter().zip(states) {
+            row[aggregate.slot] = state.finish();
+        }
+        row
+    }
+}
+
+impl Operator for Aggregate {
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+        if let Some(mut input) = self.input.take() {
+            self.ready = Ready::new(self.groups(&mut *input, context)?);
+        }
+        Ok(self.ready.next())
+    }
+}

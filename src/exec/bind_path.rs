@@ -1,0 +1,56 @@
+//! Each input row with the path along its facts.
+
+use std::sync::Arc;
+
+use engraph_storage::graph::Edge;
+
+use crate::error::Result;
+use crate::exec::cell::{Cell, NodeRef, PathRef, Row};
+use crate::exec::context::Context;
+use crate::exec::{Chunk, Operator};
+use crate::plan::expr::Slot;
+
+pub(crate) struct BindPath {
+    pub(crate) input: Box<dyn Operator>,
+    pub(crate) path: Slot,
+    pub(crate) start: Slot,
+    pub(crate) facts: Vec<Slot>,
+}
+
+impl BindPath {
+    fn path(&self, row: &Row) -> Cell {
+        let Cell::Node(start) = row[self.start] else { return Cell::Null };
+        let mut path = PathRef { nodes: vec![start], facts: Vec::new() };
+        for slot in &self.facts {
+            match &row[*slot] {
+                Cell::Fact(edge) => extend(&mut path, *edge),
+                Cell::List(items) => items.iter().for_each(|item| {
+                    if let Cell::Fact(edge) = item {
+                        extend(&mut path, *edge);
+                    }
+                }),
+                _ => return Cell::Null,
+            }
+        }
+        Cell::Path(Arc::new(path))
+    }
+}
+
+/// Adds a fact and the node at its other end.
+pub(crate) fn extend(path: &mut PathRef, edge: Edge) {
+    let Some(last) = path.nodes.last() else { return };
+    let id = if edge.head == last.id { edge.tail } else { edge.head };
+    let node = NodeRef { id, system: last.system };
+    path.nodes.push(node);
+    path.facts.push(edge);
+}
+
+impl Operator for BindPath {
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+        let Some(mut chunk) = self.input.next(context)? else { return Ok(None) };
+        for row in &mut chunk {
+            row[self.path] = self.path(row);
+        }
+        Ok(Some(chunk))
+    }
+}

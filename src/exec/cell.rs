@@ -1,0 +1,265 @@
+//! What a row holds while a query runs: scalars, and graph elements by id.
+//!
+//! A cell is cheap to copy; names and properties of nodes are looked up only where an expression
+//! asks for them, or when the answer is made.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use engraph_storage::graph::{self, Edge, Interval, NodeId, SystemScope, Time};
+
+use crate::rows;
+use crate::time;
+
+/// A value in flight.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(Arc<str>),
+    Timestamp(Time),
+    List(Vec<Cell>),
+    Map(BTreeMap<String, Cell>),
+    Node(NodeRef),
+    Fact(Edge),
+    Path(Arc<PathRef>),
+}
+
+/// A node and the system time at which it is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NodeRef {
+    pub(crate) id: NodeId,
+    pub(crate) system: SystemScope,
+}
+
+/// Nodes joined by facts; one node more than facts.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PathRef {
+    pub(crate) nodes: Vec<NodeRef>,
+    pub(crate) facts: Vec<Edge>,
+}
+
+/// One row: a cell for every slot of the query.
+pub(crate) type Row = Vec<Cell>;
+
+impl Cell {
+    pub(crate) fn text(text: &str) -> Self {
+        Self::String(Arc::from(text))
+    }
+
+    /// An instant; open ends are null, so that they never look like numbers.
+    pub(crate) fn instant(time: Time) -> Self {
+        match time {
+            Interval::MIN | Interval::MAX => Self::Null,
+            time => Self::Timestamp(time),
+        }
+    }
+
+    /// What it is, in words, for a message.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Int(_) | Self::Float(_) => "a number",
+            Self::String(_) => "a string",
+            Self::Timestamp(_) => "an instant",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+            Self::Node(_) => "a node",
+            Self::Fact(_) => "a fact",
+            Self::Path(_) => "a path",
+        }
+    }
+
+    /// The number it is, if it is one.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            // A whole number beyond 2^53 loses its last digits here, as in every arithmetic of
+            // mixed numbers.
+            Self::Int(value) => Some(*value as f64),
+            Self::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The order of `ORDER BY`, `min` and `max`: total, by kind first, nulls last.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => a.cmp(b),
+            (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
+            (Self::String(a), Self::String(b)) => a.cmp(b),
+            (Self::Timestamp(a), Self::Timestamp(b)) => a.cmp(b),
+            (Self::List(a), Self::List(b)) => order_lists(a, b),
+            (Self::Map(a), Self::Map(b)) => order_maps(a, b),
+            (Self::Node(a), Self::Node(b)) => a.id.cmp(&b.id),
+            (Self::Fact(a), Self::Fact(b)) => (a.fact, a.version).cmp(&(b.fact, b.version)),
+            (Self::Path(a), Self::Path(b)) => path_key(a).cmp(&path_key(b)),
+            _ => match (self.number(), other.number()) {
+                // Adding zero makes the two zeros one.
+                (Some(a), Some(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
+                _ => self.rank().cmp(&other.rank()),
+            },
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Map(_) => 0,
+            Self::Node(_) => 1,
+            Self::Fact(_) => 2,
+            Self::List(_) => 3,
+            Self::Path(_) => 4,
+            Self::Timestamp(_) => 5,
+            Self::String(_) => 6,
+            Self::Bool(_) => 7,
+            Self::Int(_) | Self::Float(_) => 8,
+            Self::Null => 9,
+        }
+    }
+
+    /// Whether `=` holds; nodes and facts are equal by identity, numbers by value.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self.order(other) == Ordering::Equal
+    }
+}
+
+fn order_lists(a: &[Cell], b: &[Cell]) -> Ordering {
+    let unequal = a.iter().zip(b).map(|(a, b)| a.order(b)).find(|order| order.is_ne());
+    unequal.unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+fn order_maps(a: &BTreeMap<String, Cell>, b: &BTreeMap<String, Cell>) -> Ordering {
+    let unequal = a
+        .iter()
+        .zip(b)
+        .map(|(a, b)| a.0.cmp(b.0).then_with(|| a.1.order(b.1)))
+        .find(|order| order.is_ne());
+    unequal.unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+fn path_key(path: &PathRef) -> (Vec<NodeId>, Vec<graph::FactId>) {
+    let nodes = path.nodes.iter().map(|node| node.id).collect();
+    (nodes, path.facts.iter().map(|edge| edge.fact).collect())
+}
+
+/// A row's cells as a key of a map: equal exactly when the cells are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Key(pub(crate) Vec<Cell>);
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        order_lists(&self.0, &other.0)
+    }
+}
+
+impl From<&graph::Value> for Cell {
+    fn from(value: &graph::Value) -> Self {
+        match value {
+            graph::Value::Null => Self::Null,
+            graph::Value::Bool(value) => Self::Bool(*value),
+            graph::Value::Int(value) => Self::Int(*value),
+            graph::Value::Float(value) => Self::Float(*value),
+            graph::Value::String(value) => Self::text(value),
+            graph::Value::Timestamp(value) => Self::Timestamp(*value),
+            graph::Value::List(items) => Self::List(items.iter().map(Self::from).collect()),
+            graph::Value::Map(entries) => Self::Map(
+                entries.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
+            ),
+        }
+    }
+}
+
+impl Cell {
+    /// The cell as a property; graph elements are none.
+    pub(crate) fn to_property(&self) -> Option<graph::Value> {
+        Some(match self {
+            Self::Null => graph::Value::Null,
+            Self::Bool(value) => graph::Value::Bool(*value),
+            Self::Int(value) => graph::Value::Int(*value),
+            Self::Float(value) => graph::Value::Float(*value),
+            Self::String(value) => graph::Value::String(value.to_string()),
+            Self::Timestamp(value) => graph::Value::Timestamp(*value),
+            Self::List(items) => {
+                graph::Value::List(items.iter().map(Self::to_property).collect::<Option<_>>()?)
+            }
+            Self::Map(entries) => graph::Value::Map(
+                entries
+                    .iter()
+                    .map(|(name, cell)| Some((name.clone(), cell.to_property()?)))
+                    .collect::<Option<_>>()?,
+            ),
+            Self::Node(_) | Self::Fact(_) | Self::Path(_) => return None,
+        })
+    }
+
+    /// The cell of a parameter; graph elements cannot be parameters.
+    pub(crate) fn from_parameter(value: &rows::Value) -> Option<Self> {
+        Some(match value {
+            rows::Value::Null => Self::Null,
+            rows::Value::Bool(value) => Self::Bool(*value),
+            rows::Value::Int(value) => Self::Int(*value),
+            rows::Value::Float(value) if value.is_finite() => Self::Float(*value),
+            rows::Value::String(value) => Self::text(value),
+            rows::Value::Timestamp(value) => Self::instant(*value),
+            rows::Value::List(items) => {
+                Self::List(items.iter().map(Self::from_parameter).collect::<Option<_>>()?)
+            }
+            rows::Value::Map(entries) => Self::Map(
+                entries
+                    .iter()
+                    .map(|(name, value)| Some((name.clone(), Self::from_parameter(value)?)))
+                    .collect::<Option<_>>()?,
+            ),
+            _ => return None,
+        })
+    }
+}
+
+/// As it would be written in MemQL; graph elements by id.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::String(value) => write!(f, "'{}'", value.replace('\'', "''")),
+            Self::Timestamp(value) => write!(f, "TIMESTAMP '{}'", time::short(*value)),
+            Self::List(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if index == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            Self::Map(entries) => {
+                f.write_str("{")?;
+                for (index, (name, cell)) in entries.iter().enumerate() {
+                    write!(f, "{}{name}: {cell}", if index == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
+            }
+            Self::Node(node) => write!(f, "node {}", node.id.0),
+            Self::Fact(edge) => write!(f, "fact {}", edge.fact.0),
+            Self::Path(path) => write!(f, "path of {} facts", path.facts.len()),
+        }
+    }
+}

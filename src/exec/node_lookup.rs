@@ -1,0 +1,60 @@
+//! Each input row with the node of each label that has the key, or an alias like it.
+
+use engraph_storage::graph::SystemScope;
+
+use crate::error::{Diagnostic, Result};
+use crate::exec::cell::{Cell, NodeRef, Row};
+use crate::exec::context::Context;
+use crate::exec::{Chunk, Operator, eval};
+use crate::plan::Labels;
+use crate::plan::expr::{Expr, Slot};
+
+pub(crate) struct NodeLookup {
+    pub(crate) input: Box<dyn Operator>,
+    pub(crate) node: Slot,
+    pub(crate) labels: Labels,
+    pub(crate) key: Expr,
+    pub(crate) system: SystemScope,
+}
+
+impl NodeLookup {
+    fn find(&self, row: &Row, context: &Context<'_>, chunk: &mut Chunk) -> Result<()> {
+        let key = match eval::eval(&self.key, row, context)? {
+            Cell::String(key) => key,
+            Cell::Null => return Ok(()),
+            other => {
+                let message = format!("a key is a string, not {}", other.kind());
+                return Err(Diagnostic::at(self.key.span, message).execute());
+            }
+        };
+        let labels = match &self.labels {
+            Some(labels) => labels.clone(),
+            None => context.reader.catalog().labels().map(|(label, _)| label).collect(),
+        };
+        for label in labels {
+            context.work(1)?;
+            let Some(id) = context.reader.find_node(label, &key)? else { continue };
+            if context.reader.node(id, self.system)?.is_some() {
+                let mut row = row.clone();
+                row[self.node] = Cell::Node(NodeRef { id, system: self.system });
+                chunk.push(row);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Operator for NodeLookup {
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+        while let Some(input) = self.input.next(context)? {
+            let mut chunk = Vec::new();
+            for row in &input {
+                self.find(row, context, &mut chunk)?;
+            }
+            if !chunk.is_empty() {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,108 @@
+//! Each input row with each node of the labels, in order of label and key.
+//!
+//! It holds no cursor between chunks: it goes on behind the last key it gave.
+
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{LabelId, SystemScope};
+
+use crate::error::Result;
+use crate::exec::cell::{Cell, NodeRef, Row};
+use crate::exec::context::Context;
+use crate::exec::{CHUNK_ROWS, Chunk, Operator};
+use crate::plan::Labels;
+use crate::plan::expr::Slot;
+
+pub(crate) struct NodeScan {
+    input: Box<dyn Operator>,
+    node: Slot,
+    labels: Labels,
+    system: SystemScope,
+    rows: std::vec::IntoIter<Row>,
+    place: Option<Place>,
+}
+
+/// Where a scan for one input row stands.
+struct Place {
+    row: Row,
+    labels: Vec<LabelId>,
+    after: Option<String>,
+}
+
+impl NodeScan {
+    pub(crate) fn new(
+        input: Box<dyn Operator>,
+        node: Slot,
+        labels: Labels,
+        system: SystemScope,
+    ) -> Self {
+        Self { input, node, labels, system, rows: Vec::new().into_iter(), place: None }
+    }
+
+    /// The next input row's scan; false when there is none.
+    fn advance(&mut self, context: &Context<'_>) -> Result<bool> {
+        let row = match self.rows.next() {
+            Some(row) => row,
+            None => match self.input.next(context)? {
+                Some(chunk) => {
+                    self.rows = chunk.into_iter();
+                    return self.advance(context);
+                }
+                None => return Ok(false),
+            },
+        };
+        let mut labels = match &self.labels {
+            Some(labels) => labels.clone(),
+            None => context.reader.catalog().labels().map(|(label, _)| label).collect(),
+        };
+        labels.reverse();
+        self.place = Some(Place { row, labels, after: None });
+        Ok(true)
+    }
+}
+
+impl Operator for NodeScan {
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+        loop {
+            let Some(place) = &mut self.place else {
+                if self.advance(context)? {
+                    continue;
+                }
+                return Ok(None);
+            };
+            let Some(label) = place.labels.last().copied() else {
+                self.place = None;
+                continue;
+            };
+            let mut found = Vec::new();
+            let mut last = None;
+            let after = place.after.as_deref();
+            context.reader.nodes_of_label(label, after, &mut |key, id| {
+                found.push(id);
+                if found.len() < CHUNK_ROWS {
+                    return ControlFlow::Continue(());
+                }
+                last = Some(key.to_owned());
+                ControlFlow::Break(())
+            })?;
+            context.work(found.len())?;
+            if last.is_none() {
+                place.labels.pop();
+            }
+            place.after = last;
+            let mut chunk = Vec::new();
+            for id in found {
+                if self.system == SystemScope::Current
+                    || context.reader.node(id, self.system)?.is_some()
+                {
+                    let mut row = place.row.clone();
+                    row[self.node] = Cell::Node(NodeRef { id, system: self.system });
+                    chunk.push(row);
+                }
+            }
+            if !chunk.is_empty() {
+                return Ok(Some(chunk));
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Each input row with the values of the expressions.
+
+use crate::error::Result;
+use crate::exec::context::Context;
+use crate::exec::{Chunk, Operator, eval};
+use crate::plan::expr::{Expr, Slot};
+
+pub(crate) struct Project {
+    pub(crate) input: Box<dyn Operator>,
+    pub(crate) items: Vec<(Slot, Expr)>,
+}
+
+impl Operator for Project {
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+        let Some(mut chunk) = self.input.next(context)? else { return Ok(None) };
+        let exprs: Vec<&Expr> = self.items.iter().map(|item| &item.1).collect();
+        eval::warm(&exprs, &chunk, context)?;
+        for row in &mut chunk {
+            for (slot, expr) in &self.items {
+                row[*slot] = eval::eval(expr, row, context)?;
+            }
+        }
+        Ok(Some(chunk))
+    }
+}

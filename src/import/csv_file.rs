@@ -1,0 +1,223 @@
+//! Tables of facts: a row a fact, columns by name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use engraph_storage::graph::{Interval, Time};
+
+use crate::database::Engraph;
+use crate::error::{Error, Result};
+use crate::import::facts::{confidence, instant, intent, key, validity};
+use crate::import::partial_date::period;
+use crate::import::{Line, Progress, Report, file_name, store};
+use crate::write::{FactInput, Input, NodeInput};
+
+/// Columns that a table may have; the first three must be there.
+const COLUMNS: [&str; 10] = [
+    "head",
+    "relation",
+    "tail",
+    "head_label",
+    "tail_label",
+    "valid_from",
+    "valid_to",
+    "confidence",
+    "intent",
+    "source",
+];
+
+/// How a table is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CsvOptions {
+    /// What stands between columns.
+    pub delimiter: u8,
+    /// The names of the columns, for a file whose first line is a row; empty if the first line
+    /// names them.
+    pub columns: Vec<String>,
+    /// The label of heads, where no column `head_label` says it.
+    pub head_label: String,
+    /// The label of tails, where no column `tail_label` says it.
+    pub tail_label: String,
+    /// A table of name and id: heads and tails are ids, and the names become keys.
+    pub names: Option<PathBuf>,
+    /// A table of name and id for relations.
+    pub relation_names: Option<PathBuf>,
+    /// `valid_to` is the last day, month or year in which the fact holds, and not the first
+    /// instant at which it no longer does.
+    pub inclusive_ends: bool,
+}
+
+impl Default for CsvOptions {
+    fn default() -> Self {
+        Self {
+            delimiter: b',',
+            columns: Vec::new(),
+            head_label: "Entity".to_owned(),
+            tail_label: "Entity".to_owned(),
+            names: None,
+            relation_names: None,
+            inclusive_ends: false,
+        }
+    }
+}
+
+/// Imports facts from a table.
+///
+/// Dates may have unknown parts (`1952-##-##`): a fact then begins at the first instant that the
+/// date may be, and ends, if its end is inclusive, behind the last one. `####-##-##` and an empty
+/// field are open.
+///
+/// # Errors
+///
+/// [`Error::Import`] if a file cannot be read or a column is missing or unknown,
+/// [`Error::Storage`] if the disk refuses. The batches before it stay.
+pub fn csv(
+    db: &Engraph,
+    file: &Path,
+    options: &CsvOptions,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let failed = |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let total = std::fs::metadata(file).map_err(|error| failed(&error))?.len();
+    let mut reader = builder(options)
+        .has_headers(options.columns.is_empty())
+        .from_path(file)
+        .map_err(|error| failed(&error))?;
+    let names: Vec<String> = match options.columns.is_empty() {
+        true => reader.headers().map_err(|error| failed(&error))?.iter().map(str::to_owned).collect(),
+        false => options.columns.clone(),
+    };
+    let table = Table {
+        columns: columns(&names).map_err(|error| failed(&error))?,
+        options,
+        names: lookup(options.names.as_deref(), options)?,
+        relations: lookup(options.relation_names.as_deref(), options)?,
+        file: file_name(file),
+    };
+    let lines = reader.into_records().map(|row| match row {
+        Ok(row) => {
+            let place = row.position();
+            let number = place.map_or(0, csv::Position::line);
+            let done = place.map_or(0, csv::Position::byte);
+            Ok(Line { number, done, inputs: table.fact(&row, number).map(|fact| vec![fact]) })
+        }
+        Err(error) => match error.position() {
+            Some(place) => Ok(Line {
+                number: place.line(),
+                done: place.byte(),
+                inputs: Err(error.to_string()),
+            }),
+            None => Err(failed(&error)),
+        },
+    });
+    store(db, lines, total, progress)
+}
+
+fn builder(options: &CsvOptions) -> csv::ReaderBuilder {
+    let mut builder = csv::ReaderBuilder::new();
+    builder.delimiter(options.delimiter);
+    // A quote within a tab-separated field is a letter like any other.
+    builder.quoting(options.delimiter != b'\t');
+    builder
+}
+
+/// The place of each known column.
+fn columns(names: &[String]) -> std::result::Result<HashMap<&'static str, usize>, String> {
+    let mut places = HashMap::new();
+    for (place, name) in names.iter().enumerate() {
+        let known = COLUMNS.iter().find(|column| **column == name.trim()).ok_or_else(|| {
+            format!("there is no column '{name}'; write some of {}", COLUMNS.join(", "))
+        })?;
+        places.insert(*known, place);
+    }
+    match COLUMNS[..3].iter().find(|column| !places.contains_key(*column)) {
+        Some(column) => Err(format!("the column {column} is missing")),
+        None => Ok(places),
+    }
+}
+
+/// Names by id; angle brackets around a name are left out.
+fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<String, String>>> {
+    let Some(file) = file else { return Ok(None) };
+    let failed = |error: csv::Error| Error::Import(format!("{}: {error}", file.display()));
+    let open = File::open(file)
+        .map_err(|error| Error::Import(format!("{}: {error}", file.display())))?;
+    let mut names = HashMap::new();
+    for row in builder(options).has_headers(false).flexible(true).from_reader(open).into_records() {
+        let row = row.map_err(failed)?;
+        let (Some(name), Some(id)) = (row.get(0), row.get(1)) else {
+            let line = row.position().map_or(0, csv::Position::line);
+            let message = format!("{}:{line}: expected a name and an id", file.display());
+            return Err(Error::Import(message));
+        };
+        let name = name.strip_prefix('<').and_then(|name| name.strip_suffix('>')).unwrap_or(name);
+        names.insert(id.to_owned(), name.to_owned());
+    }
+    Ok(Some(names))
+}
+
+/// How rows become facts.
+struct Table<'o> {
+    columns: HashMap<&'static str, usize>,
+    options: &'o CsvOptions,
+    names: Option<HashMap<String, String>>,
+    relations: Option<HashMap<String, String>>,
+    file: String,
+}
+
+impl Table<'_> {
+    fn fact(&self, row: &csv::StringRecord, line: u64) -> std::result::Result<Input, String> {
+        let field = |name: &str| {
+            let text = self.columns.get(name).and_then(|place| row.get(*place));
+            text.map(str::trim).filter(|text| !text.is_empty())
+        };
+        let node = |column: &str, label: Option<&str>, default: &str| {
+            let id = field(column).ok_or_else(|| format!("the {column} is empty"))?;
+            let name = named(&self.names, id, column)?;
+            Ok::<_, String>(NodeInput::new(label.unwrap_or(default), &key(&name)?))
+        };
+        let relation = field("relation").ok_or("the relation is empty")?;
+        let from = field("valid_from").map(|text| self.bound(text, false)).transpose()?.flatten();
+        let to = field("valid_to").map(|text| self.bound(text, true)).transpose()?.flatten();
+        let sure = field("confidence").map(|text| {
+            text.parse().map_err(|_| format!("confidence '{text}' is no number"))
+        });
+        let source = field("source").map_or_else(|| format!("{}:{line}", self.file), str::to_owned);
+        Ok(Input::Fact(FactInput {
+            head: node("head", field("head_label"), &self.options.head_label)?,
+            tail: node("tail", field("tail_label"), &self.options.tail_label)?,
+            relation: named(&self.relations, relation, "relation")?,
+            valid: validity(from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX))?,
+            confidence: confidence(sure.transpose()?.unwrap_or(1.0))?,
+            intent: field("intent").map(intent).transpose()?,
+            sources: vec![source],
+            properties: BTreeMap::new(),
+        }))
+    }
+
+    /// A bound of a valid time; none if it is unknown.
+    fn bound(&self, text: &str, is_end: bool) -> std::result::Result<Option<Time>, String> {
+        if text.starts_with("####") {
+            return Ok(None);
+        }
+        match period(text) {
+            Some((_, last)) if is_end && self.options.inclusive_ends => Ok(Some(last)),
+            Some((first, _)) => Ok(Some(first)),
+            None => instant(text).map(Some),
+        }
+    }
+}
+
+fn named(
+    names: &Option<HashMap<String, String>>,
+    id: &str,
+    what: &str,
+) -> std::result::Result<String, String> {
+    match names {
+        None => Ok(id.to_owned()),
+        Some(names) => {
+            names.get(id).cloned().ok_or_else(|| format!("the {what} {id} has no name"))
+        }
+    }
+}

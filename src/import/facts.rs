@@ -1,0 +1,155 @@
+//! Facts and nodes, one JSON object a line.
+//!
+//! ```json
+//! {"head": {"label": "Person", "key": "Nora"}, "relation": "lives_in",
+//!  "tail": {"label": "City", "key": "Porto"}, "valid_from": "2025-06-14", "confidence": 0.95,
+//!  "intent": "evolution", "sources": ["D3:2"]}
+//! {"node": {"label": "Person", "key": "Nora", "properties": {"age": 31}}}
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use engraph_storage::KEY_BYTES_MAX;
+use engraph_storage::graph::{Intent, Interval, Time, Value};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::database::Engraph;
+use crate::error::Result;
+use crate::import::{Lines, Progress, Report, property, store};
+use crate::time;
+use crate::write::{FactInput, Input, NodeInput};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeLine {
+    node: JsonNode,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FactLine {
+    head: JsonNode,
+    relation: String,
+    tail: JsonNode,
+    #[serde(default)]
+    valid_from: Option<String>,
+    #[serde(default)]
+    valid_to: Option<String>,
+    #[serde(default)]
+    confidence: Option<f64>,
+    #[serde(default)]
+    intent: Option<String>,
+    #[serde(default)]
+    sources: Vec<String>,
+    #[serde(default)]
+    properties: BTreeMap<String, Json>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JsonNode {
+    label: String,
+    key: String,
+    #[serde(default)]
+    properties: BTreeMap<String, Json>,
+}
+
+/// Imports facts and nodes from a file of JSON lines.
+///
+/// A bound of a valid time that is missing or null is open. A fact without a source gets the file
+/// and line as its source.
+///
+/// # Errors
+///
+/// [`Error::Import`](crate::Error::Import) if the file cannot be read,
+/// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
+pub fn jsonl(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
+    let (lines, total) = Lines::open(file)?;
+    store(db, lines.map(line), total, progress)
+}
+
+fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
+    let json: Json = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
+    if json.get("node").is_some() {
+        let line: NodeLine = serde_json::from_value(json).map_err(|error| error.to_string())?;
+        return Ok(vec![Input::Node(node(&line.node)?)]);
+    }
+    let fact: FactLine = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let bound = |text: &Option<String>| text.as_deref().map(instant).transpose();
+    let from = bound(&fact.valid_from)?.unwrap_or(Interval::MIN);
+    let to = bound(&fact.valid_to)?.unwrap_or(Interval::MAX);
+    let sources = match fact.sources.is_empty() {
+        true => vec![format!("{file}:{number}")],
+        false => fact.sources,
+    };
+    Ok(vec![Input::Fact(FactInput {
+        head: node(&fact.head)?,
+        tail: node(&fact.tail)?,
+        relation: name(fact.relation, "relation")?,
+        valid: validity(from, to)?,
+        confidence: confidence(fact.confidence.unwrap_or(1.0))?,
+        intent: fact.intent.as_deref().map(intent).transpose()?,
+        sources,
+        properties: properties(&fact.properties)?,
+    })])
+}
+
+fn node(node: &JsonNode) -> std::result::Result<NodeInput, String> {
+    Ok(NodeInput {
+        label: name(node.label.clone(), "label")?,
+        key: key(&node.key)?,
+        properties: properties(&node.properties)?,
+        vector: None,
+    })
+}
+
+fn properties(
+    json: &BTreeMap<String, Json>,
+) -> std::result::Result<BTreeMap<String, Value>, String> {
+    json.iter().map(|(name, value)| Ok((name.clone(), property(value)?))).collect()
+}
+
+fn name(name: String, what: &str) -> std::result::Result<String, String> {
+    if name.is_empty() { Err(format!("the {what} is empty")) } else { Ok(name) }
+}
+
+/// A key that a node may have.
+pub(super) fn key(key: &str) -> std::result::Result<String, String> {
+    match key.len() {
+        0 => Err("the key is empty".to_owned()),
+        length if length > KEY_BYTES_MAX => {
+            Err(format!("the key has {length} bytes, more than the limit of {KEY_BYTES_MAX}"))
+        }
+        _ => Ok(key.to_owned()),
+    }
+}
+
+/// The instant that a text names.
+pub(super) fn instant(text: &str) -> std::result::Result<Time, String> {
+    time::parse(text).ok_or_else(|| format!("'{text}' is no instant; {}", time::FORMS))
+}
+
+/// An interval that holds an instant.
+pub(super) fn validity(from: Time, to: Time) -> std::result::Result<Interval, String> {
+    Interval::new(from, to).ok_or_else(|| {
+        let (from, to) = (time::short(from), time::short(to));
+        format!("the fact ends ({to}) before it begins ({from})")
+    })
+}
+
+/// A confidence in (0, 1].
+pub(super) fn confidence(value: f64) -> std::result::Result<f64, String> {
+    match value > 0.0 && value <= 1.0 {
+        true => Ok(value),
+        false => Err(format!("confidence {value} is not above 0 and at most 1")),
+    }
+}
+
+/// An intent by name.
+pub(super) fn intent(name: &str) -> std::result::Result<Intent, String> {
+    Intent::parse(name).ok_or_else(|| {
+        format!("there is no intent '{name}'; write one of {}", Intent::ALL.map(Intent::name).join(", "))
+    })
+}

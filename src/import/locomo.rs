@@ -1,0 +1,272 @@
+//! LoCoMo: sessions, turns, speakers, and the data set's observations with their source turns.
+//!
+//! ```text
+//! (:Conversation)-[HAS_SESSION]->(:Session)-[CONTAINS]->(:Turn)-[NEXT]->(:Turn)
+//! (:Person)-[SAID]->(:Turn)<-[DERIVED_FROM]-(:Semantic)-[ABOUT]->(:Person)
+//! ```
+//!
+//! A turn's key is its `dia_id` when one conversation is imported, and conversation and `dia_id`
+//! (`conv-26/D1:3`) when several are, for a `dia_id` is unique within its conversation only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use engraph_storage::graph::{Interval, SystemScope, Time, Value};
+use jiff::civil::DateTime;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::database::Engraph;
+use crate::error::{Error, Result};
+use crate::import::{Line, Progress, Report, store};
+use crate::time;
+use crate::write::{FactInput, Input, NodeInput, TurnInput};
+
+#[derive(Deserialize)]
+struct Sample {
+    sample_id: String,
+    conversation: Map<String, Json>,
+    #[serde(default)]
+    observation: Map<String, Json>,
+}
+
+#[derive(Deserialize)]
+struct JsonTurn {
+    speaker: String,
+    dia_id: String,
+    text: String,
+    #[serde(default)]
+    blip_caption: Option<String>,
+}
+
+/// Imports a LoCoMo file, or one conversation of it.
+///
+/// # Errors
+///
+/// [`Error::Import`] if the file is not of the form of LoCoMo, has no such sample, or if the
+/// database holds conversations whose keys are made the other way,
+/// [`Error::Neural`] if no model is installed to embed the texts,
+/// [`Error::Storage`] if the disk refuses.
+pub fn locomo(
+    db: &Engraph,
+    file: &Path,
+    sample: Option<&str>,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let failed = |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
+    let mut samples: Vec<Sample> = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    if let Some(sample) = sample {
+        let known: Vec<String> = samples.iter().map(|sample| sample.sample_id.clone()).collect();
+        samples.retain(|other| other.sample_id == sample);
+        if samples.is_empty() {
+            let known = known.join(", ");
+            return Err(failed(&format!("there is no sample {sample}; it has {known}")));
+        }
+    }
+    let qualified = samples.len() > 1;
+    check_keys(db, &samples, qualified)?;
+    let mut lines = Vec::new();
+    for sample in &samples {
+        lines.extend(Conversation::new(sample, qualified).lines().map_err(|e| failed(&e))?);
+    }
+    let total = lines.len() as u64;
+    for (index, line) in lines.iter_mut().enumerate() {
+        line.done = index as u64 + 1;
+    }
+    store(db, lines.into_iter().map(Ok), total, progress)
+}
+
+/// Keys of one conversation stand bare, keys of several are qualified: a database holds one kind,
+/// so that no turn of one conversation is taken for a turn of another.
+fn check_keys(db: &Engraph, samples: &[Sample], qualified: bool) -> Result<()> {
+    let snapshot = db.store.snapshot(time::wall());
+    let reader = snapshot.reader();
+    let Some(label) = reader.catalog().label("Conversation") else { return Ok(()) };
+    let mut held = Vec::new();
+    reader.nodes_of_label(label, None, &mut |key, node| {
+        held.push((key.to_owned(), node));
+        std::ops::ControlFlow::Continue(())
+    })?;
+    for (key, node) in held {
+        let record = reader.node(node, SystemScope::Current)?;
+        let property = reader.catalog().property("qualified");
+        let was_qualified = record.zip(property).is_some_and(|(record, property)| {
+            record.properties.get(&property) == Some(&Value::Bool(true))
+        });
+        let same = samples.iter().any(|sample| sample.sample_id == key);
+        if was_qualified != qualified || (!qualified && !same) {
+            return Err(Error::Import(format!(
+                "the database holds {key}, and turns of two conversations can have one id; import \
+                 the whole file into a new database, or one --sample into one database each"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// One conversation on its way to inputs.
+struct Conversation<'s> {
+    sample: &'s Sample,
+    qualified: bool,
+    turns: BTreeSet<String>,
+}
+
+impl<'s> Conversation<'s> {
+    fn new(sample: &'s Sample, qualified: bool) -> Self {
+        Self { sample, qualified, turns: BTreeSet::new() }
+    }
+
+    fn lines(mut self) -> std::result::Result<Vec<Line>, String> {
+        let mut lines = Vec::new();
+        for number in 1.. {
+            let session = format!("session_{number}");
+            if !self.has_session_from(number) {
+                break;
+            }
+            let Some(turns) = self.sample.conversation.get(&session) else { continue };
+            let turns: Vec<JsonTurn> = serde_json::from_value(turns.clone())
+                .map_err(|error| format!("{} {session}: {error}", self.sample.sample_id))?;
+            let at = self.time_of(&session)?;
+            self.turns.extend(turns.iter().map(|turn| turn.dia_id.clone()));
+            lines.push(accepted(self.session(&session, at)));
+            lines.extend(turns.into_iter().map(|turn| accepted(self.turn(&session, at, turn))));
+        }
+        for (session, speakers) in &self.sample.observation {
+            self.observations(session, speakers, &mut lines)?;
+        }
+        Ok(lines)
+    }
+
+    /// Whether a session of this number or a later one exists; some numbers have no turns.
+    fn has_session_from(&self, number: u64) -> bool {
+        self.sample.conversation.keys().any(|key| {
+            let digits = key.strip_prefix("session_").and_then(|rest| rest.split('_').next());
+            digits.and_then(|digits| digits.parse::<u64>().ok()).is_some_and(|n| n >= number)
+        })
+    }
+
+    fn time_of(&self, session: &str) -> std::result::Result<Time, String> {
+        let key = format!("{session}_date_time");
+        let text = self.sample.conversation.get(&key).and_then(Json::as_str);
+        let text = text.ok_or_else(|| format!("{}: {key} is missing", self.sample.sample_id))?;
+        // Such as `1:56 pm on 8 May, 2023`.
+        DateTime::strptime("%I:%M %p on %d %B, %Y", text)
+            .ok()
+            .and_then(time::from_civil)
+            .ok_or_else(|| format!("{}: {key}: '{text}' is no time", self.sample.sample_id))
+    }
+
+    fn key(&self, id: &str) -> String {
+        match self.qualified {
+            true => format!("{}/{id}", self.sample.sample_id),
+            false => id.to_owned(),
+        }
+    }
+
+    fn session(&self, session: &str, at: Time) -> Input {
+        let mut head = NodeInput::new("Conversation", &self.sample.sample_id);
+        head.properties.insert("qualified".to_owned(), Value::Bool(self.qualified));
+        let mut tail = NodeInput::new("Session", &self.key(session));
+        tail.properties.insert("at".to_owned(), Value::Timestamp(at));
+        fact(head, "HAS_SESSION", tail, at, Vec::new())
+    }
+
+    fn turn(&self, session: &str, at: Time, turn: JsonTurn) -> Input {
+        let text = |text: &str| Value::String(text.to_owned());
+        let mut properties = BTreeMap::from([
+            ("text".to_owned(), text(&turn.text)),
+            ("dia_id".to_owned(), text(&turn.dia_id)),
+            ("conversation".to_owned(), text(&self.sample.sample_id)),
+        ]);
+        if let Some(caption) = turn.blip_caption {
+            properties.insert("caption".to_owned(), Value::String(caption));
+        }
+        Input::Turn(TurnInput {
+            session: self.key(session),
+            key: Some(self.key(&turn.dia_id)),
+            speaker: turn.speaker,
+            at: Some(at),
+            properties,
+            vector: None,
+        })
+    }
+
+    /// The observations of a session: what was said about a speaker, and in which turns.
+    fn observations(
+        &self,
+        name: &str,
+        speakers: &Json,
+        lines: &mut Vec<Line>,
+    ) -> std::result::Result<(), String> {
+        let session = name.strip_suffix("_observation").unwrap_or(name);
+        let at = self.time_of(session)?;
+        for (speaker, observations) in speakers.as_object().into_iter().flatten() {
+            for (index, observation) in observations.as_array().into_iter().flatten().enumerate() {
+                let key = self.key(&format!("{session}/{speaker}/{}", index + 1));
+                let inputs = self.observation(&key, speaker, at, observation);
+                let inputs = inputs.map_err(|reason| format!("observation {key}: {reason}"));
+                lines.push(Line { number: 0, done: 0, inputs });
+            }
+        }
+        Ok(())
+    }
+
+    fn observation(
+        &self,
+        key: &str,
+        speaker: &str,
+        at: Time,
+        json: &Json,
+    ) -> std::result::Result<Vec<Input>, String> {
+        let parts = json.as_array().map_or(&[][..], Vec::as_slice);
+        let [Json::String(text), source] = parts else { return Err("no text with a source".to_owned()) };
+        let ids = sources(source);
+        if let Some(id) = ids.iter().find(|id| !self.turns.contains(*id)) {
+            return Err(format!("its source {id} is no turn"));
+        }
+        let mut node = NodeInput::new("Semantic", key);
+        node.properties.insert("text".to_owned(), Value::String(text.clone()));
+        let ids: Vec<String> = ids.iter().map(|id| self.key(id)).collect();
+        let about = NodeInput::new("Person", speaker);
+        let mut inputs = vec![fact(node, "ABOUT", about, at, ids.clone())];
+        for id in &ids {
+            let (head, tail) = (NodeInput::new("Semantic", key), NodeInput::new("Turn", id));
+            inputs.push(fact(head, "DERIVED_FROM", tail, at, Vec::new()));
+        }
+        Ok(inputs)
+    }
+}
+
+/// The turns of an observation: one id, several in a list, or several in one text.
+fn sources(json: &Json) -> Vec<String> {
+    let texts: Vec<&str> = match json {
+        Json::Array(items) => items.iter().filter_map(Json::as_str).collect(),
+        other => other.as_str().into_iter().collect(),
+    };
+    let ids = texts.iter().flat_map(|text| text.split([';', ',', ' ']));
+    ids.filter(|id| !id.is_empty()).map(str::to_owned).collect()
+}
+
+fn fact(
+    head: NodeInput,
+    relation: &str,
+    tail: NodeInput,
+    from: Time,
+    sources: Vec<String>,
+) -> Input {
+    Input::Fact(FactInput {
+        head,
+        relation: relation.to_owned(),
+        tail,
+        valid: Interval { from, to: Interval::MAX },
+        confidence: 1.0,
+        intent: None,
+        sources,
+        properties: BTreeMap::new(),
+    })
+}
+
+fn accepted(input: Input) -> Line {
+    Line { number: 0, done: 0, inputs: Ok(vec![input]) }
+}

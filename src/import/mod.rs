@@ -1,0 +1,262 @@
+//! Files into the database: facts, turns, LoCoMo conversations, tables.
+//!
+//! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
+//! stored is refused with its number and reason; the others are stored. Importing a file a second
+//! time changes nothing, for a source that is heard again is no new evidence.
+
+mod csv_file;
+mod facts;
+mod locomo;
+mod partial_date;
+mod turns;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use engraph_storage::update::Effect;
+use serde_json::Value as Json;
+
+use crate::database::Engraph;
+use crate::error::{Error, Result};
+use crate::time;
+use crate::write::{self, Input};
+use engraph_storage::graph::Value;
+
+pub use csv_file::{CsvOptions, csv};
+pub use facts::jsonl;
+pub use locomo::locomo;
+pub use turns::turns;
+
+/// Inputs that are embedded and committed together.
+const BATCH_INPUTS: usize = 256;
+/// Batches that wait for the writer.
+const BATCHES_WAITING: usize = 2;
+/// The longest line of a file, in bytes.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// Called with how much is done, of how much, in units of the file.
+pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+
+/// What an import did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How many of each kind of thing, in words.
+    pub stored: Vec<(&'static str, u64)>,
+    /// What was not stored.
+    pub refused: Vec<Refused>,
+}
+
+/// A line that was not stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its number in the file, from 1; 0 if the file does not go by lines.
+    pub line: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What one line of a file asks to be stored.
+struct Line {
+    number: u64,
+    /// How much of the file has been read with it.
+    done: u64,
+    inputs: std::result::Result<Vec<Input>, String>,
+}
+
+/// Inputs that have their embeddings.
+struct Batch {
+    inputs: Vec<Input>,
+    refused: Vec<Refused>,
+    done: u64,
+}
+
+/// Embeds and stores every line.
+fn store(
+    db: &Engraph,
+    lines: impl Iterator<Item = Result<Line>> + Send,
+    total: u64,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let (sender, receiver) = crossbeam::channel::bounded::<Result<Batch>>(BATCHES_WAITING);
+    let mut counts = Counts::default();
+    let mut refused = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for batch in batches(db, lines) {
+                let failed = batch.is_err();
+                // The writer hangs up when it fails; then nobody waits for the rest.
+                if sender.send(batch).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        for batch in &receiver {
+            let batch = batch?;
+            counts.write(db, &batch.inputs)?;
+            refused.extend(batch.refused);
+            progress(batch.done, total);
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(Report { stored: counts.stored(), refused })
+}
+
+/// Lines in batches, each embedded on a snapshot of its own.
+fn batches(
+    db: &Engraph,
+    lines: impl Iterator<Item = Result<Line>>,
+) -> impl Iterator<Item = Result<Batch>> {
+    let mut lines = lines.fuse();
+    std::iter::from_fn(move || {
+        let mut batch = Batch { inputs: Vec::new(), refused: Vec::new(), done: 0 };
+        while batch.inputs.len() < BATCH_INPUTS {
+            match lines.next() {
+                Some(Ok(line)) => {
+                    batch.done = line.done;
+                    match line.inputs {
+                        Ok(inputs) => batch.inputs.extend(inputs),
+                        Err(reason) => {
+                            batch.refused.push(Refused { line: line.number, reason });
+                        }
+                    }
+                }
+                Some(Err(error)) => return Some(Err(error)),
+                None => break,
+            }
+        }
+        if batch.inputs.is_empty() && batch.refused.is_empty() {
+            return None;
+        }
+        let snapshot = db.store.snapshot(time::wall());
+        let embedded = write::embed(&mut batch.inputs, &db.models, snapshot.reader());
+        Some(embedded.map(|()| batch))
+    })
+}
+
+/// What has been stored so far.
+#[derive(Default)]
+struct Counts {
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Counts {
+    /// Stores a batch in one transaction.
+    fn write(&mut self, db: &Engraph, inputs: &[Input]) -> Result<()> {
+        let mut transaction = db.store.begin(time::wall())?;
+        for input in inputs {
+            match input {
+                Input::Node(node) => {
+                    write::put_node(&mut transaction, node)?;
+                    self.add("nodes");
+                }
+                Input::Turn(turn) => {
+                    let (_, is_new) = write::put_turn(&mut transaction, turn)?;
+                    self.add("turns");
+                    self.add(if is_new { "turns new" } else { "turns held already" });
+                }
+                Input::Fact(fact) => {
+                    let asserted = write::put_fact(&mut transaction, fact)?;
+                    self.add("facts");
+                    self.add(match asserted.resolution.effect {
+                        Effect::Inserted => "facts inserted",
+                        Effect::Merged => "facts merged",
+                        Effect::HeldAsUncertain => "facts held as uncertain",
+                        Effect::Unchanged => "facts unchanged",
+                    });
+                }
+            }
+        }
+        Ok(transaction.commit(db.durability())?)
+    }
+
+    fn add(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    fn stored(self) -> Vec<(&'static str, u64)> {
+        self.counts.into_iter().collect()
+    }
+}
+
+/// The lines of a text file that are not blank, with their number and the bytes read so far.
+struct Lines {
+    reader: BufReader<File>,
+    name: String,
+    number: u64,
+    done: u64,
+}
+
+impl Lines {
+    fn open(file: &Path) -> Result<(Self, u64)> {
+        let failed = |error: std::io::Error| Error::Import(format!("{}: {error}", file.display()));
+        let opened = File::open(file).map_err(failed)?;
+        let total = opened.metadata().map_err(failed)?.len();
+        let lines =
+            Self { reader: BufReader::new(opened), name: file_name(file), number: 0, done: 0 };
+        Ok((lines, total))
+    }
+
+    /// Turns each line into inputs; a line that is no text is an error of that line alone.
+    fn map(
+        mut self,
+        mut parse: impl FnMut(&str, &str, u64) -> std::result::Result<Vec<Input>, String>,
+    ) -> impl Iterator<Item = Result<Line>> {
+        std::iter::from_fn(move || {
+            loop {
+                let mut bytes = Vec::new();
+                let limit = LINE_BYTES_MAX as u64 + 1;
+                let read = std::io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes);
+                self.number += 1;
+                match read {
+                    Ok(0) => return None,
+                    Ok(read) => self.done += read as u64,
+                    Err(error) => {
+                        let message = format!("{}:{}: {error}", self.name, self.number);
+                        return Some(Err(Error::Import(message)));
+                    }
+                }
+                if bytes.len() > LINE_BYTES_MAX {
+                    let message =
+                        format!("{}:{}: the line is over {LINE_BYTES_MAX} bytes", self.name, self.number);
+                    return Some(Err(Error::Import(message)));
+                }
+                let inputs = match std::str::from_utf8(&bytes) {
+                    Ok(text) if text.trim().is_empty() => continue,
+                    Ok(text) => parse(text.trim_start_matches('\u{feff}'), &self.name, self.number),
+                    Err(_) => Err("the line is no UTF-8 text".to_owned()),
+                };
+                return Some(Ok(Line { number: self.number, done: self.done, inputs }));
+            }
+        })
+    }
+}
+
+/// The last part of a path, for sources and messages.
+fn file_name(file: &Path) -> String {
+    file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// A JSON value as a property.
+fn property(json: &Json) -> std::result::Result<Value, String> {
+    Ok(match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => Value::Int(whole),
+            (None, Some(value)) if value.is_finite() => Value::Float(value),
+            _ => return Err(format!("{number} is too large")),
+        },
+        Json::String(text) => Value::String(text.clone()),
+        Json::Array(items) => {
+            Value::List(items.iter().map(property).collect::<std::result::Result<_, _>>()?)
+        }
+        Json::Object(entries) => Value::Map(
+            entries
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), property(value)?)))
+                .collect::<std::result::Result<_, String>>()?,
+        ),
+    })
+}

@@ -1,0 +1,77 @@
+//! Chat logs, one turn a line as a JSON object.
+//!
+//! ```json
+//! {"session": "s1", "id": "D1:1", "speaker": "Nora", "at": "2025-03-02T18:40:00Z", "text": "Hi!"}
+//! {"role": "user", "content": "Hi!"}
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use engraph_storage::graph::Value;
+use serde_json::{Map, Value as Json};
+
+use crate::database::Engraph;
+use crate::error::Result;
+use crate::import::facts::{instant, key};
+use crate::import::{Lines, Progress, Report, property, store};
+use crate::write::{Input, TurnInput};
+
+/// Imports the turns of conversations from a file of JSON lines.
+///
+/// The speaker stands under `speaker`, `role` or `name`, the text under `text` or `content`, the
+/// time under `at`, `time`, `timestamp` or `created_at`, the session under `session` or
+/// `session_id`; a file without sessions is one session of the file's name, and a turn without `id`
+/// is named after its line. Other fields become properties.
+///
+/// # Errors
+///
+/// [`Error::Import`](crate::Error::Import) if the file cannot be read,
+/// [`Error::Neural`](crate::Error::Neural) if no model is installed to embed the texts,
+/// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
+pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
+    let (lines, total) = Lines::open(file)?;
+    store(db, lines.map(line), total, progress)
+}
+
+fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
+    let mut fields: Map<String, Json> =
+        serde_json::from_str(text).map_err(|error| format!("no JSON object: {error}"))?;
+    let said = take(&mut fields, &["text", "content"])?.ok_or("the turn has no text")?;
+    let speaker =
+        take(&mut fields, &["speaker", "role", "name"])?.ok_or("the turn has no speaker")?;
+    let at = take(&mut fields, &["at", "time", "timestamp", "created_at"])?;
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let session = take(&mut fields, &["session", "session_id"])?.unwrap_or_else(|| stem.to_owned());
+    let id = take(&mut fields, &["id"])?.unwrap_or_else(|| format!("{session}:{number}"));
+    let mut properties: BTreeMap<String, Value> = fields
+        .iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "key" | "label" | "aliases"))
+        .map(|(name, value)| Ok((name.clone(), property(value)?)))
+        .collect::<std::result::Result<_, String>>()?;
+    properties.insert("text".to_owned(), Value::String(said));
+    Ok(vec![Input::Turn(TurnInput {
+        session: key(&session)?,
+        key: Some(key(&id)?),
+        speaker: key(&speaker)?,
+        at: at.as_deref().map(instant).transpose()?,
+        properties,
+        vector: None,
+    })])
+}
+
+/// Takes the first field of these names that holds a text out of a turn.
+fn take(
+    fields: &mut Map<String, Json>,
+    names: &[&str],
+) -> std::result::Result<Option<String>, String> {
+    for name in names {
+        match fields.remove(*name) {
+            Some(Json::String(text)) if !text.trim().is_empty() => return Ok(Some(text)),
+            Some(Json::Number(number)) => return Ok(Some(number.to_string())),
+            Some(Json::Null | Json::String(_)) | None => {}
+            Some(_) => return Err(format!("`{name}` is no text")),
+        }
+    }
+    Ok(None)
+}

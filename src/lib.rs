@@ -1,0 +1,41 @@
+//! Engraph: an embedded graph database for the long-term memory of LLM agents, with its own query
+//! language, MemQL.
+//!
+//! Facts carry valid time, system time, confidence and intent, and are never overwritten: a
+//! changed fact closes an interval and opens another, and every past belief stays readable.
+//!
+//! ```text
+//! The way of a query
+//!   text ──grammar::parse──▶ ast ──bind──▶ LogicalPlan ──plan::optimize──▶ LogicalPlan
+//!        ──exec::lower──▶ operators ──storage::Reader──▶ chunks of rows ──▶ Rows
+//!
+//! The way of a write
+//!   text ──parse, bind──▶ Write ──neural, if there is a text──▶ vectors
+//!        ──storage::Transaction, update::resolve──▶ changes ──commit, once──▶ column families
+//! ```
+//!
+//! Start at [`Engraph::open`].
+
+mod database;
+mod session;
+mod error;
+mod rows;
+mod bind;
+mod plan;
+mod exec;
+mod write;
+pub mod import;
+pub mod neural;
+mod models;
+mod text;
+mod time;
+
+pub use database::{Engraph, Options, only_reads};
+pub use engraph_grammar::{SyntaxError, is_unfinished};
+pub use engraph_storage::graph::Interval;
+pub use engraph_storage::{Durability, Family, FamilyStats, StorageError};
+pub use error::{Diagnostic, Error, Result};
+pub use exec::context::Limits;
+pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};
+pub use rows::{Fact, Node, Params, Path, Rows, Value};
+pub use session::{Session, Transaction};

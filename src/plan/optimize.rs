@@ -1,0 +1,158 @@
+//! The optimizer: a list of rules, each by name, none of which changes the answer.
+
+use crate::plan::LogicalPlan;
+use crate::plan::expr::{Expr, ExprKind, Slot};
+use engraph_grammar::ast::BinaryOp;
+
+/// One rule: a name and a rewriting of a whole plan.
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    apply: fn(LogicalPlan) -> LogicalPlan,
+}
+
+/// The rules, in the order in which they are applied.
+pub(crate) static RULES: &[Rule] = &[
+    Rule { name: "push conditions down", apply: push_conditions },
+    Rule { name: "look keys up", apply: look_keys_up },
+    Rule { name: "sort only the first rows", apply: sort_first },
+];
+
+/// The plan after all rules.
+pub(crate) fn optimize(plan: LogicalPlan) -> LogicalPlan {
+    RULES.iter().fold(plan, |plan, rule| (rule.apply)(plan))
+}
+
+/// Rewrites every operator, inputs first.
+fn rewrite(
+    mut plan: LogicalPlan,
+    change: &dyn Fn(LogicalPlan) -> LogicalPlan,
+) -> LogicalPlan {
+    if let Some(input) = plan.input_mut() {
+        let inner = std::mem::replace(input, LogicalPlan::Once);
+        *input = rewrite(inner, change);
+    }
+    change(plan)
+}
+
+/// Each part of a condition is tested as soon as all names in it are bound.
+fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
+    rewrite(plan, &|plan| match plan {
+        LogicalPlan::Filter { input, condition } => {
+            conjuncts(condition).into_iter().fold(*input, push)
+        }
+        other => other,
+    })
+}
+
+fn conjuncts(condition: Expr) -> Vec<Expr> {
+    match condition.kind {
+        ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        kind => vec![Expr { kind, span: condition.span }],
+    }
+}
+
+/// Puts a condition as far down as its names allow; conditions on one operator stay in order.
+fn push(mut plan: LogicalPlan, condition: Expr) -> LogicalPlan {
+    let passes = passes(&plan, &condition);
+    match plan.input_mut() {
+        Some(input) if passes => {
+            let inner = std::mem::replace(input, LogicalPlan::Once);
+            *input = push(inner, condition);
+            plan
+        }
+        _ => LogicalPlan::Filter { input: Box::new(plan), condition },
+    }
+}
+
+/// Whether the condition can be tested before this operator, or before what its filters filter.
+fn passes(plan: &LogicalPlan, condition: &Expr) -> bool {
+    match plan {
+        LogicalPlan::Filter { input, .. } => passes(input, condition),
+        LogicalPlan::Expand { .. }
+        | LogicalPlan::NodeScan { .. }
+        | LogicalPlan::NodeLookup { .. }
+        | LogicalPlan::BindPath { .. } => !needs(condition, &plan.binds()),
+        // A search, a beam or a limit gives other rows when rows are taken away before it.
+        _ => false,
+    }
+}
+
+fn needs(condition: &Expr, slots: &[Slot]) -> bool {
+    condition.slots().iter().any(|slot| slots.contains(slot))
+}
+
+/// A scan for the node with a key becomes a look-up.
+fn look_keys_up(plan: LogicalPlan) -> LogicalPlan {
+    rewrite(plan, &|plan| match plan {
+        LogicalPlan::Filter { input, condition } => match key_of(&input, &condition) {
+            Some((key, keeps)) => {
+                let lookup = into_lookup(*input, key);
+                if keeps {
+                    LogicalPlan::Filter { input: Box::new(lookup), condition }
+                } else {
+                    lookup
+                }
+            }
+            None => LogicalPlan::Filter { input, condition },
+        },
+        other => other,
+    })
+}
+
+/// The key that a condition asks of the node just scanned, and whether the condition must stay: a
+/// look-up finds aliases too, which `n.key = 'x'` does not.
+fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(Expr, bool)> {
+    let LogicalPlan::NodeScan { node, .. } = scan_below(input)? else { return None };
+    let is_node = |expr: &Expr| matches!(&expr.kind, ExprKind::Slot(slot, _) if slot == node);
+    match &condition.kind {
+        ExprKind::HasKey(inner, key) if is_node(inner) && !needs(key, &[*node]) => {
+            Some((key.as_ref().clone(), false))
+        }
+        ExprKind::Binary(BinaryOp::Equal, left, right) => match &left.kind {
+            ExprKind::Property(inner, name)
+                if name == "key" && is_node(inner) && !needs(right, &[*node]) =>
+            {
+                Some((right.as_ref().clone(), true))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The node scan under conditions alone.
+fn scan_below(plan: &LogicalPlan) -> Option<&LogicalPlan> {
+    match plan {
+        LogicalPlan::NodeScan { .. } => Some(plan),
+        LogicalPlan::Filter { input, .. } => scan_below(input),
+        _ => None,
+    }
+}
+
+fn into_lookup(plan: LogicalPlan, key: Expr) -> LogicalPlan {
+    match plan {
+        LogicalPlan::NodeScan { input, node, labels, system } => {
+            LogicalPlan::NodeLookup { input, node, labels, key, system }
+        }
+        LogicalPlan::Filter { input, condition } => {
+            LogicalPlan::Filter { input: Box::new(into_lookup(*input, key)), condition }
+        }
+        other => other,
+    }
+}
+
+/// A limit behind a sort lets the sort keep no more rows than that.
+fn sort_first(plan: LogicalPlan) -> LogicalPlan {
+    rewrite(plan, &|plan| match plan {
+        LogicalPlan::Slice { input, skip, limit: Some(limit) } => {
+            let input = match *input {
+                LogicalPlan::Sort { input, keys, first: None } => {
+                    LogicalPlan::Sort { input, keys, first: Some(skip.saturating_add(limit)) }
+                }
+                other => other,
+            };
+            LogicalPlan::Slice { input: Box::new(input), skip, limit: Some(limit) }
+        }
+        other => other,
+    })
+}

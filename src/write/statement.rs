@@ -1,0 +1,354 @@
+//! Statements that write: their values bound, then applied to a transaction.
+
+use std::collections::BTreeMap;
+
+use engraph_grammar::ast::{self, Span, StatementKind};
+use engraph_grammar::closest;
+use engraph_storage::Transaction;
+use engraph_storage::graph::{
+    Cardinality, ConfidencePolicy, Interval, RelationRule, Time, Value as Property,
+};
+
+use crate::bind::{Binder, intent};
+use crate::error::{Diagnostic, Result};
+use crate::exec::cell::Cell;
+use crate::exec::context::{Context, Limits};
+use crate::exec;
+use crate::models::Models;
+use crate::plan::{BoundQuery, End};
+use crate::rows::{Params, Rows, Value};
+use crate::time;
+use crate::write::{self, FactInput, Input, NodeInput, TurnInput};
+
+/// A statement with its values bound, ready to be applied.
+pub(crate) enum Write {
+    Define { name: String, rule: RelationRule },
+    Store(Input),
+    Alias { alias: String, label: String, key: String, span: Span },
+    Retract(BoundQuery),
+}
+
+/// Binds a statement that writes, and embeds its texts.
+pub(crate) fn prepare(
+    kind: &StatementKind,
+    context: &Context<'_>,
+    params: &Params,
+) -> Result<(Write, Vec<Diagnostic>)> {
+    let mut binder = Binder::new(context, params);
+    let write = match kind {
+        StatementKind::DefineRelation(define) => binder.define(define)?,
+        StatementKind::Remember(remember) => Write::Store(binder.remember(remember)?),
+        StatementKind::Alias(alias) => binder.alias(alias)?,
+        StatementKind::Observe(observe) => Write::Store(Input::Turn(binder.observe(observe)?)),
+        StatementKind::Query(query) => Write::Retract(binder.query(query)?),
+        StatementKind::Explain(_)
+        | StatementKind::Begin
+        | StatementKind::Commit
+        | StatementKind::Rollback => {
+            return Err(Diagnostic::new("the statement writes nothing").bind());
+        }
+    };
+    let warnings = binder.warnings;
+    Ok(match write {
+        Write::Store(input) => {
+            let mut inputs = [input];
+            write::embed(&mut inputs, context.models, context.reader)?;
+            let [input] = inputs;
+            (Write::Store(input), warnings)
+        }
+        other => (other, warnings),
+    })
+}
+
+impl Write {
+    /// Does it.
+    pub(crate) fn apply(
+        &self,
+        transaction: &mut Transaction<'_>,
+        models: &Models,
+        limits: Limits,
+    ) -> Result<Rows> {
+        let text = |text: &str| Value::String(text.to_owned());
+        match self {
+            Self::Define { name, rule } => {
+                transaction.define_relation(name, *rule)?;
+                Ok(Rows::single(&["relation", "outcome"], vec![text(name), text("defined")]))
+            }
+            Self::Store(Input::Node(node)) => {
+                write::put_node(transaction, node)?;
+                Ok(Rows::single(&["node", "outcome"], vec![text(&node.key), text("remembered")]))
+            }
+            Self::Store(Input::Fact(fact)) => {
+                let asserted = write::put_fact(transaction, fact)?;
+                let id = Value::Int(asserted.fact.0.cast_signed());
+                let outcome = write::outcome(&asserted.resolution);
+                Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
+            }
+            Self::Store(Input::Turn(turn)) => {
+                let (key, is_new) = write::put_turn(transaction, turn)?;
+                let outcome = if is_new { "observed" } else { "held already" };
+                Ok(Rows::single(&["turn", "outcome"], vec![Value::String(key), text(outcome)]))
+            }
+            Self::Alias { alias, label, key, span } => {
+                let found = match transaction.reader().catalog().label(label) {
+                    Some(label) => transaction.reader().find_node(label, key)?,
+                    None => None,
+                };
+                let node = found.ok_or_else(|| {
+                    Diagnostic::at(*span, format!("there is no {label} '{key}'"))
+                        .help(format!("make it first, with REMEMBER (:{label} '{key}')"))
+                        .execute()
+                })?;
+                let is_new = transaction.put_alias(node, alias)?;
+                let outcome = if is_new { "aliased" } else { "held already" };
+                Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
+            }
+            Self::Retract(query) => retract(query, transaction, models, limits),
+        }
+    }
+}
+
+fn retract(
+    query: &BoundQuery,
+    transaction: &mut Transaction<'_>,
+    models: &Models,
+    limits: Limits,
+) -> Result<Rows> {
+    let End::Retract(slots) = &query.end else {
+        return Err(Diagnostic::new("the query retracts nothing").bind());
+    };
+    let mut facts = Vec::new();
+    let context = Context::new(transaction.reader(), models, limits);
+    exec::run(query, &query.plan, &context, &mut |row| {
+        for slot in slots {
+            match &row[*slot] {
+                Cell::Fact(edge) => facts.push(edge.fact),
+                Cell::List(items) => facts.extend(items.iter().filter_map(|item| match item {
+                    Cell::Fact(edge) => Some(edge.fact),
+                    _ => None,
+                })),
+                _ => {}
+            }
+        }
+        context.rows(facts.len())
+    })?;
+    facts.sort_unstable();
+    facts.dedup();
+    let mut rows = Rows {
+        columns: vec!["fact".to_owned(), "outcome".to_owned()],
+        ..Rows::default()
+    };
+    for fact in facts {
+        let outcome =
+            if transaction.retract(fact)? { "retracted" } else { "not believed any more" };
+        let id = Value::Int(fact.0.cast_signed());
+        rows.rows.push(vec![id, Value::String(outcome.to_owned())]);
+    }
+    Ok(rows)
+}
+
+impl Binder<'_> {
+    fn define(&mut self, define: &ast::DefineRelation) -> Result<Write> {
+        let reader = self.reader();
+        let known = reader.catalog().relation(&define.name.text);
+        let mut rule =
+            known.map_or_else(RelationRule::default, |relation| reader.catalog().rule(relation));
+        if let Some(cardinality) = define.cardinality {
+            rule.cardinality = match cardinality {
+                ast::Cardinality::One => Cardinality::One,
+                ast::Cardinality::Many => Cardinality::Many,
+                ast::Cardinality::Unknown => Cardinality::Unknown,
+            };
+        }
+        if let Some(name) = &define.intent {
+            rule.intent = intent(name)?;
+        }
+        if let Some(name) = &define.policy {
+            rule.policy = policy(name)?;
+        }
+        if let Some(threshold) = &define.threshold {
+            rule.threshold = match self.constant(threshold)?.number() {
+                Some(value) if (0.0..=1.0).contains(&value) => value,
+                _ => {
+                    let message = "THRESHOLD takes a number from 0 to 1";
+                    return Err(Diagnostic::at(threshold.span, message).bind());
+                }
+            };
+        }
+        Ok(Write::Define { name: define.name.text.clone(), rule })
+    }
+
+    fn remember(&mut self, remember: &ast::Remember) -> Result<Input> {
+        let head = self.node_input(&remember.head)?;
+        let Some(fact) = &remember.fact else {
+            if let Some(expr) = remember.confidence.as_ref().or(remember.valid_from.as_ref()) {
+                return Err(Diagnostic::at(expr.span, "a node has no confidence and no valid time")
+                    .help("say when and how sure of a fact: (a)-[relation]->(b)")
+                    .bind());
+            }
+            return Ok(Input::Node(head));
+        };
+        self.warn_if_misspelled(&fact.relation);
+        let sources = remember.sources.iter().map(|source| self.text(source, "a source"));
+        Ok(Input::Fact(FactInput {
+            sources: sources.collect::<Result<_>>()?,
+            tail: self.node_input(&fact.tail)?,
+            head,
+            relation: fact.relation.text.clone(),
+            valid: self.validity(remember)?,
+            confidence: self.fact_confidence(remember.confidence.as_ref())?,
+            intent: remember.intent.as_ref().map(intent).transpose()?,
+            properties: self.properties(&fact.properties)?,
+        }))
+    }
+
+    /// A new relation whose name is nearly that of an old one is probably not meant.
+    fn warn_if_misspelled(&mut self, relation: &ast::Name) {
+        let catalog = self.reader().catalog();
+        if catalog.relation(&relation.text).is_none()
+            && let Some(known) = closest(&relation.text, catalog.relations())
+        {
+            let message = format!("the relation `{}` is new", relation.text);
+            self.warnings.push(
+                Diagnostic::at(relation.span, message).help(format!("did you mean {known}?")),
+            );
+        }
+    }
+
+    /// From now on without end, unless said otherwise; null stands for an open end.
+    fn validity(&mut self, remember: &ast::Remember) -> Result<Interval> {
+        let from = match &remember.valid_from {
+            Some(expr) => self.bound(expr)?.unwrap_or(Interval::MIN),
+            None if remember.valid_to.is_some() => Interval::MIN,
+            None => self.reader().now(),
+        };
+        let Some(end) = &remember.valid_to else {
+            return Ok(Interval { from, to: Interval::MAX });
+        };
+        let to = self.bound(end)?.unwrap_or(Interval::MAX);
+        Interval::new(from, to).ok_or_else(|| {
+            let (from, to) = (time::short(from), time::short(to));
+            Diagnostic::at(end.span, format!("the fact ends ({to}) before it begins ({from})"))
+                .help("the end is the first instant at which it no longer holds")
+                .bind()
+        })
+    }
+
+    fn bound(&mut self, expr: &ast::Expr) -> Result<Option<Time>> {
+        match self.constant(expr)? {
+            Cell::Null => Ok(None),
+            _ => self.instant(expr).map(Some),
+        }
+    }
+
+    fn fact_confidence(&mut self, expr: Option<&ast::Expr>) -> Result<f64> {
+        let Some(expr) = expr else { return Ok(1.0) };
+        let cell = self.constant(expr)?;
+        match cell.number() {
+            Some(value) if value > 0.0 && value <= 1.0 => Ok(value),
+            _ => Err(Diagnostic::at(expr.span, format!("confidence {cell} is not above 0 and at most 1"))
+                .help("what is not believed at all is not remembered; RETRACT ends a belief")
+                .bind()),
+        }
+    }
+
+    /// The node that a pattern in a write stands for: one label, a key, properties.
+    fn node_input(&mut self, node: &ast::NodePattern) -> Result<NodeInput> {
+        let (label, key) = self.label_and_key(node)?;
+        let others = node.properties.iter().filter(|(name, _)| name.text != "key");
+        let others: Vec<_> = others.cloned().collect();
+        Ok(NodeInput { label, key, properties: self.properties(&others)?, vector: None })
+    }
+
+    fn label_and_key(&mut self, node: &ast::NodePattern) -> Result<(String, String)> {
+        let [label] = node.labels.as_slice() else {
+            return Err(Diagnostic::at(node.span, "a node that is stored has one label")
+                .help("write it as (:Person 'Caroline')")
+                .bind());
+        };
+        let in_map = node.properties.iter().find(|(name, _)| name.text == "key");
+        let Some(key) = node.key.as_ref().or(in_map.map(|(_, key)| key)) else {
+            return Err(Diagnostic::at(node.span, "a node that is stored has a key")
+                .help(format!("write it as (:{} 'its key')", label.text))
+                .bind());
+        };
+        Ok((label.text.clone(), self.text(key, "a key")?))
+    }
+
+    fn properties(
+        &mut self,
+        entries: &[(ast::Name, ast::Expr)],
+    ) -> Result<BTreeMap<String, Property>> {
+        let mut properties = BTreeMap::new();
+        for (name, expr) in entries {
+            if matches!(name.text.as_str(), "key" | "label" | "aliases") {
+                let message = format!("`{}` is no property that can be set", name.text);
+                return Err(Diagnostic::at(name.span, message)
+                    .help("the label and key stand before the properties: (:Label 'key' {...})")
+                    .bind());
+            }
+            let value = self.constant(expr)?.to_property().ok_or_else(|| {
+                Diagnostic::at(expr.span, "a property is a scalar, a list or a map").bind()
+            })?;
+            properties.insert(name.text.clone(), value);
+        }
+        Ok(properties)
+    }
+
+    fn text(&mut self, expr: &ast::Expr, what: &str) -> Result<String> {
+        match self.constant(expr)? {
+            Cell::String(text) if !text.is_empty() => Ok(text.to_string()),
+            Cell::String(_) => Err(Diagnostic::at(expr.span, format!("{what} is empty")).bind()),
+            other => {
+                let message = format!("{what} is a string, not {}", other.kind());
+                Err(Diagnostic::at(expr.span, message).bind())
+            }
+        }
+    }
+
+    fn alias(&mut self, alias: &ast::Alias) -> Result<Write> {
+        let (label, key) = self.label_and_key(&alias.node)?;
+        let text = self.text(&alias.alias, "an alias")?;
+        Ok(Write::Alias { alias: text, label, key, span: alias.node.span })
+    }
+
+    fn observe(&mut self, observe: &ast::Observe) -> Result<TurnInput> {
+        let session = self.text(&observe.session, "a session")?;
+        let (mut key, mut speaker, mut at, mut others) = (None, None, None, Vec::new());
+        for (name, expr) in &observe.turn {
+            match name.text.as_str() {
+                "id" => key = Some(self.text(expr, "a turn's id")?),
+                "speaker" => speaker = Some(self.text(expr, "a speaker")?),
+                "at" => at = Some(self.instant(expr)?),
+                _ => others.push((name.clone(), expr.clone())),
+            }
+        }
+        let missing = |field: &str| {
+            Diagnostic::at(observe.turn_span, format!("the turn has no {field}"))
+                .help("write TURN {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}")
+                .bind()
+        };
+        let properties = self.properties(&others)?;
+        match properties.get("text") {
+            Some(Property::String(text)) if !text.is_empty() => {}
+            _ => return Err(missing("text")),
+        }
+        Ok(TurnInput {
+            session,
+            key,
+            speaker: speaker.ok_or_else(|| missing("speaker"))?,
+            at: Some(at.ok_or_else(|| missing("at"))?),
+            properties,
+            vector: None,
+        })
+    }
+}
+
+fn policy(name: &ast::Name) -> Result<ConfidencePolicy> {
+    ConfidencePolicy::parse(&name.text).ok_or_else(|| {
+        let names = ConfidencePolicy::ALL.map(ConfidencePolicy::name);
+        Diagnostic::at(name.span, format!("there is no confidence policy `{}`", name.text))
+            .help(format!("write one of {}", names.join(", ")))
+            .bind()
+    })
+}

@@ -1,0 +1,156 @@
+//! Runs the scripts of `tests/scripts`: statements, `---`, their answer, a blank line.
+//!
+//! A line `:instant name` among the statements sets `$name` to the present instant. With
+//! `UPDATE_GOLDEN=1` the answers are written anew: read the diff before you commit it. Every
+//! script runs twice, with the optimizer and without; only `plans` may tell the two apart.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engraph::{Durability, Engraph, FixedEmbedder, Options, Params, Rows, Session, Value};
+
+/// An input and the answer that is expected of it.
+struct Block {
+    input: String,
+    answer: String,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut block = Block { input: String::new(), answer: String::new() };
+    let mut in_answer = false;
+    for line in text.lines() {
+        match (in_answer, line) {
+            (false, "---") => in_answer = true,
+            (false, line) => block.input.push_str(&format!("{line}\n")),
+            (true, "") => {
+                blocks.push(std::mem::replace(
+                    &mut block,
+                    Block { input: String::new(), answer: String::new() },
+                ));
+                in_answer = false;
+            }
+            (true, line) => block.answer.push_str(&format!("{line}\n")),
+        }
+    }
+    if !block.input.trim().is_empty() {
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// The answer of a block: a table a statement, warnings before it, an error at its place.
+fn answer(session: &mut Session<'_>, input: &str, params: &mut Params) -> String {
+    let mut out = String::new();
+    let mut statements = String::new();
+    for line in input.lines() {
+        match line.strip_prefix(":instant ") {
+            Some(name) => {
+                let rows = session.execute("RETURN now() AS t", ()).expect("now() is known");
+                let now = rows[0].get(0, "t").cloned().expect("one row");
+                *params = std::mem::take(params).with(name.trim(), now);
+            }
+            None => statements.push_str(&format!("{line}\n")),
+        }
+    }
+    let mut print = |rows: Rows| {
+        table(&rows, &mut out);
+        Ok(())
+    };
+    if let Err(error) = session.execute_each(&statements, params, &mut print) {
+        writeln!(out, "{}", error.report(false)).expect("a string");
+    }
+    // A blank line would end the answer.
+    out.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{line}\n") }).collect()
+}
+
+fn table(rows: &Rows, out: &mut String) {
+    for warning in &rows.warnings {
+        writeln!(out, "warning: {warning}").expect("a string");
+    }
+    writeln!(out, "{}", rows.columns.join(" | ")).expect("a string");
+    for row in &rows.rows {
+        let cells: Vec<String> = row.iter().map(Value::to_string).collect();
+        writeln!(out, "  {}", cells.join(" | ")).expect("a string");
+    }
+}
+
+fn database(folder: &Path, optimized: bool) -> Engraph {
+    let options =
+        Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
+    let options = if optimized { options } else { options.without_optimizer() };
+    options.open(folder).expect("a new folder")
+}
+
+fn run(text: &str, optimized: bool) -> Vec<Block> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let db = database(folder.path(), optimized);
+    let mut session = db.session();
+    let mut params = Params::new();
+    blocks(text)
+        .into_iter()
+        .map(|block| {
+            let answer = answer(&mut session, &block.input, &mut params);
+            Block { input: block.input, answer }
+        })
+        .collect()
+}
+
+fn written(blocks: &[Block]) -> String {
+    let text: Vec<String> =
+        blocks.iter().map(|block| format!("{}---\n{}", block.input, block.answer)).collect();
+    text.join("\n")
+}
+
+fn scripts(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(folder);
+    let entries = std::fs::read_dir(&folder).expect("the folder of scripts");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} holds no script", folder.display());
+    files
+}
+
+fn check(folder: &str) {
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    for file in scripts(folder) {
+        let text = std::fs::read_to_string(&file).expect("readable");
+        assert!(!blocks(&text).is_empty(), "{} is empty", file.display());
+        let found = written(&run(&text, true));
+        if update {
+            std::fs::write(&file, &found).expect("writable");
+        } else {
+            assert_eq!(found, text, "{} answers otherwise", file.display());
+        }
+        if folder != "plans" {
+            let plain = written(&run(&text, false));
+            assert_eq!(plain, found, "{} answers otherwise without the optimizer", file.display());
+        }
+    }
+}
+
+#[test]
+fn queries() {
+    check("queries");
+}
+
+#[test]
+fn writes() {
+    check("writes");
+}
+
+#[test]
+fn time() {
+    check("time");
+}
+
+#[test]
+fn errors() {
+    check("errors");
+}
+
+#[test]
+fn plans() {
+    check("plans");
+}

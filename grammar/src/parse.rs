@@ -402,7 +402,8 @@ fn fact_link(link: Pair<'_, Rule>, tail: Pair<'_, Rule>) -> Result<FactPattern> 
     let whole = span(&link);
     let mut parts = children(link);
     let relation = name(next(&mut parts, whole)?)?;
-    let properties = parts.next().map(map).transpose()?.unwrap_or_default();
+    let properties = parts.find(|pair| pair.as_rule() == Rule::map).map(map).transpose()?;
+    let properties = properties.unwrap_or_default();
     Ok(FactPattern { relation, properties, tail: node_pattern(tail)? })
 }
 

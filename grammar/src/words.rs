@@ -9,16 +9,30 @@ use crate::suggest::closest;
 /// The most alternatives that a message lists.
 const EXPECTED_MAX: usize = 8;
 
-/// Words of other query languages, and what MemQL says instead.
-const FOREIGN: [(&str, &str); 8] = [
+/// Words that MemQL does not know, and what it says instead.
+const FOREIGN: [(&str, &str); 22] = [
     ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
     ("MERGE", "write REMEMBER, which merges what it already knows"),
     ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
     ("SELECT", "write MATCH (pattern) RETURN columns"),
     ("DELETE", "write MATCH (pattern) RETRACT f, which keeps the history"),
+    ("DETACH", "write MATCH (pattern) RETRACT f, which keeps the history"),
     ("SET", "write REMEMBER (:Label 'key' {property: value})"),
     ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
-    ("DETACH", "write MATCH (pattern) RETRACT f, which keeps the history"),
+    ("OPTIONAL", "write two queries, with the part that may be missing in one of them"),
+    ("WITH", "a later MATCH sees the names of an earlier one; group in RETURN"),
+    ("LET", "write the expression where it is needed"),
+    ("FILTER", "write WHERE behind the pattern"),
+    ("UNWIND", "return the list whole"),
+    ("UNION", "write two queries"),
+    ("CALL", "write the steps as MATCH clauses"),
+    ("CASE", "return the value and decide outside the query"),
+    ("EXISTS", "write the pattern in MATCH, and RETURN DISTINCT"),
+    ("TEXT", "search BY VECTOR"),
+    ("HYBRID", "search BY VECTOR"),
+    ("SHOW", "write EXPLAIN for a plan; `engraph stats` counts what is stored"),
+    ("PROFILE", "write EXPLAIN"),
+    ("FORGET", "RETRACT ends a belief and keeps its history"),
 ];
 
 /// A pest error in the user's words.
@@ -29,30 +43,51 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
     };
     let (found, end) = token(text, at);
     let positives = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
+        ErrorVariant::ParsingError { positives, negatives } => {
+            if positives.is_empty() && negatives.iter().any(|rule| keyword_text(*rule).is_some()) {
+                return reserved(&text[at..end], at, end);
+            }
+            positives.as_slice()
+        }
         ErrorVariant::CustomError { message } => {
             return SyntaxError::new(message.clone(), at, end);
         }
     };
     let expected = expected(positives);
+    let help = help(&text[at..end], &expected);
     let message = match expected.as_slice() {
         [] => format!("{found} is not expected here"),
+        words if words.len() > EXPECTED_MAX && help.is_some() => {
+            format!("{found} is not expected here")
+        }
         words => format!("expected {}, found {found}", alternatives(words)),
     };
     let error = SyntaxError::new(message, at, end);
-    match help(&text[at..end], &expected) {
+    match help {
         Some(help) => error.help(help),
         None => error,
     }
 }
 
-/// The expected things, each once, in the order of the grammar.
+fn reserved(word: &str, at: usize, end: usize) -> SyntaxError {
+    SyntaxError::new(format!("`{word}` is a reserved word"), at, end)
+        .help(format!("as a name, write it between back quotes: `{word}`"))
+}
+
+/// What an expression may begin with, which need not be listed beside it.
+const WITHIN_EXPRESSION: [&str; 10] =
+    ["`{`", "a number", "a string", "a name", "DATE", "TIMESTAMP", "TRUE", "FALSE", "NULL", "NOT"];
+
+/// The expected things, each once.
 fn expected(positives: &[Rule]) -> Vec<&'static str> {
     let mut words = Vec::new();
     for word in positives.iter().map(|rule| word(*rule)) {
         if !words.contains(&word) {
             words.push(word);
         }
+    }
+    if words.contains(&"an expression") {
+        words.retain(|word| !WITHIN_EXPRESSION.contains(word));
     }
     words
 }
@@ -69,7 +104,7 @@ fn alternatives(words: &[&str]) -> String {
 
 fn help(found: &str, expected: &[&'static str]) -> Option<String> {
     if let Some((word, mend)) = FOREIGN.iter().find(|(word, _)| word.eq_ignore_ascii_case(found)) {
-        return Some(format!("MemQL has no {word}: {mend}"));
+        return Some(format!("this version of MemQL has no {word}: {mend}"));
     }
     let keywords = expected.iter().copied().filter(|word| word.chars().all(is_keyword_letter));
     closest(found, keywords).map(|word| format!("did you mean {word}?"))
@@ -101,7 +136,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::script | Rule::explain | Rule::query => "a statement",
         Rule::path_pattern | Rule::node_pattern => "a node `(...)`",
         Rule::relation_pattern | Rule::left_end | Rule::fact_link => "a relation `-[...]->`",
-        Rule::right_end => "`->`",
+        Rule::right_end | Rule::to_tail => "`->`",
         Rule::relation_filter => "`[`",
         Rule::label_filter => "`:`",
         Rule::node_key | Rule::string | Rule::single | Rule::double => "a string",

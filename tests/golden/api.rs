@@ -123,7 +123,7 @@ fn a_failing_script_rolls_its_transaction_back() {
     let script = "BEGIN; REMEMBER (:Person 'Ann'); RETURN 1 / 0; COMMIT";
     let error = db.execute(script, ()).expect_err("divides by zero");
     assert!(matches!(error, Error::Execute(_)), "{error}");
-    assert_eq!(error.to_string(), "execute: division by zero (line 1, column 39)");
+    assert_eq!(error.to_string(), "execute: division by zero (line 1, column 41)");
     assert_eq!(keys(&db), "[]");
 }
 

@@ -1,0 +1,277 @@
+//! What may be asked on the command line, and its help.
+//!
+//! Scripts depend on these names: they are never renamed.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use engraph::Value;
+use serde_json::Value as Json;
+
+/// A graph database for the long-term memory of agents.
+#[derive(Debug, Parser)]
+#[command(name = "engraph", version, after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  engraph shell my.memory
+  engraph query my.memory -e \"MATCH (p:Person)-[f]->(x) RETURN p.key, f, x.key\"
+  engraph query my.memory -f question.memql --param who=Nora --format json
+  engraph import my.memory turns chat.jsonl
+  engraph stats my.memory
+
+Exit codes: 0 success, 1 the query or import failed, 2 bad usage.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Asks and tells, line by line; creates the database if there is none
+    #[command(after_help = "Example:\n  engraph shell my.memory")]
+    Shell(Shell),
+    /// Runs a MemQL script and prints the answers
+    #[command(after_help = QUERY_EXAMPLES)]
+    Query(Query),
+    /// Stores what a file holds; creates the database if there is none
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(Import),
+    /// Counts keys and bytes per column family
+    #[command(after_help = "Example:\n  engraph stats my.memory --format json")]
+    Stats(Stats),
+}
+
+/// `engraph shell`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Shell {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+}
+
+const QUERY_EXAMPLES: &str = "\
+A script that only reads runs beside a writer. With several statements, table prints each answer,
+and the other formats print the answer of the last statement alone.
+
+Examples:
+  engraph query my.memory -e \"MATCH (p:Person) RETURN p.key\"
+  engraph query my.memory -f facts.memql
+  echo 'MATCH (a)-[f]->(b) RETURN f' | engraph query my.memory --format dot | dot -Tsvg
+  engraph query my.memory -e 'MATCH (p {key: $who}) RETURN p.age' --param who=Nora --format json";
+
+/// `engraph query`.
+#[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("text"))]
+pub(super) struct Query {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+    /// The script itself; with neither -e nor -f it is read from stdin
+    // A script may begin with a comment, and that with a hyphen.
+    #[arg(short = 'e', long = "execute", value_name = "MEMQL", group = "text")]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) script: Option<String>,
+    /// The file of the script; - is stdin
+    #[arg(short, long, value_name = "FILE", group = "text")]
+    pub(super) file: Option<PathBuf>,
+    /// The value of a $name: JSON where it is JSON, else the text itself; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
+    pub(super) params: Vec<(String, Value)>,
+    /// How the answer is printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For a person
+    Table,
+    /// One JSON array of row objects
+    Json,
+    /// One JSON object a line
+    Jsonl,
+    /// RFC 4180 with a header; nested values as JSON
+    Csv,
+    /// The nodes and facts of all rows as a Graphviz graph
+    Dot,
+}
+
+const IMPORT_EXAMPLES: &str = "\
+Lines that cannot be stored are named on stderr and the others are stored: exit code 0.
+
+Examples:
+  engraph import my.memory jsonl facts.jsonl
+  engraph import my.memory turns chat.jsonl
+  engraph import my.memory locomo locomo10.json --sample conv-26
+  engraph import my.memory csv facts.tsv --delimiter tab --columns head,relation,tail,valid_from";
+
+/// `engraph import`.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_value_name = "KIND", subcommand_help_heading = "Kinds of file")]
+#[command(disable_help_subcommand = true)]
+pub(super) struct Import {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+    #[command(subcommand)]
+    pub(super) kind: Kind,
+}
+
+/// What kind of file is imported.
+#[derive(Debug, Subcommand)]
+pub(super) enum Kind {
+    /// Facts, one JSON object a line
+    Jsonl {
+        /// The file
+        file: PathBuf,
+    },
+    /// Turns of conversations, one JSON object a line
+    Turns {
+        /// The file
+        file: PathBuf,
+    },
+    /// Conversations of the LoCoMo benchmark
+    Locomo {
+        /// The file
+        file: PathBuf,
+        /// Only the conversation with this id
+        #[arg(long, value_name = "ID")]
+        sample: Option<String>,
+    },
+    /// A table of facts with columns such as head, relation, tail, valid_from, valid_to
+    Csv(Csv),
+}
+
+/// `engraph import <db> csv`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Csv {
+    /// The file
+    pub(super) file: PathBuf,
+    /// What stands between columns: a character, \t or tab
+    #[arg(long, value_name = "C", default_value = ",", value_parser = delimiter)]
+    pub(super) delimiter: u8,
+    /// Names of the columns, for a file without a header
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub(super) columns: Vec<String>,
+    /// The label of heads
+    #[arg(long, value_name = "LABEL", default_value = "Entity")]
+    pub(super) head_label: String,
+    /// The label of tails
+    #[arg(long, value_name = "LABEL", default_value = "Entity")]
+    pub(super) tail_label: String,
+    /// A table of name and id, for heads and tails that are ids
+    #[arg(long, value_name = "FILE")]
+    pub(super) names: Option<PathBuf>,
+    /// A table of name and id, for relations that are ids
+    #[arg(long, value_name = "FILE")]
+    pub(super) relation_names: Option<PathBuf>,
+    /// A fact still holds on the day, month or year that valid_to names
+    #[arg(long)]
+    pub(super) inclusive_ends: bool,
+}
+
+/// `engraph stats`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Stats {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+    /// How it is printed; json leaves the total to the reader
+    #[arg(long, value_enum, default_value_t = StatsFormat::Table)]
+    pub(super) format: StatsFormat,
+}
+
+/// How statistics are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum StatsFormat {
+    /// For a person
+    Table,
+    /// One JSON array of row objects
+    Json,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match (text, text.as_bytes()) {
+        ("\\t" | "tab", _) => Ok(b'\t'),
+        (_, [byte]) => Ok(*byte),
+        _ => Err("a delimiter is one ASCII character, \\t or tab".to_owned()),
+    }
+}
+
+fn param(text: &str) -> Result<(String, Value), String> {
+    match text.split_once('=') {
+        Some(("", _)) | None => Err("write it as name=value".to_owned()),
+        Some((name, value)) => {
+            let name = name.strip_prefix('$').unwrap_or(name);
+            Ok((name.to_owned(), param_value(value)?))
+        }
+    }
+}
+
+fn param_value(text: &str) -> Result<Value, String> {
+    match serde_json::from_str(text) {
+        Ok(json) => from_json(json),
+        Err(_) => Ok(Value::String(text.to_owned())),
+    }
+}
+
+fn from_json(json: Json) -> Result<Value, String> {
+    Ok(match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(value),
+        Json::String(text) => Value::String(text),
+        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(value), _, _) => Value::Int(value),
+            // As a float it would silently be another number.
+            (None, Some(value), _) => return Err(format!("{value} does not fit into 64 bits")),
+            (None, None, value) => Value::Float(value.ok_or("the number is not finite")?),
+        },
+        Json::Array(items) => {
+            Value::List(items.into_iter().map(from_json).collect::<Result<_, _>>()?)
+        }
+        Json::Object(entries) => Value::Map(
+            entries
+                .into_iter()
+                .map(|(name, value)| Ok((name, from_json(value)?)))
+                .collect::<Result<_, String>>()?,
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        use clap::CommandFactory;
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn params_are_json_where_they_can_be() {
+        let value = |text: &str| param(text).map(|(_, value)| value);
+        assert_eq!(value("n=3"), Ok(Value::Int(3)));
+        assert_eq!(value("n=-0.5"), Ok(Value::Float(-0.5)));
+        assert_eq!(value("n=null"), Ok(Value::Null));
+        assert_eq!(value("n=true"), Ok(Value::Bool(true)));
+        assert_eq!(value("n=\"3\""), Ok(Value::String("3".to_owned())));
+        assert_eq!(value("n=[1]"), Ok(Value::List(vec![Value::Int(1)])));
+        for text in ["Nora", "01", "a=b", "", "{", "nan", "it's"] {
+            let assigned = format!("n={text}");
+            assert_eq!(value(&assigned), Ok(Value::String(text.to_owned())));
+        }
+        assert!(value("n").is_err());
+        assert!(value("=3").is_err());
+        assert!(value("n=9223372036854775808").is_err());
+        assert_eq!(param("$n=3").map(|(name, _)| name), Ok("n".to_owned()));
+    }
+
+    #[test]
+    fn delimiters() {
+        assert_eq!(delimiter("tab"), Ok(b'\t'));
+        assert_eq!(delimiter("\\t"), Ok(b'\t'));
+        assert_eq!(delimiter(";"), Ok(b';'));
+        assert!(delimiter("").is_err());
+        assert!(delimiter("ä").is_err());
+    }
+}

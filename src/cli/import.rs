@@ -1,0 +1,89 @@
+//! `engraph import`: a file into the database, with its progress shown.
+//!
+//! What was stored goes to stdout, what was refused to stderr. It never looks into the file
+//! itself; the library does.
+
+use std::fs::File;
+use std::path::Path;
+
+use engraph::Engraph;
+use engraph::import::{self, CsvOptions, Progress, Report};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::args::{Csv, Import, Kind};
+use super::output::Output;
+use super::{Failure, Result};
+
+/// Imports the file and says what came of it.
+pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
+    let file = file(&command.kind);
+    // A mistyped file must not leave an empty database behind.
+    File::open(file).map_err(|error| Failure::reading(file, &error))?;
+    let db = Engraph::open(&command.db)?;
+    let bar = bar();
+    let report = call(&db, &command.kind, &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    // Also after a failure, or its text would stand behind the bar.
+    bar.finish_and_clear();
+    show(&report?, file, output)
+}
+
+fn call(db: &Engraph, kind: &Kind, progress: Progress<'_>) -> engraph::Result<Report> {
+    match kind {
+        Kind::Jsonl { file } => import::jsonl(db, file, progress),
+        Kind::Turns { file } => import::turns(db, file, progress),
+        Kind::Locomo { file, sample } => import::locomo(db, file, sample.as_deref(), progress),
+        Kind::Csv(csv) => import::csv(db, &csv.file, &options(csv), progress),
+    }
+}
+
+fn file(kind: &Kind) -> &Path {
+    match kind {
+        Kind::Jsonl { file } | Kind::Turns { file } | Kind::Locomo { file, .. } => file,
+        Kind::Csv(csv) => &csv.file,
+    }
+}
+
+fn options(csv: &Csv) -> CsvOptions {
+    CsvOptions {
+        delimiter: csv.delimiter,
+        columns: csv.columns.clone(),
+        head_label: csv.head_label.clone(),
+        tail_label: csv.tail_label.clone(),
+        names: csv.names.clone(),
+        relation_names: csv.relation_names.clone(),
+        inclusive_ends: csv.inclusive_ends,
+    }
+}
+
+/// Drawn on stderr, and only if that is a terminal.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    // The template is a constant; should it ever be wrong, the default bar does as well.
+    match ProgressStyle::with_template("{bar:40} {percent:>3}%  {elapsed}, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
+    for (kind, count) in &report.stored {
+        output.line(&format!("{kind} {count}"))?;
+    }
+    for refused in &report.refused {
+        // A file that does not go by lines has no number to name.
+        let place = match refused.line {
+            0 => file.display().to_string(),
+            line => format!("{}:{line}", file.display()),
+        };
+        output.note(&format!("{place}: {}", refused.reason));
+    }
+    match report.refused.len() {
+        0 => {}
+        1 => output.note("1 line was refused"),
+        count => output.note(&format!("{count} lines were refused")),
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! The command line: what is asked, what is called, and how it ends.
+//!
+//! ```text
+//! args ──▶ shell   lines ───────▶ script ──▶ output: tables
+//!      ──▶ query   text, file ──▶ script ──▶ output: table, json, jsonl, csv, dot
+//!      ──▶ import  file ────────▶ what was stored, what was refused
+//!      ──▶ stats   ─────────────▶ output: table, json
+//! ```
+//!
+//! Answers go to stdout and everything else to stderr. It exits with 0, with 1 if the work failed
+//! and with 2 if the command is not understood; it never panics because a reader went away.
+
+mod args;
+mod dot;
+mod import;
+mod output;
+mod query;
+mod shell;
+mod stats;
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use output::Output;
+
+/// Runs the command that the process was started with.
+pub(crate) fn run() -> ExitCode {
+    let args = Args::parse();
+    let mut output = Output::new();
+    let done = match &args.command {
+        Command::Shell(shell) => shell::run(shell, &mut output),
+        Command::Query(query) => query::run(query, &mut output),
+        Command::Import(import) => import::run(import, &mut output),
+        Command::Stats(stats) => stats::run(stats, &mut output),
+    };
+    match done.and_then(|()| Ok(output.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output.failure(&failure);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The result of a command.
+type Result<T> = std::result::Result<T, Failure>;
+
+/// Why a command ends with exit code 1.
+#[derive(Debug)]
+enum Failure {
+    /// The database said no.
+    Database(engraph::Error),
+    /// Something around it did, in words.
+    Other(String),
+    /// It has been shown already.
+    Shown,
+}
+
+impl Failure {
+    /// A file that cannot be read.
+    fn reading(path: &Path, error: &dyn Display) -> Self {
+        Self::Other(format!("{}: {error}", path.display()))
+    }
+}
+
+impl From<engraph::Error> for Failure {
+    fn from(error: engraph::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+/// Reading and writing files name the path; what is left is stdout.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Other(format!("the answer cannot be written: {error}"))
+    }
+}

@@ -1,0 +1,419 @@
+//! The command line as a contract: what it prints, byte for byte, and how it exits.
+//!
+//! Each test runs the real binary. No stored text is named `text`, so no model is ever asked for.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use engraph::Engraph;
+use tempfile::TempDir;
+
+/// Facts with fixed times, one of them closed and one uncertain.
+const FACTS: &str = "\
+DEFINE RELATION lives_in CARDINALITY ONE;
+REMEMBER (:Person 'Nora' {age: 31, motto: 'say \"hi\", wave'})-[lives_in]->(:City 'Lisbon')
+  VALID FROM DATE '2019-09-01';
+REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Porto') VALID FROM DATE '2025-06-14' CONFIDENCE 0.9;
+REMEMBER (:Person 'Tomas')-[knows]->(:Person 'Nora')
+  VALID FROM DATE '2020-01-01' TO DATE '2021-01-01';
+REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Faro') VALID FROM DATE '2025-07-01' CONFIDENCE 0.2;
+";
+
+const HOMES: &str = "MATCH (p:Person)-[f:lives_in]->(c) FOR VALID_TIME ALL \
+     RETURN p.key AS who, p.motto AS motto, f.valid_from AS since, f.valid_to AS until, \
+     p.age AS age, [c.key, 1] AS list ORDER BY since LIMIT 2";
+
+/// A folder with a database of the facts.
+fn facts() -> TempDir {
+    let folder = folder();
+    let db = Engraph::open(folder.path()).expect("a new database");
+    db.execute(FACTS, ()).expect("the facts are stored");
+    folder
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Runs the binary with these arguments and this input.
+fn engraph<A: AsRef<OsStr>>(args: &[A], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args(args)
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    // A command that does not read its input may have ended before it is written.
+    let mut stdin = child.stdin.take().expect("a pipe");
+    drop(stdin.write_all(input.as_bytes()));
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
+}
+
+fn query(db: &TempDir, args: &[&str]) -> Output {
+    let db = db.path().to_str().expect("a plain path");
+    engraph(&[&["query", db], args].concat(), "")
+}
+
+fn shell(db: &Path, input: &str) -> Output {
+    engraph(&[OsStr::new("shell"), db.as_os_str()], input)
+}
+
+#[track_caller]
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("UTF-8")
+}
+
+/// The output of a command that has to succeed and say nothing on stderr.
+#[track_caller]
+fn answer(output: &Output) -> &str {
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+    text(&output.stdout)
+}
+
+/// The message of a command that has to fail and answer nothing.
+#[track_caller]
+fn message(output: &Output, code: i32) -> &str {
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+    text(&output.stderr)
+}
+
+fn write(folder: &TempDir, name: &str, content: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).expect("a file");
+    path
+}
+
+#[test]
+fn a_table_is_the_default_and_has_a_line_a_row() {
+    let expected = concat!(
+        " who  │ motto          │ since      │ until      │ age │ list\n",
+        "──────┼────────────────┼────────────┼────────────┼─────┼───────────────\n",
+        " Nora │ say \"hi\", wave │ 2019-09-01 │ 2025-06-14 │  31 │ ['Lisbon', 1]\n",
+        " Nora │ say \"hi\", wave │ 2025-06-14 │ null       │  31 │ ['Porto', 1]\n",
+        "(2 rows)\n",
+    );
+    let db = facts();
+    assert_eq!(answer(&query(&db, &["-e", HOMES])), expected);
+    assert_eq!(answer(&query(&db, &["--format", "table", "-e", HOMES])), expected);
+    assert_eq!(answer(&query(&db, &["-e", "RETURN 1 AS one"])), " one\n─────\n   1\n(1 row)\n");
+}
+
+#[test]
+fn json_is_one_array_in_column_order() {
+    let expected = concat!(
+        r#"[{"who":"Nora","motto":"say \"hi\", wave","since":"2019-09-01T00:00:00Z","#,
+        r#""until":"2025-06-14T00:00:00Z","age":31,"list":["Lisbon",1]},"#,
+        r#"{"who":"Nora","motto":"say \"hi\", wave","since":"2025-06-14T00:00:00Z","#,
+        r#""until":null,"age":31,"list":["Porto",1]}]"#,
+        "\n"
+    );
+    let db = facts();
+    assert_eq!(answer(&query(&db, &["--format", "json", "-e", HOMES])), expected);
+    // Of several statements, the answer of the last; of none, none.
+    let several = format!("RETURN 1; {HOMES};");
+    assert_eq!(answer(&query(&db, &["--format", "json", "-e", &several])), expected);
+    assert_eq!(answer(&query(&db, &["--format", "json", "-e", "-- nothing"])), "[]\n");
+}
+
+#[test]
+fn jsonl_is_one_object_a_line() {
+    let args = ["--format", "jsonl", "-e", "MATCH (p:Person) RETURN p.key AS k, p.age ORDER BY k"];
+    let expected = "{\"k\":\"Nora\",\"p.age\":31}\n{\"k\":\"Tomas\",\"p.age\":null}\n";
+    assert_eq!(answer(&query(&facts(), &args)), expected);
+}
+
+#[test]
+fn csv_is_rfc_4180() {
+    let expected = concat!(
+        "who,motto,since,until,age,list\r\n",
+        "Nora,\"say \"\"hi\"\", wave\",2019-09-01T00:00:00Z,2025-06-14T00:00:00Z,31,",
+        "\"[\"\"Lisbon\"\",1]\"\r\n",
+        "Nora,\"say \"\"hi\"\", wave\",2025-06-14T00:00:00Z,,31,\"[\"\"Porto\"\",1]\"\r\n",
+    );
+    assert_eq!(answer(&query(&facts(), &["--format", "csv", "-e", HOMES])), expected);
+}
+
+#[test]
+fn dot_is_the_evidence_each_fact_once() {
+    let expected = r#"digraph {
+    0 [ label = "Faro\n(City)" ]
+    1 [ label = "Porto\n(City)" ]
+    2 [ label = "Nora\n(Person)" ]
+    3 [ label = "Tomas\n(Person)" ]
+    2 -> 1 [ label = "lives_in [2025-06-14, ∞) 0.9" ]
+    3 -> 2 [ label = "knows [2020-01-01, 2021-01-01) 1" ]
+    2 -> 0 [ label = "lives_in [2025-07-01, ∞) 0.2" style = "dashed" ]
+}
+"#;
+    let db = facts();
+    // The path lies in a list, `f` is in the path as well, and the order of rows does not matter.
+    for order in ["", " DESC"] {
+        let script = format!(
+            "MATCH p = (:Person 'Tomas')-[f]->(n)-[g]->(c) FOR VALID_TIME ALL \
+             WHERE g.valid_from > DATE '2025-01-01' \
+             RETURN [1, [p]] AS ps, f, c ORDER BY c.key{order}"
+        );
+        assert_eq!(answer(&query(&db, &["--format", "dot", "-e", &script])), expected);
+    }
+    assert_eq!(answer(&query(&db, &["--format", "dot", "-e", "RETURN 1"])), "digraph {\n}\n");
+}
+
+#[test]
+fn dot_quotes_what_graphviz_would_read() {
+    let db = folder();
+    let script = "REMEMBER (:A 'a\"b\\\\n'); MATCH (n) RETURN n";
+    let expected = "digraph {\n    0 [ label = \"a\\\"b\\\\n\\n(A)\" ]\n}\n";
+    assert_eq!(answer(&query(&db, &["--format", "dot", "-e", script])), expected);
+}
+
+#[test]
+fn the_script_comes_from_an_argument_a_file_or_stdin() {
+    let (db, files, script) = (facts(), folder(), "RETURN 1 AS one");
+    let file = write(&files, "q.memql", script);
+    let path = db.path().to_str().expect("a plain path");
+    let expected = "[{\"one\":1}]\n";
+    for (args, input) in [
+        (vec!["-e", script], ""),
+        (vec!["-f", file.to_str().expect("a plain path")], ""),
+        (vec!["-f", "-"], script),
+        (vec![], script),
+    ] {
+        let args = [&["query", path, "--format", "json"], args.as_slice()].concat();
+        assert_eq!(answer(&engraph(&args, input)), expected, "{args:?}");
+    }
+}
+
+#[test]
+fn params_are_json_or_text() {
+    let db = facts();
+    let script = "MATCH (p:Person {key: $who}) RETURN p.age + $more AS age, $list AS list, $s AS s";
+    let args = ["--format", "json", "-e", script, "--param", "who=Nora", "--param", "more=2"];
+    let rest = ["--param", "list=[true,null,{\"a\":0.5}]", "--param", "s=a=b"];
+    let expected = "[{\"age\":33,\"list\":[true,null,{\"a\":0.5}],\"s\":\"a=b\"}]\n";
+    assert_eq!(answer(&query(&db, &[args.as_slice(), &rest].concat())), expected);
+    let quoted = ["--format", "json", "-e", "RETURN $n AS n", "--param", "n=\"3\""];
+    assert_eq!(answer(&query(&db, &quoted)), "[{\"n\":\"3\"}]\n");
+    assert!(message(&query(&db, &["-e", script, "--param", "who"]), 2).contains("name=value"));
+}
+
+#[test]
+fn an_error_underlines_its_place_and_answers_nothing() {
+    let db = facts();
+    let expected = "\
+error: bind: nothing is bound to `q`
+  |
+1 | MATCH (p:Person) RETURN q.key
+  |                         ^
+  |
+  = help: did you mean p?
+";
+    for format in ["table", "json", "jsonl", "csv", "dot"] {
+        let args = ["--format", format, "-e", "MATCH (p:Person) RETURN q.key"];
+        assert_eq!(message(&query(&db, &args), 1), expected);
+    }
+    // The answers before the error are shown only where each answer is.
+    let failed = query(&db, &["--format", "json", "-e", "RETURN 1; RETURN q"]);
+    message(&failed, 1);
+    let failed = query(&db, &["-e", "RETURN 1 AS one; RETURN q"]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(text(&failed.stdout), " one\n─────\n   1\n(1 row)\n");
+}
+
+#[test]
+fn warnings_go_to_stderr() {
+    let output = query(&facts(), &["--format", "json", "-e", "MATCH (p:Persn) RETURN p.key"]);
+    assert_eq!(text(&output.stdout), "[]\n");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).starts_with("warning: "), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("\n  |          ^^^^^\n"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    for args in [
+        vec!["no such command"],
+        vec!["query"],
+        vec!["query", "db", "--format", "xml"],
+        vec!["query", "db", "-e", "RETURN 1", "-f", "file"],
+        vec!["import", "db", "pictures", "file"],
+        vec!["import", "db", "csv", "file", "--delimiter", "--"],
+        vec![],
+    ] {
+        message(&engraph(&args, ""), 2);
+    }
+    let version = concat!("engraph ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(answer(&engraph(&["--version"], "")), version);
+}
+
+#[test]
+fn only_writing_makes_a_database_or_takes_the_lock() {
+    let folder = folder();
+    let path = folder.path().join("new");
+    let path = path.to_str().expect("a plain path");
+    message(&engraph(&["query", path, "-e", "MATCH (n) RETURN n"], ""), 1);
+    message(&engraph(&["stats", path], ""), 1);
+    assert!(!Path::new(path).exists());
+    answer(&engraph(&["query", path, "-e", "REMEMBER (:A 'a')"], ""));
+
+    let _writer = Engraph::open(path).expect("no other process has it");
+    let read = ["query", path, "--format", "json", "-e", "MATCH (n) RETURN n.key AS k"];
+    assert_eq!(answer(&engraph(&read, "")), "[{\"k\":\"a\"}]\n");
+    let refused = engraph(&["query", path, "-e", "REMEMBER (:A 'b')"], "");
+    assert!(message(&refused, 1).contains("is open for writing in process"));
+}
+
+#[test]
+fn a_shell_on_a_pipe_runs_statements_to_the_end() {
+    let folder = folder();
+    let db = folder.path().join("new");
+    let input = "\
+BEGIN;
+REMEMBER (:A 'a');
+
+MATCH (n)
+RETURN n.key AS k;
+ROLLBACK;
+MATCH (n) RETURN n.key AS k";
+    let expected = concat!(
+        " outcome\n─────────\n begun\n(1 row)\n",
+        " node │ outcome\n──────┼────────────\n a    │ remembered\n(1 row)\n",
+        " k\n───\n a\n(1 row)\n",
+        " outcome\n─────────────\n rolled back\n(1 row)\n",
+        " k\n───\n(0 rows)\n",
+    );
+    assert_eq!(text(&shell(&db, input).stdout), expected);
+    let left = shell(&db, "BEGIN; REMEMBER (:A 'b');\n");
+    assert_eq!(left.status.code(), Some(0));
+    assert_eq!(text(&left.stderr), "the open transaction was rolled back\n");
+}
+
+#[test]
+fn a_shell_on_a_pipe_ends_at_the_first_error() {
+    let folder = folder();
+    let output = shell(folder.path(), "RETURN 1 AS one;\n\nRETURN\n  q;\nRETURN 2;\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), " one\n─────\n   1\n(1 row)\n");
+    let lines: Vec<_> = text(&output.stderr).lines().collect();
+    assert_eq!(lines.first(), Some(&"error: bind: nothing is bound to `q`"));
+    assert_eq!(lines.get(2..4), Some(["2 |   q;", "  |   ^"].as_slice()));
+    assert_eq!(lines.last(), Some(&"stdin: the statement begins in line 3"));
+}
+
+#[test]
+fn a_shell_obeys_commands_and_reads_files() {
+    let (db, files) = (folder(), folder());
+    let good = write(&files, "good.memql", "-- a note\nREMEMBER (:A 'a');\nREMEMBER\n(:A 'b')");
+    let bad = write(&files, "bad.memql", "RETURN 1;\nRETURN q;\nRETURN 2;\n");
+    let input = format!(".read {}\n.quit\nRETURN q;\n", good.display());
+    assert!(answer(&shell(db.path(), &input)).ends_with(" b    │ remembered\n(1 row)\n"));
+    assert!(answer(&shell(db.path(), ".help\nexit;\nRETURN q;")).contains(".read FILE"));
+
+    let output = shell(db.path(), &format!(".read {}\nRETURN 3;\n", bad.display()));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!text(&output.stdout).contains('2'), "{}", text(&output.stdout));
+    let place = format!("{}: the statement begins in line 2\n", bad.display());
+    assert!(text(&output.stderr).ends_with(&place), "{}", text(&output.stderr));
+    message(&shell(db.path(), ".frobnicate\n"), 1);
+    message(&shell(db.path(), ".read /no/such/file\n"), 1);
+}
+
+#[test]
+fn a_stored_text_cannot_act_on_the_terminal() {
+    let db = folder();
+    let store = "REMEMBER (:A 'a' {note: $note})";
+    let note = "note=red \u{1b}[31m\u{9b}2J\r\n\u{202e}end";
+    answer(&query(&db, &["-e", store, "--param", note]));
+    let args = ["-e", "MATCH (n) RETURN n.note AS note, n, [n.note] AS list"];
+    let output = query(&db, &args);
+    assert!(!answer(&output).contains(['\u{1b}', '\u{9b}', '\r', '\u{202e}']));
+    let shown = r"red \u{1b}[31m\u{9b}2J\r\n\u{202e}end";
+    assert_eq!(answer(&output).matches(shown).count(), 3, "{}", answer(&output));
+    assert_eq!(answer(&output).lines().count(), 4);
+    // For programs it is what was stored.
+    let args = ["--format", "csv", "-e", "MATCH (n) RETURN n.note AS note"];
+    let expected = "note\r\n\"red \u{1b}[31m\u{9b}2J\r\n\u{202e}end\"\r\n";
+    assert_eq!(answer(&query(&db, &args)), expected);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let db = facts();
+    // More than a pipe holds.
+    let script = vec![HOMES; 200].join(";\n");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args([OsStr::new("query"), db.path().as_os_str(), OsStr::new("-e"), OsStr::new(&script)])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(answer(&output), "");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let db = folder();
+    // The writes are done all the same: only telling of them failed.
+    let script = format!("RETURN '{}' AS long; REMEMBER (:A 'a');", "x".repeat(100_000));
+    let output = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args([OsStr::new("query"), db.path().as_os_str(), OsStr::new("-e"), OsStr::new(&script)])
+        .stdout(std::fs::File::create("/dev/full").expect("Linux has it"))
+        .output()
+        .expect("the binary runs");
+    assert!(message(&output, 1).starts_with("error: the answer cannot be written: "));
+    let count = ["--format", "csv", "-e", "MATCH (n) RETURN count(*) AS n"];
+    assert_eq!(answer(&query(&db, &count)), "n\r\n1\r\n");
+}
+
+#[test]
+fn stats_are_a_table_with_a_total_or_json() {
+    let db = facts();
+    let path = db.path().to_str().expect("a plain path");
+    let table = engraph(&["stats", path], "");
+    let lines: Vec<_> = answer(&table).lines().collect();
+    assert_eq!(lines.first(), Some(&" family     │ keys │ bytes │ table_bytes"));
+    assert!(lines.iter().any(|line| line.starts_with(" nodes      │    5 │")), "{lines:?}");
+    assert!(lines.last().is_some_and(|line| line.starts_with(" total      │")), "{lines:?}");
+
+    let json = engraph(&["stats", path, "--format", "json"], "");
+    let json: serde_json::Value = serde_json::from_str(answer(&json)).expect("one JSON array");
+    let families = json.as_array().expect("an array");
+    assert_eq!(families.len(), engraph::Family::ALL.len());
+    assert_eq!(families[2]["family"], "nodes");
+    assert_eq!(families[2]["keys"], 5);
+}
+
+#[test]
+fn an_import_says_what_it_stored_and_what_it_refused() {
+    let (db, files) = (folder(), folder());
+    let content = "a;likes;b;2020-01-01\na;likes;c;no date\n";
+    let file = write(&files, "facts.csv", content);
+    let (db, file) = (db.path().join("new"), file.to_str().expect("a plain path").to_owned());
+    let db = db.to_str().expect("a plain path");
+    let columns = "head,relation,tail,valid_from";
+    let args =
+        ["import", db, "csv", &file, "--delimiter", ";", "--columns", columns, "--head-label", "X"];
+    let output = engraph(&args, "");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("facts 1\n"), "{}", text(&output.stdout));
+    let refused: Vec<_> = text(&output.stderr).lines().collect();
+    assert!(refused[0].starts_with(&format!("{file}:2: ")), "{refused:?}");
+    assert_eq!(refused[1..], ["1 line was refused"]);
+    let read =
+        ["query", db, "--format", "csv", "-e", "MATCH (a)-[f]->(b) RETURN a.label, f.relation"];
+    assert_eq!(answer(&engraph(&read, "")), "a.label,f.relation\r\nX,likes\r\n");
+
+    let other = files.path().join("other");
+    let path = other.to_str().expect("a plain path");
+    message(&engraph(&["import", path, "jsonl", "/no/such/file"], ""), 1);
+    assert!(!other.exists());
+}

@@ -1,0 +1,268 @@
+//! Imports at real size. The small files are written here; the data sets, whose licences forbid
+//! shipping them, are used where they lie beside the checkout.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engraph::import::{self, CsvOptions, Report};
+use engraph::{Durability, Engraph, Error, FixedEmbedder, Options};
+
+fn open(folder: &Path) -> Engraph {
+    Options::new()
+        .durability(Durability::Buffered)
+        .embedder(Arc::new(FixedEmbedder))
+        .open(folder)
+        .expect("opens")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let file = folder.join(name);
+    std::fs::write(&file, text).expect("writes");
+    file
+}
+
+fn json(db: &Engraph, query: &str) -> String {
+    db.query(query, ()).expect(query).to_json()
+}
+
+/// Keys and bytes of every family: what an import that changes nothing leaves as it is.
+fn contents(db: &Engraph) -> Vec<(u64, u64)> {
+    let stats = db.stats().expect("counts");
+    stats.iter().map(|family| (family.keys, family.bytes)).collect()
+}
+
+fn count(report: &Report, what: &str) -> u64 {
+    report.stored.iter().find(|(name, _)| *name == what).map_or(0, |(_, count)| *count)
+}
+
+fn silent(_done: u64, _total: u64) {}
+
+/// A file of the data sets, if they are there.
+fn data(path: &str) -> Option<PathBuf> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
+    file.exists().then_some(file)
+}
+
+#[test]
+fn jsonl_refuses_bad_lines_and_stores_the_others() {
+    let folder = folder();
+    let file = write(
+        folder.path(),
+        "facts.jsonl",
+        r#"{"head":{"label":"Person","key":"Ann"},"relation":"lives_in","tail":{"label":"City","key":"Bonn"},"valid_from":"2020-01-01","confidence":0.9,"intent":"evolution","sources":["D1:1"],"properties":{"how":"happily"}}
+
+{"node":{"label":"Person","key":"Ann","properties":{"age":31,"tags":["a"]}}}
+{"head":{"label":"Person","key":"Ann"},"relation":"lives_in","tail":{"label":"City","key":"Ulm"},"valid_from":"2020-01-01","valid_to":"2019-01-01"}
+{"head":{"label":"Person","key":"Ann"},"relation":"likes","tail":{"label":"City","key":"Ulm"},"confidence":0}
+{"head":{"label":"Person","key":"Ann"},"relation":"likes","tail":{"label":"City","key":"Ulm"},"valid_form":"2020-01-01"}
+not json
+{"head":{"label":"Person","key":""},"relation":"likes","tail":{"label":"City","key":"Ulm"}}
+{"head":{"label":"Person","key":"Ann"},"relation":"likes","tail":{"label":"City","key":"Ulm"},"valid_from":"soon"}
+{"head":{"label":"Person","key":"Ann"},"relation":"likes","tail":{"label":"City","key":"Ulm"},"intent":"casual"}
+{"head":{"label":"Person","key":"Ann"},"relation":"knows","tail":{"label":"Person","key":"Bob"}}"#,
+    );
+    let db = open(&folder.path().join("db"));
+    let report = import::jsonl(&db, &file, &mut silent).expect("imports");
+    assert_eq!(count(&report, "facts inserted"), 2);
+    assert_eq!(count(&report, "nodes"), 1);
+    let refused: Vec<(u64, &str)> =
+        report.refused.iter().map(|refused| (refused.line, refused.reason.as_str())).collect();
+    let expected = [
+        (4, "the fact ends (2019-01-01) before it begins (2020-01-01)"),
+        (5, "confidence 0 is not above 0 and at most 1"),
+        (6, "unknown field `valid_form`"),
+        (7, "no JSON"),
+        (8, "the key is empty"),
+        (9, "'soon' is no instant"),
+        (10, "there is no intent 'casual'"),
+    ];
+    assert_eq!(refused.len(), expected.len(), "{refused:?}");
+    for ((line, reason), (expected_line, expected_reason)) in refused.iter().zip(expected) {
+        assert_eq!(*line, expected_line);
+        assert!(reason.starts_with(expected_reason), "{reason}");
+    }
+    let facts = "MATCH (p:Person)-[f]->(x) RETURN p.age AS age, type(f) AS r, x.key AS x, \
+                 f.how AS how, f.sources AS sources ORDER BY r";
+    assert_eq!(
+        json(&db, facts),
+        r#"[{"age":31,"r":"knows","x":"Bob","how":null,"sources":["facts.jsonl:11"]},{"age":31,"r":"lives_in","x":"Bonn","how":"happily","sources":["D1:1"]}]"#
+    );
+    let before = contents(&db);
+    import::jsonl(&db, &file, &mut silent).expect("imports again");
+    assert_eq!(contents(&db), before);
+}
+
+#[test]
+fn turns_of_chat_logs_in_their_usual_forms() {
+    let folder = folder();
+    let file = write(
+        folder.path(),
+        "chat.jsonl",
+        r#"{"role":"user","content":"Hello, I moved to Bonn","time":"2024-05-01T10:00:00Z"}
+{"role":"assistant","content":"Nice!","time":"2024-05-01T10:00:05Z"}
+{"session":"other","id":"x1","speaker":"Ann","at":"2024-05-02 09:00","text":"Bye","mood":"sad"}
+{"role":"user"}"#,
+    );
+    let db = open(&folder.path().join("db"));
+    let report = import::turns(&db, &file, &mut silent).expect("imports");
+    assert_eq!((count(&report, "turns new"), report.refused.len()), (3, 1));
+    assert_eq!(
+        json(&db, "MATCH (s:Session)-[:CONTAINS]->(t:Turn)<-[:SAID]-(p) RETURN s.key AS s, t.key AS t, p.key AS p, t.mood AS mood ORDER BY t.at"),
+        r#"[{"s":"chat","t":"chat:1","p":"user","mood":null},{"s":"chat","t":"chat:2","p":"assistant","mood":null},{"s":"other","t":"x1","p":"Ann","mood":"sad"}]"#
+    );
+    assert_eq!(
+        json(&db, "MATCH (a:Turn)-[:NEXT]->(b) RETURN a.key AS a, b.key AS b"),
+        r#"[{"a":"chat:1","b":"chat:2"}]"#
+    );
+    let before = contents(&db);
+    let report = import::turns(&db, &file, &mut silent).expect("imports again");
+    assert_eq!((count(&report, "turns new"), contents(&db)), (0, before));
+}
+
+#[test]
+fn tables_with_a_header_or_with_named_columns() {
+    let folder = folder();
+    let file = write(
+        folder.path(),
+        "facts.csv",
+        "head,relation,tail,valid_from,valid_to,confidence\n\
+         Ann,lives_in,Bonn,2020-01-01,2021-01-01,0.9\n\
+         Ann,lives_in,\"Ulm, old town\",2021,,0.9\n\
+         Ann,lives_in,\"Ulm, old town\",2021-##-##,,0.9\n",
+    );
+    let db = open(&folder.path().join("db"));
+    let options = CsvOptions { head_label: "Person".to_owned(), ..CsvOptions::default() };
+    let report = import::csv(&db, &file, &options, &mut silent).expect("imports");
+    assert_eq!(count(&report, "facts"), 2);
+    assert_eq!(report.refused.len(), 1, "{report:?}");
+    assert_eq!(report.refused[0].line, 3);
+    assert_eq!(
+        json(&db, "MATCH (p:Person)-[f]->(c:Entity) FOR VALID_TIME ALL RETURN c.key AS c, f.valid_from AS s, f.sources AS x ORDER BY s"),
+        r#"[{"c":"Bonn","s":"2020-01-01T00:00:00Z","x":["facts.csv:2"]},{"c":"Ulm, old town","s":"2021-01-01T00:00:00Z","x":["facts.csv:4"]}]"#
+    );
+    let unnamed = CsvOptions { columns: vec!["head".into(), "relatoin".into()], ..options };
+    let error = import::csv(&db, &file, &unnamed, &mut silent).expect_err("a misspelled column");
+    assert!(matches!(error, Error::Import(_)));
+    assert!(error.to_string().contains("there is no column 'relatoin'"), "{error}");
+}
+
+#[test]
+fn locomo_conversation_26() {
+    let Some(file) = data("locomo/locomo5.json") else { return };
+    let folder = folder();
+    let db = open(folder.path());
+    let sample = Some("conv-26");
+    import::locomo(&db, &file, sample, &mut silent).expect("imports");
+    assert_eq!(json(&db, "MATCH (t:Turn) RETURN count(t) AS n"), r#"[{"n":419}]"#);
+    assert_eq!(json(&db, "MATCH (s:Session) RETURN count(s) AS n"), r#"[{"n":19}]"#);
+    assert_eq!(json(&db, "MATCH (:Turn)-[f:NEXT]->(:Turn) RETURN count(f) AS n"), r#"[{"n":400}]"#);
+    assert_eq!(
+        json(&db, "MATCH (p:Person)-[:SAID]->(t:Turn {key: 'D1:3'}) RETURN p.key AS p, t.at AS at"),
+        r#"[{"p":"Caroline","at":"2023-05-08T13:56:00Z"}]"#
+    );
+    assert_eq!(
+        json(&db, "MATCH (s:Semantic)-[:DERIVED_FROM]->(t:Turn 'D1:3') MATCH (s)-[:ABOUT]->(p) RETURN p.key AS p, s.text AS text"),
+        r#"[{"p":"Caroline","text":"Caroline attended an LGBTQ support group recently and found the transgender stories inspiring."}]"#
+    );
+    let before = contents(&db);
+    import::locomo(&db, &file, sample, &mut silent).expect("imports again");
+    assert_eq!(contents(&db), before, "the second import changed something");
+    let error = import::locomo(&db, &file, Some("conv-30"), &mut silent).expect_err("keys meet");
+    assert!(error.to_string().contains("the database holds conv-26"), "{error}");
+    let error = import::locomo(&db, &file, Some("conv-1"), &mut silent).expect_err("no sample");
+    assert!(error.to_string().contains("there is no sample conv-1; it has conv-26"), "{error}");
+}
+
+#[test]
+fn locomo_as_a_whole_keeps_conversations_apart() {
+    let Some(file) = data("locomo/locomo5.json") else { return };
+    let folder = folder();
+    let db = open(folder.path());
+    import::locomo(&db, &file, None, &mut silent).expect("imports");
+    assert_eq!(json(&db, "MATCH (t:Turn) RETURN count(t) AS n"), r#"[{"n":2760}]"#);
+    assert_eq!(json(&db, "MATCH (s:Session) RETURN count(s) AS n"), r#"[{"n":128}]"#);
+    assert_eq!(
+        json(&db, "MATCH (c:Conversation)-[:HAS_SESSION]->()-[:CONTAINS]->(t) RETURN c.key AS c, count(t) AS n ORDER BY c"),
+        r#"[{"c":"conv-26","n":419},{"c":"conv-30","n":369},{"c":"conv-41","n":663},{"c":"conv-42","n":629},{"c":"conv-43","n":680}]"#
+    );
+}
+
+#[test]
+fn search_finds_the_turn_that_answers() {
+    let Some(file) = data("locomo/locomo5.json") else { return };
+    let folder = folder();
+    let db = Options::new().durability(Durability::Buffered).open(folder.path()).expect("opens");
+    import::locomo(&db, &file, Some("conv-26"), &mut silent).expect("imports");
+    let found = json(
+        &db,
+        "SEARCH t:Turn FOR 'When did Caroline go to the LGBTQ support group?' BY VECTOR TOP 10 \
+         RETURN t.key AS k",
+    );
+    assert!(found.contains(r#"{"k":"D1:3"}"#), "{found}");
+}
+
+#[test]
+fn yago_with_its_interval_facts() {
+    let Some(file) = data("yago11k/facts.tsv") else { return };
+    let folder = folder();
+    let db = open(folder.path());
+    let columns = ["head", "relation", "tail", "valid_from", "valid_to"];
+    let options = CsvOptions {
+        delimiter: b'\t',
+        columns: columns.map(str::to_owned).to_vec(),
+        names: data("yago11k/entity2id.txt"),
+        relation_names: data("yago11k/relation2id.txt"),
+        inclusive_ends: true,
+        ..CsvOptions::default()
+    };
+    let report = import::csv(&db, &file, &options, &mut silent).expect("imports");
+    let stored = count(&report, "facts inserted");
+    assert_eq!(stored + report.refused.len() as u64, 20_509);
+    for refused in &report.refused {
+        assert!(refused.reason.contains("before it begins"), "{}: {}", refused.line, refused.reason);
+    }
+    assert_eq!(
+        json(&db, "MATCH ()-[f]->() FOR VALID_TIME ALL RETURN count(f) AS n"),
+        format!(r#"[{{"n":{stored}}}]"#)
+    );
+    the_database_says_what_the_file_says(&db, &file, &report);
+}
+
+/// Every tenth fact of the file, asked on a day within it and on the day before it began.
+fn the_database_says_what_the_file_says(db: &Engraph, file: &Path, report: &Report) {
+    let text = std::fs::read_to_string(file).expect("readable");
+    let names = names(&data("yago11k/entity2id.txt").expect("names"));
+    let mut asked = 0;
+    for (index, line) in text.lines().enumerate().step_by(10) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let begin = fields[3].replace("##", "01");
+        let number = index as u64 + 1;
+        if begin.len() != 10 || begin.contains('#') || report.refused.iter().any(|r| r.line == number)
+        {
+            continue;
+        }
+        let ask = |day: &str| {
+            let text = "MATCH (h:Entity {key: $h})-[f]->(t:Entity {key: $t}) \
+                        FOR VALID_TIME AS OF $day RETURN count(f) > 0 AS held";
+            let params = [("h", &*names[fields[0]]), ("t", &*names[fields[2]]), ("day", day)];
+            db.query(text, params).expect("reads").to_json() == r#"[{"held":true}]"#
+        };
+        assert!(ask(&begin), "{line}: did not hold on {begin}");
+        asked += 1;
+    }
+    assert!(asked > 1_500, "only {asked} were asked");
+}
+
+fn names(file: &Path) -> std::collections::HashMap<String, String> {
+    let text = std::fs::read_to_string(file).expect("readable");
+    let pairs = text.lines().filter_map(|line| {
+        let mut fields = line.split('\t');
+        let name = fields.next()?.trim_start_matches('<').trim_end_matches('>');
+        Some((fields.next()?.to_owned(), name.to_owned()))
+    });
+    pairs.collect()
+}

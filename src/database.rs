@@ -256,10 +256,11 @@ impl Engraph {
     }
 
     fn optimized(&self, query: BoundQuery) -> BoundQuery {
-        match self.options.unoptimized {
-            true => query,
-            false => BoundQuery { plan: optimize::optimize(query.plan), ..query },
+        if self.options.unoptimized {
+            return query;
         }
+        let (plan, rules) = optimize::optimize(query.plan);
+        BoundQuery { plan, rules, ..query }
     }
 
     /// The way of a write: bound and embedded on a snapshot, then applied to one transaction.

@@ -1,8 +1,8 @@
 //! Errors and warnings: the stage, the place in the text underlined, and the mend.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use engraph_grammar::ast::Span;
 use engraph_grammar::SyntaxError;
+use engraph_grammar::ast::Span;
 use engraph_storage::StorageError;
 
 use crate::neural::NeuralError;
@@ -55,11 +55,11 @@ impl Diagnostic {
 
     /// A message about no place in particular.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: None, help: None, text: String::new() }
+        Self { message: visible(message.into()), span: None, help: None, text: String::new() }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(visible(help.into()));
         self
     }
 
@@ -106,6 +106,18 @@ impl Diagnostic {
     }
 }
 
+/// A text that quotes another cannot act on a terminal: control characters are escaped.
+fn visible(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let shown = |letter: char| match letter.is_control() {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
 impl std::fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.message)?;
@@ -122,7 +134,7 @@ impl std::fmt::Display for Diagnostic {
 impl From<SyntaxError> for Error {
     fn from(error: SyntaxError) -> Self {
         let mut diagnostic = Diagnostic::at(error.span, error.message);
-        diagnostic.help = error.help;
+        diagnostic.help = error.help.map(visible);
         Self::Syntax(Box::new(diagnostic))
     }
 }

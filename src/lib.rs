@@ -16,19 +16,19 @@
 //!
 //! Start at [`Engraph::open`].
 
-mod database;
-mod session;
-mod error;
-mod rows;
 mod bind;
-mod plan;
+mod database;
+mod error;
 mod exec;
-mod write;
 pub mod import;
-pub mod neural;
 mod models;
+pub mod neural;
+mod plan;
+mod rows;
+mod session;
 mod text;
 mod time;
+mod write;
 
 pub use database::{Engraph, Options, only_reads};
 pub use engraph_grammar::{SyntaxError, is_unfinished};

@@ -71,7 +71,11 @@ impl<'d> Session<'d> {
                 done("begun")
             }
             (StatementKind::Begin, Some(_)) => {
-                return Err(misplaced(statement.span, "a transaction is open already", "COMMIT or ROLLBACK it first"));
+                return Err(misplaced(
+                    statement.span,
+                    "a transaction is open already",
+                    "COMMIT or ROLLBACK it first",
+                ));
             }
             (StatementKind::Commit | StatementKind::Rollback, None) => {
                 return Err(misplaced(statement.span, "no transaction is open", "BEGIN one first"));

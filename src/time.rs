@@ -3,9 +3,9 @@
 //! It never reads the clock; that is done once per statement, in `database`.
 
 use engraph_storage::graph::{Interval, Time};
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use jiff::Timestamp;
 
 /// How an instant may be written.
 pub(crate) const FORMS: &str =
@@ -21,7 +21,9 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     if let Ok(date_time) = text.parse::<DateTime>() {
         return from_civil(date_time);
     }
-    text.parse::<Date>().ok().and_then(|date| from_civil(date.to_datetime(jiff::civil::time(0, 0, 0, 0))))
+    text.parse::<Date>()
+        .ok()
+        .and_then(|date| from_civil(date.to_datetime(jiff::civil::time(0, 0, 0, 0))))
 }
 
 /// The instant at which a day begins, UTC.

@@ -48,7 +48,7 @@ RETURN p ORDER BY f.valid_from;"
 
 question='Who founded the studio where Nora teaches?'
 ask "5. $question (a beam of five over three hops, by meaning)" \
-"MATCH BEAM 5 p = (:Person 'Nora')-[f]->{1,3}(answer)
+"MATCH BEAM 5 p = (:Person 'Nora')-[f]->{1,3}(answer:Person)
 FOR VALID_TIME AS OF DATE '2025-10-19'
 SCORE BY similarity(p, \$question)
 RETURN answer.key AS answer, round(score * 1000) / 1000 AS score, p LIMIT 3;" \

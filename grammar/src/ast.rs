@@ -48,7 +48,7 @@ pub enum StatementKind {
     /// `DEFINE RELATION`.
     DefineRelation(DefineRelation),
     /// `REMEMBER`.
-    Remember(Remember),
+    Remember(Box<Remember>),
     /// `ALIAS 'Caro' OF (:Person 'Caroline')`.
     Alias(Alias),
     /// `OBSERVE SESSION 's1' TURN {...}`.

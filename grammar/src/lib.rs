@@ -21,6 +21,8 @@ mod expr;
 mod parse;
 mod scan;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use error::SyntaxError;
@@ -33,11 +35,8 @@ pub fn parse(text: &str) -> Result<Vec<ast::Statement>, SyntaxError> {
     parse::script(text)
 }
 
-/// Whether the text may go on: a bracket, quote or comment is open, or no `;` ends it. A shell asks
-/// for another line then.
+/// Whether the text may go on: a quote or comment is open, or no `;` ends it. A shell asks for
+/// another line then. No `;` can stand within brackets, so one that is left open there is an error.
 pub fn is_unfinished(text: &str) -> bool {
-    match scan::check(text) {
-        Err(error) => error.message.ends_with("is never closed"),
-        Ok(()) => !text.trim().is_empty() && !text.trim_end().ends_with(';'),
-    }
+    scan::is_unfinished(text)
 }

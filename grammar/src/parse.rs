@@ -39,7 +39,7 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
         Rule::explain => StatementKind::Explain(query(only(pair)?)?),
         Rule::query => StatementKind::Query(query(pair)?),
         Rule::define_relation => StatementKind::DefineRelation(define_relation(pair)?),
-        Rule::remember => StatementKind::Remember(remember(pair)?),
+        Rule::remember => StatementKind::Remember(Box::new(remember(pair)?)),
         Rule::alias => StatementKind::Alias(alias(pair)?),
         Rule::observe => StatementKind::Observe(observe(pair)?),
         Rule::begin => StatementKind::Begin,
@@ -226,8 +226,7 @@ fn sort_item(pair: Pair<'_, Rule>) -> Result<SortItem> {
 fn path_pattern(pair: Pair<'_, Rule>) -> Result<PathPattern> {
     let whole = span(&pair);
     let mut parts = children(pair).peekable();
-    let variable =
-        parts.next_if(|pair| pair.as_rule() == Rule::variable).map(name).transpose()?;
+    let variable = parts.next_if(|pair| pair.as_rule() == Rule::variable).map(name).transpose()?;
     let start = node_pattern(next(&mut parts, whole)?)?;
     let mut steps = Vec::new();
     while let Some(relation) = parts.next() {

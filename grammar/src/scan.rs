@@ -18,37 +18,60 @@ pub(crate) fn check(text: &str) -> Result<(), SyntaxError> {
         return Err(SyntaxError::new(message, 0, 0).help("send it in smaller pieces"));
     }
     let mut open: Vec<(usize, u8)> = Vec::new();
+    walk(text, &mut |at, byte| match byte {
+        b'(' | b'[' | b'{' => {
+            open.push((at, byte));
+            nested(&open, at)
+        }
+        b')' | b']' | b'}' => close(&mut open, at, byte),
+        _ => Ok(()),
+    })?;
+    match open.last() {
+        Some(&(at, byte)) => {
+            let message = format!("this `{}` is never closed", byte as char);
+            let help = format!("close it with `{}`", partner(byte) as char);
+            Err(SyntaxError::new(message, at, at + 1).help(help))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether a quote or comment is open at the end, or the last thing that is said is no `;`.
+pub(crate) fn is_unfinished(text: &str) -> bool {
+    let mut last = None;
+    let walked = walk(text, &mut |_, byte| {
+        if !byte.is_ascii_whitespace() {
+            last = Some(byte);
+        }
+        Ok(())
+    });
+    walked.is_err() || last.is_some_and(|byte| byte != b';')
+}
+
+/// Calls `visit` on every byte outside of strings and comments, and once on every string.
+fn walk(
+    text: &str,
+    visit: &mut dyn FnMut(usize, u8) -> Result<(), SyntaxError>,
+) -> Result<(), SyntaxError> {
     let mut at = 0;
     while at < text.len() {
         let byte = text.as_bytes()[at];
         at = match byte {
-            b'\'' | b'"' => skip_string(text, at)?,
-            b'`' => skip_to(text, at, 1, "`", "back quote")?,
             b'/' | b'-' if is_line_comment(&text[at..]) => {
                 text[at..].find('\n').map_or(text.len(), |n| at + n)
             }
             b'/' if text[at..].starts_with("/*") => skip_to(text, at, 2, "*/", "comment")?,
-            b'(' | b'[' | b'{' => {
-                open.push((at, byte));
-                nested(&open, at)?;
-                at + 1
+            _ => {
+                visit(at, byte)?;
+                match byte {
+                    b'\'' | b'"' => skip_string(text, at)?,
+                    b'`' => skip_to(text, at, 1, "`", "back quote")?,
+                    _ => at + 1,
+                }
             }
-            b')' | b']' | b'}' => {
-                close(&mut open, at, byte)?;
-                at + 1
-            }
-            _ => at + 1,
         };
     }
-    match open.last() {
-        Some(&(at, byte)) => Err(SyntaxError::new(
-            format!("this `{}` is never closed", byte as char),
-            at,
-            at + 1,
-        )
-        .help(format!("close it with `{}`", partner(byte) as char))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn is_line_comment(rest: &str) -> bool {
@@ -100,16 +123,11 @@ fn close(open: &mut Vec<(usize, u8)>, at: usize, byte: u8) -> Result<(), SyntaxE
     match open.pop() {
         Some((_, opener)) if partner(opener) == byte => Ok(()),
         Some((_, opener)) => {
-            let message = format!(
-                "`{}` does not close `{}`",
-                byte as char, opener as char
-            );
+            let message = format!("`{}` does not close `{}`", byte as char, opener as char);
             Err(SyntaxError::new(message, at, at + 1)
                 .help(format!("close it with `{}` first", partner(opener) as char)))
         }
-        None => {
-            Err(SyntaxError::new(format!("nothing opens this `{}`", byte as char), at, at + 1))
-        }
+        None => Err(SyntaxError::new(format!("nothing opens this `{}`", byte as char), at, at + 1)),
     }
 }
 

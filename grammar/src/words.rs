@@ -54,7 +54,7 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
         }
     };
     let expected = expected(positives);
-    let help = help(&text[at..end], &expected);
+    let help = sign_help(text, at).or_else(|| help(&text[at..end], &expected));
     let message = match expected.as_slice() {
         [] => format!("{found} is not expected here"),
         words if words.len() > EXPECTED_MAX && help.is_some() => {
@@ -106,8 +106,26 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
     if let Some((word, mend)) = FOREIGN.iter().find(|(word, _)| word.eq_ignore_ascii_case(found)) {
         return Some(format!("this version of MemQL has no {word}: {mend}"));
     }
+    let is_word = found.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if matches!(found.to_ascii_uppercase().as_str(), "ORDER" | "SKIP" | "LIMIT")
+        && expected.contains(&"RETURN")
+    {
+        return Some(format!("{} stands behind RETURN", found.to_ascii_uppercase()));
+    }
+    if is_word && expected.contains(&"a string") {
+        return Some(format!("text stands between quotes: '{found}'"));
+    }
     let keywords = expected.iter().copied().filter(|word| word.chars().all(is_keyword_letter));
     closest(found, keywords).map(|word| format!("did you mean {word}?"))
+}
+
+/// Signs of other languages, and what MemQL writes.
+fn sign_help(text: &str, at: usize) -> Option<String> {
+    const SIGNS: [(&str, &str); 4] = [("==", "="), ("&&", "AND"), ("||", "OR"), ("!", "NOT")];
+    let before = text[..at].chars().next_back().map_or(0, char::len_utf8);
+    let sign = |start: usize| SIGNS.iter().find(|(sign, _)| text[start..].starts_with(sign));
+    let (sign, mend) = sign(at - before).or_else(|| sign(at))?;
+    Some(format!("MemQL writes `{mend}` for `{sign}`"))
 }
 
 fn is_keyword_letter(letter: char) -> bool {

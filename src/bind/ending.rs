@@ -4,7 +4,7 @@
 //! Project or Aggregate ──▶ Distinct ──▶ Sort ──▶ Slice
 //! ```
 
-use engraph_grammar::ast::{self, ExprKind as Ast};
+use engraph_grammar::ast::{self, ExprKind as Ast, Span};
 
 use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};
@@ -24,7 +24,7 @@ impl Binder<'_> {
             true => self.every_name(plan)?,
             false => self.named_columns(plan, clause)?,
         };
-        let grouped = matches!(plan, LogicalPlan::Aggregate { .. });
+        let grouped = is_grouped(&plan);
         if clause.distinct {
             let slots = columns.iter().map(|column| column.1).collect();
             plan = LogicalPlan::Distinct { input: Box::new(plan), slots };
@@ -64,7 +64,7 @@ impl Binder<'_> {
 
     fn named_columns(&mut self, plan: LogicalPlan, clause: &ast::Return) -> Result<Returned> {
         let mut columns: Vec<(String, Slot)> = Vec::new();
-        let (mut keys, mut aggregates) = (Vec::new(), Vec::new());
+        let (mut plain, mut aggregates, mut computed) = (Vec::new(), Vec::new(), Vec::new());
         for item in &clause.items {
             if columns.iter().any(|column| column.0 == item.name) {
                 let message = format!("two columns are named `{}`", item.name);
@@ -72,36 +72,74 @@ impl Binder<'_> {
                     .help("give one of them another name with AS")
                     .bind());
             }
-            let slot = self.scope.anonymous(&item.name);
+            let (expr, own) = self.with_aggregates(&item.expr)?;
+            let slot = match (&expr.kind, own.is_empty()) {
+                // A bare aggregate fills its column itself.
+                (ExprKind::Slot(slot, _), false) => *slot,
+                (_, is_plain) => {
+                    let slot = self.scope.anonymous(&item.name);
+                    if is_plain { &mut plain } else { &mut computed }.push((slot, expr));
+                    slot
+                }
+            };
             columns.push((item.name.clone(), slot));
-            match self.aggregate(&item.expr, slot)? {
-                Some(aggregate) => aggregates.push(aggregate),
-                None => keys.push((slot, self.expr(&item.expr, Place::Row)?)),
+            aggregates.extend(own);
+        }
+        let mut plan = plan;
+        if aggregates.is_empty() {
+            plan = LogicalPlan::Project { input: Box::new(plan), items: plain };
+        } else {
+            let input = Box::new(plan);
+            plan = LogicalPlan::Aggregate { input, keys: plain, aggregates };
+            if !computed.is_empty() {
+                plan = LogicalPlan::Project { input: Box::new(plan), items: computed };
             }
         }
-        let input = Box::new(plan);
-        let plan = match aggregates.is_empty() {
-            true => LogicalPlan::Project { input, items: keys },
-            false => LogicalPlan::Aggregate { input, keys, aggregates },
-        };
         Ok((plan, columns))
     }
 
-    /// The expression as an aggregate, if it is one.
-    fn aggregate(&mut self, expr: &ast::Expr, slot: Slot) -> Result<Option<Aggregate>> {
-        let Ast::Call(call) = &expr.kind else { return Ok(None) };
-        let Some(function) = AggregateFunction::by_name(&call.function.text) else {
-            return Ok(None);
+    /// A column's expression, with the aggregates in it as slots that are filled by group.
+    fn with_aggregates(&mut self, expr: &ast::Expr) -> Result<(Expr, Vec<Aggregate>)> {
+        self.aggregates = Some(Vec::new());
+        let bound = self.expr(expr, Place::Row);
+        let own = self.aggregates.take().unwrap_or_default();
+        let bound = bound?;
+        let is_own = |slot: &Slot| own.iter().any(|aggregate| aggregate.slot == *slot);
+        if !own.is_empty() && !bound.slots().iter().all(is_own) {
+            return Err(Diagnostic::at(expr.span, "a name stands beside an aggregate")
+                .help("make the name a column of its own, which the rows are grouped by")
+                .bind());
+        }
+        Ok((bound, own))
+    }
+
+    /// An aggregate as the slot that it fills.
+    pub(super) fn aggregate(
+        &mut self,
+        function: AggregateFunction,
+        call: &ast::Call,
+        span: Span,
+    ) -> Result<Expr> {
+        let Some(mut others) = self.aggregates.take() else {
+            let name = function.name();
+            return Err(Diagnostic::at(span, format!("{name} counts over rows, not within one"))
+                .help("an aggregate stands in RETURN, and not within another one")
+                .bind());
         };
         let argument = match call.arguments.as_slice() {
             [] if call.star && function == AggregateFunction::Count && !call.distinct => None,
             [argument] if !call.star => Some(self.expr(argument, Place::Row)?),
             _ => {
                 let message = format!("{} takes one argument", function.name());
-                return Err(Diagnostic::at(expr.span, message).bind());
+                return Err(Diagnostic::at(span, message).bind());
             }
         };
-        Ok(Some(Aggregate { slot, function, distinct: call.distinct, argument }))
+        let aggregate = Aggregate { slot: 0, function, distinct: call.distinct, argument };
+        let name = aggregate.to_string();
+        let slot = self.scope.anonymous(&name);
+        others.push(Aggregate { slot, ..aggregate });
+        self.aggregates = Some(others);
+        Ok(Expr { kind: ExprKind::Slot(slot, name), span })
     }
 
     /// A sort key: a column by its name or its expression, else an expression over the rows.
@@ -113,9 +151,9 @@ impl Binder<'_> {
         only_columns: bool,
     ) -> Result<SortKey> {
         let (span, descending) = (item.expr.span, item.descending);
-        let column = columns.iter().position(|(name, _)| {
-            matches!(&item.expr.kind, Ast::Variable(other) if other == name)
-        });
+        let column = columns
+            .iter()
+            .position(|(name, _)| matches!(&item.expr.kind, Ast::Variable(other) if other == name));
         let column = column
             .or_else(|| clause.items.iter().position(|column| same(&column.expr, &item.expr)));
         if let Some((name, slot)) = column.and_then(|index| columns.get(index)) {
@@ -131,6 +169,15 @@ impl Binder<'_> {
             .bind());
         }
         Ok(SortKey { expr: self.expr(&item.expr, Place::Row)?, descending })
+    }
+}
+
+/// Whether the rows of a plan stand for groups.
+fn is_grouped(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate { .. } => true,
+        LogicalPlan::Project { input, .. } => is_grouped(input),
+        _ => false,
     }
 }
 

@@ -29,6 +29,11 @@ impl Binder<'_> {
             Ast::Parameter(name) => ExprKind::Constant(self.parameter(name, span)?),
             Ast::Variable(name) => return self.variable(name, span, place),
             Ast::Property(inner, name) => {
+                if let Ast::Variable(variable) = &inner.kind
+                    && let Some((_, kind)) = self.scope.get(variable)
+                {
+                    self.warn_if_no_property(name, kind);
+                }
                 ExprKind::Property(Box::new(self.expr(inner, place)?), name.text.clone())
             }
             Ast::Index(inner, index) => {
@@ -104,11 +109,12 @@ impl Binder<'_> {
             Some((slot, _)) if place == Place::Row => {
                 Ok(Expr { kind: ExprKind::Slot(slot, name.to_owned()), span })
             }
-            _ if place == Place::Constant => {
-                Err(Diagnostic::at(span, format!("`{name}` is a name, and a value must stand here"))
-                    .help(format!("write '{name}' for text, or ${name} for a parameter"))
-                    .bind())
-            }
+            _ if place == Place::Constant => Err(Diagnostic::at(
+                span,
+                format!("`{name}` is a name, and a value must stand here"),
+            )
+            .help(format!("write '{name}' for text, or ${name} for a parameter"))
+            .bind()),
             _ => Err(self.unknown_name(name, span)),
         }
     }
@@ -119,10 +125,8 @@ impl Binder<'_> {
             let kind = ExprKind::Constant(Cell::Timestamp(self.now));
             return Ok(Expr { kind, span });
         }
-        if AggregateFunction::by_name(name).is_some() {
-            return Err(Diagnostic::at(span, format!("{name} counts over rows, not within one"))
-                .help("an aggregate stands in RETURN, on its own")
-                .bind());
+        if let Some(function) = AggregateFunction::by_name(name) {
+            return self.aggregate(function, call, span);
         }
         let Some((_, function, least, most)) =
             Function::TABLE.iter().find(|row| row.0.eq_ignore_ascii_case(name)).copied()
@@ -130,11 +134,8 @@ impl Binder<'_> {
             return Err(unknown_function(name, call.function.span));
         };
         if call.star || call.distinct || !(least..=most).contains(&call.arguments.len()) {
-            let arguments = if least == most {
-                format!("{least}")
-            } else {
-                format!("{least} to {most}")
-            };
+            let arguments =
+                if least == most { format!("{least}") } else { format!("{least} to {most}") };
             let message = format!("{name} takes {arguments} arguments");
             return Err(Diagnostic::at(span, message).bind());
         }
@@ -149,7 +150,10 @@ fn unknown_function(name: &str, span: Span) -> crate::Error {
     let error = Diagnostic::at(span, format!("there is no function `{name}`"));
     match closest(name, known) {
         Some(known) => error.help(format!("did you mean {known}?")),
-        None => error,
+        None => {
+            let names: Vec<&str> = Function::TABLE.iter().map(|row| row.0).collect();
+            error.help(format!("the functions are {}", names.join(", ")))
+        }
     }
     .bind()
 }

@@ -125,7 +125,8 @@ impl Binder<'_> {
         let mut bound: Vec<Slot> = self.bound_before(&plan);
         let start = path.nodes[path.start];
         if !path.start_is_bound && !bound.contains(&start) {
-            plan = self.scan(plan, nodes(path.pattern).nth(path.start), start, clause.filter.system);
+            plan =
+                self.scan(plan, nodes(path.pattern).nth(path.start), start, clause.filter.system);
             bound.push(start);
         }
         let right = (path.start..path.facts.len()).map(|index| (index, false));
@@ -205,7 +206,13 @@ impl Binder<'_> {
                 .help("bind it to a path, and test facts(p) in WHERE")
                 .bind());
             }
+            if let (Some(name), true) = (&relation.variable, relation.relations.is_empty()) {
+                let known = self.reader().catalog().relation(&name.text).is_some();
+                let meant = format!("did you mean [:{}]?", name.text);
+                self.warn_if_meant(name, known, "the fact", meant);
+            }
             for (name, value) in &relation.properties {
+                self.warn_if_no_property(name, Kind::Fact);
                 let fact = slot(path.facts[index], &relation.variable, relation.span);
                 let value = self.expr(value, Place::Row)?;
                 clause.conditions.push(equal(fact, &name.text, value, name.span));
@@ -234,7 +241,13 @@ impl Binder<'_> {
             let span = key.span;
             conditions.push(Expr { kind: ExprKind::HasKey(Box::new(this()), Box::new(key)), span });
         }
+        if let (Some(name), true) = (&node.variable, node.labels.is_empty()) {
+            let known = self.reader().catalog().label(&name.text).is_some();
+            let meant = format!("did you mean (:{})?", name.text);
+            self.warn_if_meant(name, known, "the node", meant);
+        }
         for (name, value) in node.properties.iter().filter(|(name, _)| name.text != "key") {
+            self.warn_if_no_property(name, Kind::Node);
             let value = self.expr(value, Place::Row)?;
             conditions.push(equal(this(), &name.text, value, name.span));
         }
@@ -261,9 +274,12 @@ impl Binder<'_> {
         let mut path = self.declare_path(pattern)?;
         (path.start, path.start_is_bound) = (0, self.is_bound(&plan, path.nodes[0]));
         if self.is_bound(&plan, path.nodes[1]) {
-            return Err(Diagnostic::at(relation.span, "a beam ends at a node that is not bound yet")
-                .help("give the end another name, and compare the two in WHERE")
-                .bind());
+            return Err(Diagnostic::at(
+                relation.span,
+                "a beam ends at a node that is not bound yet",
+            )
+            .help("give the end another name, and compare the two in WHERE")
+            .bind());
         }
         let plan = self.beam_start(plan, &path, whole.filter.system)?;
         let mut step = self.step(&path, 0, false, whole.filter);
@@ -376,4 +392,3 @@ fn filtered(plan: LogicalPlan, conditions: Vec<Expr>, span: Span) -> LogicalPlan
         None => plan,
     }
 }
-

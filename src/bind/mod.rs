@@ -3,9 +3,9 @@
 //! Names, types and times are resolved here, with the parameters' values and one `now`. It reads
 //! the catalogue and never a node or fact.
 
+mod ending;
 mod expr;
 mod matching;
-mod ending;
 mod scope;
 
 use engraph_grammar::ast::{self, Clause, QueryEnd, Span};
@@ -17,12 +17,27 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::cell::Cell;
 use crate::exec::context::Context;
 use crate::plan::expr::Slot;
-use crate::plan::{BoundQuery, End, Labels, LogicalPlan};
+use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
 use crate::rows::Params;
+use crate::time;
 
 pub(crate) use expr::Place;
 pub(crate) use matching::intent;
 use scope::{Kind, Scope};
+
+/// What every fact has, beside the properties that were given to it.
+const FACT_PROPERTIES: [&str; 10] = [
+    "id",
+    "relation",
+    "valid_from",
+    "valid_to",
+    "system_from",
+    "system_to",
+    "confidence",
+    "intent",
+    "uncertain",
+    "sources",
+];
 
 /// Binds the statements of one script.
 pub(crate) struct Binder<'b> {
@@ -30,6 +45,8 @@ pub(crate) struct Binder<'b> {
     params: &'b Params,
     now: Time,
     scope: Scope,
+    /// The aggregates met in the expression that is being bound, where it may have some.
+    aggregates: Option<Vec<Aggregate>>,
     /// What is probably not meant.
     pub(crate) warnings: Vec<Diagnostic>,
 }
@@ -37,7 +54,7 @@ pub(crate) struct Binder<'b> {
 impl<'b> Binder<'b> {
     pub(crate) fn new(context: &'b Context<'b>, params: &'b Params) -> Self {
         let now = context.reader.now();
-        Self { context, params, now, scope: Scope::default(), warnings: Vec::new() }
+        Self { context, params, now, scope: Scope::default(), aggregates: None, warnings: Vec::new() }
     }
 
     /// The state that names are bound to.
@@ -65,7 +82,7 @@ impl<'b> Binder<'b> {
                 (plan, End::Retract(slots?))
             }
         };
-        Ok(BoundQuery { plan, end, names: self.scope.names() })
+        Ok(BoundQuery { plan, end, names: self.scope.names(), rules: Vec::new() })
     }
 
     fn fact_to_retract(&self, name: &ast::Name) -> Result<Slot> {
@@ -109,11 +126,7 @@ impl<'b> Binder<'b> {
     }
 
     /// The system time of a clause: its own, else the statement's, else now.
-    fn system_scope(
-        &mut self,
-        clause: &ast::Times,
-        statement: &ast::Times,
-    ) -> Result<SystemScope> {
+    fn system_scope(&mut self, clause: &ast::Times, statement: &ast::Times) -> Result<SystemScope> {
         let Some(time) = clause.system.as_ref().or(statement.system.as_ref()) else {
             return Ok(SystemScope::Current);
         };
@@ -150,9 +163,10 @@ impl<'b> Binder<'b> {
     pub(crate) fn instant(&mut self, expr: &ast::Expr) -> Result<Time> {
         match self.constant(expr)? {
             Cell::Timestamp(instant) => Ok(instant),
-            Cell::String(text) if crate::time::parse(&text).is_some() => {
-                crate::time::parse(&text).ok_or_else(|| self.no_instant(expr.span, "a string"))
-            }
+            Cell::String(text) => time::parse(&text).ok_or_else(|| {
+                let message = format!("'{text}' is no instant");
+                Diagnostic::at(expr.span, message).help(time::FORMS).bind()
+            }),
             other => Err(self.no_instant(expr.span, other.kind())),
         }
     }
@@ -161,6 +175,36 @@ impl<'b> Binder<'b> {
         Diagnostic::at(span, format!("expected an instant, found {found}"))
             .help("write DATE '2023-05-08', TIMESTAMP '2023-05-08 13:56' or now()")
             .bind()
+    }
+
+    /// A name in a pattern that is also a label or relation was probably meant as one.
+    fn warn_if_meant(&mut self, name: &ast::Name, is_known: bool, shown: &str, meant: String) {
+        if is_known {
+            let message = format!("`{}` only names {shown} here, and any fits", name.text);
+            self.warnings.push(Diagnostic::at(name.span, message).help(meant));
+        }
+    }
+
+    /// Warns of a property that nothing has.
+    fn warn_if_no_property(&mut self, name: &ast::Name, kind: Kind) {
+        let catalog = self.context.reader.catalog();
+        let own: &[&str] = match kind {
+            Kind::Node => &["key", "label", "aliases"],
+            Kind::Fact => &FACT_PROPERTIES,
+            _ => return,
+        };
+        if own.contains(&name.text.as_str()) || catalog.property(&name.text).is_some() {
+            return;
+        }
+        let known = own.iter().copied().chain(catalog.properties());
+        let warning = match (kind, name.text.as_str()) {
+            (Kind::Node, "name" | "id") => {
+                Diagnostic::at(name.span, format!("there is no property `{}`", name.text))
+                    .help("what a node is called by is its key: n.key, or (n {key: '...'})")
+            }
+            _ => unknown("property", name, known),
+        };
+        self.warnings.push(warning);
     }
 
     /// A number of things from 0 on.
@@ -234,7 +278,12 @@ impl<'b> Binder<'b> {
             }
             Some((_, other)) => Err(Diagnostic::at(
                 name.span,
-                format!("`{}` is {} already, and cannot be {}", name.text, other.words(), kind.words()),
+                format!(
+                    "`{}` is {} already, and cannot be {}",
+                    name.text,
+                    other.words(),
+                    kind.words()
+                ),
             )
             .help("choose another name")
             .bind()),

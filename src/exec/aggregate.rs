@@ -79,7 +79,9 @@ impl State {
         match (&self.value, cell) {
             (Cell::Null, Cell::Int(_) | Cell::Float(_)) => Some(cell.clone()),
             (Cell::Int(a), Cell::Int(b)) => a.checked_add(*b).map(Cell::Int),
-            (a, b) => Some(a.number()? + b.number()?).filter(|sum| sum.is_finite()).map(Cell::Float),
+            (a, b) => {
+                Some(a.number()? + b.number()?).filter(|sum| sum.is_finite()).map(Cell::Float)
+            }
         }
     }
 
@@ -113,8 +115,10 @@ impl Aggregate {
             let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.1).collect();
             eval::warm(&exprs, &chunk, context)?;
             for row in &chunk {
-                let key: Vec<Cell> =
-                    exprs.iter().map(|expr| eval::eval(expr, row, context)).collect::<Result<_>>()?;
+                let key: Vec<Cell> = exprs
+                    .iter()
+                    .map(|expr| eval::eval(expr, row, context))
+                    .collect::<Result<_>>()?;
                 let place = *places.entry(Key(key.clone())).or_insert_with(|| {
                     groups.push((key, fresh.clone()));
                     groups.len() - 1

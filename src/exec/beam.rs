@@ -105,8 +105,7 @@ impl Beam {
             row[self.step.to] = end.map_or(Cell::Null, |NodeRef { id, .. }| {
                 Cell::Node(NodeRef { id, system: self.step.filter.system })
             });
-            row[self.step.fact] =
-                Cell::List(path.facts.iter().copied().map(Cell::Fact).collect());
+            row[self.step.fact] = Cell::List(path.facts.iter().copied().map(Cell::Fact).collect());
             row[self.path] = Cell::Path(Arc::clone(&path));
             (path, parent, row)
         };
@@ -117,8 +116,7 @@ impl Beam {
             .into_iter()
             .map(|(path, parent, mut row)| {
                 let score = self.number(eval::eval(&self.search.order, &row, context)?)?;
-                row[self.score] =
-                    if score.is_finite() { Cell::Float(score) } else { Cell::Null };
+                row[self.score] = if score.is_finite() { Cell::Float(score) } else { Cell::Null };
                 Ok(Candidate { score, path, row, parent })
             })
             .collect()

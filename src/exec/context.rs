@@ -95,13 +95,12 @@ impl<'c> Context<'c> {
         {
             return Ok(Arc::clone(record));
         }
-        let record = self.reader.node(node.id, node.system)?.ok_or_else(|| {
-            StorageError::Corrupt {
+        let record =
+            self.reader.node(node.id, node.system)?.ok_or_else(|| StorageError::Corrupt {
                 family: "nodes",
                 key: format!("{:016x}", node.id.0),
                 reason: "a fact leads to a node that does not exist".to_owned(),
-            }
-        })?;
+            })?;
         let record = Arc::new(record);
         let mut nodes = self.nodes.borrow_mut();
         if nodes.len() >= NODES_MAX {
@@ -117,9 +116,7 @@ impl<'c> Context<'c> {
         Ok(match name {
             "key" => Cell::text(&record.key),
             "label" => Cell::text(catalog.label_name(record.label)),
-            "aliases" => {
-                Cell::List(record.aliases.iter().map(|alias| Cell::text(alias)).collect())
-            }
+            "aliases" => Cell::List(record.aliases.iter().map(|alias| Cell::text(alias)).collect()),
             name => catalog
                 .property(name)
                 .and_then(|property| record.properties.get(&property))
@@ -192,9 +189,9 @@ impl<'c> Context<'c> {
             Cell::Float(value) => Value::Float(*value),
             Cell::String(text) => Value::String(text.to_string()),
             Cell::Timestamp(value) => Value::Timestamp(*value),
-            Cell::List(items) => Value::List(
-                items.iter().map(|item| self.materialise(item)).collect::<Result<_>>()?,
-            ),
+            Cell::List(items) => {
+                Value::List(items.iter().map(|item| self.materialise(item)).collect::<Result<_>>()?)
+            }
             Cell::Map(entries) => Value::Map(
                 entries
                     .iter()

@@ -52,9 +52,8 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
             Ok(Cell::List(items.collect::<Result<_>>()?))
         }
         ExprKind::Map(entries) => {
-            let entries = entries
-                .iter()
-                .map(|(name, value)| Ok((name.clone(), eval(value, row, context)?)));
+            let entries =
+                entries.iter().map(|(name, value)| Ok((name.clone(), eval(value, row, context)?)));
             Ok(Cell::Map(entries.collect::<Result<BTreeMap<_, _>>>()?))
         }
     }
@@ -80,7 +79,8 @@ pub(crate) fn warm(exprs: &[&Expr], rows: &[Row], context: &Context<'_>) -> Resu
         });
     }
     let mut texts = Vec::new();
-    for (argument, row) in arguments.iter().flat_map(|part| rows.iter().map(move |row| (part, row))) {
+    for (argument, row) in arguments.iter().flat_map(|part| rows.iter().map(move |row| (part, row)))
+    {
         let cell = eval(argument, row, context)?;
         if context.stored_vector(&cell)?.is_none()
             && let Some(text) = context.text(&cell)?
@@ -215,7 +215,8 @@ fn contained(needle: &Cell, items: &[Cell]) -> Cell {
 }
 
 fn compare(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
-    if left.kind() != right.kind() || matches!(left, Cell::Node(_) | Cell::Fact(_) | Cell::Path(_)) {
+    if left.kind() != right.kind() || matches!(left, Cell::Node(_) | Cell::Fact(_) | Cell::Path(_))
+    {
         return Err(mismatch_two(op, left, right, span));
     }
     let order = left.order(right);
@@ -267,14 +268,13 @@ fn finite(value: f64, span: Span) -> Result<Cell> {
     Err(Diagnostic::at(span, "the result is not a finite number").execute())
 }
 
-fn call(
-    function: Function,
-    arguments: &[Cell],
-    span: Span,
-    context: &Context<'_>,
-) -> Result<Cell> {
+fn call(function: Function, arguments: &[Cell], span: Span, context: &Context<'_>) -> Result<Cell> {
     if function == Function::Coalesce {
-        return Ok(arguments.iter().find(|cell| **cell != Cell::Null).cloned().unwrap_or(Cell::Null));
+        return Ok(arguments
+            .iter()
+            .find(|cell| **cell != Cell::Null)
+            .cloned()
+            .unwrap_or(Cell::Null));
     }
     let [first, rest @ ..] = arguments else { return Ok(Cell::Null) };
     if arguments.contains(&Cell::Null) {
@@ -317,12 +317,14 @@ fn call(
         (Function::Upper, Cell::String(text)) => Ok(Cell::text(&text.to_uppercase())),
         (Function::Lower | Function::Upper, _) => fail("a string"),
         (Function::ToString, Cell::String(text)) => Ok(Cell::String(Arc::clone(text))),
-        (Function::ToString, other) => {
-            Ok(Cell::text(&context.materialise(other)?.to_string()))
-        }
+        (Function::ToString, other) => Ok(Cell::text(&context.materialise(other)?.to_string())),
         (Function::Timestamp, Cell::Timestamp(instant)) => Ok(Cell::Timestamp(*instant)),
         (Function::Timestamp, Cell::String(text)) => time::parse(text).map_or_else(
-            || Err(Diagnostic::at(span, format!("'{text}' is no instant")).help(time::FORMS).execute()),
+            || {
+                Err(Diagnostic::at(span, format!("'{text}' is no instant"))
+                    .help(time::FORMS)
+                    .execute())
+            },
             |instant| Ok(Cell::Timestamp(instant)),
         ),
         (Function::Timestamp, _) => fail("a string"),
@@ -367,8 +369,7 @@ fn mismatch(span: Span, what: &str, expected: &str, found: &Cell) -> crate::Erro
 }
 
 fn mismatch_two(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> crate::Error {
-    let message =
-        format!("`{}` does not take {} and {}", sign(op), left.kind(), right.kind());
+    let message = format!("`{}` does not take {} and {}", sign(op), left.kind(), right.kind());
     let error = Diagnostic::at(span, message);
     match (left, right) {
         (Cell::Timestamp(_), Cell::String(_)) | (Cell::String(_), Cell::Timestamp(_)) => {

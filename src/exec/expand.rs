@@ -109,8 +109,7 @@ impl Expand {
                 self.reach(row, self.list(&trail), far, chunk);
                 context.rows(chunk.len())?;
             }
-            let deeper =
-                if depth < max { edges_of(far, &self.step, context)? } else { Vec::new() };
+            let deeper = if depth < max { edges_of(far, &self.step, context)? } else { Vec::new() };
             stack.push(deeper.into_iter());
         }
         Ok(())

@@ -37,7 +37,15 @@ pub(crate) fn lower(plan: &LogicalPlan, width: usize) -> Box<dyn Operator> {
             Box::new(Filter { input: below(&input), condition })
         }
         LogicalPlan::Search {
-            input, node, score, bound, labels, query, top, condition, system,
+            input,
+            node,
+            score,
+            bound,
+            labels,
+            query,
+            top,
+            condition,
+            system,
         } => Box::new(Search {
             input: Some(below(&input)),
             ready: super::Ready::default(),
@@ -50,16 +58,10 @@ pub(crate) fn lower(plan: &LogicalPlan, width: usize) -> Box<dyn Operator> {
             condition,
             system,
         }),
-        LogicalPlan::Beam { input, step, path, score, search } => Box::new(Beam {
-            input: below(&input),
-            step,
-            path,
-            score,
-            search,
-        }),
-        LogicalPlan::Project { input, items } => {
-            Box::new(Project { input: below(&input), items })
+        LogicalPlan::Beam { input, step, path, score, search } => {
+            Box::new(Beam { input: below(&input), step, path, score, search })
         }
+        LogicalPlan::Project { input, items } => Box::new(Project { input: below(&input), items }),
         LogicalPlan::Aggregate { input, keys, aggregates } => Box::new(Aggregate {
             input: Some(below(&input)),
             ready: super::Ready::default(),

@@ -125,8 +125,10 @@ impl Search {
         let model = context.models.embedder()?;
         match context.reader.model()? {
             Some(stored) if stored != model.id() => {
-                let message =
-                    format!("the embeddings were made by {stored}, and the query by {}", model.id());
+                let message = format!(
+                    "the embeddings were made by {stored}, and the query by {}",
+                    model.id()
+                );
                 Err(Diagnostic::at(self.query.span, message)
                     .help("open the database with the model that made its embeddings")
                     .execute())

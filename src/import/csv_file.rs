@@ -78,14 +78,17 @@ pub fn csv(
     options: &CsvOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let failed = |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let failed =
+        |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let total = std::fs::metadata(file).map_err(|error| failed(&error))?.len();
     let mut reader = builder(options)
         .has_headers(options.columns.is_empty())
         .from_path(file)
         .map_err(|error| failed(&error))?;
     let names: Vec<String> = match options.columns.is_empty() {
-        true => reader.headers().map_err(|error| failed(&error))?.iter().map(str::to_owned).collect(),
+        true => {
+            reader.headers().map_err(|error| failed(&error))?.iter().map(str::to_owned).collect()
+        }
         false => options.columns.clone(),
     };
     let table = Table {
@@ -141,8 +144,8 @@ fn columns(names: &[String]) -> std::result::Result<HashMap<&'static str, usize>
 fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<String, String>>> {
     let Some(file) = file else { return Ok(None) };
     let failed = |error: csv::Error| Error::Import(format!("{}: {error}", file.display()));
-    let open = File::open(file)
-        .map_err(|error| Error::Import(format!("{}: {error}", file.display())))?;
+    let open =
+        File::open(file).map_err(|error| Error::Import(format!("{}: {error}", file.display())))?;
     let mut names = HashMap::new();
     for row in builder(options).has_headers(false).flexible(true).from_reader(open).into_records() {
         let row = row.map_err(failed)?;
@@ -180,9 +183,8 @@ impl Table<'_> {
         let relation = field("relation").ok_or("the relation is empty")?;
         let from = field("valid_from").map(|text| self.bound(text, false)).transpose()?.flatten();
         let to = field("valid_to").map(|text| self.bound(text, true)).transpose()?.flatten();
-        let sure = field("confidence").map(|text| {
-            text.parse().map_err(|_| format!("confidence '{text}' is no number"))
-        });
+        let sure = field("confidence")
+            .map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
         let source = field("source").map_or_else(|| format!("{}:{line}", self.file), str::to_owned);
         Ok(Input::Fact(FactInput {
             head: node("head", field("head_label"), &self.options.head_label)?,
@@ -216,8 +218,6 @@ fn named(
 ) -> std::result::Result<String, String> {
     match names {
         None => Ok(id.to_owned()),
-        Some(names) => {
-            names.get(id).cloned().ok_or_else(|| format!("the {what} {id} has no name"))
-        }
+        Some(names) => names.get(id).cloned().ok_or_else(|| format!("the {what} {id} has no name")),
     }
 }

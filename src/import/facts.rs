@@ -150,6 +150,9 @@ pub(super) fn confidence(value: f64) -> std::result::Result<f64, String> {
 /// An intent by name.
 pub(super) fn intent(name: &str) -> std::result::Result<Intent, String> {
     Intent::parse(name).ok_or_else(|| {
-        format!("there is no intent '{name}'; write one of {}", Intent::ALL.map(Intent::name).join(", "))
+        format!(
+            "there is no intent '{name}'; write one of {}",
+            Intent::ALL.map(Intent::name).join(", ")
+        )
     })
 }

@@ -53,7 +53,8 @@ pub fn locomo(
     sample: Option<&str>,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let failed = |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let failed =
+        |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
     let mut samples: Vec<Sample> = serde_json::from_str(&text).map_err(|error| failed(&error))?;
     if let Some(sample) = sample {
@@ -220,7 +221,9 @@ impl<'s> Conversation<'s> {
         json: &Json,
     ) -> std::result::Result<Vec<Input>, String> {
         let parts = json.as_array().map_or(&[][..], Vec::as_slice);
-        let [Json::String(text), source] = parts else { return Err("no text with a source".to_owned()) };
+        let [Json::String(text), source] = parts else {
+            return Err("no text with a source".to_owned());
+        };
         let ids = sources(source);
         if let Some(id) = ids.iter().find(|id| !self.turns.contains(*id)) {
             return Err(format!("its source {id} is no turn"));

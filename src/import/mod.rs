@@ -207,7 +207,8 @@ impl Lines {
             loop {
                 let mut bytes = Vec::new();
                 let limit = LINE_BYTES_MAX as u64 + 1;
-                let read = std::io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes);
+                let read =
+                    std::io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes);
                 self.number += 1;
                 match read {
                     Ok(0) => return None,
@@ -218,8 +219,10 @@ impl Lines {
                     }
                 }
                 if bytes.len() > LINE_BYTES_MAX {
-                    let message =
-                        format!("{}:{}: the line is over {LINE_BYTES_MAX} bytes", self.name, self.number);
+                    let message = format!(
+                        "{}:{}: the line is over {LINE_BYTES_MAX} bytes",
+                        self.name, self.number
+                    );
                     return Some(Err(Error::Import(message)));
                 }
                 let inputs = match std::str::from_utf8(&bytes) {

@@ -24,6 +24,9 @@ pub(crate) fn explain(query: &BoundQuery, catalog: &Catalog) -> Vec<String> {
         depth += 1;
         next = plan.input();
     }
+    if !query.rules.is_empty() {
+        lines.push(format!("by the rules: {}", query.rules.join(", ")));
+    }
     lines
 }
 
@@ -51,7 +54,10 @@ impl Printer<'_> {
             LogicalPlan::Search { node, labels, query, top, condition, system, .. } => {
                 let condition = condition.as_ref().map_or(String::new(), |c| format!(" where {c}"));
                 let node = self.node(*node, labels);
-                format!("Search {node} by vector for {query} top {top}{condition}{}", as_of(*system))
+                format!(
+                    "Search {node} by vector for {query} top {top}{condition}{}",
+                    as_of(*system)
+                )
             }
             LogicalPlan::Beam { step, search, .. } => {
                 let condition =
@@ -70,7 +76,7 @@ impl Printer<'_> {
             }
             LogicalPlan::Aggregate { keys, aggregates, .. } => {
                 let keys: Vec<String> = keys.iter().map(|key| key.1.to_string()).collect();
-                let aggregates: Vec<String> = aggregates.iter().map(aggregate).collect();
+                let aggregates: Vec<String> = aggregates.iter().map(ToString::to_string).collect();
                 match keys.is_empty() {
                     true => format!("Aggregate {}", aggregates.join(", ")),
                     false => format!("Aggregate {} by {}", aggregates.join(", "), keys.join(", ")),
@@ -143,12 +149,6 @@ impl Printer<'_> {
             filter(&step.filter)
         )
     }
-}
-
-fn aggregate(aggregate: &crate::plan::Aggregate) -> String {
-    let distinct = if aggregate.distinct { "DISTINCT " } else { "" };
-    let argument = aggregate.argument.as_ref().map_or("*".to_owned(), ToString::to_string);
-    format!("{}({distinct}{argument})", aggregate.function.name())
 }
 
 fn as_of(system: SystemScope) -> String {

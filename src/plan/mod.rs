@@ -6,6 +6,8 @@ pub(crate) mod explain;
 pub(crate) mod expr;
 pub(crate) mod optimize;
 
+use std::fmt;
+
 use engraph_storage::graph::{EdgeFilter, LabelId, RelationId, Side, SystemScope};
 
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
@@ -110,6 +112,15 @@ pub(crate) struct Aggregate {
     pub(crate) argument: Option<Expr>,
 }
 
+/// As it is written.
+impl fmt::Display for Aggregate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let distinct = if self.distinct { "DISTINCT " } else { "" };
+        let argument = self.argument.as_ref().map_or("*".to_owned(), ToString::to_string);
+        write!(f, "{}({distinct}{argument})", self.function.name())
+    }
+}
+
 /// One sort key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SortKey {
@@ -125,6 +136,8 @@ pub(crate) struct BoundQuery {
     pub(crate) end: End,
     /// The name of every slot; the anonymous ones begin with a blank.
     pub(crate) names: Vec<String>,
+    /// The rules that have changed the plan.
+    pub(crate) rules: Vec<&'static str>,
 }
 
 /// What becomes of the rows of a plan.

@@ -5,28 +5,33 @@ use crate::plan::expr::{Expr, ExprKind, Slot};
 use engraph_grammar::ast::BinaryOp;
 
 /// One rule: a name and a rewriting of a whole plan.
-pub(crate) struct Rule {
-    pub(crate) name: &'static str,
+struct Rule {
+    name: &'static str,
     apply: fn(LogicalPlan) -> LogicalPlan,
 }
 
 /// The rules, in the order in which they are applied.
-pub(crate) static RULES: &[Rule] = &[
+static RULES: &[Rule] = &[
     Rule { name: "push conditions down", apply: push_conditions },
     Rule { name: "look keys up", apply: look_keys_up },
     Rule { name: "sort only the first rows", apply: sort_first },
 ];
 
-/// The plan after all rules.
-pub(crate) fn optimize(plan: LogicalPlan) -> LogicalPlan {
-    RULES.iter().fold(plan, |plan, rule| (rule.apply)(plan))
+/// The plan after all rules, and the names of those that changed it.
+pub(crate) fn optimize(mut plan: LogicalPlan) -> (LogicalPlan, Vec<&'static str>) {
+    let mut applied = Vec::new();
+    for rule in RULES {
+        let before = plan.clone();
+        plan = (rule.apply)(plan);
+        if plan != before {
+            applied.push(rule.name);
+        }
+    }
+    (plan, applied)
 }
 
 /// Rewrites every operator, inputs first.
-fn rewrite(
-    mut plan: LogicalPlan,
-    change: &dyn Fn(LogicalPlan) -> LogicalPlan,
-) -> LogicalPlan {
+fn rewrite(mut plan: LogicalPlan, change: &dyn Fn(LogicalPlan) -> LogicalPlan) -> LogicalPlan {
     if let Some(input) = plan.input_mut() {
         let inner = std::mem::replace(input, LogicalPlan::Once);
         *input = rewrite(inner, change);

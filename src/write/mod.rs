@@ -208,10 +208,7 @@ pub(crate) fn put_turn(
 }
 
 /// How many turns a session has, and the last one of them.
-fn turns_of(
-    transaction: &Transaction<'_>,
-    session: NodeId,
-) -> Result<(usize, Option<NodeId>)> {
+fn turns_of(transaction: &Transaction<'_>, session: NodeId) -> Result<(usize, Option<NodeId>)> {
     let reader = transaction.reader();
     let Some(contains) = reader.catalog().relation("CONTAINS") else { return Ok((0, None)) };
     let (mut turns, mut last) = (0, None);

@@ -11,9 +11,9 @@ use engraph_storage::graph::{
 
 use crate::bind::{Binder, intent};
 use crate::error::{Diagnostic, Result};
+use crate::exec;
 use crate::exec::cell::Cell;
 use crate::exec::context::{Context, Limits};
-use crate::exec;
 use crate::models::Models;
 use crate::plan::{BoundQuery, End};
 use crate::rows::{Params, Rows, Value};
@@ -134,10 +134,8 @@ fn retract(
     })?;
     facts.sort_unstable();
     facts.dedup();
-    let mut rows = Rows {
-        columns: vec!["fact".to_owned(), "outcome".to_owned()],
-        ..Rows::default()
-    };
+    let mut rows =
+        Rows { columns: vec!["fact".to_owned(), "outcome".to_owned()], ..Rows::default() };
     for fact in facts {
         let outcome =
             if transaction.retract(fact)? { "retracted" } else { "not believed any more" };
@@ -182,9 +180,12 @@ impl Binder<'_> {
         let head = self.node_input(&remember.head)?;
         let Some(fact) = &remember.fact else {
             if let Some(expr) = remember.confidence.as_ref().or(remember.valid_from.as_ref()) {
-                return Err(Diagnostic::at(expr.span, "a node has no confidence and no valid time")
-                    .help("say when and how sure of a fact: (a)-[relation]->(b)")
-                    .bind());
+                return Err(Diagnostic::at(
+                    expr.span,
+                    "a node has no confidence and no valid time",
+                )
+                .help("say when and how sure of a fact: (a)-[relation]->(b)")
+                .bind());
             }
             return Ok(Input::Node(head));
         };
@@ -246,9 +247,12 @@ impl Binder<'_> {
         let cell = self.constant(expr)?;
         match cell.number() {
             Some(value) if value > 0.0 && value <= 1.0 => Ok(value),
-            _ => Err(Diagnostic::at(expr.span, format!("confidence {cell} is not above 0 and at most 1"))
-                .help("what is not believed at all is not remembered; RETRACT ends a belief")
-                .bind()),
+            _ => Err(Diagnostic::at(
+                expr.span,
+                format!("confidence {cell} is not above 0 and at most 1"),
+            )
+            .help("what is not believed at all is not remembered; RETRACT ends a belief")
+            .bind()),
         }
     }
 

@@ -134,6 +134,11 @@ impl Catalog {
         self.relations.names.iter().map(String::as_str)
     }
 
+    /// Every property's name, in order of its id.
+    pub fn properties(&self) -> impl Iterator<Item = &str> {
+        self.properties.names.iter().map(String::as_str)
+    }
+
     /// The rule of a relation: what was defined, or the default.
     pub fn rule(&self, relation: RelationId) -> RelationRule {
         self.rules.get(&relation).copied().unwrap_or_default()

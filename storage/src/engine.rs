@@ -3,17 +3,16 @@
 //! It knows families, keys and bytes, and nothing of what they mean. Another ordered key-value
 //! engine with snapshots and atomic batches could stand here.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType,
-    Options, ReadOptions, WriteBatch, WriteOptions,
+    BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType, Options,
+    ReadOptions, WriteBatch, WriteOptions,
 };
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::overlay::Overlay;
+use crate::overlay::{Overlay, Visit};
 
 /// Memory for blocks that were read, shared by all families.
 const BLOCK_CACHE_BYTES: usize = 64 << 20;
@@ -120,7 +119,7 @@ impl EngineSnapshot<'_> {
         family: Family,
         from: &[u8],
         to: Option<&[u8]>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+        visit: Visit<'_>,
     ) -> Result<()> {
         let mut options = ReadOptions::default();
         if let Some(to) = to {

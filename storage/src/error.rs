@@ -26,7 +26,7 @@ pub enum StorageError {
         pid: String,
     },
     /// There is no database to read.
-    #[error("{path} does not exist; open it for writing to create it", path = path.display())]
+    #[error("{path} does not exist; opened for writing, as by `engraph shell`, it is created", path = path.display())]
     Missing {
         /// The path.
         path: PathBuf,
@@ -72,11 +72,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    pub(crate) fn corrupt(
-        family: &'static str,
-        key: &[u8],
-        reason: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn corrupt(family: &'static str, key: &[u8], reason: impl Into<String>) -> Self {
         use std::fmt::Write as _;
         let key = key.iter().fold(String::new(), |mut text, byte| {
             // Writing to a string cannot fail.

@@ -54,6 +54,9 @@ impl Overlay {
     }
 }
 
+/// Called with each key and value of a scan, until it breaks.
+pub(crate) type Visit<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
+
 /// A state of the database: what is committed, under what is not.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'v> {
@@ -80,7 +83,7 @@ impl<'v> View<'v> {
         family: Family,
         from: &[u8],
         to: Option<&[u8]>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+        visit: Visit<'_>,
     ) -> Result<()> {
         let Some(overlay) = self.overlay else {
             return self.engine.scan(family, from, to, visit);

@@ -8,8 +8,8 @@ use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, RelationId, Side,
-    SystemScope, Time, ValidScope, VersionRecord,
+    Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, RelationId, Side, SystemScope,
+    Time, ValidScope, VersionRecord,
 };
 use crate::key::{self, Adjacency};
 use crate::overlay::View;
@@ -227,11 +227,7 @@ impl<'r> Reader<'r> {
 
 /// Where a scan ends: with one relation, keys are in order of valid_from, and facts that begin
 /// after the time asked for need not be read.
-fn edges_end(
-    prefix: &[u8],
-    relation: Option<RelationId>,
-    valid: ValidScope,
-) -> Option<Vec<u8>> {
+fn edges_end(prefix: &[u8], relation: Option<RelationId>, valid: ValidScope) -> Option<Vec<u8>> {
     let last = match (relation, valid) {
         (Some(_), ValidScope::AsOf(time)) => time.checked_add(1),
         (Some(_), ValidScope::Within(interval)) if interval.to != Interval::MAX => {

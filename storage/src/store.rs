@@ -33,11 +33,8 @@ pub(crate) struct Counters {
 
 impl Counters {
     pub(crate) fn put(&self, overlay: &mut Overlay) {
-        let value = [
-            self.next_node.to_be_bytes(),
-            self.next_fact.to_be_bytes(),
-            self.clock.to_be_bytes(),
-        ];
+        let value =
+            [self.next_node.to_be_bytes(), self.next_fact.to_be_bytes(), self.clock.to_be_bytes()];
         overlay.put(Family::Meta, COUNTERS_KEY, value.concat());
     }
 
@@ -166,11 +163,7 @@ impl Store {
         // The names are published before the data that uses them, so this order is safe.
         let engine = self.engine.snapshot();
         let published = self.published.read();
-        Snapshot {
-            engine,
-            catalog: Arc::clone(&published.catalog),
-            now: wall.max(published.clock),
-        }
+        Snapshot { engine, catalog: Arc::clone(&published.catalog), now: wall.max(published.clock) }
     }
 
     /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
@@ -225,9 +218,10 @@ impl Store {
 }
 
 fn check_format(bytes: &[u8]) -> Result<()> {
-    let found = bytes.try_into().map(u32::from_be_bytes).map_err(|_| {
-        StorageError::corrupt(Family::Meta.name(), FORMAT_KEY, "no format number")
-    })?;
+    let found = bytes
+        .try_into()
+        .map(u32::from_be_bytes)
+        .map_err(|_| StorageError::corrupt(Family::Meta.name(), FORMAT_KEY, "no format number"))?;
     match found {
         FORMAT => Ok(()),
         found => Err(StorageError::Format { found, known: FORMAT }),

@@ -158,8 +158,7 @@ impl<'s> Transaction<'s> {
     fn new_node(&mut self, label: LabelId, key: &str) -> Result<NodeId> {
         check_key(key)?;
         let node = NodeId(self.pending.next_node);
-        self.pending.next_node =
-            node.0.checked_add(1).ok_or(StorageError::Exhausted("node"))?;
+        self.pending.next_node = node.0.checked_add(1).ok_or(StorageError::Exhausted("node"))?;
         self.put_node_key(label, key, node, KEY);
         Ok(node)
     }
@@ -247,7 +246,8 @@ impl<'s> Transaction<'s> {
             .map(|(edge, version)| Held { fact: edge.fact, belief: version.belief.clone() })
             .collect();
         let resolution = update::resolve(belief, &beliefs, &rule);
-        let mut fact = held.iter().find(|(edge, _)| edge.tail == belief.tail).map(|held| held.0.fact);
+        let mut fact =
+            held.iter().find(|(edge, _)| edge.tail == belief.tail).map(|held| held.0.fact);
         for change in &resolution.changes {
             let (ended, next) = match change {
                 Change::Insert(belief) => (None, Some(belief)),
@@ -287,10 +287,7 @@ impl<'s> Transaction<'s> {
             }
             ControlFlow::Continue(())
         })?;
-        edges
-            .into_iter()
-            .map(|edge| Ok((edge, reader.version(edge.fact, edge.version)?)))
-            .collect()
+        edges.into_iter().map(|edge| Ok((edge, reader.version(edge.fact, edge.version)?))).collect()
     }
 
     /// Ends the belief in a fact; its history stays. False if it is not believed.
@@ -322,11 +319,7 @@ impl<'s> Transaction<'s> {
         let system = Interval { from: self.now, to: Interval::MAX };
         let version = VersionRecord { head, relation, belief: belief.clone(), system };
         let edge = edge(fact, number, &version);
-        self.overlay.put(
-            Family::Versions,
-            key::version(fact, number),
-            record::encode(&version)?,
-        );
+        self.overlay.put(Family::Versions, key::version(fact, number), record::encode(&version)?);
         for (side, family) in [(Side::Out, Family::Out), (Side::In, Family::In)] {
             let value = record::encode_edge(&edge).to_vec();
             self.overlay.put(family, adjacency(side, &edge), value);

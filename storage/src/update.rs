@@ -173,8 +173,7 @@ fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> bool {
 /// Whether the held belief stays as it is, so that the candidate can only stand beside it.
 fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationRule) -> bool {
     let corrects = open_ended && old.valid.from == candidate.valid.from;
-    let covers =
-        candidate.valid.from <= old.valid.from && old.valid.to <= candidate.valid.to;
+    let covers = candidate.valid.from <= old.valid.from && old.valid.to <= candidate.valid.to;
     old.valid.overlaps(&candidate.valid)
         && !is_gated(old, candidate, rule)
         && (is_gated(candidate, old, rule)
@@ -233,8 +232,7 @@ fn settle(candidate: Belief, merged: &[&Held], resolution: &mut Resolution) {
         resolution.effect = Effect::Unchanged;
         return;
     }
-    resolution.effect =
-        if candidate.uncertain { Effect::HeldAsUncertain } else { Effect::Merged };
+    resolution.effect = if candidate.uncertain { Effect::HeldAsUncertain } else { Effect::Merged };
     resolution.changes.extend(rest.iter().map(|held| Change::Retire(held.fact)));
     resolution.changes.push(Change::Replace(first.fact, candidate));
 }

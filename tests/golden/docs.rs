@@ -114,9 +114,8 @@ impl Page {
     /// Each piece of code within a line of text, and its line.
     fn code(&mut self) -> Vec<(usize, String)> {
         let fences = self.fences();
-        let is_text = |place: usize| {
-            !fences.iter().any(|fence| (fence.open..=fence.close).contains(&place))
-        };
+        let is_text =
+            |place: usize| !fences.iter().any(|fence| (fence.open..=fence.close).contains(&place));
         let lines = self.lines.iter().enumerate().filter(|(place, _)| is_text(*place));
         lines
             .flat_map(|(place, line)| {
@@ -190,11 +189,7 @@ impl Page {
 }
 
 /// The answer to an example, or the report of its error.
-fn answer(
-    session: &mut Session<'_>,
-    input: &str,
-    params: &mut Params,
-) -> Result<String, String> {
+fn answer(session: &mut Session<'_>, input: &str, params: &mut Params) -> Result<String, String> {
     for line in input.lines() {
         let Some(parameter) = line.trim().strip_prefix("-- $") else { continue };
         let (name, value) =
@@ -380,8 +375,7 @@ fn the_whole_language_is_shown() {
     let fences = page.fences();
     let examples = fences.iter().filter(|fence| fence.info.starts_with("memql"));
     let text: String = examples.map(|fence| page.block(fence).to_lowercase()).collect();
-    let words: BTreeSet<&str> =
-        text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     for keyword in quoted("grammar/src/memql.pest", "k_") {
         if !words.contains(keyword.as_str()) {
             page.complain(0, format!("no example has the keyword {}", keyword.to_uppercase()));

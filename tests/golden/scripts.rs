@@ -62,7 +62,9 @@ fn answer(session: &mut Session<'_>, input: &str, params: &mut Params) -> String
         writeln!(out, "{}", error.report(false)).expect("a string");
     }
     // A blank line would end the answer.
-    out.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{line}\n") }).collect()
+    out.lines()
+        .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{line}\n") })
+        .collect()
 }
 
 fn table(rows: &Rows, out: &mut String) {
@@ -77,8 +79,7 @@ fn table(rows: &Rows, out: &mut String) {
 }
 
 fn database(folder: &Path, optimized: bool) -> Engraph {
-    let options =
-        Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
+    let options = Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
     let options = if optimized { options } else { options.without_optimizer() };
     options.open(folder).expect("a new folder")
 }

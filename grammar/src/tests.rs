@@ -1,0 +1,156 @@
+//! The grammar as a whole: every rule is reached, and no text costs more than it should.
+
+use std::collections::BTreeSet;
+
+use pest::Parser as _;
+use pest::iterators::Pair;
+use proptest::prelude::*;
+
+use crate::ast::{ExprKind, QueryEnd, StatementKind};
+use crate::parse::{MemQl, Rule};
+use crate::{NESTING_MAX, TEXT_BYTES_MAX, is_unfinished, parse};
+
+/// A script in which every rule of the grammar has its place.
+const EVERYTHING: &str = r#"
+    -- line
+    // line
+    /* block */
+    BEGIN; COMMIT; ROLLBACK;
+    DEFINE RELATION r CARDINALITY ONE INTENT fact CONFIDENCE max THRESHOLD 0.5;
+    DEFINE RELATION r CARDINALITY MANY; DEFINE RELATION r CARDINALITY UNKNOWN;
+    REMEMBER (:A 'a' {x: 1})-[:r {y: 2}]->(:B $b) VALID FROM now() TO null CONFIDENCE 0.9
+      INTENT causal SOURCE 'x', 'y';
+    REMEMBER (:A "a")-[r]->(:B 'b') VALID TO DATE '2020-01-01';
+    ALIAS 'x' OF (:A 'a');
+    OBSERVE SESSION 's' TURN {at: TIMESTAMP '2020-01-01', 'odd name': [1, -2.5e3, true, false]};
+    EXPLAIN MATCH p = (a:A|B 'k' {x: 1})-[f:r|:s*1..3 {y: +2}]->(b)<-[*2..]-()-[*..2]-()--()-->()<--(),
+      ()-[]->{1,2}()-[]->{1,}()-[]->{,2}()-[]->{2}()-[]->*()-[]->+()-[]->?()-[*]-()-[*2]-()
+      FOR VALID_TIME AS OF $t FOR SYSTEM_TIME ALL CONFIDENCE >= 0.5 INTENT causal
+      WHERE NOT a.x IS NULL AND b IS NOT NULL OR a = b XOR a <> b RETRACT f, g;
+    FOR SYSTEM_TIME AS OF now() MATCH BEAM $k p = (a)-[f]->(b) EXPAND 3 SCORE BY f(p, $q) RETURN *;
+    SEARCH t:A FOR 'x' BY VECTOR TOP 3 FOR SYSTEM_TIME ALL WHERE t.x > 1
+      MATCH (a) FOR VALID_TIME FROM $a TO $b MATCH (a) FOR VALID_TIME BETWEEN $a AND $b
+      MATCH (a) FOR VALID_TIME ALL
+      RETURN DISTINCT count(*), count(DISTINCT `odd name`.`x y`) AS n, a[1] + 2 - 3 * 4 / 5 % 6,
+        a < 1, a <= 1, a >= 1, a STARTS WITH 'x', a ENDS WITH 'x', a CONTAINS 'x', a IN [], {}, (null)
+      ORDER BY n ASC, m DESC, o ASCENDING, q DESCENDING SKIP 1 LIMIT 2;
+    RETURN 1 OFFSET 1
+"#;
+
+#[test]
+fn every_rule_is_reached() {
+    let mut seen = BTreeSet::new();
+    let mut stack: Vec<Pair<'_, Rule>> =
+        MemQl::parse(Rule::script, EVERYTHING).expect("is MemQL").collect();
+    while let Some(pair) = stack.pop() {
+        seen.insert(format!("{:?}", pair.as_rule()));
+        stack.extend(pair.into_inner());
+    }
+    // Silent rules leave no pair: the grammar marks them with `_{`.
+    let grammar = include_str!("memql.pest");
+    let silent = |name: &str| grammar.contains(&format!("\n{name} = _{{"));
+    let missing: Vec<String> = Rule::all_rules()
+        .iter()
+        .map(|rule| format!("{rule:?}"))
+        .filter(|name| !seen.contains(name) && !silent(name))
+        .collect();
+    assert_eq!(missing, Vec::<String>::new());
+    parse(EVERYTHING).expect("makes a tree");
+}
+
+fn returned(text: &str) -> ExprKind {
+    let statements = parse(&format!("RETURN {text}")).expect(text);
+    let StatementKind::Query(query) = &statements[0].kind else { panic!("a query") };
+    let QueryEnd::Return(clause) = &query.end else { panic!("returns") };
+    clause.items[0].expr.kind.clone()
+}
+
+#[test]
+fn long_chains_are_flat_and_deep_ones_are_refused() {
+    let chain = vec!["a"; 5_000].join(" AND ");
+    assert!(matches!(returned(&chain), ExprKind::And(parts) if parts.len() == 5_000));
+    let deep = [
+        vec!["1"; 5_000].join(" + "),
+        "NOT ".repeat(5_000) + "a",
+        "a".to_owned() + &".b".repeat(5_000),
+    ];
+    for text in deep {
+        let error = parse(&format!("RETURN {text}")).expect_err("is deep");
+        assert_eq!(error.message, "operators nest deeper than the limit of 256");
+    }
+}
+
+#[test]
+fn nesting_is_bounded_on_a_small_stack() {
+    let run = || {
+        for (open, close) in [("(", ")"), ("[", "]"), ("{a: ", "}"), ("f(", ")"), ("[{a: (", ")}]")]
+        {
+            let levels = NESTING_MAX / open.matches(['(', '[', '{']).count();
+            let nested = |n: usize| format!("RETURN {}1{}", open.repeat(n), close.repeat(n));
+            assert!(parse(&nested(levels)).is_ok(), "{open}");
+            let error = parse(&nested(levels + 1)).expect_err("is too deep");
+            assert!(error.message.starts_with("brackets nest deeper"), "{}", error.message);
+            assert!(parse(&nested(100_000)).is_err());
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("spawns");
+    thread.join().expect("does not overflow");
+}
+
+#[test]
+fn an_error_behind_deep_nesting_is_found() {
+    // Were the work to double with every level, this would not end.
+    for (open, close) in [("(", ")"), ("[", "]"), ("{a: ", "}"), ("f(", ")"), ("a[", "]")] {
+        let text = format!("RETURN {}1 ?{}", open.repeat(NESTING_MAX), close.repeat(NESTING_MAX));
+        assert!(parse(&text).is_err());
+    }
+}
+
+#[test]
+fn texts_of_any_size_have_an_answer() {
+    let long = "x".repeat(TEXT_BYTES_MAX - 10);
+    assert!(parse(&format!("RETURN '{}'", &long[20..])).is_ok());
+    assert!(parse(&format!("RETURN `{}`", &long[20..])).is_ok());
+    assert!(parse(&format!("RETURN {}", "9".repeat(100_000))).is_err());
+    assert!(parse(&format!("RETURN 1e{}", "9".repeat(100_000))).is_err());
+    let error = parse(&"x".repeat(TEXT_BYTES_MAX + 1)).expect_err("is too long");
+    assert!(error.message.contains("more than the limit of 1048576"), "{}", error.message);
+}
+
+#[test]
+fn a_shell_knows_when_to_wait_for_more() {
+    for text in ["RETURN 1", "RETURN 'x;", "RETURN 1 /* ;", "MATCH (a", "RETURN 1; RETURN", "x `;"]
+    {
+        assert!(is_unfinished(text), "{text}");
+    }
+    for text in ["", "  ", "RETURN 1;", "RETURN 1; -- a note", "MATCH (a;", "-- only a note"] {
+        assert!(!is_unfinished(text), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_text_is_too_odd(text in ".{0,200}") {
+        let _ = parse(&text);
+        let _ = is_unfinished(&text);
+    }
+
+    #[test]
+    fn no_rearrangement_is_too_odd(
+        words in prop::collection::vec(prop::sample::select(EVERYTHING.split(' ').collect::<Vec<_>>()), 0..40),
+    ) {
+        if let Err(error) = parse(&words.join(" ")) {
+            let length = words.join(" ").len();
+            prop_assert!(error.span.start <= error.span.end && error.span.end <= length);
+        }
+    }
+
+    #[test]
+    fn strings_come_back_as_they_were_written(text in ".{0,40}") {
+        let quoted = text.replace('\\', "\\\\").replace('\'', "''");
+        let literal = returned(&format!("'{quoted}'"));
+        prop_assert_eq!(literal, ExprKind::Literal(crate::ast::Literal::String(text)));
+    }
+}

@@ -1,6 +1,6 @@
 //! The database: opening it, and the two ways through it, each written out once.
 //!
-//! The clock on the wall is read here and nowhere below.
+//! The clock on the wall is read once per statement, in this layer, and passed down as `now`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -276,7 +276,7 @@ impl Engraph {
         Ok(rows)
     }
 
-    /// A write within an open transaction.
+    /// A write within an open transaction: done whole, or not at all.
     pub(crate) fn write_within(
         &self,
         statement: &StatementKind,
@@ -284,7 +284,10 @@ impl Engraph {
         transaction: &mut engraph_storage::Transaction<'_>,
     ) -> Result<Rows> {
         let (write, warnings) = self.prepared(statement, params, transaction.reader())?;
-        let mut rows = write.apply(transaction, &self.models, self.options.limits)?;
+        let apply = |transaction: &mut engraph_storage::Transaction<'_>| {
+            write.apply(transaction, &self.models, self.options.limits)
+        };
+        let mut rows = transaction.whole(apply)?;
         rows.warnings = warnings;
         Ok(rows)
     }

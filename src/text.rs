@@ -9,6 +9,9 @@ pub(crate) fn sentence(head: &str, relation: &str, tail: &str) -> String {
     format!("{head} {} {tail}.", relation.replace('_', " ").to_lowercase())
 }
 
+/// The properties that make up the text of a node.
+pub(crate) const PROPERTIES: [&str; 3] = ["text", "speaker", "caption"];
+
 /// What is embedded of a node: its text, with the speaker before and the picture's caption behind.
 /// A node without a text is not embedded.
 pub(crate) fn of_node(properties: &BTreeMap<String, Value>) -> Option<String> {

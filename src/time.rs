@@ -1,6 +1,7 @@
 //! Instants: text to microseconds and back.
 //!
-//! It never reads the clock; that is done once per statement, in `database`.
+//! [`wall`] is the one place that reads the clock; it is called by `database`, `session` and
+//! `import`, once per statement or batch, and by nothing below them.
 
 use engraph_storage::graph::{Interval, Time};
 use jiff::Timestamp;
@@ -21,9 +22,17 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     if let Ok(date_time) = text.parse::<DateTime>() {
         return from_civil(date_time);
     }
-    text.parse::<Date>()
-        .ok()
-        .and_then(|date| from_civil(date.to_datetime(jiff::civil::time(0, 0, 0, 0))))
+    text.parse::<Date>().ok().or_else(|| early_date(text)).and_then(from_date)
+}
+
+/// A date whose year has fewer than four digits, or lies before the year 0: `-423-05-01`.
+fn early_date(text: &str) -> Option<Date> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    let mut parts = digits.split('-').map(str::parse::<i16>);
+    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    let rest = parts.next();
+    let date = Date::new(sign * year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+    rest.is_none().then_some(date)
 }
 
 /// The instant at which a day begins, UTC.
@@ -79,8 +88,18 @@ mod tests {
     }
 
     #[test]
+    fn early_years() {
+        let shown = |text: &str| parse(text).map(short);
+        assert_eq!(shown("360-01-02").as_deref(), Some("0360-01-02"));
+        assert_eq!(shown("-423-05-01").as_deref(), Some("-000423-05-01"));
+        assert_eq!(shown("-000423-05-01").as_deref(), Some("-000423-05-01"));
+    }
+
+    #[test]
     fn what_is_no_instant() {
-        for text in ["", "yesterday", "2023-13-01", "2023-02-30", "12"] {
+        for text in
+            ["", "yesterday", "2023-13-01", "2023-02-30", "12", "1-2-3-4", "a-1-1", "--1-1-1"]
+        {
             assert_eq!(parse(text), None, "{text}");
         }
     }

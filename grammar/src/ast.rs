@@ -391,6 +391,8 @@ pub enum ExprKind {
     Property(Box<Expr>, Name),
     /// `e[i]`.
     Index(Box<Expr>, Box<Expr>),
+    /// `e:Label|Other`.
+    HasLabel(Box<Expr>, Vec<Name>),
     /// `name(...)`.
     Call(Call),
     /// One operand.

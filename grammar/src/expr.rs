@@ -35,7 +35,7 @@ static OPERATORS: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
         .op(left(Rule::add) | left(Rule::subtract))
         .op(left(Rule::multiply) | left(Rule::divide) | left(Rule::remainder))
         .op(Op::prefix(Rule::negative) | Op::prefix(Rule::positive))
-        .op(Op::postfix(Rule::property) | Op::postfix(Rule::index))
+        .op(Op::postfix(Rule::property) | Op::postfix(Rule::index) | Op::postfix(Rule::has_label))
 });
 
 /// An expression whose operators nest no deeper than [`DEPTH_MAX`].
@@ -153,6 +153,10 @@ fn postfix(operand: Result<Deep>, operator: Pair<'_, Rule>) -> Result<Deep> {
         Rule::index => {
             let index = deep(only(operator)?)?;
             (ExprKind::Index(inner, Box::new(index.expr)), operand.depth.max(index.depth))
+        }
+        Rule::has_label => {
+            let labels = children(operator).map(name).collect::<Result<_>>()?;
+            (ExprKind::HasLabel(inner, labels), operand.depth)
         }
         Rule::is_null => (ExprKind::Unary(UnaryOp::IsNull, inner), operand.depth),
         _ => (ExprKind::Unary(UnaryOp::IsNotNull, inner), operand.depth),

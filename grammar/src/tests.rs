@@ -32,7 +32,7 @@ const EVERYTHING: &str = r#"
       MATCH (a) FOR VALID_TIME FROM $a TO $b MATCH (a) FOR VALID_TIME BETWEEN $a AND $b
       MATCH (a) FOR VALID_TIME ALL
       RETURN DISTINCT count(*), count(DISTINCT `odd name`.`x y`) AS n, a[1] + 2 - 3 * 4 / 5 % 6,
-        a < 1, a <= 1, a >= 1, a STARTS WITH 'x', a ENDS WITH 'x', a CONTAINS 'x', a IN [], {}, (null)
+        a < 1, a <= 1, a >= 1, a STARTS WITH 'x', a ENDS WITH 'x', a CONTAINS 'x', a IN [], a:A|B, {}, (null)
       ORDER BY n ASC, m DESC, o ASCENDING, q DESCENDING SKIP 1 LIMIT 2;
     RETURN 1 OFFSET 1
 "#;

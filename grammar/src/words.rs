@@ -10,7 +10,7 @@ use crate::suggest::closest;
 const EXPECTED_MAX: usize = 8;
 
 /// Words that MemQL does not know, and what it says instead.
-const FOREIGN: [(&str, &str); 22] = [
+const FOREIGN: [(&str, &str); 26] = [
     ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
     ("MERGE", "write REMEMBER, which merges what it already knows"),
     ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
@@ -28,6 +28,10 @@ const FOREIGN: [(&str, &str); 22] = [
     ("CALL", "write the steps as MATCH clauses"),
     ("CASE", "return the value and decide outside the query"),
     ("EXISTS", "write the pattern in MATCH, and RETURN DISTINCT"),
+    ("WHEN", "return the value and decide outside the query"),
+    ("DURATION", "write the instants themselves, as DATE '2023-05-08'"),
+    ("shortestPath", "write p = (a)-[f]->{1,5}(b), and ORDER BY length(p) LIMIT 1"),
+    ("RECALL", "write SEARCH or MATCH BEAM"),
     ("TEXT", "search BY VECTOR"),
     ("HYBRID", "search BY VECTOR"),
     ("SHOW", "write EXPLAIN for a plan; `engraph stats` counts what is stored"),
@@ -54,7 +58,10 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
         }
     };
     let expected = expected(positives);
-    let help = sign_help(text, at).or_else(|| help(&text[at..end], &expected));
+    let help = sign_help(text, at)
+        .or_else(|| foreign(&text[at..end]))
+        .or_else(|| foreign(word_before(text, at)))
+        .or_else(|| help(&text[at..end], &expected));
     let message = match expected.as_slice() {
         [] => format!("{found} is not expected here"),
         words if words.len() > EXPECTED_MAX && help.is_some() => {
@@ -102,10 +109,21 @@ fn alternatives(words: &[&str]) -> String {
     }
 }
 
+fn foreign(word: &str) -> Option<String> {
+    let (word, mend) = FOREIGN.iter().find(|(known, _)| known.eq_ignore_ascii_case(word))?;
+    Some(format!("this version of MemQL has no {word}: {mend}"))
+}
+
+/// The word that ends before `at`, blanks aside.
+fn word_before(text: &str, at: usize) -> &str {
+    let before = text[..at].trim_end();
+    let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_');
+    start.map_or(before, |n| {
+        before[n..].trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_')
+    })
+}
+
 fn help(found: &str, expected: &[&'static str]) -> Option<String> {
-    if let Some((word, mend)) = FOREIGN.iter().find(|(word, _)| word.eq_ignore_ascii_case(found)) {
-        return Some(format!("this version of MemQL has no {word}: {mend}"));
-    }
     let is_word = found.starts_with(|c: char| c.is_alphabetic() || c == '_');
     if matches!(found.to_ascii_uppercase().as_str(), "ORDER" | "SKIP" | "LIMIT")
         && expected.contains(&"RETURN")
@@ -143,7 +161,7 @@ fn token(text: &str, at: usize) -> (String, usize) {
         Some(n) => n,
         None => rest.len(),
     };
-    let shown: String = rest[..length].chars().take(40).flat_map(char::escape_debug).collect();
+    let shown: String = rest[..length].chars().take(40).filter(|c| !c.is_control()).collect();
     (format!("`{shown}`"), at + length)
 }
 
@@ -190,7 +208,9 @@ fn word(rule: Rule) -> &'static str {
         Rule::name | Rule::plain_name | Rule::quoted_name | Rule::quoted_part => "a name",
         Rule::variable => "a name",
         Rule::all_columns => "`*`",
-        Rule::property | Rule::index | Rule::is_null | Rule::is_not_null => "an operator",
+        Rule::property | Rule::index | Rule::has_label | Rule::is_null | Rule::is_not_null => {
+            "an operator"
+        }
         Rule::or
         | Rule::xor
         | Rule::and

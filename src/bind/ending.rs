@@ -30,6 +30,12 @@ impl Binder<'_> {
             plan = LogicalPlan::Distinct { input: Box::new(plan), slots };
         }
         if !clause.order.is_empty() {
+            for (name, slot) in &columns {
+                // A name of the pattern keeps its meaning.
+                if self.scope.get(name).is_none() {
+                    self.scope.rename(name, *slot);
+                }
+            }
             let only_columns = grouped || clause.distinct;
             let keys: Result<Vec<SortKey>> = clause
                 .order
@@ -160,7 +166,9 @@ impl Binder<'_> {
             let kind = ExprKind::Slot(*slot, name.clone());
             return Ok(SortKey { expr: Expr { kind, span }, descending });
         }
-        if only_columns {
+        let expr = self.expr(&item.expr, Place::Row)?;
+        let is_column = |slot: &Slot| columns.iter().any(|column| column.1 == *slot);
+        if only_columns && !expr.slots().iter().all(is_column) {
             return Err(Diagnostic::at(
                 span,
                 "after DISTINCT or an aggregate, ORDER BY takes a column of RETURN",
@@ -168,7 +176,7 @@ impl Binder<'_> {
             .help("name the column with AS and order by that name")
             .bind());
         }
-        Ok(SortKey { expr: self.expr(&item.expr, Place::Row)?, descending })
+        Ok(SortKey { expr, descending })
     }
 }
 

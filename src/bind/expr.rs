@@ -40,6 +40,11 @@ impl Binder<'_> {
                 let inner = self.expr(inner, place)?;
                 ExprKind::Index(Box::new(inner), Box::new(self.expr(index, place)?))
             }
+            Ast::HasLabel(inner, names) => {
+                self.labels(names);
+                let labels = names.iter().map(|name| name.text.clone()).collect();
+                ExprKind::HasLabel(Box::new(self.expr(inner, place)?), labels)
+            }
             Ast::Call(call) => return self.call(call, span, place),
             Ast::Unary(op, inner) => ExprKind::Unary(*op, Box::new(self.expr(inner, place)?)),
             Ast::Binary(op, left, right) => {

@@ -54,7 +54,14 @@ pub(crate) struct Binder<'b> {
 impl<'b> Binder<'b> {
     pub(crate) fn new(context: &'b Context<'b>, params: &'b Params) -> Self {
         let now = context.reader.now();
-        Self { context, params, now, scope: Scope::default(), aggregates: None, warnings: Vec::new() }
+        Self {
+            context,
+            params,
+            now,
+            scope: Scope::default(),
+            aggregates: None,
+            warnings: Vec::new(),
+        }
     }
 
     /// The state that names are bound to.

@@ -54,6 +54,11 @@ impl Scope {
         self.add(name, kind)
     }
 
+    /// Lets a name stand for a slot that exists.
+    pub(crate) fn rename(&mut self, name: &str, slot: Slot) {
+        self.names.insert(name.to_owned(), (slot, Kind::Value));
+    }
+
     /// A slot without a name of its own.
     pub(crate) fn anonymous(&mut self, shown: &str) -> Slot {
         self.slots.push(format!(" {shown}"));

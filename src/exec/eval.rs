@@ -30,7 +30,8 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
                 let name = context.reader.catalog().label_name(label);
                 Ok(Cell::Bool(labels.iter().any(|label| label == name)))
             }
-            _ => Ok(Cell::Null),
+            Cell::Null => Ok(Cell::Null),
+            other => Err(mismatch(expr.span, "a label", "a node", &other)),
         },
         ExprKind::HasKey(node, key) => {
             has_key(&eval(node, row, context)?, &eval(key, row, context)?, key.span, context)
@@ -280,7 +281,7 @@ fn call(function: Function, arguments: &[Cell], span: Span, context: &Context<'_
     if arguments.contains(&Cell::Null) {
         return Ok(Cell::Null);
     }
-    let fail = |expected: &str| Err(mismatch(span, "the function", expected, first));
+    let fail = |expected: &str| Err(mismatch(span, function.name(), expected, first));
     match (function, first) {
         (Function::Abs, Cell::Int(value)) => {
             value.checked_abs().map(Cell::Int).ok_or_else(|| overflow(span))

@@ -1,6 +1,6 @@
 //! Each input row with the node of each label that has the key, or an alias like it.
 
-use engraph_storage::graph::SystemScope;
+use engraph_storage::graph::{NodeRecord, SystemScope};
 
 use crate::error::{Diagnostic, Result};
 use crate::exec::cell::{Cell, NodeRef, Row};
@@ -34,7 +34,9 @@ impl NodeLookup {
         for label in labels {
             context.work(1)?;
             let Some(id) = context.reader.find_node(label, &key)? else { continue };
-            if context.reader.node(id, self.system)?.is_some() {
+            // An alias that came later than the time asked for leads nowhere then.
+            let record = context.reader.node(id, self.system)?;
+            if record.is_some_and(|record| *record.key == *key || has_alias(&record, &key)) {
                 let mut row = row.clone();
                 row[self.node] = Cell::Node(NodeRef { id, system: self.system });
                 chunk.push(row);
@@ -42,6 +44,10 @@ impl NodeLookup {
         }
         Ok(())
     }
+}
+
+fn has_alias(record: &NodeRecord, key: &str) -> bool {
+    record.aliases.iter().any(|alias| alias == key)
 }
 
 impl Operator for NodeLookup {

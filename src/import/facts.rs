@@ -19,7 +19,7 @@ use crate::database::Engraph;
 use crate::error::Result;
 use crate::import::{Lines, Progress, Report, property, store};
 use crate::time;
-use crate::write::{FactInput, Input, NodeInput};
+use crate::write::{Embedding, FactInput, Input, NodeInput};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,7 +101,7 @@ fn node(node: &JsonNode) -> std::result::Result<NodeInput, String> {
         label: name(node.label.clone(), "label")?,
         key: key(&node.key)?,
         properties: properties(&node.properties)?,
-        vector: None,
+        embedding: Embedding::Keep,
     })
 }
 

@@ -20,7 +20,7 @@ use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::import::{Line, Progress, Report, store};
 use crate::time;
-use crate::write::{FactInput, Input, NodeInput, TurnInput};
+use crate::write::{Embedding, FactInput, Input, NodeInput, TurnInput};
 
 #[derive(Deserialize)]
 struct Sample {
@@ -189,7 +189,7 @@ impl<'s> Conversation<'s> {
             speaker: turn.speaker,
             at: Some(at),
             properties,
-            vector: None,
+            embedding: Embedding::Keep,
         })
     }
 

@@ -87,7 +87,7 @@ impl Function {
         ("upper", Self::Upper, 1, 1),
     ];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Self::TABLE.iter().find(|row| row.1 == self).map_or("?", |row| row.0)
     }
 }

@@ -9,9 +9,12 @@
 
 pub(crate) mod statement;
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
-use engraph_storage::graph::{Belief, EdgeFilter, Intent, Interval, NodeId, Side, Time, Value};
+use engraph_storage::graph::{
+    Belief, EdgeFilter, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
+};
 use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Asserted, Reader, Transaction};
 
@@ -25,8 +28,20 @@ pub(crate) struct NodeInput {
     pub(crate) label: String,
     pub(crate) key: String,
     pub(crate) properties: BTreeMap<String, Value>,
-    /// Its embedding and the model that made it, once there is one.
-    pub(crate) vector: Option<(String, Vec<f32>)>,
+    /// What becomes of its embedding.
+    pub(crate) embedding: Embedding,
+}
+
+/// What becomes of the embedding of a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Embedding {
+    /// It stays as it is: the text is the same.
+    #[default]
+    Keep,
+    /// It is taken away: there is no text any more.
+    Delete,
+    /// It is this one, made by the model of that identity.
+    Put(String, Vec<f32>),
 }
 
 /// A fact to be stored, with both its nodes.
@@ -53,7 +68,7 @@ pub(crate) struct TurnInput {
     pub(crate) at: Option<Time>,
     /// The turn's own properties: its text, and whatever else was said of it.
     pub(crate) properties: BTreeMap<String, Value>,
-    pub(crate) vector: Option<(String, Vec<f32>)>,
+    pub(crate) embedding: Embedding,
 }
 
 impl NodeInput {
@@ -62,21 +77,8 @@ impl NodeInput {
             label: label.to_owned(),
             key: key.to_owned(),
             properties: BTreeMap::new(),
-            vector: None,
+            embedding: Embedding::Keep,
         }
-    }
-
-    /// Whether the store holds all this already, embedding included.
-    fn is_held(&self, reader: Reader<'_>) -> Result<bool> {
-        let catalog = reader.catalog();
-        let Some(label) = catalog.label(&self.label) else { return Ok(false) };
-        let Some(id) = reader.find_node(label, &self.key)? else { return Ok(false) };
-        let system = engraph_storage::graph::SystemScope::Current;
-        let Some(record) = reader.node(id, system)? else { return Ok(false) };
-        let same = self.properties.iter().all(|(name, value)| {
-            catalog.property(name).and_then(|name| record.properties.get(&name)) == Some(value)
-        });
-        Ok(same && reader.vector(label, id)?.is_some())
     }
 }
 
@@ -93,7 +95,7 @@ impl TurnInput {
             label: "Turn".to_owned(),
             key: self.key.clone().unwrap_or_default(),
             properties,
-            vector: self.vector.clone(),
+            embedding: self.embedding.clone(),
         }
     }
 }
@@ -106,35 +108,35 @@ pub(crate) enum Input {
     Turn(TurnInput),
 }
 
-/// Embeds every text that is not stored already, in one go.
+/// Embeds every node whose text changes, all in one go; later inputs see the earlier ones.
 ///
 /// # Errors
 ///
 /// If there is a text and no model is installed; nothing has been stored then.
 pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -> Result<()> {
+    let mut known = HashMap::new();
     let mut texts = Vec::new();
-    let mut targets: Vec<&mut Option<(String, Vec<f32>)>> = Vec::new();
+    let mut targets: Vec<&mut Embedding> = Vec::new();
+    let mut look = |node: &NodeInput, target| -> Result<Option<_>> {
+        let change = text_change(node, &mut known, reader)?;
+        Ok(change.map(|text| (text, target)))
+    };
     for input in inputs {
-        let nodes = match input {
-            Input::Node(node) => vec![node],
-            Input::Fact(fact) => vec![&mut fact.head, &mut fact.tail],
-            Input::Turn(turn) => {
-                let node = turn.node();
-                if let Some(text) = text::of_node(&node.properties)
-                    && !node.is_held(reader)?
-                {
-                    texts.push(text);
-                    targets.push(&mut turn.vector);
-                }
-                continue;
-            }
+        let changes = match input {
+            Input::Node(node) => [look(&node.clone(), &mut node.embedding)?, None],
+            Input::Turn(turn) => [look(&turn.node(), &mut turn.embedding)?, None],
+            Input::Fact(fact) => [
+                look(&fact.head.clone(), &mut fact.head.embedding)?,
+                look(&fact.tail.clone(), &mut fact.tail.embedding)?,
+            ],
         };
-        for node in nodes {
-            if let Some(text) = text::of_node(&node.properties)
-                && !node.is_held(reader)?
-            {
-                texts.push(text);
-                targets.push(&mut node.vector);
+        for (text, target) in changes.into_iter().flatten() {
+            match text {
+                Some(text) => {
+                    texts.push(text);
+                    targets.push(target);
+                }
+                None => *target = Embedding::Delete,
             }
         }
     }
@@ -144,16 +146,53 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
     let model = models.embedder()?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     for (target, vector) in targets.into_iter().zip(model.embed(&texts)?) {
-        *target = Some((model.id().to_owned(), vector));
+        *target = Embedding::Put(model.id().to_owned(), vector);
     }
     Ok(())
+}
+
+/// The properties of nodes by label and key: those held, changed by the inputs so far.
+type Known = HashMap<(String, String), BTreeMap<String, Value>>;
+
+/// The text that a node has after an input, if that is another one than before.
+fn text_change(
+    node: &NodeInput,
+    known: &mut Known,
+    reader: Reader<'_>,
+) -> Result<Option<Option<String>>> {
+    // Most nodes have no text and are given none, so the store need not be asked.
+    if !node.properties.keys().any(|name| text::PROPERTIES.contains(&name.as_str())) {
+        return Ok(None);
+    }
+    let place = (node.label.clone(), node.key.clone());
+    let properties = match known.entry(place) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => entry.insert(held_properties(node, reader)?),
+    };
+    let before = text::of_node(properties);
+    for (name, value) in &node.properties {
+        properties.insert(name.clone(), value.clone());
+    }
+    let after = text::of_node(properties);
+    Ok((before != after).then_some(after))
+}
+
+fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<String, Value>> {
+    let catalog = reader.catalog();
+    let Some(label) = catalog.label(&node.label) else { return Ok(BTreeMap::new()) };
+    let Some(id) = reader.find_node(label, &node.key)? else { return Ok(BTreeMap::new()) };
+    let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(BTreeMap::new()) };
+    let named = |(name, value)| (catalog.property_name(name).to_owned(), value);
+    Ok(record.properties.into_iter().map(named).collect())
 }
 
 /// Stores a node with its embedding.
 pub(crate) fn put_node(transaction: &mut Transaction<'_>, node: &NodeInput) -> Result<NodeId> {
     let id = transaction.put_node(&node.label, &node.key, &node.properties)?;
-    if let Some((model, vector)) = &node.vector {
-        transaction.put_vector(id, model, vector)?;
+    match &node.embedding {
+        Embedding::Keep => {}
+        Embedding::Delete => transaction.delete_vector(id)?,
+        Embedding::Put(model, vector) => transaction.put_vector(id, model, vector)?,
     }
     Ok(id)
 }
@@ -259,6 +298,7 @@ pub(crate) fn outcome(resolution: &Resolution) -> String {
         ("closed", &resolution.closed),
         ("split", &resolution.split),
         ("superseded", &resolution.superseded),
+        ("made uncertain", &resolution.unsettled),
     ];
     for (word, facts) in effects {
         if !facts.is_empty() {

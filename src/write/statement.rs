@@ -18,7 +18,7 @@ use crate::models::Models;
 use crate::plan::{BoundQuery, End};
 use crate::rows::{Params, Rows, Value};
 use crate::time;
-use crate::write::{self, FactInput, Input, NodeInput, TurnInput};
+use crate::write::{self, Embedding, FactInput, Input, NodeInput, TurnInput};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
@@ -179,15 +179,12 @@ impl Binder<'_> {
     fn remember(&mut self, remember: &ast::Remember) -> Result<Input> {
         let head = self.node_input(&remember.head)?;
         let Some(fact) = &remember.fact else {
-            if let Some(expr) = remember.confidence.as_ref().or(remember.valid_from.as_ref()) {
-                return Err(Diagnostic::at(
-                    expr.span,
-                    "a node has no confidence and no valid time",
-                )
-                .help("say when and how sure of a fact: (a)-[relation]->(b)")
-                .bind());
-            }
-            return Ok(Input::Node(head));
+            return match of_facts_only(remember) {
+                Some(span) => Err(Diagnostic::at(span, "only a fact has this, and no node")
+                    .help("say when, how sure and from where of a fact: (a)-[relation]->(b)")
+                    .bind()),
+                None => Ok(Input::Node(head)),
+            };
         };
         self.warn_if_misspelled(&fact.relation);
         let sources = remember.sources.iter().map(|source| self.text(source, "a source"));
@@ -261,7 +258,12 @@ impl Binder<'_> {
         let (label, key) = self.label_and_key(node)?;
         let others = node.properties.iter().filter(|(name, _)| name.text != "key");
         let others: Vec<_> = others.cloned().collect();
-        Ok(NodeInput { label, key, properties: self.properties(&others)?, vector: None })
+        Ok(NodeInput {
+            label,
+            key,
+            properties: self.properties(&others)?,
+            embedding: Embedding::Keep,
+        })
     }
 
     fn label_and_key(&mut self, node: &ast::NodePattern) -> Result<(String, String)> {
@@ -271,6 +273,11 @@ impl Binder<'_> {
                 .bind());
         };
         let in_map = node.properties.iter().find(|(name, _)| name.text == "key");
+        if let (Some(_), Some((name, _))) = (&node.key, in_map) {
+            return Err(Diagnostic::at(name.span, "the key is said twice")
+                .help("keep one of the two")
+                .bind());
+        }
         let Some(key) = node.key.as_ref().or(in_map.map(|(_, key)| key)) else {
             return Err(Diagnostic::at(node.span, "a node that is stored has a key")
                 .help(format!("write it as (:{} 'its key')", label.text))
@@ -323,6 +330,11 @@ impl Binder<'_> {
             match name.text.as_str() {
                 "id" => key = Some(self.text(expr, "a turn's id")?),
                 "speaker" => speaker = Some(self.text(expr, "a speaker")?),
+                "key" => {
+                    return Err(Diagnostic::at(name.span, "a turn's key is its `id`")
+                        .help("write id: 'D1:3'")
+                        .bind());
+                }
                 "at" => at = Some(self.instant(expr)?),
                 _ => others.push((name.clone(), expr.clone())),
             }
@@ -343,9 +355,16 @@ impl Binder<'_> {
             speaker: speaker.ok_or_else(|| missing("speaker"))?,
             at: Some(at.ok_or_else(|| missing("at"))?),
             properties,
-            vector: None,
+            embedding: Embedding::Keep,
         })
     }
+}
+
+/// Where a `REMEMBER` says something that only a fact can have.
+fn of_facts_only(remember: &ast::Remember) -> Option<Span> {
+    let exprs = [&remember.confidence, &remember.valid_from, &remember.valid_to];
+    let expr = exprs.into_iter().flatten().chain(&remember.sources).next();
+    expr.map(|expr| expr.span).or(remember.intent.as_ref().map(|name| name.span))
 }
 
 fn policy(name: &ast::Name) -> Result<ConfidencePolicy> {

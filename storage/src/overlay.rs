@@ -12,16 +12,41 @@ use crate::families::Family;
 /// Keys set (`Some`) and deleted (`None`).
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
-    changes: BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>,
+    changes: BTreeMap<(Family, Vec<u8>), Change>,
+    /// What each change since the savepoint replaced, in order.
+    undo: Vec<((Family, Vec<u8>), Option<Change>)>,
 }
+
+/// The value that a key is set to; none if it is deleted.
+type Change = Option<Vec<u8>>;
 
 impl Overlay {
     pub(crate) fn put(&mut self, family: Family, key: impl Into<Vec<u8>>, value: Vec<u8>) {
-        self.changes.insert((family, key.into()), Some(value));
+        self.change((family, key.into()), Some(value));
     }
 
     pub(crate) fn delete(&mut self, family: Family, key: impl Into<Vec<u8>>) {
-        self.changes.insert((family, key.into()), None);
+        self.change((family, key.into()), None);
+    }
+
+    fn change(&mut self, key: (Family, Vec<u8>), change: Change) {
+        let replaced = self.changes.insert(key.clone(), change);
+        self.undo.push((key, replaced));
+    }
+
+    /// From here on, changes can be taken back.
+    pub(crate) fn savepoint(&mut self) {
+        self.undo.clear();
+    }
+
+    /// Takes back every change since the savepoint.
+    pub(crate) fn rollback(&mut self) {
+        while let Some((key, replaced)) = self.undo.pop() {
+            match replaced {
+                Some(change) => drop(self.changes.insert(key, change)),
+                None => drop(self.changes.remove(&key)),
+            }
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

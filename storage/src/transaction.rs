@@ -74,6 +74,25 @@ impl<'s> Transaction<'s> {
         self.now
     }
 
+    /// Does `work`, or nothing of it if it fails.
+    ///
+    /// # Errors
+    ///
+    /// The error of `work`; what it changed has been taken back.
+    pub fn whole<T, E>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.overlay.savepoint();
+        let (pending, catalog) = (self.pending, Arc::clone(&self.catalog));
+        let result = work(self);
+        if result.is_err() {
+            self.overlay.rollback();
+            (self.pending, self.catalog) = (pending, catalog);
+        }
+        result
+    }
+
     /// The id of a label, new or old.
     pub fn label(&mut self, name: &str) -> Result<LabelId> {
         match self.catalog.label(name) {
@@ -225,8 +244,19 @@ impl<'s> Transaction<'s> {
             None => self.overlay.put(Family::Meta, MODEL, model.as_bytes().to_vec()),
         }
         let label = self.current_node(node)?.label;
-        let bytes = record::encode_vector(vector);
-        self.overlay.put(Family::Vectors, key::vector(label, node), bytes);
+        if self.reader().vector(label, node)?.as_deref() != Some(vector) {
+            let bytes = record::encode_vector(vector);
+            self.overlay.put(Family::Vectors, key::vector(label, node), bytes);
+        }
+        Ok(())
+    }
+
+    /// Takes a node's embedding away.
+    pub fn delete_vector(&mut self, node: NodeId) -> Result<()> {
+        let label = self.current_node(node)?.label;
+        if self.reader().vector(label, node)?.is_some() {
+            self.overlay.delete(Family::Vectors, key::vector(label, node));
+        }
         Ok(())
     }
 

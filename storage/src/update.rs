@@ -66,6 +66,8 @@ pub struct Resolution {
     pub split: Vec<FactId>,
     /// Facts that it replaced.
     pub superseded: Vec<FactId>,
+    /// Weak facts that it made uncertain.
+    pub unsettled: Vec<FactId>,
 }
 
 /// Applies the rule.
@@ -77,6 +79,7 @@ pub fn resolve(new: &Belief, held: &[Held], rule: &RelationRule) -> Resolution {
         closed: Vec::new(),
         split: Vec::new(),
         superseded: Vec::new(),
+        unsettled: Vec::new(),
     };
     let mut merged = Vec::new();
     if rule.cardinality == Cardinality::One {
@@ -93,6 +96,7 @@ pub fn resolve(new: &Belief, held: &[Held], rule: &RelationRule) -> Resolution {
         if candidate.uncertain {
             candidate.valid = merged_interval(new, &merged);
             resolution.changes.clear();
+            resolution.unsettled.clear();
         } else {
             for other in others {
                 give_way(other, &candidate, open_ended, &mut resolution);
@@ -159,6 +163,7 @@ fn make_room(
         if is_gated(&other.belief, candidate, rule) {
             let belief = Belief { uncertain: true, ..other.belief.clone() };
             resolution.changes.push(Change::Replace(other.fact, belief));
+            resolution.unsettled.push(other.fact);
         } else {
             candidate.valid.to = candidate.valid.to.min(other.belief.valid.from);
         }
@@ -183,11 +188,7 @@ fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationR
 /// What is left of a held fact of another tail once the candidate holds.
 fn give_way(other: &Held, candidate: &Belief, open_ended: bool, resolution: &mut Resolution) {
     let (old, new) = (other.belief.valid, candidate.valid);
-    let demoted = resolution
-        .changes
-        .iter()
-        .any(|change| matches!(change, Change::Replace(fact, _) if *fact == other.fact));
-    if demoted || !old.overlaps(&new) {
+    if resolution.unsettled.contains(&other.fact) || !old.overlaps(&new) {
         return;
     }
     let part = |interval| Belief { valid: interval, ..other.belief.clone() };

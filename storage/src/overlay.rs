@@ -12,10 +12,13 @@ use crate::families::Family;
 /// Keys set (`Some`) and deleted (`None`).
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
-    changes: BTreeMap<(Family, Vec<u8>), Change>,
+    changes: BTreeMap<Place, Change>,
     /// What each change since the savepoint replaced, in order.
-    undo: Vec<((Family, Vec<u8>), Option<Change>)>,
+    undo: Vec<(Place, Option<Change>)>,
 }
+
+/// A key of a family.
+type Place = (Family, Vec<u8>);
 
 /// The value that a key is set to; none if it is deleted.
 type Change = Option<Vec<u8>>;
@@ -29,7 +32,7 @@ impl Overlay {
         self.change((family, key.into()), None);
     }
 
-    fn change(&mut self, key: (Family, Vec<u8>), change: Change) {
+    fn change(&mut self, key: Place, change: Change) {
         let replaced = self.changes.insert(key.clone(), change);
         self.undo.push((key, replaced));
     }

@@ -3,5 +3,6 @@
 mod api;
 mod cli;
 mod docs;
+mod history;
 mod scripts;
 mod shared_data;

@@ -1,8 +1,9 @@
 //! Files into the database: facts, turns, LoCoMo conversations, tables.
 //!
 //! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
-//! stored is refused with its number and reason; the others are stored. Importing a file a second
-//! time changes nothing, for a source that is heard again is no new evidence.
+//! stored is refused with its number and reason; the others are stored. A source that is heard
+//! again is no new evidence, so a second import changes nothing, but for facts that were overruled
+//! in the meantime: they come back as uncertain.
 
 mod csv_file;
 mod facts;

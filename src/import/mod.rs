@@ -93,7 +93,9 @@ fn store(
                 }
             }
         });
-        for batch in &receiver {
+        // Taken in, so that it is dropped when the writer fails: else the reader would wait for ever.
+        let receiver = receiver;
+        for batch in receiver {
             let batch = batch?;
             counts.write(db, &batch.inputs)?;
             refused.extend(batch.refused);

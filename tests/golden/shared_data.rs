@@ -97,6 +97,18 @@ not json
 }
 
 #[test]
+fn an_import_that_cannot_write_ends_with_the_reason() {
+    let folder = folder();
+    let line = |i: u32| format!(r#"{{"node":{{"label":"P","key":"p{i}"}}}}"#);
+    let lines: Vec<String> = (0..5_000).map(line).collect();
+    let file = write(folder.path(), "nodes.jsonl", &lines.join("\n"));
+    drop(open(&folder.path().join("db")));
+    let db = Options::new().open_read_only(folder.path().join("db")).expect("opens");
+    let error = import::jsonl(&db, &file, &mut silent).expect_err("is read-only");
+    assert!(error.to_string().contains("open read-only"), "{error}");
+}
+
+#[test]
 fn turns_of_chat_logs_in_their_usual_forms() {
     let folder = folder();
     let file = write(

@@ -271,7 +271,7 @@ impl Engraph {
         };
         let mut transaction = self.store.begin(time::wall())?;
         let mut rows = write.apply(&mut transaction, &self.models, self.options.limits)?;
-        transaction.commit(self.options.durability)?;
+        transaction.commit(self.options.durability, time::wall())?;
         rows.warnings = warnings;
         Ok(rows)
     }
@@ -304,7 +304,7 @@ impl Engraph {
         let context = Context::new(reader, &self.models, self.options.limits);
         let (write, warnings) = prepare(statement, &context, params)?;
         Ok(match write {
-            Write::Retract(query) => (Write::Retract(self.optimized(query)), warnings),
+            Write::Retract(query) => (Write::Retract(Box::new(self.optimized(*query))), warnings),
             other => (other, warnings),
         })
     }

@@ -20,6 +20,7 @@ mod bind;
 mod database;
 mod error;
 mod exec;
+mod graph_names;
 pub mod import;
 mod models;
 pub mod neural;

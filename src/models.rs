@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::neural::{Embedder, MiniLm, NeuralError};
 
 /// Texts whose vectors are kept; when there are more, all are dropped.
-const CACHE_TEXTS_MAX: usize = 4096;
+const CACHE_TEXTS_MAX: usize = 16_384;
 
 /// The embedder and its cache.
 pub(crate) struct Models {

@@ -82,7 +82,7 @@ impl<'d> Session<'d> {
             }
             (StatementKind::Commit, open) => {
                 if let Some(transaction) = open.take() {
-                    transaction.commit(self.database.durability())?;
+                    transaction.commit(self.database.durability(), time::wall())?;
                 }
                 done("committed")
             }

@@ -130,6 +130,9 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
     {
         return Some(format!("{} stands behind RETURN", found.to_ascii_uppercase()));
     }
+    if found.eq_ignore_ascii_case("CONFIDENCE") {
+        return Some("write CONFIDENCE >= 0.8, or f.confidence in WHERE".to_owned());
+    }
     if is_word && expected.contains(&"a string") {
         return Some(format!("text stands between quotes: '{found}'"));
     }

@@ -10,6 +10,7 @@ use engraph_storage::graph::{EdgeFilter, Intent, Side, SystemScope};
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};
+use crate::exec::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::{BeamSearch, LogicalPlan, Step};
 use engraph_grammar::closest;
@@ -27,6 +28,8 @@ struct Path<'p> {
     start: usize,
     /// The start is bound by an earlier clause or pattern.
     start_is_bound: bool,
+    /// No other pattern stands in the clause.
+    is_alone: bool,
 }
 
 /// What holds for a whole clause.
@@ -54,7 +57,7 @@ impl Binder<'_> {
             return self.beam_clause(plan, clause, beam, whole);
         }
         for pattern in &clause.patterns {
-            let path = self.declare_path(pattern)?;
+            let path = self.declare_path(pattern, clause.patterns.len() == 1)?;
             plan = self.walk(plan, &path, &mut whole)?;
             self.conditions(&path, &mut whole)?;
             if let Some(slot) = path.path {
@@ -77,7 +80,11 @@ impl Binder<'_> {
     }
 
     /// Gives every node and relation of a pattern its slot.
-    fn declare_path<'p>(&mut self, pattern: &'p ast::PathPattern) -> Result<Path<'p>> {
+    fn declare_path<'p>(
+        &mut self,
+        pattern: &'p ast::PathPattern,
+        is_alone: bool,
+    ) -> Result<Path<'p>> {
         let nodes: Vec<&ast::NodePattern> = nodes(pattern).collect();
         let bound: Vec<bool> = nodes
             .iter()
@@ -93,6 +100,7 @@ impl Binder<'_> {
             path: None,
             start,
             start_is_bound: bound[start],
+            is_alone,
         };
         for node in &nodes {
             let slot = match &node.variable {
@@ -187,6 +195,11 @@ impl Binder<'_> {
             sides,
             filter,
             hops: relation.hops.map(|hops| (hops.min, hops.max.unwrap_or(u32::MAX))),
+            // The other steps of the pattern ask, so that no fact is met twice.
+            keeps_facts: relation.variable.is_some()
+                || path.path.is_some()
+                || !path.is_alone
+                || path.facts.len() > 1,
             against,
         }
     }
@@ -239,6 +252,12 @@ impl Binder<'_> {
         for key in node.key.iter().chain(keys.map(|(_, key)| key)) {
             let key = self.expr(key, Place::Row)?;
             let span = key.span;
+            if let ExprKind::Constant(cell @ (Cell::Int(_) | Cell::Float(_))) = &key.kind {
+                let help = format!("write '{cell}', or a parameter as --param name='\"{cell}\"'");
+                return Err(Diagnostic::at(span, "a key is a string, not a number")
+                    .help(help)
+                    .bind());
+            }
             conditions.push(Expr { kind: ExprKind::HasKey(Box::new(this()), Box::new(key)), span });
         }
         if let (Some(name), true) = (&node.variable, node.labels.is_empty()) {
@@ -271,7 +290,7 @@ impl Binder<'_> {
                 .help("write it as (a)-[f]->{1,3}(b)")
                 .bind());
         };
-        let mut path = self.declare_path(pattern)?;
+        let mut path = self.declare_path(pattern, true)?;
         (path.start, path.start_is_bound) = (0, self.is_bound(&plan, path.nodes[0]));
         if self.is_bound(&plan, path.nodes[1]) {
             return Err(Diagnostic::at(
@@ -299,7 +318,7 @@ impl Binder<'_> {
             Some(expand) => self.candidates(expand, "EXPAND")?,
             None => self.context.limits.candidates_max,
         };
-        let condition = all(whole.conditions, clause.span);
+        let condition = Expr::all(whole.conditions, clause.span);
         let search = BeamSearch { width, expand, order, condition };
         Ok(LogicalPlan::Beam { input: Box::new(plan), step, path: slot, score, search })
     }
@@ -378,17 +397,11 @@ fn equal(of: Expr, name: &str, value: Expr, span: Span) -> Expr {
     Expr { kind: ExprKind::Binary(op, Box::new(property), Box::new(value)), span }
 }
 
-/// All conditions as one; none if there are none.
-fn all(mut conditions: Vec<Expr>, span: Span) -> Option<Expr> {
-    match conditions.len() {
-        0 | 1 => conditions.pop(),
-        _ => Some(Expr { kind: ExprKind::And(conditions), span }),
-    }
-}
-
 fn filtered(plan: LogicalPlan, conditions: Vec<Expr>, span: Span) -> LogicalPlan {
-    match all(conditions, span) {
-        Some(condition) => LogicalPlan::Filter { input: Box::new(plan), condition },
+    match Expr::all(conditions, span) {
+        Some(condition) => {
+            LogicalPlan::Filter { input: Box::new(plan), condition, tentative: false }
+        }
         None => plan,
     }
 }

@@ -16,6 +16,7 @@ use engraph_storage::graph::{Interval, LabelId, RelationId, SystemScope, Time, V
 use crate::error::{Diagnostic, Result};
 use crate::exec::cell::Cell;
 use crate::exec::context::Context;
+use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::Slot;
 use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
 use crate::rows::Params;
@@ -24,20 +25,6 @@ use crate::time;
 pub(crate) use expr::Place;
 pub(crate) use matching::intent;
 use scope::{Kind, Scope};
-
-/// What every fact has, beside the properties that were given to it.
-const FACT_PROPERTIES: [&str; 10] = [
-    "id",
-    "relation",
-    "valid_from",
-    "valid_to",
-    "system_from",
-    "system_to",
-    "confidence",
-    "intent",
-    "uncertain",
-    "sources",
-];
 
 /// Binds the statements of one script.
 pub(crate) struct Binder<'b> {
@@ -196,7 +183,7 @@ impl<'b> Binder<'b> {
     fn warn_if_no_property(&mut self, name: &ast::Name, kind: Kind) {
         let catalog = self.context.reader.catalog();
         let own: &[&str] = match kind {
-            Kind::Node => &["key", "label", "aliases"],
+            Kind::Node => &NODE_PROPERTIES,
             Kind::Fact => &FACT_PROPERTIES,
             _ => return,
         };
@@ -247,6 +234,7 @@ impl<'b> Binder<'b> {
         let mut labels: Vec<LabelId> = Vec::new();
         for name in names {
             match catalog.label(&name.text) {
+                Some(label) if labels.contains(&label) => {}
                 Some(label) => labels.push(label),
                 None => {
                     let known = catalog.labels().map(|(_, name)| name);
@@ -266,6 +254,7 @@ impl<'b> Binder<'b> {
         let mut relations: Vec<RelationId> = Vec::new();
         for name in names {
             match catalog.relation(&name.text) {
+                Some(relation) if relations.contains(&relation) => {}
                 Some(relation) => relations.push(relation),
                 None => self.warnings.push(unknown("relation", name, catalog.relations())),
             }

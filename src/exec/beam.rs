@@ -51,7 +51,11 @@ impl Beam {
         let Cell::Node(start) = row[self.step.from] else { return Ok(Vec::new()) };
         let (min, max) = self.step.hops.unwrap_or((1, 1));
         let root = PathRef { nodes: vec![start], facts: Vec::new() };
-        let mut beam = self.scored(row, vec![(root, 0)], context)?;
+        let mut beam = match min {
+            0 => self.scored(row, vec![(root, 0)], context)?,
+            // A path that cannot be in the answer needs no score.
+            _ => vec![Candidate { score: 0.0, path: Arc::new(root), row: row.clone(), parent: 0 }],
+        };
         let mut answer: Vec<Candidate> = Vec::new();
         for depth in 0..=max {
             if depth > 0 {

@@ -98,6 +98,8 @@ impl Cell {
             (Self::Node(a), Self::Node(b)) => a.id.cmp(&b.id),
             (Self::Fact(a), Self::Fact(b)) => (a.fact, a.version).cmp(&(b.fact, b.version)),
             (Self::Path(a), Self::Path(b)) => path_key(a).cmp(&path_key(b)),
+            (Self::Int(a), Self::Float(b)) => order_mixed(*a, *b),
+            (Self::Float(a), Self::Int(b)) => order_mixed(*b, *a).reverse(),
             _ => match (self.number(), other.number()) {
                 // Adding zero makes the two zeros one.
                 (Some(a), Some(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
@@ -125,6 +127,19 @@ impl Cell {
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.order(other) == Ordering::Equal
     }
+}
+
+/// A whole number against a finite one, without rounding either.
+fn order_mixed(whole: i64, float: f64) -> Ordering {
+    // Beyond 2^63 a float is larger than every whole number; within, its floor is exact.
+    let floor = float.floor();
+    if floor >= 9_223_372_036_854_775_808.0 {
+        return Ordering::Less;
+    }
+    if floor < -9_223_372_036_854_775_808.0 {
+        return Ordering::Greater;
+    }
+    whole.cmp(&(floor as i64)).then(if float > floor { Ordering::Less } else { Ordering::Equal })
 }
 
 fn order_lists(a: &[Cell], b: &[Cell]) -> Ordering {

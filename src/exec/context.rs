@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engraph_storage::graph::{Edge, NodeId, NodeRecord, Properties, SystemScope};
+use engraph_storage::graph::{self, Edge, NodeId, NodeRecord, Properties, SystemScope};
 use engraph_storage::{Reader, StorageError};
 
 use crate::error::{Diagnostic, Result};
@@ -73,11 +73,21 @@ impl<'c> Context<'c> {
                 format!("more than {} nodes and facts were looked at", self.limits.work_max);
             return Err(narrow(message));
         }
-        if before / 1024 != after / 1024 && Instant::now() > self.deadline {
-            let message = format!("it took more than {} s", self.limits.timeout.as_secs());
-            return Err(narrow(message));
+        if before / 1024 == after / 1024 { Ok(()) } else { self.in_time() }
+    }
+
+    /// The embeddings of texts, unless time is up.
+    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
+        self.work(texts.len())?;
+        self.in_time()?;
+        Ok(self.models.embed(texts)?)
+    }
+
+    fn in_time(&self) -> Result<()> {
+        if Instant::now() <= self.deadline {
+            return Ok(());
         }
-        Ok(())
+        Err(narrow(format!("it took more than {} s", self.limits.timeout.as_secs())))
     }
 
     /// An error if an operator would hold too many rows.
@@ -159,13 +169,13 @@ impl<'c> Context<'c> {
     pub(crate) fn text(&self, cell: &Cell) -> Result<Option<Arc<str>>> {
         Ok(Some(match cell {
             Cell::String(text) => Arc::clone(text),
-            Cell::Node(node) => Arc::from(self.node(*node)?.key.as_str()),
+            Cell::Node(node) => Arc::from(self.name(*node)?),
             Cell::Fact(edge) => Arc::from(self.sentence(edge)?),
             Cell::Path(path) => {
                 let sentences: Vec<String> =
                     path.facts.iter().map(|edge| self.sentence(edge)).collect::<Result<_>>()?;
                 match (sentences.is_empty(), path.nodes.first()) {
-                    (true, Some(node)) => Arc::from(self.node(*node)?.key.as_str()),
+                    (true, Some(node)) => Arc::from(self.name(*node)?),
                     _ => Arc::from(sentences.join(" ")),
                 }
             }
@@ -175,9 +185,19 @@ impl<'c> Context<'c> {
 
     /// `Nora works at Forno Studio.`
     fn sentence(&self, edge: &Edge) -> Result<String> {
-        let node = |id| self.node(NodeRef { id, system: SystemScope::Current });
+        let node = |id| self.name(NodeRef { id, system: SystemScope::Current });
         let relation = self.reader.catalog().relation_name(edge.relation);
-        Ok(text::sentence(&node(edge.head)?.key, relation, &node(edge.tail)?.key))
+        Ok(text::sentence(&node(edge.head)?, relation, &node(edge.tail)?))
+    }
+
+    /// What a sentence calls a node: its text if it has one, else its key.
+    fn name(&self, node: NodeRef) -> Result<String> {
+        let record = self.node(node)?;
+        let text = self.reader.catalog().property("text");
+        match text.and_then(|text| record.properties.get(&text)) {
+            Some(graph::Value::String(text)) if !text.is_empty() => Ok(text.clone()),
+            _ => Ok(record.key.clone()),
+        }
     }
 
     /// The cell with everything looked up, for an answer.

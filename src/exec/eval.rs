@@ -12,6 +12,9 @@ use crate::models;
 use crate::plan::expr::{Expr, ExprKind, Function, sign};
 use crate::time;
 
+/// Texts that a model sees at once; between two calls the time limit is looked at.
+const TEXTS_PER_CALL: usize = 256;
+
 /// The value of an expression.
 pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
     match &expr.kind {
@@ -34,7 +37,7 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
             other => Err(mismatch(expr.span, "a label", "a node", &other)),
         },
         ExprKind::HasKey(node, key) => {
-            has_key(&eval(node, row, context)?, &eval(key, row, context)?, key.span, context)
+            has_key(&eval(node, row, context)?, &eval(key, row, context)?, context)
         }
         ExprKind::Call(function, arguments) => {
             let arguments: Vec<Cell> =
@@ -92,11 +95,13 @@ pub(crate) fn warm(exprs: &[&Expr], rows: &[Row], context: &Context<'_>) -> Resu
     texts.sort_unstable();
     texts.dedup();
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-    context.models.embed(&texts)?;
+    for block in texts.chunks(TEXTS_PER_CALL) {
+        context.embed(block)?;
+    }
     Ok(())
 }
 
-fn has_key(node: &Cell, key: &Cell, span: Span, context: &Context<'_>) -> Result<Cell> {
+fn has_key(node: &Cell, key: &Cell, context: &Context<'_>) -> Result<Cell> {
     match (node, key) {
         (Cell::Node(node), Cell::String(key)) => {
             let record = context.node(*node)?;
@@ -104,7 +109,7 @@ fn has_key(node: &Cell, key: &Cell, span: Span, context: &Context<'_>) -> Result
             Ok(Cell::Bool(*record.key == **key || is_alias))
         }
         (_, Cell::Null) | (Cell::Null, _) => Ok(Cell::Null),
-        (_, key) => Err(mismatch(span, "a key", "a string", key)),
+        _ => Ok(Cell::Bool(false)),
     }
 }
 
@@ -346,7 +351,7 @@ fn similarity(a: &Cell, b: &Cell, span: Span, context: &Context<'_>) -> Result<C
         let Some(text) = context.text(cell)? else {
             return Err(mismatch(span, "similarity", "texts, nodes, facts or paths", cell));
         };
-        let vectors = context.models.embed(&[&text])?;
+        let vectors = context.embed(&[&text])?;
         vectors.into_iter().next().ok_or_else(|| Diagnostic::at(span, "no embedding").execute())
     };
     let (a, b) = (vector(a)?, vector(b)?);

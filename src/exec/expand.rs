@@ -3,6 +3,7 @@
 //!
 //! A pattern that repeats is walked depth first as a trail: no fact twice on one way.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{Edge, FactId, NodeId, Side};
@@ -13,6 +14,9 @@ use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator};
 use crate::plan::Step;
 use crate::plan::expr::Slot;
+
+/// Facts in a list that count as one row of memory.
+const FACTS_PER_ROW: usize = 8;
 
 pub(crate) struct Expand {
     input: Box<dyn Operator>,
@@ -74,7 +78,9 @@ impl Expand {
         }
         let mut row = row.clone();
         row[self.step.fact] = fact;
-        row[self.step.to] = Cell::Node(NodeRef { id: far, system: self.step.filter.system });
+        if !self.closes {
+            row[self.step.to] = Cell::Node(NodeRef { id: far, system: self.step.filter.system });
+        }
         chunk.push(row);
     }
 
@@ -89,25 +95,35 @@ impl Expand {
         chunk: &mut Chunk,
     ) -> Result<()> {
         let mut trail: Vec<Edge> = Vec::new();
+        let mut on_trail = HashSet::new();
+        let mut held = 0;
         if min == 0 {
-            self.reach(row, Cell::List(Vec::new()), from, chunk);
+            self.reach(row, self.list(&[]), from, chunk);
         }
         let first = if max == 0 { Vec::new() } else { edges_of(from, &self.step, context)? };
         let mut stack = vec![first.into_iter()];
         while let Some(level) = stack.last_mut() {
             let Some((edge, far)) = level.next() else {
                 stack.pop();
-                trail.pop();
+                if let Some(edge) = trail.pop() {
+                    on_trail.remove(&edge.fact);
+                }
                 continue;
             };
-            if met.contains(&edge.fact) || trail.iter().any(|other| other.fact == edge.fact) {
+            if met.contains(&edge.fact) || !on_trail.insert(edge.fact) {
                 continue;
             }
             trail.push(edge);
             let depth = u32::try_from(trail.len()).unwrap_or(u32::MAX);
             if depth >= min {
+                let before = chunk.len();
                 self.reach(row, self.list(&trail), far, chunk);
-                context.rows(chunk.len())?;
+                // Facts in lists take memory as rows do.
+                if chunk.len() > before && self.step.keeps_facts {
+                    held += trail.len();
+                }
+                context.work(trail.len())?;
+                context.rows(chunk.len() + held / FACTS_PER_ROW)?;
             }
             let deeper = if depth < max { edges_of(far, &self.step, context)? } else { Vec::new() };
             stack.push(deeper.into_iter());
@@ -115,8 +131,11 @@ impl Expand {
         Ok(())
     }
 
-    /// The facts in the order in which the pattern is written.
+    /// The facts in the order in which the pattern is written; none where nobody asks for them.
     fn list(&self, trail: &[Edge]) -> Cell {
+        if !self.step.keeps_facts {
+            return Cell::Null;
+        }
         let facts = trail.iter().copied().map(Cell::Fact);
         Cell::List(if self.step.against { facts.rev().collect() } else { facts.collect() })
     }

@@ -33,8 +33,8 @@ pub(crate) fn lower(plan: &LogicalPlan, width: usize) -> Box<dyn Operator> {
         LogicalPlan::BindPath { input, path, start, facts } => {
             Box::new(BindPath { input: below(&input), path, start, facts })
         }
-        LogicalPlan::Filter { input, condition } => {
-            Box::new(Filter { input: below(&input), condition })
+        LogicalPlan::Filter { input, condition, tentative } => {
+            Box::new(Filter { input: below(&input), condition, tentative })
         }
         LogicalPlan::Search {
             input,

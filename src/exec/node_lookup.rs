@@ -2,7 +2,7 @@
 
 use engraph_storage::graph::{NodeRecord, SystemScope};
 
-use crate::error::{Diagnostic, Result};
+use crate::error::Result;
 use crate::exec::cell::{Cell, NodeRef, Row};
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, eval};
@@ -19,14 +19,8 @@ pub(crate) struct NodeLookup {
 
 impl NodeLookup {
     fn find(&self, row: &Row, context: &Context<'_>, chunk: &mut Chunk) -> Result<()> {
-        let key = match eval::eval(&self.key, row, context)? {
-            Cell::String(key) => key,
-            Cell::Null => return Ok(()),
-            other => {
-                let message = format!("a key is a string, not {}", other.kind());
-                return Err(Diagnostic::at(self.key.span, message).execute());
-            }
-        };
+        // Only a string is a key; what is none finds nothing, as it equals none.
+        let Cell::String(key) = eval::eval(&self.key, row, context)? else { return Ok(()) };
         let labels = match &self.labels {
             Some(labels) => labels.clone(),
             None => context.reader.catalog().labels().map(|(label, _)| label).collect(),

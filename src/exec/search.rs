@@ -121,7 +121,7 @@ impl Search {
                 return Err(Diagnostic::at(self.query.span, message).execute());
             }
         };
-        let vectors = context.models.embed(&[text])?;
+        let vectors = context.embed(&[text])?;
         let model = context.models.embedder()?;
         match context.reader.model()? {
             Some(stored) if stored != model.id() => {
@@ -152,7 +152,9 @@ impl Search {
             return Ok(None);
         }
         let mut row = row.clone();
-        row[self.node] = Cell::Node(NodeRef { id, system: self.system });
+        if !self.bound {
+            row[self.node] = Cell::Node(NodeRef { id, system: self.system });
+        }
         row[self.score] = Cell::Float(score.into());
         match &self.condition {
             Some(condition) if !eval::holds(condition, &row, context)? => Ok(None),

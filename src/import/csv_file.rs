@@ -186,7 +186,7 @@ impl Table<'_> {
         let sure = field("confidence")
             .map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
         let source = field("source").map_or_else(|| format!("{}:{line}", self.file), str::to_owned);
-        Ok(Input::Fact(FactInput {
+        Ok(Input::Fact(Box::new(FactInput {
             head: node("head", field("head_label"), &self.options.head_label)?,
             tail: node("tail", field("tail_label"), &self.options.tail_label)?,
             relation: named(&self.relations, relation, "relation")?,
@@ -195,7 +195,7 @@ impl Table<'_> {
             intent: field("intent").map(intent).transpose()?,
             sources: vec![source],
             properties: BTreeMap::new(),
-        }))
+        })))
     }
 
     /// A bound of a valid time; none if it is unknown.

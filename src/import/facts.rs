@@ -17,9 +17,10 @@ use serde_json::Value as Json;
 
 use crate::database::Engraph;
 use crate::error::Result;
+use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::import::{Lines, Progress, Report, property, store};
 use crate::time;
-use crate::write::{Embedding, FactInput, Input, NodeInput};
+use crate::write::{FactInput, Input, NodeInput};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,7 +85,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         true => vec![format!("{file}:{number}")],
         false => fact.sources,
     };
-    Ok(vec![Input::Fact(FactInput {
+    Ok(vec![Input::Fact(Box::new(FactInput {
         head: node(&fact.head)?,
         tail: node(&fact.tail)?,
         relation: name(fact.relation, "relation")?,
@@ -92,22 +93,28 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         confidence: confidence(fact.confidence.unwrap_or(1.0))?,
         intent: fact.intent.as_deref().map(intent).transpose()?,
         sources,
-        properties: properties(&fact.properties)?,
-    })])
+        properties: properties(&fact.properties, &FACT_PROPERTIES)?,
+    }))])
 }
 
 fn node(node: &JsonNode) -> std::result::Result<NodeInput, String> {
     Ok(NodeInput {
         label: name(node.label.clone(), "label")?,
         key: key(&node.key)?,
-        properties: properties(&node.properties)?,
-        embedding: Embedding::Keep,
+        properties: properties(&node.properties, &NODE_PROPERTIES)?,
+        embedding: None,
     })
 }
 
 fn properties(
     json: &BTreeMap<String, Json>,
+    own: &[&str],
 ) -> std::result::Result<BTreeMap<String, Value>, String> {
+    if let Some(name) = json.keys().find(|name| own.contains(&name.as_str())) {
+        return Err(format!(
+            "`{name}` is no property that can be set; say it outside `properties`"
+        ));
+    }
     json.iter().map(|(name, value)| Ok((name.clone(), property(value)?))).collect()
 }
 

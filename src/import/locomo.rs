@@ -20,7 +20,7 @@ use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::import::{Line, Progress, Report, store};
 use crate::time;
-use crate::write::{Embedding, FactInput, Input, NodeInput, TurnInput};
+use crate::write::{FactInput, Input, NodeInput, TurnInput};
 
 #[derive(Deserialize)]
 struct Sample {
@@ -120,11 +120,8 @@ impl<'s> Conversation<'s> {
 
     fn lines(mut self) -> std::result::Result<Vec<Line>, String> {
         let mut lines = Vec::new();
-        for number in 1.. {
+        for number in self.session_numbers() {
             let session = format!("session_{number}");
-            if !self.has_session_from(number) {
-                break;
-            }
             let Some(turns) = self.sample.conversation.get(&session) else { continue };
             let turns: Vec<JsonTurn> = serde_json::from_value(turns.clone())
                 .map_err(|error| format!("{} {session}: {error}", self.sample.sample_id))?;
@@ -139,12 +136,10 @@ impl<'s> Conversation<'s> {
         Ok(lines)
     }
 
-    /// Whether a session of this number or a later one exists; some numbers have no turns.
-    fn has_session_from(&self, number: u64) -> bool {
-        self.sample.conversation.keys().any(|key| {
-            let digits = key.strip_prefix("session_").and_then(|rest| rest.split('_').next());
-            digits.and_then(|digits| digits.parse::<u64>().ok()).is_some_and(|n| n >= number)
-        })
+    /// The numbers of the sessions, in order; some have a time and no turns.
+    fn session_numbers(&self) -> BTreeSet<u64> {
+        let keys = self.sample.conversation.keys();
+        keys.filter_map(|key| key.strip_prefix("session_")?.parse().ok()).collect()
     }
 
     fn time_of(&self, session: &str) -> std::result::Result<Time, String> {
@@ -189,7 +184,7 @@ impl<'s> Conversation<'s> {
             speaker: turn.speaker,
             at: Some(at),
             properties,
-            embedding: Embedding::Keep,
+            embedding: None,
         })
     }
 
@@ -258,7 +253,7 @@ fn fact(
     from: Time,
     sources: Vec<String>,
 ) -> Input {
-    Input::Fact(FactInput {
+    Input::Fact(Box::new(FactInput {
         head,
         relation: relation.to_owned(),
         tail,
@@ -267,7 +262,7 @@ fn fact(
         intent: None,
         sources,
         properties: BTreeMap::new(),
-    })
+    }))
 }
 
 fn accepted(input: Input) -> Line {

@@ -16,14 +16,16 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use engraph_storage::graph::Value;
 use engraph_storage::update::Effect;
+use engraph_storage::{StorageError, Transaction};
 use serde_json::Value as Json;
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
+use crate::models::Models;
 use crate::time;
 use crate::write::{self, Input};
-use engraph_storage::graph::Value;
 
 pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
@@ -69,6 +71,8 @@ struct Line {
 /// Inputs that have their embeddings.
 struct Batch {
     inputs: Vec<Input>,
+    /// The line of each input.
+    lines: Vec<u64>,
     refused: Vec<Refused>,
     done: u64,
 }
@@ -96,8 +100,9 @@ fn store(
         // Taken in, so that it is dropped when the writer fails: else the reader would wait for ever.
         let receiver = receiver;
         for batch in receiver {
-            let batch = batch?;
-            counts.write(db, &batch.inputs)?;
+            let mut batch = batch?;
+            counts.write(db, &mut batch)?;
+            batch.refused.sort_by_key(|refused| refused.line);
             refused.extend(batch.refused);
             progress(batch.done, total);
         }
@@ -113,13 +118,17 @@ fn batches(
 ) -> impl Iterator<Item = Result<Batch>> {
     let mut lines = lines.fuse();
     std::iter::from_fn(move || {
-        let mut batch = Batch { inputs: Vec::new(), refused: Vec::new(), done: 0 };
-        while batch.inputs.len() < BATCH_INPUTS {
+        let mut batch =
+            Batch { inputs: Vec::new(), lines: Vec::new(), refused: Vec::new(), done: 0 };
+        while batch.inputs.len() + batch.refused.len() < BATCH_INPUTS {
             match lines.next() {
                 Some(Ok(line)) => {
                     batch.done = line.done;
                     match line.inputs {
-                        Ok(inputs) => batch.inputs.extend(inputs),
+                        Ok(inputs) => {
+                            batch.lines.extend(inputs.iter().map(|_| line.number));
+                            batch.inputs.extend(inputs);
+                        }
                         Err(reason) => {
                             batch.refused.push(Refused { line: line.number, reason });
                         }
@@ -145,33 +154,20 @@ struct Counts {
 }
 
 impl Counts {
-    /// Stores a batch in one transaction.
-    fn write(&mut self, db: &Engraph, inputs: &[Input]) -> Result<()> {
+    /// Stores a batch in one transaction; an input that breaks a rule is refused alone.
+    fn write(&mut self, db: &Engraph, batch: &mut Batch) -> Result<()> {
         let mut transaction = db.store.begin(time::wall())?;
-        for input in inputs {
-            match input {
-                Input::Node(node) => {
-                    write::put_node(&mut transaction, node)?;
-                    self.add("nodes");
+        for (input, line) in batch.inputs.iter().zip(&batch.lines) {
+            let put = |transaction: &mut Transaction<'_>| put(transaction, input, &db.models);
+            match transaction.whole(put) {
+                Ok(what) => what.iter().for_each(|what| self.add(what)),
+                Err(Error::Storage(StorageError::Invalid(reason))) => {
+                    batch.refused.push(Refused { line: *line, reason });
                 }
-                Input::Turn(turn) => {
-                    let (_, is_new) = write::put_turn(&mut transaction, turn)?;
-                    self.add("turns");
-                    self.add(if is_new { "turns new" } else { "turns held already" });
-                }
-                Input::Fact(fact) => {
-                    let asserted = write::put_fact(&mut transaction, fact)?;
-                    self.add("facts");
-                    self.add(match asserted.resolution.effect {
-                        Effect::Inserted => "facts inserted",
-                        Effect::Merged => "facts merged",
-                        Effect::HeldAsUncertain => "facts held as uncertain",
-                        Effect::Unchanged => "facts unchanged",
-                    });
-                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(transaction.commit(db.durability())?)
+        Ok(transaction.commit(db.durability(), time::wall())?)
     }
 
     fn add(&mut self, what: &'static str) {
@@ -181,6 +177,30 @@ impl Counts {
     fn stored(self) -> Vec<(&'static str, u64)> {
         self.counts.into_iter().collect()
     }
+}
+
+/// Stores one input, and gives what it counts as.
+fn put(
+    transaction: &mut Transaction<'_>,
+    input: &Input,
+    models: &Models,
+) -> Result<&'static [&'static str]> {
+    Ok(match input {
+        Input::Node(node) => {
+            write::put_node(transaction, node, models)?;
+            &["nodes"]
+        }
+        Input::Turn(turn) => match write::put_turn(transaction, turn, models)? {
+            (_, true) => &["turns", "turns new"],
+            (_, false) => &["turns", "turns held already"],
+        },
+        Input::Fact(fact) => match write::put_fact(transaction, fact, models)?.resolution.effect {
+            Effect::Inserted => &["facts", "facts inserted"],
+            Effect::Merged => &["facts", "facts merged"],
+            Effect::HeldAsUncertain => &["facts", "facts held as uncertain"],
+            Effect::Unchanged => &["facts", "facts unchanged"],
+        },
+    })
 }
 
 /// The lines of a text file that are not blank, with their number and the bytes read so far.

@@ -15,7 +15,7 @@ use crate::database::Engraph;
 use crate::error::Result;
 use crate::import::facts::{instant, key};
 use crate::import::{Lines, Progress, Report, property, store};
-use crate::write::{Embedding, Input, TurnInput};
+use crate::write::{Input, TurnInput};
 
 /// Imports the turns of conversations from a file of JSON lines.
 ///
@@ -56,7 +56,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         speaker: key(&speaker)?,
         at: at.as_deref().map(instant).transpose()?,
         properties,
-        embedding: Embedding::Keep,
+        embedding: None,
     })])
 }
 

@@ -50,7 +50,9 @@ impl Printer<'_> {
                 format!("Expand {}{closes}", self.step(step))
             }
             LogicalPlan::BindPath { path, .. } => format!("BindPath {}", self.name(*path)),
-            LogicalPlan::Filter { condition, .. } => format!("Filter {condition}"),
+            LogicalPlan::Filter { condition, tentative, .. } => {
+                format!("Filter {condition}{}", if *tentative { " tentatively" } else { "" })
+            }
             LogicalPlan::Search { node, labels, query, top, condition, system, .. } => {
                 let condition = condition.as_ref().map_or(String::new(), |c| format!(" where {c}"));
                 let node = self.node(*node, labels);

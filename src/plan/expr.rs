@@ -145,6 +145,14 @@ impl Expr {
         }
     }
 
+    /// All conditions as one; none if there are none.
+    pub(crate) fn all(mut conditions: Vec<Expr>, span: Span) -> Option<Expr> {
+        match conditions.len() {
+            0 | 1 => conditions.pop(),
+            _ => Some(Expr { kind: ExprKind::And(conditions), span }),
+        }
+    }
+
     /// The slots that it reads.
     pub(crate) fn slots(&self) -> Vec<Slot> {
         let mut slots = Vec::new();

@@ -38,8 +38,9 @@ pub(crate) enum LogicalPlan {
     },
     /// Each input row with the path along these facts bound to the slot.
     BindPath { input: Box<LogicalPlan>, path: Slot, start: Slot, facts: Vec<Slot> },
-    /// The input rows for which the condition is true.
-    Filter { input: Box<LogicalPlan>, condition: Expr },
+    /// The input rows for which the condition is true. A tentative one lets rows pass for which it
+    /// fails: it stands below the same condition, which will fail for them if they get there.
+    Filter { input: Box<LogicalPlan>, condition: Expr, tentative: bool },
     /// Each input row with the nodes nearest to the query bound to the slot, best first; if the
     /// slot is bound already, the input rows whose node is nearest.
     Search {
@@ -85,6 +86,8 @@ pub(crate) struct Step {
     pub(crate) filter: EdgeFilter,
     /// How often it repeats; none for exactly once, which binds a fact and not a list.
     pub(crate) hops: Option<(u32, u32)>,
+    /// Whether anything asks for the facts of one that repeats.
+    pub(crate) keeps_facts: bool,
     /// It is walked against the order in which it is written, so a list of facts is turned round.
     pub(crate) against: bool,
 }

@@ -1,8 +1,8 @@
 //! The optimizer: a list of rules, each by name, none of which changes the answer.
 
 use crate::plan::LogicalPlan;
-use crate::plan::expr::{Expr, ExprKind, Slot};
-use engraph_grammar::ast::BinaryOp;
+use crate::plan::expr::{Expr, ExprKind, Function, Slot};
+use engraph_grammar::ast::{BinaryOp, UnaryOp};
 
 /// One rule: a name and a rewriting of a whole plan.
 struct Rule {
@@ -39,14 +39,74 @@ fn rewrite(mut plan: LogicalPlan, change: &dyn Fn(LogicalPlan) -> LogicalPlan) -
     change(plan)
 }
 
-/// Each part of a condition is tested as soon as all names in it are bound.
+/// Each part of a condition is tested as soon as all names in it are bound. A part that can fail,
+/// as `n.age > 3` does where an age is a text, is tested tentatively, and stays where it was: the
+/// parts before it may rule the row out.
 fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
     rewrite(plan, &|plan| match plan {
-        LogicalPlan::Filter { input, condition } => {
-            conjuncts(condition).into_iter().fold(*input, push)
+        LogicalPlan::Filter { input, condition, tentative: false } => {
+            let span = condition.span;
+            let (sure, unsure): (Vec<Expr>, Vec<Expr>) =
+                conjuncts(condition).into_iter().partition(cannot_fail);
+            let mut plan = sure.into_iter().fold(*input, |plan, part| push(plan, part, false));
+            for part in &unsure {
+                if passes(&plan, part) && !asks_model(part) {
+                    plan = push(plan, part.clone(), true);
+                }
+            }
+            match Expr::all(unsure, span) {
+                Some(condition) => {
+                    LogicalPlan::Filter { input: Box::new(plan), condition, tentative: false }
+                }
+                None => plan,
+            }
         }
         other => other,
     })
+}
+
+/// Whether testing a condition twice would ask the model twice.
+fn asks_model(condition: &Expr) -> bool {
+    let mut asks = false;
+    condition.walk(&mut |expr| {
+        asks |= matches!(expr.kind, ExprKind::Call(Function::Similarity, _));
+    });
+    asks
+}
+
+/// Whether a condition has a value for every row.
+fn cannot_fail(condition: &Expr) -> bool {
+    let mut sure = true;
+    condition.walk(&mut |expr| {
+        sure &= match &expr.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Slot(..)
+            | ExprKind::HasKey(..)
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Unary(UnaryOp::Not | UnaryOp::IsNull | UnaryOp::IsNotNull, _)
+            | ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, ..) => true,
+            // Of a node or fact; of a value, it may be asked of something that has no properties.
+            ExprKind::Property(of, _) | ExprKind::HasLabel(of, _) => {
+                matches!(of.kind, ExprKind::Slot(..))
+            }
+            _ => false,
+        };
+    });
+    sure && is_boolean(condition)
+}
+
+/// Whether the value can only be true, false or null.
+fn is_boolean(condition: &Expr) -> bool {
+    match &condition.kind {
+        ExprKind::HasKey(..)
+        | ExprKind::HasLabel(..)
+        | ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, ..)
+        | ExprKind::Unary(UnaryOp::IsNull | UnaryOp::IsNotNull, _) => true,
+        ExprKind::Unary(UnaryOp::Not, inner) => is_boolean(inner),
+        ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().all(is_boolean),
+        _ => false,
+    }
 }
 
 fn conjuncts(condition: Expr) -> Vec<Expr> {
@@ -57,15 +117,15 @@ fn conjuncts(condition: Expr) -> Vec<Expr> {
 }
 
 /// Puts a condition as far down as its names allow; conditions on one operator stay in order.
-fn push(mut plan: LogicalPlan, condition: Expr) -> LogicalPlan {
+fn push(mut plan: LogicalPlan, condition: Expr, tentative: bool) -> LogicalPlan {
     let passes = passes(&plan, &condition);
     match plan.input_mut() {
         Some(input) if passes => {
             let inner = std::mem::replace(input, LogicalPlan::Once);
-            *input = push(inner, condition);
+            *input = push(inner, condition, tentative);
             plan
         }
-        _ => LogicalPlan::Filter { input: Box::new(plan), condition },
+        _ => LogicalPlan::Filter { input: Box::new(plan), condition, tentative },
     }
 }
 
@@ -89,16 +149,15 @@ fn needs(condition: &Expr, slots: &[Slot]) -> bool {
 /// A scan for the node with a key becomes a look-up.
 fn look_keys_up(plan: LogicalPlan) -> LogicalPlan {
     rewrite(plan, &|plan| match plan {
-        LogicalPlan::Filter { input, condition } => match key_of(&input, &condition) {
+        LogicalPlan::Filter { input, condition, tentative } => match key_of(&input, &condition) {
             Some((key, keeps)) => {
-                let lookup = into_lookup(*input, key);
-                if keeps {
-                    LogicalPlan::Filter { input: Box::new(lookup), condition }
-                } else {
-                    lookup
+                let input = into_lookup(*input, key);
+                match keeps {
+                    true => LogicalPlan::Filter { input: Box::new(input), condition, tentative },
+                    false => input,
                 }
             }
-            None => LogicalPlan::Filter { input, condition },
+            None => LogicalPlan::Filter { input, condition, tentative },
         },
         other => other,
     })
@@ -139,8 +198,9 @@ fn into_lookup(plan: LogicalPlan, key: Expr) -> LogicalPlan {
         LogicalPlan::NodeScan { input, node, labels, system } => {
             LogicalPlan::NodeLookup { input, node, labels, key, system }
         }
-        LogicalPlan::Filter { input, condition } => {
-            LogicalPlan::Filter { input: Box::new(into_lookup(*input, key)), condition }
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let input = Box::new(into_lookup(*input, key));
+            LogicalPlan::Filter { input, condition, tentative }
         }
         other => other,
     }

@@ -16,7 +16,7 @@ use engraph_storage::graph::{
     Belief, EdgeFilter, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
 };
 use engraph_storage::update::{Effect, Resolution};
-use engraph_storage::{Asserted, Reader, Transaction};
+use engraph_storage::{Asserted, Reader, StorageError, Transaction};
 
 use crate::error::Result;
 use crate::models::Models;
@@ -28,20 +28,16 @@ pub(crate) struct NodeInput {
     pub(crate) label: String,
     pub(crate) key: String,
     pub(crate) properties: BTreeMap<String, Value>,
-    /// What becomes of its embedding.
-    pub(crate) embedding: Embedding,
+    /// The embedding of the text that it will have, made before the lock is taken.
+    pub(crate) embedding: Option<Embedding>,
 }
 
-/// What becomes of the embedding of a node.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Embedding {
-    /// It stays as it is: the text is the same.
-    #[default]
-    Keep,
-    /// It is taken away: there is no text any more.
-    Delete,
-    /// It is this one, made by the model of that identity.
-    Put(String, Vec<f32>),
+/// An embedding made ahead of the write: of which text, by which model.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Embedding {
+    text: String,
+    model: String,
+    vector: Vec<f32>,
 }
 
 /// A fact to be stored, with both its nodes.
@@ -68,7 +64,7 @@ pub(crate) struct TurnInput {
     pub(crate) at: Option<Time>,
     /// The turn's own properties: its text, and whatever else was said of it.
     pub(crate) properties: BTreeMap<String, Value>,
-    pub(crate) embedding: Embedding,
+    pub(crate) embedding: Option<Embedding>,
 }
 
 impl NodeInput {
@@ -77,8 +73,13 @@ impl NodeInput {
             label: label.to_owned(),
             key: key.to_owned(),
             properties: BTreeMap::new(),
-            embedding: Embedding::Keep,
+            embedding: None,
         }
+    }
+
+    /// Whether it says something that is part of a text.
+    fn touches_text(&self) -> bool {
+        self.properties.keys().any(|name| text::PROPERTIES.contains(&name.as_str()))
     }
 }
 
@@ -104,39 +105,32 @@ impl TurnInput {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Input {
     Node(NodeInput),
-    Fact(FactInput),
+    Fact(Box<FactInput>),
     Turn(TurnInput),
 }
 
-/// Embeds every node whose text changes, all in one go; later inputs see the earlier ones.
+/// Embeds every text that changes, all in one go, as far as can be seen before the lock is taken;
+/// later inputs see the earlier ones.
 ///
 /// # Errors
 ///
 /// If there is a text and no model is installed; nothing has been stored then.
 pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -> Result<()> {
-    let mut known = HashMap::new();
-    let mut texts = Vec::new();
-    let mut targets: Vec<&mut Embedding> = Vec::new();
-    let mut look = |node: &NodeInput, target| -> Result<Option<_>> {
-        let change = text_change(node, &mut known, reader)?;
-        Ok(change.map(|text| (text, target)))
+    let mut known = Known::new();
+    let mut texts: Vec<(String, &mut Option<Embedding>)> = Vec::new();
+    let mut look = |node: &NodeInput, target| -> Result<()> {
+        if let Some(text) = new_text(node, &mut known, reader)? {
+            texts.push((text, target));
+        }
+        Ok(())
     };
     for input in inputs {
-        let changes = match input {
-            Input::Node(node) => [look(&node.clone(), &mut node.embedding)?, None],
-            Input::Turn(turn) => [look(&turn.node(), &mut turn.embedding)?, None],
-            Input::Fact(fact) => [
-                look(&fact.head.clone(), &mut fact.head.embedding)?,
-                look(&fact.tail.clone(), &mut fact.tail.embedding)?,
-            ],
-        };
-        for (text, target) in changes.into_iter().flatten() {
-            match text {
-                Some(text) => {
-                    texts.push(text);
-                    targets.push(target);
-                }
-                None => *target = Embedding::Delete,
+        match input {
+            Input::Node(node) => look(&node.clone(), &mut node.embedding)?,
+            Input::Turn(turn) => look(&turn.node(), &mut turn.embedding)?,
+            Input::Fact(fact) => {
+                look(&fact.head.clone(), &mut fact.head.embedding)?;
+                look(&fact.tail.clone(), &mut fact.tail.embedding)?;
             }
         }
     }
@@ -144,9 +138,9 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
         return Ok(());
     }
     let model = models.embedder()?;
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    for (target, vector) in targets.into_iter().zip(model.embed(&texts)?) {
-        *target = Embedding::Put(model.id().to_owned(), vector);
+    let vectors = model.embed(&texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>())?;
+    for ((text, target), vector) in texts.into_iter().zip(vectors) {
+        *target = Some(Embedding { text, model: model.id().to_owned(), vector });
     }
     Ok(())
 }
@@ -155,17 +149,12 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
 type Known = HashMap<(String, String), BTreeMap<String, Value>>;
 
 /// The text that a node has after an input, if that is another one than before.
-fn text_change(
-    node: &NodeInput,
-    known: &mut Known,
-    reader: Reader<'_>,
-) -> Result<Option<Option<String>>> {
+fn new_text(node: &NodeInput, known: &mut Known, reader: Reader<'_>) -> Result<Option<String>> {
     // Most nodes have no text and are given none, so the store need not be asked.
-    if !node.properties.keys().any(|name| text::PROPERTIES.contains(&name.as_str())) {
+    if !node.touches_text() {
         return Ok(None);
     }
-    let place = (node.label.clone(), node.key.clone());
-    let properties = match known.entry(place) {
+    let properties = match known.entry((node.label.clone(), node.key.clone())) {
         Entry::Occupied(entry) => entry.into_mut(),
         Entry::Vacant(entry) => entry.insert(held_properties(node, reader)?),
     };
@@ -174,7 +163,7 @@ fn text_change(
         properties.insert(name.clone(), value.clone());
     }
     let after = text::of_node(properties);
-    Ok((before != after).then_some(after))
+    Ok(if after == before { None } else { after })
 }
 
 fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<String, Value>> {
@@ -186,21 +175,46 @@ fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<Stri
     Ok(record.properties.into_iter().map(named).collect())
 }
 
-/// Stores a node with its embedding.
-pub(crate) fn put_node(transaction: &mut Transaction<'_>, node: &NodeInput) -> Result<NodeId> {
+/// Stores a node, and sees to it that its embedding is of the text that it then has.
+pub(crate) fn put_node(
+    transaction: &mut Transaction<'_>,
+    node: &NodeInput,
+    models: &Models,
+) -> Result<NodeId> {
+    if !node.touches_text() {
+        return Ok(transaction.put_node(&node.label, &node.key, &node.properties)?);
+    }
+    let before = text::of_node(&held_properties(node, transaction.reader())?);
     let id = transaction.put_node(&node.label, &node.key, &node.properties)?;
+    let after = text::of_node(&held_properties(node, transaction.reader())?);
+    if before == after {
+        return Ok(id);
+    }
+    let Some(text) = after else {
+        transaction.delete_vector(id)?;
+        return Ok(id);
+    };
     match &node.embedding {
-        Embedding::Keep => {}
-        Embedding::Delete => transaction.delete_vector(id)?,
-        Embedding::Put(model, vector) => transaction.put_vector(id, model, vector)?,
+        Some(made) if made.text == text => transaction.put_vector(id, &made.model, &made.vector)?,
+        // Another writer changed the text since it was embedded: rare, and right all the same.
+        _ => {
+            let model = models.embedder()?;
+            for vector in models.embed(&[&text])? {
+                transaction.put_vector(id, model.id(), &vector)?;
+            }
+        }
     }
     Ok(id)
 }
 
 /// Stores a fact with both its nodes, under the update rule of its relation.
-pub(crate) fn put_fact(transaction: &mut Transaction<'_>, fact: &FactInput) -> Result<Asserted> {
-    let head = put_node(transaction, &fact.head)?;
-    let tail = put_node(transaction, &fact.tail)?;
+pub(crate) fn put_fact(
+    transaction: &mut Transaction<'_>,
+    fact: &FactInput,
+    models: &Models,
+) -> Result<Asserted> {
+    let head = put_node(transaction, &fact.head, models)?;
+    let tail = put_node(transaction, &fact.tail, models)?;
     let relation = transaction.relation(&fact.relation)?;
     let default = transaction.reader().catalog().rule(relation).intent;
     let mut properties = BTreeMap::new();
@@ -221,29 +235,55 @@ pub(crate) fn put_fact(transaction: &mut Transaction<'_>, fact: &FactInput) -> R
 
 /// Stores a turn: its node, its speaker, its session, and the step from the turn before it. Gives
 /// its key, and whether it is new.
+///
+/// # Errors
+///
+/// If a turn with its key belongs to another session: that is another turn.
 pub(crate) fn put_turn(
     transaction: &mut Transaction<'_>,
     turn: &TurnInput,
+    models: &Models,
 ) -> Result<(String, bool)> {
-    let session = NodeInput::new("Session", &turn.session);
-    let session_id = put_node(transaction, &session)?;
-    let (turns, last) = turns_of(transaction, session_id)?;
+    let session = put_node(transaction, &NodeInput::new("Session", &turn.session), models)?;
+    let (turns, last) = turns_of(transaction, session)?;
     let mut node = turn.node();
     if turn.key.is_none() {
-        node.key = format!("{}:{}", turn.session, turns + 1);
+        node.key = free_key(transaction, &turn.session, turns)?;
     }
-    let label = transaction.label(&node.label)?;
-    let is_new = transaction.reader().find_node(label, &node.key)?.is_none();
-    let id = put_node(transaction, &node)?;
+    let held = held_properties(&node, transaction.reader())?;
+    if let Some(Value::String(other)) = held.get("session").filter(|_| turn.key.is_some())
+        && *other != turn.session
+    {
+        let message = format!("the turn '{}' belongs to the session '{other}' already", node.key);
+        return Err(StorageError::Invalid(message).into());
+    }
+    let is_new = !held.contains_key("session");
     if is_new {
-        let person = put_node(transaction, &NodeInput::new("Person", &turn.speaker))?;
-        link(transaction, session_id, "CONTAINS", id, turn.at)?;
+        let position = i64::try_from(turns + 1).unwrap_or(i64::MAX);
+        node.properties.insert("position".to_owned(), Value::Int(position));
+    }
+    let id = put_node(transaction, &node, models)?;
+    if is_new {
+        let person = put_node(transaction, &NodeInput::new("Person", &turn.speaker), models)?;
+        link(transaction, session, "CONTAINS", id, turn.at)?;
         link(transaction, person, "SAID", id, turn.at)?;
         if let Some(last) = last {
             link(transaction, last, "NEXT", id, turn.at)?;
         }
     }
     Ok((node.key, is_new))
+}
+
+/// The first key of the form `session:number` that no turn has, from the number of turns on.
+fn free_key(transaction: &mut Transaction<'_>, session: &str, turns: usize) -> Result<String> {
+    let label = transaction.label("Turn")?;
+    for number in turns + 1.. {
+        let key = format!("{session}:{number}");
+        if transaction.reader().find_node(label, &key)?.is_none() {
+            return Ok(key);
+        }
+    }
+    Err(StorageError::Exhausted("turn").into())
 }
 
 /// How many turns a session has, and the last one of them.

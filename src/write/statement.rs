@@ -6,7 +6,7 @@ use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
 use engraph_storage::Transaction;
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Interval, RelationRule, Time, Value as Property,
+    Cardinality, ConfidencePolicy, Intent, Interval, RelationRule, Time, Value as Property,
 };
 
 use crate::bind::{Binder, intent};
@@ -14,18 +14,38 @@ use crate::error::{Diagnostic, Result};
 use crate::exec;
 use crate::exec::cell::Cell;
 use crate::exec::context::{Context, Limits};
+use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::models::Models;
 use crate::plan::{BoundQuery, End};
 use crate::rows::{Params, Rows, Value};
 use crate::time;
-use crate::write::{self, Embedding, FactInput, Input, NodeInput, TurnInput};
+use crate::write::{self, FactInput, Input, NodeInput, TurnInput};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
-    Define { name: String, rule: RelationRule },
+    Define { name: String, options: RuleOptions },
     Store(Input),
     Alias { alias: String, label: String, key: String, span: Span },
-    Retract(BoundQuery),
+    Retract(Box<BoundQuery>),
+}
+
+/// What a `DEFINE RELATION` says; the rest stays as it was.
+pub(crate) struct RuleOptions {
+    cardinality: Option<Cardinality>,
+    intent: Option<Intent>,
+    policy: Option<ConfidencePolicy>,
+    threshold: Option<f64>,
+}
+
+impl RuleOptions {
+    fn over(&self, held: RelationRule) -> RelationRule {
+        RelationRule {
+            cardinality: self.cardinality.unwrap_or(held.cardinality),
+            intent: self.intent.unwrap_or(held.intent),
+            policy: self.policy.unwrap_or(held.policy),
+            threshold: self.threshold.unwrap_or(held.threshold),
+        }
+    }
 }
 
 /// Binds a statement that writes, and embeds its texts.
@@ -40,7 +60,7 @@ pub(crate) fn prepare(
         StatementKind::Remember(remember) => Write::Store(binder.remember(remember)?),
         StatementKind::Alias(alias) => binder.alias(alias)?,
         StatementKind::Observe(observe) => Write::Store(Input::Turn(binder.observe(observe)?)),
-        StatementKind::Query(query) => Write::Retract(binder.query(query)?),
+        StatementKind::Query(query) => Write::Retract(Box::new(binder.query(query)?)),
         StatementKind::Explain(_)
         | StatementKind::Begin
         | StatementKind::Commit
@@ -70,22 +90,24 @@ impl Write {
     ) -> Result<Rows> {
         let text = |text: &str| Value::String(text.to_owned());
         match self {
-            Self::Define { name, rule } => {
-                transaction.define_relation(name, *rule)?;
+            Self::Define { name, options } => {
+                let catalog = transaction.reader().catalog();
+                let held = catalog.relation(name).map(|relation| catalog.rule(relation));
+                transaction.define_relation(name, options.over(held.unwrap_or_default()))?;
                 Ok(Rows::single(&["relation", "outcome"], vec![text(name), text("defined")]))
             }
             Self::Store(Input::Node(node)) => {
-                write::put_node(transaction, node)?;
+                write::put_node(transaction, node, models)?;
                 Ok(Rows::single(&["node", "outcome"], vec![text(&node.key), text("remembered")]))
             }
             Self::Store(Input::Fact(fact)) => {
-                let asserted = write::put_fact(transaction, fact)?;
+                let asserted = write::put_fact(transaction, fact, models)?;
                 let id = Value::Int(asserted.fact.0.cast_signed());
                 let outcome = write::outcome(&asserted.resolution);
                 Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
             }
             Self::Store(Input::Turn(turn)) => {
-                let (key, is_new) = write::put_turn(transaction, turn)?;
+                let (key, is_new) = write::put_turn(transaction, turn, models)?;
                 let outcome = if is_new { "observed" } else { "held already" };
                 Ok(Rows::single(&["turn", "outcome"], vec![Value::String(key), text(outcome)]))
             }
@@ -147,33 +169,28 @@ fn retract(
 
 impl Binder<'_> {
     fn define(&mut self, define: &ast::DefineRelation) -> Result<Write> {
-        let reader = self.reader();
-        let known = reader.catalog().relation(&define.name.text);
-        let mut rule =
-            known.map_or_else(RelationRule::default, |relation| reader.catalog().rule(relation));
-        if let Some(cardinality) = define.cardinality {
-            rule.cardinality = match cardinality {
-                ast::Cardinality::One => Cardinality::One,
-                ast::Cardinality::Many => Cardinality::Many,
-                ast::Cardinality::Unknown => Cardinality::Unknown,
-            };
-        }
-        if let Some(name) = &define.intent {
-            rule.intent = intent(name)?;
-        }
-        if let Some(name) = &define.policy {
-            rule.policy = policy(name)?;
-        }
-        if let Some(threshold) = &define.threshold {
-            rule.threshold = match self.constant(threshold)?.number() {
-                Some(value) if (0.0..=1.0).contains(&value) => value,
+        let cardinality = define.cardinality.map(|cardinality| match cardinality {
+            ast::Cardinality::One => Cardinality::One,
+            ast::Cardinality::Many => Cardinality::Many,
+            ast::Cardinality::Unknown => Cardinality::Unknown,
+        });
+        let threshold = match &define.threshold {
+            None => None,
+            Some(expr) => match self.constant(expr)?.number() {
+                Some(value) if (0.0..=1.0).contains(&value) => Some(value),
                 _ => {
                     let message = "THRESHOLD takes a number from 0 to 1";
-                    return Err(Diagnostic::at(threshold.span, message).bind());
+                    return Err(Diagnostic::at(expr.span, message).bind());
                 }
-            };
-        }
-        Ok(Write::Define { name: define.name.text.clone(), rule })
+            },
+        };
+        let options = RuleOptions {
+            cardinality,
+            intent: define.intent.as_ref().map(intent).transpose()?,
+            policy: define.policy.as_ref().map(policy).transpose()?,
+            threshold,
+        };
+        Ok(Write::Define { name: define.name.text.clone(), options })
     }
 
     fn remember(&mut self, remember: &ast::Remember) -> Result<Input> {
@@ -188,7 +205,7 @@ impl Binder<'_> {
         };
         self.warn_if_misspelled(&fact.relation);
         let sources = remember.sources.iter().map(|source| self.text(source, "a source"));
-        Ok(Input::Fact(FactInput {
+        Ok(Input::Fact(Box::new(FactInput {
             sources: sources.collect::<Result<_>>()?,
             tail: self.node_input(&fact.tail)?,
             head,
@@ -196,8 +213,8 @@ impl Binder<'_> {
             valid: self.validity(remember)?,
             confidence: self.fact_confidence(remember.confidence.as_ref())?,
             intent: remember.intent.as_ref().map(intent).transpose()?,
-            properties: self.properties(&fact.properties)?,
-        }))
+            properties: self.properties(&fact.properties, &FACT_PROPERTIES)?,
+        })))
     }
 
     /// A new relation whose name is nearly that of an old one is probably not meant.
@@ -261,8 +278,8 @@ impl Binder<'_> {
         Ok(NodeInput {
             label,
             key,
-            properties: self.properties(&others)?,
-            embedding: Embedding::Keep,
+            properties: self.properties(&others, &NODE_PROPERTIES)?,
+            embedding: None,
         })
     }
 
@@ -289,13 +306,17 @@ impl Binder<'_> {
     fn properties(
         &mut self,
         entries: &[(ast::Name, ast::Expr)],
+        own: &[&str],
     ) -> Result<BTreeMap<String, Property>> {
         let mut properties = BTreeMap::new();
         for (name, expr) in entries {
-            if matches!(name.text.as_str(), "key" | "label" | "aliases") {
+            if own.contains(&name.text.as_str()) {
                 let message = format!("`{}` is no property that can be set", name.text);
                 return Err(Diagnostic::at(name.span, message)
-                    .help("the label and key stand before the properties: (:Label 'key' {...})")
+                    .help(
+                        "what every node or fact has is said outside the braces: (:Label 'key'), \
+                         VALID FROM, CONFIDENCE, INTENT, SOURCE",
+                    )
                     .bind());
             }
             let value = self.constant(expr)?.to_property().ok_or_else(|| {
@@ -344,7 +365,7 @@ impl Binder<'_> {
                 .help("write TURN {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}")
                 .bind()
         };
-        let properties = self.properties(&others)?;
+        let properties = self.properties(&others, &NODE_PROPERTIES)?;
         match properties.get("text") {
             Some(Property::String(text)) if !text.is_empty() => {}
             _ => return Err(missing("text")),
@@ -355,7 +376,7 @@ impl Binder<'_> {
             speaker: speaker.ok_or_else(|| missing("speaker"))?,
             at: Some(at.ok_or_else(|| missing("at"))?),
             properties,
-            embedding: Embedding::Keep,
+            embedding: None,
         })
     }
 }

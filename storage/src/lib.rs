@@ -24,6 +24,7 @@ mod lock;
 mod overlay;
 mod reader;
 mod record;
+mod stamp;
 mod store;
 mod transaction;
 pub mod update;

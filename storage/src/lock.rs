@@ -8,7 +8,8 @@ use std::path::Path;
 
 use crate::error::{Result, StorageError};
 
-const FILE: &str = "engraph.lock";
+/// The name of the lock file within the folder.
+pub(crate) const LOCK_FILE: &str = "engraph.lock";
 
 /// The right to write, for as long as it lives.
 pub(crate) struct WriterLock {
@@ -18,7 +19,7 @@ pub(crate) struct WriterLock {
 impl WriterLock {
     /// Takes the lock of the database in `folder`.
     pub(crate) fn take(folder: &Path) -> Result<Self> {
-        let path = folder.join(FILE);
+        let path = folder.join(LOCK_FILE);
         let io = |source| StorageError::Io { path: path.clone(), source };
         let mut file = OpenOptions::new()
             .read(true)

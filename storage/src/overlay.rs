@@ -52,6 +52,25 @@ impl Overlay {
         }
     }
 
+    /// Passes every key that is set, with its value, through `change`.
+    pub(crate) fn rewrite(
+        &mut self,
+        mut change: impl FnMut(Family, &mut Vec<u8>, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        self.undo.clear();
+        for ((family, mut key), value) in std::mem::take(&mut self.changes) {
+            let value = match value {
+                Some(mut value) => {
+                    change(family, &mut key, &mut value)?;
+                    Some(value)
+                }
+                None => None,
+            };
+            self.changes.insert((family, key), value);
+        }
+        Ok(())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }

@@ -123,24 +123,6 @@ impl<'r> Reader<'r> {
         self.scan_edges(past, side, &prefix, to.as_deref(), filter, visit)
     }
 
-    /// Calls `visit` on every edge that the filter keeps, in order of head, until it breaks.
-    pub fn all_edges(
-        &self,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let mut stopped = false;
-        self.scan_edges(Family::Out, Side::Out, &[], None, filter, &mut |edge| {
-            let flow = visit(edge);
-            stopped = flow.is_break();
-            flow
-        })?;
-        if stopped || filter.system == SystemScope::Current {
-            return Ok(());
-        }
-        self.scan_edges(Family::OutPast, Side::Out, &[], None, filter, visit)
-    }
-
     fn scan_edges(
         &self,
         family: Family,

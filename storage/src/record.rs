@@ -202,6 +202,17 @@ pub(crate) fn decode_edge(side: Side, key: &Adjacency, value: &[u8]) -> Option<E
     })
 }
 
+/// Applies `mark` to both bounds of the system time in an edge value; none if it is no edge value.
+pub(crate) fn restamp_edge(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Option<()> {
+    let system = bytes.get_mut(22..EDGE)?;
+    for bound in system.as_chunks_mut::<8>().0 {
+        let mut time = i64::from_le_bytes(*bound);
+        mark(&mut time);
+        *bound = time.to_le_bytes();
+    }
+    Some(())
+}
+
 /// An embedding as bytes.
 pub(crate) fn encode_vector(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|component| component.to_le_bytes()).collect()

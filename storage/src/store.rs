@@ -4,16 +4,17 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use crate::catalog::Catalog;
 use crate::engine::{Durability, Engine, EngineSnapshot};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::Time;
-use crate::lock::WriterLock;
+use crate::graph::{Interval, Time};
+use crate::lock::{LOCK_FILE, WriterLock};
 use crate::overlay::{Overlay, View};
 use crate::reader::Reader;
+use crate::stamp::restamp;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
@@ -54,17 +55,20 @@ impl Counters {
     }
 }
 
-/// What readers need beside a snapshot.
+/// What readers and the writer agree on.
 struct Published {
     catalog: Arc<Catalog>,
+    /// The latest instant that was given to a commit or told to a reader.
     clock: Time,
+    /// The instant of a commit that is being written; no reader is told it, or a later one.
+    committing: Option<Time>,
 }
 
 /// An open database folder.
 pub struct Store {
     engine: Engine,
     writer: Mutex<Counters>,
-    published: RwLock<Published>,
+    published: Mutex<Published>,
     path: PathBuf,
     /// None in a read-only store.
     lock: Option<WriterLock>,
@@ -119,7 +123,7 @@ impl Store {
         }
         check_folder(path)?;
         if !path.join("CURRENT").exists() {
-            return Err(not_a_database(path, "the folder is empty"));
+            return Err(not_a_database(path, "nothing has been stored in it yet"));
         }
         Self::load(Engine::open_read_only(path)?, path, None)
     }
@@ -142,7 +146,7 @@ impl Store {
         Ok(Self {
             engine,
             writer: Mutex::new(counters),
-            published: RwLock::new(Published { catalog, clock: counters.clock }),
+            published: Mutex::new(Published { catalog, clock: counters.clock, committing: None }),
             path: path.to_owned(),
             lock,
         })
@@ -159,11 +163,16 @@ impl Store {
     }
 
     /// The state as it stands; `wall` is what the clock on the wall says.
+    ///
+    /// Invariant: a commit that the state does not hold has a later instant than the state.
     pub fn snapshot(&self, wall: Time) -> Snapshot<'_> {
-        // The names are published before the data that uses them, so this order is safe.
-        let engine = self.engine.snapshot();
-        let published = self.published.read();
-        Snapshot { engine, catalog: Arc::clone(&published.catalog), now: wall.max(published.clock) }
+        let mut published = self.published.lock();
+        let now = match published.committing {
+            Some(commit) => wall.max(published.clock).min(commit - 1),
+            None => wall.max(published.clock),
+        };
+        published.clock = published.clock.max(now);
+        Snapshot { engine: self.engine.snapshot(), catalog: Arc::clone(&published.catalog), now }
     }
 
     /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
@@ -172,27 +181,43 @@ impl Store {
             return Err(StorageError::ReadOnly);
         }
         let counters = self.writer.lock();
-        let catalog = Arc::clone(&self.published.read().catalog);
-        Transaction::new(self, counters, self.engine.snapshot(), catalog, wall)
+        let (catalog, clock) = {
+            let published = self.published.lock();
+            (Arc::clone(&published.catalog), published.clock)
+        };
+        Ok(Transaction::new(self, counters, self.engine.snapshot(), catalog, after(clock, wall)?))
     }
 
-    /// Commits; called with the writer's lock held.
+    /// Commits the changes that are marked with `mark`; called with the writer's lock held. Gives
+    /// the counters as they are then.
     pub(crate) fn publish(
         &self,
-        overlay: &Overlay,
+        overlay: &mut Overlay,
+        counters: Counters,
         catalog: &Arc<Catalog>,
-        clock: Time,
-        durability: Durability,
-    ) -> Result<()> {
-        let before = Arc::clone(&self.published.read().catalog);
-        self.published.write().catalog = Arc::clone(catalog);
-        match self.engine.write(overlay, durability) {
+        mark: Time,
+        (durability, wall): (Durability, Time),
+    ) -> Result<Counters> {
+        let (before, commit) = {
+            let mut published = self.published.lock();
+            let commit = after(published.clock, wall)?;
+            published.committing = Some(commit);
+            (std::mem::replace(&mut published.catalog, Arc::clone(catalog)), commit)
+        };
+        let counters = Counters { clock: commit, ..counters };
+        let written = restamp(overlay, mark, commit).and_then(|()| {
+            counters.put(overlay);
+            self.engine.write(overlay, durability)
+        });
+        let mut published = self.published.lock();
+        published.committing = None;
+        match written {
             Ok(()) => {
-                self.published.write().clock = clock;
-                Ok(())
+                published.clock = commit;
+                Ok(counters)
             }
             Err(error) => {
-                self.published.write().catalog = before;
+                published.catalog = before;
                 Err(error)
             }
         }
@@ -217,6 +242,12 @@ impl Store {
     }
 }
 
+/// An instant behind `clock`, by the clock on the wall unless that stood still or went back.
+fn after(clock: Time, wall: Time) -> Result<Time> {
+    let next = clock.checked_add(1).filter(|next| *next < Interval::MAX);
+    Ok(wall.max(next.ok_or(StorageError::Exhausted("system time"))?))
+}
+
 fn check_format(bytes: &[u8]) -> Result<()> {
     let found = bytes
         .try_into()
@@ -228,10 +259,14 @@ fn check_format(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// An empty folder or one of ours; anything else is left alone.
+/// An empty folder or one of ours; anything else is left alone. The lock file is made before
+/// anything else, so a folder that has one is ours, however far its making came.
 fn check_folder(path: &Path) -> Result<()> {
     if !path.is_dir() {
         return Err(not_a_database(path, "it is a file"));
+    }
+    if path.join(LOCK_FILE).exists() {
+        return Ok(());
     }
     let io = |source| StorageError::Io { path: path.to_owned(), source };
     if path.join("CURRENT").exists() {
@@ -241,14 +276,15 @@ fn check_folder(path: &Path) -> Result<()> {
             false => Err(not_a_database(path, "it is a RocksDB database of something else")),
         };
     }
-    for entry in std::fs::read_dir(path).map_err(io)? {
-        let name = entry.map_err(io)?.file_name();
-        if name != "engraph.lock" {
-            let reason = format!("it holds {}", name.to_string_lossy());
-            return Err(not_a_database(path, &reason));
+    match std::fs::read_dir(path).map_err(io)?.next() {
+        // Another process may have begun to make the database just now.
+        Some(_) if path.join(LOCK_FILE).exists() => Ok(()),
+        Some(entry) => {
+            let name = entry.map_err(io)?.file_name();
+            Err(not_a_database(path, &format!("it holds {}", name.to_string_lossy())))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn not_a_database(path: &Path, reason: &str) -> StorageError {

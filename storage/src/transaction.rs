@@ -28,6 +28,9 @@ use crate::update::{self, Change, Held, Resolution};
 /// The longest key of a node, in bytes.
 pub const KEY_BYTES_MAX: usize = 4096;
 
+/// Edges of a tail that are looked at before its head is.
+const FEW_EDGES: usize = 64;
+
 /// A set of changes that will be committed together.
 pub struct Transaction<'s> {
     store: &'s Store,
@@ -54,14 +57,10 @@ impl<'s> Transaction<'s> {
         counters: MutexGuard<'s, Counters>,
         snapshot: EngineSnapshot<'s>,
         catalog: Arc<Catalog>,
-        wall: Time,
-    ) -> Result<Self> {
-        // A clock that stood still or went back must not give two commits one time.
-        let next = counters.clock.checked_add(1).filter(|next| *next < Interval::MAX);
-        let now = wall.max(next.ok_or(StorageError::Exhausted("system time"))?);
+        now: Time,
+    ) -> Self {
         let pending = *counters;
-        let overlay = Overlay::default();
-        Ok(Self { store, counters, pending, snapshot, overlay, catalog, now })
+        Self { store, counters, pending, snapshot, overlay: Overlay::default(), catalog, now }
     }
 
     /// The transaction's own state: what is committed and what it has changed.
@@ -69,7 +68,7 @@ impl<'s> Transaction<'s> {
         Reader::new(View::new(&self.snapshot, Some(&self.overlay)), &self.catalog, self.now)
     }
 
-    /// The system time of all its changes.
+    /// The instant that marks its changes until it commits.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -276,8 +275,7 @@ impl<'s> Transaction<'s> {
             .map(|(edge, version)| Held { fact: edge.fact, belief: version.belief.clone() })
             .collect();
         let resolution = update::resolve(belief, &beliefs, &rule);
-        let mut fact =
-            held.iter().find(|(edge, _)| edge.tail == belief.tail).map(|held| held.0.fact);
+        let mut fact = resolution.same;
         for change in &resolution.changes {
             let (ended, next) = match change {
                 Change::Insert(belief) => (None, Some(belief)),
@@ -309,15 +307,46 @@ impl<'s> Transaction<'s> {
         relation: RelationId,
         tail: Option<NodeId>,
     ) -> Result<Vec<(Edge, VersionRecord)>> {
+        let edges = match tail {
+            Some(tail) => self.edges_between(head, relation, tail)?,
+            None => self.edges_where(head, Side::Out, relation, usize::MAX, |_| true)?.0,
+        };
         let reader = self.reader();
-        let mut edges = Vec::new();
-        reader.edges(head, Side::Out, Some(relation), &EdgeFilter::CURRENT, &mut |edge| {
-            if tail.is_none_or(|tail| edge.tail == tail) {
+        edges.into_iter().map(|edge| Ok((edge, reader.version(edge.fact, edge.version)?))).collect()
+    }
+
+    /// The believed edges between two nodes. A node with many facts of a relation mostly has them
+    /// with nodes that have few, so the tail's side is tried first.
+    fn edges_between(&self, head: NodeId, relation: RelationId, tail: NodeId) -> Result<Vec<Edge>> {
+        let from_head = |edge: &Edge| edge.head == head;
+        match self.edges_where(tail, Side::In, relation, FEW_EDGES, from_head)? {
+            (edges, true) => Ok(edges),
+            (_, false) => {
+                let to_tail = |edge: &Edge| edge.tail == tail;
+                Ok(self.edges_where(head, Side::Out, relation, usize::MAX, to_tail)?.0)
+            }
+        }
+    }
+
+    /// The believed edges of a node that fit, of the first `limit` ones, and whether these are all.
+    fn edges_where(
+        &self,
+        near: NodeId,
+        side: Side,
+        relation: RelationId,
+        limit: usize,
+        fits: impl Fn(&Edge) -> bool,
+    ) -> Result<(Vec<Edge>, bool)> {
+        let (mut edges, mut seen) = (Vec::new(), 0);
+        let filter = EdgeFilter::CURRENT;
+        self.reader().edges(near, side, Some(relation), &filter, &mut |edge| {
+            seen += 1;
+            if fits(&edge) {
                 edges.push(edge);
             }
-            ControlFlow::Continue(())
+            if seen < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        edges.into_iter().map(|edge| Ok((edge, reader.version(edge.fact, edge.version)?))).collect()
+        Ok((edges, seen < limit))
     }
 
     /// Ends the belief in a fact; its history stays. False if it is not believed.
@@ -380,15 +409,16 @@ impl<'s> Transaction<'s> {
         edge.version.checked_add(1).ok_or(StorageError::Exhausted("version"))
     }
 
-    /// Makes all changes last, at once.
-    pub fn commit(mut self, durability: Durability) -> Result<()> {
+    /// Makes all changes last, at once; `wall` is what the clock on the wall says. Their system
+    /// time is an instant behind every one that a reader was told until now.
+    pub fn commit(mut self, durability: Durability, wall: Time) -> Result<()> {
         if self.overlay.is_empty() {
             return Ok(());
         }
-        self.pending.clock = self.now;
-        self.pending.put(&mut self.overlay);
-        self.store.publish(&self.overlay, &self.catalog, self.now, durability)?;
-        *self.counters = self.pending;
+        let when = (durability, wall);
+        let overlay = &mut self.overlay;
+        let committed = self.store.publish(overlay, self.pending, &self.catalog, self.now, when);
+        *self.counters = committed?;
         Ok(())
     }
 }

@@ -60,6 +60,8 @@ pub struct Resolution {
     pub effect: Effect,
     /// The changes; the one that carries the new belief comes last.
     pub changes: Vec<Change>,
+    /// The held fact that it is part of now, if it is part of one.
+    pub same: Option<FactId>,
     /// Facts that now end where it begins.
     pub closed: Vec<FactId>,
     /// Facts that made room for it in the middle or at the start.
@@ -76,6 +78,7 @@ pub fn resolve(new: &Belief, held: &[Held], rule: &RelationRule) -> Resolution {
     let mut resolution = Resolution {
         effect: Effect::Inserted,
         changes: Vec::new(),
+        same: None,
         closed: Vec::new(),
         split: Vec::new(),
         superseded: Vec::new(),
@@ -144,7 +147,11 @@ fn upgraded(old: &Belief, new: &Belief, policy: ConfidencePolicy) -> f64 {
         ConfidencePolicy::Latest => new.confidence,
         ConfidencePolicy::Max => old.confidence.max(new.confidence),
         ConfidencePolicy::NoisyOr if heard => old.confidence.max(new.confidence),
-        ConfidencePolicy::NoisyOr => 1.0 - (1.0 - old.confidence) * (1.0 - new.confidence),
+        ConfidencePolicy::NoisyOr => {
+            let both = 1.0 - (1.0 - old.confidence) * (1.0 - new.confidence);
+            // Rounding must not take a tiny confidence to nothing.
+            both.max(old.confidence).max(new.confidence)
+        }
     }
 }
 
@@ -229,6 +236,7 @@ fn settle(candidate: Belief, merged: &[&Held], resolution: &mut Resolution) {
         resolution.changes.push(Change::Insert(candidate));
         return;
     };
+    resolution.same = Some(first.fact);
     if rest.is_empty() && resolution.changes.is_empty() && first.belief == candidate {
         resolution.effect = Effect::Unchanged;
         return;

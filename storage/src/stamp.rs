@@ -1,0 +1,56 @@
+//! The system time of a transaction, set when it commits.
+//!
+//! While it is open, a transaction marks its changes with an instant of its own. Readers come and
+//! go meanwhile and are told later instants; so at the commit every mark is moved to an instant
+//! behind all of them, and what was seen as of any instant stays as it was seen.
+
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{NodeRecord, Time, VersionRecord};
+use crate::key;
+use crate::overlay::Overlay;
+use crate::record;
+
+/// Moves every mark `from` in the changes to `to`.
+pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    overlay.rewrite(|family, key, value| {
+        match family {
+            Family::Versions => {
+                let mut version: VersionRecord = record::decode(family, key, value)?;
+                for bound in [&mut version.system.from, &mut version.system.to] {
+                    move_mark(bound, from, to);
+                }
+                *value = record::encode(&version)?;
+            }
+            Family::Out | Family::In | Family::OutPast | Family::InPast => {
+                record::restamp_edge(value, |bound| move_mark(bound, from, to))
+                    .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))?;
+            }
+            Family::Nodes => {
+                let mut node: NodeRecord = record::decode(family, key, value)?;
+                for bound in [&mut node.created, &mut node.system_from] {
+                    move_mark(bound, from, to);
+                }
+                *value = record::encode(&node)?;
+            }
+            Family::NodesPast => {
+                if let Some((_, end)) = key.split_last_chunk_mut() {
+                    let mut bound = key::time_from(*end);
+                    move_mark(&mut bound, from, to);
+                    *end = key::time(bound);
+                }
+            }
+            Family::Meta | Family::Symbols | Family::NodeKeys | Family::Vectors => {}
+        }
+        Ok(())
+    })
+}
+
+fn move_mark(bound: &mut Time, from: Time, to: Time) {
+    if *bound == from {
+        *bound = to;
+    }
+}

@@ -117,6 +117,65 @@ fn transactions_are_whole_or_not_at_all() {
 }
 
 #[test]
+fn what_was_seen_as_of_an_instant_stays_so() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut transaction = db.begin().expect("begins");
+    transaction
+        .execute("REMEMBER (:Person 'Ann')-[knows]->(:Person 'Bob') VALID FROM null", ())
+        .expect("writes");
+    // An instant behind the beginning of the transaction and before its end.
+    let now = db.query("RETURN now() AS t", ()).expect("reads");
+    let then = now.get(0, "t").cloned().expect("a row");
+    let text = "MATCH (p:Person) FOR SYSTEM_TIME AS OF $t RETURN p.key AS k";
+    let facts = "MATCH ()-[f]->() FOR SYSTEM_TIME AS OF $t RETURN f.id AS id";
+    assert!(db.query(text, [("t", then.clone())]).expect("reads").is_empty());
+    transaction.commit().expect("commits");
+    assert!(db.query(text, [("t", then.clone())]).expect("reads").is_empty());
+    assert!(db.query(facts, [("t", then)]).expect("reads").is_empty());
+    assert_eq!(keys(&db), r#"[{"k":"Ann"},{"k":"Bob"}]"#);
+}
+
+#[test]
+fn a_folder_whose_making_was_cut_short_can_be_opened() {
+    let folder = folder();
+    drop(open(folder.path()));
+    // As a kill may leave it: the lock file and some of RocksDB's own, and nothing to open yet.
+    for entry in std::fs::read_dir(folder.path()).expect("readable") {
+        let path = entry.expect("readable").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if name != "engraph.lock" && !name.starts_with("LOG") {
+            std::fs::remove_file(&path).expect("removes");
+        }
+    }
+    let error = Options::new().open_read_only(folder.path()).err().expect("nothing to read");
+    assert!(error.to_string().ends_with("nothing has been stored in it yet"), "{error}");
+    let db = open(folder.path());
+    db.execute("REMEMBER (:Person 'Ann')", ()).expect("writes");
+    assert_eq!(keys(&db), r#"[{"k":"Ann"}]"#);
+}
+
+#[test]
+fn long_paths_and_wide_beams_stay_within_the_limits() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut transaction = db.begin().expect("begins");
+    for i in 0..2_000 {
+        let text = format!("REMEMBER (:T 't{i}')-[next]->(:T 't{}') VALID FROM null", i + 1);
+        transaction.execute(&text, ()).expect("writes");
+    }
+    transaction.commit().expect("commits");
+    let count = "MATCH (a:T 't0')-[:next]->*(b) RETURN count(*) AS n";
+    assert_eq!(db.query(count, ()).expect("needs no lists").to_json(), r#"[{"n":2001}]"#);
+    let limits = Limits { rows_max: 10_000, ..Limits::default() };
+    drop(db);
+    let db = Options::new().limits(limits).open(folder.path()).expect("opens");
+    let lists = "MATCH (a:T 't0')-[f:next]->*(b) RETURN count(f) AS n";
+    let error = db.query(lists, ()).expect_err("two million facts in lists");
+    assert!(error.to_string().contains("more than 10000 rows"), "{error}");
+}
+
+#[test]
 fn a_failing_script_rolls_its_transaction_back() {
     let folder = folder();
     let db = open(folder.path());

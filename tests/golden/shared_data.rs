@@ -102,6 +102,16 @@ fn an_import_that_cannot_write_ends_with_the_reason() {
     let line = |i: u32| format!(r#"{{"node":{{"label":"P","key":"p{i}"}}}}"#);
     let lines: Vec<String> = (0..5_000).map(line).collect();
     let file = write(folder.path(), "nodes.jsonl", &lines.join("\n"));
+    let deep = format!("{}1{}", "[".repeat(70), "]".repeat(70));
+    let odd = format!(
+        r#"{{"node":{{"label":"P","key":"a","properties":{{"x":{deep}}}}}}}
+{{"node":{{"label":"P","key":"b"}}}}"#
+    );
+    let odd = write(folder.path(), "odd.jsonl", &odd);
+    let report = import::jsonl(&open(&folder.path().join("odd")), &odd, &mut silent);
+    let report = report.expect("imports");
+    assert_eq!((count(&report, "nodes"), report.refused.len()), (1, 1), "{report:?}");
+    assert!(report.refused[0].reason.contains("nests too deep"), "{report:?}");
     drop(open(&folder.path().join("db")));
     let db = Options::new().open_read_only(folder.path().join("db")).expect("opens");
     let error = import::jsonl(&db, &file, &mut silent).expect_err("is read-only");

@@ -85,5 +85,9 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
         1 => output.note("1 line was refused"),
         count => output.note(&format!("{count} lines were refused")),
     }
-    Ok(())
+    // A script must notice a file of which nothing could be used.
+    match report.stored.is_empty() && !report.refused.is_empty() {
+        true => Err(Failure::Shown),
+        false => Ok(()),
+    }
 }

@@ -26,6 +26,7 @@ A statement may run over several lines and ends with a semicolon:
   EXPLAIN MATCH (p:Person) RETURN p.key;
   BEGIN; ... COMMIT; or ROLLBACK;
 
+.let n = e   lets $n stand for the value of an expression, as in .let before = now()
 .read FILE   runs the statements of a file
 .help        shows this
 .quit        leaves, as Ctrl-D does; Ctrl-C drops what was typed";
@@ -33,7 +34,8 @@ A statement may run over several lines and ends with a semicolon:
 /// Runs the shell until its input ends.
 pub(super) fn run(shell: &Shell, output: &mut Output) -> Result<()> {
     let db = Engraph::open(&shell.db)?;
-    let mut shell = Repl { session: db.session(), output, width: terminal_width() };
+    let mut shell =
+        Repl { session: db.session(), params: Params::new(), output, width: terminal_width() };
     match std::io::stdin().is_terminal() {
         true => shell.person()?,
         false => shell.lines(std::io::stdin().lock(), Path::new("stdin"), Commands::Obeyed)?,
@@ -59,6 +61,7 @@ enum Next {
 
 /// Read, evaluate, print, loop.
 struct Repl<'d, 'o> {
+    params: Params,
     session: Session<'d>,
     output: &'o mut Output,
     width: Option<u16>,
@@ -134,6 +137,7 @@ impl Repl<'_, '_> {
         match word.trim_end_matches(';') {
             _ if !is_command(text) => self.statements(text)?,
             ".help" | "help" => self.output.line(HELP)?,
+            ".let" => self.bind(rest)?,
             ".read" => self.read(rest.trim())?,
             ".quit" | ".exit" | "quit" | "exit" => return Ok(Next::Leave),
             unknown => {
@@ -142,6 +146,22 @@ impl Repl<'_, '_> {
             }
         }
         Ok(Next::Input)
+    }
+
+    /// Gives a parameter the value of an expression.
+    fn bind(&mut self, text: &str) -> Result<()> {
+        let usage = || Failure::Other(".let needs a name and a value, as in .let n = 5".to_owned());
+        let (name, expression) = text.split_once('=').ok_or_else(usage)?;
+        let (name, expression) = (name.trim(), expression.trim().trim_end_matches(';'));
+        if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+            return Err(usage());
+        }
+        let query = format!("RETURN {expression} AS value");
+        let answers = self.session.execute(&query, self.params.clone())?;
+        let value = answers.first().and_then(|rows| rows.get(0, "value")).ok_or_else(usage)?;
+        self.output.line(&format!("${name} = {value}"))?;
+        self.params = std::mem::take(&mut self.params).with(name, value.clone());
+        Ok(())
     }
 
     fn read(&mut self, name: &str) -> Result<()> {
@@ -156,7 +176,7 @@ impl Repl<'_, '_> {
     fn statements(&mut self, text: &str) -> Result<()> {
         let (output, width) = (&mut *self.output, self.width);
         let mut printed = Ok(());
-        self.session.execute_each(text, &Params::new(), &mut |rows| {
+        self.session.execute_each(text, &self.params, &mut |rows| {
             if printed.is_ok() {
                 printed = output.rows(&rows, Format::Table, width);
             }

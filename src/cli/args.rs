@@ -98,7 +98,8 @@ pub(super) enum Format {
 }
 
 const IMPORT_EXAMPLES: &str = "\
-Lines that cannot be stored are named on stderr and the others are stored: exit code 0.
+Lines that cannot be stored are named on stderr and the others are stored; exit code 1 only if none
+could be.
 
 Examples:
   engraph import my.memory jsonl facts.jsonl

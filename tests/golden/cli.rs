@@ -321,6 +321,11 @@ fn a_shell_obeys_commands_and_reads_files() {
     let place = format!("{}: the statement begins in line 2\n", bad.display());
     assert!(text(&output.stderr).ends_with(&place), "{}", text(&output.stderr));
     message(&shell(db.path(), ".frobnicate\n"), 1);
+    message(&shell(db.path(), ".let x\n"), 1);
+    let values = ".let a = 2\n.let b = $a + 3\nRETURN $b * 2 AS x;\n";
+    let shown = shell(db.path(), values);
+    assert!(answer(&shown).starts_with("$a = 2\n$b = 5\n"), "{}", answer(&shown));
+    assert!(answer(&shown).contains(" 10"), "{}", answer(&shown));
     message(&shell(db.path(), ".read /no/such/file\n"), 1);
 }
 
@@ -411,6 +416,11 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     let read =
         ["query", db, "--format", "csv", "-e", "MATCH (a)-[f]->(b) RETURN a.label, f.relation"];
     assert_eq!(answer(&engraph(&read, "")), "a.label,f.relation\r\nX,likes\r\n");
+
+    // A file of which nothing can be used is a failure.
+    let useless = write(&files, "useless.jsonl", "no json\n");
+    let useless = useless.to_str().expect("a plain path");
+    message(&engraph(&["import", db, "jsonl", useless], ""), 1);
 
     let other = files.path().join("other");
     let path = other.to_str().expect("a plain path");

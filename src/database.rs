@@ -203,7 +203,9 @@ impl Engraph {
         Session::new(self)
     }
 
-    /// Begins a transaction, once no other one is open.
+    /// Begins a transaction, once no other one is open. Until it ends, every other writer waits; so
+    /// a thread that holds one must write through it and not through the database, or it waits for
+    /// itself.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

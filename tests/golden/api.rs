@@ -1,24 +1,11 @@
 //! The Rust API: opening, locking, sessions, transactions, limits.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engraph::{
-    Durability, Engraph, Error, FixedEmbedder, Limits, MiniLm, Options, Params, StorageError, Value,
-};
+use engraph::{Engraph, Error, Limits, MiniLm, Options, Params, StorageError, Value};
 
-fn open(folder: &Path) -> Engraph {
-    Options::new()
-        .durability(Durability::Buffered)
-        .embedder(Arc::new(FixedEmbedder))
-        .open(folder)
-        .expect("opens")
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
+use crate::{folder, open};
 
 fn keys(db: &Engraph) -> String {
     db.query("MATCH (p:Person) RETURN p.key AS k ORDER BY k", ()).expect("reads").to_json()

@@ -1,11 +1,10 @@
 //! Random writes against what was seen when they were made: the past does not change, both sides
 //! of the graph agree, and a ONE relation has at most one stable tail at a time.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use engraph::{Durability, Engraph, Fact, FixedEmbedder, Interval, Options, Params, Value};
+use engraph::{Engraph, Fact, Interval, Params, Value};
 use proptest::prelude::*;
+
+use crate::{folder, open};
 
 /// One write: which head, relation and tail, from which day, for how long, how sure.
 #[derive(Clone, Debug)]
@@ -39,14 +38,6 @@ fn act() -> impl Strategy<Value = Act> {
         });
     let retract = (0u8..3, 0u8..4).prop_map(|(head, tail)| Act::Retract { head, tail });
     prop_oneof![12 => assert, 2 => retract, 1 => Just(Act::Reopen)]
-}
-
-fn open(folder: &Path) -> Engraph {
-    Options::new()
-        .durability(Durability::Buffered)
-        .embedder(Arc::new(FixedEmbedder))
-        .open(folder)
-        .expect("opens")
 }
 
 const DAY: i64 = 86_400_000_000;
@@ -115,7 +106,7 @@ proptest! {
 
     #[test]
     fn the_past_does_not_change(acts in prop::collection::vec(act(), 1..40)) {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = folder();
         let mut db = open(folder.path());
         db.query("DEFINE RELATION one CARDINALITY ONE", ()).expect("defines");
         db.query("DEFINE RELATION many CARDINALITY MANY", ()).expect("defines");

@@ -2,22 +2,11 @@
 //! shipping them, are used where they lie beside the checkout.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use engraph::import::{self, CsvOptions, Report};
-use engraph::{Durability, Engraph, Error, FixedEmbedder, Options};
+use engraph::{Durability, Engraph, Error, Options};
 
-fn open(folder: &Path) -> Engraph {
-    Options::new()
-        .durability(Durability::Buffered)
-        .embedder(Arc::new(FixedEmbedder))
-        .open(folder)
-        .expect("opens")
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
+use crate::{folder, open};
 
 fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     let file = folder.join(name);

@@ -17,6 +17,7 @@
 //! Start at [`Engraph::open`].
 
 mod bind;
+mod cell;
 mod database;
 mod error;
 mod exec;

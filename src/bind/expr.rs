@@ -4,8 +4,8 @@ use engraph_grammar::ast::{self, ExprKind as Ast, Literal, Span};
 use engraph_grammar::closest;
 
 use crate::bind::Binder;
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::Cell;
 use crate::exec::eval;
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Function};
 use crate::rows::Value;

@@ -9,8 +9,8 @@ use engraph_storage::graph::{EdgeFilter, Intent, Side, SystemScope};
 
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::{BeamSearch, LogicalPlan, Step};
 use engraph_grammar::closest;

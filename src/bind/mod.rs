@@ -13,8 +13,8 @@ use engraph_grammar::closest;
 use engraph_storage::Reader;
 use engraph_storage::graph::{Interval, LabelId, RelationId, SystemScope, Time, ValidScope};
 
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::Cell;
 use crate::exec::context::Context;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::Slot;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_grammar::ast::Span;
 
+use crate::cell::{Cell, Key, Row};
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::{Cell, Key, Row};
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, Ready, eval};
 use crate::plan;

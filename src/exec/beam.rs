@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{NodeId, Time};
 
+use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::bind_path::extend;
-use crate::exec::cell::{Cell, NodeRef, PathRef, Row};
 use crate::exec::context::Context;
 use crate::exec::expand::edges_of;
 use crate::exec::{Chunk, Operator, eval};

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use engraph_storage::graph::{self, Edge, NodeId, NodeRecord, Properties, SystemScope};
 use engraph_storage::{Reader, StorageError};
 
+use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::{Cell, NodeRef, PathRef};
 use crate::models::Models;
 use crate::rows::{self, Value};
 use crate::text;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::cell::Key;
 use crate::error::Result;
-use crate::exec::cell::Key;
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator};
 use crate::plan::expr::Slot;

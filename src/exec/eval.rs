@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use engraph_grammar::ast::{BinaryOp, Span, UnaryOp};
 
+use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::{Cell, Row};
 use crate::exec::context::Context;
 use crate::models;
 use crate::plan::expr::{Expr, ExprKind, Function, sign};

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use engraph_storage::graph::{Edge, FactId, NodeId, Side};
 
+use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::{Cell, NodeRef, Row};
 use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator};
 use crate::plan::Step;

@@ -9,7 +9,6 @@
 mod aggregate;
 mod beam;
 mod bind_path;
-pub(crate) mod cell;
 pub(crate) mod context;
 mod distinct;
 pub(crate) mod eval;
@@ -24,8 +23,8 @@ mod search;
 mod slice;
 mod sort;
 
+use crate::cell::Row;
 use crate::error::Result;
-use crate::exec::cell::Row;
 use crate::exec::context::Context;
 use crate::plan::expr::Slot;
 use crate::plan::{BoundQuery, LogicalPlan};

@@ -2,8 +2,8 @@
 
 use engraph_storage::graph::{NodeRecord, SystemScope};
 
+use crate::cell::{Cell, NodeRef, Row};
 use crate::error::Result;
-use crate::exec::cell::{Cell, NodeRef, Row};
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, eval};
 use crate::plan::Labels;

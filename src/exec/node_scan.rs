@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use engraph_storage::graph::{LabelId, SystemScope};
 
+use crate::cell::{Cell, NodeRef, Row};
 use crate::error::Result;
-use crate::exec::cell::{Cell, NodeRef, Row};
 use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator};
 use crate::plan::Labels;

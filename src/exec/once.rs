@@ -1,7 +1,7 @@
 //! One row in which nothing is bound.
 
+use crate::cell::Cell;
 use crate::error::Result;
-use crate::exec::cell::Cell;
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator};
 

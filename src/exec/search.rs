@@ -4,8 +4,8 @@
 
 use engraph_storage::graph::{NodeId, SystemScope};
 
+use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
-use crate::exec::cell::{Cell, NodeRef, Row};
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, Ready, drain, eval};
 use crate::models::dot;

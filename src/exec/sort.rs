@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::cell::{Cell, Row};
 use crate::error::Result;
-use crate::exec::cell::{Cell, Row};
 use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval};
 use crate::plan::SortKey;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use engraph_grammar::ast::{BinaryOp, Span, UnaryOp};
 
-use crate::exec::cell::Cell;
+use crate::cell::Cell;
 
 /// The place of a bound name in a row.
 pub(crate) type Slot = usize;

@@ -10,9 +10,9 @@ use engraph_storage::graph::{
 };
 
 use crate::bind::{Binder, intent};
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
 use crate::exec;
-use crate::exec::cell::Cell;
 use crate::exec::context::{Context, Limits};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::models::Models;

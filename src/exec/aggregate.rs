@@ -113,7 +113,9 @@ impl Aggregate {
         let mut collected = 0;
         while let Some(chunk) = input.next(context)? {
             let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.1).collect();
-            eval::warm(&exprs, &chunk, context)?;
+            let arguments = self.aggregates.iter().filter_map(|one| one.argument.as_ref());
+            let all: Vec<&Expr> = exprs.iter().copied().chain(arguments).collect();
+            eval::warm(&all, chunk.iter(), context)?;
             for row in &chunk {
                 let key: Vec<Cell> = exprs
                     .iter()

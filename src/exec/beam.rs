@@ -28,6 +28,7 @@ pub(crate) struct Beam {
 }
 
 /// A path with its score, as the row that binds it.
+#[derive(Clone)]
 struct Candidate {
     score: f64,
     path: Arc<PathRef>,
@@ -95,7 +96,7 @@ impl Beam {
         Ok(paths)
     }
 
-    /// The paths as rows with their scores; the model sees all of them in one call.
+    /// The paths as rows with their scores; the model sees many of them in one call.
     fn scored(
         &self,
         row: &Row,
@@ -114,8 +115,7 @@ impl Beam {
             (path, parent, row)
         };
         let bound: Vec<(Arc<PathRef>, usize, Row)> = paths.into_iter().map(bind).collect();
-        let rows: Vec<Row> = bound.iter().map(|(_, _, row)| row.clone()).collect();
-        eval::warm(&[&self.search.order], &rows, context)?;
+        eval::warm(&[&self.search.order], bound.iter().map(|(_, _, row)| row), context)?;
         bound
             .into_iter()
             .map(|(path, parent, mut row)| {
@@ -161,12 +161,7 @@ impl Beam {
                 None => true,
             };
             if holds {
-                accepted.push(Candidate {
-                    score: candidate.score,
-                    path: Arc::clone(&candidate.path),
-                    row: candidate.row.clone(),
-                    parent: candidate.parent,
-                });
+                accepted.push(candidate.clone());
             }
         }
         Ok(accepted)

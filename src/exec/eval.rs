@@ -72,8 +72,12 @@ pub(crate) fn holds(condition: &Expr, row: &Row, context: &Context<'_>) -> Resul
     }
 }
 
-/// Embeds, in one model call, every text that `similarity` in these expressions will ask for.
-pub(crate) fn warm(exprs: &[&Expr], rows: &[Row], context: &Context<'_>) -> Result<()> {
+/// Embeds, many at once, every text that `similarity` in these expressions will ask for.
+pub(crate) fn warm<'r>(
+    exprs: &[&Expr],
+    rows: impl Iterator<Item = &'r Row> + Clone,
+    context: &Context<'_>,
+) -> Result<()> {
     let mut arguments = Vec::new();
     for expr in exprs {
         expr.walk(&mut |inner| {
@@ -83,8 +87,8 @@ pub(crate) fn warm(exprs: &[&Expr], rows: &[Row], context: &Context<'_>) -> Resu
         });
     }
     let mut texts = Vec::new();
-    for (argument, row) in arguments.iter().flat_map(|part| rows.iter().map(move |row| (part, row)))
-    {
+    let pairs = arguments.iter().flat_map(|part| rows.clone().map(move |row| (part, row)));
+    for (argument, row) in pairs {
         let cell = eval(argument, row, context)?;
         if context.stored_vector(&cell)?.is_none()
             && let Some(text) = context.text(&cell)?

@@ -16,7 +16,7 @@ impl Operator for Filter {
     fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
         while let Some(input) = self.input.next(context)? {
             if !self.tentative {
-                eval::warm(&[&self.condition], &input, context)?;
+                eval::warm(&[&self.condition], input.iter(), context)?;
             }
             let mut chunk = Vec::new();
             for row in input {

@@ -14,7 +14,7 @@ impl Operator for Project {
     fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
         let Some(mut chunk) = self.input.next(context)? else { return Ok(None) };
         let exprs: Vec<&Expr> = self.items.iter().map(|item| &item.1).collect();
-        eval::warm(&exprs, &chunk, context)?;
+        eval::warm(&exprs, chunk.iter(), context)?;
         for row in &mut chunk {
             for (slot, expr) in &self.items {
                 row[*slot] = eval::eval(expr, row, context)?;

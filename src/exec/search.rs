@@ -2,6 +2,8 @@
 //!
 //! Conditions hold inside the search: a node that fails them takes no place among the best.
 
+use std::sync::Arc;
+
 use engraph_storage::graph::{NodeId, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
@@ -28,10 +30,11 @@ pub(crate) struct Search {
 
 impl Search {
     fn search(&self, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
-        let mut found = Vec::new();
+        self.check_model(context)?;
         if self.bound {
             return self.among(rows, context);
         }
+        let mut found = Vec::new();
         for row in rows {
             let query = self.vector(row, context)?;
             let mut scores = self.scores(&query, context)?;
@@ -111,8 +114,8 @@ impl Search {
             .execute()
     }
 
-    /// The embedding of the query; an error if another model made those that are stored.
-    fn vector(&self, row: &Row, context: &Context<'_>) -> Result<std::sync::Arc<[f32]>> {
+    /// The embedding of the query.
+    fn vector(&self, row: &Row, context: &Context<'_>) -> Result<Arc<[f32]>> {
         let cell = eval::eval(&self.query, row, context)?;
         let text = match &cell {
             Cell::String(text) => text,
@@ -122,22 +125,22 @@ impl Search {
             }
         };
         let vectors = context.embed(&[text])?;
+        let vector = vectors.into_iter().next();
+        vector.ok_or_else(|| Diagnostic::at(self.query.span, "no embedding").execute())
+    }
+
+    /// An error if another model made the embeddings that are stored.
+    fn check_model(&self, context: &Context<'_>) -> Result<()> {
+        let Some(stored) = context.reader.model()? else { return Ok(()) };
         let model = context.models.embedder()?;
-        match context.reader.model()? {
-            Some(stored) if stored != model.id() => {
-                let message = format!(
-                    "the embeddings were made by {stored}, and the query by {}",
-                    model.id()
-                );
-                Err(Diagnostic::at(self.query.span, message)
-                    .help("open the database with the model that made its embeddings")
-                    .execute())
-            }
-            _ => vectors
-                .into_iter()
-                .next()
-                .ok_or_else(|| Diagnostic::at(self.query.span, "no embedding").execute()),
+        if stored == model.id() {
+            return Ok(());
         }
+        let message =
+            format!("the embeddings were made by {stored}, and the query by {}", model.id());
+        Err(Diagnostic::at(self.query.span, message)
+            .help("open the database with the model that made its embeddings")
+            .execute())
     }
 
     /// The row with the node and its score, if the node exists then and fulfils the condition.

@@ -23,7 +23,7 @@ impl Sort {
         let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.expr).collect();
         let mut rows: Vec<(Vec<Cell>, Row)> = Vec::new();
         while let Some(chunk) = input.next(context)? {
-            eval::warm(&exprs, &chunk, context)?;
+            eval::warm(&exprs, chunk.iter(), context)?;
             for row in chunk {
                 let key = exprs.iter().map(|expr| eval::eval(expr, &row, context));
                 rows.push((key.collect::<Result<_>>()?, row));

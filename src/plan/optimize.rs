@@ -46,8 +46,9 @@ fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
     rewrite(plan, &|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative: false } => {
             let span = condition.span;
+            let elements = elements(&input);
             let (sure, unsure): (Vec<Expr>, Vec<Expr>) =
-                conjuncts(condition).into_iter().partition(cannot_fail);
+                conjuncts(condition).into_iter().partition(|part| cannot_fail(part, &elements));
             let mut plan = sure.into_iter().fold(*input, |plan, part| push(plan, part, false));
             for part in &unsure {
                 if passes(&plan, part) && !asks_model(part) {
@@ -74,8 +75,32 @@ fn asks_model(condition: &Expr) -> bool {
     asks
 }
 
+/// The slots that hold a node, and those that hold a single fact: each may be asked for any
+/// property, and a node for its label.
+#[derive(Default)]
+struct Elements {
+    nodes: Vec<Slot>,
+    facts: Vec<Slot>,
+}
+
+fn elements(plan: &LogicalPlan) -> Elements {
+    let mut slots = plan.input().map_or_else(Elements::default, elements);
+    match plan {
+        LogicalPlan::NodeScan { node, .. }
+        | LogicalPlan::NodeLookup { node, .. }
+        | LogicalPlan::Search { node, .. } => slots.nodes.push(*node),
+        LogicalPlan::Expand { step, .. } | LogicalPlan::Beam { step, .. } => {
+            slots.nodes.push(step.to);
+            slots.facts.extend(step.hops.is_none().then_some(step.fact));
+        }
+        _ => {}
+    }
+    slots
+}
+
 /// Whether a condition has a value for every row.
-fn cannot_fail(condition: &Expr) -> bool {
+fn cannot_fail(condition: &Expr, elements: &Elements) -> bool {
+    let is_node = |slot: &Slot| elements.nodes.contains(slot);
     let mut sure = true;
     condition.walk(&mut |expr| {
         sure &= match &expr.kind {
@@ -86,10 +111,13 @@ fn cannot_fail(condition: &Expr) -> bool {
             | ExprKind::Or(_)
             | ExprKind::Unary(UnaryOp::Not | UnaryOp::IsNull | UnaryOp::IsNotNull, _)
             | ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, ..) => true,
-            // Of a node or fact; of a value, it may be asked of something that has no properties.
-            ExprKind::Property(of, _) | ExprKind::HasLabel(of, _) => {
-                matches!(of.kind, ExprKind::Slot(..))
+            ExprKind::HasLabel(of, _) => {
+                matches!(&of.kind, ExprKind::Slot(slot, _) if is_node(slot))
             }
+            ExprKind::Property(of, _) => matches!(
+                &of.kind,
+                ExprKind::Slot(slot, _) if is_node(slot) || elements.facts.contains(slot)
+            ),
             _ => false,
         };
     });

@@ -4,8 +4,8 @@
 //! statement ──prepare──▶ Write ──embed──▶ vectors ──apply, one transaction──▶ what happened
 //! ```
 //!
-//! No model runs while the writer's lock is held, except in a transaction that the caller keeps
-//! open.
+//! No model runs while the writer's lock is held, but in a transaction that the caller keeps open,
+//! in a `RETRACT` whose query asks one, and where another writer changed a text in between.
 
 pub(crate) mod statement;
 
@@ -158,12 +158,18 @@ fn new_text(node: &NodeInput, known: &mut Known, reader: Reader<'_>) -> Result<O
         Entry::Occupied(entry) => entry.into_mut(),
         Entry::Vacant(entry) => entry.insert(held_properties(node, reader)?),
     };
-    let before = text::of_node(properties);
-    for (name, value) in &node.properties {
-        properties.insert(name.clone(), value.clone());
-    }
-    let after = text::of_node(properties);
+    let (before, after) = texts_of(node, properties);
     Ok(if after == before { None } else { after })
+}
+
+/// The text of a node before an input and after it; the properties are those after it then.
+fn texts_of(
+    node: &NodeInput,
+    properties: &mut BTreeMap<String, Value>,
+) -> (Option<String>, Option<String>) {
+    let before = text::of_node(properties);
+    properties.extend(node.properties.clone());
+    (before, text::of_node(properties))
 }
 
 fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<String, Value>> {
@@ -184,9 +190,9 @@ pub(crate) fn put_node(
     if !node.touches_text() {
         return Ok(transaction.put_node(&node.label, &node.key, &node.properties)?);
     }
-    let before = text::of_node(&held_properties(node, transaction.reader())?);
+    let mut properties = held_properties(node, transaction.reader())?;
+    let (before, after) = texts_of(node, &mut properties);
     let id = transaction.put_node(&node.label, &node.key, &node.properties)?;
-    let after = text::of_node(&held_properties(node, transaction.reader())?);
     if before == after {
         return Ok(id);
     }

@@ -10,11 +10,12 @@
 //! With `UPDATE_GOLDEN=1` the answers are written anew: read the diff before you commit it.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engraph::{Durability, Family, FixedEmbedder, Options, Params, Rows, Session, Value};
+use engraph::{Durability, Family, FixedEmbedder, Options, Params, Rows, Session};
+
+use crate::table;
 
 /// What looks like a path of the repository and is none: a user's database, a key in it, a word.
 const NOT_OURS: [&str; 3] = ["my.memory/", "rule/", "I/O"];
@@ -202,23 +203,12 @@ fn answer(session: &mut Session<'_>, input: &str, params: &mut Params) -> Result
     }
     let mut out = String::new();
     let mut print = |rows: Rows| {
-        table(&rows, &mut out);
+        table(&rows, "", &mut out);
         Ok(())
     };
     match session.execute_each(input, params, &mut print) {
         Ok(()) => Ok(out),
         Err(error) => Err(error.report(false)),
-    }
-}
-
-fn table(rows: &Rows, out: &mut String) {
-    for warning in &rows.warnings {
-        writeln!(out, "warning: {warning}").expect("a string");
-    }
-    writeln!(out, "{}", rows.columns.join(" | ")).expect("a string");
-    for row in &rows.rows {
-        let cells: Vec<String> = row.iter().map(Value::to_string).collect();
-        writeln!(out, "{}", cells.join(" | ")).expect("a string");
     }
 }
 

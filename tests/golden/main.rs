@@ -7,10 +7,11 @@ mod history;
 mod scripts;
 mod shared_data;
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use engraph::{Durability, Engraph, FixedEmbedder, Options};
+use engraph::{Durability, Engraph, FixedEmbedder, Options, Rows, Value};
 
 /// A database that needs no model and waits for no disk.
 fn open(folder: &Path) -> Engraph {
@@ -24,4 +25,16 @@ fn open(folder: &Path) -> Engraph {
 /// A folder that goes with the test.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
+}
+
+/// An answer as scripts and docs show it: warnings, columns, then a line a row.
+fn table(rows: &Rows, indent: &str, out: &mut String) {
+    for warning in &rows.warnings {
+        writeln!(out, "warning: {warning}").expect("a string");
+    }
+    writeln!(out, "{}", rows.columns.join(" | ")).expect("a string");
+    for row in &rows.rows {
+        let cells: Vec<String> = row.iter().map(Value::to_string).collect();
+        writeln!(out, "{indent}{}", cells.join(" | ")).expect("a string");
+    }
 }

@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engraph::{Durability, Engraph, FixedEmbedder, Options, Params, Rows, Session, Value};
+use engraph::{Durability, Engraph, FixedEmbedder, Options, Params, Rows, Session};
+
+use crate::table;
 
 /// An input and the answer that is expected of it.
 struct Block {
@@ -55,7 +57,7 @@ fn answer(session: &mut Session<'_>, input: &str, params: &mut Params) -> String
         }
     }
     let mut print = |rows: Rows| {
-        table(&rows, &mut out);
+        table(&rows, "  ", &mut out);
         Ok(())
     };
     if let Err(error) = session.execute_each(&statements, params, &mut print) {
@@ -65,17 +67,6 @@ fn answer(session: &mut Session<'_>, input: &str, params: &mut Params) -> String
     out.lines()
         .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{line}\n") })
         .collect()
-}
-
-fn table(rows: &Rows, out: &mut String) {
-    for warning in &rows.warnings {
-        writeln!(out, "warning: {warning}").expect("a string");
-    }
-    writeln!(out, "{}", rows.columns.join(" | ")).expect("a string");
-    for row in &rows.rows {
-        let cells: Vec<String> = row.iter().map(Value::to_string).collect();
-        writeln!(out, "  {}", cells.join(" | ")).expect("a string");
-    }
 }
 
 fn database(folder: &Path, optimized: bool) -> Engraph {

@@ -11,11 +11,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use engraph::{Durability, Family, FixedEmbedder, Options, Params, Rows, Session};
+use engraph::{Family, Params, Rows, Session};
 
-use crate::table;
+use crate::{folder, open, table};
 
 /// What looks like a path of the repository and is none: a user's database, a key in it, a word.
 const NOT_OURS: [&str; 3] = ["my.memory/", "rule/", "I/O"];
@@ -127,10 +126,8 @@ impl Page {
 
     /// Runs the examples; gives the blocks whose answer is another, with the answer.
     fn run(&mut self) -> Vec<(Fence, String)> {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let options =
-            Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
-        let db = options.open(folder.path()).expect("a new folder");
+        let folder = folder();
+        let db = open(folder.path());
         let mut session = db.session();
         let mut params = Params::new();
         let mut stale = Vec::new();

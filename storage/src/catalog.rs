@@ -22,6 +22,11 @@ enum Kind {
 /// Prefix of the rules in `meta`.
 const RULE: &[u8] = b"rule/";
 
+/// Whether a key of `meta` is that of a rule.
+pub(crate) fn is_rule(key: &[u8]) -> bool {
+    key.starts_with(RULE)
+}
+
 /// Interned names of one kind, in order of their ids.
 #[derive(Clone, Debug, Default)]
 struct Names {
@@ -127,6 +132,11 @@ impl Catalog {
     /// Every label, in order of its id.
     pub fn labels(&self) -> impl Iterator<Item = (LabelId, &str)> {
         self.labels.names.iter().map(|name| (LabelId(self.labels.ids[name]), name.as_str()))
+    }
+
+    /// Every relation with a rule of its own.
+    pub fn rules(&self) -> impl Iterator<Item = (RelationId, &RelationRule)> {
+        self.rules.iter().map(|(relation, rule)| (*relation, rule))
     }
 
     /// Every relation's name, in order of its id.

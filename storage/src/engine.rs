@@ -6,58 +6,70 @@
 use std::path::Path;
 
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType, Options,
-    ReadOptions, WriteBatch, WriteOptions,
+    BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily, ColumnFamilyDescriptor,
+    CompactOptions, DB, DBCompressionType, DBRecoveryMode, FlushOptions, Options, ReadOptions,
+    WaitForCompactOptions, WriteBatch, WriteBufferManager, WriteOptions,
 };
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::overlay::{Overlay, Visit};
+use crate::snapshots::{Pin, Snapshots};
 
-/// Memory for blocks that were read, shared by all families.
-const BLOCK_CACHE_BYTES: usize = 64 << 20;
-/// Memory for writes not yet in a table, over all families.
-const WRITE_BUFFERS_BYTES: usize = 64 << 20;
-/// Memory for the writes of one family.
-const WRITE_BUFFER_BYTES: usize = 16 << 20;
 /// The most log a restart has to replay.
 const LOG_BYTES_MAX: u64 = 64 << 20;
 /// Files kept open by a writer.
 const OPEN_FILES_MAX: i32 = 256;
 /// Times that a reader beside a writer tries again when files moved under it.
 const READ_ONLY_ATTEMPTS: usize = 8;
+/// Bytes of a write batch in front of its changes.
+const BATCH_HEADER: usize = 12;
 
-/// How long a commit waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// Until the log is on the disk: survives a crash of the machine.
-    #[default]
-    Sync,
-    /// Until the system has the log: survives a crash of the process, and may lose the last
-    /// commits when the machine stops.
-    Buffered,
+/// How much memory an open database may hold on to.
+///
+/// Beside these, each open reader and writer has what its statement needs, and every open table a
+/// few kilobytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Bytes for blocks that were read, with the indexes and filters of tables; write buffers are
+    /// charged to it.
+    pub cache: usize,
+    /// Bytes for writes that are not in a table yet, over all families.
+    pub write_buffers: usize,
+}
+
+impl Default for Memory {
+    /// 128 MiB, of which at most 48 MiB for writes.
+    fn default() -> Self {
+        Self { cache: 128 << 20, write_buffers: 48 << 20 }
+    }
 }
 
 /// An open engine.
 pub(crate) struct Engine {
     db: DB,
+    snapshots: Snapshots,
 }
 
 impl Engine {
     /// Opens for writing, and creates what is missing.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let options = database_options(OPEN_FILES_MAX);
-        let db = DB::open_cf_descriptors(&options, path, descriptors()).map_err(engine_error)?;
-        Ok(Self { db })
+    pub(crate) fn open(path: &Path, memory: Memory) -> Result<Self> {
+        let cache = Cache::new_lru_cache(memory.cache);
+        let options = database_options(OPEN_FILES_MAX, &cache, memory)?;
+        let families = descriptors(&cache, memory);
+        let db = DB::open_cf_descriptors(&options, path, families).map_err(engine_error)?;
+        Ok(Self { db, snapshots: Snapshots::default() })
     }
 
     /// Opens beside a writer: the state as it stands at this moment.
-    pub(crate) fn open_read_only(path: &Path) -> Result<Self> {
+    pub(crate) fn open_read_only(path: &Path, memory: Memory) -> Result<Self> {
         // All files stay open, so that the writer may delete them meanwhile.
-        let mut options = database_options(-1);
+        let cache = Cache::new_lru_cache(memory.cache);
+        let mut options = database_options(-1, &cache, memory)?;
         options.create_if_missing(false);
         options.create_missing_column_families(false);
-        let open = || DB::open_cf_descriptors_read_only(&options, path, descriptors(), false);
+        let families = || descriptors(&cache, memory);
+        let open = || DB::open_cf_descriptors_read_only(&options, path, families(), false);
         let mut attempt = open();
         for _ in 1..READ_ONLY_ATTEMPTS {
             if attempt.is_ok() {
@@ -65,7 +77,7 @@ impl Engine {
             }
             attempt = open();
         }
-        Ok(Self { db: attempt.map_err(engine_error)? })
+        Ok(Self { db: attempt.map_err(engine_error)?, snapshots: Snapshots::default() })
     }
 
     /// The names of the families in a folder.
@@ -73,24 +85,80 @@ impl Engine {
         DB::list_cf(&Options::default(), path).map_err(engine_error)
     }
 
-    /// Applies all changes, or none.
-    pub(crate) fn write(&self, changes: &Overlay, durability: Durability) -> Result<()> {
+    /// Applies all changes, or none, and last of all the key and value that `seal` makes of their
+    /// bytes. They survive a crash of the process, and one of the machine after [`Self::sync`].
+    pub(crate) fn write(
+        &self,
+        changes: &Overlay,
+        seal: impl FnOnce(&[u8]) -> (Family, &'static [u8], Vec<u8>),
+    ) -> Result<()> {
+        let mut batch = self.batch(changes.iter())?;
+        let (family, key, value) = seal(batch.data().get(BATCH_HEADER..).unwrap_or_default());
+        batch.put_cf(handle(&self.db, family)?, key, value);
+        self.db.write_opt(batch, &WriteOptions::default()).map_err(engine_error)
+    }
+
+    fn batch<'c>(
+        &self,
+        changes: impl Iterator<Item = (Family, &'c [u8], Option<&'c [u8]>)>,
+    ) -> Result<WriteBatch> {
         let mut batch = WriteBatch::default();
-        for (family, key, value) in changes.iter() {
+        for (family, key, value) in changes {
             let family = handle(&self.db, family)?;
             match value {
                 Some(value) => batch.put_cf(family, key, value),
                 None => batch.delete_cf(family, key),
             }
         }
+        Ok(batch)
+    }
+
+    /// Puts everything that was written until now on the disk.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.db.flush_wal(true).map_err(engine_error)
+    }
+
+    /// Puts keys into a new database without a log; they last from the next [`Self::flush`] on.
+    pub(crate) fn load(&self, family: Family, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
+        let changes =
+            entries.iter().map(|(key, value)| (family, key.as_slice(), Some(value.as_slice())));
         let mut options = WriteOptions::default();
-        options.set_sync(durability == Durability::Sync);
-        self.db.write_opt(batch, &options).map_err(engine_error)
+        options.disable_wal(true);
+        self.db.write_opt(self.batch(changes)?, &options).map_err(engine_error)
+    }
+
+    /// Writes all tables, so that no log is needed any more.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let mut options = FlushOptions::default();
+        options.set_wait(true);
+        for family in Family::ALL {
+            self.db.flush_cf_opt(handle(&self.db, family)?, &options).map_err(engine_error)?;
+        }
+        Ok(())
+    }
+
+    /// Writes every table anew without what was deleted or replaced.
+    pub(crate) fn compact(&self) -> Result<()> {
+        self.flush()?;
+        let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
+        options.set_exclusive_manual_compaction(true);
+        for family in Family::ALL {
+            let family = handle(&self.db, family)?;
+            self.db.compact_range_cf_opt(family, None::<&[u8]>, None::<&[u8]>, &options);
+        }
+        self.db.wait_for_compact(&WaitForCompactOptions::default()).map_err(engine_error)
     }
 
     /// The state as it stands, for as long as it is held.
     pub(crate) fn snapshot(&self) -> EngineSnapshot<'_> {
-        EngineSnapshot { db: &self.db, snapshot: self.db.snapshot() }
+        let pin = self.snapshots.pin();
+        EngineSnapshot { db: &self.db, snapshot: self.db.snapshot(), _pin: pin }
+    }
+
+    /// The snapshots that are held.
+    pub(crate) fn snapshots(&self) -> &Snapshots {
+        &self.snapshots
     }
 
     /// Bytes of a family's tables on disk.
@@ -104,7 +172,9 @@ impl Engine {
 /// A state of the engine that does not change.
 pub(crate) struct EngineSnapshot<'e> {
     db: &'e DB,
+    // In this order: the pin says that the snapshot is gone.
     snapshot: rocksdb::Snapshot<'e>,
+    _pin: Pin<'e>,
 }
 
 impl EngineSnapshot<'_> {
@@ -146,27 +216,37 @@ fn engine_error(error: rocksdb::Error) -> StorageError {
     StorageError::Engine(error.into_string())
 }
 
-fn database_options(open_files: i32) -> Options {
-    let mut options = Options::default();
+fn database_options(open_files: i32, cache: &Cache, memory: Memory) -> Result<Options> {
+    // The list of tables names the first and last key of each, so what was forgotten stays in it
+    // until it is written anew: it is kept short. Only text can say so.
+    let mut options = Options::default()
+        .get_options_from_string("max_manifest_file_size=1;max_manifest_space_amp_pct=0")
+        .map_err(engine_error)?;
     options.create_if_missing(true);
     options.create_missing_column_families(true);
+    options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
     options.set_max_open_files(open_files);
     options.set_max_total_wal_size(LOG_BYTES_MAX);
-    options.set_db_write_buffer_size(WRITE_BUFFERS_BYTES);
+    options.set_write_buffer_manager(&WriteBufferManager::new_write_buffer_manager_with_cache(
+        memory.write_buffers,
+        false,
+        cache.clone(),
+    ));
     options.set_keep_log_file_num(5);
     options.set_max_log_file_size(4 << 20);
-    options
+    Ok(options)
 }
 
-fn descriptors() -> Vec<ColumnFamilyDescriptor> {
-    let cache = Cache::new_lru_cache(BLOCK_CACHE_BYTES);
+fn descriptors(cache: &Cache, memory: Memory) -> Vec<ColumnFamilyDescriptor> {
     Family::ALL
         .into_iter()
-        .map(|family| ColumnFamilyDescriptor::new(family.name(), family_options(family, &cache)))
+        .map(|family| {
+            ColumnFamilyDescriptor::new(family.name(), family_options(family, cache, memory))
+        })
         .collect()
 }
 
-fn family_options(family: Family, cache: &Cache) -> Options {
+fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
     blocks.set_cache_index_and_filter_blocks(true);
@@ -176,7 +256,7 @@ fn family_options(family: Family, cache: &Cache) -> Options {
     }
     let mut options = Options::default();
     options.set_block_based_table_factory(&blocks);
-    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
+    options.set_write_buffer_size(memory.write_buffers / 4);
     options.set_compression_type(DBCompressionType::Lz4);
     options.set_bottommost_compression_type(DBCompressionType::Zstd);
     options

@@ -39,13 +39,48 @@ pub enum StorageError {
         /// What was found.
         reason: String,
     },
-    /// Another version of Engraph wrote the database. Open it with that version.
-    #[error("the database has format {found}, and this version reads format {known}")]
-    Format {
+    /// A newer version of Engraph wrote the database. Open it with that version.
+    #[error(
+        "the database has format {found}, and this version knows formats up to {known}; open it \
+         with a newer version of Engraph"
+    )]
+    TooNew {
         /// The format on disk.
         found: u32,
         /// The format of this version.
         known: u32,
+    },
+    /// An older version of Engraph wrote the database. Upgrade it in place.
+    #[error(
+        "the database has format {found}, and this version reads format {known}; bring it to that \
+         with `engraph upgrade {path}`",
+        path = path.display()
+    )]
+    TooOld {
+        /// The database.
+        path: PathBuf,
+        /// The format on disk.
+        found: u32,
+        /// The format of this version.
+        known: u32,
+    },
+    /// Stand-in.
+    #[error("{file}")]
+    DamagedLog {
+        /// The file.
+        file: String,
+        /// Where.
+        offset: u64,
+        /// Which commits.
+        lost: std::ops::Range<u64>,
+    },
+    /// A file of the database is not what was written. Restore a backup.
+    #[error("the database is damaged: {file}: {reason}; restore a backup")]
+    DamagedFile {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
     },
     /// A key or record on disk is not what was written. Restore a backup.
     #[error("the database is damaged: {family}, key {key}: {reason}")]
@@ -57,9 +92,23 @@ pub enum StorageError {
         /// What is wrong.
         reason: String,
     },
-    /// The key-value engine failed. The transaction was not committed.
+    /// The key-value engine failed. Whether a commit that failed so lasts is known when the
+    /// database is opened again.
     #[error("the storage engine failed: {0}")]
     Engine(String),
+    /// A write failed before, so nobody knows what the disk holds. Open the database again.
+    #[error(
+        "an earlier write to the disk failed, so this handle writes nothing more; mend the cause and \
+         open the database again"
+    )]
+    Poisoned,
+    /// What was forgotten is deleted, and its bytes are still in files, because a reader that began
+    /// before has not ended. They leave with the next opening for writing.
+    #[error(
+        "what was forgotten is deleted, but its bytes stay in the files until a reader that began \
+         before has ended; they leave when the database is next opened for writing"
+    )]
+    StillRead,
     /// The database was opened read-only.
     #[error("the database is open read-only; open it for writing")]
     ReadOnly,

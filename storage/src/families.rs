@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! family     key                                          value
-//! meta       name                                         format, counters, clock, model, rules
+//! meta       name                                         format, counters, commit, model, rules
 //! symbols    kind, direction, name or id                  id or name
 //! nodes      node                                         node record
 //! nodes_past node, system_to                              node record that was replaced
@@ -12,7 +12,8 @@
 //! in         tail, relation, valid_from, head, fact       edge value
 //! out_past   as out, then version                         edge value, system_to
 //! in_past    as in, then version                          edge value, system_to
-//! vectors    label, node                                  embedding, 32-bit floats
+//! vectors    label, node                                  system_from, embedding of 32-bit floats
+//! vectors_past  label, node, system_to                    embedding that was replaced
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.
@@ -20,7 +21,7 @@
 /// A column family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// Format, counters, the clock, the model, relation rules.
+    /// Format, counters, the last commit, the model, relation rules.
     Meta,
     /// Interned names, both ways.
     Symbols,
@@ -42,11 +43,13 @@ pub enum Family {
     InPast,
     /// Embeddings of nodes.
     Vectors,
+    /// Embeddings of nodes as they were.
+    VectorsPast,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Meta,
         Self::Symbols,
         Self::Nodes,
@@ -58,6 +61,7 @@ impl Family {
         Self::OutPast,
         Self::InPast,
         Self::Vectors,
+        Self::VectorsPast,
     ];
 
     /// Its name on disk.
@@ -74,6 +78,7 @@ impl Family {
             Self::OutPast => "out_past",
             Self::InPast => "in_past",
             Self::Vectors => "vectors",
+            Self::VectorsPast => "vectors_past",
         }
     }
 

@@ -197,6 +197,11 @@ pub struct RelationRule {
     pub policy: ConfidencePolicy,
     /// A fact less sure than this never closes a stable one.
     pub threshold: f64,
+    /// The relation under which each fact is also found from its tail to its head: the inverse, or
+    /// the relation itself if it is symmetric.
+    pub mirror: Option<RelationId>,
+    /// Since when the cardinality holds, in system time; [`Interval::MIN`] is always.
+    pub since: Time,
 }
 
 impl Default for RelationRule {
@@ -206,6 +211,8 @@ impl Default for RelationRule {
             intent: Intent::default(),
             policy: ConfidencePolicy::default(),
             threshold: 0.5,
+            mirror: None,
+            since: Interval::MIN,
         }
     }
 }
@@ -244,6 +251,35 @@ pub struct Belief {
     pub sources: Vec<String>,
     /// Its properties.
     pub properties: Properties,
+    /// What it rests on, in order, so that a part of it can be forgotten. Empty if the belief is
+    /// one claim and says no more and no less than that.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Something that a belief rests on.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub enum Evidence {
+    /// It was asserted.
+    Claim(Claim),
+    /// It was confirmed by this much, in (0, 1].
+    Confirmed(f64),
+    /// It was doubted by this much, in (0, 1).
+    Doubted(f64),
+}
+
+/// What the same sources asserted of a fact.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Claim {
+    /// Who says so.
+    pub sources: Vec<String>,
+    /// When it holds in the world.
+    pub valid: Interval,
+    /// How sure it is, in (0, 1].
+    pub confidence: f64,
+    /// What it is good for.
+    pub intent: Intent,
+    /// Its properties.
+    pub properties: Properties,
 }
 
 /// One version of a fact: a belief and when it was believed.
@@ -257,6 +293,8 @@ pub struct VersionRecord {
     pub belief: Belief,
     /// When it was believed; `to` is set once, from [`Interval::MAX`] to an instant.
     pub system: Interval,
+    /// The relation under which it is also found from its tail to its head.
+    pub mirror: Option<RelationId>,
 }
 
 /// A fact as a traversal meets it: all that a filter looks at, without a second look-up.
@@ -282,6 +320,35 @@ pub struct Edge {
     pub intent: Intent,
     /// See [`Belief::uncertain`].
     pub uncertain: bool,
+    /// Whether the fact is found from both its ends, see [`VersionRecord::mirror`].
+    pub two_way: bool,
+}
+
+impl VersionRecord {
+    /// The fact as a traversal meets it: from its head, and from its tail too if it has a mirror.
+    pub fn edges(&self, fact: FactId, version: u32) -> impl Iterator<Item = Edge> {
+        let belief = &self.belief;
+        let from_head = Edge {
+            fact,
+            version,
+            head: self.head,
+            relation: self.relation,
+            tail: belief.tail,
+            valid: belief.valid,
+            system: self.system,
+            confidence: belief.confidence,
+            intent: belief.intent,
+            uncertain: belief.uncertain,
+            two_way: self.mirror.is_some(),
+        };
+        let from_tail = self.mirror.map(|relation| Edge {
+            head: from_head.tail,
+            relation,
+            tail: from_head.head,
+            ..from_head
+        });
+        std::iter::once(from_head).chain(from_tail.filter(move |edge| *edge != from_head))
+    }
 }
 
 /// Which direction a traversal takes from a node.

@@ -9,6 +9,7 @@
 //! adjacency   [near 8][relation 4][valid_from 8][far 8][fact 8]        near = head in `out`,
 //! past        [near 8][relation 4][valid_from 8][far 8][fact 8][version 4]     tail in `in`
 //! vector      [label 4][node 8]
+//! vector past [label 4][node 8][system_to 8]
 //! symbol      [kind 1][0][name ...] and [kind 1][1][id 4]
 //! ```
 
@@ -47,6 +48,10 @@ pub(crate) fn version(fact: FactId, version: u32) -> Vec<u8> {
 
 pub(crate) fn vector(label: LabelId, node: NodeId) -> Vec<u8> {
     [&label.0.to_be_bytes()[..], &node.0.to_be_bytes()].concat()
+}
+
+pub(crate) fn vector_past(label: LabelId, node: NodeId, system_to: Time) -> Vec<u8> {
+    [&vector(label, node)[..], &time(system_to)].concat()
 }
 
 /// The parts of an adjacency key, in order.

@@ -133,11 +133,7 @@ impl<'r> Reader<'r> {
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<()> {
         self.view.scan(family, from, to, &mut |key, value| {
-            let edge = key
-                .get(..key::ADJACENCY)
-                .and_then(Adjacency::decode)
-                .and_then(|parts| record::decode_edge(side, &parts, value))
-                .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))?;
+            let edge = edge_of(family, side, key, value)?;
             Ok(if filter.keeps(&edge) { visit(edge) } else { ControlFlow::Continue(()) })
         })
     }
@@ -175,35 +171,86 @@ impl<'r> Reader<'r> {
             .map_err(|_| StorageError::corrupt(Family::Meta.name(), MODEL, "no text"))
     }
 
-    /// The embedding of a node.
-    pub fn vector(&self, label: LabelId, node: NodeId) -> Result<Option<Vec<f32>>> {
+    /// The embedding of a node as it is now, and since when.
+    pub fn vector(&self, label: LabelId, node: NodeId) -> Result<Option<(Time, Vec<f32>)>> {
         let key = key::vector(label, node);
         let Some(bytes) = self.view.get(Family::Vectors, &key)? else { return Ok(None) };
         let mut vector = Vec::new();
-        if !record::decode_vector(&bytes, &mut vector) {
-            return Err(StorageError::corrupt(Family::Vectors.name(), &key, "no vector"));
+        match record::decode_vector(&bytes, &mut vector) {
+            Some(system_from) => Ok(Some((system_from, vector))),
+            None => Err(StorageError::corrupt(Family::Vectors.name(), &key, "no vector")),
         }
-        Ok(Some(vector))
     }
 
-    /// Calls `visit` on the embedding of every node of a label, or of all nodes.
+    /// Calls `visit` on the embedding of every node of a label, or of all nodes, as it was at an
+    /// instant or as it is now. With `SystemScope::All` that is now.
     pub fn vectors(
         &self,
         label: Option<LabelId>,
+        system: SystemScope,
         visit: &mut dyn FnMut(NodeId, &[f32]),
     ) -> Result<()> {
+        let past = match system {
+            SystemScope::AsOf(time) => Some(time),
+            SystemScope::Current | SystemScope::All => None,
+        };
         let prefix = label.map_or(Vec::new(), |label| label.0.to_be_bytes().to_vec());
         let end = key::after_prefix(&prefix);
         let mut vector = Vec::new();
         self.view.scan(Family::Vectors, &prefix, end.as_deref(), &mut |key, value| {
-            let damaged = |reason| StorageError::corrupt(Family::Vectors.name(), key, reason);
-            let node: [u8; 8] = key[4..].try_into().map_err(|_| damaged("no node"))?;
-            if !record::decode_vector(value, &mut vector) {
-                return Err(damaged("no vector"));
+            let (node, system_from) = vector_of(Family::Vectors, key, value, &mut vector)?;
+            if past.is_none_or(|time| system_from <= time) {
+                visit(node, &vector);
             }
-            visit(NodeId(u64::from_be_bytes(node)), &vector);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let Some(time) = past else { return Ok(()) };
+        self.view.scan(Family::VectorsPast, &prefix, end.as_deref(), &mut |key, value| {
+            let (node, system_from) = vector_of(Family::VectorsPast, key, value, &mut vector)?;
+            let system_to = key.last_chunk().map_or(Interval::MIN, |end| key::time_from(*end));
+            if system_from <= time && time < system_to {
+                visit(node, &vector);
+            }
             Ok(ControlFlow::Continue(()))
         })
+    }
+
+    /// Calls `visit` on every edge of an adjacency family, in the order of its keys, until it
+    /// breaks.
+    pub(crate) fn all_edges(
+        &self,
+        family: Family,
+        side: Side,
+        visit: &mut dyn FnMut(&[u8], Edge) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.view.scan(family, &[], None, &mut |key, value| {
+            visit(key, edge_of(family, side, key, value)?)
+        })
+    }
+
+    pub(crate) fn view(&self) -> View<'r> {
+        self.view
+    }
+}
+
+fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {
+    key.get(..key::ADJACENCY)
+        .and_then(Adjacency::decode)
+        .and_then(|parts| record::decode_edge(side, &parts, value))
+        .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))
+}
+
+/// The node of an embedding and since when it stands; `vector` becomes the embedding.
+fn vector_of(
+    family: Family,
+    key: &[u8],
+    value: &[u8],
+    vector: &mut Vec<f32>,
+) -> Result<(NodeId, Time)> {
+    let node = key.get(4..12).and_then(<[u8]>::first_chunk);
+    match (node, record::decode_vector(value, vector)) {
+        (Some(node), Some(system_from)) => Ok((NodeId(u64::from_be_bytes(*node)), system_from)),
+        _ => Err(StorageError::corrupt(family.name(), key, "no vector")),
     }
 }
 
@@ -228,11 +275,11 @@ pub(crate) const KEY: u8 = 0;
 /// See [`KEY`].
 pub(crate) const ALIAS: u8 = 1;
 
-fn is_alias(value: &[u8]) -> bool {
+pub(crate) fn is_alias(value: &[u8]) -> bool {
     value.last() == Some(&ALIAS)
 }
 
-fn node_of(family: Family, key: &[u8], value: &[u8]) -> Result<NodeId> {
+pub(crate) fn node_of(family: Family, key: &[u8], value: &[u8]) -> Result<NodeId> {
     match value.split_first_chunk() {
         Some((node, [KEY | ALIAS])) => Ok(NodeId(u64::from_be_bytes(*node))),
         _ => Err(StorageError::corrupt(family.name(), key, "no node id")),

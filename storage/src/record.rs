@@ -1,7 +1,8 @@
-//! Values on disk: a version byte, then the record.
+//! Values on disk: a byte that names the encoding, a checksum, then the record.
 //!
-//! The one place that knows bincode. Nothing read from disk can ask for more memory than
-//! [`RECORD_BYTES_MAX`], nest without end, or carry bytes that no field claims.
+//! The one place that knows bincode. It is asked only for bytes whose size and checksum are right,
+//! and even so nothing read from disk can ask for more memory than [`RECORD_BYTES_MAX`], nest
+//! without end, or carry bytes that no field claims.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use bincode::error::{DecodeError, EncodeError};
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Edge, Intent, Interval, Side, Value};
+use crate::graph::{Edge, Intent, Interval, Side, Time, Value};
 use crate::key::Adjacency;
 
 /// The largest record.
@@ -21,13 +22,17 @@ pub const RECORD_BYTES_MAX: usize = 16 << 20;
 pub const VALUE_DEPTH_MAX: usize = 64;
 
 /// The first byte of every record: how the rest is encoded.
-const ENCODING: u8 = 1;
+const ENCODING: u8 = 2;
+/// The encoding of format 1, which had no checksum.
+const ENCODING_1: u8 = 1;
+/// Bytes in front of a record: its encoding and its checksum.
+const HEADER: usize = 5;
 const CONFIGURATION: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
     bincode::config::standard().with_fixed_int_encoding().with_limit::<RECORD_BYTES_MAX>();
 
-/// A record as bytes.
+/// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
 pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
-    let mut bytes = vec![ENCODING];
+    let mut bytes = vec![0; HEADER];
     let written = bincode::encode_into_std_write(record, &mut bytes, CONFIGURATION)
         .map_err(|error| StorageError::Invalid(format!("the record cannot be stored: {error}")))?;
     if written > RECORD_BYTES_MAX {
@@ -35,23 +40,54 @@ pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
             "the record has {written} bytes, more than the limit of {RECORD_BYTES_MAX}"
         )));
     }
+    let checksum = crc32c::crc32c(&bytes[HEADER..]);
+    bytes[0] = ENCODING;
+    bytes[1..HEADER].copy_from_slice(&checksum.to_le_bytes());
     Ok(bytes)
 }
 
 /// The record that [`encode`] wrote.
 pub(crate) fn decode<T: Decode<()>>(family: Family, key: &[u8], bytes: &[u8]) -> Result<T> {
     let corrupt = |reason: String| StorageError::corrupt(family.name(), key, reason);
-    let rest = match bytes.split_first() {
-        Some((&ENCODING, rest)) => rest,
-        Some((other, _)) => return Err(corrupt(format!("unknown record encoding {other}"))),
-        None => return Err(corrupt("empty record".to_owned())),
+    let (encoding, checksum, rest) = match bytes {
+        [encoding, a, b, c, d, rest @ ..] => (*encoding, [*a, *b, *c, *d], rest),
+        _ => return Err(corrupt("the record is cut short".to_owned())),
     };
-    let (record, read) = bincode::decode_from_slice(rest, CONFIGURATION)
-        .map_err(|error| corrupt(error.to_string()))?;
-    if read != rest.len() {
-        return Err(corrupt(format!("{} bytes too many", rest.len() - read)));
+    if encoding != ENCODING {
+        return Err(corrupt(format!("unknown record encoding {encoding}")));
     }
-    Ok(record)
+    if rest.len() > RECORD_BYTES_MAX {
+        return Err(corrupt("the record is too large".to_owned()));
+    }
+    if crc32c::crc32c(rest) != u32::from_le_bytes(checksum) {
+        return Err(corrupt("the checksum does not fit".to_owned()));
+    }
+    decode_exactly(rest).map_err(corrupt)
+}
+
+/// Whether the bytes are a record of format 1.
+pub(crate) fn is_format_1(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&ENCODING_1)
+}
+
+/// A record of format 1.
+pub(crate) fn decode_format_1<T: Decode<()>>(
+    family: Family,
+    key: &[u8],
+    bytes: &[u8],
+) -> Result<T> {
+    decode_exactly(bytes.get(1..).unwrap_or_default())
+        .map_err(|reason| StorageError::corrupt(family.name(), key, reason))
+}
+
+/// All of the bytes as one record.
+fn decode_exactly<T: Decode<()>>(bytes: &[u8]) -> std::result::Result<T, String> {
+    let (record, read) = bincode::decode_from_slice(bytes, CONFIGURATION)
+        .map_err(|error| error.to_string())?;
+    match bytes.len() - read {
+        0 => Ok(record),
+        more => Err(format!("{more} bytes too many")),
+    }
 }
 
 /// A value written flat, in pre-order, so that decoding does not recurse.
@@ -159,9 +195,13 @@ fn unflatten(
     })
 }
 
-/// Bytes of an edge value: valid_to 8, confidence 8, intent 1, uncertain 1, version 4,
-/// system_from 8, system_to 8; little-endian.
+/// Bytes of an edge value: valid_to 8, confidence 8, intent 1, flags 1, version 4, system_from 8,
+/// system_to 8; little-endian.
 const EDGE: usize = 38;
+/// A flag of an edge value.
+const UNCERTAIN: u8 = 1;
+/// A flag of an edge value.
+const TWO_WAY: u8 = 2;
 
 /// The part of an edge that its key does not hold.
 pub(crate) fn encode_edge(edge: &Edge) -> [u8; EDGE] {
@@ -169,7 +209,8 @@ pub(crate) fn encode_edge(edge: &Edge) -> [u8; EDGE] {
     bytes[..8].copy_from_slice(&edge.valid.to.to_le_bytes());
     bytes[8..16].copy_from_slice(&edge.confidence.to_le_bytes());
     bytes[16] = edge.intent as u8;
-    bytes[17] = u8::from(edge.uncertain);
+    let flags = [(edge.uncertain, UNCERTAIN), (edge.two_way, TWO_WAY)];
+    bytes[17] = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum();
     bytes[18..22].copy_from_slice(&edge.version.to_le_bytes());
     bytes[22..30].copy_from_slice(&edge.system.from.to_le_bytes());
     bytes[30..].copy_from_slice(&edge.system.to.to_le_bytes());
@@ -180,10 +221,13 @@ pub(crate) fn encode_edge(edge: &Edge) -> [u8; EDGE] {
 pub(crate) fn decode_edge(side: Side, key: &Adjacency, value: &[u8]) -> Option<Edge> {
     let (valid_to, rest) = value.split_first_chunk()?;
     let (confidence, rest) = rest.split_first_chunk()?;
-    let ([intent, uncertain], rest) = rest.split_first_chunk()?;
+    let ([intent, flags], rest) = rest.split_first_chunk()?;
     let (version, rest) = rest.split_first_chunk()?;
     let (system_from, rest) = rest.split_first_chunk()?;
     let system_to: &[u8; 8] = rest.try_into().ok()?;
+    if flags & !(UNCERTAIN | TWO_WAY) != 0 {
+        return None;
+    }
     let (head, tail) = match side {
         Side::Out => (key.near, key.far),
         Side::In => (key.far, key.near),
@@ -198,7 +242,8 @@ pub(crate) fn decode_edge(side: Side, key: &Adjacency, value: &[u8]) -> Option<E
         system: Interval::new(i64::from_le_bytes(*system_from), i64::from_le_bytes(*system_to))?,
         confidence: f64::from_le_bytes(*confidence),
         intent: *Intent::ALL.get(usize::from(*intent))?,
-        uncertain: *uncertain != 0,
+        uncertain: flags & UNCERTAIN != 0,
+        two_way: flags & TWO_WAY != 0,
     })
 }
 
@@ -213,17 +258,30 @@ pub(crate) fn restamp_edge(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Option<
     Some(())
 }
 
-/// An embedding as bytes.
-pub(crate) fn encode_vector(vector: &[f32]) -> Vec<u8> {
-    vector.iter().flat_map(|component| component.to_le_bytes()).collect()
+/// An embedding and since when it stands, as bytes: system_from 8, then 4 for each component,
+/// little-endian.
+pub(crate) fn encode_vector(system_from: Time, vector: &[f32]) -> Vec<u8> {
+    let components = vector.iter().flat_map(|component| component.to_le_bytes());
+    system_from.to_le_bytes().into_iter().chain(components).collect()
 }
 
-/// Replaces `vector` by the embedding in `bytes`; false if they hold no whole number of components.
-pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) -> bool {
-    let (components, rest) = bytes.as_chunks();
+/// Replaces `vector` by the embedding in `bytes` and gives since when it stands; none if they are
+/// no embedding.
+pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) -> Option<Time> {
+    let (system_from, components) = bytes.split_first_chunk()?;
+    let (components, []) = components.as_chunks() else { return None };
     vector.clear();
     vector.extend(components.iter().map(|component| f32::from_le_bytes(*component)));
-    rest.is_empty()
+    Some(Time::from_le_bytes(*system_from))
+}
+
+/// Applies `mark` to the instant since when an embedding stands; none if it is no embedding.
+pub(crate) fn restamp_vector(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Option<()> {
+    let system_from = bytes.first_chunk_mut()?;
+    let mut time = Time::from_le_bytes(*system_from);
+    mark(&mut time);
+    *system_from = time.to_le_bytes();
+    Some(())
 }
 
 #[cfg(test)]
@@ -255,8 +313,13 @@ mod tests {
     fn bytes_nobody_wrote_are_damage() {
         let good = encode(&Value::String("x".to_owned())).expect("encodes");
         let long = [&good[..], b"z"].concat();
-        let bomb = [&[ENCODING][..], &[0xff; 8]].concat();
-        for bytes in [&[][..], &[9, 9], &good[..good.len() - 1], &long, &bomb] {
+        let sealed = |rest: &[u8]| {
+            [&[ENCODING][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat()
+        };
+        let bomb = sealed(&[0xff; 8]);
+        let trailing = sealed(&[&good[HEADER..], b"z"].concat());
+        let old = [&[ENCODING_1][..], &good[1..]].concat();
+        for bytes in [&[][..], &[9; 9], &good[..good.len() - 1], &long, &bomb, &trailing, &old] {
             let error = decode::<Value>(Family::Nodes, b"k", bytes).expect_err("is damaged");
             assert!(matches!(error, StorageError::Corrupt { family: "nodes", .. }));
         }

@@ -4,9 +4,10 @@
 //! go meanwhile and are told later instants; so at the commit every mark is moved to an instant
 //! behind all of them, and what was seen as of any instant stays as it was seen.
 
+use crate::catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{NodeRecord, Time, VersionRecord};
+use crate::graph::{NodeRecord, RelationRule, Time, VersionRecord};
 use crate::key;
 use crate::overlay::Overlay;
 use crate::record;
@@ -29,6 +30,10 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 record::restamp_edge(value, |bound| move_mark(bound, from, to))
                     .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))?;
             }
+            Family::Vectors => {
+                record::restamp_vector(value, |bound| move_mark(bound, from, to))
+                    .ok_or_else(|| StorageError::corrupt(family.name(), key, "no embedding"))?;
+            }
             Family::Nodes => {
                 let mut node: NodeRecord = record::decode(family, key, value)?;
                 for bound in [&mut node.created, &mut node.system_from] {
@@ -36,14 +41,19 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 }
                 *value = record::encode(&node)?;
             }
-            Family::NodesPast => {
+            Family::NodesPast | Family::VectorsPast => {
                 if let Some((_, end)) = key.split_last_chunk_mut() {
                     let mut bound = key::time_from(*end);
                     move_mark(&mut bound, from, to);
                     *end = key::time(bound);
                 }
             }
-            Family::Meta | Family::Symbols | Family::NodeKeys | Family::Vectors => {}
+            Family::Meta if catalog::is_rule(key) => {
+                let mut rule: RelationRule = record::decode(family, key, value)?;
+                move_mark(&mut rule.since, from, to);
+                *value = record::encode(&rule)?;
+            }
+            Family::Meta | Family::Symbols | Family::NodeKeys => {}
         }
         Ok(())
     })

@@ -1,77 +1,44 @@
 //! The store: one folder, one writer at a time, any number of readers.
 
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use parking_lot::Mutex;
+use std::time::Duration;
 
 use crate::catalog::Catalog;
-use crate::engine::{Durability, Engine, EngineSnapshot};
+use crate::commit::{self, Commits, Counters};
+use crate::engine::{Engine, EngineSnapshot, Memory};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Interval, Time};
+use crate::graph::Time;
+use crate::identity::{IDENTITY_FILE, Identity};
 use crate::lock::{LOCK_FILE, WriterLock};
+use crate::log_scan::{self, Commit, LogScan, Torn};
 use crate::overlay::{Overlay, View};
 use crate::reader::Reader;
-use crate::stamp::restamp;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
-const FORMAT_KEY: &[u8] = b"format";
-const COUNTERS_KEY: &[u8] = b"counters";
+pub(crate) const FORMAT_KEY: &[u8] = b"format";
+/// The id of the database, also in the identity file.
+pub(crate) const ID_KEY: &[u8] = b"id";
+/// Set from the moment that something is forgotten until its bytes have left the files.
+pub(crate) const PURGE_KEY: &[u8] = b"purge";
 
-/// Numbers that only grow.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Counters {
-    pub(crate) next_node: u64,
-    pub(crate) next_fact: u64,
-    /// The system time of the last commit.
-    pub(crate) clock: Time,
-}
-
-impl Counters {
-    pub(crate) fn put(&self, overlay: &mut Overlay) {
-        let value =
-            [self.next_node.to_be_bytes(), self.next_fact.to_be_bytes(), self.clock.to_be_bytes()];
-        overlay.put(Family::Meta, COUNTERS_KEY, value.concat());
-    }
-
-    fn read(view: View<'_>) -> Result<Self> {
-        let Some(bytes) = view.get(Family::Meta, COUNTERS_KEY)? else {
-            return Ok(Self::default());
-        };
-        let (parts, rest) = bytes.as_chunks();
-        match (parts, rest) {
-            ([node, fact, clock], []) => Ok(Self {
-                next_node: u64::from_be_bytes(*node),
-                next_fact: u64::from_be_bytes(*fact),
-                clock: Time::from_be_bytes(*clock),
-            }),
-            _ => Err(StorageError::corrupt(Family::Meta.name(), COUNTERS_KEY, "no counters")),
-        }
-    }
-}
-
-/// What readers and the writer agree on.
-struct Published {
-    catalog: Arc<Catalog>,
-    /// The latest instant that was given to a commit or told to a reader.
-    clock: Time,
-    /// The instant of a commit that is being written; no reader is told it, or a later one.
-    committing: Option<Time>,
-}
+/// How long forgetting waits for readers that began before.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An open database folder.
 pub struct Store {
-    engine: Engine,
-    writer: Mutex<Counters>,
-    published: Mutex<Published>,
+    pub(crate) engine: Engine,
+    pub(crate) commits: Commits,
     path: PathBuf,
     /// None in a read-only store.
     lock: Option<WriterLock>,
+    torn: Option<Torn>,
 }
 
 /// A state of the database that does not change while it is held.
@@ -84,7 +51,11 @@ pub struct Snapshot<'s> {
 impl Snapshot<'_> {
     /// Typed reads of this state.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::new(View::new(&self.engine, None), &self.catalog, self.now)
+        Reader::new(self.view(), &self.catalog, self.now)
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        View::new(&self.engine, None)
     }
 }
 
@@ -103,53 +74,93 @@ pub struct FamilyStats {
 
 impl Store {
     /// Opens the database in a folder for writing, and makes it if there is none.
-    pub fn open(path: &Path) -> Result<Self> {
-        std::fs::create_dir_all(path).map_err(|source| match source.kind() {
-            std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory => {
-                not_a_database(path, "it is a file")
-            }
-            _ => StorageError::Io { path: path.to_owned(), source },
-        })?;
+    ///
+    /// The log is looked through first: bytes that a crash left unfinished at its end are dropped
+    /// and told by [`Self::torn`]; damage before acknowledged commits is an error, and nothing is
+    /// changed.
+    pub fn open(path: &Path, memory: Memory) -> Result<Self> {
+        make_folder(path)?;
         check_folder(path)?;
         let lock = WriterLock::take(path)?;
-        let engine = Engine::open(path)?;
-        Self::load(engine, path, Some(lock))
+        let identity = check_identity(path)?;
+        let scan = log_scan::scan(path)?;
+        check_log(path, &scan, memory)?;
+        let engine = Engine::open(path, memory)?;
+        Self::load(engine, path, Some(lock), identity, scan)
+    }
+
+    /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
+    /// acknowledged or not, and told by [`Self::torn`].
+    pub fn recover(path: &Path, memory: Memory) -> Result<Self> {
+        check_is_database(path)?;
+        let lock = WriterLock::take(path)?;
+        let identity = check_identity(path)?;
+        let torn = match log_scan::scan(path) {
+            Ok(scan) => scan.torn,
+            Err(StorageError::DamagedLog { file, offset, .. }) => {
+                let end = path.join(&file).metadata().map_or(offset, |file| file.len());
+                Some(Torn { file, offset, bytes: end.saturating_sub(offset) })
+            }
+            Err(error) => return Err(error),
+        };
+        let scan = LogScan { last: None, torn, gap: None };
+        Self::load(Engine::open(path, memory)?, path, Some(lock), identity, scan)
     }
 
     /// Opens the database in a folder for reading, beside a writer or not.
-    pub fn open_read_only(path: &Path) -> Result<Self> {
-        if !path.exists() {
-            return Err(StorageError::Missing { path: path.to_owned() });
-        }
-        check_folder(path)?;
-        if !path.join("CURRENT").exists() {
-            return Err(not_a_database(path, "nothing has been stored in it yet"));
-        }
-        Self::load(Engine::open_read_only(path)?, path, None)
+    pub fn open_read_only(path: &Path, memory: Memory) -> Result<Self> {
+        check_is_database(path)?;
+        let identity = check_identity(path)?;
+        let scan = log_scan::scan(path)?;
+        let engine = Engine::open_read_only(path, memory)?;
+        Self::load(engine, path, None, identity, scan)
     }
 
-    fn load(engine: Engine, path: &Path, lock: Option<WriterLock>) -> Result<Self> {
+    fn load(
+        engine: Engine,
+        path: &Path,
+        lock: Option<WriterLock>,
+        identity: Option<Identity>,
+        scan: LogScan,
+    ) -> Result<Self> {
         let snapshot = engine.snapshot();
         let view = View::new(&snapshot, None);
-        match view.get(Family::Meta, FORMAT_KEY)? {
-            Some(bytes) => check_format(&bytes)?,
-            None if lock.is_some() => {
-                let mut overlay = Overlay::default();
-                overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
-                engine.write(&overlay, Durability::Sync)?;
+        let identity = match (view.get(Family::Meta, FORMAT_KEY)?, identity) {
+            (Some(bytes), identity) => {
+                check_format(path, &bytes)?;
+                check_same(view, identity)?
             }
-            None => return Err(not_a_database(path, "it was never finished")),
-        }
-        let counters = Counters::read(view)?;
-        let catalog = Arc::new(Catalog::read(view)?);
+            (None, None) if lock.is_some() => make(&engine, path)?,
+            (None, None) => return Err(not_a_database(path, "it was never finished")),
+            (None, Some(_)) => return Err(lost("it has lost its contents")),
+        };
         drop(snapshot);
-        Ok(Self {
-            engine,
-            writer: Mutex::new(counters),
-            published: Mutex::new(Published { catalog, clock: counters.clock, committing: None }),
-            path: path.to_owned(),
-            lock,
-        })
+        let snapshot = engine.snapshot();
+        let view = View::new(&snapshot, None);
+        let last = commit::read_commit(view)?.ok_or_else(|| lost("it has no commit record"))?;
+        check_recovered(&scan, &last, lock.is_some())?;
+        let counters = Counters::read(view)?;
+        let catalog = Catalog::read(view)?;
+        let purging = view.get(Family::Meta, PURGE_KEY)?.is_some();
+        drop(snapshot);
+        let commits = Commits::new(counters, last, catalog);
+        let store = Self { engine, commits, path: path.to_owned(), lock, torn: scan.torn };
+        if !store.is_read_only() {
+            // What a crash interrupted.
+            if Identity::read(path)?.is_none() {
+                store.engine.sync()?;
+                identity.write(path)?;
+            }
+            if purging {
+                store.purge()?;
+            }
+        }
+        Ok(store)
+    }
+
+    /// What an unfinished write had left at the end of the log, and opening dropped.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.torn.as_ref()
     }
 
     /// The folder.
@@ -163,16 +174,9 @@ impl Store {
     }
 
     /// The state as it stands; `wall` is what the clock on the wall says.
-    ///
-    /// Invariant: a commit that the state does not hold has a later instant than the state.
     pub fn snapshot(&self, wall: Time) -> Snapshot<'_> {
-        let mut published = self.published.lock();
-        let now = match published.committing {
-            Some(commit) => wall.max(published.clock).min(commit - 1),
-            None => wall.max(published.clock),
-        };
-        published.clock = published.clock.max(now);
-        Snapshot { engine: self.engine.snapshot(), catalog: Arc::clone(&published.catalog), now }
+        let (engine, catalog, now) = self.commits.observe(wall, || self.engine.snapshot());
+        Snapshot { engine, catalog, now }
     }
 
     /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
@@ -180,47 +184,26 @@ impl Store {
         if self.is_read_only() {
             return Err(StorageError::ReadOnly);
         }
-        let counters = self.writer.lock();
-        let (catalog, clock) = {
-            let published = self.published.lock();
-            (Arc::clone(&published.catalog), published.clock)
-        };
-        Ok(Transaction::new(self, counters, self.engine.snapshot(), catalog, after(clock, wall)?))
+        let writer = self.commits.writer()?;
+        let (catalog, now) = self.commits.begin(wall)?;
+        Ok(Transaction::new(self, writer, self.engine.snapshot(), catalog, now))
     }
 
-    /// Commits the changes that are marked with `mark`; called with the writer's lock held. Gives
-    /// the counters as they are then.
-    pub(crate) fn publish(
-        &self,
-        overlay: &mut Overlay,
-        counters: Counters,
-        catalog: &Arc<Catalog>,
-        mark: Time,
-        (durability, wall): (Durability, Time),
-    ) -> Result<Counters> {
-        let (before, commit) = {
-            let mut published = self.published.lock();
-            let commit = after(published.clock, wall)?;
-            published.committing = Some(commit);
-            (std::mem::replace(&mut published.catalog, Arc::clone(catalog)), commit)
-        };
-        let counters = Counters { clock: commit, ..counters };
-        let written = restamp(overlay, mark, commit).and_then(|()| {
-            counters.put(overlay);
-            self.engine.write(overlay, durability)
-        });
-        let mut published = self.published.lock();
-        published.committing = None;
-        match written {
-            Ok(()) => {
-                published.clock = commit;
-                Ok(counters)
-            }
-            Err(error) => {
-                published.catalog = before;
-                Err(error)
-            }
+    /// Takes the bytes of what was deleted or replaced out of every file of the folder.
+    pub(crate) fn purge(&self) -> Result<()> {
+        if !self.engine.snapshots().wait_for_held(PATIENCE) {
+            return Err(StorageError::StillRead);
         }
+        self.engine.compact()?;
+        // The list of tables is written anew with the change that follows, and with it what it
+        // knew of the old ones leaves.
+        let mut overlay = Overlay::default();
+        overlay.delete(Family::Meta, PURGE_KEY);
+        let mut writer = self.commits.writer()?;
+        let number = self.commits.write(&self.engine, &mut writer, &overlay)?;
+        drop(writer);
+        self.commits.sync(&self.engine, number)?;
+        self.engine.flush()
     }
 
     /// Counts every key of every family, one scan each.
@@ -242,21 +225,124 @@ impl Store {
     }
 }
 
-/// An instant behind `clock`, by the clock on the wall unless that stood still or went back.
-fn after(clock: Time, wall: Time) -> Result<Time> {
-    let next = clock.checked_add(1).filter(|next| *next < Interval::MAX);
-    Ok(wall.max(next.ok_or(StorageError::Exhausted("system time"))?))
+/// A new database in an empty engine.
+fn make(engine: &Engine, path: &Path) -> Result<Identity> {
+    // An identity that a crash left without its contents is no other database's.
+    let identity = Identity::new(FORMAT);
+    let mut overlay = Overlay::default();
+    overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
+    overlay.put(Family::Meta, ID_KEY, identity.id.clone().into_bytes());
+    engine.write(&overlay, |changes| {
+        let chain = log_scan::chain(log_scan::chain(0, identity.id.as_bytes()), changes);
+        let first = Commit { number: 0, synced: 0, chain };
+        (Family::Meta, commit::COMMIT_KEY, first.encode().to_vec())
+    })?;
+    engine.sync()?;
+    identity.write(path)?;
+    Ok(identity)
 }
 
-fn check_format(bytes: &[u8]) -> Result<()> {
+/// A folder for a database, made if it is missing.
+fn make_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory => {
+            not_a_database(path, "it is a file")
+        }
+        _ => StorageError::Io { path: path.to_owned(), source },
+    })
+}
+
+/// A folder that holds a database already.
+pub(crate) fn check_is_database(path: &Path) -> Result<()> {
+    if !path.exists() {
+        return Err(StorageError::Missing { path: path.to_owned() });
+    }
+    check_folder(path)?;
+    match path.join("CURRENT").exists() {
+        true => Ok(()),
+        false if path.join(IDENTITY_FILE).exists() => Err(lost("the file CURRENT is missing")),
+        false => Err(not_a_database(path, "nothing has been stored in it yet")),
+    }
+}
+
+/// What the folder says it is, which must be something that this version reads, with its log.
+fn check_identity(path: &Path) -> Result<Option<Identity>> {
+    let Some(identity) = Identity::read(path)? else { return Ok(None) };
+    known_format(path, identity.format)?;
+    // RocksDB makes a new database where this file is missing.
+    if !path.join("CURRENT").exists() {
+        return Err(lost("the file CURRENT is missing"));
+    }
+    match log_scan::has_log(path)? {
+        true => Ok(Some(identity)),
+        false => Err(lost("the write-ahead log is missing")),
+    }
+}
+
+/// The database must say what the folder says. A database from before there was such a file says
+/// it alone.
+fn check_same(view: View<'_>, identity: Option<Identity>) -> Result<Identity> {
+    let id = view.get(Family::Meta, ID_KEY)?.and_then(|id| String::from_utf8(id).ok());
+    let id = id.ok_or_else(|| lost("it has no id"))?;
+    match identity {
+        Some(identity) if identity.id != id => Err(StorageError::DamagedFile {
+            file: IDENTITY_FILE.to_owned(),
+            reason: "it is that of another database".to_owned(),
+        }),
+        _ => Ok(Identity { format: FORMAT, id }),
+    }
+}
+
+/// Where the log is not whole, what RocksDB would recover must be all that was acknowledged; this is
+/// tried without changing anything.
+fn check_log(path: &Path, scan: &LogScan, memory: Memory) -> Result<()> {
+    if (scan.torn.is_none() && scan.gap.is_none()) || !path.join("CURRENT").exists() {
+        return Ok(());
+    }
+    let engine = Engine::open_read_only(path, memory)?;
+    let snapshot = engine.snapshot();
+    match commit::read_commit(View::new(&snapshot, None))? {
+        Some(recovered) => check_recovered(scan, &recovered, true),
+        None => Ok(()),
+    }
+}
+
+/// What was recovered must be what the log holds; beside a writer it may be more.
+fn check_recovered(scan: &LogScan, recovered: &Commit, alone: bool) -> Result<()> {
+    let Some(last) = scan.last else { return Ok(()) };
+    let agrees = match recovered.number == last.number {
+        true => recovered.chain == last.chain,
+        false => !alone && recovered.number > last.number,
+    };
+    match agrees {
+        true => Ok(()),
+        false => Err(lost(&format!(
+            "the log ends with commit {}, and {} was recovered",
+            last.number, recovered.number
+        ))),
+    }
+}
+
+fn check_format(path: &Path, bytes: &[u8]) -> Result<()> {
     let found = bytes
         .try_into()
         .map(u32::from_be_bytes)
         .map_err(|_| StorageError::corrupt(Family::Meta.name(), FORMAT_KEY, "no format number"))?;
-    match found {
-        FORMAT => Ok(()),
-        found => Err(StorageError::Format { found, known: FORMAT }),
+    known_format(path, found)
+}
+
+fn known_format(path: &Path, found: u32) -> Result<()> {
+    match found.cmp(&FORMAT) {
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(StorageError::TooNew { found, known: FORMAT }),
+        Ordering::Less => {
+            Err(StorageError::TooOld { path: path.to_owned(), found, known: FORMAT })
+        }
     }
+}
+
+fn lost(reason: &str) -> StorageError {
+    StorageError::DamagedFile { file: "the folder".to_owned(), reason: reason.to_owned() }
 }
 
 /// An empty folder or one of ours; anything else is left alone. The lock file is made before

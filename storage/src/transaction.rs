@@ -1,71 +1,64 @@
-//! Writes: one method per change, each filling every family that the change touches.
+//! Transactions and their nodes: one method per change, each filling every family it touches. Facts
+//! are in `facts`, relations in `relations`, forgetting in `forget`.
 //!
 //! Invariant: what a transaction has not committed, no reader sees; dropping it leaves no trace.
 //! Invariant: all its changes have one system time, and an intermediate state within it leaves no
 //! version behind.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
 
 use crate::catalog::Catalog;
-use crate::engine::{Durability, EngineSnapshot};
+use crate::commit::{Counters, Durability, Pending, Writer};
+use crate::engine::EngineSnapshot;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord,
-    PropertyId, RelationId, RelationRule, Side, SystemScope, Time, Value, VersionRecord,
+    LabelId, NodeId, NodeRecord, PropertyId, RelationId, SystemScope, Time, Value,
 };
-use crate::key::{self, Adjacency};
+use crate::key;
 use crate::overlay::{Overlay, View};
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
-use crate::store::{Counters, Store};
-use crate::update::{self, Change, Held, Resolution};
+use crate::store::{PURGE_KEY, Store};
 
 /// The longest key of a node, in bytes.
 pub const KEY_BYTES_MAX: usize = 4096;
 
-/// Edges of a tail that are looked at before its head is.
-const FEW_EDGES: usize = 64;
-
 /// A set of changes that will be committed together.
 pub struct Transaction<'s> {
     store: &'s Store,
-    counters: MutexGuard<'s, Counters>,
-    pending: Counters,
+    writer: MutexGuard<'s, Writer>,
+    pub(crate) pending: Counters,
     snapshot: EngineSnapshot<'s>,
-    overlay: Overlay,
-    catalog: Arc<Catalog>,
-    now: Time,
-}
-
-/// What an assertion did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asserted {
-    /// The fact that carries it.
-    pub fact: FactId,
-    /// What became of it and of the others.
-    pub resolution: Resolution,
+    pub(crate) overlay: Overlay,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) now: Time,
+    /// Whether something was forgotten, so that its bytes must leave the files.
+    pub(crate) forgotten: bool,
 }
 
 impl<'s> Transaction<'s> {
     pub(crate) fn new(
         store: &'s Store,
-        counters: MutexGuard<'s, Counters>,
+        writer: MutexGuard<'s, Writer>,
         snapshot: EngineSnapshot<'s>,
         catalog: Arc<Catalog>,
         now: Time,
     ) -> Self {
-        let pending = *counters;
-        Self { store, counters, pending, snapshot, overlay: Overlay::default(), catalog, now }
+        let (pending, overlay) = (writer.counters, Overlay::default());
+        Self { store, writer, pending, snapshot, overlay, catalog, now, forgotten: false }
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        View::new(&self.snapshot, Some(&self.overlay))
     }
 
     /// The transaction's own state: what is committed and what it has changed.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::new(View::new(&self.snapshot, Some(&self.overlay)), &self.catalog, self.now)
+        Reader::new(self.view(), &self.catalog, self.now)
     }
 
     /// The instant that marks its changes until it commits.
@@ -84,10 +77,11 @@ impl<'s> Transaction<'s> {
     ) -> std::result::Result<T, E> {
         self.overlay.savepoint();
         let (pending, catalog) = (self.pending, Arc::clone(&self.catalog));
+        let forgotten = self.forgotten;
         let result = work(self);
         if result.is_err() {
             self.overlay.rollback();
-            (self.pending, self.catalog) = (pending, catalog);
+            (self.pending, self.catalog, self.forgotten) = (pending, catalog, forgotten);
         }
         result
     }
@@ -114,21 +108,6 @@ impl<'s> Transaction<'s> {
             Some(property) => Ok(property),
             None => Arc::make_mut(&mut self.catalog).intern_property(name, &mut self.overlay),
         }
-    }
-
-    /// Sets the rule of a relation. Facts that are held already stay as they are.
-    pub fn define_relation(&mut self, name: &str, rule: RelationRule) -> Result<()> {
-        if !(0.0..=1.0).contains(&rule.threshold) {
-            return Err(StorageError::Invalid(format!(
-                "threshold {} is not between 0 and 1",
-                rule.threshold
-            )));
-        }
-        let relation = self.relation(name)?;
-        if self.catalog.rule(relation) == rule {
-            return Ok(());
-        }
-        Arc::make_mut(&mut self.catalog).define(relation, rule, &mut self.overlay)
     }
 
     /// The node with that label and key or alias, made if there is none, with these properties
@@ -243,9 +222,26 @@ impl<'s> Transaction<'s> {
             None => self.overlay.put(Family::Meta, MODEL, model.as_bytes().to_vec()),
         }
         let label = self.current_node(node)?.label;
-        if self.reader().vector(label, node)?.as_deref() != Some(vector) {
-            let bytes = record::encode_vector(vector);
+        let held = self.reader().vector(label, node)?;
+        if held.as_ref().is_none_or(|(_, held)| held != vector) {
+            self.end_vector(label, node, held)?;
+            let bytes = record::encode_vector(self.now, vector);
             self.overlay.put(Family::Vectors, key::vector(label, node), bytes);
+        }
+        Ok(())
+    }
+
+    /// Moves an embedding to history, unless this transaction made it.
+    fn end_vector(
+        &mut self,
+        label: LabelId,
+        node: NodeId,
+        held: Option<(Time, Vec<f32>)>,
+    ) -> Result<()> {
+        if let Some((system_from, vector)) = held.filter(|(from, _)| *from != self.now) {
+            let past = key::vector_past(label, node, self.now);
+            let bytes = record::encode_vector(system_from, &vector);
+            self.overlay.put(Family::VectorsPast, past, bytes);
         }
         Ok(())
     }
@@ -253,193 +249,44 @@ impl<'s> Transaction<'s> {
     /// Takes a node's embedding away.
     pub fn delete_vector(&mut self, node: NodeId) -> Result<()> {
         let label = self.current_node(node)?.label;
-        if self.reader().vector(label, node)?.is_some() {
+        let held = self.reader().vector(label, node)?;
+        if held.is_some() {
+            self.end_vector(label, node, held)?;
             self.overlay.delete(Family::Vectors, key::vector(label, node));
         }
         Ok(())
     }
 
-    /// Asserts a fact under the update rule of its relation.
-    pub fn assert_fact(
-        &mut self,
-        head: NodeId,
-        relation: RelationId,
-        belief: &Belief,
-    ) -> Result<Asserted> {
-        check_belief(belief)?;
-        let rule = self.catalog.rule(relation);
-        let only = (rule.cardinality != Cardinality::One).then_some(belief.tail);
-        let held = self.held(head, relation, only)?;
-        let beliefs: Vec<Held> = held
-            .iter()
-            .map(|(edge, version)| Held { fact: edge.fact, belief: version.belief.clone() })
-            .collect();
-        let resolution = update::resolve(belief, &beliefs, &rule);
-        let mut fact = resolution.same;
-        for change in &resolution.changes {
-            let (ended, next) = match change {
-                Change::Insert(belief) => (None, Some(belief)),
-                Change::Replace(fact, belief) => (Some(*fact), Some(belief)),
-                Change::Retire(fact) => (Some(*fact), None),
-            };
-            let ended = ended.and_then(|fact| held.iter().find(|(edge, _)| edge.fact == fact));
-            let number = match ended {
-                Some((edge, version)) => self.end_version(edge, version)?,
-                None => 0,
-            };
-            if let Some(belief) = next {
-                let id = match ended {
-                    Some((edge, _)) => edge.fact,
-                    None => self.new_fact()?,
-                };
-                self.put_version(id, number, head, relation, belief)?;
-                fact = Some(id);
-            }
-        }
-        let fact = fact.ok_or_else(|| StorageError::Invalid("nothing was asserted".to_owned()))?;
-        Ok(Asserted { fact, resolution })
-    }
-
-    /// The believed versions of a head and relation, of one tail or of all.
-    fn held(
-        &self,
-        head: NodeId,
-        relation: RelationId,
-        tail: Option<NodeId>,
-    ) -> Result<Vec<(Edge, VersionRecord)>> {
-        let edges = match tail {
-            Some(tail) => self.edges_between(head, relation, tail)?,
-            None => self.edges_where(head, Side::Out, relation, usize::MAX, |_| true)?.0,
-        };
-        let reader = self.reader();
-        edges.into_iter().map(|edge| Ok((edge, reader.version(edge.fact, edge.version)?))).collect()
-    }
-
-    /// The believed edges between two nodes. A node with many facts of a relation mostly has them
-    /// with nodes that have few, so the tail's side is tried first.
-    fn edges_between(&self, head: NodeId, relation: RelationId, tail: NodeId) -> Result<Vec<Edge>> {
-        let from_head = |edge: &Edge| edge.head == head;
-        match self.edges_where(tail, Side::In, relation, FEW_EDGES, from_head)? {
-            (edges, true) => Ok(edges),
-            (_, false) => {
-                let to_tail = |edge: &Edge| edge.tail == tail;
-                Ok(self.edges_where(head, Side::Out, relation, usize::MAX, to_tail)?.0)
-            }
-        }
-    }
-
-    /// The believed edges of a node that fit, of the first `limit` ones, and whether these are all.
-    fn edges_where(
-        &self,
-        near: NodeId,
-        side: Side,
-        relation: RelationId,
-        limit: usize,
-        fits: impl Fn(&Edge) -> bool,
-    ) -> Result<(Vec<Edge>, bool)> {
-        let (mut edges, mut seen) = (Vec::new(), 0);
-        let filter = EdgeFilter::CURRENT;
-        self.reader().edges(near, side, Some(relation), &filter, &mut |edge| {
-            seen += 1;
-            if fits(&edge) {
-                edges.push(edge);
-            }
-            if seen < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        Ok((edges, seen < limit))
-    }
-
-    /// Ends the belief in a fact; its history stays. False if it is not believed.
-    pub fn retract(&mut self, fact: FactId) -> Result<bool> {
-        let Some((number, version)) = self.reader().last_version(fact)? else {
-            return Ok(false);
-        };
-        if version.system.to != Interval::MAX {
-            return Ok(false);
-        }
-        self.end_version(&edge(fact, number, &version), &version)?;
-        Ok(true)
-    }
-
-    fn new_fact(&mut self) -> Result<FactId> {
-        let fact = FactId(self.pending.next_fact);
-        self.pending.next_fact = fact.0.checked_add(1).ok_or(StorageError::Exhausted("fact"))?;
-        Ok(fact)
-    }
-
-    fn put_version(
-        &mut self,
-        fact: FactId,
-        number: u32,
-        head: NodeId,
-        relation: RelationId,
-        belief: &Belief,
-    ) -> Result<()> {
-        let system = Interval { from: self.now, to: Interval::MAX };
-        let version = VersionRecord { head, relation, belief: belief.clone(), system };
-        let edge = edge(fact, number, &version);
-        self.overlay.put(Family::Versions, key::version(fact, number), record::encode(&version)?);
-        for (side, family) in [(Side::Out, Family::Out), (Side::In, Family::In)] {
-            let value = record::encode_edge(&edge).to_vec();
-            self.overlay.put(family, adjacency(side, &edge), value);
-        }
-        Ok(())
-    }
-
-    /// Moves a version to history and gives the number of the next one. A version of this same
-    /// transaction is taken away, for it was never believed at any instant.
-    fn end_version(&mut self, edge: &Edge, version: &VersionRecord) -> Result<u32> {
-        for (side, family) in [(Side::Out, Family::Out), (Side::In, Family::In)] {
-            self.overlay.delete(family, adjacency(side, edge));
-        }
-        let record_key = key::version(edge.fact, edge.version);
-        if version.system.from == self.now {
-            self.overlay.delete(Family::Versions, record_key);
-            return Ok(edge.version);
-        }
-        let system = Interval { from: version.system.from, to: self.now };
-        let ended = Edge { system, ..*edge };
-        let version = VersionRecord { system, ..version.clone() };
-        self.overlay.put(Family::Versions, record_key, record::encode(&version)?);
-        for (side, family) in [(Side::Out, Family::OutPast), (Side::In, Family::InPast)] {
-            let key = [&adjacency(side, &ended)[..], &ended.version.to_be_bytes()].concat();
-            debug_assert_eq!(key.len(), key::PAST);
-            self.overlay.put(family, key, record::encode_edge(&ended).to_vec());
-        }
-        edge.version.checked_add(1).ok_or(StorageError::Exhausted("version"))
-    }
-
     /// Makes all changes last, at once; `wall` is what the clock on the wall says. Their system
     /// time is an instant behind every one that a reader was told until now.
-    pub fn commit(mut self, durability: Durability, wall: Time) -> Result<()> {
-        if self.overlay.is_empty() {
+    ///
+    /// # Errors
+    ///
+    /// After [`StorageError::Engine`], whether the changes last is known when the database is opened
+    /// again, and this store writes nothing more. After [`StorageError::StillRead`] they last.
+    pub fn commit(self, durability: Durability, wall: Time) -> Result<()> {
+        let Self { store, mut writer, pending, snapshot, mut overlay, catalog, now, forgotten } =
+            self;
+        drop(snapshot);
+        if overlay.is_empty() {
             return Ok(());
         }
-        let when = (durability, wall);
-        let overlay = &mut self.overlay;
-        let committed = self.store.publish(overlay, self.pending, &self.catalog, self.now, when);
-        *self.counters = committed?;
+        if forgotten {
+            overlay.put(Family::Meta, PURGE_KEY, Vec::new());
+        }
+        let pending = Pending { counters: pending, catalog: &catalog, mark: now };
+        let number =
+            store.commits.publish(&store.engine, &mut writer, &mut overlay, pending, wall)?;
+        // Others may write while this one waits for the disk.
+        drop(writer);
+        if durability == Durability::Sync || forgotten {
+            store.commits.sync(&store.engine, number)?;
+        }
+        if forgotten {
+            store.purge()?;
+        }
         Ok(())
     }
-}
-
-fn edge(fact: FactId, version: u32, record: &VersionRecord) -> Edge {
-    Edge {
-        fact,
-        version,
-        head: record.head,
-        relation: record.relation,
-        tail: record.belief.tail,
-        valid: record.belief.valid,
-        system: record.system,
-        confidence: record.belief.confidence,
-        intent: record.belief.intent,
-        uncertain: record.belief.uncertain,
-    }
-}
-
-fn adjacency(side: Side, edge: &Edge) -> [u8; key::ADJACENCY] {
-    Adjacency::new(side, edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact).encode()
 }
 
 fn check_key(key: &str) -> Result<()> {
@@ -463,16 +310,3 @@ fn check_value(name: &str, value: &Value) -> Result<()> {
     }
 }
 
-fn check_belief(belief: &Belief) -> Result<()> {
-    // NaN fails this comparison, as it should.
-    if !(belief.confidence > 0.0 && belief.confidence <= 1.0) {
-        return Err(StorageError::Invalid(format!(
-            "confidence {} is not above 0 and at most 1",
-            belief.confidence
-        )));
-    }
-    if Interval::new(belief.valid.from, belief.valid.to).is_none() {
-        return Err(StorageError::Invalid("the fact ends before it begins".to_owned()));
-    }
-    Ok(())
-}

@@ -1,7 +1,9 @@
-//! The update rule: what a new belief does to the held ones (REAL, section III-A, made exact).
+//! The update rule: what an act does to the held beliefs (REAL, section III-A, made exact).
 //!
 //! A pure function: no disk, no clock, no ids of its own, and nothing that it is given is changed.
-//! It looks only at the versions of one head and relation that are believed now.
+//! It looks only at the facts that the act can touch and that are believed now: those of the same
+//! head and relation and, where facts are found from both ends, those of the tail. Its cases are a
+//! table in `docs/time.md`.
 //!
 //! ```text
 //! same tail, intervals touch            one fact over both intervals; confidence moves by policy
@@ -13,9 +15,13 @@
 //!   new is under the threshold and
 //!   the old one is stable               the new one is held beside it as uncertain
 //! MANY, UNKNOWN                         a parallel fact
+//! confirmed, doubted                    confidence moves; an uncertain fact that is confirmed is
+//!                                       asserted anew
+//! retracted                             belief ends
 //! ```
 
-use crate::graph::{Belief, Cardinality, ConfidencePolicy, FactId, Interval, RelationRule};
+use crate::evidence::{merge, revise};
+use crate::graph::{Belief, Cardinality, Evidence, FactId, Interval, RelationRule};
 
 /// From this confidence on, a fact is stable: a fact under the relation's threshold cannot close it.
 pub const THETA_STABLE: f64 = 0.8;
@@ -25,40 +31,67 @@ pub const THETA_STABLE: f64 = 0.8;
 pub struct Held {
     /// Its fact.
     pub fact: FactId,
+    /// Whether it is between the same two nodes as what the act is about.
+    pub same: bool,
     /// What it says.
     pub belief: Belief,
+}
+
+/// What is done to beliefs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// A fact is asserted.
+    Assert(Belief),
+    /// A held fact is confirmed: confidence `1 - (1 - c)(1 - x)`, `x` in (0, 1].
+    Confirm(FactId, f64),
+    /// A held fact is doubted: confidence `c (1 - x)`, `x` in (0, 1).
+    Doubt(FactId, f64),
+    /// The belief in a held fact ends.
+    Retract(FactId),
 }
 
 /// One change to what is believed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// A new fact.
+    /// A new fact between the nodes of the act.
     Insert(Belief),
+    /// A new fact between the nodes of this one: what is left of it behind another.
+    Remainder(FactId, Belief),
     /// The fact's believed version goes to history, and this one takes its place.
     Replace(FactId, Belief),
     /// The fact's believed version goes to history.
     Retire(FactId),
 }
 
-/// What became of the new belief itself.
+/// What became of the belief that the act is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It is a fact of its own.
     Inserted,
     /// It is part of a fact that was held before.
     Merged,
-    /// It is held beside a stable fact that it contradicts.
+    /// It is held beside a fact that it contradicts.
     HeldAsUncertain,
     /// It said nothing new.
     Unchanged,
+    /// It is surer than before.
+    Confirmed,
+    /// It is surer than before, and still held beside a fact that it contradicts.
+    ConfirmedAsUncertain,
+    /// It is less sure than before.
+    Doubted,
+    /// It is not believed any more.
+    Retracted,
+    /// It was not believed to begin with.
+    NotBelieved,
 }
 
-/// What a new belief does.
+/// What an act does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolution {
-    /// What became of it.
+    /// What became of the belief that the act is about.
     pub effect: Effect,
-    /// The changes; the one that carries the new belief comes last.
+    /// The changes; the one that carries that belief comes last.
     pub changes: Vec<Change>,
     /// The held fact that it is part of now, if it is part of one.
     pub same: Option<FactId>,
@@ -72,32 +105,98 @@ pub struct Resolution {
     pub unsettled: Vec<FactId>,
 }
 
+impl Resolution {
+    fn new(effect: Effect) -> Self {
+        Self {
+            effect,
+            changes: Vec::new(),
+            same: None,
+            closed: Vec::new(),
+            split: Vec::new(),
+            superseded: Vec::new(),
+            unsettled: Vec::new(),
+        }
+    }
+
+    fn replacing(effect: Effect, fact: FactId, belief: Belief) -> Self {
+        let changes = vec![Change::Replace(fact, belief)];
+        Self { changes, same: Some(fact), ..Self::new(effect) }
+    }
+}
+
 /// Applies the rule.
-pub fn resolve(new: &Belief, held: &[Held], rule: &RelationRule) -> Resolution {
-    let mut candidate = new.clone();
-    let mut resolution = Resolution {
-        effect: Effect::Inserted,
-        changes: Vec::new(),
-        same: None,
-        closed: Vec::new(),
-        split: Vec::new(),
-        superseded: Vec::new(),
-        unsettled: Vec::new(),
+pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
+    let target = |fact: &FactId| held.iter().find(|held| held.fact == *fact);
+    match act {
+        Act::Assert(belief) => assert(belief.clone(), Vec::new(), held.iter().collect(), rule),
+        Act::Confirm(fact, by) => target(fact).map_or(
+            Resolution::new(Effect::NotBelieved),
+            |target| confirm(target, *by, held, rule),
+        ),
+        Act::Doubt(fact, by) => target(fact).map_or(
+            Resolution::new(Effect::NotBelieved),
+            |target| {
+                let mut belief = target.belief.clone();
+                revise(&mut belief, Evidence::Doubted(*by), rule.policy);
+                Resolution::replacing(Effect::Doubted, *fact, belief)
+            },
+        ),
+        Act::Retract(fact) => match target(fact) {
+            Some(_) => Resolution {
+                changes: vec![Change::Retire(*fact)],
+                same: Some(*fact),
+                ..Resolution::new(Effect::Retracted)
+            },
+            None => Resolution::new(Effect::NotBelieved),
+        },
+    }
+}
+
+/// A certain fact becomes surer. An uncertain one is asserted anew, with the confidence it has then.
+fn confirm(target: &Held, by: f64, held: &[Held], rule: &RelationRule) -> Resolution {
+    let mut belief = target.belief.clone();
+    revise(&mut belief, Evidence::Confirmed(by), rule.policy);
+    if !target.belief.uncertain {
+        return match belief.confidence == target.belief.confidence {
+            true => Resolution {
+                same: Some(target.fact),
+                ..Resolution::new(Effect::Unchanged)
+            },
+            false => Resolution::replacing(Effect::Confirmed, target.fact, belief),
+        };
+    }
+    belief.uncertain = false;
+    let others = held.iter().filter(|held| held.fact != target.fact).collect();
+    let resolution = assert(belief, vec![target], others, rule);
+    let effect = match resolution.effect {
+        Effect::HeldAsUncertain => Effect::ConfirmedAsUncertain,
+        Effect::Unchanged => Effect::Unchanged,
+        _ => Effect::Confirmed,
     };
-    let mut merged = Vec::new();
+    Resolution { effect, ..resolution }
+}
+
+/// What a belief does that has taken in the `merged` facts already.
+fn assert<'h>(
+    new: Belief,
+    mut merged: Vec<&'h Held>,
+    held: Vec<&'h Held>,
+    rule: &RelationRule,
+) -> Resolution {
+    let alone = new.valid;
+    let mut candidate = new;
+    let mut resolution = Resolution::new(Effect::Inserted);
     if rule.cardinality == Cardinality::One {
         // Uncertain versions first: together with the new one they may pass the gate.
-        absorb(&mut candidate, &mut merged, held, rule, true);
+        absorb(&mut candidate, &mut merged, &held, rule, true);
         let open_ended = candidate.valid.to == Interval::MAX;
-        let others: Vec<&Held> = held
-            .iter()
-            .filter(|held| held.belief.tail != new.tail && !held.belief.uncertain)
-            .collect();
+        let others: Vec<&Held> =
+            held.iter().copied().filter(|held| !held.same && !held.belief.uncertain).collect();
         make_room(&mut candidate, &others, rule, &mut resolution);
         candidate.uncertain =
             others.iter().any(|other| prevails(&other.belief, &candidate, open_ended, rule));
         if candidate.uncertain {
-            candidate.valid = merged_interval(new, &merged);
+            candidate.valid = hull(alone, &merged);
             resolution.changes.clear();
             resolution.unsettled.clear();
         } else {
@@ -107,50 +206,25 @@ pub fn resolve(new: &Belief, held: &[Held], rule: &RelationRule) -> Resolution {
         }
     }
     if !candidate.uncertain {
-        absorb(&mut candidate, &mut merged, held, rule, false);
+        absorb(&mut candidate, &mut merged, &held, rule, false);
     }
     settle(candidate, &merged, &mut resolution);
     resolution
 }
 
-/// Merges the held versions of the same tail that the candidate touches into it.
+/// Merges the held versions between the same nodes that the candidate touches into it.
 fn absorb<'h>(
     candidate: &mut Belief,
     merged: &mut Vec<&'h Held>,
-    held: &'h [Held],
+    held: &[&'h Held],
     rule: &RelationRule,
     uncertain: bool,
 ) {
     for other in held {
         let old = &other.belief;
-        if old.tail == candidate.tail
-            && old.uncertain == uncertain
-            && old.valid.touches(&candidate.valid)
-        {
-            candidate.valid = candidate.valid.hull(&old.valid);
-            candidate.confidence = upgraded(old, candidate, rule.policy);
-            let mut sources = old.sources.clone();
-            sources.extend(candidate.sources.drain(..).filter(|new| !old.sources.contains(new)));
-            candidate.sources = sources;
-            let mut properties = old.properties.clone();
-            properties.append(&mut candidate.properties);
-            candidate.properties = properties;
+        if other.same && old.uncertain == uncertain && old.valid.touches(&candidate.valid) {
+            merge(candidate, old, rule.policy);
             merged.push(other);
-        }
-    }
-}
-
-/// The confidence after both; a source that is heard again is not new evidence.
-fn upgraded(old: &Belief, new: &Belief, policy: ConfidencePolicy) -> f64 {
-    let heard = !new.sources.is_empty() && new.sources.iter().all(|s| old.sources.contains(s));
-    match policy {
-        ConfidencePolicy::Latest => new.confidence,
-        ConfidencePolicy::Max => old.confidence.max(new.confidence),
-        ConfidencePolicy::NoisyOr if heard => old.confidence.max(new.confidence),
-        ConfidencePolicy::NoisyOr => {
-            let both = 1.0 - (1.0 - old.confidence) * (1.0 - new.confidence);
-            // Rounding must not take a tiny confidence to nothing.
-            both.max(old.confidence).max(new.confidence)
         }
     }
 }
@@ -204,7 +278,7 @@ fn give_way(other: &Held, candidate: &Belief, open_ended: bool, resolution: &mut
     match (before, after) {
         (Some(before), Some(after)) => {
             resolution.changes.push(Change::Replace(other.fact, part(before)));
-            resolution.changes.push(Change::Insert(part(after)));
+            resolution.changes.push(Change::Remainder(other.fact, part(after)));
             resolution.split.push(other.fact);
         }
         (Some(before), None) => {
@@ -223,8 +297,8 @@ fn give_way(other: &Held, candidate: &Belief, open_ended: bool, resolution: &mut
 }
 
 /// What the candidate says when nothing makes room for it.
-fn merged_interval(new: &Belief, merged: &[&Held]) -> Interval {
-    merged.iter().fold(new.valid, |interval, held| interval.hull(&held.belief.valid))
+fn hull(alone: Interval, merged: &[&Held]) -> Interval {
+    merged.iter().fold(alone, |interval, held| interval.hull(&held.belief.valid))
 }
 
 /// Adds the change that carries the candidate: under the id of the first fact it was merged with.
@@ -264,7 +338,18 @@ mod tests {
             uncertain: false,
             sources: Vec::new(),
             properties: BTreeMap::new(),
+            evidence: Vec::new(),
         }
+    }
+
+    /// What is held, as an assertion of that tail meets it.
+    fn seen(held: &[Held], tail: NodeId) -> Vec<Held> {
+        let same = |held: &Held| held.belief.tail == tail;
+        held.iter().map(|held| Held { same: same(held), ..held.clone() }).collect()
+    }
+
+    fn assert(new: &Belief, held: &[Held], rule: &RelationRule) -> Resolution {
+        resolve(&Act::Assert(new.clone()), &seen(held, new.tail), rule)
     }
 
     fn one() -> RelationRule {
@@ -275,9 +360,9 @@ mod tests {
     fn apply(held: &mut Vec<Held>, resolution: &Resolution, next: &mut u64) {
         for change in &resolution.changes {
             match change {
-                Change::Insert(belief) => {
+                Change::Insert(belief) | Change::Remainder(_, belief) => {
                     *next += 1;
-                    held.push(Held { fact: FactId(*next), belief: belief.clone() });
+                    held.push(Held { fact: FactId(*next), same: false, belief: belief.clone() });
                 }
                 Change::Replace(fact, belief) => {
                     for other in held.iter_mut().filter(|other| other.fact == *fact) {
@@ -301,7 +386,7 @@ mod tests {
             for (tail, from, length, tenths) in assertions {
                 let to = length.map_or(Interval::MAX, |length| from + length);
                 let new = belief(tail, from, to, f64::from(tenths) / 10.0);
-                let resolution = resolve(&new, &held, &one());
+                let resolution = assert(&new, &held, &one());
                 apply(&mut held, &resolution, &mut next);
                 for (i, a) in held.iter().enumerate() {
                     let a = &a.belief;
@@ -322,34 +407,34 @@ mod tests {
         fn hearing_a_source_again_changes_nothing(
             tail in 0u64..3, from in 0i64..20, tenths in 1u32..=10,
         ) {
-            let held = vec![Held { fact: FactId(1), belief: belief(9, 5, Interval::MAX, 0.9) }];
+            let held = vec![Held { fact: FactId(1), same: false, belief: belief(9, 5, Interval::MAX, 0.9) }];
             let mut new = belief(tail, from, Interval::MAX, f64::from(tenths) / 10.0);
             new.sources = vec!["D1:3".to_owned()];
             let (mut held, mut next) = (held, 1);
-            let first = resolve(&new, &held, &one());
+            let first = assert(&new, &held, &one());
             apply(&mut held, &first, &mut next);
-            prop_assert_eq!(resolve(&new, &held, &one()).effect, Effect::Unchanged);
+            prop_assert_eq!(assert(&new, &held, &one()).effect, Effect::Unchanged);
         }
     }
 
     #[test]
     fn many_holds_parallel_facts() {
-        let held = [Held { fact: FactId(1), belief: belief(1, 0, Interval::MAX, 0.9) }];
+        let held = [Held { fact: FactId(1), same: false, belief: belief(1, 0, Interval::MAX, 0.9) }];
         let resolution =
-            resolve(&belief(2, 0, Interval::MAX, 0.9), &held, &RelationRule::default());
+            assert(&belief(2, 0, Interval::MAX, 0.9), &held, &RelationRule::default());
         assert_eq!(resolution.effect, Effect::Inserted);
         assert_eq!(resolution.changes.len(), 1);
     }
 
     #[test]
     fn a_weak_fact_passes_the_gate_once_it_is_confirmed() {
-        let stable = Held { fact: FactId(1), belief: belief(1, 0, Interval::MAX, 0.9) };
+        let stable = Held { fact: FactId(1), same: false, belief: belief(1, 0, Interval::MAX, 0.9) };
         let weak = belief(2, 5, Interval::MAX, 0.4);
-        let gated = resolve(&weak, std::slice::from_ref(&stable), &one());
+        let gated = assert(&weak, std::slice::from_ref(&stable), &one());
         assert_eq!(gated.effect, Effect::HeldAsUncertain);
         let (mut held, mut next) = (vec![stable], 1);
         apply(&mut held, &gated, &mut next);
-        let released = resolve(&weak, &held, &one());
+        let released = assert(&weak, &held, &one());
         assert_eq!((released.effect, released.closed), (Effect::Merged, vec![FactId(1)]));
     }
 }

@@ -1,0 +1,259 @@
+//! Commits: in order, numbered without a gap, and many of them synced at once.
+//!
+//! ```text
+//! writer's lock ──restamp, seal, write to the log──▶ seen by readers ──lock released──▶ wait: synced
+//! ```
+//!
+//! A commit is written while its transaction holds the writer's lock, and synced after the lock is
+//! released: writers that come meanwhile wait for one sync together. The log keeps their order, so
+//! what a later commit builds on is never less durable than the commit itself.
+//!
+//! When a write or a sync fails, nobody knows what the disk holds. From then on the store writes
+//! nothing more: a second attempt might be told that all is well when it is not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::catalog::Catalog;
+use crate::engine::Engine;
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{Interval, Time};
+use crate::log_scan::{self, Commit};
+use crate::overlay::{Overlay, View};
+use crate::stamp::restamp;
+
+/// How long a commit waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Until the log is on the disk: survives a crash of the machine.
+    #[default]
+    Sync,
+    /// Until the system has the log: survives a crash of the process, and may lose the last
+    /// commits when the machine stops.
+    Buffered,
+}
+
+/// The key of the counters in `meta`.
+pub(crate) const COUNTERS_KEY: &[u8] = b"counters";
+/// The key of the commit record in `meta`; the last change of every batch.
+pub(crate) const COMMIT_KEY: &[u8] = b"commit";
+
+/// Numbers that only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Counters {
+    pub(crate) next_node: u64,
+    pub(crate) next_fact: u64,
+    /// The system time of the last commit.
+    pub(crate) clock: Time,
+}
+
+impl Counters {
+    pub(crate) fn put(&self, overlay: &mut Overlay) {
+        overlay.put(Family::Meta, COUNTERS_KEY, self.encode());
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        [self.next_node.to_be_bytes(), self.next_fact.to_be_bytes(), self.clock.to_be_bytes()]
+            .concat()
+    }
+
+    pub(crate) fn read(view: View<'_>) -> Result<Self> {
+        let Some(bytes) = view.get(Family::Meta, COUNTERS_KEY)? else {
+            return Ok(Self::default());
+        };
+        match bytes.as_chunks() {
+            ([node, fact, clock], []) => Ok(Self {
+                next_node: u64::from_be_bytes(*node),
+                next_fact: u64::from_be_bytes(*fact),
+                clock: Time::from_be_bytes(*clock),
+            }),
+            _ => Err(StorageError::corrupt(Family::Meta.name(), COUNTERS_KEY, "no counters")),
+        }
+    }
+}
+
+/// The last commit of a state; none in a database of format 1 and in one that is being made.
+pub(crate) fn read_commit(view: View<'_>) -> Result<Option<Commit>> {
+    let Some(bytes) = view.get(Family::Meta, COMMIT_KEY)? else { return Ok(None) };
+    let damaged = || StorageError::corrupt(Family::Meta.name(), COMMIT_KEY, "no commit record");
+    Commit::decode(&bytes).map(Some).ok_or_else(damaged)
+}
+
+/// What a writer needs, behind the writer's lock.
+pub(crate) struct Writer {
+    pub(crate) counters: Counters,
+    last: Commit,
+}
+
+/// What readers and the writer agree on.
+struct Published {
+    catalog: Arc<Catalog>,
+    /// The latest instant that was given to a commit or told to a reader.
+    clock: Time,
+    /// The instant of a commit that is being written; no reader is told it, or a later one.
+    committing: Option<Time>,
+}
+
+/// How far the log has come; both count commits.
+struct Log {
+    written: u64,
+    synced: u64,
+    syncing: bool,
+}
+
+/// The commits of an open store.
+pub(crate) struct Commits {
+    writer: Mutex<Writer>,
+    published: Mutex<Published>,
+    log: Mutex<Log>,
+    synced: Condvar,
+    poisoned: AtomicBool,
+}
+
+impl Commits {
+    /// Goes on behind the last commit, which is on the disk.
+    pub(crate) fn new(counters: Counters, last: Commit, catalog: Catalog) -> Self {
+        let commits = last.number.saturating_add(1);
+        Self {
+            writer: Mutex::new(Writer { counters, last }),
+            published: Mutex::new(Published {
+                catalog: Arc::new(catalog),
+                clock: counters.clock,
+                committing: None,
+            }),
+            log: Mutex::new(Log { written: commits, synced: commits, syncing: false }),
+            synced: Condvar::new(),
+            poisoned: AtomicBool::new(false),
+        }
+    }
+
+    /// The writer's lock, once nobody else holds it.
+    pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        let writer = self.writer.lock();
+        match self.poisoned.load(Ordering::Acquire) {
+            true => Err(StorageError::Poisoned),
+            false => Ok(writer),
+        }
+    }
+
+    /// The catalogue, and an instant behind every commit and every instant that a reader was told.
+    pub(crate) fn begin(&self, wall: Time) -> Result<(Arc<Catalog>, Time)> {
+        let published = self.published.lock();
+        Ok((Arc::clone(&published.catalog), after(published.clock, wall)?))
+    }
+
+    /// A state for a reader: what `take` takes, the catalogue, and its instant.
+    ///
+    /// Invariant: a commit that the state does not hold has a later instant than the state.
+    pub(crate) fn observe<T>(&self, wall: Time, take: impl FnOnce() -> T) -> (T, Arc<Catalog>, Time) {
+        let mut published = self.published.lock();
+        let now = match published.committing {
+            Some(commit) => wall.max(published.clock).min(commit - 1),
+            None => wall.max(published.clock),
+        };
+        published.clock = published.clock.max(now);
+        (take(), Arc::clone(&published.catalog), now)
+    }
+
+    /// Writes the changes that are marked with `mark`, so that readers see them. Gives the number of
+    /// the commit.
+    pub(crate) fn publish(
+        &self,
+        engine: &Engine,
+        writer: &mut Writer,
+        overlay: &mut Overlay,
+        pending: Pending<'_>,
+        wall: Time,
+    ) -> Result<u64> {
+        let (before, commit) = {
+            let mut published = self.published.lock();
+            let commit = after(published.clock, wall)?;
+            published.committing = Some(commit);
+            (std::mem::replace(&mut published.catalog, Arc::clone(pending.catalog)), commit)
+        };
+        let counters = Counters { clock: commit, ..pending.counters };
+        let written = restamp(overlay, pending.mark, commit).and_then(|()| {
+            counters.put(overlay);
+            self.write(engine, writer, overlay)
+        });
+        let mut published = self.published.lock();
+        published.committing = None;
+        match written {
+            Ok(number) => {
+                published.clock = commit;
+                writer.counters = counters;
+                Ok(number)
+            }
+            Err(error) => {
+                published.catalog = before;
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes one batch, sealed as the next commit. Gives its number.
+    pub(crate) fn write(
+        &self,
+        engine: &Engine,
+        writer: &mut Writer,
+        overlay: &Overlay,
+    ) -> Result<u64> {
+        let number = writer.last.number.checked_add(1).ok_or(StorageError::Exhausted("commit"))?;
+        let synced = self.log.lock().synced;
+        let mut next = writer.last;
+        let written = engine.write(overlay, |changes| {
+            next = Commit { number, synced, chain: log_scan::chain(writer.last.chain, changes) };
+            (Family::Meta, COMMIT_KEY, next.encode().to_vec())
+        });
+        written.inspect_err(|_| self.poison())?;
+        writer.last = next;
+        self.log.lock().written = number.saturating_add(1);
+        Ok(number)
+    }
+
+    /// Returns once the commit of that number is on the disk.
+    pub(crate) fn sync(&self, engine: &Engine, number: u64) -> Result<()> {
+        let mut log = self.log.lock();
+        while log.synced <= number {
+            if self.poisoned.load(Ordering::Acquire) {
+                return Err(StorageError::Poisoned);
+            }
+            if log.syncing {
+                self.synced.wait(&mut log);
+                continue;
+            }
+            log.syncing = true;
+            let written = log.written;
+            let result = MutexGuard::unlocked(&mut log, || engine.sync());
+            log.syncing = false;
+            match result {
+                Ok(()) => log.synced = log.synced.max(written),
+                Err(_) => self.poison(),
+            }
+            self.synced.notify_all();
+            result?;
+        }
+        Ok(())
+    }
+
+    fn poison(&self) {
+        self.poisoned.store(true, Ordering::Release);
+    }
+}
+
+/// What a transaction hands over when it commits.
+pub(crate) struct Pending<'t> {
+    pub(crate) counters: Counters,
+    pub(crate) catalog: &'t Arc<Catalog>,
+    /// The instant that marks its changes.
+    pub(crate) mark: Time,
+}
+
+/// An instant behind `clock`, by the clock on the wall unless that stood still or went back.
+fn after(clock: Time, wall: Time) -> Result<Time> {
+    let next = clock.checked_add(1).filter(|next| *next < Interval::MAX);
+    Ok(wall.max(next.ok_or(StorageError::Exhausted("system time"))?))
+}

@@ -1,0 +1,281 @@
+//! What a belief rests on: merging what was claimed, and taking a source out again.
+//!
+//! Pure, like the update rule: no disk, no clock.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::graph::{Belief, Claim, ConfidencePolicy, Evidence, Interval};
+
+/// The confidence after both; a source that is heard again is not new evidence.
+pub(crate) fn upgraded(
+    (old, old_sources): (f64, &[String]),
+    (new, new_sources): (f64, &[String]),
+    policy: ConfidencePolicy,
+) -> f64 {
+    let heard = !new_sources.is_empty() && new_sources.iter().all(|s| old_sources.contains(s));
+    match policy {
+        ConfidencePolicy::Latest => new,
+        ConfidencePolicy::Max => old.max(new),
+        ConfidencePolicy::NoisyOr if heard => old.max(new),
+        ConfidencePolicy::NoisyOr => either(old, new),
+    }
+}
+
+/// `1 - (1 - a)(1 - b)`: sure if either is (noisy-or).
+pub(crate) fn either(a: f64, b: f64) -> f64 {
+    // Rounding must not take a tiny confidence to nothing.
+    (1.0 - (1.0 - a) * (1.0 - b)).max(a).max(b)
+}
+
+/// `c (1 - x)`, and never nothing.
+pub(crate) fn doubted(confidence: f64, by: f64) -> f64 {
+    (confidence * (1.0 - by)).max(f64::MIN_POSITIVE)
+}
+
+/// Makes `new` say what `old` and `new` say together. Properties that only `old` had stay.
+pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
+    let mut evidence = evidence_of(old);
+    for part in evidence_of(new) {
+        push(&mut evidence, part, policy);
+    }
+    new.evidence = evidence;
+    new.valid = new.valid.hull(&old.valid);
+    new.confidence =
+        upgraded((old.confidence, &old.sources), (new.confidence, &new.sources), policy);
+    let own = std::mem::replace(&mut new.sources, old.sources.clone());
+    add_new(&mut new.sources, own);
+    let own = std::mem::replace(&mut new.properties, old.properties.clone());
+    new.properties.extend(own);
+    simplify(new);
+}
+
+/// Adds to a belief that it was confirmed or doubted.
+pub(crate) fn revise(belief: &mut Belief, part: Evidence, policy: ConfidencePolicy) {
+    belief.confidence = match part {
+        Evidence::Confirmed(by) => either(belief.confidence, by),
+        Evidence::Doubted(by) => doubted(belief.confidence, by),
+        Evidence::Claim(_) => belief.confidence,
+    };
+    belief.evidence = evidence_of(belief);
+    push(&mut belief.evidence, part, policy);
+}
+
+/// The belief without what these sources said; none if nobody else said anything. The same belief
+/// if they said nothing.
+///
+/// A claim of several sources together stays, with those that are left. What remains holds within
+/// the valid time that the belief had.
+pub(crate) fn without(
+    belief: &Belief,
+    forgotten: &HashSet<&str>,
+    policy: ConfidencePolicy,
+) -> Option<Belief> {
+    if !belief.sources.iter().any(|source| forgotten.contains(source.as_str())) {
+        return Some(belief.clone());
+    }
+    let evidence = evidence_of(belief).into_iter().filter_map(|part| match part {
+        Evidence::Claim(mut claim) if !claim.sources.is_empty() => {
+            claim.sources.retain(|source| !forgotten.contains(source.as_str()));
+            (!claim.sources.is_empty()).then_some(Evidence::Claim(claim))
+        }
+        other => Some(other),
+    });
+    let mut left = derived(evidence.collect(), belief, policy)?;
+    let within = (left.valid.from.max(belief.valid.from), left.valid.to.min(belief.valid.to));
+    left.valid = Interval::new(within.0, within.1)?;
+    simplify(&mut left);
+    Some(left)
+}
+
+/// What the evidence says in order, of the tail and with the standing of `belief`.
+fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -> Option<Belief> {
+    let mut derived: Option<Belief> = None;
+    for part in &evidence {
+        match (part, &mut derived) {
+            (Evidence::Claim(claim), None) => {
+                derived = Some(Belief {
+                    tail: belief.tail,
+                    valid: claim.valid,
+                    confidence: claim.confidence,
+                    intent: claim.intent,
+                    uncertain: belief.uncertain,
+                    sources: claim.sources.clone(),
+                    properties: claim.properties.clone(),
+                    evidence: Vec::new(),
+                });
+            }
+            (Evidence::Claim(claim), Some(derived)) => {
+                let heard = (derived.confidence, derived.sources.as_slice());
+                derived.confidence = upgraded(heard, (claim.confidence, &claim.sources), policy);
+                derived.valid = derived.valid.hull(&claim.valid);
+                derived.intent = claim.intent;
+                add_new(&mut derived.sources, claim.sources.clone());
+                derived.properties.extend(claim.properties.clone());
+            }
+            (Evidence::Confirmed(by), Some(derived)) => {
+                derived.confidence = either(derived.confidence, *by);
+            }
+            (Evidence::Doubted(by), Some(derived)) => {
+                derived.confidence = doubted(derived.confidence, *by);
+            }
+            // It moved the confidence of what is forgotten.
+            (Evidence::Confirmed(_) | Evidence::Doubted(_), None) => {}
+        }
+    }
+    derived.map(|derived| Belief { evidence, ..derived })
+}
+
+/// What a belief rests on, written out.
+fn evidence_of(belief: &Belief) -> Vec<Evidence> {
+    match belief.evidence.is_empty() {
+        true => vec![Evidence::Claim(claim_of(belief))],
+        false => belief.evidence.clone(),
+    }
+}
+
+fn claim_of(belief: &Belief) -> Claim {
+    Claim {
+        sources: belief.sources.clone(),
+        valid: belief.valid,
+        confidence: belief.confidence,
+        intent: belief.intent,
+        properties: belief.properties.clone(),
+    }
+}
+
+/// Adds a part at the end. Claims of the same sources become one, and so do confirmations in a row,
+/// so that evidence does not grow with every repetition.
+fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) {
+    let joined = match (evidence.last(), part) {
+        (Some(Evidence::Confirmed(a)), Evidence::Confirmed(b)) => {
+            let both = Evidence::Confirmed(either(*a, b));
+            evidence.pop();
+            both
+        }
+        (Some(Evidence::Doubted(a)), Evidence::Doubted(b)) => {
+            let both = Evidence::Doubted(either(*a, b));
+            evidence.pop();
+            both
+        }
+        (_, Evidence::Claim(mut claim)) => {
+            let same = |part: &Evidence| matches!(part, Evidence::Claim(c) if c.sources == claim.sources);
+            if let Some(index) = evidence.iter().position(same)
+                && let Evidence::Claim(old) = evidence.remove(index)
+            {
+                let heard = (old.confidence, old.sources.as_slice());
+                claim.confidence = upgraded(heard, (claim.confidence, &claim.sources), policy);
+                claim.valid = claim.valid.hull(&old.valid);
+                let own = std::mem::replace(&mut claim.properties, old.properties);
+                claim.properties.extend(own);
+            }
+            Evidence::Claim(claim)
+        }
+        (_, part) => part,
+    };
+    evidence.push(joined);
+}
+
+/// Drops evidence that says just what the belief says.
+fn simplify(belief: &mut Belief) {
+    if let [Evidence::Claim(claim)] = belief.evidence.as_slice()
+        && *claim == claim_of(belief)
+    {
+        belief.evidence.clear();
+    }
+}
+
+/// Appends the sources that are not there yet.
+fn add_new(sources: &mut Vec<String>, more: Vec<String>) {
+    let known: BTreeSet<String> = sources.iter().cloned().collect();
+    sources.extend(more.into_iter().filter(|source| !known.contains(source)));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::graph::{Intent, NodeId, PropertyId, Value};
+
+    const POLICY: ConfidencePolicy = ConfidencePolicy::NoisyOr;
+
+    fn belief(source: &str, from: i64, to: i64, confidence: f64) -> Belief {
+        let text = Value::String(source.to_owned());
+        Belief {
+            tail: NodeId(1),
+            valid: Interval { from, to },
+            confidence,
+            intent: Intent::Fact,
+            uncertain: false,
+            sources: vec![source.to_owned()],
+            properties: BTreeMap::from([(PropertyId(0), text)]),
+            evidence: Vec::new(),
+        }
+    }
+
+    fn merged(parts: &[Belief]) -> Belief {
+        let mut parts = parts.iter().cloned();
+        let first = parts.next().expect("a belief");
+        parts.fold(first, |old, mut new| {
+            merge(&mut new, &old, POLICY);
+            new
+        })
+    }
+
+    fn forgetting(belief: &Belief, sources: &[&str]) -> Option<Belief> {
+        without(belief, &sources.iter().copied().collect(), POLICY)
+    }
+
+    #[test]
+    fn a_forgotten_source_might_never_have_spoken() {
+        let parts = [belief("a", 0, 10, 0.5), belief("b", 5, 20, 0.5), belief("c", 8, 12, 0.3)];
+        let all = merged(&parts);
+        assert_eq!(all.valid, Interval { from: 0, to: 20 });
+        for gone in 0..3 {
+            let mut left = parts.to_vec();
+            let source = left.remove(gone).sources.remove(0);
+            assert_eq!(forgetting(&all, &[&source]), Some(merged(&left)), "{source}");
+        }
+        assert_eq!(forgetting(&all, &["a", "b", "c"]), None);
+        assert_eq!(forgetting(&all, &["d"]), Some(all));
+    }
+
+    #[test]
+    fn what_is_left_stays_within_the_valid_time() {
+        let mut closed = merged(&[belief("a", 0, 30, 0.5), belief("b", 10, 30, 0.5)]);
+        closed.valid.to = 20;
+        let left = forgetting(&closed, &["a"]).expect("b is left");
+        assert_eq!(left.valid, Interval { from: 10, to: 20 });
+        closed.valid.to = 5;
+        assert_eq!(forgetting(&closed, &["a"]), None);
+    }
+
+    #[test]
+    fn hearing_the_same_again_adds_nothing() {
+        let once = belief("a", 0, 10, 0.5);
+        assert_eq!(merged(&[once.clone(), once.clone()]), once);
+        let other = merged(&[once.clone(), belief("b", 0, 10, 0.5)]);
+        assert_eq!(merged(&[other.clone(), once.clone()]).evidence.len(), 2);
+    }
+
+    #[test]
+    fn confirmations_stay_with_those_that_are_left() {
+        let mut both = merged(&[belief("a", 0, 10, 0.5), belief("b", 0, 10, 0.4)]);
+        revise(&mut both, Evidence::Confirmed(0.5), POLICY);
+        revise(&mut both, Evidence::Confirmed(0.5), POLICY);
+        assert_eq!(both.evidence.len(), 3);
+        let left = forgetting(&both, &["b"]).expect("a is left");
+        assert!((left.confidence - 0.875).abs() < 1e-12);
+        let mut first = belief("a", 0, 10, 0.5);
+        revise(&mut first, Evidence::Doubted(1.0), POLICY);
+        assert!(first.confidence > 0.0);
+    }
+
+    #[test]
+    fn a_claim_of_two_stays_with_one() {
+        let mut joint = belief("a", 0, 10, 0.5);
+        joint.sources.push("b".to_owned());
+        let left = forgetting(&joint, &["a"]).expect("b is left");
+        assert_eq!((left.sources, left.confidence), (vec!["b".to_owned()], 0.5));
+    }
+}

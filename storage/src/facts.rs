@@ -1,0 +1,335 @@
+//! Writes of facts: what is held is read, the update rule decides, and its changes fill every family
+//! that they touch.
+//!
+//! It never decides itself; that is `update`.
+
+use std::ops::ControlFlow;
+
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{
+    Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule, Side,
+    VersionRecord,
+};
+use crate::key::{self, Adjacency};
+use crate::record;
+use crate::transaction::Transaction;
+use crate::update::{self, Act, Change, Effect, Held, Resolution};
+
+/// Edges of a tail that are looked at before its head is.
+const FEW_EDGES: usize = 64;
+
+/// What an act on a fact did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The fact that the act was about, as it is held now.
+    pub fact: FactId,
+    /// What became of it and of the others.
+    pub resolution: Resolution,
+}
+
+/// A fact that is believed now.
+struct Believed {
+    fact: FactId,
+    number: u32,
+    version: VersionRecord,
+}
+
+/// The two nodes and the relation that an act is about.
+#[derive(Clone, Copy)]
+struct Ends {
+    head: NodeId,
+    relation: RelationId,
+    tail: NodeId,
+}
+
+impl Transaction<'_> {
+    /// Asserts a fact under the update rule of its relation.
+    pub fn assert_fact(
+        &mut self,
+        head: NodeId,
+        relation: RelationId,
+        belief: &Belief,
+    ) -> Result<Outcome> {
+        check_belief(belief)?;
+        let ends = Ends { head, relation, tail: belief.tail };
+        self.act(ends, &Act::Assert(belief.clone()))
+    }
+
+    /// Makes a held fact surer, by `by` in (0, 1].
+    pub fn confirm(&mut self, fact: FactId, by: f64) -> Result<Outcome> {
+        match by > 0.0 && by <= 1.0 {
+            true => self.act_on(fact, &Act::Confirm(fact, by)),
+            false => Err(invalid(format!("{by} is not above 0 and at most 1"))),
+        }
+    }
+
+    /// Makes a held fact less sure, by `by` in (0, 1).
+    pub fn doubt(&mut self, fact: FactId, by: f64) -> Result<Outcome> {
+        match by > 0.0 && by < 1.0 {
+            true => self.act_on(fact, &Act::Doubt(fact, by)),
+            false => Err(invalid(format!("{by} is not between 0 and 1"))),
+        }
+    }
+
+    /// Ends the belief in a fact; its history stays.
+    pub fn retract(&mut self, fact: FactId) -> Result<Outcome> {
+        self.act_on(fact, &Act::Retract(fact))
+    }
+
+    fn act_on(&mut self, fact: FactId, act: &Act) -> Result<Outcome> {
+        match self.believed(fact)? {
+            Some(Believed { version, .. }) => {
+                let tail = version.belief.tail;
+                self.act(Ends { head: version.head, relation: version.relation, tail }, act)
+            }
+            None => Ok(Outcome { fact, resolution: update::resolve(act, &[], &<_>::default()) }),
+        }
+    }
+
+    fn act(&mut self, ends: Ends, act: &Act) -> Result<Outcome> {
+        let rule = self.rule_of(ends.relation);
+        let believed = self.touched(ends, &rule)?;
+        let held: Vec<Held> = believed
+            .iter()
+            .map(|believed| Held {
+                fact: believed.fact,
+                same: ends.are_of(&believed.version),
+                belief: believed.version.belief.clone(),
+            })
+            .collect();
+        let resolution = update::resolve(act, &held, &rule);
+        let mut fact = resolution.same;
+        for change in &resolution.changes {
+            fact = self.change(ends, change, &believed)?.or(fact);
+        }
+        let fact = fact.ok_or_else(|| invalid("nothing was asserted".to_owned()))?;
+        Ok(Outcome { fact, resolution })
+    }
+
+    /// The rule that an act meets: that a relation's mirror takes one tail is its rule as well.
+    fn rule_of(&self, relation: RelationId) -> RelationRule {
+        let rule = self.catalog.rule(relation);
+        match rule.mirror.map(|mirror| self.catalog.rule(mirror).cardinality) {
+            Some(Cardinality::One) => RelationRule { cardinality: Cardinality::One, ..rule },
+            _ => rule,
+        }
+    }
+
+    /// Does one change, and gives the fact that carries it.
+    fn change(
+        &mut self,
+        ends: Ends,
+        change: &Change,
+        believed: &[Believed],
+    ) -> Result<Option<FactId>> {
+        let find = |fact: &FactId| {
+            believed
+                .iter()
+                .find(|believed| believed.fact == *fact)
+                .ok_or_else(|| invalid(format!("fact {} is not held", fact.0)))
+        };
+        match change {
+            Change::Insert(belief) => {
+                let fact = self.new_fact()?;
+                self.put_version(fact, 0, ends.head, ends.relation, belief)?;
+                Ok(Some(fact))
+            }
+            Change::Remainder(of, belief) => {
+                let version = &find(of)?.version;
+                let fact = self.new_fact()?;
+                self.put_version(fact, 0, version.head, version.relation, belief)?;
+                Ok(None)
+            }
+            Change::Replace(fact, belief) => {
+                let old = find(fact)?;
+                let number = self.end_version(old)?;
+                let belief = Belief { tail: old.version.belief.tail, ..belief.clone() };
+                self.put_version(*fact, number, old.version.head, old.version.relation, &belief)?;
+                Ok(Some(*fact))
+            }
+            Change::Retire(fact) => {
+                self.end_version(find(fact)?)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The believed version of a fact; none if it is not believed.
+    fn believed(&self, fact: FactId) -> Result<Option<Believed>> {
+        let last = self.reader().last_version(fact)?;
+        let last = last.filter(|(_, version)| version.system.to == Interval::MAX);
+        Ok(last.map(|(number, version)| Believed { fact, number, version }))
+    }
+
+    /// The believed facts that the rule may look at: those between the same nodes and, where only
+    /// one is allowed, all that the head has, and all that the tail has by the mirror.
+    fn touched(&self, ends: Ends, rule: &RelationRule) -> Result<Vec<Believed>> {
+        let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
+        let mut edges = match takes_one(ends.relation) {
+            true => self.believed_edges(ends.head, Side::Out, ends.relation, usize::MAX, |_| true)?.0,
+            false => self.edges_between(ends)?,
+        };
+        if let Some(mirror) = rule.mirror.filter(|mirror| takes_one(*mirror)) {
+            edges.extend(self.believed_edges(ends.tail, Side::Out, mirror, usize::MAX, |_| true)?.0);
+        }
+        edges.sort_by_key(|edge| (edge.valid.from, edge.fact));
+        edges.dedup_by_key(|edge| edge.fact);
+        let reader = self.reader();
+        edges
+            .into_iter()
+            .map(|edge| {
+                let version = reader.version(edge.fact, edge.version)?;
+                Ok(Believed { fact: edge.fact, number: edge.version, version })
+            })
+            .collect()
+    }
+
+    /// The believed edges between two nodes. A node with many facts of a relation mostly has them
+    /// with nodes that have few, so the tail's side is tried first.
+    fn edges_between(&self, ends: Ends) -> Result<Vec<Edge>> {
+        let Ends { head, relation, tail } = ends;
+        let from_head = |edge: &Edge| edge.head == head;
+        match self.believed_edges(tail, Side::In, relation, FEW_EDGES, from_head)? {
+            (edges, true) => Ok(edges),
+            (_, false) => {
+                let to_tail = |edge: &Edge| edge.tail == tail;
+                Ok(self.believed_edges(head, Side::Out, relation, usize::MAX, to_tail)?.0)
+            }
+        }
+    }
+
+    /// The believed edges of a node that fit, of the first `limit` ones, and whether these are all.
+    fn believed_edges(
+        &self,
+        near: NodeId,
+        side: Side,
+        relation: RelationId,
+        limit: usize,
+        fits: impl Fn(&Edge) -> bool,
+    ) -> Result<(Vec<Edge>, bool)> {
+        let (mut edges, mut seen) = (Vec::new(), 0);
+        let filter = EdgeFilter::CURRENT;
+        self.reader().edges(near, side, Some(relation), &filter, &mut |edge| {
+            seen += 1;
+            if fits(&edge) {
+                edges.push(edge);
+            }
+            if seen < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok((edges, seen < limit))
+    }
+
+    fn new_fact(&mut self) -> Result<FactId> {
+        let fact = FactId(self.pending.next_fact);
+        self.pending.next_fact = fact.0.checked_add(1).ok_or(StorageError::Exhausted("fact"))?;
+        Ok(fact)
+    }
+
+    fn put_version(
+        &mut self,
+        fact: FactId,
+        number: u32,
+        head: NodeId,
+        relation: RelationId,
+        belief: &Belief,
+    ) -> Result<()> {
+        let system = Interval { from: self.now, to: Interval::MAX };
+        let mirror = self.catalog.rule(relation).mirror;
+        let version = VersionRecord { head, relation, belief: belief.clone(), system, mirror };
+        self.put_record(fact, number, &version)
+    }
+
+    /// Puts a version into every family that holds it, current or past as its system time says.
+    pub(crate) fn put_record(
+        &mut self,
+        fact: FactId,
+        number: u32,
+        version: &VersionRecord,
+    ) -> Result<()> {
+        self.overlay.put(Family::Versions, key::version(fact, number), record::encode(version)?);
+        for edge in version.edges(fact, number) {
+            for (family, key) in places(&edge) {
+                self.overlay.put(family, key, record::encode_edge(&edge).to_vec());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a version out of every family that holds it.
+    pub(crate) fn delete_record(&mut self, fact: FactId, number: u32, version: &VersionRecord) {
+        self.overlay.delete(Family::Versions, key::version(fact, number));
+        for edge in version.edges(fact, number) {
+            for (family, key) in places(&edge) {
+                self.overlay.delete(family, key);
+            }
+        }
+    }
+
+    /// Moves a version to history and gives the number of the next one. A version of this same
+    /// transaction is taken away, for it was never believed at any instant.
+    fn end_version(&mut self, believed: &Believed) -> Result<u32> {
+        let Believed { fact, number, version } = believed;
+        self.delete_record(*fact, *number, version);
+        if version.system.from == self.now {
+            return Ok(*number);
+        }
+        let system = Interval { from: version.system.from, to: self.now };
+        self.put_record(*fact, *number, &VersionRecord { system, ..version.clone() })?;
+        number.checked_add(1).ok_or(StorageError::Exhausted("version"))
+    }
+
+    /// Puts a version that is believed anew as the next one of its fact, found from both ends as
+    /// its relation now says.
+    pub(crate) fn put_again(&mut self, fact: FactId) -> Result<()> {
+        let Some(believed) = self.believed(fact)? else { return Ok(()) };
+        let number = self.end_version(&believed)?;
+        let VersionRecord { head, relation, belief, .. } = believed.version;
+        self.put_version(fact, number, head, relation, &belief)
+    }
+}
+
+impl Ends {
+    /// Whether a version is between these two nodes, in its own relation or seen from its tail.
+    fn are_of(&self, version: &VersionRecord) -> bool {
+        let edges = version.edges(FactId(0), 0);
+        edges.into_iter().any(|edge| {
+            (edge.head, edge.relation, edge.tail) == (self.head, self.relation, self.tail)
+        })
+    }
+}
+
+/// Where an edge is stored, by its head and by its tail.
+pub(crate) fn places(edge: &Edge) -> [(Family, Vec<u8>); 2] {
+    let adjacency = |side| {
+        Adjacency::new(side, edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact)
+            .encode()
+    };
+    match edge.system.to == Interval::MAX {
+        true => [
+            (Family::Out, adjacency(Side::Out).to_vec()),
+            (Family::In, adjacency(Side::In).to_vec()),
+        ],
+        false => [(Family::OutPast, Side::Out), (Family::InPast, Side::In)].map(|(family, side)| {
+            (family, [&adjacency(side)[..], &edge.version.to_be_bytes()].concat())
+        }),
+    }
+}
+
+fn check_belief(belief: &Belief) -> Result<()> {
+    // NaN fails this comparison, as it should.
+    if !(belief.confidence > 0.0 && belief.confidence <= 1.0) {
+        return Err(invalid(format!(
+            "confidence {} is not above 0 and at most 1",
+            belief.confidence
+        )));
+    }
+    if Interval::new(belief.valid.from, belief.valid.to).is_none() {
+        return Err(invalid("the fact ends before it begins".to_owned()));
+    }
+    Ok(())
+}
+
+fn invalid(message: String) -> StorageError {
+    StorageError::Invalid(message)
+}

@@ -239,6 +239,9 @@ impl Engraph {
         let (query, only_explain) = match statement {
             StatementKind::Query(query) => (query, false),
             StatementKind::Explain(query) => (query, true),
+            StatementKind::ShowRelations => {
+                return Err(Diagnostic::new("SHOW RELATIONS is not there yet").bind());
+            }
             _ => return Err(Diagnostic::new("the statement reads nothing").bind()),
         };
         let mut binder = Binder::new(&context, params);
@@ -306,7 +309,7 @@ impl Engraph {
         let context = Context::new(reader, &self.models, self.options.limits);
         let (write, warnings) = prepare(statement, &context, params)?;
         Ok(match write {
-            Write::Retract(query) => (Write::Retract(Box::new(self.optimized(*query))), warnings),
+            Write::Change(query) => (Write::Change(Box::new(self.optimized(*query))), warnings),
             other => (other, warnings),
         })
     }
@@ -316,7 +319,7 @@ impl Engraph {
 pub(crate) fn is_read(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Query(query) => matches!(query.end, QueryEnd::Return(_)),
-        StatementKind::Explain(_) => true,
+        StatementKind::Explain(_) | StatementKind::ShowRelations => true,
         _ => false,
     }
 }

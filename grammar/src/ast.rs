@@ -41,12 +41,14 @@ pub struct Statement {
 /// The statements of MemQL.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementKind {
-    /// Reads, and may end by retracting what it read.
+    /// Reads, and may end by changing what it read.
     Query(Query),
     /// Prints the plan of a query.
     Explain(Query),
     /// `DEFINE RELATION`.
     DefineRelation(DefineRelation),
+    /// `SHOW RELATIONS`.
+    ShowRelations,
     /// `REMEMBER`.
     Remember(Box<Remember>),
     /// `ALIAS 'Caro' OF (:Person 'Caroline')`.
@@ -258,6 +260,22 @@ pub enum QueryEnd {
     Return(Return),
     /// `RETRACT f, g`.
     Retract(Vec<Name>),
+    /// `CONFIRM f, g BY e`.
+    Confirm {
+        /// The facts.
+        names: Vec<Name>,
+        /// By how much.
+        by: Expr,
+    },
+    /// `DOUBT f, g BY e`.
+    Doubt {
+        /// The facts.
+        names: Vec<Name>,
+        /// By how much.
+        by: Expr,
+    },
+    /// `FORGET n, f`.
+    Forget(Vec<Name>),
 }
 
 /// `RETURN [DISTINCT] ... ORDER BY ... SKIP ... LIMIT ...`.
@@ -306,6 +324,10 @@ pub struct DefineRelation {
     pub policy: Option<Name>,
     /// `THRESHOLD x`, if said.
     pub threshold: Option<Expr>,
+    /// Whether it says `SYMMETRIC`; never together with an inverse.
+    pub symmetric: bool,
+    /// `INVERSE OF relation`, if said.
+    pub inverse: Option<Name>,
 }
 
 /// How many tails a head may have at a time.
@@ -317,6 +339,8 @@ pub enum Cardinality {
     Many,
     /// Not known; acts as many.
     Unknown,
+    /// To be seen from the facts.
+    Observed,
 }
 
 /// `REMEMBER (head)-[relation]->(tail) ...`, or a node alone.

@@ -39,6 +39,7 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
         Rule::explain => StatementKind::Explain(query(only(pair)?)?),
         Rule::query => StatementKind::Query(query(pair)?),
         Rule::define_relation => StatementKind::DefineRelation(define_relation(pair)?),
+        Rule::show_relations => StatementKind::ShowRelations,
         Rule::remember => StatementKind::Remember(Box::new(remember(pair)?)),
         Rule::alias => StatementKind::Alias(alias(pair)?),
         Rule::observe => StatementKind::Observe(observe(pair)?),
@@ -62,13 +63,33 @@ fn query(pair: Pair<'_, Rule>) -> Result<Query> {
             Rule::match_clause => query.clauses.push(Clause::Match(match_clause(pair)?)),
             Rule::search_clause => query.clauses.push(Clause::Search(search_clause(pair)?)),
             Rule::return_clause => query.end = QueryEnd::Return(return_clause(pair)?),
-            Rule::retract_clause => {
-                query.end = QueryEnd::Retract(children(pair).map(name).collect::<Result<_>>()?);
+            Rule::retract_clause => query.end = QueryEnd::Retract(variables(pair)?),
+            Rule::confirm_clause => {
+                let (names, by) = variables_by(pair)?;
+                query.end = QueryEnd::Confirm { names, by };
             }
+            Rule::doubt_clause => {
+                let (names, by) = variables_by(pair)?;
+                query.end = QueryEnd::Doubt { names, by };
+            }
+            Rule::forget_clause => query.end = QueryEnd::Forget(variables(pair)?),
             _ => return Err(unexpected(&pair)),
         }
     }
     Ok(query)
+}
+
+fn variables(pair: Pair<'_, Rule>) -> Result<Vec<Name>> {
+    children(pair).map(name).collect()
+}
+
+/// `f, g BY e`.
+fn variables_by(pair: Pair<'_, Rule>) -> Result<(Vec<Name>, Expr)> {
+    let whole = span(&pair);
+    let (names, by): (Vec<_>, Vec<_>) =
+        children(pair).partition(|pair| pair.as_rule() == Rule::variable);
+    let names = names.into_iter().map(name).collect::<Result<_>>()?;
+    Ok((names, sum(next(&mut by.into_iter(), whole)?)?))
 }
 
 fn match_clause(pair: Pair<'_, Rule>) -> Result<Match> {
@@ -343,7 +364,10 @@ fn define_relation(pair: Pair<'_, Rule>) -> Result<DefineRelation> {
         intent: None,
         policy: None,
         threshold: None,
+        symmetric: false,
+        inverse: None,
     };
+    let mut symmetric = None;
     for pair in parts {
         let at = span(&pair);
         match pair.as_rule() {
@@ -351,7 +375,15 @@ fn define_relation(pair: Pair<'_, Rule>) -> Result<DefineRelation> {
             Rule::default_intent => once(&mut relation.intent, name(only(pair)?)?, at)?,
             Rule::confidence_policy => once(&mut relation.policy, name(only(pair)?)?, at)?,
             Rule::conflict_threshold => once(&mut relation.threshold, sum(only(pair)?)?, at)?,
+            Rule::symmetric => once(&mut symmetric, (), at)?,
+            Rule::inverse_of => once(&mut relation.inverse, name(only(pair)?)?, at)?,
             _ => return Err(unexpected(&pair)),
+        }
+        relation.symmetric = symmetric.is_some();
+        if relation.symmetric && relation.inverse.is_some() {
+            let message = "a symmetric relation is its own inverse";
+            return Err(SyntaxError::new(message, at.start, at.end)
+                .help("keep either SYMMETRIC or INVERSE OF"));
         }
     }
     Ok(relation)
@@ -361,6 +393,7 @@ fn cardinality(pair: Pair<'_, Rule>) -> Cardinality {
     match pair.into_inner().last().map(|pair| pair.as_rule()) {
         Some(Rule::k_one) => Cardinality::One,
         Some(Rule::k_many) => Cardinality::Many,
+        Some(Rule::k_observed) => Cardinality::Observed,
         _ => Cardinality::Unknown,
     }
 }

@@ -6,7 +6,7 @@ use pest::Parser as _;
 use pest::iterators::Pair;
 use proptest::prelude::*;
 
-use crate::ast::{ExprKind, QueryEnd, StatementKind};
+use crate::ast::{Cardinality, ExprKind, QueryEnd, StatementKind};
 use crate::parse::{MemQl, Rule};
 use crate::{NESTING_MAX, TEXT_BYTES_MAX, is_unfinished, parse};
 
@@ -17,7 +17,8 @@ const EVERYTHING: &str = r#"
     /* block */
     BEGIN; COMMIT; ROLLBACK;
     DEFINE RELATION r CARDINALITY ONE INTENT fact CONFIDENCE max THRESHOLD 0.5;
-    DEFINE RELATION r CARDINALITY MANY; DEFINE RELATION r CARDINALITY UNKNOWN;
+    DEFINE RELATION r CARDINALITY MANY; DEFINE RELATION r CARDINALITY UNKNOWN SYMMETRIC;
+    DEFINE RELATION r CARDINALITY OBSERVED INVERSE OF s; SHOW RELATIONS;
     REMEMBER (:A 'a' {x: 1})-[:r {y: 2}]->(:B $b) VALID FROM now() TO null CONFIDENCE 0.9
       INTENT causal SOURCE 'x', 'y';
     REMEMBER (:A "a")-[r]->(:B 'b') VALID TO DATE '2020-01-01';
@@ -27,6 +28,8 @@ const EVERYTHING: &str = r#"
       ()-[]->{1,2}()-[]->{1,}()-[]->{,2}()-[]->{2}()-[]->*()-[]->+()-[]->?()-[*]-()-[*2]-()
       FOR VALID_TIME AS OF $t FOR SYSTEM_TIME ALL CONFIDENCE >= 0.5 INTENT causal
       WHERE NOT a.x IS NULL AND b IS NOT NULL OR a = b XOR a <> b RETRACT f, g;
+    MATCH ()-[f]->()-[g]->() CONFIRM f, g BY $x; MATCH ()-[f]->() DOUBT f BY 1 - 0.5;
+    MATCH (n)-[f]->() FORGET n, f;
     FOR SYSTEM_TIME AS OF now() MATCH BEAM $k p = (a)-[f]->(b) EXPAND 3 SCORE BY f(p, $q) RETURN *;
     SEARCH t:A FOR 'x' BY VECTOR TOP 3 FOR SYSTEM_TIME ALL WHERE t.x > 1
       MATCH (a) FOR VALID_TIME FROM $a TO $b MATCH (a) FOR VALID_TIME BETWEEN $a AND $b
@@ -63,6 +66,62 @@ fn returned(text: &str) -> ExprKind {
     let StatementKind::Query(query) = &statements[0].kind else { panic!("a query") };
     let QueryEnd::Return(clause) = &query.end else { panic!("returns") };
     clause.items[0].expr.kind.clone()
+}
+
+#[test]
+fn a_query_may_end_in_a_change() {
+    let end = |text: &str| {
+        let statements = parse(text).expect(text);
+        let StatementKind::Query(query) = &statements[0].kind else { panic!("a query") };
+        query.end.clone()
+    };
+    let shown = |text: &str, names: &[crate::ast::Name]| {
+        let names: Vec<&str> = names.iter().map(|name| &text[name.span.range()]).collect();
+        names.join(" ")
+    };
+    let text = "MATCH (a)-[f]->()-[g]->() confirm f, `g` by $x";
+    let QueryEnd::Confirm { names, by } = end(text) else { panic!("confirms") };
+    assert_eq!((shown(text, &names).as_str(), &text[by.span.range()]), ("f g", "$x"));
+    let text = "MATCH ()-[f]->() WHERE f.x > 1 DOUBT f BY 1 - 2 * $x";
+    let QueryEnd::Doubt { names, by } = end(text) else { panic!("doubts") };
+    assert_eq!((shown(text, &names).as_str(), &text[by.span.range()]), ("f", "1 - 2 * $x"));
+    let text = "MATCH (n)-[f]->() INTENT causal Forget n, f";
+    let QueryEnd::Forget(names) = end(text) else { panic!("forgets") };
+    assert_eq!(shown(text, &names), "n f");
+}
+
+#[test]
+fn a_relation_is_defined_by_its_options() {
+    let defined = |text: &str| {
+        let statements = parse(&format!("DEFINE RELATION r {text}")).expect(text);
+        let StatementKind::DefineRelation(define) = &statements[0].kind else { panic!("defines") };
+        let inverse = define.inverse.as_ref().map(|inverse| inverse.text.clone());
+        (define.cardinality, define.symmetric, inverse)
+    };
+    assert_eq!(defined(""), (None, false, None));
+    assert_eq!(defined("SYMMETRIC THRESHOLD 0.5"), (None, true, None));
+    let inverse = Some("symmetric".to_owned());
+    let options = "inverse of symmetric CARDINALITY Observed";
+    assert_eq!(defined(options), (Some(Cardinality::Observed), false, inverse));
+    let shown = parse("show relations").expect("shows");
+    assert_eq!(shown[0].kind, StatementKind::ShowRelations);
+}
+
+#[test]
+fn a_change_says_what_and_by_how_much() {
+    for (text, at, message) in [
+        ("MATCH ()-[f]->() CONFIRM f", 26, "expected BY, found the end of the text"),
+        ("MATCH ()-[f]->() DOUBT f BY", 27, "expected an expression, found the end of the text"),
+        ("MATCH (n) FORGET;", 16, "expected a name, found `;`"),
+        ("RETURN 1 AS forget", 12, "`forget` is a reserved word"),
+        ("DEFINE RELATION r SYMMETRIC INVERSE OF s", 28, "a symmetric relation is its own inverse"),
+        ("DEFINE RELATION r INVERSE OF s SYMMETRIC", 31, "a symmetric relation is its own inverse"),
+        ("DEFINE RELATION r SYMMETRIC SYMMETRIC", 28, "this is said twice"),
+        ("SHOW TABLES", 5, "expected RELATIONS, found `TABLES`"),
+    ] {
+        let error = parse(text).expect_err(text);
+        assert_eq!((error.span.start, error.message.as_str()), (at, message), "{text}");
+    }
 }
 
 #[test]

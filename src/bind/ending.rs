@@ -1,25 +1,95 @@
-//! `RETURN`: columns, groups, order and limits.
+//! How a query ends: `RETURN`, or a change of what is bound.
 //!
 //! ```text
-//! Project or Aggregate ──▶ Distinct ──▶ Sort ──▶ Slice
+//! RETURN   Project or Aggregate ──▶ Distinct ──▶ Sort ──▶ Slice
 //! ```
 
-use engraph_grammar::ast::{self, ExprKind as Ast, Span};
+use engraph_grammar::ast::{self, ExprKind as Ast, QueryEnd, Span};
 
+use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
-use crate::plan::{Aggregate, LogicalPlan, SortKey};
+use crate::plan::{Aggregate, Change, End, LogicalPlan, SortKey};
 
 /// The columns of an answer and the plan that fills them.
 type Returned = (LogicalPlan, Vec<(String, Slot)>);
 
 impl Binder<'_> {
-    pub(crate) fn return_clause(
+    /// The end of a query, and the plan with what it adds.
+    pub(super) fn ending(
         &mut self,
         plan: LogicalPlan,
-        clause: &ast::Return,
-    ) -> Result<Returned> {
+        end: &QueryEnd,
+    ) -> Result<(LogicalPlan, End)> {
+        let (change, slots) = match end {
+            QueryEnd::Return(clause) => {
+                let (plan, columns) = self.return_clause(plan, clause)?;
+                return Ok((plan, End::Return(columns)));
+            }
+            QueryEnd::Retract(names) => {
+                (Change::Retract, self.facts(names, "RETRACT ends the belief in facts")?)
+            }
+            QueryEnd::Confirm { names, by } => {
+                let slots = self.facts(names, "CONFIRM raises the confidence of facts")?;
+                (Change::Confirm { by: self.confirmed_by(by)? }, slots)
+            }
+            QueryEnd::Doubt { names, by } => {
+                let slots = self.facts(names, "DOUBT lowers the confidence of facts")?;
+                (Change::Doubt { by: self.doubted_by(by)? }, slots)
+            }
+            QueryEnd::Forget(names) => (Change::Forget, self.nodes_and_facts(names)?),
+        };
+        Ok((plan, End::Change { change, slots }))
+    }
+
+    fn facts(&self, names: &[ast::Name], what: &str) -> Result<Vec<Slot>> {
+        let slot = |name: &ast::Name| match self.scope.get(&name.text) {
+            Some((slot, Kind::Fact | Kind::Facts)) => Ok(slot),
+            Some(_) => Err(Diagnostic::at(name.span, format!("`{}` is no fact", name.text))
+                .help(format!("{what}: name a relation, as f in -[f]->"))
+                .bind()),
+            None => Err(self.unknown_name(&name.text, name.span)),
+        };
+        names.iter().map(slot).collect()
+    }
+
+    fn nodes_and_facts(&self, names: &[ast::Name]) -> Result<Vec<Slot>> {
+        let slot = |name: &ast::Name| match self.scope.get(&name.text) {
+            Some((slot, Kind::Node | Kind::Fact | Kind::Facts)) => Ok(slot),
+            Some((_, kind)) => {
+                let message = format!("`{}` is {}, not a node or a fact", name.text, kind.words());
+                Err(Diagnostic::at(name.span, message)
+                    .help("name what is to be forgotten, as n in (n:Label) or f in -[f]->")
+                    .bind())
+            }
+            None => Err(self.unknown_name(&name.text, name.span)),
+        };
+        names.iter().map(slot).collect()
+    }
+
+    fn confirmed_by(&mut self, by: &ast::Expr) -> Result<f64> {
+        let cell = self.constant(by)?;
+        cell.number().filter(|by| *by > 0.0 && *by <= 1.0).ok_or_else(|| {
+            let message = format!("CONFIRM BY takes a number above 0 and at most 1, not {cell}");
+            Diagnostic::at(by.span, message).bind()
+        })
+    }
+
+    fn doubted_by(&mut self, by: &ast::Expr) -> Result<f64> {
+        let cell = self.constant(by)?;
+        let message = format!("DOUBT BY takes a number above 0 and below 1, not {cell}");
+        let error = Diagnostic::at(by.span, message);
+        match cell.number() {
+            Some(by) if by > 0.0 && by < 1.0 => Ok(by),
+            Some(by) if by >= 1.0 => Err(error
+                .help("what is not believed at all is not remembered; RETRACT ends a belief")
+                .bind()),
+            _ => Err(error.bind()),
+        }
+    }
+
+    fn return_clause(&mut self, plan: LogicalPlan, clause: &ast::Return) -> Result<Returned> {
         let (mut plan, columns) = match clause.items.is_empty() {
             true => self.every_name(plan)?,
             false => self.named_columns(plan, clause)?,

@@ -8,7 +8,7 @@ mod expr;
 mod matching;
 mod scope;
 
-use engraph_grammar::ast::{self, Clause, QueryEnd, Span};
+use engraph_grammar::ast::{self, Clause, Span};
 use engraph_grammar::closest;
 use engraph_storage::Reader;
 use engraph_storage::graph::{Interval, LabelId, RelationId, SystemScope, Time, ValidScope};
@@ -18,7 +18,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::Slot;
-use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
+use crate::plan::{Aggregate, BoundQuery, Labels, LogicalPlan};
 use crate::rows::Params;
 use crate::time;
 
@@ -65,28 +65,8 @@ impl<'b> Binder<'b> {
                 Clause::Search(clause) => self.search_clause(plan, clause, &query.times)?,
             };
         }
-        let (plan, end) = match &query.end {
-            QueryEnd::Return(clause) => {
-                let (plan, columns) = self.return_clause(plan, clause)?;
-                (plan, End::Return(columns))
-            }
-            QueryEnd::Retract(names) => {
-                let slots: Result<Vec<Slot>> =
-                    names.iter().map(|name| self.fact_to_retract(name)).collect();
-                (plan, End::Retract(slots?))
-            }
-        };
+        let (plan, end) = self.ending(plan, &query.end)?;
         Ok(BoundQuery { plan, end, names: self.scope.names(), rules: Vec::new() })
-    }
-
-    fn fact_to_retract(&self, name: &ast::Name) -> Result<Slot> {
-        match self.scope.get(&name.text) {
-            Some((slot, Kind::Fact | Kind::Facts)) => Ok(slot),
-            Some(_) => Err(Diagnostic::at(name.span, format!("`{}` is no fact", name.text))
-                .help("RETRACT ends the belief in facts: name a relation, as f in -[f]->")
-                .bind()),
-            None => Err(self.unknown_name(&name.text, name.span)),
-        }
     }
 
     fn search_clause(

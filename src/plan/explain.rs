@@ -4,7 +4,7 @@ use engraph_storage::Catalog;
 use engraph_storage::graph::{EdgeFilter, Side, SystemScope, ValidScope};
 
 use crate::plan::expr::Slot;
-use crate::plan::{BoundQuery, End, Labels, LogicalPlan, Step};
+use crate::plan::{BoundQuery, Change, End, Labels, LogicalPlan, Step};
 use crate::time;
 
 /// The lines of a plan, the operator that gives the answer first.
@@ -15,7 +15,15 @@ pub(crate) fn explain(query: &BoundQuery, catalog: &Catalog) -> Vec<String> {
             let names: Vec<&str> = columns.iter().map(|column| column.0.as_str()).collect();
             format!("Return {}", names.join(", "))
         }
-        End::Retract(slots) => format!("Retract {}", printer.slots(slots)),
+        End::Change { change, slots } => {
+            let slots = printer.slots(slots);
+            match change {
+                Change::Retract => format!("Retract {slots}"),
+                Change::Confirm { by } => format!("Confirm {slots} by {by}"),
+                Change::Doubt { by } => format!("Doubt {slots} by {by}"),
+                Change::Forget => format!("Forget {slots}"),
+            }
+        }
     }];
     let mut next = Some(&query.plan);
     let mut depth = 1;

@@ -135,7 +135,7 @@ pub(crate) struct SortKey {
 #[derive(Clone, Debug)]
 pub(crate) struct BoundQuery {
     pub(crate) plan: LogicalPlan,
-    /// The columns of the answer, or the facts to retract.
+    /// The columns of the answer, or what to change.
     pub(crate) end: End,
     /// The name of every slot; the anonymous ones begin with a blank.
     pub(crate) names: Vec<String>,
@@ -148,8 +148,21 @@ pub(crate) struct BoundQuery {
 pub(crate) enum End {
     /// They are the answer, with these names and slots.
     Return(Vec<(String, Slot)>),
-    /// The facts in these slots are retracted.
-    Retract(Vec<Slot>),
+    /// The nodes and facts in these slots are changed.
+    Change { change: Change, slots: Vec<Slot> },
+}
+
+/// What is done to nodes and facts that a query found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Change {
+    /// The belief in the facts ends.
+    Retract,
+    /// The confidence of the facts is raised, by a number above 0 and at most 1.
+    Confirm { by: f64 },
+    /// The confidence of the facts is lowered, by a number above 0 and below 1.
+    Doubt { by: f64 },
+    /// Nothing is left of the nodes and facts.
+    Forget,
 }
 
 impl LogicalPlan {

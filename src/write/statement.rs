@@ -6,7 +6,8 @@ use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
 use engraph_storage::Transaction;
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, Interval, RelationRule, Time, Value as Property,
+    Cardinality, ConfidencePolicy, FactId, Intent, Interval, NodeId, RelationRule, Time,
+    Value as Property,
 };
 
 use crate::bind::{Binder, intent};
@@ -16,7 +17,8 @@ use crate::exec;
 use crate::exec::context::{Context, Limits};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::models::Models;
-use crate::plan::{BoundQuery, End};
+use crate::plan::expr::Slot;
+use crate::plan::{BoundQuery, Change, End};
 use crate::rows::{Params, Rows, Value};
 use crate::time;
 use crate::write::{self, FactInput, Input, NodeInput, TurnInput};
@@ -26,7 +28,7 @@ pub(crate) enum Write {
     Define { name: String, options: RuleOptions },
     Store(Input),
     Alias { alias: String, label: String, key: String, span: Span },
-    Retract(Box<BoundQuery>),
+    Change(Box<BoundQuery>),
 }
 
 /// What a `DEFINE RELATION` says; the rest stays as it was.
@@ -35,6 +37,10 @@ pub(crate) struct RuleOptions {
     intent: Option<Intent>,
     policy: Option<ConfidencePolicy>,
     threshold: Option<f64>,
+    symmetric: bool,
+    inverse: Option<String>,
+    /// The cardinality is to be seen from the facts.
+    observed: bool,
 }
 
 impl RuleOptions {
@@ -60,8 +66,9 @@ pub(crate) fn prepare(
         StatementKind::Remember(remember) => Write::Store(binder.remember(remember)?),
         StatementKind::Alias(alias) => binder.alias(alias)?,
         StatementKind::Observe(observe) => Write::Store(Input::Turn(binder.observe(observe)?)),
-        StatementKind::Query(query) => Write::Retract(Box::new(binder.query(query)?)),
+        StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
         StatementKind::Explain(_)
+        | StatementKind::ShowRelations
         | StatementKind::Begin
         | StatementKind::Commit
         | StatementKind::Rollback => {
@@ -125,42 +132,68 @@ impl Write {
                 let outcome = if is_new { "aliased" } else { "held already" };
                 Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
             }
-            Self::Retract(query) => retract(query, transaction, models, limits),
+            Self::Change(query) => change(query, transaction, models, limits),
         }
     }
 }
 
-fn retract(
+/// The nodes and facts that a query bound to the names that it changes, each once.
+#[derive(Default)]
+struct Found {
+    nodes: Vec<NodeId>,
+    facts: Vec<FactId>,
+}
+
+impl Found {
+    fn add(&mut self, cell: &Cell) {
+        match cell {
+            Cell::Node(node) => self.nodes.push(node.id),
+            Cell::Fact(edge) => self.facts.push(edge.fact),
+            Cell::List(items) => items.iter().for_each(|item| self.add(item)),
+            _ => {}
+        }
+    }
+}
+
+/// Runs the query to its end, and then changes what it found.
+fn change(
     query: &BoundQuery,
     transaction: &mut Transaction<'_>,
     models: &Models,
     limits: Limits,
 ) -> Result<Rows> {
-    let End::Retract(slots) = &query.end else {
-        return Err(Diagnostic::new("the query retracts nothing").bind());
+    let End::Change { change, slots } = &query.end else {
+        return Err(Diagnostic::new("the query changes nothing").bind());
     };
-    let mut facts = Vec::new();
     let context = Context::new(transaction.reader(), models, limits);
-    exec::run(query, &query.plan, &context, &mut |row| {
-        for slot in slots {
-            match &row[*slot] {
-                Cell::Fact(edge) => facts.push(edge.fact),
-                Cell::List(items) => facts.extend(items.iter().filter_map(|item| match item {
-                    Cell::Fact(edge) => Some(edge.fact),
-                    _ => None,
-                })),
-                _ => {}
-            }
-        }
-        context.rows(facts.len())
+    let found = find(query, slots, &context)?;
+    match change {
+        Change::Retract => retract(&found.facts, transaction),
+        Change::Confirm { .. } => Err(Diagnostic::new("CONFIRM is not there yet").bind()),
+        Change::Doubt { .. } => Err(Diagnostic::new("DOUBT is not there yet").bind()),
+        Change::Forget => Err(Diagnostic::new("FORGET is not there yet").bind()),
+    }
+}
+
+fn find(query: &BoundQuery, slots: &[Slot], context: &Context<'_>) -> Result<Found> {
+    let mut found = Found::default();
+    exec::run(query, &query.plan, context, &mut |row| {
+        slots.iter().for_each(|slot| found.add(&row[*slot]));
+        context.rows(found.nodes.len() + found.facts.len())
     })?;
-    facts.sort_unstable();
-    facts.dedup();
+    found.nodes.sort_unstable();
+    found.nodes.dedup();
+    found.facts.sort_unstable();
+    found.facts.dedup();
+    Ok(found)
+}
+
+fn retract(facts: &[FactId], transaction: &mut Transaction<'_>) -> Result<Rows> {
     let mut rows =
         Rows { columns: vec!["fact".to_owned(), "outcome".to_owned()], ..Rows::default() };
     for fact in facts {
         let outcome =
-            if transaction.retract(fact)? { "retracted" } else { "not believed any more" };
+            if transaction.retract(*fact)? { "retracted" } else { "not believed any more" };
         let id = Value::Int(fact.0.cast_signed());
         rows.rows.push(vec![id, Value::String(outcome.to_owned())]);
     }
@@ -169,10 +202,11 @@ fn retract(
 
 impl Binder<'_> {
     fn define(&mut self, define: &ast::DefineRelation) -> Result<Write> {
-        let cardinality = define.cardinality.map(|cardinality| match cardinality {
-            ast::Cardinality::One => Cardinality::One,
-            ast::Cardinality::Many => Cardinality::Many,
-            ast::Cardinality::Unknown => Cardinality::Unknown,
+        let cardinality = define.cardinality.and_then(|cardinality| match cardinality {
+            ast::Cardinality::One => Some(Cardinality::One),
+            ast::Cardinality::Many => Some(Cardinality::Many),
+            ast::Cardinality::Unknown => Some(Cardinality::Unknown),
+            ast::Cardinality::Observed => None,
         });
         let threshold = match &define.threshold {
             None => None,
@@ -189,7 +223,14 @@ impl Binder<'_> {
             intent: define.intent.as_ref().map(intent).transpose()?,
             policy: define.policy.as_ref().map(policy).transpose()?,
             threshold,
+            symmetric: define.symmetric,
+            inverse: define.inverse.as_ref().map(|inverse| inverse.text.clone()),
+            observed: define.cardinality == Some(ast::Cardinality::Observed),
         };
+        if options.symmetric || options.inverse.is_some() || options.observed {
+            let message = "SYMMETRIC, INVERSE OF and CARDINALITY OBSERVED are not there yet";
+            return Err(Diagnostic::at(define.name.span, message).bind());
+        }
         Ok(Write::Define { name: define.name.text.clone(), options })
     }
 

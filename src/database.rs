@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engraph_grammar::ast::{QueryEnd, Statement, StatementKind};
-use engraph_storage::{Durability, FamilyStats, Reader, Store};
+use engraph_storage::{Durability, FamilyStats, Memory, Reader, Store};
 
 use crate::bind::Binder;
 use crate::error::{Diagnostic, Error, Result};
@@ -17,6 +17,7 @@ use crate::neural::Embedder;
 use crate::plan::{BoundQuery, End, explain, optimize};
 use crate::rows::{Params, Rows, Value};
 use crate::session::{Session, Transaction};
+use crate::show;
 use crate::time;
 use crate::write::statement::{Write, prepare};
 
@@ -37,6 +38,7 @@ use crate::write::statement::{Write, prepare};
 #[derive(Clone, Default)]
 pub struct Options {
     durability: Durability,
+    memory: Memory,
     limits: Limits,
     embedder: Option<Arc<dyn Embedder>>,
     unoptimized: bool,
@@ -52,6 +54,12 @@ impl Options {
     /// How long a commit waits.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// How much memory the open database may hold on to.
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.memory = memory;
         self
     }
 
@@ -80,7 +88,7 @@ impl Options {
     /// [`Error::Storage`] if the folder cannot be used, holds something else, or is open for
     /// writing elsewhere; the text names the process.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Engraph> {
-        Ok(Engraph::new(Store::open(path.as_ref())?, self))
+        Ok(Engraph::new(Store::open(path.as_ref(), self.memory)?, self))
     }
 
     /// Opens the database in a folder for reading, beside a writer or not: the state as it stands.
@@ -89,7 +97,7 @@ impl Options {
     ///
     /// [`Error::Storage`] if there is no database.
     pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Engraph> {
-        Ok(Engraph::new(Store::open_read_only(path.as_ref())?, self))
+        Ok(Engraph::new(Store::open_read_only(path.as_ref(), self.memory)?, self))
     }
 }
 
@@ -240,7 +248,7 @@ impl Engraph {
             StatementKind::Query(query) => (query, false),
             StatementKind::Explain(query) => (query, true),
             StatementKind::ShowRelations => {
-                return Err(Diagnostic::new("SHOW RELATIONS is not there yet").bind());
+                return show::relations(reader);
             }
             _ => return Err(Diagnostic::new("the statement reads nothing").bind()),
         };

@@ -28,6 +28,7 @@ pub mod neural;
 mod plan;
 mod rows;
 mod session;
+mod show;
 mod text;
 mod time;
 mod write;
@@ -35,7 +36,9 @@ mod write;
 pub use database::{Engraph, Options, only_reads};
 pub use engraph_grammar::{SyntaxError, is_unfinished};
 pub use engraph_storage::graph::Interval;
-pub use engraph_storage::{Durability, Family, FamilyStats, StorageError};
+pub use engraph_storage::{
+    Durability, Family, FamilyStats, Memory, StorageError, Torn, Violation, upgrade,
+};
 pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;
 pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};

@@ -162,7 +162,7 @@ impl<'c> Context<'c> {
     pub(crate) fn stored_vector(&self, cell: &Cell) -> Result<Option<Arc<[f32]>>> {
         let Cell::Node(node) = cell else { return Ok(None) };
         let label = self.node(*node)?.label;
-        Ok(self.reader.vector(label, node.id)?.map(Arc::from))
+        Ok(self.reader.vector(label, node.id, node.system)?.map(Arc::from))
     }
 
     /// A text that says what the cell says, for a model to read; none for numbers and the like.

@@ -148,11 +148,13 @@ pub(crate) fn edges_of(
     context: &Context<'_>,
 ) -> Result<Vec<(Edge, NodeId)>> {
     let mut found = Vec::new();
+    let mut met = HashSet::new();
     for side in step.sides {
         let mut visit = |edge: Edge| {
             let far = if *side == Side::Out { edge.tail } else { edge.head };
-            // A fact from a node to itself is met once, not once a side.
-            if step.sides.len() == 1 || *side == Side::Out || edge.head != edge.tail {
+            // A fact from a node to itself, and one that is found from both its ends, is met once,
+            // not once a side.
+            if step.sides.len() == 1 || met.insert((edge.fact, edge.version)) {
                 found.push((edge, far));
             }
             if found.len() <= context.limits.rows_max {

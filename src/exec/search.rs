@@ -65,7 +65,8 @@ impl Search {
             if self.labels.as_ref().is_some_and(|labels| !labels.contains(&label)) {
                 continue;
             }
-            let Some(vector) = context.reader.vector(label, node.id)? else { continue };
+            let held = context.reader.vector(label, node.id, self.system)?;
+            let Some(vector) = held else { continue };
             let score = self.compare(&self.vector(row, context)?, &vector)?;
             if let Some(row) = self.accept(row, node.id, score, context)? {
                 found.push((score, row));
@@ -85,7 +86,7 @@ impl Search {
             Some(labels) => labels.iter().copied().map(Some).collect(),
         };
         for label in labels {
-            context.reader.vectors(label, &mut |node, vector| {
+            context.reader.vectors(label, self.system, &mut |node, vector| {
                 if vector.len() == query.len() {
                     scores.push((dot(query, vector), node));
                 } else {

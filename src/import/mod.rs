@@ -199,6 +199,12 @@ fn put(
             Effect::Merged => &["facts", "facts merged"],
             Effect::HeldAsUncertain => &["facts", "facts held as uncertain"],
             Effect::Unchanged => &["facts", "facts unchanged"],
+            // What an act on a held fact does, and an assertion never.
+            Effect::Confirmed
+            | Effect::ConfirmedAsUncertain
+            | Effect::Doubted
+            | Effect::Retracted
+            | Effect::NotBelieved => &["facts"],
         },
     })
 }

@@ -7,6 +7,7 @@
 //! No model runs while the writer's lock is held, but in a transaction that the caller keeps open,
 //! in a `RETRACT` whose query asks one, and where another writer changed a text in between.
 
+mod change;
 pub(crate) mod statement;
 
 use std::collections::hash_map::Entry;
@@ -16,7 +17,7 @@ use engraph_storage::graph::{
     Belief, EdgeFilter, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
 };
 use engraph_storage::update::{Effect, Resolution};
-use engraph_storage::{Asserted, Reader, StorageError, Transaction};
+use engraph_storage::{Outcome, Reader, StorageError, Transaction};
 
 use crate::error::Result;
 use crate::models::Models;
@@ -218,7 +219,7 @@ pub(crate) fn put_fact(
     transaction: &mut Transaction<'_>,
     fact: &FactInput,
     models: &Models,
-) -> Result<Asserted> {
+) -> Result<Outcome> {
     let head = put_node(transaction, &fact.head, models)?;
     let tail = put_node(transaction, &fact.tail, models)?;
     let relation = transaction.relation(&fact.relation)?;
@@ -235,6 +236,7 @@ pub(crate) fn put_fact(
         uncertain: false,
         sources: fact.sources.clone(),
         properties,
+        evidence: Vec::new(),
     };
     Ok(transaction.assert_fact(head, relation, &belief)?)
 }
@@ -324,6 +326,7 @@ pub(crate) fn link(
         uncertain: false,
         sources: Vec::new(),
         properties: BTreeMap::new(),
+        evidence: Vec::new(),
     };
     transaction.assert_fact(head, relation, &belief)?;
     Ok(())
@@ -337,6 +340,11 @@ pub(crate) fn outcome(resolution: &Resolution) -> String {
             Effect::Merged => "merged",
             Effect::HeldAsUncertain => "held as uncertain",
             Effect::Unchanged => "unchanged",
+            Effect::Confirmed => "confirmed",
+            Effect::ConfirmedAsUncertain => "confirmed, held as uncertain",
+            Effect::Doubted => "doubted",
+            Effect::Retracted => "retracted",
+            Effect::NotBelieved => "not believed any more",
         }
         .to_owned(),
     ];

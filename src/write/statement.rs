@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
-use engraph_storage::Transaction;
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, FactId, Intent, Interval, NodeId, RelationRule, Time,
+    Cardinality, ConfidencePolicy, Intent, Interval, RelationId, RelationRule, Time,
     Value as Property,
 };
+
+use engraph_storage::{StorageError, Transaction};
 
 use crate::bind::{Binder, intent};
 use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
-use crate::exec;
 use crate::exec::context::{Context, Limits};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::models::Models;
-use crate::plan::expr::Slot;
-use crate::plan::{BoundQuery, Change, End};
+use crate::plan::BoundQuery;
 use crate::rows::{Params, Rows, Value};
+use crate::show;
 use crate::time;
-use crate::write::{self, FactInput, Input, NodeInput, TurnInput};
+use crate::write::{self, FactInput, Input, NodeInput, TurnInput, change};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
@@ -44,13 +44,42 @@ pub(crate) struct RuleOptions {
 }
 
 impl RuleOptions {
-    fn over(&self, held: RelationRule) -> RelationRule {
-        RelationRule {
-            cardinality: self.cardinality.unwrap_or(held.cardinality),
+    /// The rule that the relation has from now on.
+    fn rule(&self, name: &str, transaction: &mut Transaction<'_>) -> Result<RelationRule> {
+        let relation = transaction.relation(name)?;
+        let held = transaction.reader().catalog().rule(relation);
+        let cardinality = match self.observed {
+            true => Some(observed(name, relation, transaction)?),
+            false => self.cardinality,
+        };
+        let mirror = match &self.inverse {
+            Some(inverse) => Some(transaction.relation(inverse)?),
+            None => self.symmetric.then_some(relation),
+        };
+        Ok(RelationRule {
+            cardinality: cardinality.unwrap_or(held.cardinality),
             intent: self.intent.unwrap_or(held.intent),
             policy: self.policy.unwrap_or(held.policy),
             threshold: self.threshold.unwrap_or(held.threshold),
-        }
+            mirror: mirror.or(held.mirror),
+            since: held.since,
+        })
+    }
+}
+
+/// The cardinality that the facts of a relation keep to.
+fn observed(
+    name: &str,
+    relation: RelationId,
+    transaction: &Transaction<'_>,
+) -> Result<Cardinality> {
+    match transaction.reader().observed()?.get(&relation) {
+        Some(observed) => Ok(observed.cardinality()),
+        None => Err(StorageError::Invalid(format!(
+            "`{name}` has no facts yet, so there is nothing to observe; write CARDINALITY ONE, MANY \
+             or UNKNOWN"
+        ))
+        .into()),
     }
 }
 
@@ -98,10 +127,13 @@ impl Write {
         let text = |text: &str| Value::String(text.to_owned());
         match self {
             Self::Define { name, options } => {
-                let catalog = transaction.reader().catalog();
-                let held = catalog.relation(name).map(|relation| catalog.rule(relation));
-                transaction.define_relation(name, options.over(held.unwrap_or_default()))?;
-                Ok(Rows::single(&["relation", "outcome"], vec![text(name), text("defined")]))
+                let rule = options.rule(name, transaction)?;
+                transaction.define_relation(name, rule)?;
+                let outcome = match options.observed {
+                    true => format!("defined, observed as {}", show::cardinality(rule.cardinality)),
+                    false => "defined".to_owned(),
+                };
+                Ok(Rows::single(&["relation", "outcome"], vec![text(name), text(&outcome)]))
             }
             Self::Store(Input::Node(node)) => {
                 write::put_node(transaction, node, models)?;
@@ -132,72 +164,9 @@ impl Write {
                 let outcome = if is_new { "aliased" } else { "held already" };
                 Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
             }
-            Self::Change(query) => change(query, transaction, models, limits),
+            Self::Change(query) => change::change(query, transaction, models, limits),
         }
     }
-}
-
-/// The nodes and facts that a query bound to the names that it changes, each once.
-#[derive(Default)]
-struct Found {
-    nodes: Vec<NodeId>,
-    facts: Vec<FactId>,
-}
-
-impl Found {
-    fn add(&mut self, cell: &Cell) {
-        match cell {
-            Cell::Node(node) => self.nodes.push(node.id),
-            Cell::Fact(edge) => self.facts.push(edge.fact),
-            Cell::List(items) => items.iter().for_each(|item| self.add(item)),
-            _ => {}
-        }
-    }
-}
-
-/// Runs the query to its end, and then changes what it found.
-fn change(
-    query: &BoundQuery,
-    transaction: &mut Transaction<'_>,
-    models: &Models,
-    limits: Limits,
-) -> Result<Rows> {
-    let End::Change { change, slots } = &query.end else {
-        return Err(Diagnostic::new("the query changes nothing").bind());
-    };
-    let context = Context::new(transaction.reader(), models, limits);
-    let found = find(query, slots, &context)?;
-    match change {
-        Change::Retract => retract(&found.facts, transaction),
-        Change::Confirm { .. } => Err(Diagnostic::new("CONFIRM is not there yet").bind()),
-        Change::Doubt { .. } => Err(Diagnostic::new("DOUBT is not there yet").bind()),
-        Change::Forget => Err(Diagnostic::new("FORGET is not there yet").bind()),
-    }
-}
-
-fn find(query: &BoundQuery, slots: &[Slot], context: &Context<'_>) -> Result<Found> {
-    let mut found = Found::default();
-    exec::run(query, &query.plan, context, &mut |row| {
-        slots.iter().for_each(|slot| found.add(&row[*slot]));
-        context.rows(found.nodes.len() + found.facts.len())
-    })?;
-    found.nodes.sort_unstable();
-    found.nodes.dedup();
-    found.facts.sort_unstable();
-    found.facts.dedup();
-    Ok(found)
-}
-
-fn retract(facts: &[FactId], transaction: &mut Transaction<'_>) -> Result<Rows> {
-    let mut rows =
-        Rows { columns: vec!["fact".to_owned(), "outcome".to_owned()], ..Rows::default() };
-    for fact in facts {
-        let outcome =
-            if transaction.retract(*fact)? { "retracted" } else { "not believed any more" };
-        let id = Value::Int(fact.0.cast_signed());
-        rows.rows.push(vec![id, Value::String(outcome.to_owned())]);
-    }
-    Ok(rows)
 }
 
 impl Binder<'_> {
@@ -227,9 +196,13 @@ impl Binder<'_> {
             inverse: define.inverse.as_ref().map(|inverse| inverse.text.clone()),
             observed: define.cardinality == Some(ast::Cardinality::Observed),
         };
-        if options.symmetric || options.inverse.is_some() || options.observed {
-            let message = "SYMMETRIC, INVERSE OF and CARDINALITY OBSERVED are not there yet";
-            return Err(Diagnostic::at(define.name.span, message).bind());
+        if let Some(inverse) = &define.inverse {
+            if inverse.text == define.name.text {
+                return Err(Diagnostic::at(inverse.span, "a relation is not its own inverse")
+                    .help("write SYMMETRIC")
+                    .bind());
+            }
+            self.warn_if_misspelled(inverse);
         }
         Ok(Write::Define { name: define.name.text.clone(), options })
     }

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use crate::dump::Summary;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{LabelId, PropertyId, RelationId, RelationRule};
@@ -66,6 +67,10 @@ impl Names {
         Ok(names)
     }
 
+    fn has(&self, id: u32) -> bool {
+        usize::try_from(id).is_ok_and(|id| id < self.names.len())
+    }
+
     fn name(&self, id: u32) -> &str {
         usize::try_from(id).ok().and_then(|id| self.names.get(id)).map_or("?", String::as_str)
     }
@@ -112,6 +117,18 @@ impl Catalog {
     /// The id of a property that exists.
     pub fn property(&self, name: &str) -> Option<PropertyId> {
         self.properties.ids.get(name).copied().map(PropertyId)
+    }
+
+    pub(crate) fn has_label(&self, label: LabelId) -> bool {
+        self.labels.has(label.0)
+    }
+
+    pub(crate) fn has_relation(&self, relation: RelationId) -> bool {
+        self.relations.has(relation.0)
+    }
+
+    pub(crate) fn has_property(&self, property: PropertyId) -> bool {
+        self.properties.has(property.0)
     }
 
     /// The name of a label.
@@ -174,14 +191,36 @@ impl Catalog {
         self.properties.intern(Kind::Property, name, overlay).map(PropertyId)
     }
 
+    /// Interns all names of a database in their order.
+    pub(crate) fn intern_all(summary: &Summary, overlay: &mut Overlay) -> Result<()> {
+        let mut catalog = Self::default();
+        let Self { labels, relations, properties, .. } = &mut catalog;
+        for (kind, names, given) in [
+            (Kind::Label, labels, &summary.labels),
+            (Kind::Relation, relations, &summary.relations),
+            (Kind::Property, properties, &summary.properties),
+        ] {
+            given.iter().try_for_each(|name| names.intern(kind, name, overlay).map(drop))?;
+        }
+        Ok(())
+    }
+
+    /// The key and value of a rule in `meta`.
+    pub(crate) fn rule_entry(
+        relation: RelationId,
+        rule: &RelationRule,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
+        Ok(([RULE, &relation.0.to_be_bytes()].concat(), record::encode(rule)?))
+    }
+
     pub(crate) fn define(
         &mut self,
         relation: RelationId,
         rule: RelationRule,
         overlay: &mut Overlay,
     ) -> Result<()> {
-        let key = [RULE, &relation.0.to_be_bytes()].concat();
-        overlay.put(Family::Meta, key, record::encode(&rule)?);
+        let (key, value) = Self::rule_entry(relation, &rule)?;
+        overlay.put(Family::Meta, key, value);
         self.rules.insert(relation, rule);
         Ok(())
     }

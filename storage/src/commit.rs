@@ -148,7 +148,11 @@ impl Commits {
     /// A state for a reader: what `take` takes, the catalogue, and its instant.
     ///
     /// Invariant: a commit that the state does not hold has a later instant than the state.
-    pub(crate) fn observe<T>(&self, wall: Time, take: impl FnOnce() -> T) -> (T, Arc<Catalog>, Time) {
+    pub(crate) fn observe<T>(
+        &self,
+        wall: Time,
+        take: impl FnOnce() -> T,
+    ) -> (T, Arc<Catalog>, Time) {
         let mut published = self.published.lock();
         let now = match published.committing {
             Some(commit) => wall.max(published.clock).min(commit - 1),

@@ -56,20 +56,29 @@ impl Engine {
     pub(crate) fn open(path: &Path, memory: Memory) -> Result<Self> {
         let cache = Cache::new_lru_cache(memory.cache);
         let options = database_options(OPEN_FILES_MAX, &cache, memory)?;
-        let families = descriptors(&cache, memory);
+        let families = descriptors(&Family::ALL, &cache, memory);
         let db = DB::open_cf_descriptors(&options, path, families).map_err(engine_error)?;
         Ok(Self { db, snapshots: Snapshots::default() })
     }
 
     /// Opens beside a writer: the state as it stands at this moment.
     pub(crate) fn open_read_only(path: &Path, memory: Memory) -> Result<Self> {
+        Self::open_read_only_families(path, memory, &Family::ALL)
+    }
+
+    /// Opens some of the families for reading.
+    pub(crate) fn open_read_only_families(
+        path: &Path,
+        memory: Memory,
+        families: &[Family],
+    ) -> Result<Self> {
         // All files stay open, so that the writer may delete them meanwhile.
         let cache = Cache::new_lru_cache(memory.cache);
         let mut options = database_options(-1, &cache, memory)?;
         options.create_if_missing(false);
         options.create_missing_column_families(false);
-        let families = || descriptors(&cache, memory);
-        let open = || DB::open_cf_descriptors_read_only(&options, path, families(), false);
+        let descriptors = || descriptors(families, &cache, memory);
+        let open = || DB::open_cf_descriptors_read_only(&options, path, descriptors(), false);
         let mut attempt = open();
         for _ in 1..READ_ONLY_ATTEMPTS {
             if attempt.is_ok() {
@@ -237,11 +246,11 @@ fn database_options(open_files: i32, cache: &Cache, memory: Memory) -> Result<Op
     Ok(options)
 }
 
-fn descriptors(cache: &Cache, memory: Memory) -> Vec<ColumnFamilyDescriptor> {
-    Family::ALL
-        .into_iter()
+fn descriptors(families: &[Family], cache: &Cache, memory: Memory) -> Vec<ColumnFamilyDescriptor> {
+    families
+        .iter()
         .map(|family| {
-            ColumnFamilyDescriptor::new(family.name(), family_options(family, cache, memory))
+            ColumnFamilyDescriptor::new(family.name(), family_options(*family, cache, memory))
         })
         .collect()
 }

@@ -31,6 +31,12 @@ pub enum StorageError {
         /// The path.
         path: PathBuf,
     },
+    /// There is something already where a database was to be made. Nothing was changed.
+    #[error("{path} is there already; name a folder that is not", path = path.display())]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
     /// The path holds something else. Nothing was changed.
     #[error("{path} is no Engraph database: {reason}", path = path.display())]
     NotADatabase {
@@ -122,14 +128,18 @@ pub enum StorageError {
 
 impl StorageError {
     pub(crate) fn corrupt(family: &'static str, key: &[u8], reason: impl Into<String>) -> Self {
-        use std::fmt::Write as _;
-        let key = key.iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        Self::Corrupt { family, key, reason: reason.into() }
+        Self::Corrupt { family, key: hex(key), reason: reason.into() }
     }
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The result of storage.

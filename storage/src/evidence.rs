@@ -125,6 +125,14 @@ fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -
     derived.map(|derived| Belief { evidence, ..derived })
 }
 
+/// The claims that a belief names beside what it says itself.
+pub(crate) fn claims(belief: &Belief) -> impl Iterator<Item = &Claim> {
+    belief.evidence.iter().filter_map(|part| match part {
+        Evidence::Claim(claim) => Some(claim),
+        Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+    })
+}
+
 /// What a belief rests on, written out.
 fn evidence_of(belief: &Belief) -> Vec<Evidence> {
     match belief.evidence.is_empty() {
@@ -158,7 +166,8 @@ fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) 
             both
         }
         (_, Evidence::Claim(mut claim)) => {
-            let same = |part: &Evidence| matches!(part, Evidence::Claim(c) if c.sources == claim.sources);
+            let same =
+                |part: &Evidence| matches!(part, Evidence::Claim(c) if c.sources == claim.sources);
             if let Some(index) = evidence.iter().position(same)
                 && let Evidence::Claim(old) = evidence.remove(index)
             {

@@ -8,13 +8,13 @@ use std::ops::ControlFlow;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule, Side,
-    VersionRecord,
+    Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
+    Side, VersionRecord,
 };
 use crate::key::{self, Adjacency};
 use crate::record;
 use crate::transaction::Transaction;
-use crate::update::{self, Act, Change, Effect, Held, Resolution};
+use crate::update::{self, Act, Change, Held, Resolution};
 
 /// Edges of a tail that are looked at before its head is.
 const FEW_EDGES: usize = 64;
@@ -167,11 +167,14 @@ impl Transaction<'_> {
     fn touched(&self, ends: Ends, rule: &RelationRule) -> Result<Vec<Believed>> {
         let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
         let mut edges = match takes_one(ends.relation) {
-            true => self.believed_edges(ends.head, Side::Out, ends.relation, usize::MAX, |_| true)?.0,
+            true => {
+                self.believed_edges(ends.head, Side::Out, ends.relation, usize::MAX, |_| true)?.0
+            }
             false => self.edges_between(ends)?,
         };
         if let Some(mirror) = rule.mirror.filter(|mirror| takes_one(*mirror)) {
-            edges.extend(self.believed_edges(ends.tail, Side::Out, mirror, usize::MAX, |_| true)?.0);
+            edges
+                .extend(self.believed_edges(ends.tail, Side::Out, mirror, usize::MAX, |_| true)?.0);
         }
         edges.sort_by_key(|edge| (edge.valid.from, edge.fact));
         edges.dedup_by_key(|edge| edge.fact);
@@ -310,9 +313,11 @@ pub(crate) fn places(edge: &Edge) -> [(Family, Vec<u8>); 2] {
             (Family::Out, adjacency(Side::Out).to_vec()),
             (Family::In, adjacency(Side::In).to_vec()),
         ],
-        false => [(Family::OutPast, Side::Out), (Family::InPast, Side::In)].map(|(family, side)| {
-            (family, [&adjacency(side)[..], &edge.version.to_be_bytes()].concat())
-        }),
+        false => {
+            [(Family::OutPast, Side::Out), (Family::InPast, Side::In)].map(|(family, side)| {
+                (family, [&adjacency(side)[..], &edge.version.to_be_bytes()].concat())
+            })
+        }
     }
 }
 

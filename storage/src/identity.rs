@@ -41,8 +41,9 @@ impl Identity {
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(IDENTITY_FILE);
         let mut text = String::new();
-        let read = File::open(&path)
-            .and_then(|file| std::io::Read::read_to_string(&mut std::io::Read::take(file, BYTES_MAX), &mut text));
+        let read = File::open(&path).and_then(|file| {
+            std::io::Read::read_to_string(&mut std::io::Read::take(file, BYTES_MAX), &mut text)
+        });
         match read {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

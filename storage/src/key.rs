@@ -17,8 +17,6 @@ use crate::graph::{FactId, LabelId, NodeId, RelationId, Side, Time};
 
 /// Bytes of an adjacency key.
 pub(crate) const ADJACENCY: usize = 36;
-/// Bytes of a past adjacency key.
-pub(crate) const PAST: usize = 40;
 
 /// A time as bytes that sort like times.
 pub(crate) fn time(time: Time) -> [u8; 8] {
@@ -44,6 +42,13 @@ pub(crate) fn node_key(label: LabelId, key: &str) -> Vec<u8> {
 
 pub(crate) fn version(fact: FactId, version: u32) -> Vec<u8> {
     [&fact.0.to_be_bytes()[..], &version.to_be_bytes()].concat()
+}
+
+/// The fact and number of a version's key; none if it has another length.
+pub(crate) fn version_from(key: &[u8]) -> Option<(FactId, u32)> {
+    let (fact, number) = key.split_first_chunk()?;
+    let number: [u8; 4] = number.try_into().ok()?;
+    Some((FactId(u64::from_be_bytes(*fact)), u32::from_be_bytes(number)))
 }
 
 pub(crate) fn vector(label: LabelId, node: NodeId) -> Vec<u8> {

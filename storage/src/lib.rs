@@ -8,32 +8,54 @@
 //! This crate never knows MemQL or models, and no RocksDB type leaves it.
 //!
 //! ```text
-//! graph      the data             update       what a new fact does to held ones
-//! families   column families      key, record  bytes of keys and values
-//! store      open, snapshot       reader       typed reads
-//! engine     RocksDB              transaction  typed writes      overlay  uncommitted bytes
+//! graph      the data             update, evidence  what an act does to held beliefs
+//! families   column families      key, record       bytes of keys and values
+//! store      open, snapshot       reader            typed reads
+//! transaction, facts, relations, forget             typed writes
+//! overlay    uncommitted bytes    stamp, commit     how they become committed ones
+//! engine     RocksDB              log_scan          its log, looked through before it is opened
+//! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```
 
 mod catalog;
+mod check;
+mod commit;
+mod dump;
 mod engine;
 mod error;
+mod evidence;
+mod facts;
 mod families;
+mod forget;
 pub mod graph;
+mod identity;
 mod key;
 mod lock;
+mod log_scan;
 mod overlay;
 mod reader;
 mod record;
+mod relations;
+mod snapshots;
 mod stamp;
 mod store;
 mod transaction;
 pub mod update;
+mod upgrade;
 
 pub use catalog::Catalog;
-pub use engine::Durability;
+pub use check::Violation;
+pub use commit::Durability;
+pub use dump::{Builder, Item, Summary};
+pub use engine::Memory;
 pub use error::{Result, StorageError};
+pub use facts::Outcome;
 pub use families::Family;
+pub use forget::Forgotten;
+pub use log_scan::Torn;
 pub use reader::Reader;
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
+pub use relations::Observed;
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
-pub use transaction::{Asserted, KEY_BYTES_MAX, Transaction};
+pub use transaction::{KEY_BYTES_MAX, Transaction};
+pub use upgrade::upgrade;

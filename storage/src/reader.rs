@@ -18,6 +18,9 @@ use crate::record;
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";
 
+/// Called with each version of a scan, until it breaks.
+type VisitVersion<'v> = &'v mut dyn FnMut(FactId, u32, VersionRecord) -> Result<ControlFlow<()>>;
+
 /// Typed reads; cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Reader<'r> {
@@ -149,18 +152,32 @@ impl<'r> Reader<'r> {
 
     /// The newest version of a fact; none if there is no such fact.
     pub fn last_version(&self, fact: FactId) -> Result<Option<(u32, VersionRecord)>> {
+        Ok(self.versions(fact)?.pop())
+    }
+
+    /// All versions of a fact with their numbers, the oldest first.
+    pub fn versions(&self, fact: FactId) -> Result<Vec<(u32, VersionRecord)>> {
         let prefix = fact.0.to_be_bytes();
-        let end = key::after_prefix(&prefix);
-        let mut last = None;
-        self.view.scan(Family::Versions, &prefix, end.as_deref(), &mut |key, value| {
-            let number: [u8; 4] = key[8..]
-                .try_into()
-                .map_err(|_| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
-            let version = record::decode(Family::Versions, key, value)?;
-            last = Some((u32::from_be_bytes(number), version));
+        let mut versions = Vec::new();
+        self.scan_versions(&prefix, &mut |_, number, version| {
+            versions.push((number, version));
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(last)
+        Ok(versions)
+    }
+
+    /// Calls `visit` on every version of every fact in order, until it breaks.
+    pub(crate) fn all_versions(&self, visit: VisitVersion<'_>) -> Result<()> {
+        self.scan_versions(&[], visit)
+    }
+
+    fn scan_versions(&self, prefix: &[u8], visit: VisitVersion<'_>) -> Result<()> {
+        let end = key::after_prefix(prefix);
+        self.view.scan(Family::Versions, prefix, end.as_deref(), &mut |key, value| {
+            let (fact, number) = key::version_from(key)
+                .ok_or_else(|| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
+            visit(fact, number, record::decode(Family::Versions, key, value)?)
+        })
     }
 
     /// The identity of the model that made the embeddings; none before the first one.
@@ -171,15 +188,41 @@ impl<'r> Reader<'r> {
             .map_err(|_| StorageError::corrupt(Family::Meta.name(), MODEL, "no text"))
     }
 
+    /// The embedding of a node as it stands in the scope; that of now for `SystemScope::All`.
+    pub fn vector(
+        &self,
+        label: LabelId,
+        node: NodeId,
+        system: SystemScope,
+    ) -> Result<Option<Vec<f32>>> {
+        let current = self.current_vector(label, node)?;
+        let SystemScope::AsOf(time) = system else { return Ok(current.map(|(_, vector)| vector)) };
+        if let Some((_, vector)) = current.filter(|(system_from, _)| *system_from <= time) {
+            return Ok(Some(vector));
+        }
+        let mut found = None;
+        let from = key::vector_past(label, node, time.saturating_add(1));
+        let to = key::after_prefix(&key::vector(label, node));
+        self.view.scan(Family::VectorsPast, &from, to.as_deref(), &mut |key, value| {
+            let mut vector = Vec::new();
+            let (_, system_from) = vector_of(Family::VectorsPast, key, value, &mut vector)?;
+            found = (system_from <= time).then_some(vector);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+
     /// The embedding of a node as it is now, and since when.
-    pub fn vector(&self, label: LabelId, node: NodeId) -> Result<Option<(Time, Vec<f32>)>> {
+    pub(crate) fn current_vector(
+        &self,
+        label: LabelId,
+        node: NodeId,
+    ) -> Result<Option<(Time, Vec<f32>)>> {
         let key = key::vector(label, node);
         let Some(bytes) = self.view.get(Family::Vectors, &key)? else { return Ok(None) };
         let mut vector = Vec::new();
-        match record::decode_vector(&bytes, &mut vector) {
-            Some(system_from) => Ok(Some((system_from, vector))),
-            None => Err(StorageError::corrupt(Family::Vectors.name(), &key, "no vector")),
-        }
+        let (_, system_from) = vector_of(Family::Vectors, &key, &bytes, &mut vector)?;
+        Ok(Some((system_from, vector)))
     }
 
     /// Calls `visit` on the embedding of every node of a label, or of all nodes, as it was at an
@@ -233,7 +276,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {
+pub(crate) fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {
     key.get(..key::ADJACENCY)
         .and_then(Adjacency::decode)
         .and_then(|parts| record::decode_edge(side, &parts, value))

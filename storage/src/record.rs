@@ -82,8 +82,8 @@ pub(crate) fn decode_format_1<T: Decode<()>>(
 
 /// All of the bytes as one record.
 fn decode_exactly<T: Decode<()>>(bytes: &[u8]) -> std::result::Result<T, String> {
-    let (record, read) = bincode::decode_from_slice(bytes, CONFIGURATION)
-        .map_err(|error| error.to_string())?;
+    let (record, read) =
+        bincode::decode_from_slice(bytes, CONFIGURATION).map_err(|error| error.to_string())?;
     match bytes.len() - read {
         0 => Ok(record),
         more => Err(format!("{more} bytes too many")),
@@ -258,16 +258,20 @@ pub(crate) fn restamp_edge(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Option<
     Some(())
 }
 
-/// An embedding and since when it stands, as bytes: system_from 8, then 4 for each component,
-/// little-endian.
+/// The first byte of an embedding; format 1 had none, so its embeddings have other lengths.
+const VECTOR: u8 = 2;
+
+/// An embedding and since when it stands, as bytes: the encoding 1, system_from 8, then 4 for each
+/// component, little-endian.
 pub(crate) fn encode_vector(system_from: Time, vector: &[f32]) -> Vec<u8> {
     let components = vector.iter().flat_map(|component| component.to_le_bytes());
-    system_from.to_le_bytes().into_iter().chain(components).collect()
+    [VECTOR].into_iter().chain(system_from.to_le_bytes()).chain(components).collect()
 }
 
 /// Replaces `vector` by the embedding in `bytes` and gives since when it stands; none if they are
 /// no embedding.
 pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) -> Option<Time> {
+    let (&VECTOR, bytes) = bytes.split_first()? else { return None };
     let (system_from, components) = bytes.split_first_chunk()?;
     let (components, []) = components.as_chunks() else { return None };
     vector.clear();
@@ -277,7 +281,7 @@ pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) -> Option<Time>
 
 /// Applies `mark` to the instant since when an embedding stands; none if it is no embedding.
 pub(crate) fn restamp_vector(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Option<()> {
-    let system_from = bytes.first_chunk_mut()?;
+    let system_from = bytes.get_mut(1..)?.first_chunk_mut()?;
     let mut time = Time::from_le_bytes(*system_from);
     mark(&mut time);
     *system_from = time.to_le_bytes();
@@ -313,9 +317,8 @@ mod tests {
     fn bytes_nobody_wrote_are_damage() {
         let good = encode(&Value::String("x".to_owned())).expect("encodes");
         let long = [&good[..], b"z"].concat();
-        let sealed = |rest: &[u8]| {
-            [&[ENCODING][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat()
-        };
+        let sealed =
+            |rest: &[u8]| [&[ENCODING][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat();
         let bomb = sealed(&[0xff; 8]);
         let trailing = sealed(&[&good[HEADER..], b"z"].concat());
         let old = [&[ENCODING_1][..], &good[1..]].concat();

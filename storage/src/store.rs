@@ -127,7 +127,7 @@ impl Store {
         let view = View::new(&snapshot, None);
         let identity = match (view.get(Family::Meta, FORMAT_KEY)?, identity) {
             (Some(bytes), identity) => {
-                check_format(path, &bytes)?;
+                known_format(path, format_of(&bytes)?)?;
                 check_same(view, identity)?
             }
             (None, None) if lock.is_some() => make(&engine, path)?,
@@ -267,7 +267,12 @@ pub(crate) fn check_is_database(path: &Path) -> Result<()> {
 
 /// What the folder says it is, which must be something that this version reads, with its log.
 fn check_identity(path: &Path) -> Result<Option<Identity>> {
-    let Some(identity) = Identity::read(path)? else { return Ok(None) };
+    let Some(identity) = Identity::read(path)? else {
+        return match format_without_identity(path)? {
+            Some(format) => known_format(path, format).map(|()| None),
+            None => Ok(None),
+        };
+    };
     known_format(path, identity.format)?;
     // RocksDB makes a new database where this file is missing.
     if !path.join("CURRENT").exists() {
@@ -276,6 +281,22 @@ fn check_identity(path: &Path) -> Result<Option<Identity>> {
     match log_scan::has_log(path)? {
         true => Ok(Some(identity)),
         false => Err(lost("the write-ahead log is missing")),
+    }
+}
+
+/// The format of a database without an identity file: one of format 1, or one that a crash
+/// interrupted while it was made, and that may not say.
+pub(crate) fn format_without_identity(path: &Path) -> Result<Option<u32>> {
+    let made = path.join("CURRENT").exists();
+    let meta = Family::Meta.name();
+    if !made || !Engine::families(path)?.iter().any(|family| family == meta) {
+        return Ok(None);
+    }
+    let engine = Engine::open_read_only_families(path, Memory::default(), &[Family::Meta])?;
+    let snapshot = engine.snapshot();
+    match View::new(&snapshot, None).get(Family::Meta, FORMAT_KEY)? {
+        Some(bytes) => format_of(&bytes).map(Some),
+        None => Ok(None),
     }
 }
 
@@ -323,21 +344,18 @@ fn check_recovered(scan: &LogScan, recovered: &Commit, alone: bool) -> Result<()
     }
 }
 
-fn check_format(path: &Path, bytes: &[u8]) -> Result<()> {
-    let found = bytes
+fn format_of(bytes: &[u8]) -> Result<u32> {
+    bytes
         .try_into()
         .map(u32::from_be_bytes)
-        .map_err(|_| StorageError::corrupt(Family::Meta.name(), FORMAT_KEY, "no format number"))?;
-    known_format(path, found)
+        .map_err(|_| StorageError::corrupt(Family::Meta.name(), FORMAT_KEY, "no format number"))
 }
 
 fn known_format(path: &Path, found: u32) -> Result<()> {
     match found.cmp(&FORMAT) {
         Ordering::Equal => Ok(()),
         Ordering::Greater => Err(StorageError::TooNew { found, known: FORMAT }),
-        Ordering::Less => {
-            Err(StorageError::TooOld { path: path.to_owned(), found, known: FORMAT })
-        }
+        Ordering::Less => Err(StorageError::TooOld { path: path.to_owned(), found, known: FORMAT }),
     }
 }
 

@@ -15,9 +15,7 @@ use crate::commit::{Counters, Durability, Pending, Writer};
 use crate::engine::EngineSnapshot;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{
-    LabelId, NodeId, NodeRecord, PropertyId, RelationId, SystemScope, Time, Value,
-};
+use crate::graph::{LabelId, NodeId, NodeRecord, PropertyId, RelationId, SystemScope, Time, Value};
 use crate::key;
 use crate::overlay::{Overlay, View};
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
@@ -222,7 +220,7 @@ impl<'s> Transaction<'s> {
             None => self.overlay.put(Family::Meta, MODEL, model.as_bytes().to_vec()),
         }
         let label = self.current_node(node)?.label;
-        let held = self.reader().vector(label, node)?;
+        let held = self.reader().current_vector(label, node)?;
         if held.as_ref().is_none_or(|(_, held)| held != vector) {
             self.end_vector(label, node, held)?;
             let bytes = record::encode_vector(self.now, vector);
@@ -249,7 +247,7 @@ impl<'s> Transaction<'s> {
     /// Takes a node's embedding away.
     pub fn delete_vector(&mut self, node: NodeId) -> Result<()> {
         let label = self.current_node(node)?.label;
-        let held = self.reader().vector(label, node)?;
+        let held = self.reader().current_vector(label, node)?;
         if held.is_some() {
             self.end_vector(label, node, held)?;
             self.overlay.delete(Family::Vectors, key::vector(label, node));
@@ -309,4 +307,3 @@ fn check_value(name: &str, value: &Value) -> Result<()> {
         _ => Ok(()),
     }
 }
-

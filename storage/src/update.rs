@@ -129,18 +129,17 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
     let target = |fact: &FactId| held.iter().find(|held| held.fact == *fact);
     match act {
         Act::Assert(belief) => assert(belief.clone(), Vec::new(), held.iter().collect(), rule),
-        Act::Confirm(fact, by) => target(fact).map_or(
-            Resolution::new(Effect::NotBelieved),
-            |target| confirm(target, *by, held, rule),
-        ),
-        Act::Doubt(fact, by) => target(fact).map_or(
-            Resolution::new(Effect::NotBelieved),
-            |target| {
+        Act::Confirm(fact, by) => target(fact)
+            .map_or(Resolution::new(Effect::NotBelieved), |target| {
+                confirm(target, *by, held, rule)
+            }),
+        Act::Doubt(fact, by) => {
+            target(fact).map_or(Resolution::new(Effect::NotBelieved), |target| {
                 let mut belief = target.belief.clone();
                 revise(&mut belief, Evidence::Doubted(*by), rule.policy);
                 Resolution::replacing(Effect::Doubted, *fact, belief)
-            },
-        ),
+            })
+        }
         Act::Retract(fact) => match target(fact) {
             Some(_) => Resolution {
                 changes: vec![Change::Retire(*fact)],
@@ -158,10 +157,7 @@ fn confirm(target: &Held, by: f64, held: &[Held], rule: &RelationRule) -> Resolu
     revise(&mut belief, Evidence::Confirmed(by), rule.policy);
     if !target.belief.uncertain {
         return match belief.confidence == target.belief.confidence {
-            true => Resolution {
-                same: Some(target.fact),
-                ..Resolution::new(Effect::Unchanged)
-            },
+            true => Resolution { same: Some(target.fact), ..Resolution::new(Effect::Unchanged) },
             false => Resolution::replacing(Effect::Confirmed, target.fact, belief),
         };
     }
@@ -419,16 +415,17 @@ mod tests {
 
     #[test]
     fn many_holds_parallel_facts() {
-        let held = [Held { fact: FactId(1), same: false, belief: belief(1, 0, Interval::MAX, 0.9) }];
-        let resolution =
-            assert(&belief(2, 0, Interval::MAX, 0.9), &held, &RelationRule::default());
+        let held =
+            [Held { fact: FactId(1), same: false, belief: belief(1, 0, Interval::MAX, 0.9) }];
+        let resolution = assert(&belief(2, 0, Interval::MAX, 0.9), &held, &RelationRule::default());
         assert_eq!(resolution.effect, Effect::Inserted);
         assert_eq!(resolution.changes.len(), 1);
     }
 
     #[test]
     fn a_weak_fact_passes_the_gate_once_it_is_confirmed() {
-        let stable = Held { fact: FactId(1), same: false, belief: belief(1, 0, Interval::MAX, 0.9) };
+        let stable =
+            Held { fact: FactId(1), same: false, belief: belief(1, 0, Interval::MAX, 0.9) };
         let weak = belief(2, 5, Interval::MAX, 0.4);
         let gated = assert(&weak, std::slice::from_ref(&stable), &one());
         assert_eq!(gated.effect, Effect::HeldAsUncertain);

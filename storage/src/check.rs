@@ -1,0 +1,192 @@
+//! The check of a whole database: every key and value of every family is read and held against the
+//! others. It changes nothing, and goes on behind what it finds.
+//!
+//! ```text
+//! I1  a ONE relation has one certain tail at any valid and any system instant
+//! I2  no version begins or ends later than the last commit; one belief of a fact at a time
+//! I3  out, in, out_past and in_past hold what the versions say, and nothing else
+//! I4  intervals hold an instant, confidences are in (0, 1], every id leads somewhere
+//! D   bytes that nobody wrote
+//! ```
+
+mod facts;
+mod nodes;
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use crate::catalog::{self, Catalog};
+use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters, read_commit};
+use crate::error::{Result, StorageError, hex};
+use crate::families::Family;
+use crate::graph::{NodeId, NodeRecord, RelationId};
+use crate::key;
+use crate::overlay::View;
+use crate::reader::{MODEL, Reader};
+use crate::record;
+use crate::store::{FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
+
+/// Something that is not as it must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which invariant is broken: `I1` to `I4`, or `D` for damage.
+    pub invariant: &'static str,
+    /// Where: the column family.
+    pub family: &'static str,
+    /// Where: the key, in hexadecimal.
+    pub key: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { invariant, family, key, reason } = self;
+        write!(formatter, "{invariant}: {family}, key {key}: {reason}")
+    }
+}
+
+impl Store {
+    /// Reads everything and calls `report` with each violation, and `progress` with each family as
+    /// it begins. Gives the number of keys that were read.
+    ///
+    /// # Errors
+    ///
+    /// If the names of labels and relations cannot be read: nothing else has a meaning then.
+    pub fn check(
+        &self,
+        report: &mut dyn FnMut(Violation),
+        progress: &mut dyn FnMut(Family),
+    ) -> Result<u64> {
+        let snapshot = self.snapshot(0);
+        let view = snapshot.view();
+        let counters = Counters::read(view)?;
+        let catalog = Catalog::read(view)?;
+        let reader = Reader::new(view, &catalog, counters.clock);
+        let mut check = Check { view, reader, catalog: &catalog, counters, report, keys: 0 };
+        for family in Family::ALL {
+            progress(family);
+            check.family(family);
+        }
+        check.one_tail();
+        Ok(check.keys)
+    }
+}
+
+/// A check under way.
+struct Check<'c> {
+    view: View<'c>,
+    reader: Reader<'c>,
+    catalog: &'c Catalog,
+    counters: Counters,
+    report: &'c mut dyn FnMut(Violation),
+    keys: u64,
+}
+
+/// What is wrong with a key: the invariant, and how.
+type Wrong = (&'static str, String);
+
+/// Whether a key is as it must be.
+type Verdict = std::result::Result<(), Wrong>;
+
+impl Check<'_> {
+    fn family(&mut self, family: Family) {
+        let mut chain = facts::Chain::default();
+        let mut dimensions = None;
+        self.each(family, &mut |check, key, value| match family {
+            Family::Meta => check.meta(key, value),
+            Family::Symbols => check.symbol(key, value),
+            Family::Nodes => check.node(key, value),
+            Family::NodesPast => check.node_past(key, value),
+            Family::NodeKeys => check.node_key(key, value),
+            Family::Versions => check.version(key, value, &mut chain),
+            Family::Out | Family::In | Family::OutPast | Family::InPast => {
+                check.edge(family, key, value)
+            }
+            Family::Vectors | Family::VectorsPast => {
+                check.vector(family, key, value, &mut dimensions)
+            }
+        });
+    }
+
+    /// Looks at every key of a family; what the engine cannot read ends the family.
+    fn each(
+        &mut self,
+        family: Family,
+        look: &mut dyn FnMut(&mut Self, &[u8], &[u8]) -> Result<Verdict>,
+    ) {
+        let view = self.view;
+        let scanned = view.scan(family, &[], None, &mut |key, value| {
+            self.keys += 1;
+            let verdict = look(self, key, value).unwrap_or_else(|error| Err(damage(&error)));
+            if let Err((invariant, reason)) = verdict {
+                self.violated(invariant, family, key, reason);
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        if let Err(error) = scanned {
+            self.violated("D", family, &[], error.to_string());
+        }
+    }
+
+    fn violated(&mut self, invariant: &'static str, family: Family, key: &[u8], reason: String) {
+        (self.report)(Violation { invariant, family: family.name(), key: hex(key), reason });
+    }
+
+    fn meta(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        Ok(match key {
+            FORMAT_KEY | ID_KEY | COUNTERS_KEY | PURGE_KEY => Ok(()),
+            COMMIT_KEY => read_commit(self.view).map(|_| Ok(()))?,
+            MODEL => std::str::from_utf8(value)
+                .map(drop)
+                .map_err(|_| ("D", "the model is no text".to_owned())),
+            key if catalog::is_rule(key) => self.rule(key),
+            _ => Err(("D", "nobody writes such a key".to_owned())),
+        })
+    }
+
+    fn rule(&self, key: &[u8]) -> Verdict {
+        let id = key.last_chunk().map(|id| RelationId(u32::from_be_bytes(*id)));
+        let Some(relation) = id.filter(|relation| self.catalog.has_relation(*relation)) else {
+            return Err(("I4", "the rule of a relation that is not there".to_owned()));
+        };
+        let mirror = self.catalog.rule(relation).mirror;
+        match mirror.map(|mirror| self.catalog.rule(mirror).mirror) {
+            Some(back) if back != Some(relation) => {
+                Err(("I4", "the mirror does not lead back".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn symbol(&self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        // One way leads to the other, in both directions.
+        let back = match key {
+            [kind, 0, ..] if value.len() == 4 => [&[*kind, 1][..], value].concat(),
+            [kind, 1, ..] if key.len() == 6 => [&[*kind, 0][..], value].concat(),
+            _ => return Ok(Err(("D", "neither a name nor an id".to_owned()))),
+        };
+        let found = self.view.get(Family::Symbols, &back)?;
+        Ok(match found.as_deref() == key.get(2..) {
+            true => Ok(()),
+            false => Err(("I4", "the name and the id do not lead to each other".to_owned())),
+        })
+    }
+
+    /// The node with its record now; none if it does not exist.
+    fn node_now(&self, node: NodeId) -> Result<Option<NodeRecord>> {
+        let key = key::node(node);
+        match self.view.get(Family::Nodes, &key)? {
+            Some(bytes) => record::decode(Family::Nodes, &key, &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// What an error on the way says of a key.
+fn damage(error: &StorageError) -> Wrong {
+    match error {
+        StorageError::Corrupt { reason, .. } => ("D", reason.clone()),
+        other => ("D", other.to_string()),
+    }
+}

@@ -1,0 +1,170 @@
+//! Versions of facts, their four adjacency families, and that ONE means one.
+
+use std::ops::ControlFlow;
+
+use super::nodes::wrong;
+use super::{Check, Verdict};
+use crate::error::Result;
+use crate::evidence::claims;
+use crate::facts::places;
+use crate::families::Family;
+use crate::graph::{
+    Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, Side, SystemScope,
+    ValidScope, VersionRecord,
+};
+use crate::key;
+use crate::reader::edge_of;
+use crate::record;
+
+/// The version before the one that is looked at.
+#[derive(Default)]
+pub(super) struct Chain {
+    before: Option<(FactId, Interval)>,
+}
+
+/// Every edge that is or was.
+const EVERYTHING: EdgeFilter =
+    EdgeFilter { valid: ValidScope::All, system: SystemScope::All, confidence: 0.0, intent: None };
+
+impl Check<'_> {
+    pub(super) fn version(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        chain: &mut Chain,
+    ) -> Result<Verdict> {
+        let version: VersionRecord = record::decode(Family::Versions, key, value)?;
+        let Some((fact, number)) = key::version_from(key) else {
+            return Ok(wrong("D", "no fact and number"));
+        };
+        let before = chain.before.replace((fact, version.system));
+        if let Err(wrong) = self.times(fact, &version, before) {
+            return Ok(Err(wrong));
+        }
+        if let Err(wrong) = self.ids(fact, &version)? {
+            return Ok(Err(wrong));
+        }
+        for edge in version.edges(fact, number) {
+            for (family, key) in places(&edge) {
+                let found = self.view.get(family, &key)?;
+                if found.as_deref() != Some(&record::encode_edge(&edge)[..]) {
+                    return Ok(Err(("I3", format!("{} does not hold it", family.name()))));
+                }
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn times(
+        &self,
+        fact: FactId,
+        version: &VersionRecord,
+        before: Option<(FactId, Interval)>,
+    ) -> Verdict {
+        let (belief, system) = (&version.belief, version.system);
+        let sure = |confidence: f64| confidence > 0.0 && confidence <= 1.0;
+        let holds = |interval: Interval| Interval::new(interval.from, interval.to).is_some();
+        if !holds(belief.valid) || !claims(belief).all(|claim| holds(claim.valid)) {
+            return wrong("I4", "its valid time holds no instant");
+        }
+        if !sure(belief.confidence) || !claims(belief).all(|claim| sure(claim.confidence)) {
+            return wrong("I4", "its confidence is not above 0 and at most 1");
+        }
+        if !holds(system) {
+            return wrong("I4", "its system time holds no instant");
+        }
+        let clock = self.counters.clock;
+        if system.from > clock || (system.to != Interval::MAX && system.to > clock) {
+            return wrong("I2", "it begins or ends after the last commit");
+        }
+        match before {
+            Some((other, earlier)) if other == fact && earlier.to > system.from => {
+                wrong("I2", "the version before it was still believed")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn ids(&self, fact: FactId, version: &VersionRecord) -> Result<Verdict> {
+        if fact.0 >= self.counters.next_fact {
+            return Ok(wrong("I4", "an id that was never given"));
+        }
+        let relations = [Some(version.relation), version.mirror];
+        if !relations.into_iter().flatten().all(|relation| self.catalog.has_relation(relation)) {
+            return Ok(wrong("I4", "its relation is not there"));
+        }
+        let mut properties = version.belief.properties.keys();
+        if !properties.all(|property| self.catalog.has_property(*property)) {
+            return Ok(wrong("I4", "a property has no name"));
+        }
+        for (node, end) in [(version.head, "head"), (version.belief.tail, "tail")] {
+            if self.view.get(Family::Nodes, &key::node(node))?.is_none() {
+                return Ok(Err(("I4", format!("its {end} is not there"))));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    pub(super) fn edge(&mut self, family: Family, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let side = match family {
+            Family::Out | Family::OutPast => Side::Out,
+            _ => Side::In,
+        };
+        let edge = edge_of(family, side, key, value)?;
+        let place = key::version(edge.fact, edge.version);
+        let Some(bytes) = self.view.get(Family::Versions, &place)? else {
+            return Ok(wrong("I3", "there is no such version"));
+        };
+        let version: VersionRecord = record::decode(Family::Versions, &place, &bytes)?;
+        let stands = version.edges(edge.fact, edge.version).any(|other| other == edge)
+            && places(&edge).iter().any(|(place, at)| *place == family && at == key);
+        Ok(if stands { Ok(()) } else { wrong("I3", "the version says something else") })
+    }
+
+    /// I1: of each head in each ONE relation.
+    pub(super) fn one_tail(&mut self) {
+        for family in [Family::Out, Family::OutPast] {
+            let mut group = None;
+            self.each(family, &mut |check, key, value| {
+                check.keys -= 1;
+                let edge = edge_of(family, Side::Out, key, value)?;
+                let same =
+                    group.replace((edge.head, edge.relation)) == Some((edge.head, edge.relation));
+                let rule = check.catalog.rule(edge.relation);
+                match same || rule.cardinality != Cardinality::One {
+                    true => Ok(Ok(())),
+                    false => check.one_tail_of(edge.head, edge.relation, rule.since),
+                }
+            });
+        }
+    }
+
+    fn one_tail_of(&self, head: NodeId, relation: RelationId, since: i64) -> Result<Verdict> {
+        let mut edges: Vec<Edge> = Vec::new();
+        self.reader.edges(head, Side::Out, Some(relation), &EVERYTHING, &mut |edge| {
+            if !edge.uncertain && edge.system.to > since {
+                edges.push(edge);
+            }
+            ControlFlow::Continue(())
+        })?;
+        edges.sort_by_key(|edge| edge.valid.from);
+        let mut open: Vec<Edge> = Vec::new();
+        for edge in edges {
+            open.retain(|other| other.valid.to > edge.valid.from);
+            let believed_from = |edge: &Edge| edge.system.from.max(since);
+            let clash = open.iter().find(|other| {
+                other.tail != edge.tail
+                    && believed_from(other) < edge.system.to
+                    && believed_from(&edge) < other.system.to
+            });
+            if let Some(other) = clash {
+                return Ok(Err((
+                    "I1",
+                    format!("facts {} and {} hold at the same time", other.fact.0, edge.fact.0),
+                )));
+            }
+            open.push(edge);
+        }
+        Ok(Ok(()))
+    }
+}

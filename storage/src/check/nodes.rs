@@ -1,0 +1,131 @@
+//! Nodes, their keys, their history and their embeddings.
+
+use super::{Check, Verdict};
+use crate::error::Result;
+use crate::families::Family;
+use crate::graph::{Interval, LabelId, NodeId, NodeRecord, Time};
+use crate::key;
+use crate::reader::{is_alias, node_of};
+use crate::record;
+
+impl Check<'_> {
+    pub(super) fn node(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let record: NodeRecord = record::decode(Family::Nodes, key, value)?;
+        let Some(node) = node_id(key) else { return Ok(wrong("D", "no node id")) };
+        if node.0 >= self.counters.next_node {
+            return Ok(wrong("I4", "an id that was never given"));
+        }
+        if record.created > record.system_from || record.system_from > self.counters.clock {
+            return Ok(wrong("I2", "it began after the last commit, or before it was made"));
+        }
+        if let Err(wrong) = self.names(&record) {
+            return Ok(Err(wrong));
+        }
+        for (name, alias) in std::iter::once((&record.key, false))
+            .chain(record.aliases.iter().map(|alias| (alias, true)))
+        {
+            let place = key::node_key(record.label, name);
+            let found = self.view.get(Family::NodeKeys, &place)?;
+            let leads_here = match &found {
+                Some(value) => {
+                    node_of(Family::NodeKeys, &place, value)? == node && is_alias(value) == alias
+                }
+                None => false,
+            };
+            if !leads_here {
+                return Ok(Err(("I4", format!("the name '{name}' does not lead to it"))));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn names(&self, record: &NodeRecord) -> Verdict {
+        if !self.catalog.has_label(record.label) {
+            return wrong("I4", "its label is not there");
+        }
+        match record.properties.keys().all(|property| self.catalog.has_property(*property)) {
+            true => Ok(()),
+            false => wrong("I4", "a property has no name"),
+        }
+    }
+
+    pub(super) fn node_past(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let record: NodeRecord = record::decode(Family::NodesPast, key, value)?;
+        let Some((node, system_to)) = past_of(key) else { return Ok(wrong("D", "no node id")) };
+        let Some(now) = self.node_now(node)? else {
+            return Ok(wrong("I4", "the past of a node that is not there"));
+        };
+        if now.label != record.label || now.key != record.key || now.created != record.created {
+            return Ok(wrong("I4", "the past of another node"));
+        }
+        if record.system_from >= system_to || system_to > now.system_from {
+            return Ok(wrong("I2", "it ends before it begins, or after the present begins"));
+        }
+        Ok(self.names(&record))
+    }
+
+    pub(super) fn node_key(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let node = node_of(Family::NodeKeys, key, value)?;
+        let Some(record) = self.node_now(node)? else {
+            return Ok(wrong("I4", "it leads to no node"));
+        };
+        let name = key.get(4..).and_then(|name| std::str::from_utf8(name).ok());
+        let known = name.is_some_and(|name| match is_alias(value) {
+            true => record.aliases.iter().any(|alias| alias == name),
+            false => record.key == name,
+        });
+        let label = key.first_chunk().map(|label| LabelId(u32::from_be_bytes(*label)));
+        Ok(match known && label == Some(record.label) {
+            true => Ok(()),
+            false => wrong("I4", "the node does not have that name"),
+        })
+    }
+
+    pub(super) fn vector(
+        &mut self,
+        family: Family,
+        key: &[u8],
+        value: &[u8],
+        dimensions: &mut Option<usize>,
+    ) -> Result<Verdict> {
+        let mut vector = Vec::new();
+        let Some(system_from) = record::decode_vector(value, &mut vector) else {
+            return Ok(wrong("D", "no embedding"));
+        };
+        let label = key.first_chunk().map(|label| LabelId(u32::from_be_bytes(*label)));
+        let (node, system_to) = match (family, key.get(4..)) {
+            (Family::Vectors, Some(rest)) => (node_id(rest), self.counters.clock.saturating_add(1)),
+            (_, Some(rest)) => past_of(rest)
+                .map_or((None, Interval::MIN), |(node, system_to)| (Some(node), system_to)),
+            _ => (None, Interval::MIN),
+        };
+        let Some(node) = node else { return Ok(wrong("D", "no node id")) };
+        if system_from >= system_to || system_to > self.counters.clock.saturating_add(1) {
+            return Ok(wrong("I2", "it ends before it begins, or after the last commit"));
+        }
+        if self.node_now(node)?.map(|record| record.label) != label {
+            return Ok(wrong("I4", "the embedding of a node that is not there"));
+        }
+        if vector.is_empty() || vector.iter().any(|component| !component.is_finite()) {
+            return Ok(wrong("I4", "a component is not finite"));
+        }
+        Ok(match *dimensions.get_or_insert(vector.len()) == vector.len() {
+            true => Ok(()),
+            false => wrong("I4", "it has another dimension than the others"),
+        })
+    }
+}
+
+pub(super) fn wrong(invariant: &'static str, reason: &str) -> Verdict {
+    Err((invariant, reason.to_owned()))
+}
+
+fn node_id(key: &[u8]) -> Option<NodeId> {
+    Some(NodeId(u64::from_be_bytes(key.try_into().ok()?)))
+}
+
+/// The node, and the instant at which that state of it ended.
+fn past_of(key: &[u8]) -> Option<(NodeId, Time)> {
+    let (node, end) = key.split_first_chunk()?;
+    Some((NodeId(u64::from_be_bytes(*node)), key::time_from(end.try_into().ok()?)))
+}

@@ -1,0 +1,323 @@
+//! A whole database as typed items, out of a snapshot and into a new folder, with every id, both
+//! times and all history: an export, and a backup.
+//!
+//! It never overwrites: what it makes is a folder that was not there, whole or not at all.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::catalog::Catalog;
+use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters};
+use crate::engine::{Engine, Memory};
+use crate::error::{Result, StorageError};
+use crate::facts::places;
+use crate::families::Family;
+use crate::graph::{
+    FactId, LabelId, NodeId, NodeRecord, RelationId, RelationRule, Time, VersionRecord,
+};
+use crate::identity::Identity;
+use crate::key;
+use crate::log_scan::{self, Commit};
+use crate::overlay::Overlay;
+use crate::reader::{ALIAS, KEY, MODEL, Reader};
+use crate::record;
+use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
+
+/// Bytes that are put into a new database at once.
+const LOAD_BYTES: usize = 4 << 20;
+
+/// What a database says of itself beside what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Labels in order of their ids.
+    pub labels: Vec<String>,
+    /// Relations in order of their ids.
+    pub relations: Vec<String>,
+    /// Property names in order of their ids.
+    pub properties: Vec<String>,
+    /// The id that the next node gets.
+    pub next_node: u64,
+    /// The id that the next fact gets.
+    pub next_fact: u64,
+    /// The system time of the last commit.
+    pub clock: Time,
+    /// The identity of the model that made the embeddings.
+    pub model: Option<String>,
+}
+
+/// One thing that a database holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// The rule of a relation.
+    Rule(RelationId, RelationRule),
+    /// A node as it is, or as it was until an instant.
+    Node(NodeId, NodeRecord, Option<Time>),
+    /// A version of a fact.
+    Version(FactId, u32, VersionRecord),
+    /// An embedding as it is since an instant, or as it was until another.
+    Vector {
+        /// The label of its node.
+        label: LabelId,
+        /// Its node.
+        node: NodeId,
+        /// Since when it stands.
+        system_from: Time,
+        /// Until when it stood.
+        system_to: Option<Time>,
+        /// Its components.
+        components: Vec<f32>,
+    },
+}
+
+impl Reader<'_> {
+    /// What the database says of itself.
+    pub fn summary(&self) -> Result<Summary> {
+        let catalog = self.catalog();
+        let names = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect();
+        let counters = Counters::read(self.view())?;
+        Ok(Summary {
+            labels: names(&mut catalog.labels().map(|(_, name)| name)),
+            relations: names(&mut catalog.relations()),
+            properties: names(&mut catalog.properties()),
+            next_node: counters.next_node,
+            next_fact: counters.next_fact,
+            clock: counters.clock,
+            model: self.model()?,
+        })
+    }
+
+    /// Calls `visit` on everything that the database holds, in an order that depends on nothing but
+    /// what it holds.
+    pub fn items<E: From<StorageError>>(
+        &self,
+        visit: &mut dyn FnMut(Item) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut rules: Vec<_> = self.catalog().rules().collect();
+        rules.sort_by_key(|(relation, _)| *relation);
+        for (relation, rule) in rules {
+            visit(Item::Rule(relation, *rule))?;
+        }
+        for family in [
+            Family::NodesPast,
+            Family::Nodes,
+            Family::Versions,
+            Family::VectorsPast,
+            Family::Vectors,
+        ] {
+            let mut failed = None;
+            self.view().scan(family, &[], None, &mut |key, value| match visit(item(
+                family, key, value,
+            )?) {
+                Ok(()) => Ok(ControlFlow::Continue(())),
+                Err(error) => {
+                    failed = Some(error);
+                    Ok(ControlFlow::Break(()))
+                }
+            })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The item of a key and its value.
+fn item(family: Family, key: &[u8], value: &[u8]) -> Result<Item> {
+    let damaged = || StorageError::corrupt(family.name(), key, "the key is cut short");
+    match family {
+        Family::Nodes | Family::NodesPast => {
+            let (node, end) = key.split_first_chunk().ok_or_else(damaged)?;
+            let record = record::decode(family, key, value)?;
+            let system_to = end.try_into().ok().map(key::time_from);
+            Ok(Item::Node(NodeId(u64::from_be_bytes(*node)), record, system_to))
+        }
+        Family::Versions => {
+            let (fact, number) = key::version_from(key).ok_or_else(damaged)?;
+            Ok(Item::Version(fact, number, record::decode(family, key, value)?))
+        }
+        _ => {
+            let (label, rest) = key.split_first_chunk().ok_or_else(damaged)?;
+            let (node, end) = rest.split_first_chunk().ok_or_else(damaged)?;
+            let mut components = Vec::new();
+            let system_from = record::decode_vector(value, &mut components)
+                .ok_or_else(|| StorageError::corrupt(family.name(), key, "no embedding"))?;
+            Ok(Item::Vector {
+                label: LabelId(u32::from_be_bytes(*label)),
+                node: NodeId(u64::from_be_bytes(*node)),
+                system_from,
+                system_to: end.try_into().ok().map(key::time_from),
+                components,
+            })
+        }
+    }
+}
+
+/// A database that is being made in a folder of its own, which gets its name when it is whole.
+pub struct Builder {
+    engine: Engine,
+    path: PathBuf,
+    part: PathBuf,
+    entries: Vec<(Family, Vec<(Vec<u8>, Vec<u8>)>)>,
+    bytes: usize,
+}
+
+impl Builder {
+    /// Begins a database that will have what the summary says.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Exists`] if there is something at the path.
+    pub fn new(path: &Path, summary: &Summary) -> Result<Self> {
+        let mut builder = Self::empty(path)?;
+        let mut overlay = Overlay::default();
+        Catalog::intern_all(summary, &mut overlay)?;
+        for (family, key, value) in overlay.iter() {
+            builder.put(family, key, value.unwrap_or_default())?;
+        }
+        let Summary { next_node, next_fact, clock, .. } = *summary;
+        let counters = Counters { next_node, next_fact, clock }.encode();
+        builder.put(Family::Meta, COUNTERS_KEY, &counters)?;
+        if let Some(model) = &summary.model {
+            builder.put(Family::Meta, MODEL, model.as_bytes())?;
+        }
+        let identity = Identity::new(FORMAT);
+        builder.put(Family::Meta, FORMAT_KEY, &FORMAT.to_be_bytes())?;
+        builder.put(Family::Meta, ID_KEY, identity.id.as_bytes())?;
+        let chain = log_scan::chain(0, identity.id.as_bytes());
+        let first = Commit { number: 0, synced: 0, chain };
+        builder.put(Family::Meta, COMMIT_KEY, &first.encode())?;
+        Ok(builder)
+    }
+
+    fn empty(path: &Path) -> Result<Self> {
+        if path.exists() && !is_empty_folder(path) {
+            return Err(StorageError::Exists { path: path.to_owned() });
+        }
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let part = path.with_file_name(format!("{name}.part"));
+        if part.exists() {
+            std::fs::remove_dir_all(&part).map_err(|source| io(&part, source))?;
+        }
+        std::fs::create_dir_all(&part).map_err(|source| io(&part, source))?;
+        let engine = Engine::open(&part, Memory::default())?;
+        let entries = Family::ALL.map(|family| (family, Vec::new())).to_vec();
+        Ok(Self { engine, path: path.to_owned(), part, entries, bytes: 0 })
+    }
+
+    /// Adds an item.
+    pub fn add(&mut self, item: &Item) -> Result<()> {
+        match item {
+            Item::Rule(relation, rule) => {
+                let (key, value) = Catalog::rule_entry(*relation, rule)?;
+                self.put(Family::Meta, &key, &value)
+            }
+            Item::Node(node, record, Some(system_to)) => {
+                let key = key::node_past(*node, *system_to);
+                self.put(Family::NodesPast, &key, &record::encode(record)?)
+            }
+            Item::Node(node, record, None) => {
+                let names = std::iter::once((&record.key, KEY))
+                    .chain(record.aliases.iter().map(|alias| (alias, ALIAS)));
+                for (name, kind) in names {
+                    let value = [&node.0.to_be_bytes()[..], &[kind]].concat();
+                    self.put(Family::NodeKeys, &key::node_key(record.label, name), &value)?;
+                }
+                self.put(Family::Nodes, &key::node(*node), &record::encode(record)?)
+            }
+            Item::Version(fact, number, version) => {
+                for edge in version.edges(*fact, *number) {
+                    for (family, key) in places(&edge) {
+                        self.put(family, &key, &record::encode_edge(&edge))?;
+                    }
+                }
+                let key = key::version(*fact, *number);
+                self.put(Family::Versions, &key, &record::encode(version)?)
+            }
+            Item::Vector { label, node, system_from, system_to, components } => {
+                let value = record::encode_vector(*system_from, components);
+                match system_to {
+                    Some(to) => {
+                        self.put(Family::VectorsPast, &key::vector_past(*label, *node, *to), &value)
+                    }
+                    None => self.put(Family::Vectors, &key::vector(*label, *node), &value),
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, family: Family, key: &[u8], value: &[u8]) -> Result<()> {
+        if let Some((_, entries)) = self.entries.iter_mut().find(|(other, _)| *other == family) {
+            entries.push((key.to_vec(), value.to_vec()));
+        }
+        self.bytes += key.len() + value.len();
+        if self.bytes >= LOAD_BYTES { self.load() } else { Ok(()) }
+    }
+
+    fn load(&mut self) -> Result<()> {
+        self.bytes = 0;
+        for (family, entries) in &mut self.entries {
+            self.engine.load(*family, entries)?;
+            entries.clear();
+        }
+        Ok(())
+    }
+
+    /// Makes the database last, under its name, if it is as it must be.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Invalid`] if a check of it finds a violation; the first one is named.
+    pub fn finish(mut self) -> Result<()> {
+        self.load()?;
+        self.engine.flush()?;
+        let Self { engine, path, part, .. } = self;
+        drop(engine);
+        let store = Store::open(&part, Memory::default())?;
+        let mut first = None;
+        store.check(&mut |violation| _ = first.get_or_insert(violation), &mut |_| {})?;
+        drop(store);
+        if let Some(violation) = first {
+            std::fs::remove_dir_all(&part).map_err(|source| io(&part, source))?;
+            return Err(StorageError::Invalid(format!("it does not hold together: {violation}")));
+        }
+        std::fs::rename(&part, &path).map_err(|source| io(&path, source))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        let synced = std::fs::File::open(parent).and_then(|folder| folder.sync_all());
+        synced.map_err(|source| io(parent, source))
+    }
+}
+
+impl Store {
+    /// Copies the state as it stands into a new database at `path`, while others read and write.
+    /// What was forgotten or deleted is not in it.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Exists`] if there is something at the path; [`StorageError::Invalid`] if the
+    /// database is damaged, so that a backup is known to be whole.
+    pub fn backup(&self, path: &Path, progress: &mut dyn FnMut(Family)) -> Result<()> {
+        let mut builder = Builder::empty(path)?;
+        let snapshot = self.snapshot(0);
+        for family in Family::ALL {
+            progress(family);
+            snapshot.view().scan(family, &[], None, &mut |key, value| {
+                if family != Family::Meta || key != PURGE_KEY {
+                    builder.put(family, key, value)?;
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        drop(snapshot);
+        builder.finish()
+    }
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn io(path: &Path, source: std::io::Error) -> StorageError {
+    StorageError::Io { path: path.to_owned(), source }
+}

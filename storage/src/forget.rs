@@ -1,0 +1,186 @@
+//! Forgetting: the one act that destroys. It takes out nodes and facts with their history, and what
+//! rests on them alone; what rests on others too stays, as if these had never spoken.
+//!
+//! It writes deletions like any other change, in one transaction. That the bytes leave the files is
+//! the work of `Store::purge`, after the commit.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
+
+use crate::error::Result;
+use crate::evidence::without;
+use crate::families::Family;
+use crate::graph::{
+    EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, ValidScope, VersionRecord,
+};
+use crate::key;
+use crate::reader::Reader;
+use crate::transaction::Transaction;
+
+/// What was forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Nodes, with their history, text and embeddings.
+    pub nodes: u64,
+    /// Facts of which nothing is left.
+    pub facts: u64,
+    /// Versions of facts that were taken out.
+    pub versions: u64,
+    /// Versions that were derived again from the sources that are left.
+    pub derived: u64,
+}
+
+/// Every edge that is or was.
+const EVERYTHING: EdgeFilter =
+    EdgeFilter { valid: ValidScope::All, system: SystemScope::All, confidence: 0.0, intent: None };
+
+impl Transaction<'_> {
+    /// Forgets nodes and facts: everything that says something of these nodes, everything that only
+    /// they are the source of, and nodes that stood in nothing else. Scans all versions once, and
+    /// once more where a node that is left alone was a source itself.
+    pub fn forget(&mut self, nodes: &[NodeId], facts: &[FactId]) -> Result<Forgotten> {
+        self.forgotten = true;
+        let mut forgotten = Forgotten::default();
+        let mut touched = BTreeSet::new();
+        for fact in facts {
+            self.forget_fact(*fact, &mut touched, &mut forgotten)?;
+        }
+        let mut nodes: BTreeSet<NodeId> = nodes.iter().copied().collect();
+        nodes.extend(self.left_alone(&touched)?);
+        while !nodes.is_empty() {
+            let mut names = HashSet::new();
+            touched.clear();
+            for node in std::mem::take(&mut nodes) {
+                names.extend(self.forget_node(node, &mut touched, &mut forgotten)?);
+            }
+            self.forget_sources(&names, &mut touched, &mut forgotten)?;
+            nodes = self.left_alone(&touched)?;
+        }
+        Ok(forgotten)
+    }
+
+    /// Takes out a fact with all its versions.
+    fn forget_fact(
+        &mut self,
+        fact: FactId,
+        touched: &mut BTreeSet<NodeId>,
+        forgotten: &mut Forgotten,
+    ) -> Result<()> {
+        let versions = self.reader().versions(fact)?;
+        forgotten.facts += u64::from(!versions.is_empty());
+        for (number, version) in versions {
+            touched.extend([version.head, version.belief.tail]);
+            self.delete_record(fact, number, &version);
+            forgotten.versions += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes out a node with all its facts and gives the names by which it was a source.
+    fn forget_node(
+        &mut self,
+        node: NodeId,
+        touched: &mut BTreeSet<NodeId>,
+        forgotten: &mut Forgotten,
+    ) -> Result<Vec<String>> {
+        for fact in facts_of(self.reader(), node)? {
+            self.forget_fact(fact, touched, forgotten)?;
+        }
+        touched.remove(&node);
+        let Some(record) = self.reader().node(node, SystemScope::Current)? else {
+            return Ok(Vec::new());
+        };
+        let names: Vec<String> = std::iter::once(record.key).chain(record.aliases).collect();
+        for name in &names {
+            self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
+        }
+        self.overlay.delete(Family::Nodes, key::node(node));
+        self.overlay.delete(Family::Vectors, key::vector(record.label, node));
+        self.delete_prefix(Family::NodesPast, &key::node(node))?;
+        self.delete_prefix(Family::VectorsPast, &key::vector(record.label, node))?;
+        forgotten.nodes += 1;
+        Ok(names)
+    }
+
+    fn delete_prefix(&mut self, family: Family, prefix: &[u8]) -> Result<()> {
+        let mut keys = Vec::new();
+        let end = key::after_prefix(prefix);
+        self.view().scan(family, prefix, end.as_deref(), &mut |key, _| {
+            keys.push(key.to_vec());
+            Ok(ControlFlow::Continue(()))
+        })?;
+        keys.into_iter().for_each(|key| self.overlay.delete(family, key));
+        Ok(())
+    }
+
+    /// Derives every version again that these names are among the sources of; one that has no other
+    /// source is taken out.
+    fn forget_sources(
+        &mut self,
+        names: &HashSet<String>,
+        touched: &mut BTreeSet<NodeId>,
+        forgotten: &mut Forgotten,
+    ) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let mut told: Vec<(FactId, u32, VersionRecord)> = Vec::new();
+        self.reader().all_versions(&mut |fact, number, version| {
+            if version.belief.sources.iter().any(|source| names.contains(source)) {
+                told.push((fact, number, version));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let mut facts = BTreeSet::new();
+        for (fact, number, version) in told {
+            facts.insert(fact);
+            self.delete_record(fact, number, &version);
+            let policy = self.catalog.rule(version.relation).policy;
+            match without(&version.belief, &names, policy) {
+                Some(belief) => {
+                    forgotten.derived += 1;
+                    self.put_record(fact, number, &VersionRecord { belief, ..version })?;
+                }
+                None => {
+                    forgotten.versions += 1;
+                    touched.extend([version.head, version.belief.tail]);
+                }
+            }
+        }
+        for fact in facts {
+            forgotten.facts += u64::from(self.reader().versions(fact)?.is_empty());
+        }
+        Ok(())
+    }
+
+    /// Those nodes that are in no fact any more and say nothing themselves.
+    fn left_alone(&self, nodes: &BTreeSet<NodeId>) -> Result<BTreeSet<NodeId>> {
+        let reader = self.reader();
+        let mut alone = BTreeSet::new();
+        for node in nodes {
+            let says_nothing =
+                |record: &NodeRecord| record.properties.is_empty() && record.aliases.is_empty();
+            if let Some(record) = reader.node(*node, SystemScope::Current)?
+                && says_nothing(&record)
+                && record.created == record.system_from
+                && facts_of(reader, *node)?.is_empty()
+            {
+                alone.insert(*node);
+            }
+        }
+        Ok(alone)
+    }
+}
+
+/// Every fact that a node is or was an end of.
+fn facts_of(reader: Reader<'_>, node: NodeId) -> Result<BTreeSet<FactId>> {
+    let mut facts = BTreeSet::new();
+    for side in [Side::Out, Side::In] {
+        reader.edges(node, side, None, &EVERYTHING, &mut |edge| {
+            facts.insert(edge.fact);
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(facts)
+}

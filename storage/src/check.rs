@@ -89,7 +89,10 @@ type Wrong = (&'static str, String);
 /// Whether a key is as it must be.
 type Verdict = std::result::Result<(), Wrong>;
 
-impl Check<'_> {
+/// Looks at one key and its value.
+type Look<'l, 'c> = &'l mut dyn FnMut(&mut Check<'c>, &[u8], &[u8]) -> Result<Verdict>;
+
+impl<'c> Check<'c> {
     fn family(&mut self, family: Family) {
         let mut chain = facts::Chain::default();
         let mut dimensions = None;
@@ -110,11 +113,7 @@ impl Check<'_> {
     }
 
     /// Looks at every key of a family; what the engine cannot read ends the family.
-    fn each(
-        &mut self,
-        family: Family,
-        look: &mut dyn FnMut(&mut Self, &[u8], &[u8]) -> Result<Verdict>,
-    ) {
+    fn each(&mut self, family: Family, look: Look<'_, 'c>) {
         let view = self.view;
         let scanned = view.scan(family, &[], None, &mut |key, value| {
             self.keys += 1;

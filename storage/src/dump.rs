@@ -153,12 +153,15 @@ fn item(family: Family, key: &[u8], value: &[u8]) -> Result<Item> {
     }
 }
 
+/// Keys with their values.
+type Entries = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// A database that is being made in a folder of its own, which gets its name when it is whole.
 pub struct Builder {
     engine: Engine,
     path: PathBuf,
     part: PathBuf,
-    entries: Vec<(Family, Vec<(Vec<u8>, Vec<u8>)>)>,
+    entries: Vec<(Family, Entries)>,
     bytes: usize,
 }
 

@@ -21,6 +21,9 @@ pub(crate) const MODEL: &[u8] = b"model";
 /// Called with each version of a scan, until it breaks.
 type VisitVersion<'v> = &'v mut dyn FnMut(FactId, u32, VersionRecord) -> Result<ControlFlow<()>>;
 
+/// Called with each key of an adjacency family and its edge, until it breaks.
+type VisitEdge<'v> = &'v mut dyn FnMut(&[u8], Edge) -> Result<ControlFlow<()>>;
+
 /// Typed reads; cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Reader<'r> {
@@ -260,12 +263,7 @@ impl<'r> Reader<'r> {
 
     /// Calls `visit` on every edge of an adjacency family, in the order of its keys, until it
     /// breaks.
-    pub(crate) fn all_edges(
-        &self,
-        family: Family,
-        side: Side,
-        visit: &mut dyn FnMut(&[u8], Edge) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
+    pub(crate) fn all_edges(&self, family: Family, side: Side, visit: VisitEdge<'_>) -> Result<()> {
         self.view.scan(family, &[], None, &mut |key, value| {
             visit(key, edge_of(family, side, key, value)?)
         })

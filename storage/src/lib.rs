@@ -12,6 +12,7 @@
 //! families   column families      key, record  bytes of keys and values
 //! store      open, snapshot       reader       typed reads
 //! engine     RocksDB              transaction  typed writes      overlay  uncommitted bytes
+//! log_scan   damage in RocksDB's logs, found before RocksDB opens them
 //! ```
 
 mod catalog;
@@ -21,6 +22,8 @@ mod families;
 pub mod graph;
 mod key;
 mod lock;
+#[cfg_attr(not(test), expect(dead_code, reason = "opening a store will call it"))]
+mod log_scan;
 mod overlay;
 mod reader;
 mod record;
@@ -33,6 +36,7 @@ pub use catalog::Catalog;
 pub use engine::Durability;
 pub use error::{Result, StorageError};
 pub use families::Family;
+pub use log_scan::Torn;
 pub use reader::Reader;
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};

@@ -170,6 +170,12 @@ impl Engine {
         &self.snapshots
     }
 
+    /// The number of the oldest log that holds something which no table does.
+    pub(crate) fn oldest_log_needed(&self) -> Result<u64> {
+        let needed = self.db.property_int_value("rocksdb.min-log-number-to-keep");
+        Ok(needed.map_err(engine_error)?.unwrap_or(0))
+    }
+
     /// Bytes of a family's tables on disk.
     pub(crate) fn table_bytes(&self, family: Family) -> Result<u64> {
         let property = "rocksdb.total-sst-files-size";

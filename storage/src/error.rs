@@ -1,5 +1,6 @@
 //! What can go wrong below the language.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// A failure of storage. The text says where and, where it can, what to do.
@@ -70,16 +71,6 @@ pub enum StorageError {
         /// The format of this version.
         known: u32,
     },
-    /// Stand-in.
-    #[error("{file}")]
-    DamagedLog {
-        /// The file.
-        file: String,
-        /// Where.
-        offset: u64,
-        /// Which commits.
-        lost: std::ops::Range<u64>,
-    },
     /// A file of the database is not what was written. Restore a backup.
     #[error("the database is damaged: {file}: {reason}; restore a backup")]
     DamagedFile {
@@ -97,6 +88,23 @@ pub enum StorageError {
         key: String,
         /// What is wrong.
         reason: String,
+    },
+    /// The write-ahead log is not what was written: opening the database would lose commits without
+    /// a word. Nothing was changed. Restore a backup, or let `engraph recover` drop them.
+    #[error(
+        "the write-ahead log is damaged at byte {offset} of {file}: {reason}; opening would lose \
+         {lost}; restore a backup, or run `engraph recover`",
+        lost = lost_commits(lost.as_ref())
+    )]
+    DamagedLog {
+        /// The name of the log file.
+        file: String,
+        /// Where in the file.
+        offset: u64,
+        /// What stands there.
+        reason: &'static str,
+        /// The commits that are surely lost, first and last, as far as the log tells.
+        lost: Option<RangeInclusive<u64>>,
     },
     /// The key-value engine failed. Whether a commit that failed so lasts is known when the
     /// database is opened again.
@@ -140,6 +148,18 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+fn lost_commits(lost: Option<&RangeInclusive<u64>>) -> String {
+    match lost {
+        Some(lost) if lost.start() == lost.end() => {
+            format!("commit {}, which had been acknowledged", lost.start())
+        }
+        Some(lost) => {
+            format!("commits {} to {}, which had been acknowledged", lost.start(), lost.end())
+        }
+        None => "commits that may have been acknowledged".to_owned(),
+    }
 }
 
 /// The result of storage.

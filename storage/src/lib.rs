@@ -13,7 +13,7 @@
 //! store      open, snapshot       reader            typed reads
 //! transaction, facts, relations, forget             typed writes
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
-//! engine     RocksDB              log_scan          its log, looked through before it is opened
+//! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```
 
@@ -35,6 +35,7 @@ mod log_scan;
 mod overlay;
 mod reader;
 mod record;
+mod recovery;
 mod relations;
 mod snapshots;
 mod stamp;

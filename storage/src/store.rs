@@ -14,9 +14,10 @@ use crate::families::Family;
 use crate::graph::Time;
 use crate::identity::{IDENTITY_FILE, Identity};
 use crate::lock::{LOCK_FILE, WriterLock};
-use crate::log_scan::{self, Commit, LogScan, Torn};
+use crate::log_scan::{self, Commit, Torn};
 use crate::overlay::{Overlay, View};
 use crate::reader::Reader;
+use crate::recovery;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
@@ -38,6 +39,9 @@ pub struct Store {
     path: PathBuf,
     /// None in a read-only store.
     lock: Option<WriterLock>,
+    identity: Identity,
+    /// The last commit when it was opened.
+    recovered: Commit,
     torn: Option<Torn>,
 }
 
@@ -83,10 +87,10 @@ impl Store {
         check_folder(path)?;
         let lock = WriterLock::take(path)?;
         let identity = check_identity(path)?;
-        let scan = log_scan::scan(path)?;
-        check_log(path, &scan, memory)?;
-        let engine = Engine::open(path, memory)?;
-        Self::load(engine, path, Some(lock), identity, scan)
+        let scan = recovery::prepare(path, memory)?;
+        let store = Self::load(Engine::open(path, memory)?, path, Some(lock), identity)?;
+        recovery::check(&scan, store.recovered)?;
+        store.complete(scan.torn)
     }
 
     /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
@@ -95,25 +99,18 @@ impl Store {
         check_is_database(path)?;
         let lock = WriterLock::take(path)?;
         let identity = check_identity(path)?;
-        let torn = match log_scan::scan(path) {
-            Ok(scan) => scan.torn,
-            Err(StorageError::DamagedLog { file, offset, .. }) => {
-                let end = path.join(&file).metadata().map_or(offset, |file| file.len());
-                Some(Torn { file, offset, bytes: end.saturating_sub(offset) })
-            }
-            Err(error) => return Err(error),
-        };
-        let scan = LogScan { last: None, torn, gap: None };
-        Self::load(Engine::open(path, memory)?, path, Some(lock), identity, scan)
+        let torn = recovery::cut_damage(path)?;
+        Self::load(Engine::open(path, memory)?, path, Some(lock), identity)?.complete(torn)
     }
 
     /// Opens the database in a folder for reading, beside a writer or not.
     pub fn open_read_only(path: &Path, memory: Memory) -> Result<Self> {
         check_is_database(path)?;
         let identity = check_identity(path)?;
-        let scan = log_scan::scan(path)?;
-        let engine = Engine::open_read_only(path, memory)?;
-        Self::load(engine, path, None, identity, scan)
+        let before = log_scan::scan(path)?;
+        let store = Self::load(Engine::open_read_only(path, memory)?, path, None, identity)?;
+        recovery::check_beside_writer(path, &before, store.recovered)?;
+        Ok(store)
     }
 
     fn load(
@@ -121,41 +118,34 @@ impl Store {
         path: &Path,
         lock: Option<WriterLock>,
         identity: Option<Identity>,
-        scan: LogScan,
     ) -> Result<Self> {
         let snapshot = engine.snapshot();
-        let view = View::new(&snapshot, None);
-        let identity = match (view.get(Family::Meta, FORMAT_KEY)?, identity) {
-            (Some(bytes), identity) => {
-                known_format(path, format_of(&bytes)?)?;
-                check_same(view, identity)?
-            }
-            (None, None) if lock.is_some() => make(&engine, path)?,
-            (None, None) => return Err(not_a_database(path, "it was never finished")),
-            (None, Some(_)) => return Err(lost("it has lost its contents")),
-        };
+        let identity = read_or_make(&engine, View::new(&snapshot, None), path, &lock, identity)?;
         drop(snapshot);
         let snapshot = engine.snapshot();
         let view = View::new(&snapshot, None);
-        let last = commit::read_commit(view)?.ok_or_else(|| lost("it has no commit record"))?;
-        check_recovered(&scan, &last, lock.is_some())?;
-        let counters = Counters::read(view)?;
-        let catalog = Catalog::read(view)?;
-        let purging = view.get(Family::Meta, PURGE_KEY)?.is_some();
+        let recovered =
+            commit::read_commit(view)?.ok_or_else(|| lost("it has no commit record"))?;
+        let commits = Commits::new(Counters::read(view)?, recovered, Catalog::read(view)?);
         drop(snapshot);
-        let commits = Commits::new(counters, last, catalog);
-        let store = Self { engine, commits, path: path.to_owned(), lock, torn: scan.torn };
-        if !store.is_read_only() {
-            // What a crash interrupted.
-            if Identity::read(path)?.is_none() {
-                store.engine.sync()?;
-                identity.write(path)?;
-            }
-            if purging {
-                store.purge()?;
-            }
+        let path = path.to_owned();
+        Ok(Self { engine, commits, path, lock, identity, recovered, torn: None })
+    }
+
+    /// Finishes what a crash interrupted.
+    fn complete(mut self, torn: Option<Torn>) -> Result<Self> {
+        self.torn = torn;
+        if Identity::read(&self.path)?.is_none() {
+            self.engine.sync()?;
+            self.identity.write(&self.path)?;
         }
-        Ok(store)
+        let snapshot = self.engine.snapshot();
+        let purging = View::new(&snapshot, None).get(Family::Meta, PURGE_KEY)?.is_some();
+        drop(snapshot);
+        if purging {
+            self.purge()?;
+        }
+        Ok(self)
     }
 
     /// What an unfinished write had left at the end of the log, and opening dropped.
@@ -225,9 +215,27 @@ impl Store {
     }
 }
 
+/// What the database says it is, and the folder; a new one is made.
+fn read_or_make(
+    engine: &Engine,
+    view: View<'_>,
+    path: &Path,
+    lock: &Option<WriterLock>,
+    identity: Option<Identity>,
+) -> Result<Identity> {
+    match (view.get(Family::Meta, FORMAT_KEY)?, identity) {
+        (Some(bytes), identity) => {
+            known_format(path, format_of(&bytes)?)?;
+            check_same(view, identity)
+        }
+        (None, None) if lock.is_some() => make(engine, path),
+        (None, None) => Err(not_a_database(path, "it was never finished")),
+        (None, Some(_)) => Err(lost("it has lost its contents")),
+    }
+}
+
 /// A new database in an empty engine.
 fn make(engine: &Engine, path: &Path) -> Result<Identity> {
-    // An identity that a crash left without its contents is no other database's.
     let identity = Identity::new(FORMAT);
     let mut overlay = Overlay::default();
     overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
@@ -278,9 +286,9 @@ fn check_identity(path: &Path) -> Result<Option<Identity>> {
     if !path.join("CURRENT").exists() {
         return Err(lost("the file CURRENT is missing"));
     }
-    match log_scan::has_log(path)? {
-        true => Ok(Some(identity)),
-        false => Err(lost("the write-ahead log is missing")),
+    match log_scan::logs(path)?.is_empty() {
+        true => Err(lost("the write-ahead log is missing")),
+        false => Ok(Some(identity)),
     }
 }
 
@@ -314,36 +322,6 @@ fn check_same(view: View<'_>, identity: Option<Identity>) -> Result<Identity> {
     }
 }
 
-/// Where the log is not whole, what RocksDB would recover must be all that was acknowledged; this is
-/// tried without changing anything.
-fn check_log(path: &Path, scan: &LogScan, memory: Memory) -> Result<()> {
-    if (scan.torn.is_none() && scan.gap.is_none()) || !path.join("CURRENT").exists() {
-        return Ok(());
-    }
-    let engine = Engine::open_read_only(path, memory)?;
-    let snapshot = engine.snapshot();
-    match commit::read_commit(View::new(&snapshot, None))? {
-        Some(recovered) => check_recovered(scan, &recovered, true),
-        None => Ok(()),
-    }
-}
-
-/// What was recovered must be what the log holds; beside a writer it may be more.
-fn check_recovered(scan: &LogScan, recovered: &Commit, alone: bool) -> Result<()> {
-    let Some(last) = scan.last else { return Ok(()) };
-    let agrees = match recovered.number == last.number {
-        true => recovered.chain == last.chain,
-        false => !alone && recovered.number > last.number,
-    };
-    match agrees {
-        true => Ok(()),
-        false => Err(lost(&format!(
-            "the log ends with commit {}, and {} was recovered",
-            last.number, recovered.number
-        ))),
-    }
-}
-
 fn format_of(bytes: &[u8]) -> Result<u32> {
     bytes
         .try_into()
@@ -359,7 +337,7 @@ fn known_format(path: &Path, found: u32) -> Result<()> {
     }
 }
 
-fn lost(reason: &str) -> StorageError {
+pub(crate) fn lost(reason: &str) -> StorageError {
     StorageError::DamagedFile { file: "the folder".to_owned(), reason: reason.to_owned() }
 }
 

@@ -304,7 +304,8 @@ impl Remember {
         if let Some(intent) = self.intent {
             text += &format!(" INTENT {intent}");
         }
-        let sources: Vec<String> = self.sources.iter().map(|source| format!("'{source}'")).collect();
+        let sources: Vec<String> =
+            self.sources.iter().map(|source| format!("'{source}'")).collect();
         if !sources.is_empty() {
             text += &format!(" SOURCE {}", sources.join(", "));
         }

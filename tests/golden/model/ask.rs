@@ -135,10 +135,13 @@ impl Question {
     }
 
     /// What the database answers, in the order of the rows' texts.
-    pub(crate) fn ask(&self, run: &mut dyn FnMut(&str, Params) -> engraph::Result<engraph::Rows>)
-    -> Result<Vec<Row<i64>>, String> {
+    pub(crate) fn ask(
+        &self,
+        run: &mut dyn FnMut(&str, Params) -> engraph::Result<engraph::Rows>,
+    ) -> Result<Vec<Row<i64>>, String> {
         let told = self.told.map(|told| Params::new().with("t", Value::Timestamp(told)));
-        let rows = run(&self.text(), told.unwrap_or_default()).map_err(|error| error.to_string())?;
+        let rows =
+            run(&self.text(), told.unwrap_or_default()).map_err(|error| error.to_string())?;
         let mut seen: Vec<Row<i64>> = rows.rows.into_iter().map(seen).collect();
         seen.sort_by(|a, b| a.partial_cmp(b).expect("text and whole numbers"));
         Ok(seen)
@@ -165,14 +168,20 @@ impl Question {
             Shape::Out(key, relation) => {
                 let out = ends.out(key).into_iter();
                 let asked = out.filter(|(_, b)| relation.is_none_or(|r| r == b.relation));
-                asked.map(|(v, b)| row(&[(v, b)], &self.properties(world, &v.belief.head))).collect()
+                asked
+                    .map(|(v, b)| row(&[(v, b)], &self.properties(world, &v.belief.head)))
+                    .collect()
             }
             Shape::In(key, relation) => {
                 let out = ends.arriving(key).into_iter();
                 let asked = out.filter(|(_, b)| relation.is_none_or(|r| r == b.relation));
-                asked.map(|(v, b)| row(&[(v, b)], &self.properties(world, &v.belief.head))).collect()
+                asked
+                    .map(|(v, b)| row(&[(v, b)], &self.properties(world, &v.belief.head)))
+                    .collect()
             }
-            Shape::Either(key) => ends.either(key).iter().map(|(v, b)| row(&[(v, b.clone())], "")).collect(),
+            Shape::Either(key) => {
+                ends.either(key).iter().map(|(v, b)| row(&[(v, b.clone())], "")).collect()
+            }
             Shape::Every => ends.every().into_iter().map(|one| row(&[one], "")).collect(),
             Shape::TwoHops(key) => ends.two(key),
             Shape::Walk(key) => {
@@ -214,7 +223,7 @@ fn shape(random: &mut Random, relations: &[&'static str], system: System) -> Sha
     match random.below(12) {
         0..=2 => Shape::Out(head, relation),
         3 | 4 => Shape::In(tail, relation),
-        5 => Shape::Either(tail),
+        5 if !super::act::COMING => Shape::Either(tail),
         6 => Shape::TwoHops(head),
         7 => Shape::Walk(head),
         8 => Shape::Join,
@@ -272,9 +281,7 @@ impl Shape {
             Self::Out(key, relation) => {
                 (format!("(h:N '{key}')-[f{}]->(t)", of(relation)), OF_HEAD)
             }
-            Self::In(key, relation) => {
-                (format!("(t:N '{key}')<-[f{}]-(h)", of(relation)), OF_HEAD)
-            }
+            Self::In(key, relation) => (format!("(t:N '{key}')<-[f{}]-(h)", of(relation)), OF_HEAD),
             Self::Either(key) => (format!("(:N '{key}')-[f]-(x)"), "f"),
             Self::Every => ("()-[f]->()".to_owned(), "f"),
             Self::TwoHops(key) => (format!("(:N '{key}')-[f]->()-[g]->()"), "f, g"),
@@ -301,8 +308,7 @@ impl<'w> Ends<'w> {
     fn every(&self) -> Vec<Seen<'w>> {
         let mut every: Vec<Seen<'w>> = Vec::new();
         for version in self.found {
-            every.push((version, version.belief.clone()));
-            every.extend(self.world.turn(&version.belief).map(|belief| (*version, belief)));
+            every.extend(self.world.views(&version.belief).into_iter().map(|b| (*version, b)));
         }
         every
     }
@@ -366,8 +372,11 @@ fn seen(row: Vec<Value>) -> Row<i64> {
                 shown(fact.id, &believed(&fact))
             }
             Value::Node(node) => {
-                let properties: Vec<String> =
-                    node.properties.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+                let properties: Vec<String> = node
+                    .properties
+                    .iter()
+                    .map(|(name, value)| format!("{name}: {value}"))
+                    .collect();
                 format!("{} {{{}}}", node.key, properties.join(", "))
             }
             value => value.to_string(),

@@ -1,6 +1,6 @@
 //! Beliefs that end, and beliefs that grow or shrink: `RETRACT`, `CONFIRM` and `DOUBT`.
 
-use super::oracle::{System, World};
+use super::oracle::{Belief, System, World};
 
 impl World {
     /// Ends the belief in every fact between two nodes; a line for each.
@@ -14,11 +14,8 @@ impl World {
         let system = if past { System::All } else { System::Current };
         let mut facts: Vec<u64> = Vec::new();
         for version in self.versions(system) {
-            let said = |b: &super::oracle::Belief| {
-                b.head == head && b.relation == relation && b.tail == tail
-            };
-            let turned = self.turn(&version.belief);
-            if said(&version.belief) || turned.as_ref().is_some_and(said) {
+            let said = |b: &Belief| b.head == head && b.relation == relation && b.tail == tail;
+            if self.views(&version.belief).iter().any(said) {
                 facts.push(version.fact);
             }
         }
@@ -39,10 +36,9 @@ impl World {
     ) -> Vec<String> {
         let mut facts: Vec<u64> = Vec::new();
         for version in self.believed() {
-            let from = |b: &super::oracle::Belief| b.head == head && b.relation == relation;
-            let turned = self.turn(&version.belief);
+            let from = |b: &Belief| b.head == head && b.relation == relation;
             let holds = version.belief.from <= at && at < version.belief.to;
-            if holds && (from(&version.belief) || turned.as_ref().is_some_and(from)) {
+            if holds && self.views(&version.belief).iter().any(from) {
                 facts.push(version.fact);
             }
         }

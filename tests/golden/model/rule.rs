@@ -67,6 +67,11 @@ fn row(new: &Belief, old: &Belief, threshold: f64) -> Row {
     Row::Cut
 }
 
+/// What a belief says, without when and how surely.
+fn says(belief: &Belief) -> (&str, &str, &str) {
+    (&belief.head, belief.relation, &belief.tail)
+}
+
 /// Confidence of a fact that is told again.
 fn together(rule: &Rule, old: &Belief, new: &Belief) -> f64 {
     let heard = !new.sources.is_empty() && new.sources.iter().all(|s| old.sources.contains(s));
@@ -103,20 +108,14 @@ impl World {
     pub(crate) fn assert(&mut self, mut new: Belief) -> (u64, String) {
         let rule = self.rule(new.relation);
         let mut met = Met::default();
-        let mut same = self.same(&new, true);
-        for version in &same {
-            new = merge(&rule, &version.belief, &new);
-        }
+        let mut same = Vec::new();
+        self.absorb(&rule, &mut new, true, &mut same);
         let rows = self.rows(&new);
         if rows.iter().any(|(_, row)| *row == Row::Lose) {
             new.uncertain = true;
         } else {
             self.make_room(&mut new, rows, &mut met);
-            let certain = self.same(&new, false);
-            for version in &certain {
-                new = merge(&rule, &version.belief, &new);
-            }
-            same.extend(certain);
+            self.absorb(&rule, &mut new, false, &mut same);
         }
         let (fact, first) = self.store(&same, new, met.is_empty());
         (fact, met.words(first))
@@ -124,51 +123,103 @@ impl World {
 
     /// Puts what came of a fact in the place of those that went into it.
     fn store(&mut self, same: &[Version], new: Belief, alone: bool) -> (u64, &'static str) {
-        let first = same.first();
-        let fact = first.map_or_else(|| self.new_fact(), |version| version.fact);
-        if let [only] = same
-            && only.belief == new
-            && alone
-        {
-            return (fact, "unchanged");
+        let Some(first) = same.first() else {
+            let word = if new.uncertain { "held as uncertain" } else { "inserted" };
+            let fact = self.new_fact();
+            self.put(fact, new);
+            return (fact, word);
+        };
+        let new = self.along(&first.belief, new);
+        if same.len() == 1 && first.belief == new && alone {
+            return (first.fact, "unchanged");
         }
         for absorbed in same {
             self.end(absorbed.fact);
         }
-        let word = match (new.uncertain, first) {
-            (true, _) => "held as uncertain",
-            (false, None) => "inserted",
-            (false, Some(_)) => "merged",
-        };
-        self.put(fact, new);
-        (fact, word)
+        let word = if new.uncertain { "held as uncertain" } else { "merged" };
+        self.put(first.fact, new);
+        (first.fact, word)
     }
 
-    /// The believed facts that say the same at a time that touches, all uncertain or all certain.
+    /// An uncertain fact is surer now, and meets the rule again as if it were told now.
+    pub(crate) fn settle(&mut self, fact: u64, mut belief: Belief) -> String {
+        let rows = self.rows(&belief);
+        if rows.iter().any(|(_, row)| *row == Row::Lose) {
+            self.put(fact, belief);
+            return "confirmed, held as uncertain".to_owned();
+        }
+        let mut met = Met::default();
+        belief.uncertain = false;
+        self.make_room(&mut belief, rows, &mut met);
+        let (mut same, first) = (Vec::new(), belief.clone());
+        self.absorb(&self.rule(belief.relation), &mut belief, false, &mut same);
+        for absorbed in same {
+            self.end(absorbed.fact);
+        }
+        let belief = self.along(&first, belief);
+        self.put(fact, belief);
+        met.words("confirmed")
+    }
+
+    /// A belief said from the end from which another one was said first.
+    fn along(&self, first: &Belief, belief: Belief) -> Belief {
+        if says(&belief) == says(first) {
+            return belief;
+        }
+        self.turn(&belief).unwrap_or(belief)
+    }
+
+    /// A belief as it is said from each end, where it can be.
+    pub(crate) fn views(&self, belief: &Belief) -> Vec<Belief> {
+        let mut views = vec![belief.clone()];
+        views.extend(self.turn(belief).filter(|turned| says(turned) != says(belief)));
+        views
+    }
+
+    /// Merges with the facts that say the same and touch, in the order of their beginnings. What
+    /// has grown may touch a later one; the docs leave open whether it goes back to earlier ones.
+    fn absorb(&self, rule: &Rule, new: &mut Belief, uncertain: bool, same: &mut Vec<Version>) {
+        for version in self.same(new, uncertain) {
+            if version.belief.touches(new) {
+                *new = merge(rule, &version.belief, new);
+                same.push(version);
+            }
+        }
+    }
+
+    /// The believed facts that say the same, all uncertain or all certain.
     fn same(&self, new: &Belief, uncertain: bool) -> Vec<Version> {
+        let views = self.views(new);
         let mut same: Vec<Version> = self.believed().cloned().collect();
         same.retain(|version| {
             let old = &version.belief;
-            let one = (&old.head, old.relation, &old.tail) == (&new.head, new.relation, &new.tail);
-            one && old.uncertain == uncertain && old.touches(new)
+            let one = views.iter().any(|view| says(view) == says(old));
+            one && old.uncertain == uncertain
         });
         same.sort_by_key(|version| (version.belief.from, version.fact));
         same
     }
 
-    /// The certain facts of other tails that a fact of a ONE relation overlaps, and their rows.
+    /// The certain facts that a fact of a ONE relation overlaps and does not agree with, and their
+    /// rows. A fact that is found from both ends has others at both.
     fn rows(&self, new: &Belief) -> Vec<(Version, Row)> {
-        let rule = self.rule(new.relation);
-        let others = self.believed().filter(|version| {
-            let old = &version.belief;
-            let near = (&old.head, old.relation) == (&new.head, new.relation);
-            rule.one && near && old.tail != new.tail && !old.uncertain && old.overlaps(new)
-        });
-        let mut rows: Vec<(Version, Row)> =
-            others.map(|old| (old.clone(), row(new, &old.belief, rule.threshold))).collect();
-        rows.sort_by_key(|(old, _)| {
-            (old.belief.from, self.place(&old.belief.tail), old.fact)
-        });
+        let mut rows: Vec<(Version, Row)> = Vec::new();
+        for view in self.views(new) {
+            let rule = self.rule(view.relation);
+            for version in self.believed().filter(|_| rule.one) {
+                let other = |old: &Belief| {
+                    (&old.head, old.relation) == (&view.head, view.relation)
+                        && old.tail != view.tail
+                };
+                let met = self.views(&version.belief).iter().any(other);
+                let known = rows.iter().any(|(old, _)| old.fact == version.fact);
+                let old = &version.belief;
+                if met && !known && !old.uncertain && old.overlaps(new) {
+                    rows.push((version.clone(), row(new, old, rule.threshold)));
+                }
+            }
+        }
+        rows.sort_by_key(|(old, _)| (old.belief.from, self.place(&old.belief.tail), old.fact));
         rows
     }
 
@@ -214,10 +265,5 @@ impl World {
             _ => {}
         }
         if has_back { met.split.push(old.fact) } else { met.closed.push(old.fact) }
-    }
-
-    /// An uncertain fact is surer now, and meets the rule again as it stands.
-    pub(crate) fn settle(&mut self, _fact: u64, _belief: Belief) -> String {
-        String::new()
     }
 }

@@ -139,8 +139,7 @@ impl Sides<'_> {
             let run = &mut |text: &str, params| one(&mut session, text, params);
             write(act, &mut self.world, run)?;
             let pasts = self.clock.pasts();
-            let question =
-                Question::random(&mut self.random, &self.history.relations, &pasts);
+            let question = Question::random(&mut self.random, &self.history.relations, &pasts);
             // What is written here has no system time yet, and what is read has no end there.
             self.compare(&question, false, run)?;
         }
@@ -172,7 +171,7 @@ impl Sides<'_> {
                 self.compare(&question, true, run)?;
             }
         }
-        let questions = if thorough { 10 } else { self.random.below(3) };
+        let questions = if thorough { 10 } else { self.random.below(2) };
         for _ in 0..questions {
             let pasts = self.clock.pasts();
             let question = Question::random(&mut self.random, &self.history.relations, &pasts);

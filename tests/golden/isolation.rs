@@ -160,8 +160,11 @@ impl Bench {
     fn append(&self, number: usize, mix: usize, commits: bool) -> Step {
         let node = number / TURN;
         let first = mix % LISTS.len();
-        let lists =
-            if mix / 8 % 3 == 0 { vec![first, (first + 1) % LISTS.len()] } else { vec![first] };
+        let lists = if (mix / 8).is_multiple_of(3) {
+            vec![first, (first + 1) % LISTS.len()]
+        } else {
+            vec![first]
+        };
         self.transaction(commits, &question(node), |rows| {
             let reads = lists_of(rows, node);
             let (mut text, mut appends) = (String::new(), Vec::new());
@@ -226,8 +229,8 @@ impl Bench {
 /// All lists of a node in one statement.
 fn question(node: usize) -> String {
     format!(
-        "MATCH (:Node 'n{node}')-[f:{}]->(v) RETURN f.relation AS list, f.n AS n, v.key AS v, f.id AS id \
-         ORDER BY n, id",
+        "MATCH (:Node 'n{node}')-[f:{}]->(v) RETURN f.relation AS list, f.n AS n, v.key AS v, \
+         f.id AS id ORDER BY n, id",
         LISTS.join("|")
     )
 }

@@ -47,7 +47,7 @@ pub(crate) const START: i64 = 1_577_836_800_000_000;
 /// A statement or several, with all that they say.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    Define { relation: &'static str, option: Option_ },
+    Define { relation: &'static str, option: Setting },
     Remember(Box<Remember>),
     Node { key: String, property: (&'static str, Option<i64>) },
     Retract { head: String, tail: String, relation: &'static str, past: bool },
@@ -58,7 +58,7 @@ pub(crate) enum Act {
 
 /// An option of a relation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Option_ {
+pub(crate) enum Setting {
     One(bool),
     Policy(Policy),
     Threshold(f64),
@@ -85,21 +85,21 @@ pub(crate) struct Remember {
 /// What every database of this test defines first.
 pub(crate) fn definitions() -> Vec<Act> {
     let mut acts = vec![
-        Act::Define { relation: "one", option: Option_::One(true) },
-        Act::Define { relation: "many", option: Option_::One(false) },
-        Act::Define { relation: "gate", option: Option_::One(true) },
-        Act::Define { relation: "gate", option: Option_::Policy(Policy::Max) },
-        Act::Define { relation: "gate", option: Option_::Threshold(0.6) },
-        Act::Define { relation: "last", option: Option_::One(true) },
-        Act::Define { relation: "last", option: Option_::Policy(Policy::Latest) },
-        Act::Define { relation: "last", option: Option_::Intent("evolution") },
+        Act::Define { relation: "one", option: Setting::One(true) },
+        Act::Define { relation: "many", option: Setting::One(false) },
+        Act::Define { relation: "gate", option: Setting::One(true) },
+        Act::Define { relation: "gate", option: Setting::Policy(Policy::Max) },
+        Act::Define { relation: "gate", option: Setting::Threshold(0.6) },
+        Act::Define { relation: "last", option: Setting::One(true) },
+        Act::Define { relation: "last", option: Setting::Policy(Policy::Latest) },
+        Act::Define { relation: "last", option: Setting::Intent("evolution") },
     ];
     if COMING {
         acts.extend([
-            Act::Define { relation: "wed", option: Option_::One(true) },
-            Act::Define { relation: "wed", option: Option_::Symmetric },
-            Act::Define { relation: "vassal", option: Option_::One(true) },
-            Act::Define { relation: "lord", option: Option_::InverseOf("vassal") },
+            Act::Define { relation: "wed", option: Setting::One(true) },
+            Act::Define { relation: "wed", option: Setting::Symmetric },
+            Act::Define { relation: "vassal", option: Setting::One(true) },
+            Act::Define { relation: "lord", option: Setting::InverseOf("vassal") },
         ]);
     }
     acts
@@ -193,12 +193,15 @@ pub(crate) fn instant(random: &mut Random) -> i64 {
     }
 }
 
+/// Two things are left out, as docs/time.md and the database do not agree on them: a threshold
+/// above 0.8, under which a fact can be stable and weak at once, and `MANY` for a relation that was
+/// `ONE`, whose uncertain facts then meet nothing any more.
 fn redefine(random: &mut Random, relations: &[&'static str]) -> Act {
     let option = match random.below(4) {
-        0 => Option_::One(true),
-        1 => Option_::Policy(random.pick(&[Policy::NoisyOr, Policy::Max, Policy::Latest])),
-        2 => Option_::Threshold(random.pick(&[0.0, 0.5, 0.6, 0.8])),
-        _ => Option_::Intent(random.pick(&INTENTS)),
+        0 => Setting::One(true),
+        1 => Setting::Policy(random.pick(&[Policy::NoisyOr, Policy::Max, Policy::Latest])),
+        2 => Setting::Threshold(random.pick(&[0.0, 0.5, 0.6, 0.8])),
+        _ => Setting::Intent(random.pick(&INTENTS)),
     };
     Act::Define { relation: random.pick(relations), option }
 }
@@ -258,7 +261,7 @@ impl Act {
     }
 }
 
-impl Option_ {
+impl Setting {
     fn text(self) -> String {
         match self {
             Self::One(one) => format!("CARDINALITY {}", if one { "ONE" } else { "MANY" }),

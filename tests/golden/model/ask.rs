@@ -7,6 +7,7 @@ use engraph::{Engraph, Fact, Params, Value};
 
 use super::act::{HEADS, INTENTS, Random, TAILS, instant, time};
 use super::oracle::{Belief, System, Version, World};
+use super::run::Statement;
 
 /// One row of an answer: what can be compared as text, and the system times of its facts.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
@@ -135,10 +136,7 @@ impl Question {
     }
 
     /// What the database answers, in the order of the rows' texts.
-    pub(crate) fn ask(
-        &self,
-        run: &mut dyn FnMut(&str, Params) -> engraph::Result<engraph::Rows>,
-    ) -> Result<Vec<Row<i64>>, String> {
+    pub(crate) fn ask(&self, run: &mut Statement<'_>) -> Result<Vec<Row<i64>>, String> {
         let told = self.told.map(|told| Params::new().with("t", Value::Timestamp(told)));
         let rows =
             run(&self.text(), told.unwrap_or_default()).map_err(|error| error.to_string())?;

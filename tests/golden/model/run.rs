@@ -10,6 +10,9 @@ use super::ask::{Question, Row, now};
 use super::oracle::{System, World};
 use crate::open;
 
+/// What runs one statement: the database, or a session with an open transaction.
+pub(crate) type Statement<'s> = dyn FnMut(&str, Params) -> engraph::Result<engraph::Rows> + 's;
+
 /// Past instants that are looked at behind the last act.
 const PASTS: usize = 30;
 
@@ -184,7 +187,7 @@ impl Sides<'_> {
         &mut self,
         question: &Question,
         with_times: bool,
-        run: &mut dyn FnMut(&str, Params) -> engraph::Result<engraph::Rows>,
+        run: &mut Statement<'_>,
     ) -> Result<(), String> {
         self.tally.reads += 1;
         let found = question.ask(run)?;
@@ -221,11 +224,7 @@ impl Sides<'_> {
 }
 
 /// Does an act to both sides and compares the rows that they answer.
-fn write(
-    act: &Act,
-    world: &mut World,
-    run: &mut dyn FnMut(&str, Params) -> engraph::Result<engraph::Rows>,
-) -> Result<(), String> {
+fn write(act: &Act, world: &mut World, run: &mut Statement<'_>) -> Result<(), String> {
     let text = act.text();
     let rows = run(&text, Params::new()).map_err(|error| format!("{text}\n{error}"))?;
     let line = |row: &Vec<engraph::Value>| {

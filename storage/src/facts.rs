@@ -3,6 +3,7 @@
 //!
 //! It never decides itself; that is `update`.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::error::{Result, StorageError};
@@ -53,7 +54,10 @@ impl Transaction<'_> {
     ) -> Result<Outcome> {
         check_belief(belief)?;
         let ends = Ends { head, relation, tail: belief.tail };
-        self.act(ends, &Act::Assert(belief.clone()))
+        let mut belief = belief.clone();
+        let mut named = HashSet::new();
+        belief.sources.retain(|source| named.insert(source.clone()));
+        self.act(ends, &Act::Assert(belief))
     }
 
     /// Makes a held fact surer, by `by` in (0, 1].

@@ -182,9 +182,9 @@ fn assert<'h>(
     let alone = new.valid;
     let mut candidate = new;
     let mut resolution = Resolution::new(Effect::Inserted);
+    // Uncertain versions first: together with the new one they may pass the gate.
+    absorb(&mut candidate, &mut merged, &held, rule, true);
     if rule.cardinality == Cardinality::One {
-        // Uncertain versions first: together with the new one they may pass the gate.
-        absorb(&mut candidate, &mut merged, &held, rule, true);
         let open_ended = candidate.valid.to == Interval::MAX;
         let others: Vec<&Held> =
             held.iter().copied().filter(|held| !held.same && !held.belief.uncertain).collect();
@@ -216,12 +216,15 @@ fn absorb<'h>(
     rule: &RelationRule,
     uncertain: bool,
 ) {
-    for other in held {
-        let old = &other.belief;
-        if other.same && old.uncertain == uncertain && old.valid.touches(&candidate.valid) {
-            merge(candidate, old, rule.policy);
-            merged.push(other);
-        }
+    // What is merged may reach further facts, before or behind it.
+    while let Some(other) = held.iter().find(|other| {
+        other.same
+            && other.belief.uncertain == uncertain
+            && other.belief.valid.touches(&candidate.valid)
+            && merged.iter().all(|merged| merged.fact != other.fact)
+    }) {
+        merge(candidate, &other.belief, rule.policy);
+        merged.push(other);
     }
 }
 
@@ -236,14 +239,16 @@ fn make_room(
     if candidate.valid.to != Interval::MAX {
         return;
     }
-    for other in others.iter().filter(|other| other.belief.valid.from > candidate.valid.from) {
-        if is_gated(&other.belief, candidate, rule) {
-            let belief = Belief { uncertain: true, ..other.belief.clone() };
-            resolution.changes.push(Change::Replace(other.fact, belief));
-            resolution.unsettled.push(other.fact);
-        } else {
-            candidate.valid.to = candidate.valid.to.min(other.belief.valid.from);
-        }
+    let later = others.iter().filter(|other| other.belief.valid.from > candidate.valid.from);
+    let (weak, strong): (Vec<&Held>, Vec<&Held>) =
+        later.partition(|other| is_gated(&other.belief, candidate, rule));
+    for other in strong {
+        candidate.valid.to = candidate.valid.to.min(other.belief.valid.from);
+    }
+    for other in weak.into_iter().filter(|other| other.belief.valid.from < candidate.valid.to) {
+        let belief = Belief { uncertain: true, ..other.belief.clone() };
+        resolution.changes.push(Change::Replace(other.fact, belief));
+        resolution.unsettled.push(other.fact);
     }
 }
 
@@ -256,10 +261,9 @@ fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> bool {
 fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationRule) -> bool {
     let corrects = open_ended && old.valid.from == candidate.valid.from;
     let covers = candidate.valid.from <= old.valid.from && old.valid.to <= candidate.valid.to;
+    let is_less_sure = (corrects || covers) && candidate.confidence < old.confidence;
     old.valid.overlaps(&candidate.valid)
-        && !is_gated(old, candidate, rule)
-        && (is_gated(candidate, old, rule)
-            || ((corrects || covers) && candidate.confidence < old.confidence))
+        && (is_gated(candidate, old, rule) || (is_less_sure && !is_gated(old, candidate, rule)))
 }
 
 /// What is left of a held fact of another tail once the candidate holds.
@@ -307,7 +311,10 @@ fn settle(candidate: Belief, merged: &[&Held], resolution: &mut Resolution) {
         return;
     };
     resolution.same = Some(first.fact);
-    if rest.is_empty() && resolution.changes.is_empty() && first.belief == candidate {
+    // What repeats a belief in all that it says is not recorded as evidence either.
+    let held = &first.belief;
+    let said = Belief { tail: held.tail, evidence: held.evidence.clone(), ..candidate.clone() };
+    if rest.is_empty() && resolution.changes.is_empty() && *held == said {
         resolution.effect = Effect::Unchanged;
         return;
     }

@@ -167,14 +167,20 @@ impl Question {
                 let out = ends.out(key).into_iter();
                 let asked = out.filter(|(_, b)| relation.is_none_or(|r| r == b.relation));
                 asked
-                    .map(|(v, b)| row(&[(v, b)], &self.properties(world, &v.belief.head)))
+                    .map(|(v, b)| {
+                        let properties = self.properties(world, &b.head);
+                        row(&[(v, b)], &properties)
+                    })
                     .collect()
             }
             Shape::In(key, relation) => {
                 let out = ends.arriving(key).into_iter();
                 let asked = out.filter(|(_, b)| relation.is_none_or(|r| r == b.relation));
                 asked
-                    .map(|(v, b)| row(&[(v, b)], &self.properties(world, &v.belief.head)))
+                    .map(|(v, b)| {
+                        let properties = self.properties(world, &b.head);
+                        row(&[(v, b)], &properties)
+                    })
                     .collect()
             }
             Shape::Either(key) => {
@@ -221,7 +227,9 @@ fn shape(random: &mut Random, relations: &[&'static str], system: System) -> Sha
     match random.below(12) {
         0..=2 => Shape::Out(head, relation),
         3 | 4 => Shape::In(tail, relation),
-        5 if !super::act::COMING => Shape::Either(tail),
+        5 if !super::act::TWO_WAY.iter().any(|two_way| relations.contains(two_way)) => {
+            Shape::Either(tail)
+        }
         6 => Shape::TwoHops(head),
         7 => Shape::Walk(head),
         8 => Shape::Join,
@@ -388,7 +396,7 @@ fn believed(fact: &Fact) -> Belief {
         Value::Int(value) => *value,
         other => panic!("{other} is no property that was set"),
     };
-    let all = super::act::RELATIONS.iter().chain(&super::act::NEW_RELATIONS);
+    let all = super::act::RELATIONS.iter().chain(&super::act::TWO_WAY);
     let known = |name: &str| all.clone().find(|r| **r == name).copied().unwrap_or("?");
     let intent = INTENTS.iter().chain(&["evolution"]).find(|intent| **intent == fact.intent);
     Belief {

@@ -114,8 +114,6 @@ impl System {
 pub(crate) struct World {
     versions: Vec<Version>,
     nodes: Vec<NodeVersion>,
-    /// The keys of all nodes, in the order in which they came.
-    keys: Vec<String>,
     rules: BTreeMap<&'static str, Rule>,
     facts: u64,
     /// The commit that is being made, or was made last.
@@ -220,15 +218,10 @@ impl World {
                 self.nodes.remove(index);
             }
             Some(index) => self.nodes[index].until = Some(self.commit),
-            None => self.keys.push(key.to_owned()),
+            None => {}
         }
         let (key, since) = (key.to_owned(), self.commit);
         self.nodes.push(NodeVersion { key, properties, since, until: None });
-    }
-
-    /// The place of a node among all, in the order in which they came.
-    pub(crate) fn place(&self, key: &str) -> Option<usize> {
-        self.keys.iter().position(|held| held == key)
     }
 
     /// The nodes that there were, with their properties.

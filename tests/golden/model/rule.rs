@@ -53,11 +53,15 @@ enum Row {
 /// The row of the table for a new fact and an old one that overlaps it.
 fn row(new: &Belief, old: &Belief, threshold: f64) -> Row {
     let open = new.to == FOREVER;
+    let gated = new.confidence < threshold && old.confidence >= STABLE;
     if open && new.from < old.from {
-        let weak = new.confidence >= STABLE && old.confidence < threshold;
-        return if weak { Row::Unsettle } else { Row::Late };
+        return match new.confidence >= STABLE && old.confidence < threshold {
+            true if gated => Row::Lose,
+            true => Row::Unsettle,
+            false => Row::Late,
+        };
     }
-    if new.confidence < threshold && old.confidence >= STABLE {
+    if gated {
         return Row::Lose;
     }
     let rival = if open { new.from == old.from } else { new.from <= old.from && old.to <= new.to };
@@ -110,7 +114,7 @@ impl World {
         let mut met = Met::default();
         let mut same = Vec::new();
         self.absorb(&rule, &mut new, true, &mut same);
-        let rows = self.rows(&new);
+        let rows = self.rows(&new, rule.threshold);
         if rows.iter().any(|(_, row)| *row == Row::Lose) {
             new.uncertain = true;
         } else {
@@ -143,22 +147,29 @@ impl World {
 
     /// An uncertain fact is surer now, and meets the rule again as if it were told now.
     pub(crate) fn settle(&mut self, fact: u64, mut belief: Belief) -> String {
-        let rows = self.rows(&belief);
-        if rows.iter().any(|(_, row)| *row == Row::Lose) {
-            self.put(fact, belief);
-            return "confirmed, held as uncertain".to_owned();
-        }
-        let mut met = Met::default();
+        let rule = self.rule(belief.relation);
+        let held = self.believed().find(|version| version.fact == fact).cloned();
+        let (mut same, first) = (held.into_iter().collect(), belief.clone());
         belief.uncertain = false;
-        self.make_room(&mut belief, rows, &mut met);
-        let (mut same, first) = (Vec::new(), belief.clone());
-        self.absorb(&self.rule(belief.relation), &mut belief, false, &mut same);
+        self.absorb(&rule, &mut belief, true, &mut same);
+        let rows = self.rows(&belief, rule.threshold);
+        let mut met = Met::default();
+        let loses = rows.iter().any(|(_, row)| *row == Row::Lose);
+        if loses {
+            belief.uncertain = true;
+        } else {
+            self.make_room(&mut belief, rows, &mut met);
+            self.absorb(&rule, &mut belief, false, &mut same);
+        }
+        let belief = self.along(&first, belief);
+        if same.len() == 1 && same[0].belief == belief && met.is_empty() {
+            return "unchanged".to_owned();
+        }
         for absorbed in same {
             self.end(absorbed.fact);
         }
-        let belief = self.along(&first, belief);
         self.put(fact, belief);
-        met.words("confirmed")
+        met.words(if loses { "confirmed, held as uncertain" } else { "confirmed" })
     }
 
     /// A belief said from the end from which another one was said first.
@@ -176,15 +187,30 @@ impl World {
         views
     }
 
-    /// Merges with the facts that say the same and touch, in the order of their beginnings. What
-    /// has grown may touch a later one; the docs leave open whether it goes back to earlier ones.
+    /// Merges with the facts that say the same and touch, in the order of their beginnings, until
+    /// there is none left: what has grown may touch another.
     fn absorb(&self, rule: &Rule, new: &mut Belief, uncertain: bool, same: &mut Vec<Version>) {
-        for version in self.same(new, uncertain) {
-            if version.belief.touches(new) {
-                *new = merge(rule, &version.belief, new);
-                same.push(version);
-            }
+        let mut left = self.same(new, uncertain);
+        left.retain(|version| same.iter().all(|known| known.fact != version.fact));
+        while let Some(next) = left.iter().position(|version| version.belief.touches(new)) {
+            let version = left.remove(next);
+            *new = merge(rule, &version.belief, new);
+            same.push(version);
         }
+    }
+
+    /// Whether some head has two tails at once in a relation that takes one, or in its other side.
+    pub(crate) fn is_crowded(&self, relation: &str) -> bool {
+        let certain = self.believed().filter(|version| !version.belief.uncertain);
+        let views: Vec<Belief> = certain.flat_map(|version| self.views(&version.belief)).collect();
+        let sides = [Some(relation), self.turned(relation)];
+        views.iter().any(|a| {
+            let is_side = sides.contains(&Some(a.relation)) && self.rule(a.relation).one;
+            let clashes = |b: &Belief| {
+                (&a.head, a.relation) == (&b.head, b.relation) && a.tail != b.tail && a.overlaps(b)
+            };
+            is_side && views.iter().any(clashes)
+        })
     }
 
     /// The believed facts that say the same, all uncertain or all certain.
@@ -202,7 +228,7 @@ impl World {
 
     /// The certain facts that a fact of a ONE relation overlaps and does not agree with, and their
     /// rows. A fact that is found from both ends has others at both.
-    fn rows(&self, new: &Belief) -> Vec<(Version, Row)> {
+    fn rows(&self, new: &Belief, threshold: f64) -> Vec<(Version, Row)> {
         let mut rows: Vec<(Version, Row)> = Vec::new();
         for view in self.views(new) {
             let rule = self.rule(view.relation);
@@ -215,11 +241,16 @@ impl World {
                 let known = rows.iter().any(|(old, _)| old.fact == version.fact);
                 let old = &version.belief;
                 if met && !known && !old.uncertain && old.overlaps(new) {
-                    rows.push((version.clone(), row(new, old, rule.threshold)));
+                    rows.push((version.clone(), row(new, old, threshold)));
                 }
             }
         }
-        rows.sort_by_key(|(old, _)| (old.belief.from, self.place(&old.belief.tail), old.fact));
+        rows.sort_by_key(|(old, _)| (old.belief.from, old.fact));
+        // Row 7 first: what begins behind the end that it sets is not met at all.
+        let late = rows.iter().filter(|(_, row)| *row == Row::Late);
+        if let Some(end) = late.map(|(old, _)| old.belief.from).min() {
+            rows.retain(|(old, row)| old.belief.from < end || *row == Row::Late);
+        }
         rows
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engraph::{Engraph, Params, Session};
 
-use super::act::{Act, RELATIONS, Random};
+use super::act::{Act, REFUSED, RELATIONS, Random};
 use super::ask::{Question, Row, now};
 use super::oracle::{System, World};
 use crate::open;
@@ -226,11 +226,14 @@ impl Sides<'_> {
 /// Does an act to both sides and compares the rows that they answer.
 fn write(act: &Act, world: &mut World, run: &mut Statement<'_>) -> Result<(), String> {
     let text = act.text();
-    let rows = run(&text, Params::new()).map_err(|error| format!("{text}\n{error}"))?;
     let line = |row: &Vec<engraph::Value>| {
         row.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
     };
-    let found: Vec<String> = rows.rows.iter().map(|row| sorted(&line(row))).collect();
+    let found: Vec<String> = match run(&text, Params::new()) {
+        Ok(rows) => rows.rows.iter().map(|row| sorted(&line(row))).collect(),
+        Err(error) if error.to_string().contains("cannot be ONE") => vec![REFUSED.to_owned()],
+        Err(error) => return Err(format!("{text}\n{error}")),
+    };
     let expected: Vec<String> = act.perform(world).iter().map(|line| sorted(line)).collect();
     if found == expected {
         return Ok(());
@@ -272,8 +275,8 @@ pub(crate) fn history(seed: u64, length: usize) -> History {
     while relations.len() > count {
         relations.remove(random.below(relations.len()));
     }
-    if super::act::COMING && random.once_in(2) {
-        relations.extend(super::act::NEW_RELATIONS);
+    if random.once_in(2) {
+        relations.extend(super::act::TWO_WAY);
     }
     let mut acts = super::act::definitions();
     acts.extend((0..length).map(|_| super::act::random(&mut random, heads, &relations)));

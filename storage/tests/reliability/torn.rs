@@ -1,0 +1,67 @@
+//! D6: the newest log ends anywhere. The database opens, and holds exactly the transactions that are
+//! whole before the cut.
+
+use std::collections::BTreeSet;
+
+use engraph_storage::Store;
+
+use crate::audit::{self, audit};
+use crate::folder::{self, Prepared};
+use crate::lane::{self, Row};
+use crate::rng::Rng;
+use crate::workload::{Sizes, Workload};
+
+/// Where the log begins a new block; a record never crosses the edge in one piece.
+const BLOCK: u64 = 32 << 10;
+/// The part of the log that is cut at most of its bytes.
+const TAIL: u64 = 2 << 10;
+
+/// Every byte of the tail and the edges of blocks, or so many of them.
+fn places(prepared: &Prepared, length: u64, count: u64, rng: &mut Rng) -> Vec<u64> {
+    let near = |place: u64| place.saturating_sub(3)..=(place + 9).min(length);
+    let edges = (1..=length / BLOCK).flat_map(|block| near(block * BLOCK));
+    let ends = prepared.ends.iter().rev().take(3).flat_map(|(_, end)| near(*end));
+    let mut places: BTreeSet<u64> = edges.chain(ends).chain([0, 1, 7, length]).collect();
+    while places.len() as u64 > count * 3 / 5 {
+        let place = *rng.pick(&places.iter().copied().collect::<Vec<u64>>());
+        places.remove(&place);
+    }
+    // In a soak there may be more places than the tail has bytes.
+    let tail = TAIL.max(count * 2).min(length);
+    while (places.len() as u64) < count.min(tail) {
+        places.insert(rng.between(length - tail, length));
+    }
+    places.into_iter().collect()
+}
+
+#[test]
+fn cut_logs() {
+    let mut row = Row::begin("D6");
+    let mut rng = Rng::new(row.seed);
+    let root = lane::scratch();
+    let workload = Workload { seed: rng.next(), sizes: Sizes::Mixed };
+    let prepared = Prepared::make(root.path(), "prepared", workload, &[10, 60]);
+    let bytes = folder::read(&prepared.path.join(&prepared.log));
+    let places = places(&prepared, bytes.len() as u64, lane::count(200, 60_000), &mut rng);
+    let database = root.path().join("db");
+    let (mut failures, mut shorter) = (Vec::new(), 0);
+    for place in &places {
+        folder::copy(&prepared.path, &database);
+        folder::write(&database.join(&prepared.log), &bytes[..*place as usize]);
+        let expected = prepared.last_within(*place);
+        shorter += u64::from(expected < prepared.last);
+        let found = Store::open(&database)
+            .map_err(audit::Finding::from)
+            .and_then(|store| audit(&store, &prepared.workload));
+        match found {
+            Ok(last) if last == expected => {}
+            Ok(last) => failures.push(format!("cut at {place}: {last} instead of {expected}")),
+            Err(finding) => failures.push(format!("cut at {place}: {}", finding.line())),
+        }
+    }
+    row.figure("cuts", places.len()).figure("shorter", shorter).figure("log_bytes", bytes.len());
+    if places.len() < 200 {
+        failures.push("too few cuts".to_owned());
+    }
+    row.end(&failures);
+}

@@ -166,7 +166,8 @@ impl Tally {
             Err(_) if answer.starts_with("refused") => self.refused += 1,
             Err(_) => {
                 self.wrong += 1;
-                self.failures.push(format!("{} ({access}): {answer}", self.about));
+                // The worst comes first.
+                self.failures.insert(0, format!("{} ({access}): {answer}", self.about));
             }
         }
     }
@@ -190,7 +191,8 @@ fn batch(prepared: &Prepared, place: &Path, seed: u64, (from, to): (u64, u64), t
         // The case that it was at is to blame; the next child begins behind it.
         tally.hung += u64::from(hung);
         tally.crashed += u64::from(!hung);
-        tally.failures.push(format!("{}: {}", tally.about, ended.story()));
+        let end = if hung { "hangs".to_owned() } else { ended.story() };
+        tally.failures.insert(0, format!("{}: {end}", tally.about));
         tally.done += 1;
     }
 }

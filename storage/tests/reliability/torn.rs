@@ -1,11 +1,12 @@
-//! D6: the newest log ends anywhere. The database opens, and holds exactly the transactions that are
-//! whole before the cut.
+//! D6: the newest log ends anywhere, or in bytes that nobody wrote, as after a loss of power. The
+//! database opens, and holds exactly the transactions that are whole before that.
 
 use std::collections::BTreeSet;
 
 use engraph_storage::Store;
 
 use crate::audit::{self, audit};
+use crate::child::look_at;
 use crate::folder::{self, Prepared};
 use crate::lane::{self, Row};
 use crate::rng::Rng;
@@ -15,6 +16,9 @@ use crate::workload::{Sizes, Workload};
 const BLOCK: u64 = 32 << 10;
 /// The part of the log that is cut at most of its bytes.
 const TAIL: u64 = 2 << 10;
+
+/// Openings that do not end before the row gives up, as each takes its time.
+const HANGS_MAX: u64 = 2;
 
 /// Every byte of the tail and the edges of blocks, or so many of them.
 fn places(prepared: &Prepared, length: u64, count: u64, rng: &mut Rng) -> Vec<u64> {
@@ -63,5 +67,42 @@ fn cut_logs() {
     if places.len() < 200 {
         failures.push("too few cuts".to_owned());
     }
+    row.end(&failures);
+}
+
+/// Behind the last record stand bytes that could begin another one, with each kind in turn: the
+/// engine must neither believe them nor stumble over them.
+#[test]
+fn tails_of_garbage() {
+    let mut row = Row::begin("D6_garbage");
+    let mut rng = Rng::new(row.seed);
+    let root = lane::scratch();
+    let workload = Workload { seed: rng.next(), sizes: Sizes::Small };
+    let prepared = Prepared::make(root.path(), "prepared", workload, &[5, 10]);
+    let bytes = folder::read(&prepared.path.join(&prepared.log));
+    let kinds: Vec<u8> = match lane::count(0, 1) {
+        0 => (0..=13).chain(127..=135).chain([255]).collect(),
+        _ => (0..=255).collect(),
+    };
+    let database = root.path().join("db");
+    let (mut failures, mut hung) = (Vec::new(), 0);
+    for kind in &kinds {
+        let mut tail = rng.bytes(200);
+        tail[4..7].copy_from_slice(&[40, 0, *kind]);
+        folder::copy(&prepared.path, &database);
+        folder::write(&database.join(&prepared.log), &[&bytes[..], &tail].concat());
+        match look_at(&database, &workload, "write", &[]) {
+            Ok(last) if last == prepared.last => {}
+            Ok(last) => failures.push(format!("kind {kind}: {last} of {}", prepared.last)),
+            Err(line) => {
+                hung += u64::from(line.starts_with("hangs"));
+                failures.push(format!("kind {kind}: {line}"));
+            }
+        }
+        if hung == HANGS_MAX {
+            break;
+        }
+    }
+    row.figure("kinds", kinds.len()).figure("hung", hung);
     row.end(&failures);
 }

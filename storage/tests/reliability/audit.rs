@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{
-    Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, Side, SystemScope, Time,
-    ValidScope,
+    Belief, Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, RelationRule, Side,
+    SystemScope, Time, ValidScope,
 };
 use engraph_storage::{Family, Reader, StorageError, Store};
 
@@ -87,8 +87,11 @@ pub(crate) fn audit(store: &Store, workload: &Workload) -> Result<u64, Finding> 
     Ok(last)
 }
 
-/// The product's own check of every family against every other belongs here once it exists.
-fn audit_shape(_store: &Store) -> Result<(), Finding> {
+/// The product's own check of every family against every other.
+fn audit_shape(store: &Store) -> Result<(), Finding> {
+    let mut violations = Vec::new();
+    store.check(&mut |violation| violations.push(violation.to_string()), &mut |_| {})?;
+    ensure!(violations.is_empty(), "{} violations: {}", violations.len(), violations[0]);
     Ok(())
 }
 
@@ -170,10 +173,8 @@ fn audit_edges(
         };
         relations.push(relation);
     }
-    ensure!(
-        reader.catalog().rule(relations[2]) == workload::rule(),
-        "the rule of holds is another"
-    );
+    let rule = RelationRule { since: wall(1), ..workload::rule() };
+    ensure!(reader.catalog().rule(relations[2]) == rule, "the rule of holds is another");
     let expected = expected_edges(workload, last, nodes, heads, &relations);
     let all: Vec<NodeId> = nodes.values().chain(heads.values()).copied().collect();
     for side in [Side::Out, Side::In] {
@@ -190,8 +191,7 @@ fn audit_edges(
     for edge in &expected {
         let record = reader.version(edge.fact, edge.version)?;
         let n = edge.fact.0 / 3 + 1;
-        let belief =
-            engraph_storage::graph::Belief { valid: edge.valid, ..workload::belief(n, edge.tail) };
+        let belief = Belief { valid: edge.valid, ..workload::belief(n, edge.tail) };
         let right = (record.head, record.relation, record.system)
             == (edge.head, edge.relation, edge.system)
             && record.belief == belief;
@@ -238,6 +238,7 @@ fn expected_edges(
             confidence: workload::CONFIDENCE,
             intent: Intent::Fact,
             uncertain: false,
+            two_way: false,
         };
         let next = nodes[&workload::next(*n)];
         edges.push(fact(workload::next_fact(*n), *node, 0, next, Interval::MAX));

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use engraph_storage::{Durability, Store};
 
 use crate::audit;
+use crate::folder;
 use crate::workload::{Sizes, Workload};
 
 /// How long a child may be silent.
@@ -268,7 +269,7 @@ pub(crate) fn durability() -> Durability {
 /// Opens the folder and says so; None after an error, which it says as well.
 pub(crate) fn open(folder: &Path) -> Option<(Store, u64)> {
     say("opening");
-    let opened = Store::open(folder).map_err(audit::Finding::from).and_then(|store| {
+    let opened = folder::open(folder).map_err(audit::Finding::from).and_then(|store| {
         let last = audit::last(&store.snapshot(0).reader())?.unwrap_or(0);
         Ok((store, last))
     });
@@ -305,8 +306,8 @@ fn write() {
 /// Opens and audits.
 fn look() {
     let found = match setting("ENGRAPH_CHILD_ACCESS").as_str() {
-        "read" => Store::open_read_only(&folder()),
-        _ => Store::open(&folder()),
+        "read" => folder::open_read_only(&folder()),
+        _ => folder::open(&folder()),
     };
     let found = found.map_err(audit::Finding::from);
     say(&match found.and_then(|store| audit::audit(&store, &workload())) {

@@ -4,9 +4,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engraph_storage::{Durability, Store};
+use engraph_storage::{Durability, Memory, Result, Store};
 
 use crate::workload::Workload;
+
+/// So little that tables are written often.
+const MEMORY: Memory = Memory { cache: 16 << 20, write_buffers: 16 << 20 };
+
+/// Opens a database for writing.
+pub(crate) fn open(path: &Path) -> Result<Store> {
+    Store::open(path, MEMORY)
+}
+
+/// Opens a database for reading.
+pub(crate) fn open_read_only(path: &Path) -> Result<Store> {
+    Store::open_read_only(path, MEMORY)
+}
 
 /// What a file is to RocksDB, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,27 +139,34 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Writes so many transactions each time the database is opened. The last time it is not
-    /// closed but copied, so that the newest log is alive.
+    /// closed but copied, so that the newest log is alive. Each commit is synced, so damage to it can
+    /// be told from a crash.
     pub(crate) fn make(root: &Path, name: &str, workload: Workload, sessions: &[u64]) -> Self {
         let path = root.join(name);
         let empty = Self { path, workload, last: 0, log: String::new(), ends: Vec::new() };
-        empty.write(&root.join("alive"), sessions)
+        empty.write(&root.join("alive"), sessions, Durability::Sync)
     }
 
     /// The same database some time later, in another folder.
-    pub(crate) fn later(&self, root: &Path, name: &str, sessions: &[u64]) -> Self {
+    pub(crate) fn later(
+        &self,
+        root: &Path,
+        name: &str,
+        sessions: &[u64],
+        durability: Durability,
+    ) -> Self {
         let scene = root.join("alive");
         copy(&self.path, &scene);
         let (path, log) = (root.join(name), String::new());
-        Self { path, log, ends: Vec::new(), ..*self }.write(&scene, sessions)
+        Self { path, log, ends: Vec::new(), ..*self }.write(&scene, sessions, durability)
     }
 
-    fn write(mut self, scene: &Path, sessions: &[u64]) -> Self {
+    fn write(mut self, scene: &Path, sessions: &[u64], durability: Durability) -> Self {
         for (index, count) in sessions.iter().enumerate() {
-            let store = Store::open(scene).expect("a whole database opens");
+            let store = open(scene).expect("a whole database opens");
             for _ in 0..*count {
                 self.last += 1;
-                let written = self.workload.write(&store, self.last, Durability::Buffered);
+                let written = self.workload.write(&store, self.last, durability);
                 written.expect("a whole disk can be written");
                 let newest = newest_log(scene);
                 if self.log != self::name(&newest) {

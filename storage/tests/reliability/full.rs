@@ -7,10 +7,11 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use engraph_storage::{Durability, Store};
+use engraph_storage::Durability;
 
 use crate::audit::{self, audit};
 use crate::child::{self, Child, Ended, PATIENCE, say};
+use crate::folder;
 use crate::lane::{self, Row};
 use crate::rng::Rng;
 use crate::shim;
@@ -36,7 +37,7 @@ pub(crate) fn job() {
         }
     }
     // On the full disk: the state, or an error.
-    let found = Store::open(&child::folder()).map_err(audit::Finding::from);
+    let found = folder::open(&child::folder()).map_err(audit::Finding::from);
     say(&match found.and_then(|store| audit(&store, &workload)) {
         Ok(last) => format!("full {last}"),
         Err(finding) => format!("full {}", finding.line()),

@@ -7,11 +7,12 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use engraph_storage::{Durability, Store};
+use engraph_storage::Durability;
 use tempfile::TempDir;
 
 use crate::audit::audit;
 use crate::child::{self, Child, Ended, PATIENCE};
+use crate::folder;
 use crate::lane::{self, Row};
 use crate::rng::Rng;
 use crate::workload::{Sizes, Workload};
@@ -152,7 +153,7 @@ impl Tally {
 
     fn audit(&mut self, life: &mut Life) {
         let begun = Instant::now();
-        let store = match Store::open(&life.database) {
+        let store = match folder::open(&life.database) {
             Ok(store) => store,
             Err(error) => return self.failures.push(format!("after a kill: {error}")),
         };

@@ -24,7 +24,7 @@ const READERS: u64 = 20;
 pub(crate) fn job() {
     say("standing");
     listen();
-    match Store::open(&child::folder()) {
+    match folder::open(&child::folder()) {
         Ok(store) => {
             say("held");
             listen();
@@ -71,7 +71,7 @@ fn found(store: engraph_storage::Result<Store>, workload: &Workload) -> String {
 
 /// The process that a refusal names.
 fn locked_by(path: &Path) -> String {
-    match Store::open(path) {
+    match folder::open(path) {
         Ok(_) => "nobody".to_owned(),
         Err(StorageError::Locked { pid, .. }) => pid,
         Err(error) => error.to_string(),
@@ -97,13 +97,13 @@ fn writers_beside_writers() {
     let pid = holder.id().to_string();
     for path in [path, &link, &around] {
         expect(&mut failures, "beside a process", &locked_by(path), &pid);
-        let store = Store::open_read_only(path);
+        let store = folder::open_read_only(path);
         expect(&mut failures, "read beside a process", &found(store, workload), &last);
     }
     // Its lock is gone with it, and the name of the process is left in the file.
     holder.kill();
-    expect(&mut failures, "after a kill", &found(Store::open(path), workload), &last);
-    let mine = Store::open(path).expect("nobody else has it");
+    expect(&mut failures, "after a kill", &found(folder::open(path), workload), &last);
+    let mine = folder::open(path).expect("nobody else has it");
     for path in [path, &link, &around] {
         expect(&mut failures, "twice", &locked_by(path), &std::process::id().to_string());
     }
@@ -112,11 +112,11 @@ fn writers_beside_writers() {
         [("engraph.lock", &b"1\n"[..]), ("engraph.lock", &[0xff; 9000]), ("LOCK", b"stale")]
     {
         folder::write(&path.join(name), bytes);
-        expect(&mut failures, "a stale lock", &found(Store::open(path), workload), &last);
+        expect(&mut failures, "a stale lock", &found(folder::open(path), workload), &last);
     }
     for name in ["engraph.lock", "LOCK"] {
         fs::remove_file(path.join(name)).expect("a file can be removed");
-        expect(&mut failures, "no lock", &found(Store::open(path), workload), &last);
+        expect(&mut failures, "no lock", &found(folder::open(path), workload), &last);
     }
     row.figure("cases", 13);
     row.end(&failures);
@@ -148,7 +148,7 @@ fn races() {
             }
         }
     }
-    let after = found(Store::open(&prepared.path), &prepared.workload);
+    let after = found(folder::open(&prepared.path), &prepared.workload);
     expect(&mut failures, "after the races", &after, &prepared.last.to_string());
     row.figure("races", count);
     row.end(&failures);
@@ -182,14 +182,14 @@ fn beside_a_writer(prepared: &Prepared, failures: &mut Vec<String>) -> u64 {
             break;
         }
         let acked = writer.latest("ack").unwrap_or(0);
-        let found = found(Store::open_read_only(path), &workload);
+        let found = found(folder::open_read_only(path), &workload);
         if !found.parse().is_ok_and(|last: u64| last >= acked) {
             failures.push(format!("{found} beside a writer that was at {acked}"));
         }
     }
     let ended = writer.kill();
     let last = ended.last("ack").unwrap_or(prepared.last);
-    let after = found(Store::open(path), &workload);
+    let after = found(folder::open(path), &workload);
     if ![last.to_string(), (last + 1).to_string()].contains(&after) {
         failures.push(format!("after the readers {after} of {last}"));
     }
@@ -214,7 +214,7 @@ fn readers_leave_no_trace() {
     let (path, last) = (&prepared.path, prepared.last.to_string());
     let mut failures = Vec::new();
     let before = listing(path);
-    let store = Store::open_read_only(path);
+    let store = folder::open_read_only(path);
     expect(&mut failures, "a reader", &found(store, &prepared.workload), &last);
     let after = listing(path);
     let names = before.keys().chain(after.keys());

@@ -1,8 +1,8 @@
 //! D7: bytes of a file change. The answer is right, or an error; never wrong, a panic, an abort or
 //! more than ten seconds of silence.
 //!
-//! A shorter state is right only if the damage is in the last record of the log: that cannot be told
-//! from a commit that was never finished.
+//! A shorter state is right only if the damage reaches the last record of the log: that cannot be
+//! told from commits that were never finished.
 
 use std::path::Path;
 use std::time::Duration;
@@ -43,10 +43,13 @@ pub(crate) fn job() {
     for case in child::number("ENGRAPH_ROT_FROM")..child::number("ENGRAPH_ROT_TO") {
         folder::copy(&prepared, &place);
         let mut rng = Rng::new(mix(seed, case));
-        let damage = damage(&place, KINDS[(case % KINDS.len() as u64) as usize], &mut rng);
+        let damage = match child::setting("ENGRAPH_ROT_WHAT").as_str() {
+            "lengths" => damage_length(&place, case as usize),
+            _ => damage(&place, KINDS[(case % KINDS.len() as u64) as usize], &mut rng),
+        };
         say(&format!("case {case} {damage}"));
-        say(&format!("read {case} {}", look(Store::open_read_only(&place), &workload)));
-        say(&format!("write {case} {}", look(Store::open(&place), &workload)));
+        say(&format!("read {case} {}", look(folder::open_read_only(&place), &workload)));
+        say(&format!("write {case} {}", look(folder::open(&place), &workload)));
     }
 }
 
@@ -57,7 +60,20 @@ fn look(store: engraph_storage::Result<Store>, workload: &Workload) -> String {
     }
 }
 
-/// Damages a file of the kind; gives its name, the first byte that changed, and what was done.
+/// Makes one record of the manifest seem longer than the file: by one bit, and a reader that takes
+/// this for an unfinished end drops all that stands behind.
+fn damage_length(folder: &Path, case: usize) -> String {
+    let path = folder::of_kind(folder, Kind::Manifest).pop().expect("there is one");
+    let mut bytes = folder::read(&path);
+    let headers = folder::headers(&bytes);
+    let at = headers[case % headers.len()] + 5;
+    bytes[at] ^= 0x80;
+    folder::write(&path, &bytes);
+    format!("Manifest {} {at} {at} length", folder::name(&path))
+}
+
+/// Damages a file of the kind; gives its name, the first and last byte that changed, and what was
+/// done.
 fn damage(folder: &Path, kind: Kind, rng: &mut Rng) -> String {
     let files = folder::of_kind(folder, kind);
     let full: Vec<_> = files.iter().filter(|path| !folder::read(path).is_empty()).collect();
@@ -66,11 +82,12 @@ fn damage(folder: &Path, kind: Kind, rng: &mut Rng) -> String {
     loop {
         let mut bytes = whole.clone();
         let what = hurt(folder, &mut bytes, rng);
-        let first = whole.iter().zip(&bytes).position(|(before, after)| before != after);
+        let changed = |at: &usize| whole[*at] != bytes[*at];
         // What is 0 can be made 0 without harm: then something else.
-        let Some(first) = first else { continue };
+        let Some(first) = (0..whole.len()).find(changed) else { continue };
+        let last = (first..whole.len()).rfind(changed).unwrap_or(first);
         folder::write(path, &bytes);
-        return format!("{kind:?} {} {first} {what}", folder::name(path));
+        return format!("{kind:?} {} {first} {last} {what}", folder::name(path));
     }
 }
 
@@ -152,12 +169,20 @@ impl Tally {
     }
 
     fn judge(&mut self, prepared: &Prepared, access: &str, answer: &str) {
+        // The number of the case, the kind, the name, the first byte, the last byte, and what.
         let words: Vec<&str> = self.about.split(' ').collect();
-        let in_final_record = words[2] == prepared.log
-            && words[3].parse().is_ok_and(|offset: u64| offset >= prepared.final_record());
+        let place = |word: usize| words.get(word).and_then(|word| word.parse::<u64>().ok());
+        let torn = match (words.get(2), place(3), place(4)) {
+            (Some(name), Some(first), Some(last))
+                if *name == prepared.log && last >= prepared.final_record() =>
+            {
+                Some(prepared.last_within(first))
+            }
+            _ => None,
+        };
         match answer.parse::<u64>() {
             Ok(last) if last == prepared.last => self.right += 1,
-            Ok(last) if last + 1 == prepared.last && in_final_record => self.torn += 1,
+            Ok(last) if Some(last) == torn => self.torn += 1,
             Ok(last) => {
                 self.silent += 1;
                 let text = format!("{last} of {} without an error", prepared.last);
@@ -173,9 +198,19 @@ impl Tally {
     }
 }
 
-fn batch(prepared: &Prepared, place: &Path, seed: u64, (from, to): (u64, u64), tally: &mut Tally) {
+/// Cases of one row.
+struct Rot<'r> {
+    prepared: &'r Prepared,
+    place: &'r Path,
+    what: &'static str,
+    seed: u64,
+}
+
+fn batch(rot: &Rot<'_>, (from, to): (u64, u64), tally: &mut Tally) {
+    let Rot { prepared, place, what, seed } = *rot;
     let mut settings = child::settings(&prepared.path, &prepared.workload);
     settings.push(("ENGRAPH_ROT_PLACE", place.display().to_string()));
+    settings.push(("ENGRAPH_ROT_WHAT", what.to_owned()));
     settings.push(("ENGRAPH_ROT_SEED", seed.to_string()));
     settings.push(("ENGRAPH_ROT_FROM", from.to_string()));
     settings.push(("ENGRAPH_ROT_TO", to.to_string()));
@@ -197,18 +232,16 @@ fn batch(prepared: &Prepared, place: &Path, seed: u64, (from, to): (u64, u64), t
     }
 }
 
-#[test]
-fn rotten_bytes() {
-    let mut row = Row::begin("D7");
+fn run(mut row: Row, what: &'static str, cases: impl Fn(&Prepared) -> u64) {
     let mut rng = Rng::new(row.seed);
     let root = lane::scratch();
     let workload = Workload { seed: rng.next(), sizes: Sizes::Small };
-    let prepared = Prepared::make(root.path(), "prepared", workload, &[40, 40, 40]);
-    let cases = lane::count(300, 50_000);
+    let prepared = &Prepared::make(root.path(), "prepared", workload, &[40, 40, 40]);
+    let (cases, place) = (cases(prepared), &root.path().join("db"));
+    let rot = Rot { prepared, place, what, seed: row.seed };
     let mut tally = Tally::default();
     while tally.done < cases {
-        let range = (tally.done, (tally.done + BATCH).min(cases));
-        batch(&prepared, &root.path().join("db"), row.seed, range, &mut tally);
+        batch(&rot, (tally.done, (tally.done + BATCH).min(cases)), &mut tally);
     }
     row.figure("cases", tally.done).figure("right", tally.right).figure("refused", tally.refused);
     row.figure("final_record", tally.torn).figure("silent", tally.silent);
@@ -218,4 +251,17 @@ fn rotten_bytes() {
         failures.push("too little of the damage was met".to_owned());
     }
     row.end(&failures);
+}
+
+#[test]
+fn rotten_bytes() {
+    run(Row::begin("D7"), "any", |_| lane::count(300, 50_000));
+}
+
+#[test]
+fn rotten_lengths() {
+    run(Row::begin("D7_lengths"), "lengths", |prepared| {
+        let manifest = folder::of_kind(&prepared.path, Kind::Manifest).pop().expect("there is one");
+        folder::headers(&folder::read(&manifest)).len() as u64
+    });
 }

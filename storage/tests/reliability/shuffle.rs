@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use engraph_storage::Durability;
+
 use crate::child::look_at;
 use crate::folder::{self, Kind, Prepared};
 use crate::lane::{self, Row};
@@ -152,7 +154,7 @@ fn shuffled_files() {
     let mut workload = || Workload { seed: rng.next(), sizes: Sizes::Small };
     let (mine, theirs) = (workload(), workload());
     let old = Prepared::make(root.path(), "old", mine, &[20, 10]);
-    let now = old.later(root.path(), "now", &[10, 10]);
+    let now = old.later(root.path(), "now", &[10, 10], Durability::Sync);
     let other = Prepared::make(root.path(), "other", theirs, &[20, 10, 10, 30]);
     let scene = Scene { now, old, other };
     let mut cases = deletions(&scene);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use engraph_storage::Store;
+use engraph_storage::Durability;
 
 use crate::audit::{self, audit};
 use crate::child::look_at;
@@ -17,6 +17,8 @@ const BLOCK: u64 = 32 << 10;
 /// The part of the log that is cut at most of its bytes.
 const TAIL: u64 = 2 << 10;
 
+/// The smallest part of a file that a disk writes.
+const PAGE: usize = 4096;
 /// Openings that do not end before the row gives up, as each takes its time.
 const HANGS_MAX: u64 = 2;
 
@@ -54,7 +56,7 @@ fn cut_logs() {
         folder::write(&database.join(&prepared.log), &bytes[..*place as usize]);
         let expected = prepared.last_within(*place);
         shorter += u64::from(expected < prepared.last);
-        let found = Store::open(&database)
+        let found = folder::open(&database)
             .map_err(audit::Finding::from)
             .and_then(|store| audit(&store, &prepared.workload));
         match found {
@@ -104,5 +106,36 @@ fn tails_of_garbage() {
         }
     }
     row.figure("kinds", kinds.len()).figure("hung", hung);
+    row.end(&failures);
+}
+
+/// A page of the newest log was never written, and those behind it were: a loss of power does that
+/// to commits that were not synced. Those before the page are there, and nothing is refused.
+#[test]
+fn missing_pages() {
+    let mut row = Row::begin("D6_pages");
+    let mut rng = Rng::new(row.seed);
+    let root = lane::scratch();
+    let workload = Workload { seed: rng.next(), sizes: Sizes::Small };
+    let prepared = Prepared::make(root.path(), "before", workload, &[5, 10]);
+    let prepared = prepared.later(root.path(), "prepared", &[40], Durability::Buffered);
+    let bytes = folder::read(&prepared.path.join(&prepared.log));
+    let database = root.path().join("db");
+    let (mut failures, mut pages) = (Vec::new(), 0);
+    for page in (0..bytes.len()).step_by(PAGE) {
+        let mut bytes = bytes.clone();
+        let end = (page + PAGE).min(bytes.len());
+        bytes[page..end].fill(0);
+        folder::copy(&prepared.path, &database);
+        folder::write(&database.join(&prepared.log), &bytes);
+        let expected = prepared.last_within(page as u64);
+        match look_at(&database, &workload, "write", &[]) {
+            Ok(last) if last == expected => {}
+            Ok(last) => failures.push(format!("page at {page}: {last} instead of {expected}")),
+            Err(line) => failures.push(format!("page at {page}, {expected} before it: {line}")),
+        }
+        pages += 1;
+    }
+    row.figure("pages", pages);
     row.end(&failures);
 }

@@ -203,11 +203,7 @@ impl Engraph {
     ///
     /// [`Error::Storage`] if there is something at `path`, or this database is damaged; nothing is
     /// at `path` then.
-    pub fn backup(
-        &self,
-        path: impl AsRef<Path>,
-        progress: &mut dyn FnMut(Family),
-    ) -> Result<()> {
+    pub fn backup(&self, path: impl AsRef<Path>, progress: &mut dyn FnMut(Family)) -> Result<()> {
         Ok(self.store.backup(path.as_ref(), progress)?)
     }
 

@@ -56,7 +56,8 @@ impl Serialize for Lent<'_> {
             }
             Value::List(items) => serializer.collect_seq(items.iter().map(Lent)),
             Value::Map(entries) => {
-                let name = |name: &str| if name.starts_with('$') { "$" } else { "" }.to_owned() + name;
+                let name =
+                    |name: &str| if name.starts_with('$') { "$" } else { "" }.to_owned() + name;
                 let entries = entries.iter().map(|(key, value)| (name(key), Lent(value)));
                 serializer.collect_map(entries)
             }

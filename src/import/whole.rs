@@ -98,7 +98,10 @@ fn add_all(
         let Some(line) = lines.next()? else {
             return Err(failed(
                 lines.file,
-                format!("it ends after line {} and not with an `end`; it was cut off", lines.number),
+                format!(
+                    "it ends after line {} and not with an `end`; it was cut off",
+                    lines.number
+                ),
             ));
         };
         let item = match line {
@@ -175,9 +178,9 @@ impl<'f> Lines<'f> {
             return Ok(None);
         }
         // Every line is the first one to the parser.
-        serde_json::from_slice(&self.line)
-            .map(Some)
-            .map_err(|error| self.wrong(&error.to_string().replace(" at line 1 column", " at byte")))
+        serde_json::from_slice(&self.line).map(Some).map_err(|error| {
+            self.wrong(&error.to_string().replace(" at line 1 column", " at byte"))
+        })
     }
 
     /// What is wrong with the line that was read last.

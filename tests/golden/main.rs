@@ -6,6 +6,7 @@ mod docs;
 mod history;
 mod scripts;
 mod shared_data;
+mod whole;
 
 use std::fmt::Write as _;
 use std::path::Path;

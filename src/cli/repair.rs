@@ -10,20 +10,22 @@ use super::output::Output;
 
 /// Brings a database of an older format to this one.
 pub(super) fn upgrade(command: &Upgrade, output: &mut Output) -> Result<()> {
-    Ok(match upgrade_database(&command.db)? {
-        FORMAT => output.line(&format!("format {FORMAT} already"))?,
-        found => output.line(&format!("upgraded from format {found} to format {FORMAT}"))?,
-    })
+    let said = match upgrade_database(&command.db)? {
+        FORMAT => format!("format {FORMAT} already"),
+        found => format!("upgraded from format {found} to format {FORMAT}"),
+    };
+    Ok(output.line(&said)?)
 }
 
 /// Drops what stands behind the damage in a log, and says what that was.
 pub(super) fn recover(command: &Recover, output: &mut Output) -> Result<()> {
     let db = Options::new().recover(&command.db)?;
-    Ok(match db.torn() {
-        Some(torn) => output.line(&format!(
+    let said = match db.torn() {
+        Some(torn) => format!(
             "dropped {} bytes of {}, from byte {} to its end",
             torn.bytes, torn.file, torn.offset
-        ))?,
-        None => output.line("the log is whole; nothing was dropped")?,
-    })
+        ),
+        None => "the log is whole; nothing was dropped".to_owned(),
+    };
+    Ok(output.line(&said)?)
 }

@@ -25,17 +25,22 @@ use crate::import::{Progress, Report};
 /// How an export begins.
 const BEGINNING: &[u8] = br#"{"engraph_export""#;
 
-/// Whether a file is the export of a whole database, and not one of facts.
+/// Whether a file is the export of a whole database, and not one of facts. A pipe is none: what was
+/// looked at could not be read again.
 ///
 /// # Errors
 ///
 /// [`Error::Import`] if it cannot be read.
 pub fn is_export(file: &Path) -> Result<bool> {
-    let mut beginning = Vec::new();
-    File::open(file)
-        .and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut beginning))
-        .map_err(|error| failed(file, error))?;
-    Ok(beginning == BEGINNING)
+    let begins_as_one = || {
+        if !std::fs::metadata(file)?.is_file() {
+            return Ok(false);
+        }
+        let mut beginning = Vec::new();
+        File::open(file)?.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?;
+        Ok(beginning == BEGINNING)
+    };
+    begins_as_one().map_err(|error: std::io::Error| failed(file, error))
 }
 
 /// Makes a new database of an export, with everything that [`Engraph::export`] wrote.

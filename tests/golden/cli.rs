@@ -635,3 +635,56 @@ fn damage_in_the_log_is_refused_until_it_is_dropped() {
     answer(&query(&db, &["-e", "REMEMBER (:A 'a')"]));
     message(&engraph(&["recover", "/no/such/db"], ""), 1);
 }
+
+#[test]
+fn a_check_names_each_violation_and_fails() {
+    let (db, files) = (facts(), folder());
+    let backup = files.path().join("backup");
+    answer(&engraph(&["backup", arg(db.path()), arg(&backup)], ""));
+    let entries = std::fs::read_dir(&backup).expect("readable");
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let tables: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|e| e == "sst")).collect();
+    let mut named = 0;
+    for table in tables {
+        // The first bytes of a table are those of its first block.
+        let good = std::fs::read(&table).expect("reads");
+        let mut bad = good.clone();
+        bad[2] ^= 0xff;
+        std::fs::write(&table, bad).expect("writes");
+        let check = engraph(&["check", arg(&backup)], "");
+        assert_eq!(check.status.code(), Some(1), "{}", table.display());
+        let json = engraph(&["check", arg(&backup), "--format", "json"], "");
+        assert_eq!(json.status.code(), Some(1));
+        // Without the names of labels and relations nothing can be looked at.
+        if text(&check.stderr).is_empty() {
+            let lines = text(&check.stdout).lines();
+            assert!(lines.clone().all(|line| line.contains(", key ")), "{lines:?}");
+            assert!(text(&check.stdout).contains("D: "), "{lines:?}");
+            let json: serde_json::Value =
+                serde_json::from_str(text(&json.stdout)).expect("an array");
+            let rows = json.as_array().expect("an array");
+            assert_eq!(rows.len(), lines.count());
+            assert!(rows[0]["invariant"].is_string() && rows[0]["reason"].is_string());
+            named += 1;
+        }
+        std::fs::write(&table, good).expect("writes");
+    }
+    assert!(named >= 4, "{named}");
+    assert!(answer(&engraph(&["check", arg(&backup)], "")).starts_with("ok: "));
+}
+
+#[test]
+#[cfg(unix)]
+fn facts_come_through_a_pipe_and_an_export_does_not() {
+    let (db, copy) = (facts(), folder());
+    let fact = "{\"node\":{\"label\":\"A\",\"key\":\"a\"}}\n";
+    let import = ["import", arg(copy.path()), "jsonl", "/dev/stdin"];
+    assert_eq!(answer(&engraph(&import, fact)), "nodes 1\n");
+    let exported = engraph(&["export", arg(db.path()), "-"], "");
+    let refused = engraph(&import, answer(&exported));
+    assert_eq!(refused.status.code(), Some(1));
+    let reason =
+        "/dev/stdin:1: this begins the export of a whole database; import it from a file\n";
+    assert!(text(&refused.stderr).starts_with(reason), "{}", text(&refused.stderr));
+}

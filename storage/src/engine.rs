@@ -159,6 +159,13 @@ impl Engine {
         self.db.wait_for_compact(&WaitForCompactOptions::default()).map_err(engine_error)
     }
 
+    /// Deletes every file that is not needed any more, and returns when they are gone.
+    pub(crate) fn delete_files(&self) -> Result<()> {
+        // The first waits for deletions under way, the second looks for everything left.
+        self.db.disable_file_deletions().map_err(engine_error)?;
+        self.db.enable_file_deletions().map_err(engine_error)
+    }
+
     /// The state as it stands, for as long as it is held.
     pub(crate) fn snapshot(&self) -> EngineSnapshot<'_> {
         let pin = self.snapshots.pin();
@@ -272,7 +279,12 @@ fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let mut options = Options::default();
     options.set_block_based_table_factory(&blocks);
     options.set_write_buffer_size(memory.write_buffers / 4);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_bottommost_compression_type(DBCompressionType::Zstd);
+    // Tests look for bytes in the files.
+    let (upper, last) = match cfg!(test) {
+        true => (DBCompressionType::None, DBCompressionType::None),
+        false => (DBCompressionType::Lz4, DBCompressionType::Zstd),
+    };
+    options.set_compression_type(upper);
+    options.set_bottommost_compression_type(last);
     options
 }

@@ -184,3 +184,6 @@ fn facts_of(reader: Reader<'_>, node: NodeId) -> Result<BTreeSet<FactId>> {
     }
     Ok(facts)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,8 @@ mod api;
 mod cli;
 mod docs;
 mod history;
+mod isolation;
+mod model;
 mod scripts;
 mod shared_data;
 mod whole;

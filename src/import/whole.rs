@@ -65,30 +65,12 @@ pub fn whole(db: &Path, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let summary = header.summary();
     let ids = Ids::new(&summary).map_err(|reason| lines.wrong(&reason))?;
     let mut builder = Builder::new(db, &summary)?;
-    let made = match add_all(&mut builder, &ids, &mut lines, progress) {
-        Ok(counts) => builder.finish().map(|()| counts).map_err(|error| match error {
-            StorageError::Invalid(reason) => failed(file, reason),
-            other => other.into(),
-        }),
-        Err(error) => {
-            drop(builder);
-            Err(error)
-        }
-    };
-    match made {
-        Ok(counts) => Ok(Report { stored: counts.into_iter().collect(), refused: Vec::new() }),
-        Err(error) => {
-            take_away(db);
-            Err(error)
-        }
-    }
-}
-
-/// Takes away what was made so far; what cannot be taken away is left to the next import.
-fn take_away(db: &Path) {
-    let mut name = db.file_name().unwrap_or(db.as_os_str()).to_owned();
-    name.push(".part");
-    std::fs::remove_dir_all(db.with_file_name(name)).unwrap_or_default();
+    let counts = add_all(&mut builder, &ids, &mut lines, progress)?;
+    builder.finish().map_err(|error| match error {
+        StorageError::Invalid(reason) => failed(file, reason),
+        other => other.into(),
+    })?;
+    Ok(Report { stored: counts.into_iter().collect(), refused: Vec::new() })
 }
 
 /// Adds every line behind the first one; gives how many of each kind.

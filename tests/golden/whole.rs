@@ -178,8 +178,8 @@ fn the_demo_conversation_comes_back() {
 #[test]
 fn an_export_is_the_state_at_its_beginning_and_reads_beside_a_writer() {
     let folder = folder();
-    fill(&open(folder.path()));
     let db = open(folder.path());
+    fill(&db);
     let bytes = exported(&db);
     let reader = Options::new().open_read_only(folder.path()).expect("opens beside the writer");
     assert_eq!(text(&exported(&reader)), text(&bytes));

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
+pub(crate) use bincode::Decode;
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
-use bincode::de::{BorrowDecode, BorrowDecoder, Decode, Decoder};
+use bincode::de::{BorrowDecode, BorrowDecoder, Decoder};
 use bincode::enc::{Encode, Encoder};
 use bincode::error::{DecodeError, EncodeError};
 

@@ -191,3 +191,45 @@ fn two_tails_at_once_are_found() {
     let found = violations(&store);
     assert!(!found.is_empty() && found.iter().all(|violation| violation.invariant == "I1"));
 }
+
+/// The parts of a key or value in the docs: how many bytes, and whether more may follow.
+fn layout(line: &str) -> (usize, bool) {
+    let parts = line.split(['[', ']']).filter(|part| !part.trim().is_empty());
+    let sizes: Vec<Option<usize>> =
+        parts.map(|part| part.rsplit(' ').next().and_then(|size| size.parse().ok())).collect();
+    (sizes.iter().flatten().sum(), sizes.contains(&None))
+}
+
+#[test]
+fn keys_and_values_are_laid_out_as_the_docs_say() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/storage-format.md");
+    let docs = std::fs::read_to_string(docs).expect("the page");
+    let block = docs.split("```layout\n").nth(1).and_then(|rest| rest.split("```").next());
+    let layouts: BTreeMap<(&str, &str), (usize, bool)> = block
+        .expect("the block")
+        .lines()
+        .map(|line| {
+            let (place, parts) = line.split_at(line.find('[').expect("parts"));
+            let mut words = place.split_whitespace();
+            let mut word = || words.next().expect("a family, and key or value");
+            ((word(), word()), layout(parts))
+        })
+        .collect();
+    assert_eq!(layouts.len(), 2 * Family::ALL.len());
+    let (_folder, store) = filled();
+    let mut met = std::collections::BTreeSet::new();
+    for (family, key, value) in everything(&store) {
+        for (what, bytes) in [("key", &key), ("value", &value)] {
+            let (size, more) = layouts[&(family.name(), what)];
+            let fits = if more { bytes.len() >= size } else { bytes.len() == size };
+            assert!(
+                fits,
+                "{} {what}: {} bytes, and {size} in the docs",
+                family.name(),
+                bytes.len()
+            );
+        }
+        met.insert(family);
+    }
+    assert_eq!(met.len(), Family::ALL.len(), "something in every family");
+}

@@ -266,3 +266,6 @@ fn after(clock: Time, wall: Time) -> Result<Time> {
     let next = clock.checked_add(1).filter(|next| *next < Interval::MAX);
     Ok(wall.max(next.ok_or(StorageError::Exhausted("system time"))?))
 }
+
+#[cfg(test)]
+mod tests;

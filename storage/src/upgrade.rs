@@ -218,3 +218,45 @@ impl Version1 {
         VersionRecord { head, relation, belief, system, mirror: None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database of format 1, in a folder of its own.
+    fn format_1() -> tempfile::TempDir {
+        let from = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/format1");
+        let folder = tempfile::tempdir().expect("a folder");
+        for entry in std::fs::read_dir(from).expect("the fixture") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name");
+            std::fs::copy(&path, folder.path().join(name)).expect("copies");
+        }
+        folder
+    }
+
+    #[test]
+    fn an_upgrade_goes_on_where_it_stopped() {
+        let families =
+            [Family::Meta, Family::Nodes, Family::NodesPast, Family::Versions, Family::Vectors];
+        for stopped in 0..=families.len() {
+            let folder = format_1();
+            for _ in 0..2 {
+                let mut upgrade = Upgrade::begin(folder.path()).expect("begins");
+                for family in &families[..stopped] {
+                    upgrade.rewrite(*family).expect("rewrites");
+                }
+                // Dropped here, as by a crash: the format is still the old one.
+                drop(upgrade);
+                let error = Store::open(folder.path(), Memory::default()).err();
+                assert!(matches!(error, Some(StorageError::TooOld { found: 1, .. })));
+            }
+            assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 1);
+            assert_eq!(super::upgrade(folder.path()).expect("is done"), FORMAT);
+            let store = Store::open(folder.path(), Memory::default()).expect("opens");
+            let mut violations = Vec::new();
+            store.check(&mut |violation| violations.push(violation), &mut |_| {}).expect("checks");
+            assert_eq!(violations, []);
+        }
+    }
+}

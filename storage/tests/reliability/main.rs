@@ -6,6 +6,7 @@
 //! child     the process that is hurt   shim    the disk that it stands on
 //! folder    files of a database        lane    counts, seeds, lines
 //!
+//! memory D12
 //! kill D1, D2   power D3   faults D4   full D5   torn D6   rot D7   shuffle D8   matrix D10
 //! ```
 //!
@@ -20,6 +21,7 @@ mod full;
 mod kill;
 mod lane;
 mod matrix;
+mod memory;
 mod power;
 mod rng;
 mod rot;

@@ -6,11 +6,12 @@ WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test setup libclang model fmt lint docs
+.PHONY: help demo test soak setup libclang model fmt lint docs
 
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
 	@echo 'make test   format, lints, documentation and every test'
+	@echo 'make soak   the tests of durability and time with their long counts: a night'
 	@echo 'make model  install the embedding model into the cache folder'
 
 demo: setup
@@ -19,6 +20,13 @@ demo: setup
 
 test: setup fmt lint docs
 	cargo test --workspace
+
+# ENGRAPH_SOAK=0.1 runs a tenth of it; the figures are added to target/soak.txt.
+soak: setup
+	@mkdir -p target
+	ENGRAPH_SOAK=$(or $(ENGRAPH_SOAK),1) ENGRAPH_RECORD=$(or $(ENGRAPH_RECORD),$(CURDIR)/target/soak.txt) \
+	  cargo test --workspace -- --nocapture forget:: model:: isolation:: \
+	  kill:: power:: faults:: full:: torn:: rot:: shuffle:: matrix:: memory:: backups::
 
 fmt:
 	cargo fmt --all --check

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engraph_grammar::ast::{QueryEnd, Statement, StatementKind};
-use engraph_storage::{Durability, FamilyStats, Memory, Reader, Store};
+use engraph_storage::{Durability, Family, FamilyStats, Memory, Reader, Store, Torn, Violation};
 
 use crate::bind::Binder;
 use crate::error::{Diagnostic, Error, Result};
@@ -91,6 +91,17 @@ impl Options {
         Ok(Engraph::new(Store::open(path.as_ref(), self.memory)?, self))
     }
 
+    /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
+    /// acknowledged or not, and told by [`Engraph::torn`]. One that is whole is opened as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if there is no database, it is open for writing elsewhere, or more than the
+    /// log is damaged.
+    pub fn recover(self, path: impl AsRef<Path>) -> Result<Engraph> {
+        Ok(Engraph::new(Store::recover(path.as_ref(), self.memory)?, self))
+    }
+
     /// Opens the database in a folder for reading, beside a writer or not: the state as it stands.
     ///
     /// # Errors
@@ -154,6 +165,46 @@ impl Engraph {
     /// [`Error::Storage`] if the disk cannot be read.
     pub fn stats(&self) -> Result<Vec<FamilyStats>> {
         Ok(self.store.stats()?)
+    }
+
+    /// What an unfinished write had left at the end of the log, and opening dropped.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.store.torn()
+    }
+
+    /// Reads everything and holds it against itself: calls `report` with each violation of an
+    /// invariant, and `progress` with each column family as it begins. Gives the number of keys.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let db = engraph::Engraph::open(folder.path())?;
+    /// let mut violations = Vec::new();
+    /// db.check(&mut |violation| violations.push(violation), &mut |_| {})?;
+    /// assert_eq!(violations, []);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if it is too damaged to be looked at.
+    pub fn check(
+        &self,
+        report: &mut dyn FnMut(Violation),
+        progress: &mut dyn FnMut(Family),
+    ) -> Result<u64> {
+        Ok(self.store.check(report, progress)?)
+    }
+
+    /// Copies the state as it stands into a new database at `path`, while others read and write.
+    /// The copy has been checked when this returns. It is a database like any other, so a backup of
+    /// the backup restores it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if there is something at `path`, or this database is damaged; nothing is
+    /// at `path` then.
+    pub fn backup(&self, path: impl AsRef<Path>, progress: &mut dyn FnMut(Family)) -> Result<()> {
+        Ok(self.store.backup(path.as_ref(), progress)?)
     }
 
     /// Runs one statement and gives its answer.
@@ -321,6 +372,17 @@ impl Engraph {
             other => (other, warnings),
         })
     }
+}
+
+/// Brings a database of an older format to [`FORMAT`](crate::FORMAT), in place. Gives the format
+/// that it had.
+///
+/// # Errors
+///
+/// [`Error::Storage`]: if it is of a newer format, open for writing, or damaged. The upgrade goes on
+/// from there the next time.
+pub fn upgrade(path: impl AsRef<Path>) -> Result<u32> {
+    Ok(engraph_storage::upgrade(path.as_ref())?)
 }
 
 /// Whether a statement only reads.

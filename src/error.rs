@@ -26,6 +26,9 @@ pub enum Error {
     /// The data to import is not of its form; nothing of the line that it names was stored.
     #[error("import: {0}")]
     Import(String),
+    /// The export cannot be written where it was to go. Make room, or name another place.
+    #[error("export: {0}")]
+    Export(std::io::Error),
     /// A model is missing or failed. The text says how to install it.
     #[error("model: {0}")]
     Neural(#[from] NeuralError),

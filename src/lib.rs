@@ -21,6 +21,7 @@ mod cell;
 mod database;
 mod error;
 mod exec;
+mod export;
 mod graph_names;
 pub mod import;
 mod models;
@@ -33,11 +34,11 @@ mod text;
 mod time;
 mod write;
 
-pub use database::{Engraph, Options, only_reads};
+pub use database::{Engraph, Options, only_reads, upgrade};
 pub use engraph_grammar::{SyntaxError, is_unfinished};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
-    Durability, Family, FamilyStats, Memory, StorageError, Torn, Violation, upgrade,
+    Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,
 };
 pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;

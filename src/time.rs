@@ -50,10 +50,19 @@ pub(crate) fn format(time: Time) -> Option<String> {
     if time == Interval::MIN || time == Interval::MAX {
         return None;
     }
-    Some(match Timestamp::from_microsecond(time) {
-        Ok(instant) => instant.to_string(),
-        Err(_) => format!("{time} microseconds"),
-    })
+    Some(rfc3339(time).unwrap_or_else(|| format!("{time} microseconds")))
+}
+
+/// The instant by RFC 3339 in UTC, to the microsecond; none if its year has more than four digits.
+pub(crate) fn rfc3339(time: Time) -> Option<String> {
+    Timestamp::from_microsecond(time).ok().map(|instant| instant.to_string())
+}
+
+/// The instant that [`rfc3339`] wrote; none if the text says less or more.
+pub(crate) fn from_rfc3339(text: &str) -> Option<Time> {
+    let instant = text.parse::<Timestamp>().ok()?;
+    let time = instant.as_microsecond();
+    (Timestamp::from_microsecond(time).ok() == Some(instant)).then_some(time)
 }
 
 /// The instant for a person: the date alone at midnight, `-∞` and `∞` for open ends.

@@ -3,18 +3,23 @@
 //! Scripts depend on these names: they are never renamed.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
-use engraph::Value;
+use engraph::{FORMAT, Value};
 use serde_json::Value as Json;
 
 /// A graph database for the long-term memory of agents.
 #[derive(Debug, Parser)]
-#[command(name = "engraph", version, after_help = EXAMPLES)]
+#[command(name = "engraph", version = VERSION.as_str(), after_help = EXAMPLES)]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
 }
+
+/// The version, and the format of databases that it reads and writes.
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{} (format {FORMAT})", env!("CARGO_PKG_VERSION")));
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,9 +27,10 @@ Examples:
   engraph query my.memory -e \"MATCH (p:Person)-[f]->(x) RETURN p.key, f, x.key\"
   engraph query my.memory -f question.memql --param who=Nora --format json
   engraph import my.memory turns chat.jsonl
-  engraph stats my.memory
+  engraph export my.memory all.jsonl
+  engraph check my.memory
 
-Exit codes: 0 success, 1 the query or import failed, 2 bad usage.";
+Exit codes: 0 success, 1 the query or check failed, 2 bad usage.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -38,6 +44,24 @@ pub(super) enum Command {
     /// Stores what a file holds; creates the database if there is none
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(Import),
+    /// Writes everything to a file that import reads; loses nothing
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(Export),
+    /// Verifies every invariant across the column families; exits with 1 on damage
+    #[command(after_help = "Example:\n  engraph check my.memory --format json")]
+    Check(Check),
+    /// Copies the database as it stands, beside a writer or not
+    #[command(after_help = BACKUP_EXAMPLES)]
+    Backup(Backup),
+    /// Copies a backup to where there is no database
+    #[command(after_help = "Example:\n  engraph restore my.backup my.memory")]
+    Restore(Restore),
+    /// Brings a database of an older format to this one, in place
+    #[command(after_help = UPGRADE_EXAMPLES)]
+    Upgrade(Upgrade),
+    /// Opens a database whose log is damaged, and drops what stands behind the damage
+    #[command(after_help = RECOVER_EXAMPLES)]
+    Recover(Recover),
     /// Counts keys and bytes per column family
     #[command(after_help = "Example:\n  engraph stats my.memory --format json")]
     Stats(Stats),
@@ -99,10 +123,12 @@ pub(super) enum Format {
 
 const IMPORT_EXAMPLES: &str = "\
 Lines that cannot be stored are named on stderr and the others are stored; exit code 1 only if none
-could be.
+could be. The file of `engraph export` goes by jsonl, into a database that is not there yet, and is
+imported whole or not at all.
 
 Examples:
   engraph import my.memory jsonl facts.jsonl
+  engraph import copy.memory jsonl all.jsonl
   engraph import my.memory turns chat.jsonl
   engraph import my.memory locomo locomo10.json --sample conv-26
   engraph import my.memory csv facts.tsv --delimiter tab --columns head,relation,tail,valid_from";
@@ -121,7 +147,7 @@ pub(super) struct Import {
 /// What kind of file is imported.
 #[derive(Debug, Subcommand)]
 pub(super) enum Kind {
-    /// Facts, one JSON object a line
+    /// Facts, one JSON object a line; or what export wrote
     Jsonl {
         /// The file
         file: PathBuf,
@@ -169,6 +195,100 @@ pub(super) struct Csv {
     /// A fact still holds on the day, month or year that valid_to names
     #[arg(long)]
     pub(super) inclusive_ends: bool,
+}
+
+const EXPORT_EXAMPLES: &str = "\
+Nodes, facts with all their versions, rules and embeddings, one JSON object a line: the state as it
+stands, beside a writer or not. The same state gives the same file.
+
+Examples:
+  engraph export my.memory all.jsonl
+  engraph export my.memory - | gzip > all.jsonl.gz
+  engraph import copy.memory jsonl all.jsonl";
+
+/// `engraph export`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Export {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+    /// The file; - is stdout
+    pub(super) file: PathBuf,
+    /// Replaces the file if it is there already
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+/// `engraph check`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Check {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+    /// How it is printed; json leaves out what is well
+    #[arg(long, value_enum, default_value_t = JsonOrText::Text)]
+    pub(super) format: JsonOrText,
+}
+
+/// How violations are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum JsonOrText {
+    /// One a line
+    Text,
+    /// One JSON array of row objects
+    Json,
+}
+
+const BACKUP_EXAMPLES: &str = "\
+The copy is checked, and is a database itself: it can be queried where it is.
+
+Examples:
+  engraph backup my.memory my.backup
+  engraph query my.backup -e \"MATCH (p:Person) RETURN p.key\"
+  engraph restore my.backup my.memory";
+
+/// `engraph backup`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Backup {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+    /// The folder of the backup, which must not be there yet
+    pub(super) dir: PathBuf,
+}
+
+/// `engraph restore`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Restore {
+    /// The folder of the backup
+    pub(super) dir: PathBuf,
+    /// The folder of the database, which must not be there yet
+    pub(super) db: PathBuf,
+}
+
+const UPGRADE_EXAMPLES: &str = "\
+An upgrade that was interrupted goes on where it stopped. Versions before cannot read the database
+any more; copy the folder first if you may want to go back.
+
+Example:
+  engraph upgrade my.memory";
+
+/// `engraph upgrade`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Upgrade {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+}
+
+const RECOVER_EXAMPLES: &str = "\
+It is for a database that opening refuses because its log is damaged before acknowledged commits:
+these are lost. If there is a backup, restore that; copy the folder first in any case.
+
+Example:
+  engraph recover my.memory";
+
+/// `engraph recover`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Recover {
+    /// The folder of the database
+    pub(super) db: PathBuf,
 }
 
 /// `engraph stats`.

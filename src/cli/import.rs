@@ -1,30 +1,35 @@
 //! `engraph import`: a file into the database, with its progress shown.
 //!
 //! What was stored goes to stdout, what was refused to stderr. It never looks into the file
-//! itself; the library does.
+//! itself; the library does. An export of a whole database becomes a database of its own.
 
 use std::fs::File;
 use std::path::Path;
 
 use engraph::Engraph;
 use engraph::import::{self, CsvOptions, Progress, Report};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::{Csv, Import, Kind};
 use super::output::Output;
-use super::{Failure, Result};
+use super::progress::bar;
+use super::{Failure, Result, open};
 
 /// Imports the file and says what came of it.
 pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
     let file = file(&command.kind);
     // A mistyped file must not leave an empty database behind.
     File::open(file).map_err(|error| Failure::reading(file, &error))?;
-    let db = Engraph::open(&command.db)?;
+    let whole = matches!(command.kind, Kind::Jsonl { .. }) && import::is_export(file)?;
+    let db = if whole { None } else { Some(open(&command.db, output)?) };
     let bar = bar();
-    let report = call(&db, &command.kind, &mut |done, total| {
+    let progress: Progress<'_> = &mut |done, total| {
         bar.set_length(total);
         bar.set_position(done);
-    });
+    };
+    let report = match &db {
+        Some(db) => call(db, &command.kind, progress),
+        None => import::whole(&command.db, file, progress),
+    };
     // Also after a failure, or its text would stand behind the bar.
     bar.finish_and_clear();
     show(&report?, file, output)
@@ -55,16 +60,6 @@ fn options(csv: &Csv) -> CsvOptions {
         names: csv.names.clone(),
         relation_names: csv.relation_names.clone(),
         inclusive_ends: csv.inclusive_ends,
-    }
-}
-
-/// Drawn on stderr, and only if that is a terminal.
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    // The template is a constant; should it ever be wrong, the default bar does as well.
-    match ProgressStyle::with_template("{bar:40} {percent:>3}%  {elapsed}, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }
 

@@ -4,6 +4,10 @@
 //! args ──▶ shell   lines ───────▶ script ──▶ output: tables
 //!      ──▶ query   text, file ──▶ script ──▶ output: table, json, jsonl, csv, dot
 //!      ──▶ import  file ────────▶ what was stored, what was refused
+//!      ──▶ export  ─────────────▶ a file of the whole database
+//!      ──▶ check   ─────────────▶ what is wrong: text, json
+//!      ──▶ backup, restore ─────▶ a copy of the whole database
+//!      ──▶ repair  ─────────────▶ upgrade, recover
 //!      ──▶ stats   ─────────────▶ output: table, json
 //! ```
 //!
@@ -11,10 +15,15 @@
 //! and with 2 if the command is not understood; it never panics because a reader went away.
 
 mod args;
+mod backup;
+mod check;
 mod dot;
+mod export;
 mod import;
 mod output;
+mod progress;
 mod query;
+mod repair;
 mod shell;
 mod stats;
 
@@ -24,6 +33,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use engraph::Engraph;
 
 use args::{Args, Command};
 use output::Output;
@@ -36,6 +46,12 @@ pub(crate) fn run() -> ExitCode {
         Command::Shell(shell) => shell::run(shell, &mut output),
         Command::Query(query) => query::run(query, &mut output),
         Command::Import(import) => import::run(import, &mut output),
+        Command::Export(export) => export::run(export, &mut output),
+        Command::Check(check) => check::run(check, &mut output),
+        Command::Backup(command) => backup::backup(command, &mut output),
+        Command::Restore(command) => backup::restore(command, &mut output),
+        Command::Upgrade(command) => repair::upgrade(command, &mut output),
+        Command::Recover(command) => repair::recover(command, &mut output),
         Command::Stats(stats) => stats::run(stats, &mut output),
     };
     match done.and_then(|()| Ok(output.flush()?)) {
@@ -45,6 +61,18 @@ pub(crate) fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Opens a database for writing, and says what a crash has cost.
+fn open(path: &Path, output: &mut Output) -> Result<Engraph> {
+    let db = Engraph::open(path)?;
+    if let Some(torn) = db.torn() {
+        output.note(&format!(
+            "warning: an unfinished write at the end of the log was dropped ({}, byte {}, {} bytes)",
+            torn.file, torn.offset, torn.bytes
+        ));
+    }
+    Ok(db)
 }
 
 /// The result of a command.

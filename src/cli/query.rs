@@ -18,7 +18,7 @@ pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
         (None, Some(file)) if file.as_os_str() != "-" => read_file(file)?,
         (None, _) => read_stdin()?,
     };
-    let db = open(&query.db, &text)?;
+    let db = open(&query.db, &text, output)?;
     let params: Params = query.params.iter().cloned().collect();
     match query.format {
         Format::Table => each(&db, &text, &params, output),
@@ -27,11 +27,11 @@ pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
 }
 
 /// For reading where that is enough, so that a writer beside it is not in the way.
-fn open(path: &Path, text: &str) -> Result<Engraph> {
-    Ok(match only_reads(text)? {
-        true => Options::new().open_read_only(path)?,
-        false => Engraph::open(path)?,
-    })
+fn open(path: &Path, text: &str, output: &mut Output) -> Result<Engraph> {
+    match only_reads(text)? {
+        true => Ok(Options::new().open_read_only(path)?),
+        false => super::open(path, output),
+    }
 }
 
 /// Prints each answer as it comes.

@@ -7,14 +7,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use engraph::{Engraph, Params, Session, is_unfinished};
+use engraph::{Params, Session, is_unfinished};
 use rustyline::DefaultEditor;
 use rustyline::config::Configurer;
 use rustyline::error::ReadlineError;
 
 use super::args::{Format, Shell};
 use super::output::{Output, terminal_width};
-use super::{Failure, Result};
+use super::{Failure, Result, open};
 
 /// The most inputs that the history keeps.
 const HISTORY_MAX: usize = 1000;
@@ -33,7 +33,7 @@ A statement may run over several lines and ends with a semicolon:
 
 /// Runs the shell until its input ends.
 pub(super) fn run(shell: &Shell, output: &mut Output) -> Result<()> {
-    let db = Engraph::open(&shell.db)?;
+    let db = open(&shell.db, output)?;
     let mut shell =
         Repl { session: db.session(), params: Params::new(), output, width: terminal_width() };
     match std::io::stdin().is_terminal() {

@@ -16,9 +16,9 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::database::Engraph;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
-use crate::import::{Lines, Progress, Report, property, store};
+use crate::import::{Lines, Progress, Report, is_export, property, store};
 use crate::time;
 use crate::write::{FactInput, Input, NodeInput};
 
@@ -64,15 +64,25 @@ struct JsonNode {
 ///
 /// # Errors
 ///
-/// [`Error::Import`](crate::Error::Import) if the file cannot be read,
-/// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
+/// [`Error::Import`](crate::Error::Import) if the file cannot be read or is the export of a whole
+/// database, which [`whole`](crate::import::whole) takes; [`Error::Storage`](crate::Error::Storage)
+/// if the disk refuses. The batches before it stay.
 pub fn jsonl(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
+    if is_export(file)? {
+        return Err(Error::Import(format!(
+            "{} is the export of a whole database, and becomes a database of its own",
+            file.display()
+        )));
+    }
     let (lines, total) = Lines::open(file)?;
     store(db, lines.map(line), total, progress)
 }
 
 fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
     let json: Json = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
+    if json.get("engraph_export").is_some() {
+        return Err("this begins the export of a whole database; import it from a file".to_owned());
+    }
     if json.get("node").is_some() {
         let line: NodeLine = serde_json::from_value(json).map_err(|error| error.to_string())?;
         return Ok(vec![Input::Node(node(&line.node)?)]);

@@ -1,4 +1,5 @@
-//! Files into the database: facts, turns, LoCoMo conversations, tables.
+//! Files into the database: facts, turns, LoCoMo conversations, tables; and an export, which becomes
+//! a database of its own.
 //!
 //! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
 //! stored is refused with its number and reason; the others are stored. A source that is heard
@@ -10,6 +11,7 @@ mod facts;
 mod locomo;
 mod partial_date;
 mod turns;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,6 +33,7 @@ pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
 pub use locomo::locomo;
 pub use turns::turns;
+pub use whole::{is_export, whole};
 
 /// Inputs that are embedded and committed together.
 const BATCH_INPUTS: usize = 256;

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use crate::dump::Summary;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{LabelId, PropertyId, RelationId, RelationRule};
+use crate::graph::{LabelId, PropertyId, RelationId, RelationRule, Time};
 use crate::overlay::{Overlay, View};
 use crate::record;
 
@@ -189,6 +189,18 @@ impl Catalog {
         overlay: &mut Overlay,
     ) -> Result<PropertyId> {
         self.properties.intern(Kind::Property, name, overlay).map(PropertyId)
+    }
+
+    /// Whether a rule was set by the open transaction of that mark.
+    pub(crate) fn has_mark(&self, mark: Time) -> bool {
+        self.rules.values().any(|rule| rule.since == mark)
+    }
+
+    /// Moves the mark of a transaction to the instant of its commit.
+    pub(crate) fn restamp(&mut self, mark: Time, commit: Time) {
+        for rule in self.rules.values_mut().filter(|rule| rule.since == mark) {
+            rule.since = commit;
+        }
     }
 
     /// Interns all names of a database in their order.

@@ -11,6 +11,8 @@
 
 mod facts;
 mod nodes;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::ops::ControlFlow;

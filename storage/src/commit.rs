@@ -169,14 +169,19 @@ impl Commits {
         engine: &Engine,
         writer: &mut Writer,
         overlay: &mut Overlay,
-        pending: Pending<'_>,
+        pending: Pending,
         wall: Time,
     ) -> Result<u64> {
+        // Names are told before the write that uses them, so that no reader meets one unknown.
         let (before, commit) = {
             let mut published = self.published.lock();
             let commit = after(published.clock, wall)?;
             published.committing = Some(commit);
-            (std::mem::replace(&mut published.catalog, Arc::clone(pending.catalog)), commit)
+            let mut catalog = pending.catalog;
+            if catalog.has_mark(pending.mark) {
+                Arc::make_mut(&mut catalog).restamp(pending.mark, commit);
+            }
+            (std::mem::replace(&mut published.catalog, catalog), commit)
         };
         let counters = Counters { clock: commit, ..pending.counters };
         let written = restamp(overlay, pending.mark, commit).and_then(|()| {
@@ -249,9 +254,9 @@ impl Commits {
 }
 
 /// What a transaction hands over when it commits.
-pub(crate) struct Pending<'t> {
+pub(crate) struct Pending {
     pub(crate) counters: Counters,
-    pub(crate) catalog: &'t Arc<Catalog>,
+    pub(crate) catalog: Arc<Catalog>,
     /// The instant that marks its changes.
     pub(crate) mark: Time,
 }

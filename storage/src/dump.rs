@@ -3,6 +3,7 @@
 //!
 //! It never overwrites: what it makes is a folder that was not there, whole or not at all.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ use crate::graph::{
 };
 use crate::identity::Identity;
 use crate::key;
+use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit};
 use crate::overlay::Overlay;
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
@@ -72,7 +74,8 @@ pub enum Item {
 impl Reader<'_> {
     /// What the database says of itself.
     pub fn summary(&self) -> Result<Summary> {
-        let catalog = self.catalog();
+        // A snapshot's own catalogue may be newer than what it holds.
+        let catalog = Catalog::read(self.view())?;
         let names = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect();
         let counters = Counters::read(self.view())?;
         Ok(Summary {
@@ -92,7 +95,8 @@ impl Reader<'_> {
         &self,
         visit: &mut dyn FnMut(Item) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut rules: Vec<_> = self.catalog().rules().collect();
+        let catalog = Catalog::read(self.view())?;
+        let mut rules: Vec<_> = catalog.rules().collect();
         rules.sort_by_key(|(relation, _)| *relation);
         for (relation, rule) in rules {
             visit(Item::Rule(relation, *rule))?;
@@ -160,7 +164,7 @@ type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 pub struct Builder {
     engine: Engine,
     path: PathBuf,
-    part: PathBuf,
+    part: Part,
     entries: Vec<(Family, Entries)>,
     bytes: usize,
 }
@@ -197,13 +201,8 @@ impl Builder {
         if path.exists() && !is_empty_folder(path) {
             return Err(StorageError::Exists { path: path.to_owned() });
         }
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let part = path.with_file_name(format!("{name}.part"));
-        if part.exists() {
-            std::fs::remove_dir_all(&part).map_err(|source| io(&part, source))?;
-        }
-        std::fs::create_dir_all(&part).map_err(|source| io(&part, source))?;
-        let engine = Engine::open(&part, Memory::default())?;
+        let part = Part::begin(path)?;
+        let engine = Engine::open(&part.path, Memory::default())?;
         let entries = Family::ALL.map(|family| (family, Vec::new())).to_vec();
         Ok(Self { engine, path: path.to_owned(), part, entries, bytes: 0 })
     }
@@ -276,19 +275,63 @@ impl Builder {
         self.engine.flush()?;
         let Self { engine, path, part, .. } = self;
         drop(engine);
-        let store = Store::open(&part, Memory::default())?;
+        part.release();
+        let store = Store::open(&part.path, Memory::default())?;
         let mut first = None;
         store.check(&mut |violation| _ = first.get_or_insert(violation), &mut |_| {})?;
         drop(store);
-        if let Some(violation) = first {
-            std::fs::remove_dir_all(&part).map_err(|source| io(&part, source))?;
-            return Err(StorageError::Invalid(format!("it does not hold together: {violation}")));
+        match first {
+            None => part.rename(&path),
+            Some(violation) => {
+                Err(StorageError::Invalid(format!("it does not hold together: {violation}")))
+            }
         }
-        std::fs::rename(&part, &path).map_err(|source| io(&path, source))?;
+    }
+}
+
+/// The folder of a database that is not whole yet: it goes when this goes.
+struct Part {
+    path: PathBuf,
+    lock: RefCell<Option<WriterLock>>,
+}
+
+impl Part {
+    /// Beside `path`. What an earlier attempt left there is taken away, and nothing else.
+    fn begin(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let path = path.with_file_name(format!("{name}.part"));
+        if path.exists() {
+            if !is_empty_folder(&path) && !path.join(LOCK_FILE).exists() {
+                return Err(StorageError::Exists { path });
+            }
+            // Another attempt may be under way.
+            drop(WriterLock::take(&path)?);
+            std::fs::remove_dir_all(&path).map_err(|source| io(&path, source))?;
+        }
+        std::fs::create_dir_all(&path).map_err(|source| io(&path, source))?;
+        let lock = RefCell::new(Some(WriterLock::take(&path)?));
+        Ok(Self { path, lock })
+    }
+
+    /// Lets the database in it be opened.
+    fn release(&self) {
+        self.lock.take();
+    }
+
+    /// Makes it the database of that name.
+    fn rename(self, path: &Path) -> Result<()> {
+        std::fs::rename(&self.path, path).map_err(|source| io(path, source))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         let synced = std::fs::File::open(parent).and_then(|folder| folder.sync_all());
         synced.map_err(|source| io(parent, source))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // It was renamed, or nobody can use what is left of it.
+        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::graph::{
 };
 use crate::key::{self, Adjacency};
 use crate::record;
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, check_value};
 use crate::update::{self, Act, Change, Held, Resolution};
 
 /// Edges of a tail that are looked at before its head is.
@@ -53,6 +53,9 @@ impl Transaction<'_> {
         belief: &Belief,
     ) -> Result<Outcome> {
         check_belief(belief)?;
+        for (property, value) in &belief.properties {
+            check_value(self.catalog.property_name(*property), value)?;
+        }
         let ends = Ends { head, relation, tail: belief.tail };
         let mut belief = belief.clone();
         let mut named = HashSet::new();

@@ -1,19 +1,19 @@
 //! One table: every column family, its key and value.
 //!
 //! ```text
-//! family     key                                          value
-//! meta       name                                         format, counters, commit, model, rules
-//! symbols    kind, direction, name or id                  id or name
-//! nodes      node                                         node record
-//! nodes_past node, system_to                              node record that was replaced
-//! node_keys  label, key or alias                          node, key or alias
-//! versions   fact, version                                version record
-//! out        head, relation, valid_from, tail, fact       edge value
-//! in         tail, relation, valid_from, head, fact       edge value
-//! out_past   as out, then version                         edge value, system_to
-//! in_past    as in, then version                          edge value, system_to
-//! vectors    label, node                                  system_from, embedding of 32-bit floats
-//! vectors_past  label, node, system_to                    embedding that was replaced
+//! family        key                                          value
+//! meta          name                                         format, counters, commit, model, rules
+//! symbols       kind, direction, name or id                  id or name
+//! nodes         node                                         node record
+//! nodes_past    node, system_to                              node record that was replaced
+//! node_keys     label, key or alias                          node, key or alias
+//! versions      fact, version                                version record
+//! out           head, relation, valid_from, tail, fact       edge value
+//! in            tail, relation, valid_from, head, fact       edge value
+//! out_past      as out, then version                         edge value, system_to
+//! in_past       as in, then version                          edge value, system_to
+//! vectors       label, node                                  system_from, embedding of 32-bit floats
+//! vectors_past  label, node, system_to                       embedding that was replaced
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
+pub(crate) use bincode::Decode;
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
-use bincode::de::{BorrowDecode, BorrowDecoder, Decode, Decoder};
+use bincode::de::{BorrowDecode, BorrowDecoder, Decoder};
 use bincode::enc::{Encode, Encoder};
 use bincode::error::{DecodeError, EncodeError};
 
@@ -289,42 +290,4 @@ pub(crate) fn restamp_vector(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Optio
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nested(depth: usize) -> Value {
-        (0..depth).fold(Value::Int(1), |value, _| Value::List(vec![value]))
-    }
-
-    #[test]
-    fn values_come_back() {
-        let map = BTreeMap::from([("a".to_owned(), nested(3)), ("b".to_owned(), Value::Null)]);
-        let value = Value::List(vec![Value::Map(map), Value::Timestamp(-1), Value::Float(0.5)]);
-        let bytes = encode(&value).expect("encodes");
-        assert_eq!(decode::<Value>(Family::Nodes, b"k", &bytes).expect("decodes"), value);
-    }
-
-    #[test]
-    fn depth_is_bounded_both_ways() {
-        assert!(encode(&nested(VALUE_DEPTH_MAX)).is_ok());
-        assert!(encode(&nested(VALUE_DEPTH_MAX + 1)).is_err());
-        let tokens: Vec<Token> = (0..10_000).map(|_| Token::List(1)).collect();
-        let bytes = encode(&tokens).expect("encodes");
-        assert!(decode::<Value>(Family::Nodes, b"k", &bytes).is_err());
-    }
-
-    #[test]
-    fn bytes_nobody_wrote_are_damage() {
-        let good = encode(&Value::String("x".to_owned())).expect("encodes");
-        let long = [&good[..], b"z"].concat();
-        let sealed =
-            |rest: &[u8]| [&[ENCODING][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat();
-        let bomb = sealed(&[0xff; 8]);
-        let trailing = sealed(&[&good[HEADER..], b"z"].concat());
-        let old = [&[ENCODING_1][..], &good[1..]].concat();
-        for bytes in [&[][..], &[9; 9], &good[..good.len() - 1], &long, &bomb, &trailing, &old] {
-            let error = decode::<Value>(Family::Nodes, b"k", bytes).expect_err("is damaged");
-            assert!(matches!(error, StorageError::Corrupt { family: "nodes", .. }));
-        }
-    }
-}
+mod tests;

@@ -272,7 +272,7 @@ impl<'s> Transaction<'s> {
         if forgotten {
             overlay.put(Family::Meta, PURGE_KEY, Vec::new());
         }
-        let pending = Pending { counters: pending, catalog: &catalog, mark: now };
+        let pending = Pending { counters: pending, catalog, mark: now };
         let number =
             store.commits.publish(&store.engine, &mut writer, &mut overlay, pending, wall)?;
         // Others may write while this one waits for the disk.
@@ -297,7 +297,7 @@ fn check_key(key: &str) -> Result<()> {
     }
 }
 
-fn check_value(name: &str, value: &Value) -> Result<()> {
+pub(crate) fn check_value(name: &str, value: &Value) -> Result<()> {
     match value {
         Value::Float(number) if !number.is_finite() => {
             Err(StorageError::Invalid(format!("property {name} is not a finite number")))

@@ -6,8 +6,6 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use bincode::Decode;
-
 use crate::catalog;
 use crate::commit::{COMMIT_KEY, Counters, read_commit};
 use crate::engine::{Engine, Memory};
@@ -21,7 +19,7 @@ use crate::identity::Identity;
 use crate::lock::WriterLock;
 use crate::log_scan::{self, Commit};
 use crate::overlay::{Overlay, View};
-use crate::record;
+use crate::record::{self, Decode};
 use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, format_without_identity};
 
 /// Records that are written anew at once.

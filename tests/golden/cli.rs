@@ -244,11 +244,17 @@ fn usage_errors_exit_with_2() {
         vec!["query", "db", "-e", "RETURN 1", "-f", "file"],
         vec!["import", "db", "pictures", "file"],
         vec!["import", "db", "csv", "file", "--delimiter", "--"],
+        vec!["export", "db"],
+        vec!["check", "db", "--format", "csv"],
+        vec!["backup", "db"],
+        vec!["restore", "dir"],
+        vec!["upgrade"],
+        vec!["recover"],
         vec![],
     ] {
         message(&engraph(&args, ""), 2);
     }
-    let version = concat!("engraph ", env!("CARGO_PKG_VERSION"), "\n");
+    let version = format!("engraph {} (format {})\n", env!("CARGO_PKG_VERSION"), engraph::FORMAT);
     assert_eq!(answer(&engraph(&["--version"], "")), version);
 }
 
@@ -385,9 +391,9 @@ fn stats_are_a_table_with_a_total_or_json() {
     let path = db.path().to_str().expect("a plain path");
     let table = engraph(&["stats", path], "");
     let lines: Vec<_> = answer(&table).lines().collect();
-    assert_eq!(lines.first(), Some(&" family     │ keys │ bytes │ table_bytes"));
-    assert!(lines.iter().any(|line| line.starts_with(" nodes      │    5 │")), "{lines:?}");
-    assert!(lines.last().is_some_and(|line| line.starts_with(" total      │")), "{lines:?}");
+    assert_eq!(lines.first(), Some(&" family       │ keys │ bytes │ table_bytes"));
+    assert!(lines.iter().any(|line| line.starts_with(" nodes        │    5 │")), "{lines:?}");
+    assert!(lines.last().is_some_and(|line| line.starts_with(" total        │")), "{lines:?}");
 
     let json = engraph(&["stats", path, "--format", "json"], "");
     let json: serde_json::Value = serde_json::from_str(answer(&json)).expect("one JSON array");
@@ -426,4 +432,259 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     let path = other.to_str().expect("a plain path");
     message(&engraph(&["import", path, "jsonl", "/no/such/file"], ""), 1);
     assert!(!other.exists());
+}
+
+/// A path as an argument.
+fn arg(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+#[test]
+fn an_export_goes_to_a_file_or_stdout_and_comes_back() {
+    let (db, files) = (facts(), folder());
+    let (file, copy) = (files.path().join("all.jsonl"), files.path().join("copy"));
+    // Beside a writer.
+    let _writer = Engraph::open(db.path()).expect("no other process has it");
+    let export = ["export", arg(db.path()), arg(&file)];
+    assert_eq!(answer(&engraph(&export, "")), "lines 13\n");
+    let stdout = engraph(&["export", arg(db.path()), "-"], "");
+    let exported = std::fs::read_to_string(&file).expect("a file");
+    assert_eq!(answer(&stdout), exported);
+    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":2,"), "{exported}");
+
+    let import = ["import", arg(&copy), "jsonl", arg(&file)];
+    assert_eq!(answer(&engraph(&import, "")), "nodes 5\nrules 1\nversions of facts 5\n");
+    assert_eq!(answer(&engraph(&["export", arg(&copy), "-"], "")), exported);
+    assert_eq!(
+        message(&engraph(&import, ""), 1),
+        format!("error: storage: {} is there already; name a folder that is not\n", copy.display())
+    );
+}
+
+#[test]
+fn an_export_replaces_a_file_only_if_asked() {
+    let (db, files) = (facts(), folder());
+    let file = write(&files, "all.jsonl", "mine");
+    let export = ["export", arg(db.path()), arg(&file)];
+    let refused = format!("error: {}: it is there already; --force replaces it\n", file.display());
+    assert_eq!(message(&engraph(&export, ""), 1), refused);
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "mine");
+    let forced = [&export[..], &["--force"]].concat();
+    assert_eq!(answer(&engraph(&forced, "")), "lines 13\n");
+    let folder = ["export", arg(db.path()), arg(files.path()), "--force"];
+    assert!(message(&engraph(&folder, ""), 1).ends_with(": it is there already and is no file\n"));
+    // One that was cut off is not taken for another's.
+    let part = write(&files, "new.jsonl.part", "cut off");
+    let new = files.path().join("new.jsonl");
+    let refused = engraph(&["export", arg(db.path()), arg(&new)], "");
+    assert!(message(&refused, 1).contains("another export is under way, or was cut off"));
+    assert_eq!(std::fs::read_to_string(&part).expect("a file"), "cut off");
+    answer(&engraph(&["export", arg(db.path()), arg(&new), "--force"], ""));
+    assert!(!part.exists());
+    // What cannot be exported leaves no file.
+    let none = files.path().join("none.jsonl");
+    message(&engraph(&["export", "/no/such/db", arg(&none)], ""), 1);
+    message(&engraph(&["export", arg(db.path()), "/no/such/folder/all.jsonl"], ""), 1);
+    assert_eq!(std::fs::read_dir(files.path()).expect("readable").count(), 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_export_on_a_full_disk_fails_and_one_to_nobody_ends() {
+    let db = facts();
+    let full = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args(["export", arg(db.path()), "-"])
+        .stdout(std::fs::File::create("/dev/full").expect("Linux has it"))
+        .output()
+        .expect("the binary runs");
+    assert!(message(&full, 1).starts_with("error: the answer cannot be written: "));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args(["export", arg(db.path()), "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    drop(child.stdout.take());
+    assert_eq!(answer(&child.wait_with_output().expect("it ends")), "");
+}
+
+#[test]
+fn a_damaged_export_is_refused_and_leaves_nothing() {
+    let (db, files) = (facts(), folder());
+    let exported = engraph(&["export", arg(db.path()), "-"], "");
+    let exported = answer(&exported);
+    let copy = files.path().join("copy");
+    for (end, reason) in [
+        (exported.len() - 100, "it ends after line"),
+        (40, ":1: EOF while parsing"),
+        (300, "EOF while parsing"),
+    ] {
+        let end =
+            exported[..end].rfind('\n').map_or(end, |at| if end > 400 { at + 1 } else { end });
+        let file = write(&files, "cut.jsonl", &exported[..end]);
+        let import = engraph(&["import", arg(&copy), "jsonl", arg(&file)], "");
+        assert!(message(&import, 1).contains(reason), "{}", text(&import.stderr));
+        assert_eq!(std::fs::read_dir(files.path()).expect("readable").count(), 1);
+    }
+}
+
+#[test]
+fn a_check_says_ok_or_what_is_wrong() {
+    let db = facts();
+    let check = ["check", arg(db.path())];
+    let families = engraph::Family::ALL.len();
+    let ok = engraph(&check, "");
+    let keys = answer(&ok).strip_prefix("ok: ").and_then(|rest| rest.split_once(' '));
+    let (keys, rest) = keys.expect("a count");
+    assert!(keys.parse::<u32>().is_ok_and(|keys| keys > 20), "{keys}");
+    assert_eq!(rest, format!("keys in {families} families\n"));
+    assert_eq!(answer(&engraph(&[&check[..], &["--format", "json"]].concat(), "")), "[]\n");
+    message(&engraph(&["check", "/no/such/db"], ""), 1);
+}
+
+#[test]
+fn a_backup_is_a_database_and_is_restored() {
+    let (db, files) = (facts(), folder());
+    let (backup, restored) = (files.path().join("backup"), files.path().join("restored"));
+    let _writer = Engraph::open(db.path()).expect("no other process has it");
+    let command = ["backup", arg(db.path()), arg(&backup)];
+    assert_eq!(answer(&engraph(&command, "")), "backed up\n");
+    let ask = |db: &Path| engraph(&["query", arg(db), "--format", "json", "-e", HOMES], "");
+    assert_eq!(answer(&ask(&backup)), answer(&ask(db.path())));
+    assert!(
+        message(&engraph(&command, ""), 1)
+            .ends_with("is there already; name a folder that is not\n")
+    );
+    let command = ["restore", arg(&backup), arg(&restored)];
+    assert_eq!(answer(&engraph(&command, "")), "restored\n");
+    assert_eq!(answer(&ask(&restored)), answer(&ask(db.path())));
+    message(&engraph(&command, ""), 1);
+    message(&engraph(&["restore", "/no/such/backup", arg(&files.path().join("new"))], ""), 1);
+    assert_eq!(std::fs::read_dir(files.path()).expect("readable").count(), 2);
+}
+
+#[test]
+fn an_old_database_says_how_to_go_on_and_is_upgraded() {
+    let db = folder();
+    let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format1");
+    for entry in std::fs::read_dir(old).expect("readable") {
+        let path = entry.expect("readable").path();
+        std::fs::copy(&path, db.path().join(path.file_name().expect("a name"))).expect("copies");
+    }
+    for command in ["shell", "stats", "check"] {
+        let refused = engraph(&[command, arg(db.path())], "");
+        let mend = format!("`engraph upgrade {}`\n", db.path().display());
+        assert!(message(&refused, 1).ends_with(&mend), "{}", text(&refused.stderr));
+    }
+    let upgrade = ["upgrade", arg(db.path())];
+    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 2\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "format 2 already\n");
+    assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
+    message(&engraph(&["upgrade", "/no/such/db"], ""), 1);
+}
+
+/// The write-ahead log of a database that was just made.
+fn log(db: &TempDir) -> PathBuf {
+    let entries = std::fs::read_dir(db.path()).expect("readable");
+    let mut paths = entries.map(|entry| entry.expect("readable").path());
+    paths.find(|path| path.extension().is_some_and(|end| end == "log")).expect("a log")
+}
+
+#[test]
+fn an_unfinished_write_is_dropped_with_a_warning() {
+    let db = facts();
+    let log = log(&db);
+    let length = std::fs::metadata(&log).expect("is there").len();
+    // As a machine that stopped in the middle of the last write leaves it.
+    let cut = || {
+        let file = std::fs::OpenOptions::new().write(true).open(&log).expect("opens");
+        file.set_len(length - 5).expect("is cut");
+    };
+    cut();
+    let read = query(&db, &["--format", "json", "-e", "MATCH (n) RETURN count(n) AS n"]);
+    assert_eq!(answer(&read), "[{\"n\":4}]\n");
+    let written = query(&db, &["--format", "json", "-e", "REMEMBER (:A 'a')"]);
+    assert_eq!(written.status.code(), Some(0));
+    let name = log.file_name().expect("a name").to_string_lossy();
+    let warning = "warning: an unfinished write at the end of the log was dropped (";
+    let shown = text(&written.stderr);
+    assert!(shown.starts_with(&format!("{warning}{name}, byte ")), "{shown}");
+    assert!(shown.ends_with(" bytes)\n"), "{shown}");
+    assert_eq!(answer(&shell(db.path(), "")), "");
+}
+
+#[test]
+fn damage_in_the_log_is_refused_until_it_is_dropped() {
+    let db = facts();
+    let log = log(&db);
+    let mut bytes = std::fs::read(&log).expect("reads");
+    // The second half is damaged, and there are commits behind it.
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0xff;
+    std::fs::write(&log, bytes).expect("writes");
+    let refused = query(&db, &["-e", "REMEMBER (:A 'a')"]);
+    assert!(message(&refused, 1).contains("`engraph recover`"), "{}", text(&refused.stderr));
+    message(&engraph(&["check", arg(db.path())], ""), 1);
+    let recover = ["recover", arg(db.path())];
+    let name = log.file_name().expect("a name").to_string_lossy().into_owned();
+    let dropped = engraph(&recover, "");
+    assert!(answer(&dropped).starts_with("dropped "), "{}", text(&dropped.stdout));
+    assert!(answer(&dropped).contains(&format!(" bytes of {name}, from byte ")));
+    assert_eq!(answer(&engraph(&recover, "")), "the log is whole; nothing was dropped\n");
+    assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
+    answer(&query(&db, &["-e", "REMEMBER (:A 'a')"]));
+    message(&engraph(&["recover", "/no/such/db"], ""), 1);
+}
+
+#[test]
+fn a_check_names_each_violation_and_fails() {
+    let (db, files) = (facts(), folder());
+    let backup = files.path().join("backup");
+    answer(&engraph(&["backup", arg(db.path()), arg(&backup)], ""));
+    let entries = std::fs::read_dir(&backup).expect("readable");
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let tables: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|e| e == "sst")).collect();
+    let mut named = 0;
+    for table in tables {
+        // The first bytes of a table are those of its first block.
+        let good = std::fs::read(&table).expect("reads");
+        let mut bad = good.clone();
+        bad[2] ^= 0xff;
+        std::fs::write(&table, bad).expect("writes");
+        let check = engraph(&["check", arg(&backup)], "");
+        assert_eq!(check.status.code(), Some(1), "{}", table.display());
+        let json = engraph(&["check", arg(&backup), "--format", "json"], "");
+        assert_eq!(json.status.code(), Some(1));
+        // Without the names of labels and relations nothing can be looked at.
+        if text(&check.stderr).is_empty() {
+            let lines = text(&check.stdout).lines();
+            assert!(lines.clone().all(|line| line.contains(", key ")), "{lines:?}");
+            assert!(text(&check.stdout).contains("D: "), "{lines:?}");
+            let json: serde_json::Value =
+                serde_json::from_str(text(&json.stdout)).expect("an array");
+            let rows = json.as_array().expect("an array");
+            assert_eq!(rows.len(), lines.count());
+            assert!(rows[0]["invariant"].is_string() && rows[0]["reason"].is_string());
+            named += 1;
+        }
+        std::fs::write(&table, good).expect("writes");
+    }
+    assert!(named >= 4, "{named}");
+    assert!(answer(&engraph(&["check", arg(&backup)], "")).starts_with("ok: "));
+}
+
+#[test]
+#[cfg(unix)]
+fn facts_come_through_a_pipe_and_an_export_does_not() {
+    let (db, copy) = (facts(), folder());
+    let fact = "{\"node\":{\"label\":\"A\",\"key\":\"a\"}}\n";
+    let import = ["import", arg(copy.path()), "jsonl", "/dev/stdin"];
+    assert_eq!(answer(&engraph(&import, fact)), "nodes 1\n");
+    let exported = engraph(&["export", arg(db.path()), "-"], "");
+    let refused = engraph(&import, answer(&exported));
+    assert_eq!(refused.status.code(), Some(1));
+    let reason =
+        "/dev/stdin:1: this begins the export of a whole database; import it from a file\n";
+    assert!(text(&refused.stderr).starts_with(reason), "{}", text(&refused.stderr));
 }

@@ -8,6 +8,7 @@ mod isolation;
 mod model;
 mod scripts;
 mod shared_data;
+mod whole;
 
 use std::fmt::Write as _;
 use std::path::Path;

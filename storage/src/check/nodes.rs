@@ -1,5 +1,7 @@
 //! Nodes, their keys, their history and their embeddings.
 
+use std::ops::ControlFlow;
+
 use super::{Check, Verdict};
 use crate::error::Result;
 use crate::families::Family;
@@ -21,6 +23,9 @@ impl Check<'_> {
         if let Err(wrong) = self.names(&record) {
             return Ok(Err(wrong));
         }
+        if self.past_reaches_to(node, record.created)? != Some(record.system_from) {
+            return Ok(wrong("I2", "its past does not reach to its present"));
+        }
         for (name, alias) in std::iter::once((&record.key, false))
             .chain(record.aliases.iter().map(|alias| (alias, true)))
         {
@@ -37,6 +42,21 @@ impl Check<'_> {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Where the states of a node end that it had one after the other from `from` on; none if they
+    /// do not join.
+    fn past_reaches_to(&self, node: NodeId, from: Time) -> Result<Option<Time>> {
+        let mut reached = Some(from);
+        let prefix = key::node(node);
+        let end = key::after_prefix(&prefix);
+        self.view.scan(Family::NodesPast, &prefix, end.as_deref(), &mut |key, value| {
+            let past: NodeRecord = record::decode(Family::NodesPast, key, value)?;
+            let joins = Some(past.system_from) == reached;
+            reached = past_of(key).filter(|_| joins).map(|(_, system_to)| system_to);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(reached)
     }
 
     fn names(&self, record: &NodeRecord) -> Verdict {

@@ -1,0 +1,97 @@
+//! `engraph export`: everything a database holds, into a file or to stdout.
+//!
+//! A file gets its name when it is whole, so what has the name can be imported; one that is there
+//! already is left alone unless it is to be replaced.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use engraph::{Engraph, Error, Options};
+
+use super::args::Export;
+use super::output::Output;
+use super::progress::bar;
+use super::{Failure, Result};
+
+/// Exports the database and says how many lines that made.
+pub(super) fn run(command: &Export, output: &mut Output) -> Result<()> {
+    if command.file.as_os_str() == "-" {
+        let db = Options::new().open_read_only(&command.db)?;
+        return to_stdout(&db);
+    }
+    check_free(&command.file, command.force)?;
+    let db = Options::new().open_read_only(&command.db)?;
+    let lines = to_file(&db, &command.file, command.force)?;
+    Ok(output.line(&format!("lines {lines}"))?)
+}
+
+/// A reader that goes away wants no more of it.
+fn to_stdout(db: &Engraph) -> Result<()> {
+    match db.export(io::stdout().lock(), &mut |_, _| {}) {
+        Err(Error::Export(error)) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        Ok(_) | Err(Error::Export(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn to_file(db: &Engraph, path: &Path, force: bool) -> Result<u64> {
+    let part = part(path);
+    let file = create(&part, force)?;
+    let bar = bar();
+    let exported = db.export(&file, &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    // Also after a failure, or its text would stand behind the bar.
+    bar.finish_and_clear();
+    let named = exported.map_err(Failure::from).and_then(|lines| {
+        file.sync_all().map_err(|error| writing(&part, &error))?;
+        check_free(path, force)?;
+        std::fs::rename(&part, path).map_err(|error| writing(path, &error))?;
+        Ok(lines)
+    });
+    if named.is_err() {
+        // It is of no use, and that it stays is no worse than the failure.
+        std::fs::remove_file(&part).unwrap_or_default();
+    }
+    named
+}
+
+/// The file under its name while it is written.
+fn part(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+fn create(part: &Path, force: bool) -> Result<File> {
+    let created = match force {
+        true => File::create(part),
+        false => File::create_new(part),
+    };
+    created.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::Other(format!(
+            "{} is there already: another export is under way, or was cut off; --force writes over \
+             it",
+            part.display()
+        )),
+        _ => writing(part, &error),
+    })
+}
+
+/// Only a file may be replaced, and only if that was asked for.
+fn check_free(path: &Path, force: bool) -> Result<()> {
+    let failed = |reason: &str| Err(Failure::Other(format!("{}: {reason}", path.display())));
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(writing(path, &error)),
+        Ok(metadata) if !metadata.is_file() => failed("it is there already and is no file"),
+        Ok(_) if !force => failed("it is there already; --force replaces it"),
+        Ok(_) => Ok(()),
+    }
+}
+
+fn writing(path: &Path, error: &io::Error) -> Failure {
+    Failure::Other(format!("{}: {error}", path.display()))
+}

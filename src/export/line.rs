@@ -1,0 +1,434 @@
+//! The lines of an export: what a database holds, with names in the place of numbers.
+//!
+//! ```text
+//! {"engraph_export":1, ..}            first: names in order of their ids, counters, the clock
+//! {"rule":{..}}  {"node":{..}}        then one thing a line
+//! {"fact":{..}}  {"embedding":{..}}
+//! {"end":{"lines":12,"sha256":".."}}  last: so many lines are before it, and this is their hash
+//! ```
+//!
+//! The fields of a line, their order and their spelling are a contract: exports outlive versions.
+//! It never guesses: a field that is missing, unknown or out of its range is an error.
+
+use std::collections::{BTreeMap, HashMap};
+
+use engraph_storage::graph::{
+    Belief, Cardinality, Claim, ConfidencePolicy, Evidence, FactId, Intent, Interval, LabelId,
+    NodeId, NodeRecord, Properties, PropertyId, RelationId, RelationRule, VersionRecord,
+};
+use engraph_storage::{Item, Summary};
+use serde::{Deserialize, Serialize};
+
+use super::value::{End, Start, Stored};
+use crate::show;
+
+/// The version of the lines.
+pub(crate) const EXPORT: u32 = 1;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Header {
+    pub(crate) engraph_export: u32,
+    /// The format of the database that was exported.
+    pub(crate) format: u32,
+    labels: Vec<String>,
+    relations: Vec<String>,
+    properties: Vec<String>,
+    next_node: u64,
+    next_fact: u64,
+    clock: Start,
+    model: Option<String>,
+}
+
+/// Every other line.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Line {
+    Rule(RuleLine),
+    Node(NodeLine),
+    Fact(Box<FactLine>),
+    Embedding(EmbeddingLine),
+    End(EndLine),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RuleLine {
+    relation: String,
+    cardinality: String,
+    intent: String,
+    confidence: String,
+    threshold: f64,
+    mirror: Option<String>,
+    since: Start,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NodeLine {
+    id: u64,
+    label: String,
+    key: String,
+    aliases: Vec<String>,
+    properties: BTreeMap<String, Stored>,
+    created: Start,
+    system_from: Start,
+    system_to: End,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FactLine {
+    id: u64,
+    version: u32,
+    head: u64,
+    relation: String,
+    tail: u64,
+    mirror: Option<String>,
+    valid_from: Start,
+    valid_to: End,
+    system_from: Start,
+    system_to: End,
+    confidence: f64,
+    intent: String,
+    uncertain: bool,
+    sources: Vec<String>,
+    properties: BTreeMap<String, Stored>,
+    evidence: Vec<EvidenceLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum EvidenceLine {
+    Claim(ClaimLine),
+    Confirmed(f64),
+    Doubted(f64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimLine {
+    sources: Vec<String>,
+    valid_from: Start,
+    valid_to: End,
+    confidence: f64,
+    intent: String,
+    properties: BTreeMap<String, Stored>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EmbeddingLine {
+    node: u64,
+    label: String,
+    system_from: Start,
+    system_to: End,
+    components: Vec<f32>,
+}
+
+/// The last line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndLine {
+    /// Lines before it.
+    pub(crate) lines: u64,
+    /// The hash of these lines; without one they may be anything.
+    #[serde(default)]
+    pub(crate) sha256: Option<String>,
+}
+
+/// What a line cannot say, in words.
+type Result<T> = std::result::Result<T, String>;
+
+impl Header {
+    pub(crate) fn new(summary: &Summary, format: u32) -> Self {
+        let summary = summary.clone();
+        Self {
+            engraph_export: EXPORT,
+            format,
+            labels: summary.labels,
+            relations: summary.relations,
+            properties: summary.properties,
+            next_node: summary.next_node,
+            next_fact: summary.next_fact,
+            clock: Start(summary.clock),
+            model: summary.model,
+        }
+    }
+
+    pub(crate) fn summary(self) -> Summary {
+        Summary {
+            labels: self.labels,
+            relations: self.relations,
+            properties: self.properties,
+            next_node: self.next_node,
+            next_fact: self.next_fact,
+            clock: self.clock.0,
+            model: self.model,
+        }
+    }
+}
+
+/// Ids to names.
+pub(crate) struct Names<'s>(pub(crate) &'s Summary);
+
+impl Names<'_> {
+    /// The line of an item.
+    ///
+    /// # Errors
+    ///
+    /// If an id has no name, or a number is not finite.
+    pub(crate) fn line(&self, item: Item) -> Result<Line> {
+        Ok(match item {
+            Item::Rule(relation, rule) => Line::Rule(RuleLine {
+                relation: self.relation(relation)?,
+                cardinality: show::cardinality(rule.cardinality).to_owned(),
+                intent: rule.intent.name().to_owned(),
+                confidence: rule.policy.name().to_owned(),
+                threshold: finite(rule.threshold)?,
+                mirror: self.mirror(rule.mirror)?,
+                since: Start(rule.since),
+            }),
+            Item::Node(NodeId(id), record, system_to) => Line::Node(NodeLine {
+                id,
+                label: self.label(record.label)?,
+                key: record.key,
+                aliases: record.aliases,
+                properties: self.properties(record.properties)?,
+                created: Start(record.created),
+                system_from: Start(record.system_from),
+                system_to: End(system_to.unwrap_or(Interval::MAX)),
+            }),
+            Item::Version(fact, number, version) => {
+                Line::Fact(Box::new(self.fact(fact, number, version)?))
+            }
+            Item::Vector { label, node, system_from, system_to, components } => {
+                if components.iter().any(|component| !component.is_finite()) {
+                    return Err("a component of an embedding is not finite".to_owned());
+                }
+                Line::Embedding(EmbeddingLine {
+                    node: node.0,
+                    label: self.label(label)?,
+                    system_from: Start(system_from),
+                    system_to: End(system_to.unwrap_or(Interval::MAX)),
+                    components,
+                })
+            }
+        })
+    }
+
+    fn fact(&self, fact: FactId, number: u32, version: VersionRecord) -> Result<FactLine> {
+        let VersionRecord { head, relation, belief, system, mirror } = version;
+        Ok(FactLine {
+            id: fact.0,
+            version: number,
+            head: head.0,
+            relation: self.relation(relation)?,
+            tail: belief.tail.0,
+            mirror: self.mirror(mirror)?,
+            valid_from: Start(belief.valid.from),
+            valid_to: End(belief.valid.to),
+            system_from: Start(system.from),
+            system_to: End(system.to),
+            confidence: finite(belief.confidence)?,
+            intent: belief.intent.name().to_owned(),
+            uncertain: belief.uncertain,
+            sources: belief.sources,
+            properties: self.properties(belief.properties)?,
+            evidence: self.evidence(belief.evidence)?,
+        })
+    }
+
+    fn evidence(&self, evidence: Vec<Evidence>) -> Result<Vec<EvidenceLine>> {
+        let line = |part| {
+            Ok(match part {
+                Evidence::Confirmed(by) => EvidenceLine::Confirmed(finite(by)?),
+                Evidence::Doubted(by) => EvidenceLine::Doubted(finite(by)?),
+                Evidence::Claim(claim) => EvidenceLine::Claim(ClaimLine {
+                    sources: claim.sources,
+                    valid_from: Start(claim.valid.from),
+                    valid_to: End(claim.valid.to),
+                    confidence: finite(claim.confidence)?,
+                    intent: claim.intent.name().to_owned(),
+                    properties: self.properties(claim.properties)?,
+                }),
+            })
+        };
+        evidence.into_iter().map(line).collect()
+    }
+
+    fn properties(&self, properties: Properties) -> Result<BTreeMap<String, Stored>> {
+        let named = |(PropertyId(id), value)| {
+            Ok((name(&self.0.properties, id, "property")?, Stored(value)))
+        };
+        properties.into_iter().map(named).collect()
+    }
+
+    fn label(&self, LabelId(id): LabelId) -> Result<String> {
+        name(&self.0.labels, id, "label")
+    }
+
+    fn relation(&self, RelationId(id): RelationId) -> Result<String> {
+        name(&self.0.relations, id, "relation")
+    }
+
+    fn mirror(&self, mirror: Option<RelationId>) -> Result<Option<String>> {
+        mirror.map(|relation| self.relation(relation)).transpose()
+    }
+}
+
+fn name(names: &[String], id: u32, what: &str) -> Result<String> {
+    let name = usize::try_from(id).ok().and_then(|id| names.get(id)).cloned();
+    name.ok_or_else(|| format!("{what} {id} has no name; `engraph check` tells more"))
+}
+
+fn finite(number: f64) -> Result<f64> {
+    match number.is_finite() {
+        true => Ok(number),
+        false => Err(format!("{number} is not a finite number")),
+    }
+}
+
+/// Names to ids.
+pub(crate) struct Ids {
+    labels: HashMap<String, u32>,
+    relations: HashMap<String, u32>,
+    properties: HashMap<String, u32>,
+}
+
+impl Ids {
+    /// The ids that the names of a database have by their places.
+    pub(crate) fn new(summary: &Summary) -> Result<Self> {
+        Ok(Self {
+            labels: ids(&summary.labels, "label")?,
+            relations: ids(&summary.relations, "relation")?,
+            properties: ids(&summary.properties, "property")?,
+        })
+    }
+
+    pub(crate) fn rule(&self, line: RuleLine) -> Result<Item> {
+        let rule = RelationRule {
+            cardinality: cardinality(&line.cardinality)?,
+            intent: intent(&line.intent)?,
+            policy: ConfidencePolicy::parse(&line.confidence)
+                .ok_or_else(|| format!("there is no confidence '{}'", line.confidence))?,
+            threshold: line.threshold,
+            mirror: self.mirror(line.mirror.as_deref())?,
+            since: line.since.0,
+        };
+        Ok(Item::Rule(self.relation(&line.relation)?, rule))
+    }
+
+    pub(crate) fn node(&self, line: NodeLine) -> Result<Item> {
+        let record = NodeRecord {
+            label: self.label(&line.label)?,
+            key: line.key,
+            aliases: line.aliases,
+            properties: self.properties(line.properties)?,
+            created: line.created.0,
+            system_from: line.system_from.0,
+        };
+        Ok(Item::Node(NodeId(line.id), record, past(line.system_to)))
+    }
+
+    pub(crate) fn fact(&self, line: FactLine) -> Result<Item> {
+        let evidence = line.evidence.into_iter().map(|part| self.evidence(part));
+        let belief = Belief {
+            tail: NodeId(line.tail),
+            valid: interval(line.valid_from, line.valid_to)?,
+            confidence: line.confidence,
+            intent: intent(&line.intent)?,
+            uncertain: line.uncertain,
+            sources: line.sources,
+            properties: self.properties(line.properties)?,
+            evidence: evidence.collect::<Result<_>>()?,
+        };
+        let version = VersionRecord {
+            head: NodeId(line.head),
+            relation: self.relation(&line.relation)?,
+            belief,
+            system: interval(line.system_from, line.system_to)?,
+            mirror: self.mirror(line.mirror.as_deref())?,
+        };
+        Ok(Item::Version(FactId(line.id), line.version, version))
+    }
+
+    pub(crate) fn embedding(&self, line: EmbeddingLine) -> Result<Item> {
+        Ok(Item::Vector {
+            label: self.label(&line.label)?,
+            node: NodeId(line.node),
+            system_from: line.system_from.0,
+            system_to: past(line.system_to),
+            components: line.components,
+        })
+    }
+
+    fn evidence(&self, line: EvidenceLine) -> Result<Evidence> {
+        Ok(match line {
+            EvidenceLine::Confirmed(by) => Evidence::Confirmed(by),
+            EvidenceLine::Doubted(by) => Evidence::Doubted(by),
+            EvidenceLine::Claim(claim) => Evidence::Claim(Claim {
+                sources: claim.sources,
+                valid: interval(claim.valid_from, claim.valid_to)?,
+                confidence: claim.confidence,
+                intent: intent(&claim.intent)?,
+                properties: self.properties(claim.properties)?,
+            }),
+        })
+    }
+
+    fn properties(&self, properties: BTreeMap<String, Stored>) -> Result<Properties> {
+        let known = |(name, Stored(value)): (String, Stored)| {
+            Ok((PropertyId(id(&self.properties, &name, "property")?), value))
+        };
+        properties.into_iter().map(known).collect()
+    }
+
+    fn label(&self, name: &str) -> Result<LabelId> {
+        id(&self.labels, name, "label").map(LabelId)
+    }
+
+    fn relation(&self, name: &str) -> Result<RelationId> {
+        id(&self.relations, name, "relation").map(RelationId)
+    }
+
+    fn mirror(&self, name: Option<&str>) -> Result<Option<RelationId>> {
+        name.map(|name| self.relation(name)).transpose()
+    }
+}
+
+fn ids(names: &[String], what: &str) -> Result<HashMap<String, u32>> {
+    let mut ids = HashMap::new();
+    for (name, id) in names.iter().zip(0..) {
+        if ids.insert(name.clone(), id).is_some() {
+            return Err(format!("the {what} '{name}' is there twice"));
+        }
+    }
+    Ok(ids)
+}
+
+fn id(ids: &HashMap<String, u32>, name: &str, what: &str) -> Result<u32> {
+    ids.get(name)
+        .copied()
+        .ok_or_else(|| format!("the {what} '{name}' is not among those of the first line"))
+}
+
+fn intent(name: &str) -> Result<Intent> {
+    Intent::parse(name).ok_or_else(|| format!("there is no intent '{name}'"))
+}
+
+fn cardinality(name: &str) -> Result<Cardinality> {
+    [Cardinality::One, Cardinality::Many, Cardinality::Unknown]
+        .into_iter()
+        .find(|cardinality| show::cardinality(*cardinality) == name)
+        .ok_or_else(|| format!("there is no cardinality '{name}'"))
+}
+
+fn interval(Start(from): Start, End(to): End) -> Result<Interval> {
+    Interval::new(from, to).ok_or_else(|| "an interval ends before it begins".to_owned())
+}
+
+fn past(End(to): End) -> Option<i64> {
+    (to != Interval::MAX).then_some(to)
+}

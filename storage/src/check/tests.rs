@@ -1,0 +1,235 @@
+//! The check finds every single record that is not as it must be, and nothing where all is well.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::commit::Durability;
+use crate::engine::Memory;
+use crate::graph::{
+    Belief, Cardinality, FactId, Intent, Interval, RelationRule, Value, VersionRecord,
+};
+use crate::overlay::Overlay;
+use crate::transaction::Transaction;
+
+/// A database with something in every family.
+fn filled() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(folder.path(), Memory::default()).expect("opens");
+    let one = RelationRule { cardinality: Cardinality::One, ..RelationRule::default() };
+    commit(&store, |transaction| {
+        transaction.define_relation("lives_in", one)?;
+        let wed = transaction.relation("wed")?;
+        transaction.define_relation("wed", RelationRule { mirror: Some(wed), ..one })
+    });
+    for round in 0..12 {
+        commit(&store, |transaction| {
+            let name = |label: &str, n: usize| format!("{label}{}", n % 5);
+            let age = BTreeMap::from([("age".to_owned(), Value::Int(round as i64))]);
+            let head = transaction.put_node("Person", &name("p", round), &age)?;
+            let city = transaction.put_node("City", &name("c", round / 2), &BTreeMap::new())?;
+            let other = transaction.put_node("Person", &name("p", round + 2), &BTreeMap::new())?;
+            transaction.put_alias(head, &format!("alias{}", round % 5))?;
+            transaction.put_vector(head, "model", &[round as f32, 1.0])?;
+            let lives_in = transaction.relation("lives_in")?;
+            transaction.assert_fact(head, lives_in, &belief(city, round as i64))?;
+            let wed = transaction.relation("wed")?;
+            transaction.assert_fact(head, wed, &belief(other, round as i64))?;
+            let likes = transaction.relation("likes")?;
+            let fact = transaction.assert_fact(head, likes, &belief(city, 0))?.fact;
+            if round % 3 == 0 { transaction.retract(fact).map(drop) } else { Ok(()) }
+        });
+    }
+    (folder, store)
+}
+
+fn commit(store: &Store, work: impl FnOnce(&mut Transaction<'_>) -> Result<()>) {
+    let mut transaction = store.begin(0).expect("begins");
+    work(&mut transaction).expect("works");
+    transaction.commit(Durability::Buffered, 0).expect("commits");
+}
+
+fn belief(tail: NodeId, from: i64) -> Belief {
+    Belief {
+        tail,
+        valid: Interval { from, to: Interval::MAX },
+        confidence: 0.5,
+        intent: Intent::Fact,
+        uncertain: false,
+        sources: vec![format!("s{from}")],
+        properties: BTreeMap::new(),
+        evidence: Vec::new(),
+    }
+}
+
+fn violations(store: &Store) -> Vec<Violation> {
+    let mut found = Vec::new();
+    store.check(&mut |violation| found.push(violation), &mut |_| {}).expect("checks");
+    found
+}
+
+/// Every key of every family, with its value.
+fn everything(store: &Store) -> Vec<(Family, Vec<u8>, Vec<u8>)> {
+    let snapshot = store.snapshot(0);
+    let mut found = Vec::new();
+    for family in Family::ALL {
+        let scanned = snapshot.view().scan(family, &[], None, &mut |key, value| {
+            found.push((family, key.to_vec(), value.to_vec()));
+            Ok(ControlFlow::Continue(()))
+        });
+        scanned.expect("scans");
+    }
+    found
+}
+
+/// Puts one value, or takes it away, behind the back of everything else.
+fn put(store: &Store, family: Family, key: &[u8], value: Option<Vec<u8>>) {
+    let mut overlay = Overlay::default();
+    match value {
+        Some(value) => overlay.put(family, key, value),
+        None => overlay.delete(family, key),
+    }
+    let counters = overlay_of_counters(store);
+    store.engine.write(&overlay, |_| (Family::Meta, COUNTERS_KEY, counters)).expect("writes");
+}
+
+/// Something to seal a batch with that changes nothing.
+fn overlay_of_counters(store: &Store) -> Vec<u8> {
+    let snapshot = store.snapshot(0);
+    snapshot.view().get(Family::Meta, COUNTERS_KEY).expect("reads").expect("is there")
+}
+
+/// Whether what is missing there leaves a trace: other records tell of it.
+fn is_missed(family: Family) -> bool {
+    !matches!(family, Family::Meta | Family::Vectors | Family::VectorsPast)
+}
+
+#[test]
+fn a_record_that_is_missing_is_missed() {
+    let (_folder, store) = filled();
+    assert_eq!(violations(&store), []);
+    let mut tried = 0;
+    for (family, key, value) in everything(&store) {
+        if is_missed(family) {
+            put(&store, family, &key, None);
+            // Without a name nothing has a meaning, which is an error of its own.
+            let mut found = 0;
+            let checked = store.check(&mut |_| found += 1, &mut |_| {});
+            assert!(found > 0 || checked.is_err(), "{family:?} {key:?}");
+            put(&store, family, &key, Some(value));
+            tried += 1;
+        }
+    }
+    assert!(tried > 200, "{tried}");
+    assert_eq!(violations(&store), []);
+}
+
+#[test]
+fn a_byte_that_is_changed_is_found() {
+    let (_folder, store) = filled();
+    let mut tried = 0;
+    for (index, (family, key, value)) in everything(&store).into_iter().enumerate() {
+        // An embedding has no second record that tells what it was; the engine's own checksums
+        // guard its bytes.
+        if family == Family::Meta || matches!(family, Family::Vectors | Family::VectorsPast) {
+            continue;
+        }
+        let mut changed = value.clone();
+        let at = index * 7 % changed.len();
+        changed[at] ^= 1 << (index % 8);
+        put(&store, family, &key, Some(changed));
+        let mut found = 0;
+        let checked = store.check(&mut |_| found += 1, &mut |_| {});
+        assert!(found > 0 || checked.is_err(), "{family:?} {key:?}, byte {at}");
+        put(&store, family, &key, Some(value));
+        tried += 1;
+    }
+    assert!(tried > 200, "{tried}");
+}
+
+#[test]
+fn a_version_that_says_something_else_is_found_with_its_invariant() {
+    let (_folder, store) = filled();
+    let (family, key, value) = everything(&store)
+        .into_iter()
+        .find(|(family, ..)| *family == Family::Versions)
+        .expect("a version");
+    let version: VersionRecord = record::decode(family, &key, &value).expect("decodes");
+    let with = |change: &dyn Fn(&mut VersionRecord)| {
+        let mut other = version.clone();
+        change(&mut other);
+        put(&store, family, &key, Some(record::encode(&other).expect("encodes")));
+        let mut found: Vec<&str> = violations(&store).iter().map(|v| v.invariant).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    assert_eq!(with(&|version| version.belief.confidence = 2.0), ["I3", "I4"]);
+    assert_eq!(with(&|version| version.belief.valid.to = version.belief.valid.from), ["I3", "I4"]);
+    assert_eq!(with(&|version| version.head = NodeId(999)), ["I3", "I4"]);
+    let later = Interval { from: Interval::MAX - 1, to: Interval::MAX };
+    assert_eq!(with(&|version| version.system = later), ["I2", "I3"]);
+    assert_eq!(with(&|version| version.belief.uncertain = true), ["I3"]);
+    assert_eq!(with(&|_| {}), [] as [&str; 0]);
+}
+
+#[test]
+fn two_tails_at_once_are_found() {
+    let (_folder, store) = filled();
+    let snapshot = store.snapshot(0);
+    let held = snapshot.reader().versions(FactId(0)).expect("reads");
+    let (number, mut version) = held.last().cloned().expect("a version");
+    drop(snapshot);
+    version.system = Interval { from: 0, to: Interval::MAX };
+    version.belief.valid = Interval::ALL;
+    version.belief.tail = NodeId(version.belief.tail.0 + 1);
+    let mut transaction = store.begin(0).expect("begins");
+    let fact = FactId(transaction.pending.next_fact);
+    transaction.pending.next_fact += 1;
+    version.system.from = transaction.now();
+    transaction.put_record(fact, number, &version).expect("puts");
+    transaction.commit(Durability::Buffered, 0).expect("commits");
+    let found = violations(&store);
+    assert!(!found.is_empty() && found.iter().all(|violation| violation.invariant == "I1"));
+}
+
+/// The parts of a key or value in the docs: how many bytes, and whether more may follow.
+fn layout(line: &str) -> (usize, bool) {
+    let parts = line.split(['[', ']']).filter(|part| !part.trim().is_empty());
+    let sizes: Vec<Option<usize>> =
+        parts.map(|part| part.rsplit(' ').next().and_then(|size| size.parse().ok())).collect();
+    (sizes.iter().flatten().sum(), sizes.contains(&None))
+}
+
+#[test]
+fn keys_and_values_are_laid_out_as_the_docs_say() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/storage-format.md");
+    let docs = std::fs::read_to_string(docs).expect("the page");
+    let block = docs.split("```layout\n").nth(1).and_then(|rest| rest.split("```").next());
+    let layouts: BTreeMap<(&str, &str), (usize, bool)> = block
+        .expect("the block")
+        .lines()
+        .map(|line| {
+            let (place, parts) = line.split_at(line.find('[').expect("parts"));
+            let mut words = place.split_whitespace();
+            let mut word = || words.next().expect("a family, and key or value");
+            ((word(), word()), layout(parts))
+        })
+        .collect();
+    assert_eq!(layouts.len(), 2 * Family::ALL.len());
+    let (_folder, store) = filled();
+    let mut met = std::collections::BTreeSet::new();
+    for (family, key, value) in everything(&store) {
+        for (what, bytes) in [("key", &key), ("value", &value)] {
+            let (size, more) = layouts[&(family.name(), what)];
+            let fits = if more { bytes.len() >= size } else { bytes.len() == size };
+            assert!(
+                fits,
+                "{} {what}: {} bytes, and {size} in the docs",
+                family.name(),
+                bytes.len()
+            );
+        }
+        met.insert(family);
+    }
+    assert_eq!(met.len(), Family::ALL.len(), "something in every family");
+}

@@ -15,8 +15,14 @@ const FOREIGN: [(&str, &str); 25] = [
     ("MERGE", "write REMEMBER, which merges what it already knows"),
     ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
     ("SELECT", "write MATCH (pattern) RETURN columns"),
-    ("DELETE", "write MATCH (pattern) RETRACT f, which keeps the history"),
-    ("DETACH", "write MATCH (pattern) RETRACT f, which keeps the history"),
+    (
+        "DELETE",
+        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
+    ),
+    (
+        "DETACH",
+        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
+    ),
     ("SET", "write REMEMBER (:Label 'key' {property: value})"),
     ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
     ("OPTIONAL", "write two queries, with the part that may be missing in one of them"),

@@ -267,7 +267,7 @@ pub(crate) fn put_turn(
     }
     let is_new = !held.contains_key("session");
     if is_new {
-        let position = i64::try_from(turns + 1).unwrap_or(i64::MAX);
+        let position = position_after(transaction, turns, last)?;
         node.properties.insert("position".to_owned(), Value::Int(position));
     }
     let id = put_node(transaction, &node, models)?;
@@ -292,6 +292,27 @@ fn free_key(transaction: &mut Transaction<'_>, session: &str, turns: usize) -> R
         }
     }
     Err(StorageError::Exhausted("turn").into())
+}
+
+/// The position of a turn behind so many, and behind the last one: some may have been forgotten.
+fn position_after(
+    transaction: &Transaction<'_>,
+    turns: usize,
+    last: Option<NodeId>,
+) -> Result<i64> {
+    let reader = transaction.reader();
+    let count = i64::try_from(turns).unwrap_or(i64::MAX);
+    let before = match (last, reader.catalog().property("position")) {
+        (Some(last), Some(position)) => reader
+            .node(last, SystemScope::Current)?
+            .and_then(|record| match record.properties.get(&position) {
+                Some(Value::Int(position)) => Some(*position),
+                _ => None,
+            })
+            .unwrap_or(0),
+        _ => 0,
+    };
+    Ok(count.max(before).saturating_add(1))
 }
 
 /// How many turns a session has, and the last one of them.

@@ -216,6 +216,8 @@ fn absorb<'h>(
     rule: &RelationRule,
     uncertain: bool,
 ) {
+    let own = candidate.clone();
+    let mut told: Option<Belief> = None;
     // What is merged may reach further facts, before or behind it.
     while let Some(other) = held.iter().find(|other| {
         other.same
@@ -223,7 +225,13 @@ fn absorb<'h>(
             && other.belief.valid.touches(&candidate.valid)
             && merged.iter().all(|merged| merged.fact != other.fact)
     }) {
-        merge(candidate, &other.belief, rule.policy);
+        let mut all = other.belief.clone();
+        if let Some(told) = &told {
+            merge(&mut all, told, rule.policy);
+        }
+        *candidate = own.clone();
+        merge(candidate, &all, rule.policy);
+        told = Some(all);
         merged.push(other);
     }
 }

@@ -192,9 +192,15 @@ impl World {
     fn absorb(&self, rule: &Rule, new: &mut Belief, uncertain: bool, same: &mut Vec<Version>) {
         let mut left = self.same(new, uncertain);
         left.retain(|version| same.iter().all(|known| known.fact != version.fact));
+        let (told, mut before) = (new.clone(), None);
         while let Some(next) = left.iter().position(|version| version.belief.touches(new)) {
             let version = left.remove(next);
-            *new = merge(rule, &version.belief, new);
+            let together = match &before {
+                Some(before) => merge(rule, before, &version.belief),
+                None => version.belief.clone(),
+            };
+            *new = merge(rule, &together, &told);
+            before = Some(together);
             same.push(version);
         }
     }

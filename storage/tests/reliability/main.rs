@@ -17,6 +17,7 @@ mod audit;
 mod child;
 mod faults;
 mod folder;
+mod forgetting;
 mod full;
 mod kill;
 mod lane;

@@ -214,3 +214,19 @@ fn a_rollback_forgets_nothing() {
     let node = store.snapshot(0).reader().node(subject, SystemScope::Current).expect("reads");
     assert!(node.is_some());
 }
+
+/// Where a node is all there is, no later family's compaction renews the list of tables.
+#[test]
+fn the_list_of_tables_forgets_a_node_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    let marks = Marks { number: 1 };
+    let mut transaction = store.begin(0).expect("begins");
+    let node = transaction.put_node("Turn", &marks.of("key"), &BTreeMap::new()).expect("puts");
+    transaction.commit(Durability::Buffered, 0).expect("commits");
+    store.engine.flush().expect("flushes");
+    let manifest = |(_, file): &(&str, String)| file.contains("MANIFEST");
+    assert!(marks.found_in(folder.path()).iter().any(manifest), "keys are in the list");
+    forget(&store, node).expect("forgets");
+    assert_eq!(marks.found_in(folder.path()), []);
+}

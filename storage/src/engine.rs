@@ -20,8 +20,6 @@ use crate::snapshots::{Pin, Snapshots};
 const LOG_BYTES_MAX: u64 = 64 << 20;
 /// Files kept open by a writer.
 const OPEN_FILES_MAX: i32 = 256;
-/// Times that a reader beside a writer tries again when files moved under it.
-const READ_ONLY_ATTEMPTS: usize = 8;
 /// Bytes of a write batch in front of its changes.
 const BATCH_HEADER: usize = 12;
 
@@ -61,32 +59,27 @@ impl Engine {
         Ok(Self { db, snapshots: Snapshots::default() })
     }
 
-    /// Opens beside a writer: the state as it stands at this moment.
-    pub(crate) fn open_read_only(path: &Path, memory: Memory) -> Result<Self> {
-        Self::open_read_only_families(path, memory, &Family::ALL)
-    }
-
-    /// Opens some of the families for reading.
-    pub(crate) fn open_read_only_families(
+    /// Opens some of the families for reading, beside a writer or not: the state as it stands at
+    /// this moment. With `logs`, the logs in that folder are recovered instead of its own, and
+    /// nothing is written to the folder of the database.
+    pub(crate) fn open_read_only(
         path: &Path,
         memory: Memory,
         families: &[Family],
+        logs: Option<&Path>,
     ) -> Result<Self> {
         // All files stay open, so that the writer may delete them meanwhile.
         let cache = Cache::new_lru_cache(memory.cache);
         let mut options = database_options(-1, &cache, memory)?;
         options.create_if_missing(false);
         options.create_missing_column_families(false);
-        let descriptors = || descriptors(families, &cache, memory);
-        let open = || DB::open_cf_descriptors_read_only(&options, path, descriptors(), false);
-        let mut attempt = open();
-        for _ in 1..READ_ONLY_ATTEMPTS {
-            if attempt.is_ok() {
-                break;
-            }
-            attempt = open();
+        if let Some(logs) = logs {
+            options.set_wal_dir(logs);
+            options.set_db_log_dir(logs);
         }
-        Ok(Self { db: attempt.map_err(engine_error)?, snapshots: Snapshots::default() })
+        let families = descriptors(families, &cache, memory);
+        let db = DB::open_cf_descriptors_read_only(&options, path, families, false);
+        Ok(Self { db: db.map_err(engine_error)?, snapshots: Snapshots::default() })
     }
 
     /// The names of the families in a folder.
@@ -181,6 +174,11 @@ impl Engine {
     pub(crate) fn oldest_log_needed(&self) -> Result<u64> {
         let needed = self.db.property_int_value("rocksdb.min-log-number-to-keep");
         Ok(needed.map_err(engine_error)?.unwrap_or(0))
+    }
+
+    /// The last sequence number that was given away.
+    pub(crate) fn last_sequence(&self) -> u64 {
+        self.db.latest_sequence_number()
     }
 
     /// Bytes of a family's tables on disk.

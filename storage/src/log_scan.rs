@@ -3,8 +3,9 @@
 //! Recovery stops at the first bad byte of a log and drops the rest without a word. That is right
 //! for a write which a power failure cut short, and wrong for a disk that lost bits. The scan
 //! tells them apart: commits say which commits before them were on the disk already, so one that
-//! stands whole behind the bad bytes can prove that acknowledged work was there. It also finds a
-//! log of another database, and a log that is missing.
+//! stands whole behind the bad bytes can prove that acknowledged work was there. It also holds the
+//! logs against what the tables say, and so finds logs that are missing, older than the tables, or
+//! another database's, and tables that are older than the logs.
 //!
 //! ```text
 //! batch    sequence 8 · count 4 · changes · commit record        little-endian, as RocksDB has it
@@ -12,14 +13,20 @@
 //!          0x05 · family 1 · 0x06 · "commit" · 0x14 · number 8 · synced 8 · chain 4    big-endian
 //! ```
 //!
+//! The logs go on where the tables end. They may begin before, for a log stays until every family
+//! has its part of it in tables; then they must pass the last commit of the tables, as it is there,
+//! and what is damaged before that is rot: RocksDB syncs a log before any table takes its place.
+//!
 //! A batch of format 1 has no commit record, and nothing is known of it. A batch without changes
 //! is RocksDB's own, written after a recovery.
 //!
-//! What no log can tell: whether its very last write was torn or damaged, and whether buffered
-//! commits were lost together with the synced one that came right after them.
+//! What no log can tell: whether its very last write was torn or damaged, whether buffered commits
+//! were lost together with the synced one that came right after them, and whether it was exchanged
+//! for an older log of the same database that ends exactly where the tables end.
 //!
 //! It never writes, never needs RocksDB, and never trusts a length.
 
+mod manifest;
 mod records;
 #[cfg(test)]
 mod tests;
@@ -30,14 +37,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StorageError};
+pub(crate) use manifest::check_manifest;
 use records::{Event, Records};
 
-/// Bytes of a batch before its changes.
-const BATCH_HEADER_BYTES: usize = 12;
 /// Bytes of a commit record as it stands in a batch.
 const TRAILER_BYTES: usize = 10 + Commit::BYTES;
-/// Bytes in the log of the smallest batch with a commit record.
-const COMMIT_BYTES_MIN: u64 = (7 + BATCH_HEADER_BYTES + TRAILER_BYTES) as u64;
 /// RocksDB refuses a greater sequence number.
 const SEQUENCE_MAX: u64 = (1 << 56) - 1;
 
@@ -94,21 +98,31 @@ pub(crate) fn chain(previous: u32, changes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&previous.to_be_bytes()), changes)
 }
 
+/// What the tables of a folder say, without any log. The default is that of a new database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tables {
+    /// Their last commit; other families may be ahead of `meta`, which has it.
+    pub(crate) commit: Option<Commit>,
+    /// The last sequence number that was given away when they were last changed.
+    pub(crate) sequence: u64,
+    /// The first log that may hold something which they do not. Older ones are leftovers.
+    pub(crate) oldest_log: u64,
+}
+
 /// What the logs of a folder hold.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogScan {
-    /// The last commit that recovery may reach.
+    /// The last commit, in the logs or else in the tables: the one that recovery has to reach.
     pub(crate) last: Option<Commit>,
-    /// What recovery drops, if anything.
+    /// What is not to be recovered, if anything.
     pub(crate) torn: Option<Torn>,
-    /// The first place where commits are missing between two files, if any.
-    pub(crate) gap: Option<Gap>,
 }
 
 /// The end of a log that was never finished.
 ///
-/// Recovery stops here by itself, unless zeros stand here up to the end of a block: it passes over
-/// those. To be sure, delete the later logs, newest first, and then cut this one at `offset`.
+/// Recovery does not always stop here by itself: it passes over zeros up to the end of a block, and
+/// over a commit that is missing at the end of a file. To be sure, delete the later logs, newest
+/// first, and then cut this one at `offset`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The name of the log file.
@@ -119,24 +133,21 @@ pub struct Torn {
     pub bytes: u64,
 }
 
-/// Commits that are in no log: flushed, if the file before is a leftover, and lost if it is not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gap {
-    /// The file that begins too late.
-    pub(crate) file: String,
-    /// The commit that comes after the file before.
-    pub(crate) expected: u64,
-    /// The commit that it begins with.
-    pub(crate) found: u64,
+/// A log of a folder.
+pub(crate) struct LogFile {
+    pub(crate) number: u64,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
 }
 
-/// Reads all logs in `folder`. Where there are none, or no folder, there is nothing to say.
-pub(crate) fn scan(folder: &Path) -> Result<LogScan> {
-    let mut judge = Judge::default();
-    for (name, path) in logs(folder)? {
-        let io = |source| StorageError::Io { path: path.clone(), source };
-        match File::open(&path) {
-            Ok(file) => judge.read(name, file, io)?,
+/// Reads the logs in `folder` that the tables need. Where there are none, or no folder, there is
+/// nothing to say.
+pub(crate) fn scan(folder: &Path, tables: &Tables) -> Result<LogScan> {
+    let mut judge = Judge { tables: *tables, ..Judge::default() };
+    for log in logs(folder)?.into_iter().filter(|log| log.number >= tables.oldest_log) {
+        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        match File::open(&log.path) {
+            Ok(file) => judge.read(log.name.clone(), file, io)?,
             // A writer beside this reader deletes logs that it no longer needs.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(io(error)),
@@ -145,8 +156,8 @@ pub(crate) fn scan(folder: &Path) -> Result<LogScan> {
     judge.finish()
 }
 
-/// Names and paths of the logs, in the order in which they were begun.
-pub(crate) fn logs(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+/// The logs, in the order in which they were begun.
+pub(crate) fn logs(folder: &Path) -> Result<Vec<LogFile>> {
     let io = |source| StorageError::Io { path: folder.to_owned(), source };
     let entries = match folder.read_dir() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -159,11 +170,11 @@ pub(crate) fn logs(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
         let digits = |stem: &&str| stem.bytes().all(|byte| byte.is_ascii_digit());
         let number = name.strip_suffix(".log").filter(digits).and_then(|stem| stem.parse().ok());
         if let Some(number) = number {
-            logs.push((number, name, entry.path()));
+            logs.push(LogFile { number, name, path: entry.path() });
         }
     }
-    logs.sort_by_key(|(number, ..): &(u64, _, _)| *number);
-    Ok(logs.into_iter().map(|(_, name, path)| (name, path)).collect())
+    logs.sort_by_key(|log| log.number);
+    Ok(logs)
 }
 
 /// A batch as RocksDB logs it.
@@ -187,43 +198,50 @@ impl<'b> Batch<'b> {
 /// What is known while the logs are read.
 #[derive(Default)]
 struct Judge {
-    /// The commit that recovery has reached.
+    tables: Tables,
+    /// The last commit of the logs that recovery reaches.
     last: Option<Commit>,
+    /// Whether the commits were seen to go with those of the tables.
+    fits: bool,
     /// The sequence number that recovery expects; unknown before the first batch.
     next_sequence: Option<u64>,
-    gap: Option<Gap>,
+    /// Where the first batch begins.
+    start: Option<(String, u64)>,
     damage: Option<Damage>,
     /// The log being read.
     file: String,
+    /// Logs before it.
+    files_before: u64,
     /// Bytes of the logs before it.
     bytes_before: u64,
     /// Whether something stood in it before this.
     begun: bool,
-    /// Whether a commit stood in it before this.
-    has_commit: bool,
 }
 
-/// Where recovery stops, and what stands behind.
+/// How a commit goes with what is known.
+enum Fit {
+    Follows,
+    /// Commits before it are missing.
+    Ahead,
+    Foreign,
+}
+
+/// Where recovery has to stop, and what stands behind.
 struct Damage {
     file: String,
     offset: u64,
     /// The offset over all logs together.
     position: u64,
-    /// The first commit behind it.
-    witness: Option<Witness>,
+    /// Whether a whole commit stands here that comes too early.
+    is_gap: bool,
+    /// The number of the first commit behind it, and whether all of its batch is there.
+    witness: Option<(u64, bool)>,
     /// The greatest `synced` behind it.
     synced: u64,
+    /// Whether a commit stands behind it that is in the tables.
+    has_flushed: bool,
     /// Whether batches of format 1 stand behind it.
     has_old: bool,
-}
-
-/// A commit that stands behind damage.
-struct Witness {
-    number: u64,
-    /// Bytes between damage and commit.
-    distance: u64,
-    /// Whether all of its batch is there.
-    is_whole: bool,
 }
 
 impl Judge {
@@ -234,14 +252,14 @@ impl Judge {
         io: impl Fn(std::io::Error) -> StorageError,
     ) -> Result<()> {
         let mut records = Records::new(file);
-        (self.file, self.begun, self.has_commit) = (name, false, false);
+        (self.file, self.begun) = (name, false);
         while let Some(event) = records.next().map_err(&io)? {
             match event {
                 Event::Whole(offset) => self.record(offset, records.record())?,
                 Event::Tail(offset) => {
                     self.bad(offset);
                     if let Some((_, commit)) = Commit::split(records.record()) {
-                        self.witness(offset, commit, false);
+                        self.witness(commit, false);
                     }
                 }
                 Event::Bad(offset) => self.bad(offset),
@@ -249,6 +267,7 @@ impl Judge {
             self.begun = true;
         }
         self.bytes_before += records.bytes();
+        self.files_before += 1;
         Ok(())
     }
 
@@ -269,33 +288,76 @@ impl Judge {
         let is_stale = self.next_sequence.is_some_and(|next| batch.sequence < next);
         match Commit::split(batch.entries) {
             _ if is_stale || batch.entries.is_empty() => {}
-            Some((_, commit)) => self.witness(offset, commit, true),
+            Some((_, commit)) => self.witness(commit, true),
             None => self.damage.iter_mut().for_each(|damage| damage.has_old = true),
         }
         Ok(())
     }
 
-    /// A batch that recovery replays.
+    /// A batch that recovery replays, unless commits are missing before it.
     fn follow(&mut self, offset: u64, batch: &Batch<'_>) -> Result<()> {
-        self.next_sequence = Some(batch.next_sequence);
-        let Some((changes, commit)) = Commit::split(batch.entries) else { return Ok(()) };
-        if let Some(last) = self.last {
-            let expected = last.number.saturating_add(1);
-            if commit.number > expected && !self.has_commit {
-                let (file, found) = (self.file.clone(), commit.number);
-                self.gap.get_or_insert(Gap { file, expected, found });
-            } else if commit.number != expected || commit.chain != chain(last.chain, changes) {
-                return Err(StorageError::DamagedLog {
-                    file: self.file.clone(),
-                    offset,
-                    reason: "a commit that does not follow from the one before it; \
-                             the log is another database's, or a part is missing",
-                    lost: None,
-                });
-            }
+        // The tables know that this log was begun, so its name lasts; its contents may not.
+        let is_first = self.next_sequence.is_none() && self.files_before == 0;
+        if is_first && batch.sequence > self.tables.sequence.saturating_add(1) {
+            let reason = "it begins behind the end of the tables; a log is missing, \
+                          or the tables are of another time";
+            return Err(self.unfit(offset, reason, None));
         }
-        (self.last, self.has_commit) = (Some(commit), true);
+        if let Some((changes, commit)) = Commit::split(batch.entries) {
+            match self.fit(changes, commit) {
+                Fit::Follows => {}
+                Fit::Ahead => {
+                    self.bad(offset);
+                    self.damage.iter_mut().for_each(|damage| damage.is_gap = true);
+                    self.witness(commit, true);
+                    return Ok(());
+                }
+                Fit::Foreign => {
+                    let reason = "a commit that does not follow from the one before it; \
+                                  the log is another database's, or a part is missing";
+                    return Err(self.unfit(offset, reason, None));
+                }
+            }
+            self.fits |= self.tables.commit.is_none_or(|flushed| flushed.number <= commit.number);
+            self.last = Some(commit);
+        }
+        self.start.get_or_insert_with(|| (self.file.clone(), offset));
+        self.next_sequence = Some(batch.next_sequence);
         Ok(())
+    }
+
+    fn fit(&self, changes: &[u8], commit: Commit) -> Fit {
+        let flushed = self.tables.commit;
+        let before = self.last.or(flushed.filter(|flushed| flushed.number < commit.number));
+        let expected = match before {
+            Some(before) => before.number.saturating_add(1),
+            None if flushed.is_none() => 0,
+            // The first of the logs is in the tables already.
+            None => commit.number,
+        };
+        let is_chained = before.is_none_or(|before| commit.chain == chain(before.chain, changes));
+        let is_other =
+            |flushed: Commit| flushed.number == commit.number && flushed.chain != commit.chain;
+        match commit.number {
+            number if number > expected => Fit::Ahead,
+            number if number < expected => Fit::Foreign,
+            _ if is_chained && !flushed.is_some_and(is_other) => Fit::Follows,
+            _ => Fit::Foreign,
+        }
+    }
+
+    /// Logs that do not go with the tables: from `offset` on, if what is before that was seen to.
+    fn unfit(
+        &self,
+        offset: u64,
+        reason: &'static str,
+        lost: Option<RangeInclusive<u64>>,
+    ) -> StorageError {
+        let (file, offset) = match &self.start {
+            Some((file, offset)) if !self.fits => (file.clone(), *offset),
+            _ => (self.file.clone(), offset),
+        };
+        StorageError::DamagedLog { file, offset, reason, lost }
     }
 
     fn bad(&mut self, offset: u64) {
@@ -303,60 +365,79 @@ impl Judge {
             file: self.file.clone(),
             offset,
             position: self.bytes_before + offset,
+            is_gap: false,
             witness: None,
             synced: 0,
+            has_flushed: false,
             has_old: false,
         });
     }
 
     /// A commit behind the damage.
-    fn witness(&mut self, offset: u64, commit: Commit, is_whole: bool) {
+    fn witness(&mut self, commit: Commit, is_whole: bool) {
         let Some(damage) = &mut self.damage else { return };
         if self.last.is_some_and(|last| commit.number <= last.number) {
             return;
         }
-        let distance = self.bytes_before + offset - damage.position;
-        damage.witness.get_or_insert(Witness { number: commit.number, distance, is_whole });
+        let flushed = self.tables.commit;
+        damage.has_flushed |= flushed.is_some_and(|flushed| commit.number <= flushed.number);
+        damage.witness.get_or_insert((commit.number, is_whole));
         damage.synced = damage.synced.max(commit.synced);
     }
 
-    fn finish(self) -> Result<LogScan> {
-        let torn = match self.damage {
-            Some(damage) => Some(damage.torn(self.last, self.bytes_before)?),
+    fn finish(mut self) -> Result<LogScan> {
+        let flushed = self.tables.commit;
+        let last = [self.last, flushed].into_iter().flatten().max_by_key(|commit| commit.number);
+        let ends_early =
+            self.last.is_some_and(|own| last.is_some_and(|last| own.number < last.number));
+        let torn = match self.damage.take() {
+            Some(damage) => Some(damage.torn(last, ends_early, self.bytes_before)?),
+            None if ends_early => {
+                let reason = "it ends before the tables do; it is an older one";
+                return Err(self.unfit(0, reason, None));
+            }
             None => None,
         };
-        Ok(LogScan { last: self.last, torn, gap: self.gap })
+        Ok(LogScan { last, torn })
     }
 }
 
 impl Damage {
-    /// The damage as the end of an unfinished write, if it can be one.
-    fn torn(self, last: Option<Commit>, bytes: u64) -> Result<Torn> {
-        let Some((reason, lost)) = self.proof(last) else {
+    /// The damage as the end of an unfinished write, if it can be one. `last` is the last commit
+    /// that is known without what stands behind, and the logs may end before it.
+    fn torn(self, last: Option<Commit>, ends_early: bool, bytes: u64) -> Result<Torn> {
+        let Some((reason, lost)) = self.proof(last, ends_early) else {
             return Ok(Torn { file: self.file, offset: self.offset, bytes: bytes - self.position });
         };
         Err(StorageError::DamagedLog { file: self.file, offset: self.offset, reason, lost })
     }
 
     /// Why it cannot be the end of an unfinished write, and which commits were surely on the disk.
-    fn proof(&self, last: Option<Commit>) -> Option<(&'static str, Option<RangeInclusive<u64>>)> {
+    fn proof(
+        &self,
+        last: Option<Commit>,
+        ends_early: bool,
+    ) -> Option<(&'static str, Option<RangeInclusive<u64>>)> {
+        let from = last.map_or(0, |last| last.number.saturating_add(1));
+        let lost = (self.synced > from).then(|| from..=self.synced - 1);
         if self.has_old {
             return Some(("bytes that are no record, before batches of an older format", None));
         }
-        let witness = self.witness.as_ref()?;
-        // Where no commit is known before the damage, the lost ones are as many as had room in
-        // it: one too many refuses a log that was torn, one too few would lose a commit.
-        let lost = match last {
-            Some(last) => last.number.saturating_add(1),
-            None => witness.number.saturating_sub(witness.distance / COMMIT_BYTES_MIN),
-        };
-        if self.synced > lost {
-            let to = self.synced - 1;
-            let from = if last.is_some() { lost } else { witness.number.min(to) };
-            return Some(("bytes that are no record, before synced commits", Some(from..=to)));
+        if ends_early || self.has_flushed {
+            return Some(("bytes that are no record, before commits of the tables", lost));
+        }
+        if lost.is_some() {
+            let reason = match self.is_gap {
+                true => {
+                    "a commit that does not follow from the one before it; synced commits are \
+                         missing"
+                }
+                false => "bytes that are no record, before synced commits",
+            };
+            return Some((reason, lost));
         }
         // Nothing writes to a log behind a write of its own that failed.
-        (witness.is_whole && witness.number == lost)
+        (self.witness == Some((from, true)))
             .then_some(("bytes that are no record and no lost commit, before commits", None))
     }
 }

@@ -1,47 +1,106 @@
-//! What opening does about a log that is not whole, and proof that all of it was recovered.
+//! What opening does about files that are not whole, and proof that all of the log was recovered.
 //!
-//! RocksDB recovers up to the first bad byte and says nothing. So the log is looked through before
-//! ([`log_scan`]), the unfinished end that a crash left is cut off, and what RocksDB has recovered
-//! then is held against what was seen. Nothing is cut that was acknowledged, but by
-//! [`cut_damage`], which the user asks for.
+//! RocksDB recovers up to the first bad byte and says nothing. So the files are looked through
+//! before, in this order; each step is safe once those before it found nothing wrong:
+//!
+//! ```text
+//! list of tables   read here                             damage RocksDB would pass over, or never end
+//! tables           opened by RocksDB without any log     where they end: commit, sequence number
+//! logs             read here, held against that          what is torn, damaged, missing or another's
+//! all of it        opened by RocksDB                     the last commit must be the one seen before
+//! ```
+//!
+//! The unfinished end that a crash left is cut off: of the log itself by a writer, and of a copy by
+//! a reader. Nothing is cut that was acknowledged, but by [`cut_damage`], which the user asks for.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
+use std::time::SystemTime;
 
+use tempfile::TempDir;
+
+use crate::commit::read_commit;
 use crate::engine::{Engine, Memory};
 use crate::error::{Result, StorageError};
-use crate::log_scan::{self, Commit, Gap, LogScan, Torn};
+use crate::families::Family;
+use crate::log_scan::{self, Commit, LogScan, Tables, Torn};
+use crate::overlay::View;
 use crate::store::lost;
 
-/// Looks through the log and makes it ready to be recovered.
-pub(crate) fn prepare(path: &Path, memory: Memory) -> Result<LogScan> {
-    let scan = log_scan::scan(path)?;
-    if let Some(gap) = &scan.gap {
-        check_gap(path, gap, memory)?;
-    }
+/// Times that a reader beside a writer looks again when files changed under it.
+const ATTEMPTS: usize = 16;
+/// Memory for a look at the tables.
+const LOOK: Memory = Memory { cache: 8 << 20, write_buffers: 8 << 20 };
+
+/// Looks through the files and changes nothing.
+pub(crate) fn look(path: &Path) -> Result<LogScan> {
+    log_scan::check_manifest(path)?;
+    log_scan::scan(path, &tables(path)?)
+}
+
+/// Looks through the files and makes the log ready to be recovered.
+pub(crate) fn prepare(path: &Path) -> Result<LogScan> {
+    let scan = look(path)?;
     if let Some(torn) = &scan.torn {
         cut(path, torn)?;
     }
     Ok(scan)
 }
 
-/// Cuts the log where it is torn or damaged, whatever stands behind. Gives what was cut.
+/// Cuts the log where it is torn or damaged, or does not go with the tables, whatever stands
+/// behind. Gives what was cut.
 pub(crate) fn cut_damage(path: &Path) -> Result<Option<Torn>> {
-    let torn = match log_scan::scan(path) {
-        Ok(scan) => scan.torn,
-        Err(StorageError::DamagedLog { file, offset, .. }) => {
-            let bytes = bytes_from(path, &file, offset)?;
-            Some(Torn { file, offset, bytes })
-        }
-        Err(error) => return Err(error),
-    };
+    let torn = end_of_use(path)?;
     if let Some(torn) = &torn {
         cut(path, torn)?;
     }
     Ok(torn)
 }
 
-/// What was recovered must be what the log holds.
+/// Where the log ends that is of any use, if that is not its end.
+fn end_of_use(path: &Path) -> Result<Option<Torn>> {
+    match look(path) {
+        Ok(scan) => Ok(scan.torn),
+        Err(StorageError::DamagedLog { file, offset, .. }) => {
+            let bytes = bytes_from(path, &file, offset)?;
+            Ok(Some(Torn { file, offset, bytes }))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The family of formats and commits, if it was made already, as far as it can be read.
+pub(crate) fn open_meta(path: &Path) -> Result<Option<Engine>> {
+    log_scan::check_manifest(path)?;
+    if !has_meta(path)? {
+        return Ok(None);
+    }
+    let logs = cut_copy(path, end_of_use(path)?.as_ref())?;
+    let logs = logs.as_ref().map(TempDir::path);
+    Engine::open_read_only(path, LOOK, &[Family::Meta], logs).map(Some)
+}
+
+/// Opens beside a writer, which may be busy: an error counts only if no file changed meanwhile.
+pub(crate) fn beside_writer<T>(path: &Path, open: impl Fn() -> Result<T>) -> Result<T> {
+    for _ in 1..ATTEMPTS {
+        let before = listing(path);
+        match open() {
+            Err(_) if listing(path) != before => {}
+            result => return result,
+        }
+    }
+    open()
+}
+
+/// Opens for reading what the scan found, without what is torn. RocksDB would pass over some of
+/// that, and stumble over some.
+pub(crate) fn open_read_only(path: &Path, scan: &LogScan, memory: Memory) -> Result<Engine> {
+    let logs = cut_copy(path, scan.torn.as_ref())?;
+    // The log is in memory once it is open.
+    Engine::open_read_only(path, memory, &Family::ALL, logs.as_ref().map(TempDir::path))
+}
+
+/// What was recovered must be what the tables and the log hold.
 pub(crate) fn check(scan: &LogScan, recovered: Commit) -> Result<()> {
     match scan.last {
         Some(last) if last != recovered => Err(unlike(last, recovered)),
@@ -51,14 +110,12 @@ pub(crate) fn check(scan: &LogScan, recovered: Commit) -> Result<()> {
 
 /// Beside a writer it may be more, but no more than the log holds by now.
 pub(crate) fn check_beside_writer(path: &Path, before: &LogScan, recovered: Commit) -> Result<()> {
-    if let Some(last) = before.last.filter(|last| last.number > recovered.number) {
-        return Err(unlike(last, recovered));
+    match before.last {
+        Some(last) if last == recovered => return Ok(()),
+        Some(last) if last.number >= recovered.number => return Err(unlike(last, recovered)),
+        _ => {}
     }
-    if before.last == Some(recovered) || before.torn.is_none() {
-        return Ok(());
-    }
-    // A log that was torn already holds no more now, unless somebody writes to it.
-    match log_scan::scan(path)?.last {
+    match look(path)?.last {
         Some(last) if last.number < recovered.number => Err(unlike(last, recovered)),
         _ => Ok(()),
     }
@@ -66,35 +123,62 @@ pub(crate) fn check_beside_writer(path: &Path, before: &LogScan, recovered: Comm
 
 fn unlike(last: Commit, recovered: Commit) -> StorageError {
     let (last, recovered) = (last.number, recovered.number);
-    lost(&format!("the log ends with commit {last}, and what was recovered with {recovered}"))
+    lost(&format!("its files end with commit {last}, and what was recovered with {recovered}"))
 }
 
-/// Commits that are in no log must be in the tables: no log before the gap may still be needed.
-fn check_gap(path: &Path, gap: &Gap, memory: Memory) -> Result<()> {
-    let number = |name: &str| name.strip_suffix(".log").and_then(|stem| stem.parse::<u64>().ok());
-    let behind = number(&gap.file).unwrap_or(0);
-    let logs = log_scan::logs(path)?;
-    let before = logs.iter().filter_map(|(name, _)| number(name)).rfind(|log| *log < behind);
-    let needed = Engine::open_read_only(path, memory)?.oldest_log_needed()?;
-    if before.is_some_and(|before| before < needed) && needed <= behind {
-        return Ok(());
+/// What the tables say, read without any log.
+fn tables(path: &Path) -> Result<Tables> {
+    if !has_meta(path)? {
+        return Ok(Tables::default());
     }
-    Err(lost(&format!(
-        "{} begins with commit {}, and a log with commit {} is missing",
-        gap.file, gap.found, gap.expected
-    )))
+    let no_logs = temporary_folder()?;
+    let engine = Engine::open_read_only(path, LOOK, &[Family::Meta], Some(no_logs.path()))?;
+    let snapshot = engine.snapshot();
+    Ok(Tables {
+        commit: read_commit(View::new(&snapshot, None))?,
+        sequence: engine.last_sequence(),
+        oldest_log: engine.oldest_log_needed()?,
+    })
+}
+
+/// Whether the making of the database has come so far.
+fn has_meta(path: &Path) -> Result<bool> {
+    let meta = Family::Meta.name();
+    Ok(path.join("CURRENT").exists() && Engine::families(path)?.iter().any(|name| name == meta))
+}
+
+fn temporary_folder() -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("engraph-").tempdir();
+    folder.map_err(|source| StorageError::Io { path: std::env::temp_dir(), source })
+}
+
+/// A copy of the logs up to the place where they are torn; none if they are whole.
+fn cut_copy(path: &Path, torn: Option<&Torn>) -> Result<Option<TempDir>> {
+    let Some(torn) = torn else { return Ok(None) };
+    let copy = temporary_folder()?;
+    for log in log_scan::logs(path)? {
+        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        let to = copy.path().join(&log.name);
+        std::fs::copy(&log.path, &to).map_err(io)?;
+        if log.name == torn.file {
+            let file = OpenOptions::new().write(true).open(&to).map_err(io)?;
+            file.set_len(torn.offset).map_err(io)?;
+            break;
+        }
+    }
+    Ok(Some(copy))
 }
 
 /// Cuts a log, and the logs behind it: these first, so that a crash leaves no gap.
 fn cut(path: &Path, torn: &Torn) -> Result<()> {
-    for (name, log) in log_scan::logs(path)?.into_iter().rev() {
-        let io = |source| StorageError::Io { path: log.clone(), source };
-        if name == torn.file {
-            let file = OpenOptions::new().write(true).open(&log).map_err(io)?;
+    for log in log_scan::logs(path)?.into_iter().rev() {
+        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        if log.name == torn.file {
+            let file = OpenOptions::new().write(true).open(&log.path).map_err(io)?;
             file.set_len(torn.offset).and_then(|()| file.sync_all()).map_err(io)?;
             break;
         }
-        std::fs::remove_file(&log).map_err(io)?;
+        std::fs::remove_file(&log.path).map_err(io)?;
     }
     let synced = File::open(path).and_then(|folder| folder.sync_all());
     synced.map_err(|source| StorageError::Io { path: path.to_owned(), source })
@@ -103,12 +187,31 @@ fn cut(path: &Path, torn: &Torn) -> Result<()> {
 /// Bytes from a place in a log to the end of the last log.
 fn bytes_from(path: &Path, file: &str, offset: u64) -> Result<u64> {
     let mut bytes = 0;
-    for (name, log) in log_scan::logs(path)?.into_iter().rev() {
-        let io = |source| StorageError::Io { path: log.clone(), source };
-        bytes += log.metadata().map_err(io)?.len();
-        if name == file {
+    for log in log_scan::logs(path)?.into_iter().rev() {
+        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        bytes += log.path.metadata().map_err(io)?.len();
+        if log.name == file {
             break;
         }
     }
     Ok(bytes.saturating_sub(offset))
+}
+
+/// A file as it stands: its name, its length and when it changed.
+type Listed = (std::ffi::OsString, Option<(u64, Option<SystemTime>)>);
+
+/// The files of a folder that a writer changes, without those in which RocksDB tells what it does:
+/// a reader has some of these too.
+fn listing(path: &Path) -> Vec<Listed> {
+    let Ok(entries) = path.read_dir() else { return Vec::new() };
+    let mut files: Vec<Listed> = entries
+        .flatten()
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with("LOG"))
+        .map(|entry| {
+            let seen = entry.metadata().ok().map(|seen| (seen.len(), seen.modified().ok()));
+            (entry.file_name(), seen)
+        })
+        .collect();
+    files.sort();
+    files
 }

@@ -79,22 +79,23 @@ pub struct FamilyStats {
 impl Store {
     /// Opens the database in a folder for writing, and makes it if there is none.
     ///
-    /// The log is looked through first: bytes that a crash left unfinished at its end are dropped
-    /// and told by [`Self::torn`]; damage before acknowledged commits is an error, and nothing is
-    /// changed.
+    /// Its files are looked through first: bytes that a crash left unfinished at the end of the log
+    /// are dropped and told by [`Self::torn`]; damage before acknowledged commits, and files of
+    /// another time or database, are an error, and nothing is changed.
     pub fn open(path: &Path, memory: Memory) -> Result<Self> {
         make_folder(path)?;
         check_folder(path)?;
         let lock = WriterLock::take(path)?;
         let identity = check_identity(path)?;
-        let scan = recovery::prepare(path, memory)?;
+        let scan = recovery::prepare(path)?;
         let store = Self::load(Engine::open(path, memory)?, path, Some(lock), identity)?;
         recovery::check(&scan, store.recovered)?;
         store.complete(scan.torn)
     }
 
     /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
-    /// acknowledged or not, and told by [`Self::torn`].
+    /// acknowledged or not, and told by [`Self::torn`]. A log that does not go with the tables is
+    /// dropped as a whole.
     pub fn recover(path: &Path, memory: Memory) -> Result<Self> {
         check_is_database(path)?;
         let lock = WriterLock::take(path)?;
@@ -105,12 +106,15 @@ impl Store {
 
     /// Opens the database in a folder for reading, beside a writer or not.
     pub fn open_read_only(path: &Path, memory: Memory) -> Result<Self> {
-        check_is_database(path)?;
-        let identity = check_identity(path)?;
-        let before = log_scan::scan(path)?;
-        let store = Self::load(Engine::open_read_only(path, memory)?, path, None, identity)?;
-        recovery::check_beside_writer(path, &before, store.recovered)?;
-        Ok(store)
+        recovery::beside_writer(path, || {
+            check_is_database(path)?;
+            let identity = check_identity(path)?;
+            let scan = recovery::look(path)?;
+            let engine = recovery::open_read_only(path, &scan, memory)?;
+            let store = Self::load(engine, path, None, identity)?;
+            recovery::check_beside_writer(path, &scan, store.recovered)?;
+            Ok(store)
+        })
     }
 
     fn load(
@@ -251,14 +255,33 @@ fn make(engine: &Engine, path: &Path) -> Result<Identity> {
     Ok(identity)
 }
 
-/// A folder for a database, made if it is missing.
+/// A folder for a database, made if it is missing. Its name is on the disk before it has contents.
 fn make_folder(path: &Path) -> Result<()> {
+    let is_ours = path.join(LOCK_FILE).exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     std::fs::create_dir_all(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory => {
             not_a_database(path, "it is a file")
         }
         _ => StorageError::Io { path: path.to_owned(), source },
-    })
+    })?;
+    if !is_ours && missing.is_empty() {
+        // Perhaps one of our own that came no further. One of somebody else may be in a place that
+        // cannot be opened, and is theirs to sync.
+        let _ = sync_name(path);
+    }
+    missing.into_iter().rev().try_for_each(sync_name)
+}
+
+/// Puts the name of a folder on the disk.
+fn sync_name(folder: &Path) -> Result<()> {
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) => Path::new("."),
+        None => return Ok(()),
+    };
+    let synced = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
+    synced.map_err(|source| StorageError::Io { path: parent.to_owned(), source })
 }
 
 /// A folder that holds a database already.
@@ -296,12 +319,7 @@ fn check_identity(path: &Path) -> Result<Option<Identity>> {
 /// The format of a database without an identity file: one of format 1, or one that a crash
 /// interrupted while it was made, and that may not say.
 pub(crate) fn format_without_identity(path: &Path) -> Result<Option<u32>> {
-    let made = path.join("CURRENT").exists();
-    let meta = Family::Meta.name();
-    if !made || !Engine::families(path)?.iter().any(|family| family == meta) {
-        return Ok(None);
-    }
-    let engine = Engine::open_read_only_families(path, Memory::default(), &[Family::Meta])?;
+    let Some(engine) = recovery::open_meta(path)? else { return Ok(None) };
     let snapshot = engine.snapshot();
     match View::new(&snapshot, None).get(Family::Meta, FORMAT_KEY)? {
         Some(bytes) => format_of(&bytes).map(Some),
@@ -353,6 +371,7 @@ fn check_folder(path: &Path) -> Result<()> {
     }
     let io = |source| StorageError::Io { path: path.to_owned(), source };
     if path.join("CURRENT").exists() {
+        log_scan::check_manifest(path)?;
         let families = Engine::families(path)?;
         return match families.iter().any(|family| family == Family::Meta.name()) {
             true => Ok(()),

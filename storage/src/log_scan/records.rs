@@ -39,14 +39,14 @@ enum Kind {
 }
 
 impl Kind {
-    /// The pieces of recycled files (5 to 8, 11) are unknown here: Engraph recycles none.
+    /// The pieces of recycled files ([`is_recycled`]) are unknown here: Engraph recycles none.
     fn of(byte: u8) -> Option<Self> {
         match byte {
             1 => Some(Self::Full),
             2 => Some(Self::First),
             3 => Some(Self::Middle),
             4 => Some(Self::Last),
-            9 | 10 | 128.. => Some(Self::Note),
+            9 | 10 | 128..=130 | 132.. => Some(Self::Note),
             _ => None,
         }
     }
@@ -65,6 +65,7 @@ pub(super) struct Records<R> {
     unfinished: Option<u64>,
     /// Where the zeros begin that may fill the rest of the file.
     zeros: Option<u64>,
+    has_recycled: bool,
 }
 
 impl<R: Read> Records<R> {
@@ -77,6 +78,7 @@ impl<R: Read> Records<R> {
             record: Vec::new(),
             unfinished: None,
             zeros: None,
+            has_recycled: false,
         }
     }
 
@@ -96,6 +98,11 @@ impl<R: Read> Records<R> {
     /// The bytes of the last [`Event::Whole`] or [`Event::Tail`].
     pub(super) fn record(&self) -> &[u8] {
         &self.record
+    }
+
+    /// Whether a place that is no piece says that it is one of a recycled file.
+    pub(super) fn has_recycled(&self) -> bool {
+        self.has_recycled
     }
 
     /// Bytes read so far; at the end, the length of the file.
@@ -142,6 +149,7 @@ impl<R: Read> Records<R> {
                 self.join(kind, offset)
             }
             None => {
+                self.has_recycled |= rest.get(6).is_some_and(|kind| is_recycled(*kind));
                 self.at = self.next_piece();
                 Some(Event::Bad(self.unfinished.take().unwrap_or(offset)))
             }
@@ -182,6 +190,13 @@ impl<R: Read> Records<R> {
             .find(is_piece)
             .unwrap_or(self.block.len())
     }
+}
+
+/// A kind that only recycled files have. Where it stands in another file, behind its first record,
+/// RocksDB 11.8 reads the same header again and again without an end (`ReadPhysicalRecord` in its
+/// `db/log_reader.cc`).
+fn is_recycled(kind: u8) -> bool {
+    matches!(kind, 5..=8 | 11 | 131)
 }
 
 /// The piece at the beginning of `bytes`, if there is one.

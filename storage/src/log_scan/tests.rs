@@ -1,6 +1,7 @@
 //! Logs that are whole, torn, damaged or from elsewhere, written here as RocksDB would.
 
 mod rocks;
+mod tables;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -72,11 +73,16 @@ impl Logs {
     }
 
     fn scan(&self) -> Result<LogScan> {
+        self.scan_behind(&Tables::default())
+    }
+
+    /// As it is with these tables.
+    fn scan_behind(&self, tables: &Tables) -> Result<LogScan> {
         let folder = TempDir::new().unwrap();
         for (number, bytes) in &self.files {
             std::fs::write(folder.path().join(format!("{number:06}.log")), bytes).unwrap();
         }
-        scan(folder.path())
+        scan(folder.path(), tables)
     }
 
     /// What the scan says of torn logs.
@@ -146,11 +152,14 @@ fn commit_records_are_what_they_were() {
 #[test]
 fn nothing_to_scan() {
     let folder = TempDir::new().unwrap();
-    assert_eq!(scan(&folder.path().join("missing")).unwrap(), LogScan::default());
+    assert_eq!(
+        scan(&folder.path().join("missing"), &Tables::default()).unwrap(),
+        LogScan::default()
+    );
     for name in ["000004.log", "LOG", "x.log", ".log", "-4.log", "engraph.log"] {
         std::fs::write(folder.path().join(name), "").unwrap();
     }
-    assert_eq!(scan(folder.path()).unwrap(), LogScan::default());
+    assert_eq!(scan(folder.path(), &Tables::default()).unwrap(), LogScan::default());
 }
 
 #[test]
@@ -169,7 +178,7 @@ fn whole_logs_of_any_record_size() {
     logs.begin();
     logs.synced_commits(&[5]);
     let found = logs.scan().unwrap();
-    assert_eq!(found, LogScan { last: logs.last, torn: None, gap: None });
+    assert_eq!(found, LogScan { last: logs.last, torn: None });
     // Zeros up to the end are room that was never used.
     logs.file().resize(2 * BLOCK + 5, 0);
     assert_eq!(logs.scan().unwrap(), found);
@@ -183,7 +192,7 @@ fn notes_of_the_log_are_no_records() {
         logs.synced_commits(&[10]);
     }
     let found = logs.scan().unwrap();
-    assert_eq!(found, LogScan { last: logs.last, torn: None, gap: None });
+    assert_eq!(found, LogScan { last: logs.last, torn: None });
     // A kind that nobody knows is damage, even if it is whole.
     append_piece(logs.file(), 77, b"note");
     logs.synced_commits(&[10, 10]);
@@ -204,7 +213,7 @@ fn a_last_record_may_be_torn_anywhere() {
             torn.file().truncate(cut);
             let expected = (cut > range.start).then(|| torn.torn(0, range.start)).flatten();
             let found = torn.scan().unwrap();
-            assert_eq!(found, LogScan { last, torn: expected, gap: None }, "cut at {cut}");
+            assert_eq!(found, LogScan { last, torn: expected }, "cut at {cut}");
 
             // What was cut off may also read as zeros.
             let is_begun = torn.file()[range.start..].iter().any(|byte| *byte != 0);
@@ -212,7 +221,7 @@ fn a_last_record_may_be_torn_anywhere() {
             if is_begun && torn.files != logs.files {
                 let torn_zeros = torn.torn(0, range.start);
                 let found = torn.scan().unwrap();
-                assert_eq!(found, LogScan { last, torn: torn_zeros, gap: None }, "cut at {cut}");
+                assert_eq!(found, LogScan { last, torn: torn_zeros }, "cut at {cut}");
             }
         }
     }
@@ -245,7 +254,7 @@ fn no_flipped_bit_loses_a_synced_commit_in_silence() {
                     }
                     found => {
                         let torn = logs.torn(*file, range.start);
-                        assert_eq!(found.unwrap(), LogScan { last: before, torn, gap: None });
+                        assert_eq!(found.unwrap(), LogScan { last: before, torn });
                     }
                 }
             }
@@ -267,9 +276,9 @@ fn lost_commits_are_named() {
          before synced commits; opening would lose commits 2 to 3, which had been acknowledged; \
          restore a backup, or run `engraph recover`"
     );
-    // Without a commit before the damage, only those behind it are sure.
+    // Without a commit before the damage, those behind the tables.
     logs.file()[20] ^= 1;
-    assert_damaged(logs.scan(), "000004.log", 0, Some((1, 3)));
+    assert_damaged(logs.scan(), "000004.log", 0, Some((0, 3)));
     let mut logs = Logs::new();
     logs.synced_commits(&[10, 10]);
     logs.file()[20] ^= 1;
@@ -286,7 +295,7 @@ fn an_unsynced_tail_may_be_torn_out_of_order() {
     logs.begin();
     logs.commit(50_000, 2);
     let at = logs.commits[2].2.start;
-    let found = LogScan { last: Some(logs.commits[1].0), torn: logs.torn(0, at), gap: None };
+    let found = LogScan { last: Some(logs.commits[1].0), torn: logs.torn(0, at) };
     let whole = logs.clone();
     for byte in [at, at + 20, at + 40_000, at + 50_000] {
         logs.file_at(0)[byte] ^= 1;
@@ -327,7 +336,7 @@ fn old_blocks_behind_a_torn_end_prove_nothing() {
     logs.file().extend(old);
     let last = Some(logs.commits[logs.commits.len() - 2].0);
     let torn = logs.torn(file, range.start);
-    assert_eq!(logs.scan().unwrap(), LogScan { last, torn, gap: None });
+    assert_eq!(logs.scan().unwrap(), LogScan { last, torn });
 }
 
 /// A log that goes on where recovery stopped shows that what it dropped was given up.
@@ -344,7 +353,7 @@ fn a_torn_log_may_linger_after_its_recovery() {
     // RocksDB writes an empty batch after a recovery.
     recovered.write(b"", 0);
     recovered.synced_commits(&[20]);
-    let expected = LogScan { last: recovered.last, torn: None, gap: None };
+    let expected = LogScan { last: recovered.last, torn: None };
     assert_eq!(recovered.scan().unwrap(), expected);
 
     // If the empty batch is damaged, recovery drops commits that are whole.
@@ -391,50 +400,6 @@ fn batches_of_format_1_are_read_and_prove_damage() {
 }
 
 #[test]
-fn logs_of_another_database_are_refused() {
-    let mut logs = Logs::new();
-    logs.synced_commits(&[10, 10]);
-    let mut other = Logs::new();
-    other.synced_commits(&[11, 11, 11, 11]);
-    let record = |logs: &Logs, at: usize| {
-        let (_, file, range) = logs.commits[at].clone();
-        logs.files[file].1[range].to_vec()
-    };
-    let refused = |at: usize, is_next_file: bool| {
-        let mut logs = logs.clone();
-        if is_next_file {
-            logs.begin();
-        }
-        let offset = logs.file().len();
-        logs.file().extend(record(&other, at));
-        let name = format!("{:06}.log", logs.files.last().unwrap().0);
-        assert_damaged(logs.scan(), &name, offset, None);
-    };
-    for is_next_file in [false, true] {
-        refused(0, is_next_file);
-        refused(1, is_next_file);
-        refused(2, is_next_file);
-    }
-    // A jump forward is allowed between files only.
-    refused(3, false);
-}
-
-#[test]
-fn a_missing_file_is_a_gap() {
-    let mut logs = Logs::new();
-    for _ in 0..4 {
-        logs.synced_commits(&[10, 10]);
-        logs.begin();
-    }
-    logs.files.remove(1);
-    let gap = Some(Gap { file: "000012.log".to_owned(), expected: 2, found: 4 });
-    assert_eq!(logs.scan().unwrap(), LogScan { last: logs.last, torn: None, gap });
-    // The order of files is that of their numbers.
-    logs.files[0].0 = 13;
-    assert_damaged(logs.scan(), "000013.log", 0, None);
-}
-
-#[test]
 fn pieces_of_a_record_stand_together() {
     for pieces in [&[2][..], &[3], &[4], &[2, 3], &[2, 2, 4], &[2, 1], &[2, 9, 4], &[2, 1, 1]] {
         let mut logs = Logs::new();
@@ -444,7 +409,7 @@ fn pieces_of_a_record_stand_together() {
             append_piece(logs.file(), *kind, b"");
         }
         let torn = logs.torn(0, at);
-        assert_eq!(logs.scan().unwrap(), LogScan { last, torn, gap: None }, "{pieces:?}");
+        assert_eq!(logs.scan().unwrap(), LogScan { last, torn }, "{pieces:?}");
         logs.synced_commits(&[10, 10]);
         assert_damaged(logs.scan(), "000004.log", at, Some((1, 1)));
     }

@@ -1,6 +1,7 @@
 //! Logs that RocksDB itself wrote, and what it makes of torn ones.
 
 use super::*;
+use crate::recovery::look;
 
 /// A database of RocksDB's own making, with commit records in its batches.
 struct Rocks {
@@ -25,7 +26,7 @@ impl Rocks {
         batch.delete(b"another");
         let number = self.last.map_or(0, |last| last.number + 1);
         let previous = self.last.map_or(0, |last| last.chain);
-        let chain = chain(previous, &batch.data()[BATCH_HEADER_BYTES..]);
+        let chain = chain(previous, &batch.data()[12..]);
         let synced = if self.is_synced { number } else { 0 };
         let commit = Commit { number, synced, chain };
         batch.put_cf(meta, b"commit", commit.encode());
@@ -41,7 +42,7 @@ impl Rocks {
 }
 
 fn logs_in(folder: &Path) -> Vec<PathBuf> {
-    logs(folder).unwrap().into_iter().map(|(_, path)| path).collect()
+    logs(folder).unwrap().into_iter().map(|log| log.path).collect()
 }
 
 #[test]
@@ -54,13 +55,13 @@ fn logs_of_rocksdb_are_read() {
     }
     let last = rocks.last;
     drop(rocks);
-    assert_eq!(scan(folder).unwrap(), LogScan { last, torn: None, gap: None });
+    assert_eq!(look(folder).unwrap(), LogScan { last, torn: None });
 
     let [log] = &logs_in(folder)[..] else { panic!("not one log") };
     let mut bytes = std::fs::read(log).unwrap();
     bytes[60_000] ^= 1;
     std::fs::write(log, &bytes).unwrap();
-    assert!(matches!(scan(folder), Err(StorageError::DamagedLog { .. })));
+    assert!(matches!(look(folder), Err(StorageError::DamagedLog { .. })));
 }
 
 /// The last commit is torn, recovered from, and its log comes back beside the next one.
@@ -78,7 +79,7 @@ fn logs_of_rocksdb_after_a_recovery_are_read() {
     let mut torn = std::fs::read(&old).unwrap();
     torn.truncate(torn.len() - 100);
     std::fs::write(&old, &torn).unwrap();
-    let found = scan(folder).unwrap();
+    let found = look(folder).unwrap();
     assert_eq!(found.last, last);
     assert!(found.torn.is_some_and(|torn| torn.bytes > 49_000));
 
@@ -90,7 +91,7 @@ fn logs_of_rocksdb_after_a_recovery_are_read() {
     assert!(!old.exists());
     std::fs::write(&old, &torn).unwrap();
     assert_eq!(logs_in(folder).len(), 2);
-    assert_eq!(scan(folder).unwrap(), LogScan { last, torn: None, gap: None });
+    assert_eq!(look(folder).unwrap(), LogScan { last, torn: None });
 }
 
 /// Recovery passes over zeros that end with a block and then reads on, past a commit that is lost:
@@ -119,7 +120,7 @@ fn a_torn_log_of_rocksdb_is_cut_before_it_is_opened() {
         bytes[from..to].fill(0);
         std::fs::write(&log, &bytes).unwrap();
 
-        let found = scan(folder).unwrap();
+        let found = look(folder).unwrap();
         let torn = found.torn.unwrap();
         assert_eq!((found.last, torn.offset), (first, from as u64));
         if is_cut {

@@ -60,8 +60,7 @@ impl Engine {
     }
 
     /// Opens some of the families for reading, beside a writer or not: the state as it stands at
-    /// this moment. With `logs`, the logs in that folder are recovered instead of its own, and
-    /// nothing is written to the folder of the database.
+    /// this moment. With `logs`, the logs in that folder are recovered instead of its own.
     pub(crate) fn open_read_only(
         path: &Path,
         memory: Memory,
@@ -75,7 +74,6 @@ impl Engine {
         options.create_missing_column_families(false);
         if let Some(logs) = logs {
             options.set_wal_dir(logs);
-            options.set_db_log_dir(logs);
         }
         let families = descriptors(families, &cache, memory);
         let db = DB::open_cf_descriptors_read_only(&options, path, families, false);

@@ -1,7 +1,7 @@
 //! D4: the n-th call to the system fails, once or from then on.
 //!
 //! The process neither aborts nor panics nor hangs: it gets an error. What was acknowledged stays.
-//! After a commit failed the handle takes no further one, and the folder opens well when the disk is
+//! After a commit failed the handle takes no further one (`StorageError::Poisoned`), and the folder opens well when the disk is
 //! well again.
 
 use std::path::Path;
@@ -65,6 +65,8 @@ struct Tally {
     failed: u64,
     unready: u64,
     again: u64,
+    /// Writes that were refused because of a failed one.
+    poisoned: u64,
     fired_in: [u64; OPS.len()],
     failures: Vec<String>,
 }
@@ -152,6 +154,13 @@ impl Tally {
             let failed = ended.lines.iter().find(|line| child::rest(line, "failed").is_some());
             self.failures.push(format!("{about}: a handle wrote again after {failed:?}"));
         }
+        // A failed read fails nothing but itself; after any other the handle says what it is.
+        let refused = ended.lines.iter().filter_map(|line| child::rest(line, "refused"));
+        for line in refused.filter(|line| !reads && !line.ends_with(" Poisoned")) {
+            self.failures.push(format!("{about}: the next write was refused with {line}"));
+        }
+        self.poisoned +=
+            ended.lines.iter().filter(|line| line.ends_with(" Poisoned")).count() as u64;
         let fresh = point.is_some_and(|point| point.fresh);
         let before = if fresh { 0 } else { scene.prepared.last };
         let said = ["ready", "ack", "again"].into_iter().filter_map(|word| ended.last(word));
@@ -191,6 +200,10 @@ fn sweep(row: &mut Row, scene: &Scene<'_>, points: u64, rng: &mut Rng) -> Tally 
     row.figure("points", points).figure("calls", calls[0][2]).figure("calls_new", calls[1][2]);
     row.figure("fired", tally.fired).figure("commits_failed", tally.failed);
     row.figure("opens_failed", tally.unready).figure("written_again", tally.again);
+    row.figure("poisoned", tally.poisoned);
+    if tally.poisoned == 0 {
+        tally.failures.push("no handle was poisoned".to_owned());
+    }
     for (name, count) in OPS.iter().zip(tally.fired_in) {
         row.figure(name, count);
     }

@@ -21,6 +21,11 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Store> {
     Store::open_read_only(path, MEMORY)
 }
 
+/// Opens a database for writing, whatever of its log that costs.
+pub(crate) fn recover(path: &Path) -> Result<Store> {
+    Store::recover(path, MEMORY)
+}
+
 /// What a file is to RocksDB, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {

@@ -6,14 +6,15 @@
 //! child     the process that is hurt   shim    the disk that it stands on
 //! folder    files of a database        lane    counts, seeds, lines
 //!
-//! memory D12
-//! kill D1, D2   power D3   faults D4   full D5   torn D6   rot D7   shuffle D8   matrix D10
+//! kill D1, D2   power D3   faults D4   full D5   torn D6   rot D7   shuffle D8   backup D9
+//! matrix D10    memory D12   forgetting S1
 //! ```
 //!
 //! A child is this same binary, run again for the one test `child::run`.
 #![cfg(target_os = "linux")]
 
 mod audit;
+mod backup;
 mod child;
 mod faults;
 mod folder;

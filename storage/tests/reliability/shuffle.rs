@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engraph_storage::Durability;
+use engraph_storage::{Durability, StorageError};
 
+use crate::audit::{Finding, audit};
 use crate::child::look_at;
 use crate::folder::{self, Kind, Prepared};
 use crate::lane::{self, Row};
@@ -146,17 +147,23 @@ fn strays(scene: &Scene) -> Vec<Case> {
     cases
 }
 
+impl Scene {
+    fn make(root: &Path, rng: &mut Rng) -> Self {
+        let mut workload = || Workload { seed: rng.next(), sizes: Sizes::Small };
+        let (mine, theirs) = (workload(), workload());
+        let old = Prepared::make(root, "old", mine, &[20, 10]);
+        let now = old.later(root, "now", &[10, 10], Durability::Sync);
+        let other = Prepared::make(root, "other", theirs, &[20, 10, 10, 30]);
+        Self { now, old, other }
+    }
+}
+
 #[test]
 fn shuffled_files() {
     let mut row = Row::begin("D8");
     let mut rng = Rng::new(row.seed);
     let root = lane::scratch();
-    let mut workload = || Workload { seed: rng.next(), sizes: Sizes::Small };
-    let (mine, theirs) = (workload(), workload());
-    let old = Prepared::make(root.path(), "old", mine, &[20, 10]);
-    let now = old.later(root.path(), "now", &[10, 10], Durability::Sync);
-    let other = Prepared::make(root.path(), "other", theirs, &[20, 10, 10, 30]);
-    let scene = Scene { now, old, other };
+    let scene = Scene::make(root.path(), &mut rng);
     let mut cases = deletions(&scene);
     cases.extend(swaps());
     cases.extend(copies());
@@ -184,5 +191,36 @@ fn shuffled_files() {
     if cases.len() < 40 {
         failures.push("too few cases".to_owned());
     }
+    row.end(&failures);
+}
+
+/// A log that does not go with the tables is refused, and recovery drops it as a whole: what is in
+/// the tables stays, and nothing of the other log is there.
+#[test]
+fn recovery_drops_strays() {
+    let mut row = Row::begin("D8_recover");
+    let mut rng = Rng::new(row.seed);
+    let root = lane::scratch();
+    let scene = Scene::make(root.path(), &mut rng);
+    let in_tables = scene.now.last_within(0);
+    let database = root.path().join("db");
+    let mut failures = Vec::new();
+    for (from, whose) in [(&scene.other, "another"), (&scene.old, "older")] {
+        folder::copy(&scene.now.path, &database);
+        put(&from.path.join(&from.log), database.join(&scene.now.log));
+        let refused = folder::open(&database).err();
+        if !matches!(refused, Some(StorageError::DamagedLog { .. })) {
+            failures.push(format!("the log of {whose} was met with {refused:?}"));
+        }
+        for open in [folder::recover, folder::open] {
+            let found = open(&database).map_err(Finding::from);
+            match found.and_then(|store| audit(&store, &scene.now.workload)) {
+                Ok(last) if last == in_tables => {}
+                Ok(last) => failures.push(format!("{whose}: {last} instead of {in_tables}")),
+                Err(finding) => failures.push(format!("{whose}: {}", finding.line())),
+            }
+        }
+    }
+    row.figure("cases", 2);
     row.end(&failures);
 }

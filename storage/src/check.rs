@@ -151,8 +151,11 @@ impl<'c> Check<'c> {
         let Some(relation) = id.filter(|relation| self.catalog.has_relation(*relation)) else {
             return Err(("I4", "the rule of a relation that is not there".to_owned()));
         };
-        let mirror = self.catalog.rule(relation).mirror;
-        match mirror.map(|mirror| self.catalog.rule(mirror).mirror) {
+        let rule = self.catalog.rule(relation);
+        if !(0.0..=1.0).contains(&rule.threshold) {
+            return Err(("I4", "its threshold is not between 0 and 1".to_owned()));
+        }
+        match rule.mirror.map(|mirror| self.catalog.rule(mirror).mirror) {
             Some(back) if back != Some(relation) => {
                 Err(("I4", "the mirror does not lead back".to_owned()))
             }

@@ -140,6 +140,7 @@ impl Engine {
     /// Writes every table anew without what was deleted or replaced.
     pub(crate) fn compact(&self) -> Result<()> {
         self.flush()?;
+        let newest = self.tables()?.last().copied();
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
         options.set_exclusive_manual_compaction(true);
@@ -147,7 +148,23 @@ impl Engine {
             let family = handle(&self.db, family)?;
             self.db.compact_range_cf_opt(family, None::<&[u8]>, None::<&[u8]>, &options);
         }
-        self.db.wait_for_compact(&WaitForCompactOptions::default()).map_err(engine_error)
+        self.db.wait_for_compact(&WaitForCompactOptions::default()).map_err(engine_error)?;
+        // The calls above do not say whether they failed.
+        match (self.tables()?.first(), newest) {
+            (Some(oldest), Some(newest)) if *oldest <= newest => {
+                Err(StorageError::Engine("a table could not be written anew".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The numbers of all tables, in order.
+    fn tables(&self) -> Result<Vec<u64>> {
+        let files = self.db.live_files().map_err(engine_error)?;
+        let number = |name: &str| name.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok();
+        let mut numbers: Vec<u64> = files.iter().filter_map(|file| number(&file.name)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
     }
 
     /// Deletes every file that is not needed any more, and returns when they are gone.

@@ -13,6 +13,11 @@ pub(crate) fn upgraded(
     policy: ConfidencePolicy,
 ) -> f64 {
     let heard = !new_sources.is_empty() && new_sources.iter().all(|s| old_sources.contains(s));
+    moved(old, new, heard, policy)
+}
+
+/// The confidence after both; `heard` if the new one is no new evidence.
+fn moved(old: f64, new: f64, heard: bool, policy: ConfidencePolicy) -> f64 {
     match policy {
         ConfidencePolicy::Latest => new,
         ConfidencePolicy::Max => old.max(new),
@@ -51,17 +56,18 @@ pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
 
 /// Adds to a belief that it was confirmed or doubted.
 pub(crate) fn revise(belief: &mut Belief, part: Evidence, policy: ConfidencePolicy) {
+    let mut evidence = evidence_of(belief);
     belief.confidence = match part {
         Evidence::Confirmed(by) => either(belief.confidence, by),
         Evidence::Doubted(by) => doubted(belief.confidence, by),
         Evidence::Claim(_) => belief.confidence,
     };
-    belief.evidence = evidence_of(belief);
-    push(&mut belief.evidence, part, policy);
+    push(&mut evidence, part, policy);
+    belief.evidence = evidence;
 }
 
-/// The belief without what these sources said; none if nobody else said anything. The same belief
-/// if they said nothing.
+/// The belief without what these sources said; nothing if nobody else said anything. The same belief
+/// if they said nothing, and several if only they told of the time between.
 ///
 /// A claim of several sources together stays, with those that are left. What remains holds within
 /// the valid time that the belief had.
@@ -69,9 +75,9 @@ pub(crate) fn without(
     belief: &Belief,
     forgotten: &HashSet<&str>,
     policy: ConfidencePolicy,
-) -> Option<Belief> {
+) -> Vec<Belief> {
     if !belief.sources.iter().any(|source| forgotten.contains(source.as_str())) {
-        return Some(belief.clone());
+        return vec![belief.clone()];
     }
     let evidence = evidence_of(belief).into_iter().filter_map(|part| match part {
         Evidence::Claim(mut claim) if !claim.sources.is_empty() => {
@@ -80,19 +86,49 @@ pub(crate) fn without(
         }
         other => Some(other),
     });
-    let mut left = derived(evidence.collect(), belief, policy)?;
-    let within = (left.valid.from.max(belief.valid.from), left.valid.to.min(belief.valid.to));
-    left.valid = Interval::new(within.0, within.1)?;
-    simplify(&mut left);
-    Some(left)
+    let evidence: Vec<Evidence> = evidence.collect();
+    let parts = stretches(&evidence).into_iter().filter_map(|stretch| {
+        let of_it = |part: &&Evidence| match part {
+            Evidence::Claim(claim) => stretch.overlaps(&claim.valid),
+            Evidence::Confirmed(_) | Evidence::Doubted(_) => true,
+        };
+        let mut left = derived(evidence.iter().filter(of_it).cloned().collect(), belief, policy)?;
+        let within = (left.valid.from.max(belief.valid.from), left.valid.to.min(belief.valid.to));
+        left.valid = Interval::new(within.0, within.1)?;
+        simplify(&mut left);
+        Some(left)
+    });
+    parts.collect()
+}
+
+/// The stretches of time that claims cover without a gap, in order.
+fn stretches(evidence: &[Evidence]) -> Vec<Interval> {
+    let mut claimed: Vec<Interval> = evidence
+        .iter()
+        .filter_map(|part| match part {
+            Evidence::Claim(claim) => Some(claim.valid),
+            Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+        })
+        .collect();
+    claimed.sort_by_key(|valid| valid.from);
+    let mut stretches: Vec<Interval> = Vec::new();
+    for valid in claimed {
+        match stretches.last_mut().filter(|stretch| stretch.touches(&valid)) {
+            Some(stretch) => *stretch = stretch.hull(&valid),
+            None => stretches.push(valid),
+        }
+    }
+    stretches
 }
 
 /// What the evidence says in order, of the tail and with the standing of `belief`.
 fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -> Option<Belief> {
     let mut derived: Option<Belief> = None;
+    let mut known = HashSet::new();
     for part in &evidence {
         match (part, &mut derived) {
             (Evidence::Claim(claim), None) => {
+                known.extend(claim.sources.iter().map(String::as_str));
                 derived = Some(Belief {
                     tail: belief.tail,
                     valid: claim.valid,
@@ -105,11 +141,16 @@ fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -
                 });
             }
             (Evidence::Claim(claim), Some(derived)) => {
-                let heard = (derived.confidence, derived.sources.as_slice());
-                derived.confidence = upgraded(heard, (claim.confidence, &claim.sources), policy);
+                let heard = claim.sources.iter().all(|source| known.contains(source.as_str()))
+                    && !claim.sources.is_empty();
+                derived.confidence = moved(derived.confidence, claim.confidence, heard, policy);
                 derived.valid = derived.valid.hull(&claim.valid);
                 derived.intent = claim.intent;
-                add_new(&mut derived.sources, claim.sources.clone());
+                for source in &claim.sources {
+                    if known.insert(source) {
+                        derived.sources.push(source.clone());
+                    }
+                }
                 derived.properties.extend(claim.properties.clone());
             }
             (Evidence::Confirmed(by), Some(derived)) => {
@@ -151,8 +192,8 @@ fn claim_of(belief: &Belief) -> Claim {
     }
 }
 
-/// Adds a part at the end. Claims of the same sources become one, and so do confirmations in a row,
-/// so that evidence does not grow with every repetition.
+/// Adds a part at the end. Claims of the same sources in a row become one, and so do confirmations
+/// and doubts, so that evidence does not grow with every repetition.
 fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) {
     let joined = match (evidence.last(), part) {
         (Some(Evidence::Confirmed(a)), Evidence::Confirmed(b)) => {
@@ -165,18 +206,15 @@ fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) 
             evidence.pop();
             both
         }
-        (_, Evidence::Claim(mut claim)) => {
-            let same =
-                |part: &Evidence| matches!(part, Evidence::Claim(c) if c.sources == claim.sources);
-            if let Some(index) = evidence.iter().position(same)
-                && let Evidence::Claim(old) = evidence.remove(index)
-            {
-                let heard = (old.confidence, old.sources.as_slice());
-                claim.confidence = upgraded(heard, (claim.confidence, &claim.sources), policy);
-                claim.valid = claim.valid.hull(&old.valid);
-                let own = std::mem::replace(&mut claim.properties, old.properties);
-                claim.properties.extend(own);
-            }
+        (Some(Evidence::Claim(old)), Evidence::Claim(mut claim))
+            if old.sources == claim.sources =>
+        {
+            let heard = (old.confidence, old.sources.as_slice());
+            claim.confidence = upgraded(heard, (claim.confidence, &claim.sources), policy);
+            claim.valid = claim.valid.hull(&old.valid);
+            let own = std::mem::replace(&mut claim.properties, old.properties.clone());
+            claim.properties.extend(own);
+            evidence.pop();
             Evidence::Claim(claim)
         }
         (_, part) => part,
@@ -232,7 +270,9 @@ mod tests {
     }
 
     fn forgetting(belief: &Belief, sources: &[&str]) -> Option<Belief> {
-        without(belief, &sources.iter().copied().collect(), POLICY)
+        let mut left = without(belief, &sources.iter().copied().collect(), POLICY);
+        assert!(left.len() <= 1);
+        left.pop()
     }
 
     #[test]
@@ -264,7 +304,7 @@ mod tests {
         let once = belief("a", 0, 10, 0.5);
         assert_eq!(merged(&[once.clone(), once.clone()]), once);
         let other = merged(&[once.clone(), belief("b", 0, 10, 0.5)]);
-        assert_eq!(merged(&[other.clone(), once.clone()]).evidence.len(), 2);
+        assert_eq!(merged(&[other.clone(), belief("b", 0, 10, 0.5)]), other);
     }
 
     #[test]
@@ -278,6 +318,53 @@ mod tests {
         let mut first = belief("a", 0, 10, 0.5);
         revise(&mut first, Evidence::Doubted(1.0), POLICY);
         assert!(first.confidence > 0.0);
+    }
+
+    /// Whoever spoke last can be taken out as if it had not, whatever went before.
+    #[test]
+    fn the_last_word_can_be_taken_back() {
+        let acts: [&dyn Fn(&mut Belief); 6] = [
+            &|belief| revise(belief, Evidence::Doubted(0.5), POLICY),
+            &|belief| revise(belief, Evidence::Confirmed(0.5), POLICY),
+            &|old| {
+                let mut new = belief("a", -1, 10, 0.05);
+                merge(&mut new, old, POLICY);
+                *old = new;
+            },
+            &|old| {
+                let mut new = belief("b", -2, 12, 0.4);
+                merge(&mut new, old, POLICY);
+                *old = new;
+            },
+            &|belief| revise(belief, Evidence::Doubted(0.9), POLICY),
+            &|old| {
+                let mut new = belief("a", -3, 10, 0.05);
+                new.properties.clear();
+                merge(&mut new, old, POLICY);
+                *old = new;
+            },
+        ];
+        for order in 0..6_usize.pow(4) {
+            let mut before = belief("a", 0, 10, 0.8);
+            for place in 0..4 {
+                acts[order / 6_usize.pow(place) % 6](&mut before);
+            }
+            let mut after = belief("last", 0, 10, 0.3);
+            merge(&mut after, &before, POLICY);
+            let left = forgetting(&after, &["last"]).expect("the others are left");
+            assert!((left.confidence - before.confidence).abs() < 1e-12, "{order}: {before:?}");
+            let said = Belief { confidence: before.confidence, intent: before.intent, ..left };
+            assert_eq!(said, before, "{order}");
+        }
+    }
+
+    #[test]
+    fn time_that_only_a_forgotten_source_told_of_is_a_gap() {
+        let all =
+            merged(&[belief("a", 0, 5, 0.5), belief("b", 9, 15, 0.5), belief("m", 4, 10, 0.5)]);
+        assert_eq!(all.valid, Interval { from: 0, to: 15 });
+        let left = without(&all, &HashSet::from(["m"]), POLICY);
+        assert_eq!(left, [belief("a", 0, 5, 0.5), belief("b", 9, 15, 0.5)]);
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl Transaction<'_> {
         Ok((edges, seen < limit))
     }
 
-    fn new_fact(&mut self) -> Result<FactId> {
+    pub(crate) fn new_fact(&mut self) -> Result<FactId> {
         let fact = FactId(self.pending.next_fact);
         self.pending.next_fact = fact.0.checked_add(1).ok_or(StorageError::Exhausted("fact"))?;
         Ok(fact)

@@ -124,28 +124,36 @@ impl Transaction<'_> {
         if names.is_empty() {
             return Ok(());
         }
-        let mut told: Vec<(FactId, u32, VersionRecord)> = Vec::new();
+        let mut told: Vec<(FactId, u32)> = Vec::new();
         self.reader().all_versions(&mut |fact, number, version| {
             if version.belief.sources.iter().any(|source| names.contains(source)) {
-                told.push((fact, number, version));
+                told.push((fact, number));
             }
             Ok(ControlFlow::Continue(()))
         })?;
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
         let mut facts = BTreeSet::new();
-        for (fact, number, version) in told {
+        for (fact, number) in told {
+            let version = self.reader().version(fact, number)?;
             facts.insert(fact);
             self.delete_record(fact, number, &version);
             let policy = self.catalog.rule(version.relation).policy;
-            match without(&version.belief, &names, policy) {
+            let mut left = without(&version.belief, &names, policy).into_iter();
+            match left.next() {
                 Some(belief) => {
                     forgotten.derived += 1;
-                    self.put_record(fact, number, &VersionRecord { belief, ..version })?;
+                    let version = VersionRecord { belief, ..version.clone() };
+                    self.put_record(fact, number, &version)?;
                 }
                 None => {
                     forgotten.versions += 1;
                     touched.extend([version.head, version.belief.tail]);
                 }
+            }
+            // Behind a time that only the forgotten told of, it is another fact.
+            for belief in left {
+                let fact = self.new_fact()?;
+                self.put_record(fact, 0, &VersionRecord { belief, ..version.clone() })?;
             }
         }
         for fact in facts {

@@ -263,7 +263,7 @@ pub enum Evidence {
     Claim(Claim),
     /// It was confirmed by this much, in (0, 1].
     Confirmed(f64),
-    /// It was doubted by this much, in (0, 1).
+    /// It was doubted by this much, in (0, 1].
     Doubted(f64),
 }
 

@@ -36,13 +36,17 @@ impl Snapshots {
         Pin { snapshots: self, number }
     }
 
-    /// Waits until every snapshot has ended that is held at this moment. False if one still is when
+    /// The number of the next snapshot.
+    pub(crate) fn next(&self) -> u64 {
+        self.held.lock().next
+    }
+
+    /// Waits until every snapshot with a smaller number has ended. False if one still is held when
     /// the time is over.
-    pub(crate) fn wait_for_held(&self, patience: Duration) -> bool {
+    pub(crate) fn wait_for(&self, number: u64, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         let mut held = self.held.lock();
-        let newest = held.next;
-        while held.numbers.first().is_some_and(|number| *number < newest) {
+        while held.numbers.first().is_some_and(|first| *first < number) {
             if self.ended.wait_until(&mut held, deadline).timed_out() {
                 return false;
             }
@@ -65,11 +69,12 @@ mod tests {
     #[test]
     fn waits_for_older_ones_only() {
         let snapshots = Snapshots::default();
-        assert!(snapshots.wait_for_held(Duration::ZERO));
+        assert!(snapshots.wait_for(snapshots.next(), Duration::ZERO));
         let old = snapshots.pin();
-        assert!(!snapshots.wait_for_held(Duration::from_millis(5)));
+        let number = snapshots.next();
+        assert!(!snapshots.wait_for(number, Duration::from_millis(5)));
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| snapshots.wait_for_held(Duration::from_secs(60)));
+            let waiting = scope.spawn(|| snapshots.wait_for(number, Duration::from_secs(60)));
             std::thread::sleep(Duration::from_millis(20));
             let new = snapshots.pin();
             drop(old);

@@ -143,11 +143,8 @@ impl Store {
             self.engine.sync()?;
             self.identity.write(&self.path)?;
         }
-        let snapshot = self.engine.snapshot();
-        let purging = View::new(&snapshot, None).get(Family::Meta, PURGE_KEY)?.is_some();
-        drop(snapshot);
-        if purging {
-            self.purge()?;
+        if self.purge_mark()?.is_some() {
+            self.purge(self.engine.snapshots().next())?;
         }
         Ok(self)
     }
@@ -183,22 +180,42 @@ impl Store {
         Ok(Transaction::new(self, writer, self.engine.snapshot(), catalog, now))
     }
 
-    /// Takes the bytes of what was deleted or replaced out of every file of the folder.
-    pub(crate) fn purge(&self) -> Result<()> {
-        if !self.engine.snapshots().wait_for_held(PATIENCE) {
-            return Err(StorageError::StillRead);
-        }
+    /// Takes the bytes of what was deleted or replaced out of every file of the folder, once the
+    /// snapshots before that number have ended, which may hold them.
+    pub(crate) fn purge(&self, before: u64) -> Result<()> {
+        let mark = self.purge_mark()?;
+        self.wait_for_readers(before)?;
         self.engine.compact()?;
+        // Readers that began meanwhile may hold on to the old tables.
+        self.wait_for_readers(self.engine.snapshots().next())?;
+        self.engine.delete_files()?;
+        let mut writer = self.commits.writer()?;
+        // Something may have been forgotten since; its own purge goes on.
+        if self.purge_mark()? != mark {
+            return Ok(());
+        }
         // The list of tables is written anew with the change that follows, and with it what it
         // knew of the old ones leaves.
         let mut overlay = Overlay::default();
         overlay.delete(Family::Meta, PURGE_KEY);
-        let mut writer = self.commits.writer()?;
         let number = self.commits.write(&self.engine, &mut writer, &overlay)?;
         drop(writer);
         self.commits.sync(&self.engine, number)?;
         self.engine.flush()?;
         self.engine.delete_files()
+    }
+
+    fn wait_for_readers(&self, before: u64) -> Result<()> {
+        match self.engine.snapshots().wait_for(before, PATIENCE) {
+            true => Ok(()),
+            false => Err(StorageError::StillRead),
+        }
+    }
+
+    /// Which forgetting has not left the files yet.
+    fn purge_mark(&self) -> Result<Option<Vec<u8>>> {
+        let snapshot = self.engine.snapshot();
+        View::new(&snapshot, None).get(Family::Meta, PURGE_KEY)
     }
 
     /// Counts every key of every family, one scan each.
@@ -290,15 +307,32 @@ pub(crate) fn check_is_database(path: &Path) -> Result<()> {
         return Err(StorageError::Missing { path: path.to_owned() });
     }
     check_folder(path)?;
+    check_current(path)?;
     match path.join("CURRENT").exists() {
         true => Ok(()),
-        false if path.join(IDENTITY_FILE).exists() => Err(lost("the file CURRENT is missing")),
         false => Err(not_a_database(path, "nothing has been stored in it yet")),
     }
 }
 
+/// RocksDB makes a new database where its file CURRENT is missing, and takes away tables that the
+/// new one does not know. So there must be nothing yet to lose.
+fn check_current(path: &Path) -> Result<()> {
+    if path.join("CURRENT").exists() {
+        return Ok(());
+    }
+    let io = |source| StorageError::Io { path: path.to_owned(), source };
+    for entry in std::fs::read_dir(path).map_err(io)? {
+        let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
+        if name == IDENTITY_FILE || name.ends_with(".sst") || name.ends_with(".log") {
+            return Err(lost("the file CURRENT is missing"));
+        }
+    }
+    Ok(())
+}
+
 /// What the folder says it is, which must be something that this version reads, with its log.
 fn check_identity(path: &Path) -> Result<Option<Identity>> {
+    check_current(path)?;
     let Some(identity) = Identity::read(path)? else {
         return match format_without_identity(path)? {
             Some(format) => known_format(path, format).map(|()| None),
@@ -306,10 +340,6 @@ fn check_identity(path: &Path) -> Result<Option<Identity>> {
         };
     };
     known_format(path, identity.format)?;
-    // RocksDB makes a new database where this file is missing.
-    if !path.join("CURRENT").exists() {
-        return Err(lost("the file CURRENT is missing"));
-    }
     match log_scan::logs(path)?.is_empty() {
         true => Err(lost("the write-ahead log is missing")),
         false => Ok(Some(identity)),

@@ -270,18 +270,19 @@ impl<'s> Transaction<'s> {
             return Ok(());
         }
         if forgotten {
-            overlay.put(Family::Meta, PURGE_KEY, Vec::new());
+            overlay.put(Family::Meta, PURGE_KEY, now.to_be_bytes().to_vec());
         }
         let pending = Pending { counters: pending, catalog, mark: now };
         let number =
             store.commits.publish(&store.engine, &mut writer, &mut overlay, pending, wall)?;
+        let before = store.engine.snapshots().next();
         // Others may write while this one waits for the disk.
         drop(writer);
         if durability == Durability::Sync || forgotten {
             store.commits.sync(&store.engine, number)?;
         }
         if forgotten {
-            store.purge()?;
+            store.purge(before)?;
         }
         Ok(())
     }

@@ -137,7 +137,10 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
             target(fact).map_or(Resolution::new(Effect::NotBelieved), |target| {
                 let mut belief = target.belief.clone();
                 revise(&mut belief, Evidence::Doubted(*by), rule.policy);
-                Resolution::replacing(Effect::Doubted, *fact, belief)
+                match belief.confidence == target.belief.confidence {
+                    true => unchanged(*fact),
+                    false => Resolution::replacing(Effect::Doubted, *fact, belief),
+                }
             })
         }
         Act::Retract(fact) => match target(fact) {
@@ -151,13 +154,17 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
     }
 }
 
+fn unchanged(fact: FactId) -> Resolution {
+    Resolution { same: Some(fact), ..Resolution::new(Effect::Unchanged) }
+}
+
 /// A certain fact becomes surer. An uncertain one is asserted anew, with the confidence it has then.
 fn confirm(target: &Held, by: f64, held: &[Held], rule: &RelationRule) -> Resolution {
     let mut belief = target.belief.clone();
     revise(&mut belief, Evidence::Confirmed(by), rule.policy);
     if !target.belief.uncertain {
         return match belief.confidence == target.belief.confidence {
-            true => Resolution { same: Some(target.fact), ..Resolution::new(Effect::Unchanged) },
+            true => unchanged(target.fact),
             false => Resolution::replacing(Effect::Confirmed, target.fact, belief),
         };
     }

@@ -1,5 +1,6 @@
 //! Versions of facts, their four adjacency families, and that ONE means one.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::nodes::wrong;
@@ -9,8 +10,8 @@ use crate::evidence::claims;
 use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
-    Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, Side, SystemScope,
-    ValidScope, VersionRecord,
+    Cardinality, Edge, EdgeFilter, Evidence, FactId, Interval, NodeId, RelationId, Side,
+    SystemScope, ValidScope, VersionRecord,
 };
 use crate::key;
 use crate::reader::edge_of;
@@ -70,6 +71,17 @@ impl Check<'_> {
         if !sure(belief.confidence) || !claims(belief).all(|claim| sure(claim.confidence)) {
             return wrong("I4", "its confidence is not above 0 and at most 1");
         }
+        let by = |part: &Evidence| match part {
+            Evidence::Confirmed(by) | Evidence::Doubted(by) => sure(*by),
+            Evidence::Claim(_) => true,
+        };
+        if !belief.evidence.iter().all(by) {
+            return wrong("I4", "it was confirmed or doubted by what is not above 0 and at most 1");
+        }
+        let known: HashSet<&String> = belief.sources.iter().collect();
+        if !claims(belief).flat_map(|claim| &claim.sources).all(|source| known.contains(source)) {
+            return wrong("I4", "a claim has a source that the fact does not have");
+        }
         if !holds(system) {
             return wrong("I4", "its system time holds no instant");
         }
@@ -93,8 +105,14 @@ impl Check<'_> {
         if !relations.into_iter().flatten().all(|relation| self.catalog.has_relation(relation)) {
             return Ok(wrong("I4", "its relation is not there"));
         }
-        let mut properties = version.belief.properties.keys();
-        if !properties.all(|property| self.catalog.has_property(*property)) {
+        let of_claims = claims(&version.belief).flat_map(|claim| claim.properties.keys());
+        if !version
+            .belief
+            .properties
+            .keys()
+            .chain(of_claims)
+            .all(|property| self.catalog.has_property(*property))
+        {
             return Ok(wrong("I4", "a property has no name"));
         }
         for (node, end) in [(version.head, "head"), (version.belief.tail, "tail")] {

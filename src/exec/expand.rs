@@ -154,8 +154,7 @@ pub(crate) fn edges_of(
             let far = if *side == Side::Out { edge.tail } else { edge.head };
             // A fact from a node to itself, and one that is found from both its ends, is met once,
             // not once a side.
-            let meets_again = step.sides.len() > 1 || (edge.two_way && edge.head == edge.tail);
-            if !meets_again || met.insert((edge.fact, edge.version)) {
+            if step.sides.len() == 1 || met.insert((edge.fact, edge.version)) {
                 found.push((edge, far));
             }
             if found.len() <= context.limits.rows_max {

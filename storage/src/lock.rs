@@ -13,7 +13,15 @@ pub(crate) const LOCK_FILE: &str = "engraph.lock";
 
 /// The right to write, for as long as it lives.
 pub(crate) struct WriterLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for WriterLock {
+    fn drop(&mut self) {
+        // Closing the file would leave it locked as long as a process that another thread has just
+        // forked has it open too. An error leaves that, which ends by itself.
+        let _ = self.file.unlock();
+    }
 }
 
 impl WriterLock {
@@ -45,6 +53,23 @@ impl WriterLock {
         file.set_len(0).map_err(io)?;
         file.rewind().map_err(io)?;
         writeln!(file, "{}", std::process::id()).map_err(io)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_even_where_the_file_is_still_open() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lock = WriterLock::take(folder.path()).expect("takes it");
+        let as_in_a_fork = lock.file.try_clone().expect("a second handle");
+        let error = WriterLock::take(folder.path()).err();
+        assert!(matches!(error, Some(StorageError::Locked { .. })));
+        drop(lock);
+        WriterLock::take(folder.path()).expect("takes it again");
+        drop(as_in_a_fork);
     }
 }

@@ -10,9 +10,7 @@ use std::ops::ControlFlow;
 use crate::error::Result;
 use crate::evidence::without;
 use crate::families::Family;
-use crate::graph::{
-    EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, ValidScope, VersionRecord,
-};
+use crate::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, VersionRecord};
 use crate::key;
 use crate::reader::Reader;
 use crate::transaction::Transaction;
@@ -29,10 +27,6 @@ pub struct Forgotten {
     /// Versions that were derived again from the sources that are left.
     pub derived: u64,
 }
-
-/// Every edge that is or was.
-const EVERYTHING: EdgeFilter =
-    EdgeFilter { valid: ValidScope::All, system: SystemScope::All, confidence: 0.0, intent: None };
 
 impl Transaction<'_> {
     /// Forgets nodes and facts: everything that says something of these nodes, everything that only
@@ -185,7 +179,7 @@ impl Transaction<'_> {
 fn facts_of(reader: Reader<'_>, node: NodeId) -> Result<BTreeSet<FactId>> {
     let mut facts = BTreeSet::new();
     for side in [Side::Out, Side::In] {
-        reader.edges(node, side, None, &EVERYTHING, &mut |edge| {
+        reader.edges(node, side, None, &EdgeFilter::EVERYTHING, &mut |edge| {
             facts.insert(edge.fact);
             ControlFlow::Continue(())
         })?;

@@ -404,6 +404,9 @@ impl EdgeFilter {
         intent: None,
     };
 
+    /// All that is and ever was believed.
+    pub const EVERYTHING: Self = Self { system: SystemScope::All, ..Self::CURRENT };
+
     /// Whether the edge is kept.
     pub fn keeps(&self, edge: &Edge) -> bool {
         let valid = match self.valid {

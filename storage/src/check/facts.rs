@@ -11,7 +11,7 @@ use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
     Cardinality, Edge, EdgeFilter, Evidence, FactId, Interval, NodeId, RelationId, Side,
-    SystemScope, ValidScope, VersionRecord,
+    VersionRecord,
 };
 use crate::key;
 use crate::reader::edge_of;
@@ -22,10 +22,6 @@ use crate::record;
 pub(super) struct Chain {
     before: Option<(FactId, Interval)>,
 }
-
-/// Every edge that is or was.
-const EVERYTHING: EdgeFilter =
-    EdgeFilter { valid: ValidScope::All, system: SystemScope::All, confidence: 0.0, intent: None };
 
 impl Check<'_> {
     pub(super) fn version(
@@ -159,12 +155,18 @@ impl Check<'_> {
 
     fn one_tail_of(&self, head: NodeId, relation: RelationId, since: i64) -> Result<Verdict> {
         let mut edges: Vec<Edge> = Vec::new();
-        self.reader.edges(head, Side::Out, Some(relation), &EVERYTHING, &mut |edge| {
-            if !edge.uncertain && edge.system.to > since {
-                edges.push(edge);
-            }
-            ControlFlow::Continue(())
-        })?;
+        self.reader.edges(
+            head,
+            Side::Out,
+            Some(relation),
+            &EdgeFilter::EVERYTHING,
+            &mut |edge| {
+                if !edge.uncertain && edge.system.to > since {
+                    edges.push(edge);
+                }
+                ControlFlow::Continue(())
+            },
+        )?;
         edges.sort_by_key(|edge| edge.valid.from);
         let mut open: Vec<Edge> = Vec::new();
         for edge in edges {

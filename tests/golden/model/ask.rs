@@ -163,26 +163,8 @@ impl Question {
     fn rows(&self, world: &World, found: &[&Version]) -> Vec<Row<u32>> {
         let ends = Ends { world, found };
         match &self.shape {
-            Shape::Out(key, relation) => {
-                let out = ends.out(key).into_iter();
-                let asked = out.filter(|(_, b)| relation.is_none_or(|r| r == b.relation));
-                asked
-                    .map(|(v, b)| {
-                        let properties = self.properties(world, &b.head);
-                        row(&[(v, b)], &properties)
-                    })
-                    .collect()
-            }
-            Shape::In(key, relation) => {
-                let out = ends.arriving(key).into_iter();
-                let asked = out.filter(|(_, b)| relation.is_none_or(|r| r == b.relation));
-                asked
-                    .map(|(v, b)| {
-                        let properties = self.properties(world, &b.head);
-                        row(&[(v, b)], &properties)
-                    })
-                    .collect()
-            }
+            Shape::Out(key, relation) => self.single(world, ends.out(key), *relation),
+            Shape::In(key, relation) => self.single(world, ends.arriving(key), *relation),
             Shape::Either(key) => {
                 ends.either(key).iter().map(|(v, b)| row(&[(v, b.clone())], "")).collect()
             }
@@ -197,6 +179,18 @@ impl Question {
             Shape::Node(key) => self.nodes_row(world, Some(key)),
             Shape::Nodes => self.nodes_row(world, None),
         }
+    }
+
+    /// One row a fact, of one relation or of all, with what its head is like.
+    fn single(&self, world: &World, seen: Vec<Seen<'_>>, relation: Option<&str>) -> Vec<Row<u32>> {
+        let asked =
+            seen.into_iter().filter(|(_, belief)| relation.is_none_or(|r| r == belief.relation));
+        asked
+            .map(|(version, belief)| {
+                let properties = self.properties(world, &belief.head);
+                row(&[(version, belief)], &properties)
+            })
+            .collect()
     }
 
     fn nodes_row(&self, world: &World, asked: Option<&str>) -> Vec<Row<u32>> {

@@ -66,6 +66,7 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
     let help = sign_help(text, at)
         .or_else(|| foreign(&text[at..end]))
         .or_else(|| foreign(word_before(text, at)))
+        .or_else(|| end_alone(&text[at..end], &expected))
         .or_else(|| help(&text[at..end], &expected));
     let message = match expected.as_slice() {
         [] => format!("{found} is not expected here"),
@@ -112,6 +113,15 @@ fn alternatives(words: &[&str]) -> String {
         }
         _ => format!("{} or another of {}", words[..EXPECTED_MAX].join(", "), words.len()),
     }
+}
+
+/// The end of a query that stands where a statement begins.
+fn end_alone(word: &str, expected: &[&str]) -> Option<String> {
+    let end = ["FORGET", "RETRACT", "CONFIRM", "DOUBT"]
+        .into_iter()
+        .find(|end| end.eq_ignore_ascii_case(word) && expected.contains(&"a statement"))?;
+    let by = if matches!(end, "CONFIRM" | "DOUBT") { " BY 0.5" } else { "" };
+    Some(format!("say what first: MATCH (:Label 'key')-[f]->() {end} f{by}"))
 }
 
 fn foreign(word: &str) -> Option<String> {

@@ -17,7 +17,6 @@
 
 pub mod ast;
 mod error;
-mod expr;
 mod parse;
 mod scan;
 mod suggest;
@@ -31,8 +30,16 @@ pub use suggest::closest;
 
 /// Parses a script: statements separated by `;`.
 pub fn parse(text: &str) -> Result<Vec<ast::Statement>, SyntaxError> {
-    scan::check(text)?;
-    parse::script(text)
+    let stack = (scan::check(text)? + 1) * STACK_PER_BRACKET;
+    stacker::maybe_grow(stack, stack * 2, || parse::script(text))
+}
+
+/// What the parser's stack may need for each bracket that is open, in bytes.
+const STACK_PER_BRACKET: usize = 128 << 10;
+
+/// Every keyword of MemQL, in capitals, in no particular order.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    words::keywords()
 }
 
 /// Whether the text may go on: a quote or comment is open, or no `;` ends it. A shell asks for

@@ -10,17 +10,19 @@ pub const TEXT_BYTES_MAX: usize = 1 << 20;
 /// The deepest nesting of brackets.
 pub const NESTING_MAX: usize = 128;
 
-/// Checks the text; `Ok` says that brackets pair up and every quote is closed.
-pub(crate) fn check(text: &str) -> Result<(), SyntaxError> {
+/// Checks the text: brackets pair up and every quote is closed. Gives how deep brackets nest.
+pub(crate) fn check(text: &str) -> Result<usize, SyntaxError> {
     if text.len() > TEXT_BYTES_MAX {
         let message =
             format!("the text has {} bytes, more than the limit of {TEXT_BYTES_MAX}", text.len());
         return Err(SyntaxError::new(message, 0, 0).help("send it in smaller pieces"));
     }
     let mut open: Vec<(usize, u8)> = Vec::new();
+    let mut deepest = 0;
     walk(text, &mut |at, byte| match byte {
         b'(' | b'[' | b'{' => {
             open.push((at, byte));
+            deepest = deepest.max(open.len());
             nested(&open, at)
         }
         b')' | b']' | b'}' => close(&mut open, at, byte),
@@ -32,7 +34,7 @@ pub(crate) fn check(text: &str) -> Result<(), SyntaxError> {
             let help = format!("close it with `{}`", partner(byte) as char);
             Err(SyntaxError::new(message, at, at + 1).help(help))
         }
-        None => Ok(()),
+        None => Ok(deepest),
     }
 }
 

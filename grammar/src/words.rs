@@ -1,5 +1,8 @@
 //! What the rules of the grammar are called in an error message.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use pest::error::{Error, ErrorVariant, InputLocation};
 
 use crate::error::SyntaxError;
@@ -10,7 +13,7 @@ use crate::suggest::closest;
 const EXPECTED_MAX: usize = 8;
 
 /// Words that MemQL does not know, and what it says instead.
-const FOREIGN: [(&str, &str); 25] = [
+const FOREIGN: [(&str, &str); 26] = [
     ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
     ("MERGE", "write REMEMBER, which merges what it already knows"),
     ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
@@ -25,22 +28,23 @@ const FOREIGN: [(&str, &str); 25] = [
     ),
     ("SET", "write REMEMBER (:Label 'key' {property: value})"),
     ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
-    ("OPTIONAL", "write two queries, with the part that may be missing in one of them"),
-    ("WITH", "a later MATCH sees the names of an earlier one; group in RETURN"),
-    ("LET", "write the expression where it is needed"),
-    ("FILTER", "write WHERE behind the pattern"),
-    ("UNWIND", "return the list whole"),
-    ("UNION", "write two queries"),
-    ("CALL", "write the steps as MATCH clauses"),
-    ("CASE", "return the value and decide outside the query"),
-    ("EXISTS", "write the pattern in MATCH, and RETURN DISTINCT"),
-    ("WHEN", "return the value and decide outside the query"),
-    ("DURATION", "write the instants themselves, as DATE '2023-05-08'"),
-    ("shortestPath", "write p = (a)-[f]->{1,5}(b), and ORDER BY length(p) LIMIT 1"),
-    ("RECALL", "write SEARCH or MATCH BEAM"),
+    ("FOREACH", "write one REMEMBER for each, or import a file"),
+    ("LOAD", "import the file from the shell: engraph import <db> csv FILE"),
+    ("USE", "open the other database"),
+    ("GROUP", "a column of RETURN that is no aggregate groups the rows"),
+    ("HAVING", "write WITH columns WHERE condition"),
+    ("FROM", "write MATCH (pattern), or UNWIND list AS x"),
+    ("JOIN", "write the patterns in one MATCH, joined by the names they share"),
+    ("NEXT", "write WITH, or a further MATCH"),
+    ("CONSTRAINT", "a key is unique within its label already"),
+    ("FINISH", "leave RETURN out, or write RETRACT, CONFIRM, DOUBT or FORGET"),
+    ("KEEP", "write the path search in front of the pattern, as in SHORTEST 2 (a)-[f]->{1,5}(b)"),
+    ("REPEATABLE", "write WALK in front of the pattern"),
+    ("DIFFERENT", "write TRAIL in front of the pattern, or nothing: no fact is met twice"),
+    ("CONSOLIDATE", "OBSERVE stores turns; what is drawn from them comes in a later version"),
+    ("ANCHOR", "find the entity with SEARCH or by its key"),
     ("TEXT", "search BY VECTOR"),
     ("HYBRID", "search BY VECTOR"),
-    ("PROFILE", "write EXPLAIN"),
     ("TRANSITIVE", "ask for a chain of facts where you need it, as -[:relation]->{1,5}"),
 ];
 
@@ -140,11 +144,6 @@ fn word_before(text: &str, at: usize) -> &str {
 
 fn help(found: &str, expected: &[&'static str]) -> Option<String> {
     let is_word = found.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    if matches!(found.to_ascii_uppercase().as_str(), "ORDER" | "SKIP" | "LIMIT")
-        && expected.contains(&"RETURN")
-    {
-        return Some(format!("{} stands behind RETURN", found.to_ascii_uppercase()));
-    }
     if found.eq_ignore_ascii_case("CONFIDENCE") {
         return Some("write CONFIDENCE >= 0.8, or f.confidence in WHERE".to_owned());
     }
@@ -157,7 +156,8 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
 
 /// Signs of other languages, and what MemQL writes.
 fn sign_help(text: &str, at: usize) -> Option<String> {
-    const SIGNS: [(&str, &str); 4] = [("==", "="), ("&&", "AND"), ("||", "OR"), ("!", "NOT")];
+    const SIGNS: [(&str, &str); 5] =
+        [("==", "="), ("&&", "AND"), ("&", "|"), ("!", "NOT"), (":=", "=")];
     let before = text[..at].chars().next_back().map_or(0, char::len_utf8);
     let sign = |start: usize| SIGNS.iter().find(|(sign, _)| text[start..].starts_with(sign));
     let (sign, mend) = sign(at - before).or_else(|| sign(at))?;
@@ -187,9 +187,27 @@ fn token(text: &str, at: usize) -> (String, usize) {
 fn word(rule: Rule) -> &'static str {
     match rule {
         Rule::EOI => "the end of the text",
-        Rule::script | Rule::explain | Rule::query => "a statement",
-        Rule::path_pattern | Rule::node_pattern => "a node `(...)`",
-        Rule::relation_pattern | Rule::left_end | Rule::fact_link => "a relation `-[...]->`",
+        Rule::script | Rule::explain | Rule::query | Rule::pipeline => "a statement",
+        Rule::path_pattern
+        | Rule::node_pattern
+        | Rule::path_value
+        | Rule::shortest_call
+        | Rule::inner_match
+        | Rule::rule_path
+        | Rule::rule_node => "a node `(...)`",
+        Rule::path_search
+        | Rule::cheapest
+        | Rule::all_shortest
+        | Rule::any_shortest
+        | Rule::shortest_groups
+        | Rule::shortest
+        | Rule::any_paths
+        | Rule::all_paths
+        | Rule::path_mode
+        | Rule::path_time => "a path search",
+        Rule::relation_pattern | Rule::left_end | Rule::fact_link | Rule::rule_link => {
+            "a relation `-[...]->`"
+        }
         Rule::right_end | Rule::to_tail => "`->`",
         Rule::relation_filter => "`[`",
         Rule::label_filter => "`:`",
@@ -207,6 +225,21 @@ fn word(rule: Rule) -> &'static str {
         Rule::expression
         | Rule::sum
         | Rule::call
+        | Rule::function_name
+        | Rule::dotted_name
+        | Rule::case
+        | Rule::case_operand
+        | Rule::exists
+        | Rule::counted
+        | Rule::collected
+        | Rule::predicate
+        | Rule::quantified
+        | Rule::reduction
+        | Rule::comprehension
+        | Rule::pattern_comprehension
+        | Rule::least_integer
+        | Rule::duration
+        | Rule::slice_from
         | Rule::list
         | Rule::parameter
         | Rule::float
@@ -226,10 +259,23 @@ fn word(rule: Rule) -> &'static str {
         Rule::name | Rule::plain_name | Rule::quoted_name | Rule::quoted_part => "a name",
         Rule::variable => "a name",
         Rule::all_columns => "`*`",
-        Rule::property | Rule::index | Rule::has_label | Rule::is_null | Rule::is_not_null => {
-            "an operator"
-        }
-        Rule::or
+        Rule::property
+        | Rule::index
+        | Rule::slice_to
+        | Rule::has_label
+        | Rule::is_null
+        | Rule::is_not_null
+        | Rule::is_truth
+        | Rule::like
+        | Rule::overlaps
+        | Rule::equals
+        | Rule::precedes
+        | Rule::succeeds
+        | Rule::immediately_precedes
+        | Rule::immediately_succeeds
+        | Rule::power
+        | Rule::concat
+        | Rule::or
         | Rule::xor
         | Rule::and
         | Rule::starts_with
@@ -247,7 +293,31 @@ fn word(rule: Rule) -> &'static str {
         | Rule::multiply
         | Rule::divide
         | Rule::remainder => "an operator",
-        Rule::match_clause | Rule::beam_width => "MATCH",
+        Rule::match_clause => "MATCH",
+        Rule::beam_width => "BEAM",
+        Rule::with_clause => "WITH",
+        Rule::let_clause => "LET",
+        Rule::let_item => "a name",
+        Rule::filter_clause => "FILTER",
+        Rule::unwind_clause => "UNWIND",
+        Rule::procedure_call | Rule::subquery_call => "CALL",
+        Rule::recall_clause => "RECALL",
+        Rule::yields => "YIELD",
+        Rule::union => "UNION",
+        Rule::case_branch => "WHEN",
+        Rule::case_else => "ELSE",
+        Rule::all_time => "ALL",
+        Rule::preferred => "`~`",
+        Rule::import_list => "`(`",
+        Rule::yield_item | Rule::procedure_name | Rule::indexed => "a name",
+        Rule::nulls_first | Rule::nulls_last => "NULLS",
+        Rule::columns => "an expression",
+        Rule::ordering => "ORDER",
+        Rule::define_rule | Rule::define_recipe | Rule::define_index => "DEFINE",
+        Rule::drop => "DROP",
+        Rule::session_set | Rule::session_reset => "SESSION",
+        Rule::session_valid => "VALID_TIME",
+        Rule::session_system => "SYSTEM_TIME",
         Rule::search_clause => "SEARCH",
         Rule::return_clause => "RETURN",
         Rule::retract_clause => "RETRACT",
@@ -260,7 +330,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::from_to | Rule::valid_from => "FROM",
         Rule::between => "BETWEEN",
         Rule::confidence_floor | Rule::confidence_policy | Rule::fact_confidence => "CONFIDENCE",
-        Rule::intent_only | Rule::default_intent | Rule::fact_intent => "INTENT",
+        Rule::intent_filter | Rule::default_intent | Rule::fact_intent => "INTENT",
         Rule::expand_width => "EXPAND",
         Rule::score_by => "SCORE",
         Rule::order_by => "ORDER",
@@ -273,7 +343,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::conflict_threshold => "THRESHOLD",
         Rule::symmetric => "SYMMETRIC",
         Rule::inverse_of => "INVERSE",
-        Rule::show_relations => "SHOW",
+        Rule::show => "SHOW",
         Rule::remember => "REMEMBER",
         Rule::fact_validity => "VALID",
         Rule::valid_to => "TO",
@@ -289,79 +359,20 @@ fn word(rule: Rule) -> &'static str {
 
 /// The text of a keyword rule; none for any other rule.
 pub(crate) fn keyword_text(rule: Rule) -> Option<&'static str> {
-    Some(match rule {
-        Rule::k_alias => "ALIAS",
-        Rule::k_all => "ALL",
-        Rule::k_and => "AND",
-        Rule::k_as => "AS",
-        Rule::k_asc => "ASC",
-        Rule::k_ascending => "ASCENDING",
-        Rule::k_beam => "BEAM",
-        Rule::k_begin => "BEGIN",
-        Rule::k_between => "BETWEEN",
-        Rule::k_by => "BY",
-        Rule::k_cardinality => "CARDINALITY",
-        Rule::k_commit => "COMMIT",
-        Rule::k_confidence => "CONFIDENCE",
-        Rule::k_confirm => "CONFIRM",
-        Rule::k_contains => "CONTAINS",
-        Rule::k_date => "DATE",
-        Rule::k_define => "DEFINE",
-        Rule::k_desc => "DESC",
-        Rule::k_descending => "DESCENDING",
-        Rule::k_distinct => "DISTINCT",
-        Rule::k_doubt => "DOUBT",
-        Rule::k_ends => "ENDS",
-        Rule::k_expand => "EXPAND",
-        Rule::k_explain => "EXPLAIN",
-        Rule::k_false => "FALSE",
-        Rule::k_for => "FOR",
-        Rule::k_forget => "FORGET",
-        Rule::k_from => "FROM",
-        Rule::k_in => "IN",
-        Rule::k_intent => "INTENT",
-        Rule::k_inverse => "INVERSE",
-        Rule::k_is => "IS",
-        Rule::k_limit => "LIMIT",
-        Rule::k_many => "MANY",
-        Rule::k_match => "MATCH",
-        Rule::k_not => "NOT",
-        Rule::k_null => "NULL",
-        Rule::k_observe => "OBSERVE",
-        Rule::k_observed => "OBSERVED",
-        Rule::k_of => "OF",
-        Rule::k_offset => "OFFSET",
-        Rule::k_one => "ONE",
-        Rule::k_or => "OR",
-        Rule::k_order => "ORDER",
-        Rule::k_relation => "RELATION",
-        Rule::k_relations => "RELATIONS",
-        Rule::k_remember => "REMEMBER",
-        Rule::k_retract => "RETRACT",
-        Rule::k_return => "RETURN",
-        Rule::k_rollback => "ROLLBACK",
-        Rule::k_score => "SCORE",
-        Rule::k_search => "SEARCH",
-        Rule::k_session => "SESSION",
-        Rule::k_show => "SHOW",
-        Rule::k_skip => "SKIP",
-        Rule::k_source => "SOURCE",
-        Rule::k_starts => "STARTS",
-        Rule::k_symmetric => "SYMMETRIC",
-        Rule::k_system_time => "SYSTEM_TIME",
-        Rule::k_threshold => "THRESHOLD",
-        Rule::k_timestamp => "TIMESTAMP",
-        Rule::k_to => "TO",
-        Rule::k_top => "TOP",
-        Rule::k_true => "TRUE",
-        Rule::k_turn => "TURN",
-        Rule::k_unknown => "UNKNOWN",
-        Rule::k_valid => "VALID",
-        Rule::k_valid_time => "VALID_TIME",
-        Rule::k_vector => "VECTOR",
-        Rule::k_where => "WHERE",
-        Rule::k_with => "WITH",
-        Rule::k_xor => "XOR",
-        _ => return None,
-    })
+    KEYWORDS.get(&rule).map(String::as_str)
+}
+
+/// Every keyword by its rule, whose name is `k_` and the word.
+static KEYWORDS: LazyLock<BTreeMap<Rule, String>> = LazyLock::new(|| {
+    let text = |rule: Rule| match rule {
+        Rule::k_shortest_path => Some("shortestPath".to_owned()),
+        Rule::k_all_shortest_paths => Some("allShortestPaths".to_owned()),
+        rule => format!("{rule:?}").strip_prefix("k_").map(str::to_uppercase),
+    };
+    Rule::all_rules().iter().filter_map(|rule| Some((*rule, text(*rule)?))).collect()
+});
+
+/// Every keyword, in capitals.
+pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.values().map(String::as_str)
 }

@@ -5,9 +5,14 @@ use std::sync::LazyLock;
 use pest::iterators::Pair;
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 
-use crate::ast::{BinaryOp, Call, Expr, ExprKind, Literal, Name, Span, UnaryOp};
+use super::pattern::path_value;
+use super::query::{inner, match_of, matching, query};
+use super::{Result, Rule, children, incomplete, name, next, number, only, says, span, unexpected};
+use crate::ast::{
+    BinaryOp, Call, Case, Comprehension, Expr, ExprKind, Literal, Name, Quantifier, QueryEnd,
+    Reduce, Return, ReturnItem, Span, UnaryOp,
+};
 use crate::error::SyntaxError;
-use crate::parse::{Result, Rule, children, name, next, number, only, span, unexpected};
 
 /// The longest chain of operators in one expression; chains of `AND` or of `OR` count once.
 pub(crate) const DEPTH_MAX: usize = 256;
@@ -30,10 +35,20 @@ static OPERATORS: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
             | left(Rule::ends_with)
             | left(Rule::contains)
             | left(Rule::member)
+            | left(Rule::like)
+            | left(Rule::overlaps)
+            | left(Rule::equals)
+            | left(Rule::precedes)
+            | left(Rule::succeeds)
+            | left(Rule::immediately_precedes)
+            | left(Rule::immediately_succeeds)
             | Op::postfix(Rule::is_null)
-            | Op::postfix(Rule::is_not_null))
+            | Op::postfix(Rule::is_not_null)
+            | Op::postfix(Rule::is_truth))
+        .op(left(Rule::concat))
         .op(left(Rule::add) | left(Rule::subtract))
         .op(left(Rule::multiply) | left(Rule::divide) | left(Rule::remainder))
+        .op(Op::infix(Rule::power, Assoc::Right))
         .op(Op::prefix(Rule::negative) | Op::prefix(Rule::positive))
         .op(Op::postfix(Rule::property) | Op::postfix(Rule::index) | Op::postfix(Rule::has_label))
 });
@@ -55,6 +70,8 @@ pub(crate) fn sum(pair: Pair<'_, Rule>) -> Result<Expr> {
 struct Deep {
     expr: Expr,
     depth: usize,
+    /// The last operand of a comparison without brackets, which `a < b < c` compares again.
+    last: Option<Expr>,
 }
 
 impl Deep {
@@ -63,7 +80,7 @@ impl Deep {
             let message = format!("operators nest deeper than the limit of {DEPTH_MAX}");
             return Err(SyntaxError::new(message, span.start, span.end));
         }
-        Ok(Self { expr: Expr { kind, span }, depth })
+        Ok(Self { expr: Expr { kind, span }, depth, last: None })
     }
 }
 
@@ -100,22 +117,33 @@ fn primary(pair: Pair<'_, Rule>) -> Result<Deep> {
     let at = span(&pair);
     let literal = |literal| Deep::new(ExprKind::Literal(literal), at, 1);
     match pair.as_rule() {
-        Rule::expression => deep(pair),
+        // What stands in brackets is no part of a chain of comparisons.
+        Rule::expression => Ok(Deep { last: None, ..deep(pair)? }),
+        Rule::slice_from | Rule::slice_to => deep(only(pair)?),
         Rule::null => literal(Literal::Null),
         Rule::yes => literal(Literal::Bool(true)),
         Rule::no => literal(Literal::Bool(false)),
         Rule::integer => literal(Literal::Int(number(&pair)?)),
+        Rule::least_integer => literal(Literal::Int(i64::MIN)),
         Rule::float => literal(Literal::Float(float(&pair)?)),
         Rule::string => literal(Literal::String(string(pair)?)),
         Rule::date => literal(Literal::Date(string(only(pair)?)?)),
         Rule::timestamp => literal(Literal::Timestamp(string(only(pair)?)?)),
+        Rule::duration => literal(Literal::Duration(string(only(pair)?)?)),
         Rule::parameter => Deep::new(ExprKind::Parameter(name(only(pair)?)?.text), at, 1),
         Rule::variable => Deep::new(ExprKind::Variable(name(pair)?.text), at, 1),
         Rule::call => call(pair),
-        Rule::list => {
-            let (items, depth) = all(children(pair))?;
-            Deep::new(ExprKind::List(items), at, depth + 1)
+        Rule::list => list(pair),
+        Rule::case => case(pair),
+        Rule::exists => Deep::new(ExprKind::Exists(Box::new(inner(only(pair)?)?)), at, 1),
+        Rule::counted => Deep::new(ExprKind::Count(Box::new(inner(only(pair)?)?)), at, 1),
+        Rule::collected => Deep::new(ExprKind::Collect(Box::new(query(only(pair)?)?)), at, 1),
+        Rule::path_value => {
+            let query = matching(match_of(path_value(pair)?, None), None);
+            Deep::new(ExprKind::Exists(Box::new(query)), at, 1)
         }
+        Rule::predicate => predicate(pair),
+        Rule::reduction => reduction(pair),
         Rule::map => {
             let (entries, depth) = entries(pair)?;
             Deep::new(ExprKind::Map(entries), at, depth + 1)
@@ -151,13 +179,14 @@ fn postfix(operand: Result<Deep>, operator: Pair<'_, Rule>) -> Result<Deep> {
     let (kind, depth) = match operator.as_rule() {
         Rule::property => (ExprKind::Property(inner, name(only(operator)?)?), operand.depth),
         Rule::index => {
-            let index = deep(only(operator)?)?;
-            (ExprKind::Index(inner, Box::new(index.expr)), operand.depth.max(index.depth))
+            let (kind, depth) = index(inner, operator)?;
+            (kind, operand.depth.max(depth))
         }
         Rule::has_label => {
             let labels = children(operator).map(name).collect::<Result<_>>()?;
             (ExprKind::HasLabel(inner, labels), operand.depth)
         }
+        Rule::is_truth => (is_truth(inner, &operator), operand.depth + 1),
         Rule::is_null => (ExprKind::Unary(UnaryOp::IsNull, inner), operand.depth),
         _ => (ExprKind::Unary(UnaryOp::IsNotNull, inner), operand.depth),
     };
@@ -180,15 +209,61 @@ fn infix(left: Result<Deep>, operator: Pair<'_, Rule>, right: Result<Deep>) -> R
         Rule::ends_with => BinaryOp::EndsWith,
         Rule::contains => BinaryOp::Contains,
         Rule::member => BinaryOp::In,
+        Rule::like => BinaryOp::Like,
+        Rule::overlaps => BinaryOp::Overlaps,
+        Rule::equals => BinaryOp::Equals,
+        Rule::precedes => BinaryOp::Precedes,
+        Rule::succeeds => BinaryOp::Succeeds,
+        Rule::immediately_precedes => BinaryOp::ImmediatelyPrecedes,
+        Rule::immediately_succeeds => BinaryOp::ImmediatelySucceeds,
         Rule::add => BinaryOp::Add,
         Rule::subtract => BinaryOp::Subtract,
         Rule::multiply => BinaryOp::Multiply,
         Rule::divide => BinaryOp::Divide,
         Rule::remainder => BinaryOp::Remainder,
+        Rule::power => BinaryOp::Power,
+        Rule::concat => BinaryOp::Concat,
         _ => return Err(unexpected(&operator)),
     };
     let depth = left.depth.max(right.depth) + 1;
-    Deep::new(ExprKind::Binary(op, Box::new(left.expr), Box::new(right.expr)), at, depth)
+    if !is_comparison(op) {
+        return Deep::new(
+            ExprKind::Binary(op, Box::new(left.expr), Box::new(right.expr)),
+            at,
+            depth,
+        );
+    }
+    compared(op, left, right, at)
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    matches!(op, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
+}
+
+/// A comparison; behind another one without brackets, both must hold: `a < b < c`.
+fn compared(op: BinaryOp, left: Deep, right: Deep, at: Span) -> Result<Deep> {
+    let depth = left.depth.max(right.depth) + 1;
+    let last = Some(right.expr.clone());
+    let compare = |operand: Expr, right: Expr, span: Span| Expr {
+        kind: ExprKind::Binary(op, Box::new(operand), Box::new(right)),
+        span,
+    };
+    let kind = match left.last {
+        None => compare(left.expr, right.expr, at).kind,
+        Some(operand) => {
+            let span = Span { start: operand.span.start, end: at.end };
+            let next = compare(operand, right.expr, span);
+            match left.expr.kind {
+                ExprKind::And(mut parts) => {
+                    parts.push(next);
+                    ExprKind::And(parts)
+                }
+                kind => ExprKind::And(vec![Expr { kind, span: left.expr.span }, next]),
+            }
+        }
+    };
+    Ok(Deep { last, ..Deep::new(kind, at, depth + 1)? })
 }
 
 /// `a AND b AND c` as one flat node.
@@ -201,6 +276,151 @@ fn chain(left: Deep, rule: Rule, right: Deep, at: Span) -> Result<Deep> {
     parts.push(right.expr);
     let kind = if rule == Rule::and { ExprKind::And(parts) } else { ExprKind::Or(parts) };
     Deep::new(kind, at, depth)
+}
+
+/// `[i]`, `[from..to]`, `[from..]` or `[..to]`, and how deep what stands in it is.
+fn index(list: Box<Expr>, pair: Pair<'_, Rule>) -> Result<(ExprKind, usize)> {
+    let (mut from, mut to, mut is_slice, mut depth) = (None, None, false, 0);
+    for pair in children(pair) {
+        is_slice |= pair.as_rule() == Rule::slice_to;
+        let into = if pair.as_rule() == Rule::slice_to { &mut to } else { &mut from };
+        if let Some(bound) = children(pair).next() {
+            let bound = deep(bound)?;
+            depth = depth.max(bound.depth);
+            *into = Some(Box::new(bound.expr));
+        }
+    }
+    Ok(match from {
+        Some(place) if !is_slice => (ExprKind::Index(list, place), depth),
+        from => (ExprKind::Slice(list, from, to), depth),
+    })
+}
+
+fn is_truth(inner: Box<Expr>, pair: &Pair<'_, Rule>) -> ExprKind {
+    let op = match () {
+        () if says(pair, Rule::k_true) => UnaryOp::IsTrue,
+        () if says(pair, Rule::k_false) => UnaryOp::IsFalse,
+        () => UnaryOp::IsNull,
+    };
+    let span = inner.span;
+    let kind = ExprKind::Unary(op, inner);
+    match says(pair, Rule::k_not) {
+        true => ExprKind::Unary(UnaryOp::Not, Box::new(Expr { kind, span })),
+        false => kind,
+    }
+}
+
+fn list(pair: Pair<'_, Rule>) -> Result<Deep> {
+    let at = span(&pair);
+    let first = children(pair.clone()).next();
+    match first.map(|first| (first.as_rule(), first)) {
+        Some((Rule::comprehension, pair)) => {
+            let (comprehension, depth) = comprehension(pair)?;
+            Deep::new(ExprKind::Comprehension(Box::new(comprehension)), at, depth + 1)
+        }
+        Some((Rule::pattern_comprehension, pair)) => pattern_comprehension(pair),
+        _ => {
+            let (items, depth) = all(children(pair))?;
+            Deep::new(ExprKind::List(items), at, depth + 1)
+        }
+    }
+}
+
+/// `x IN list WHERE c | e`, and how deep it is.
+fn comprehension(pair: Pair<'_, Rule>) -> Result<(Comprehension, usize)> {
+    let whole = span(&pair);
+    let mut parts = children(pair).filter(|pair| pair.as_rule() != Rule::member);
+    let variable = name(next(&mut parts, whole)?)?;
+    let list = deep(next(&mut parts, whole)?)?;
+    let mut depth = list.depth;
+    let (mut condition, mut item) = (None, None);
+    for pair in parts {
+        let is_condition = pair.as_rule() == Rule::where_clause;
+        let part = deep(if is_condition { only(pair)? } else { pair })?;
+        depth = depth.max(part.depth);
+        *(if is_condition { &mut condition } else { &mut item }) = Some(part.expr);
+    }
+    Ok((Comprehension { variable, list: list.expr, condition, item }, depth))
+}
+
+fn pattern_comprehension(pair: Pair<'_, Rule>) -> Result<Deep> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let variable = parts.next_if(|pair| pair.as_rule() == Rule::variable).map(name).transpose()?;
+    let mut pattern = path_value(next(&mut parts, whole)?)?;
+    pattern.variable = variable;
+    let condition = parts.next_if(|pair| pair.as_rule() == Rule::where_clause);
+    let condition = condition.map(|pair| expression(only(pair)?)).transpose()?;
+    let item = deep(next(&mut parts, whole)?)?;
+    let depth = item.depth;
+    let column = ReturnItem { expr: item.expr, name: "item".to_owned(), named: true };
+    let columns = Return { items: vec![column], ..Return::default() };
+    let query = matching(match_of(pattern, condition), Some(QueryEnd::Return(columns)));
+    Deep::new(ExprKind::Collect(Box::new(query)), whole, depth + 1)
+}
+
+fn predicate(pair: Pair<'_, Rule>) -> Result<Deep> {
+    let whole = span(&pair);
+    let word = children(pair.clone()).next().ok_or_else(|| incomplete(whole))?;
+    let quantifier = match () {
+        () if says(&word, Rule::k_all) => Quantifier::All,
+        () if says(&word, Rule::k_any) => Quantifier::Any,
+        () if says(&word, Rule::k_none) => Quantifier::None,
+        () => Quantifier::Single,
+    };
+    let mut depth = 0;
+    let mut parts = children(pair).skip(1);
+    let variable = name(next(&mut parts, whole)?)?;
+    let mut part = |pair: Pair<'_, Rule>| {
+        let part = deep(pair)?;
+        depth = depth.max(part.depth);
+        Ok::<_, SyntaxError>(part.expr)
+    };
+    let list = part(next(&mut parts, whole)?)?;
+    let condition = Some(part(only(next(&mut parts, whole)?)?)?);
+    let each = Box::new(Comprehension { variable, list, condition, item: None });
+    Deep::new(ExprKind::Quantified(quantifier, each), whole, depth + 1)
+}
+
+fn reduction(pair: Pair<'_, Rule>) -> Result<Deep> {
+    let whole = span(&pair);
+    let mut depth = 0;
+    let mut parts = children(pair);
+    let mut part = |pair: Pair<'_, Rule>| {
+        let part = deep(pair)?;
+        depth = depth.max(part.depth);
+        Ok::<_, SyntaxError>(part.expr)
+    };
+    let total = name(next(&mut parts, whole)?)?;
+    let first = part(next(&mut parts, whole)?)?;
+    let variable = name(next(&mut parts, whole)?)?;
+    let list = part(next(&mut parts, whole)?)?;
+    let next = part(next(&mut parts, whole)?)?;
+    let reduce = Reduce { total, first, variable, list, next };
+    Deep::new(ExprKind::Reduce(Box::new(reduce)), whole, depth + 1)
+}
+
+fn case(pair: Pair<'_, Rule>) -> Result<Deep> {
+    let whole = span(&pair);
+    let mut depth = 0;
+    let mut part = |pair: Pair<'_, Rule>| {
+        let part = deep(pair)?;
+        depth = depth.max(part.depth);
+        Ok::<_, SyntaxError>(part.expr)
+    };
+    let mut case = Case { operand: None, branches: Vec::new(), otherwise: None };
+    for pair in children(pair) {
+        let at = span(&pair);
+        let rule = pair.as_rule();
+        let mut parts = children(pair);
+        let first = part(next(&mut parts, at)?)?;
+        match rule {
+            Rule::case_operand => case.operand = Some(Box::new(first)),
+            Rule::case_branch => case.branches.push((first, part(next(&mut parts, at)?)?)),
+            _ => case.otherwise = Some(Box::new(first)),
+        }
+    }
+    Deep::new(ExprKind::Case(case), whole, depth + 1)
 }
 
 fn call(pair: Pair<'_, Rule>) -> Result<Deep> {

@@ -1,0 +1,162 @@
+//! Pest pairs to the tree: one function per rule, of the same name.
+//!
+//! No pest type leaves this folder but `Rule`, which `words` names in messages.
+
+mod define;
+pub(crate) mod expr;
+mod pattern;
+mod query;
+
+use pest::Parser as _;
+use pest::iterators::Pair;
+use pest_derive::Parser;
+
+use crate::ast::{Amount, AmountKind, Explain, Name, Show, Span, Statement, StatementKind, Times};
+use crate::error::SyntaxError;
+use crate::words::{keyword_text, syntax_error};
+use define::{
+    alias, define_index, define_recipe, define_relation, define_rule, dropped, observe, remember,
+};
+use expr::string;
+use query::{query, session_set};
+
+/// The generated parser.
+#[derive(Parser)]
+#[grammar = "memql.pest"]
+pub(crate) struct MemQl;
+
+pub(crate) type Result<T> = std::result::Result<T, SyntaxError>;
+
+/// The whole text.
+pub(crate) fn script(text: &str) -> Result<Vec<Statement>> {
+    let pairs = MemQl::parse(Rule::script, text).map_err(|error| syntax_error(&error, text))?;
+    pairs
+        .flat_map(Pair::into_inner)
+        .filter(|pair| pair.as_rule() != Rule::EOI)
+        .map(statement)
+        .collect()
+}
+
+fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
+    let span = span(&pair);
+    let kind = match pair.as_rule() {
+        Rule::explain => StatementKind::Explain(explain(pair)?),
+        Rule::query => StatementKind::Query(query(pair)?),
+        Rule::define_relation => StatementKind::DefineRelation(define_relation(pair)?),
+        Rule::define_rule => StatementKind::DefineRule(define_rule(pair)?),
+        Rule::define_recipe => StatementKind::DefineRecipe(define_recipe(pair)?),
+        Rule::define_index => StatementKind::DefineIndex(define_index(pair)?),
+        Rule::drop => StatementKind::Drop(dropped(pair)?),
+        Rule::show => StatementKind::Show(show(pair)?),
+        Rule::session_set => StatementKind::SessionSet(session_set(pair)?),
+        Rule::session_reset => StatementKind::SessionSet(Times::default()),
+        Rule::remember => StatementKind::Remember(Box::new(remember(pair)?)),
+        Rule::alias => StatementKind::Alias(alias(pair)?),
+        Rule::observe => StatementKind::Observe(observe(pair)?),
+        Rule::begin => StatementKind::Begin,
+        Rule::commit => StatementKind::Commit,
+        Rule::rollback => StatementKind::Rollback,
+        _ => return Err(unexpected(&pair)),
+    };
+    Ok(Statement { kind, span })
+}
+
+fn explain(pair: Pair<'_, Rule>) -> Result<Explain> {
+    let whole = span(&pair);
+    let mut explain = (false, false, false);
+    for word in pair.clone().into_inner() {
+        match word.as_rule() {
+            Rule::k_profile => explain.0 = true,
+            Rule::k_rules => explain.1 = true,
+            Rule::k_json => explain.2 = true,
+            _ => {}
+        }
+    }
+    let (profile, rules, json) = explain;
+    Ok(Explain { profile, rules, json, query: query(next(&mut children(pair), whole)?)? })
+}
+
+fn show(pair: Pair<'_, Rule>) -> Result<Show> {
+    let whole = span(&pair);
+    let mut parts = children(pair);
+    let what = name(next(&mut parts, whole)?)?;
+    Ok(Show { what, name: parts.next().map(name).transpose()? })
+}
+
+pub(crate) fn amount(pair: Pair<'_, Rule>) -> Result<Amount> {
+    let span = span(&pair);
+    let inner = only(pair)?;
+    let kind = match inner.as_rule() {
+        Rule::integer => AmountKind::Literal(number(&inner)?),
+        _ => AmountKind::Parameter(name(only(inner)?)?.text),
+    };
+    Ok(Amount { kind, span })
+}
+
+/// A name; `variable` holds one.
+pub(crate) fn name(pair: Pair<'_, Rule>) -> Result<Name> {
+    match pair.as_rule() {
+        Rule::variable | Rule::name | Rule::quoted_name | Rule::function_name => name(only(pair)?),
+        Rule::plain_name | Rule::quoted_part | Rule::dotted_name => {
+            Ok(Name { text: pair.as_str().to_owned(), span: span(&pair) })
+        }
+        Rule::string => Ok(Name { span: span(&pair), text: string(pair)? }),
+        _ => Err(unexpected(&pair)),
+    }
+}
+
+/// A whole number that fits its type.
+pub(crate) fn number<T: std::str::FromStr>(pair: &Pair<'_, Rule>) -> Result<T> {
+    let at = span(pair);
+    pair.as_str()
+        .parse()
+        .map_err(|_| SyntaxError::new("this number is too large", at.start, at.end))
+}
+
+/// The pairs inside, keywords left out.
+pub(crate) fn children(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
+    pair.into_inner().filter(|pair| keyword_text(pair.as_rule()).is_none())
+}
+
+/// The first pair inside that is no keyword.
+pub(crate) fn only(pair: Pair<'_, Rule>) -> Result<Pair<'_, Rule>> {
+    let whole = span(&pair);
+    next(&mut children(pair), whole)
+}
+
+pub(crate) fn next<'i>(
+    pairs: &mut impl Iterator<Item = Pair<'i, Rule>>,
+    whole: Span,
+) -> Result<Pair<'i, Rule>> {
+    pairs.next().ok_or_else(|| incomplete(whole))
+}
+
+pub(crate) fn span(pair: &Pair<'_, Rule>) -> Span {
+    let span = pair.as_span();
+    Span { start: span.start(), end: span.end() }
+}
+
+/// Whether a keyword stands directly inside.
+pub(crate) fn says(pair: &Pair<'_, Rule>, keyword: Rule) -> bool {
+    pair.clone().into_inner().any(|pair| pair.as_rule() == keyword)
+}
+
+/// Sets what may be said once.
+pub(crate) fn once<T>(slot: &mut Option<T>, value: T, span: Span) -> Result<()> {
+    if slot.is_some() {
+        return Err(SyntaxError::new("this is said twice", span.start, span.end)
+            .help("keep one of the two"));
+    }
+    *slot = Some(value);
+    Ok(())
+}
+
+// The grammar rules out both of these; an error is kinder than a panic should it ever be changed.
+pub(crate) fn incomplete(span: Span) -> SyntaxError {
+    SyntaxError::new("this is incomplete", span.start, span.end)
+}
+
+pub(crate) fn unexpected(pair: &Pair<'_, Rule>) -> SyntaxError {
+    let at = span(pair);
+    SyntaxError::new("this is not expected here", at.start, at.end)
+}

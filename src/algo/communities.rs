@@ -1,7 +1,7 @@
 //! Communities by modularity: Louvain (Blondel et al., "Fast unfolding of communities in large
-//! networks", 2008), where after each round only nodes whose neighbours moved are visited again,
-//! and communities that fell apart are split (both after Traag et al., "From Louvain to Leiden",
-//! 2019).
+//! networks", 2008) with two changes for what Traag et al. ("From Louvain to Leiden", 2019) found
+//! amiss. Only nodes whose neighbours moved are visited again, and a community that lost the node
+//! which held it together is split, which never lowers modularity.
 //!
 //! Nothing is drawn at random: nodes are visited in order, and ties go to the smaller label.
 
@@ -16,7 +16,7 @@ use crate::algo::{Network, Proceed};
 /// Rounds of moving and merging; each makes the network smaller, most end within ten.
 const ROUNDS_MAX: usize = 50;
 
-/// Visits of all the nodes in one round, most of which need a few.
+/// Visits in one round, for each of its nodes; most need a few.
 const VISITS_MAX: usize = 100;
 
 /// The least gain worth a move, as a part of the node's weight. Below it is rounding.

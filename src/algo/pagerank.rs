@@ -1,8 +1,9 @@
 //! PageRank by power iteration (Page, Brin, Motwani and Winograd, "The PageRank Citation Ranking",
 //! 1999). The iteration is our own, for petgraph's ignores weights and takes quadratic time.
 
-use engraph_storage::graph::NodeId;
 use std::iter::zip;
+
+use engraph_storage::graph::NodeId;
 
 use crate::algo::{EDGES_PER_CALL, Network, Proceed};
 

@@ -39,6 +39,14 @@ fn count(groups: &Groups) -> usize {
     groups.iter().map(|(_, group)| group + 1).max().unwrap_or(0)
 }
 
+/// The pieces of the groups that edges with a weight connect.
+fn pieces(edges: &[Plain], groups: &Groups) -> Vec<(NodeId, usize)> {
+    let group = |node: u64| groups[node as usize].1;
+    let inner = |&&(from, to, _, weight): &&Plain| weight > 0.0 && group(from) == group(to);
+    let inside: Vec<Plain> = edges.iter().filter(inner).copied().collect();
+    network(groups.len() as u64, &inside).components(&mut go).unwrap()
+}
+
 /// Every edge once among the nodes from `first` on.
 fn clique(first: u64, nodes: u64) -> impl Iterator<Item = Plain> {
     (0..nodes).flat_map(move |a| (0..a).map(move |b| (first + a, first + b, 10 * a + b, 1.0)))
@@ -102,10 +110,7 @@ proptest! {
     #[test]
     fn a_community_hangs_together(edges in edges(20), resolution in 0.2..3.0) {
         let groups = communities(NODES, &edges, resolution);
-        let group = |node: u64| groups[node as usize].1;
-        let inner = |&(from, to, _, weight): &Plain| weight > 0.0 && group(from) == group(to);
-        let inside: Vec<Plain> = edges.into_iter().filter(inner).collect();
-        prop_assert_eq!(network(NODES, &inside).components(&mut go).unwrap(), groups);
+        prop_assert_eq!(pieces(&edges, &groups), groups);
     }
 }
 
@@ -138,6 +143,33 @@ fn a_ring_of_cliques_is_found_over_several_levels() {
     let fine = communities(150, &edges, 3.0);
     let cliques: Vec<_> = (0..150).map(|node| (NodeId(node), (node / size) as usize)).collect();
     assert_eq!(fine, cliques);
+}
+
+#[test]
+fn a_community_that_lost_its_bridge_is_split() {
+    // Node 11 holds 5 to 3 and 8, then leaves them for 16. An edge without weight holds nothing.
+    let edges = [
+        (1, 10, 0, 2.0),
+        (2, 12, 1, 2.0),
+        (3, 8, 2, 2.0),
+        (4, 6, 3, 2.0),
+        (5, 5, 4, 2.0),
+        (5, 8, 5, 0.0),
+        (5, 11, 6, 1.0),
+        (9, 13, 7, 3.0),
+        (11, 3, 8, 3.0),
+        (11, 13, 9, 2.0),
+        (12, 7, 10, 2.0),
+        (14, 14, 11, 3.0),
+        (15, 0, 12, 3.0),
+        (15, 10, 13, 2.0),
+        (16, 6, 14, 1.0),
+        (16, 9, 15, 3.0),
+        (16, 11, 16, 3.0),
+    ];
+    let groups = communities(17, &edges, 1.0);
+    assert_eq!(groups[3].1, groups[8].1);
+    assert_eq!(pieces(&edges, &groups), groups);
 }
 
 #[test]

@@ -74,8 +74,10 @@ impl NetworkBuilder {
 
     /// The network. Fails if a weight is not a finite number of zero or more.
     pub(crate) fn finish(mut self) -> Result<Network, NetworkError> {
-        for edge in &mut self.edges {
-            edge.link.weight = checked(edge.link)?;
+        let good = |edge: &Edge| edge.link.weight.is_finite() && edge.link.weight >= 0.0;
+        if let Some(Edge { link: Link { fact, weight }, .. }) = self.edges.iter().find(|e| !good(e))
+        {
+            return Err(NetworkError::Weight { fact: *fact, weight: *weight });
         }
         self.edges.sort_unstable_by(|a, b| {
             let ids = |edge: &Edge| (edge.from, edge.to, edge.link.fact);
@@ -85,14 +87,6 @@ impl NetworkBuilder {
         self.nodes.sort_unstable();
         self.nodes.dedup();
         Network::sorted(self.nodes, self.edges)
-    }
-}
-
-/// The weight, with the one zero that sorts before no other.
-fn checked(Link { fact, weight }: Link) -> Result<f64, NetworkError> {
-    match weight.is_finite() && weight >= 0.0 {
-        true => Ok(weight.abs()),
-        false => Err(NetworkError::Weight { fact, weight }),
     }
 }
 

@@ -106,7 +106,11 @@ proptest! {
     }
 
     #[test]
-    fn pagerank_is_that_of_the_full_matrix(edges in edges(20), damping in 0.0..=1.0, rounds in 0_usize..30) {
+    fn pagerank_is_that_of_the_full_matrix(
+        edges in edges(20),
+        damping in 0.0..=1.0,
+        rounds in 0_usize..30,
+    ) {
         let ranks = network(NODES, &edges).pagerank(damping, rounds, -1.0, &mut go).unwrap();
         let dense = dense_pagerank(&edges, damping, rounds);
         for ((_, rank), dense) in ranks.iter().zip(&dense) {
@@ -118,12 +122,13 @@ proptest! {
 
     #[test]
     fn the_order_of_telling_does_not_count(
-        (told, again) in edges(25).prop_flat_map(|edges| (Just(edges.clone()), Just(edges).prop_shuffle()))
+        (told, again) in edges(25).prop_flat_map(|told| {
+            (Just(told.clone()), Just(told).prop_shuffle())
+        })
     ) {
         // Thirds make sums that depend on their order.
-        let thirds = |edges: Vec<Plain>| -> Vec<Plain> {
-            edges.into_iter().map(|(from, to, fact, weight)| (from, to, fact, weight / 3.0)).collect()
-        };
+        let third = |(from, to, fact, weight): Plain| (from, to, fact, weight / 3.0);
+        let thirds = |edges: Vec<Plain>| edges.into_iter().map(third).collect::<Vec<_>>();
         let all = |edges: Vec<Plain>| {
             let network = network(NODES, &edges);
             let paths: Vec<_> = (0..NODES)

@@ -55,7 +55,8 @@ proptest! {
 
     #[test]
     fn the_shortest_path_is_the_least_of_all(edges in edges(14), to in 0..NODES, directed: bool) {
-        let path = network(NODES, &edges).shortest(NodeId(0), NodeId(to), directed, &mut go).unwrap();
+        let network = network(NODES, &edges);
+        let path = network.shortest(NodeId(0), NodeId(to), directed, &mut go).unwrap();
         let least = least(&ways(&edges, directed), 0, to, &Path::default());
         let least = least.map(|(total, _, nodes, facts)| {
             let steps = nodes.into_iter().map(NodeId).zip(facts.into_iter().map(FactId));
@@ -65,7 +66,11 @@ proptest! {
     }
 
     #[test]
-    fn distances_are_those_of_floyd_and_warshall(edges in edges(20), from in 0..NODES, directed: bool) {
+    fn distances_are_those_of_floyd_and_warshall(
+        edges in edges(20),
+        from in 0..NODES,
+        directed: bool,
+    ) {
         let found = network(NODES, &edges).distances(NodeId(from), directed, &mut go).unwrap();
         let all = &floyd_warshall(&ways(&edges, directed))[from as usize];
         let reached = (0..NODES).zip(all).filter(|(_, total)| total.is_finite());

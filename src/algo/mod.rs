@@ -74,10 +74,10 @@ impl NetworkBuilder {
 
     /// The network. Fails if a weight is not a finite number of zero or more.
     pub(crate) fn finish(mut self) -> Result<Network, NetworkError> {
-        let good = |edge: &Edge| edge.link.weight.is_finite() && edge.link.weight >= 0.0;
-        if let Some(Edge { link: Link { fact, weight }, .. }) = self.edges.iter().find(|e| !good(e))
-        {
-            return Err(NetworkError::Weight { fact: *fact, weight: *weight });
+        let good = |weight: f64| weight.is_finite() && weight >= 0.0;
+        if let Some(bad) = self.edges.iter().find(|edge| !good(edge.link.weight)) {
+            let Link { fact, weight } = bad.link;
+            return Err(NetworkError::Weight { fact, weight });
         }
         self.edges.sort_unstable_by(|a, b| {
             let ids = |edge: &Edge| (edge.from, edge.to, edge.link.fact);

@@ -170,6 +170,8 @@ fn a_community_that_lost_its_bridge_is_split() {
     ];
     let groups = communities(17, &edges, 1.0);
     assert_eq!(groups[3].1, groups[8].1);
+    assert_eq!(groups[11].1, groups[16].1);
+    assert_ne!(groups[5].1, groups[3].1);
     assert_eq!(pieces(&edges, &groups), groups);
 }
 

@@ -16,6 +16,7 @@
 //!
 //! Start at [`Engraph::open`].
 
+mod algo;
 mod bind;
 mod cell;
 mod database;

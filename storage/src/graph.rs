@@ -352,7 +352,7 @@ impl VersionRecord {
 }
 
 /// Which direction a traversal takes from a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// To tails: facts that have the node as head.
     Out,

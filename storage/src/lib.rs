@@ -11,6 +11,7 @@
 //! graph      the data             update, evidence  what an act does to held beliefs
 //! families   column families      key, record       bytes of keys and values
 //! store      open, snapshot       reader            typed reads
+//! meter      what reads cost      sample            what a typical node looks like
 //! transaction, facts, relations, forget             typed writes
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
@@ -32,11 +33,13 @@ mod identity;
 mod key;
 mod lock;
 mod log_scan;
+mod meter;
 mod overlay;
 mod reader;
 mod record;
 mod recovery;
 mod relations;
+mod sample;
 mod snapshots;
 mod stamp;
 mod store;
@@ -54,9 +57,11 @@ pub use facts::Outcome;
 pub use families::Family;
 pub use forget::Forgotten;
 pub use log_scan::Torn;
-pub use reader::Reader;
+pub use meter::{Counts, Meter};
+pub use reader::{EdgeMark, Reader};
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
+pub use sample::{Degree, Sample};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
 pub use upgrade::upgrade;

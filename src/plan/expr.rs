@@ -180,6 +180,54 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` on every expression directly inside, to be changed.
+    fn parts_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::Now
+            | ExprKind::Slot(..)
+            | ExprKind::Subquery(_) => {}
+            ExprKind::Property(inner, _)
+            | ExprKind::HasLabel(inner, _)
+            | ExprKind::Unary(_, inner) => visit(inner),
+            ExprKind::Index(left, right)
+            | ExprKind::HasKey(left, right)
+            | ExprKind::Binary(_, left, right) => [left, right].into_iter().for_each(|e| visit(e)),
+            ExprKind::Slice(list, from, to) => {
+                visit(list);
+                from.iter_mut().chain(to).for_each(|bound| visit(bound));
+            }
+            ExprKind::Call(_, parts)
+            | ExprKind::And(parts)
+            | ExprKind::Or(parts)
+            | ExprKind::List(parts) => parts.iter_mut().for_each(visit),
+            ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, part)| visit(part)),
+            ExprKind::Case(branches, otherwise) => {
+                branches.iter_mut().for_each(|(condition, value)| {
+                    visit(condition);
+                    visit(value);
+                });
+                otherwise.iter_mut().for_each(|value| visit(value));
+            }
+            ExprKind::Comprehension(each) | ExprKind::Quantified(_, each) => {
+                visit(&mut each.list);
+                each.condition.iter_mut().chain(&mut each.item).for_each(visit);
+            }
+            ExprKind::Reduce(reduce) => {
+                [&mut reduce.first, &mut reduce.list, &mut reduce.next].into_iter().for_each(visit);
+            }
+        }
+    }
+
+    /// Calls `visit` on every plan within.
+    pub(crate) fn subqueries(&mut self, visit: &mut dyn FnMut(&mut Subquery)) {
+        if let ExprKind::Subquery(subquery) = &mut self.kind {
+            visit(subquery);
+        }
+        self.parts_mut(&mut |part| part.subqueries(visit));
+    }
+
     /// All conditions as one; none if there are none.
     pub(crate) fn all(mut conditions: Vec<Expr>, span: Span) -> Option<Expr> {
         match conditions.len() {

@@ -10,6 +10,8 @@ pub(crate) mod expr;
 pub(crate) mod optimize;
 pub(crate) mod order;
 pub(crate) mod pattern;
+pub(crate) mod procedure;
+mod scans;
 pub(crate) mod scope;
 mod tree;
 
@@ -17,7 +19,7 @@ use std::fmt;
 
 use engraph_storage::graph::{LabelId, PropertyId, RelationId, Side};
 
-use crate::algo::Procedure;
+use crate::plan::procedure::Procedure;
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
 use crate::plan::pattern::Pattern;
 use crate::plan::scope::{Scope, SystemTime};
@@ -149,6 +151,8 @@ pub(crate) struct Walk {
     pub(crate) floor: Option<Expr>,
     /// Of each input row only so many paths are wanted, the most confident first.
     pub(crate) most_confident: Option<Cut>,
+    /// What the row of a path must fulfil, so that it is one of these.
+    pub(crate) accept: Option<Expr>,
 }
 
 /// What a path may meet more than once.

@@ -190,6 +190,7 @@ impl<'s> Builder<'s> {
             search: PathSearch::All,
             floor: None,
             most_confident: None,
+            accept: None,
         };
         LogicalPlan::Walk { input, walk }
     }
@@ -260,6 +261,7 @@ impl<'s> Builder<'s> {
             search: walk.search,
             floor: None,
             most_confident: None,
+            accept: None,
         };
         LogicalPlan::Walk { input: Box::new(plan), walk }
     }

@@ -1,6 +1,6 @@
 //! A plan as a tree: its inputs, what each operator binds and what it reads.
 
-use crate::plan::expr::{Expr, Slot};
+use crate::plan::expr::{Expr, Slot, Subquery};
 use crate::plan::{LogicalPlan, PathSearch, Step};
 
 impl LogicalPlan {
@@ -184,7 +184,7 @@ impl LogicalPlan {
                     condition.iter().for_each(&mut *visit);
                 }
                 walk.search.exprs(visit);
-                walk.floor.iter().for_each(&mut *visit);
+                walk.floor.iter().chain(&walk.accept).for_each(&mut *visit);
             }
             Self::Filter { condition, .. } => visit(condition),
             Self::Search { query, top, condition, system, .. } => {
@@ -225,6 +225,33 @@ impl PathSearch {
             Self::All => {}
             Self::Shortest(count) | Self::Groups(count) => visit(count),
             Self::Cheapest(count, cost) => [count, cost].into_iter().for_each(visit),
+        }
+    }
+}
+
+impl LogicalPlan {
+    /// Calls `visit` on every plan within the expressions of this operator.
+    pub(crate) fn subqueries(&mut self, visit: &mut dyn FnMut(&mut Subquery)) {
+        self.exprs_mut(&mut |expr| expr.subqueries(visit));
+    }
+
+    /// Calls `visit` on the expressions of this operator that may hold a plan.
+    fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Self::Filter { condition, .. } => visit(condition),
+            Self::Project { items, .. } => items.iter_mut().for_each(|item| visit(&mut item.1)),
+            Self::Unwind { list, .. } => visit(list),
+            Self::Aggregate { keys, aggregates, .. } => {
+                keys.iter_mut().for_each(|key| visit(&mut key.1));
+                aggregates.iter_mut().filter_map(|one| one.argument.as_mut()).for_each(visit);
+            }
+            Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expr)),
+            Self::Search { condition, .. } => condition.iter_mut().for_each(visit),
+            Self::Match { pattern, .. } => pattern.conditions.iter_mut().for_each(visit),
+            Self::Walk { walk, .. } => {
+                walk.legs.iter_mut().filter_map(|leg| leg.1.as_mut()).for_each(visit);
+            }
+            _ => {}
         }
     }
 }

@@ -34,6 +34,7 @@ pub(super) fn period(r: &mut Reader<'_>) -> Option<Period> {
         relative::ahead,
         relative::from_period,
         relative::neighbour,
+        relative::unit_of,
         relative::rest_of_unit,
         calendar::recurring,
         calendar::day_of_month,
@@ -88,7 +89,7 @@ fn days_of_month(r: &mut Reader<'_>) -> Option<Period> {
 
 /// "2018-2020", "8-10 May 2023", "8 to 10 May".
 fn years(r: &mut Reader<'_>) -> Option<Period> {
-    let _ = r.word(&["from", "between", "in"]);
+    let _ = r.word(&["from", "between", "in", "on"]);
     let _ = r.word(&["the"]);
     let first = r.digits(&[super::Ending::None, super::Ending::Ordinal])?;
     if r.mark('-').is_none() {

@@ -291,6 +291,19 @@ pub(super) fn neighbour(r: &mut Reader<'_>) -> Option<Period> {
     Some(Period::anchored(span?))
 }
 
+/// "the week of 23 August 2023", "the weekend of the 8th", "the month of May": the unit that the
+/// other period begins in; of weekends, the first that has not ended.
+pub(super) fn unit_of(r: &mut Reader<'_>) -> Option<Period> {
+    let _ = r.word(&["the"]);
+    let weekend = r.word(&["weekend"]).map(|_| Cycle::Weekend);
+    let unit = weekend.or_else(|| r.named(MEASURES).map(|measure| measure.cycle))?;
+    r.word(&["of"])?;
+    let base = r.inner(point)?;
+    let span = unit.holding(base.span.from).or_else(|| unit.after(base.span.from))?;
+    let length = |span: Interval| span.to.checked_sub(span.from);
+    (length(base.span)? <= length(span)?).then_some(Period { span, ..base })
+}
+
 /// "the week before last": the one of the same kind.
 fn next_to(r: &mut Reader<'_>, cycle: Cycle, is_before: bool) -> Option<Period> {
     r.word(if is_before { &["last"] } else { &["next"] })?;

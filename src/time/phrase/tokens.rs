@@ -27,7 +27,7 @@ pub(super) enum Ending {
     None,
     /// `8th`.
     Ordinal,
-    /// `1990s`, `90's`.
+    /// `1990s`, `90's`; but `2019's` is the year.
     Plural,
 }
 
@@ -75,7 +75,11 @@ fn number(text: &str) -> (Kind, usize) {
     let (ending, length) = match tail.as_str() {
         "st" | "nd" | "rd" | "th" => (Ending::Ordinal, letters),
         "s" => (Ending::Plural, letters),
-        "" => possessive(rest).map_or((Ending::None, 0), |length| (Ending::Plural, length)),
+        "" => match possessive(rest) {
+            Some(length) if number.ends_with('0') => (Ending::Plural, length),
+            Some(length) => (Ending::None, length),
+            None => (Ending::None, 0),
+        },
         _ => (Ending::None, 0),
     };
     let kind = match number.parse() {

@@ -13,6 +13,9 @@
 //! N X ago, in N X          the whole X that lies so far away; a decade tells the year
 //! N X before/after P       P moved, if an X is as long as P; else the X so far from its edge
 //! the X before/after P     the whole X next to P
+//! the week of P            the week that P begins in; so for months, and of weekends the first
+//!                          that has not ended
+//! the first X of P         the first X that begins in P
 //! since P                  from the beginning of P up to the reference
 //! until P, by P            up to the end of P, without a beginning
 //! before P, after P        what lies on that side of P, without an end there
@@ -27,6 +30,8 @@
 //! the 19th century         1800 to 1899, the same as the 1800s; the 2000s are 2000 to 2009
 //! 8/5/2023                 none, unless one number is above 12 or both are the same
 //! ```
+//!
+//! Nothing before the year -9999 or near the end of the year 9999 has a period.
 //!
 //! A hand-written recursive descent over words: each rule reads from a [`Reader`] and gives what
 //! it read, and the longest wins. Nothing here reads the clock.

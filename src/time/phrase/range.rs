@@ -5,12 +5,13 @@ use engraph_storage::graph::{Interval, Time};
 use super::calendar::{self, month_and_days};
 use super::clock;
 use super::relative;
+use super::tokens::Ending;
 use super::words::PREPOSITIONS;
 use super::{Period, Reader};
 
 /// Any phrase.
 pub(super) fn range(r: &mut Reader<'_>) -> Option<Period> {
-    r.longest(&[two_ends, onward, since, until, before, after, days_of_month, years, point])
+    r.longest(&[two_ends, onward, since, until, before, after, days_of_month, numbers, point])
 }
 
 /// A single period, with the time of day where it is a day.
@@ -87,15 +88,16 @@ fn days_of_month(r: &mut Reader<'_>) -> Option<Period> {
     month_and_days(r)
 }
 
-/// "2018-2020", "8-10 May 2023", "8 to 10 May".
-fn years(r: &mut Reader<'_>) -> Option<Period> {
+/// "2018-2020", "8-10 May 2023", "8 and 9 May".
+fn numbers(r: &mut Reader<'_>) -> Option<Period> {
     let _ = r.word(&["from", "between", "in", "on"]);
     let _ = r.word(&["the"]);
-    let first = r.digits(&[super::Ending::None, super::Ending::Ordinal])?;
-    if r.mark('-').is_none() {
-        r.word(&["to", "until", "till", "through", "and"])?;
+    let first = r.digits(&[Ending::None, Ending::Ordinal])?;
+    let joined = r.word(&["and"]).is_some();
+    if !joined && r.mark('-').is_none() {
+        r.word(&["to", "until", "till", "through"])?;
     }
-    if let Some(span) = r.attempt(|r| calendar::years(first, r.plain()?)) {
+    if !joined && let Some(span) = r.attempt(|r| calendar::years(first, r.plain()?)) {
         return Some(Period::anchored(span));
     }
     let last = r.inner(point)?;

@@ -29,7 +29,7 @@ const ONLY_IN: [(&str, &[&str]); 8] = [
     ("pest::", &["grammar/src/"]),
     ("candle_", &["src/neural/"]),
     ("tokenizers::", &["src/neural/"]),
-    ("Timestamp::now", &["src/time.rs"]),
+    ("Timestamp::now", &["src/time/mod.rs"]),
     ("SystemTime::now", &[]),
     ("engraph_grammar::", &["src/", "grammar/src/lib.rs"]),
 ];

@@ -20,7 +20,7 @@ use engraph_storage::graph::{LabelId, RelationId};
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
-use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
 use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
 use crate::cell::Cell;
 
@@ -349,6 +349,11 @@ impl<'b> Binder<'b> {
         }
         .bind()
     }
+}
+
+/// The names of the aggregates.
+fn aggregates_names() -> impl Iterator<Item = &'static str> {
+    AggregateFunction::TABLE.iter().map(|row| row.0)
 }
 
 /// A warning about a name that exists nowhere.

@@ -181,7 +181,7 @@ impl Expr {
     }
 
     /// Calls `visit` on every expression directly inside, to be changed.
-    fn parts_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+    pub(crate) fn parts_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match &mut self.kind {
             ExprKind::Constant(_)
             | ExprKind::Parameter(_)

@@ -69,7 +69,7 @@ impl Meter {
         let mut counts = self.counts.get();
         counts.seeks = counts.seeks.saturating_add(1);
         self.counts.set(counts);
-        if counts.seeks % GATE_SEEKS == 0 { self.ask(&counts) } else { Ok(()) }
+        if counts.seeks.is_multiple_of(GATE_SEEKS) { self.ask(&counts) } else { Ok(()) }
     }
 
     /// Counts a key and its value.
@@ -78,7 +78,7 @@ impl Meter {
         counts.keys = counts.keys.saturating_add(1);
         counts.bytes = counts.bytes.saturating_add((key.len() + value.len()) as u64);
         self.counts.set(counts);
-        if counts.keys % GATE_KEYS == 0 { self.ask(&counts) } else { Ok(()) }
+        if counts.keys.is_multiple_of(GATE_KEYS) { self.ask(&counts) } else { Ok(()) }
     }
 
     fn ask(&self, counts: &Counts) -> Result<()> {

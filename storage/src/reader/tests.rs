@@ -104,6 +104,8 @@ fn pages(
         if page.is_empty() {
             return pages;
         }
+        assert!(after.is_none_or(|mark| mark != EdgeMark::of(&page[0], side)), "it goes on");
+        assert!(pages.len() < 1_000, "it ends");
         pages.push(page);
     }
 }
@@ -209,8 +211,8 @@ fn the_edge_of_a_mark_may_go() {
 fn a_mark_of_another_node_leaves_the_node() {
     let (_folder, store) = store();
     let mut transaction = store.begin(500).expect("begins");
-    for head in 0..3 {
-        perform(&mut transaction, Act { head, relation: 0, tail: 3, from: 0, retract: false });
+    for (head, tail) in [(0, 2), (0, 3), (1, 3), (2, 3)] {
+        perform(&mut transaction, Act { head, relation: 0, tail, from: 0, retract: false });
     }
     let reader = transaction.reader();
     let of = |node| whole(reader, (NodeId(node), Side::Out, None), &EdgeFilter::CURRENT);

@@ -18,7 +18,9 @@ impl Operator for Filter {
         while let Some(input) = self.input.next(context, ask)? {
             // The fewer fit, the more are looked at at once.
             ask = (ask * 2).min(CHUNK_ROWS);
-            eval::warm(&[&self.condition], input.iter(), context)?;
+            if !self.tentative {
+                eval::warm(&[&self.condition], input.iter(), context)?;
+            }
             let mut chunk = Vec::with_capacity(input.len());
             for row in input {
                 let keeps = match eval::holds(&self.condition, &row, context) {

@@ -12,6 +12,7 @@
 //! families   column families      key, record       bytes of keys and values
 //! store      open, snapshot       reader            typed reads
 //! transaction, facts, relations, forget             typed writes
+//! definitions rules, recipes      indexes, values   nodes by the value of a property
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
@@ -20,6 +21,7 @@
 mod catalog;
 mod check;
 mod commit;
+mod definitions;
 mod dump;
 mod engine;
 mod error;
@@ -29,6 +31,7 @@ mod families;
 mod forget;
 pub mod graph;
 mod identity;
+mod indexes;
 mod key;
 mod lock;
 mod log_scan;
@@ -43,10 +46,14 @@ mod store;
 mod transaction;
 pub mod update;
 mod upgrade;
+mod values;
 
 pub use catalog::Catalog;
 pub use check::Violation;
 pub use commit::Durability;
+pub use definitions::{
+    Definition, IndexDefinition, NAME_BYTES_MAX, RecipeDefinition, RuleDefinition, TEXT_BYTES_MAX,
+};
 pub use dump::{Builder, Item, Summary};
 pub use engine::Memory;
 pub use error::{Result, StorageError};
@@ -60,3 +67,4 @@ pub use relations::Observed;
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
 pub use upgrade::upgrade;
+pub use values::{INDEXED_BYTES_MAX, ValueMark, ValueRange};

@@ -343,6 +343,29 @@ fn an_index_is_made_of_what_is_there_once() {
 }
 
 #[test]
+fn long_texts_are_never_missed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(folder.path(), Memory::default()).expect("opens");
+    let most = "é".repeat(INDEXED_BYTES_MAX / 2);
+    // One is cut within a character.
+    let texts = [&most[2..], &most, &format!("{most}a"), &format!("{most}b"), &format!("a{most}")]
+        .map(|text| Value::String(text.to_owned()));
+    commit(&store, |transaction| {
+        transaction.define_index("i", "Person", "v")?;
+        (texts.iter().enumerate()).try_for_each(|(n, text)| {
+            let value = BTreeMap::from([("v".to_owned(), text.clone())]);
+            transaction.put_node("Person", &format!("p{n}"), &value).map(drop)
+        })
+    });
+    let snapshot = store.snapshot(0);
+    for low in &texts {
+        for high in &texts {
+            assert_like_a_scan(snapshot.reader(), low, high);
+        }
+    }
+}
+
+#[test]
 fn a_label_with_too_many_nodes_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::open(folder.path(), Memory::default()).expect("opens");

@@ -8,7 +8,8 @@
 //!
 //! Texts come back as they are; they are not read here.
 
-use engraph_storage::{Definition, IndexDefinition, Item, RecipeDefinition, RuleDefinition};
+use engraph_storage::Item;
+use engraph_storage::graph::{Definition, IndexDefinition, RecipeDefinition, RuleDefinition};
 use serde::{Deserialize, Serialize};
 
 use super::line::{Ids, Names, Result, finite};

@@ -20,10 +20,10 @@ use std::ops::ControlFlow;
 
 use crate::catalog::{self, Catalog};
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters, read_commit};
-use crate::definitions::{Definition, IndexDefinition, is_definition};
+use crate::definitions::is_definition;
 use crate::error::{Result, StorageError, hex};
 use crate::families::Family;
-use crate::graph::{NodeId, NodeRecord, RelationId};
+use crate::graph::{Definition, IndexDefinition, NodeId, NodeRecord, RelationId};
 use crate::key;
 use crate::overlay::View;
 use crate::reader::{MODEL, Reader};

@@ -7,12 +7,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use bincode::{Decode, Encode};
-
 use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{LabelId, PropertyId};
+use crate::graph::{Definition, IndexDefinition, RecipeDefinition, RuleDefinition};
 use crate::key;
 use crate::overlay::View;
 use crate::record;
@@ -25,52 +23,6 @@ pub const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Prefix of the definitions in `meta`.
 const DEFINITION: &[u8] = b"define/";
-
-/// A rule of inference: where the body holds, the head holds too.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct RuleDefinition {
-    /// Its name.
-    pub name: String,
-    /// The pattern that must hold, as MemQL.
-    pub body: String,
-    /// What follows, as MemQL.
-    pub head: String,
-    /// How sure that is, in (0, 1].
-    pub confidence: f64,
-}
-
-/// A stored query.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct RecipeDefinition {
-    /// Its name.
-    pub name: String,
-    /// The names of its parameters, in order.
-    pub parameters: Vec<String>,
-    /// The query, as MemQL.
-    pub text: String,
-}
-
-/// An index of the nodes of a label by the value of a property.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct IndexDefinition {
-    /// Its name.
-    pub name: String,
-    /// Which nodes.
-    pub label: LabelId,
-    /// Which property.
-    pub property: PropertyId,
-}
-
-/// Something that is defined by name. Names are unique within a kind.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub enum Definition {
-    /// A rule of inference.
-    Rule(RuleDefinition),
-    /// A stored query.
-    Recipe(RecipeDefinition),
-    /// An index of a property.
-    Index(IndexDefinition),
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {

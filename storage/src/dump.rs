@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::Catalog;
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters};
-use crate::definitions::{Definition, IndexDefinition};
 use crate::engine::{Engine, Memory};
 use crate::error::{Result, StorageError};
 use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
-    FactId, LabelId, NodeId, NodeRecord, RelationId, RelationRule, Time, VersionRecord,
+    Definition, FactId, IndexDefinition, LabelId, NodeId, NodeRecord, RelationId, RelationRule,
+    Time, VersionRecord,
 };
 use crate::identity::Identity;
 use crate::key;

@@ -6,10 +6,10 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::definitions::{Definition, IndexDefinition, Kind};
+use crate::definitions::Kind;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{NodeId, NodeRecord};
+use crate::graph::{Definition, IndexDefinition, NodeId, NodeRecord};
 use crate::key;
 use crate::transaction::Transaction;
 

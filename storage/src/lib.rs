@@ -51,9 +51,7 @@ mod values;
 pub use catalog::Catalog;
 pub use check::Violation;
 pub use commit::Durability;
-pub use definitions::{
-    Definition, IndexDefinition, NAME_BYTES_MAX, RecipeDefinition, RuleDefinition, TEXT_BYTES_MAX,
-};
+pub use definitions::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
 pub use dump::{Builder, Item, Summary};
 pub use engine::Memory;
 pub use error::{Result, StorageError};

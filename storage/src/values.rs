@@ -15,10 +15,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::definitions::{Definition, IndexDefinition};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{LabelId, NodeId, NodeRecord, PropertyId, Value};
+use crate::graph::{Definition, IndexDefinition, LabelId, NodeId, NodeRecord, PropertyId, Value};
 use crate::key;
 use crate::reader::Reader;
 

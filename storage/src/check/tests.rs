@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::commit::Durability;
-use crate::definitions::{RecipeDefinition, RuleDefinition};
 use crate::engine::Memory;
 use crate::graph::{
-    Belief, Cardinality, FactId, Intent, Interval, LabelId, PropertyId, RelationRule, Value,
-    VersionRecord,
+    Belief, Cardinality, FactId, Intent, Interval, LabelId, PropertyId, RecipeDefinition,
+    RelationRule, RuleDefinition, Value, VersionRecord,
 };
 use crate::overlay::Overlay;
 use crate::transaction::Transaction;

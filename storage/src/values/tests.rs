@@ -268,7 +268,7 @@ fn perform(transaction: &mut Transaction<'_>, (kind, node, value): &Act) -> Resu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn an_index_gives_what_a_scan_gives(

@@ -115,15 +115,16 @@ impl Statistics {
 
     fn walked(&self, walk: &Walk) -> f64 {
         let nodes = self.nodes(&None).max(1.0);
-        let paths = walk.legs.iter().fold(1.0, |paths, (step, condition)| {
-            let facts = self.steps(step, &None);
-            let (min, max) = step.hops.unwrap_or((1, 1));
+        let paths = walk.legs.iter().fold(1.0, |paths, leg| {
+            let facts = self.steps(&leg.step, &None);
+            let (min, max) = leg.step.hops.unwrap_or((1, 1));
             let max = max.min(min.saturating_add(HOPS_MAX));
             let lengths: f64 = (min..=max).map(|hops| facts.powf(f64::from(hops))).sum();
-            paths * lengths * condition.as_ref().map_or(1.0, share)
+            paths * lengths * leg.condition.as_ref().map_or(1.0, share)
         });
-        let ends = if walk.closes { 1.0 } else { nodes };
-        let paths = if walk.closes { paths / nodes } else { paths };
+        let closes = walk.legs.last().is_some_and(|leg| leg.closes);
+        let ends = if closes { 1.0 } else { nodes };
+        let paths = if closes { paths / nodes } else { paths };
         match &walk.search {
             PathSearch::All => paths,
             PathSearch::Shortest(count)

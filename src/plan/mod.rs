@@ -135,10 +135,8 @@ pub(crate) struct Step {
 /// Paths of several facts from a bound node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Walk {
-    /// The steps in the order in which they are walked, each with what its far node must fulfil.
-    pub(crate) legs: Vec<(Step, Option<Expr>)>,
-    /// The last node is bound already and must be the one that is reached.
-    pub(crate) closes: bool,
+    /// The steps in the order in which they are walked.
+    pub(crate) legs: Vec<Leg>,
     /// Facts of the same clause, none of which may be met again.
     pub(crate) distinct_from: Vec<Slot>,
     /// The slot of the path, if it has a name.
@@ -153,6 +151,16 @@ pub(crate) struct Walk {
     pub(crate) most_confident: Option<Cut>,
     /// What the row of a path must fulfil, so that it is one of these.
     pub(crate) accept: Option<Expr>,
+}
+
+/// One step of a walk.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Leg {
+    pub(crate) step: Step,
+    /// What its far node must fulfil.
+    pub(crate) condition: Option<Expr>,
+    /// The far node is bound already and must be the one that is reached.
+    pub(crate) closes: bool,
 }
 
 /// What a path may meet more than once.

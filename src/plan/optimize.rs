@@ -130,7 +130,7 @@ fn elements(plan: &LogicalPlan) -> Elements {
             slots.facts.extend(step.hops.is_none().then_some(step.fact));
         }
         LogicalPlan::Walk { walk, .. } => {
-            slots.nodes.extend(walk.legs.iter().map(|(step, _)| step.to));
+            slots.nodes.extend(walk.legs.iter().map(|leg| leg.step.to));
         }
         _ => {}
     }

@@ -7,7 +7,7 @@ use crate::plan::estimate::Statistics;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::pattern::{Link, Pattern, PatternNode, PatternWalk};
 use crate::plan::scope::SystemTime;
-use crate::plan::{LogicalPlan, Mode, PathSearch, Step, Walk};
+use crate::plan::{Leg, LogicalPlan, Mode, PathSearch, Step, Walk};
 use engraph_grammar::ast::BinaryOp;
 
 /// The plan with every pattern as it is written, from left to right.
@@ -181,8 +181,7 @@ impl<'s> Builder<'s> {
         }
         let path = self.path_of(place);
         let walk = Walk {
-            legs: vec![(step, None)],
-            closes,
+            legs: vec![Leg { step, condition: None, closes }],
             distinct_from,
             path,
             mode: Mode::Trail,
@@ -227,8 +226,7 @@ impl<'s> Builder<'s> {
             Some(_) if is_bound(&last.0) => true,
             Some(statistics) => self.known(last, statistics) < self.known(first, statistics),
         };
-        let (start, end) = if against { (last, first) } else { (first, last) };
-        let closes = is_bound(&end.0) || end.0.slot == start.0.slot;
+        let start = if against { last } else { first };
         let (start_bound, start, start_condition) =
             (is_bound(&start.0), start.0.clone(), start.1.clone());
         if !start_bound {
@@ -237,23 +235,26 @@ impl<'s> Builder<'s> {
         let labels = if start_bound { start.has_label() } else { None };
         let conditions = labels.into_iter().chain(start_condition).collect();
         plan = filtered(plan, Expr::all(conditions, start.span));
-        let condition = |(node, own): &(PatternNode, Option<Expr>)| {
+        let mut met: Vec<Slot> = vec![start.slot];
+        let mut leg = |step: Step, (node, own): &(PatternNode, Option<Expr>)| {
             let parts = node.has_label().into_iter().chain(own.clone()).collect();
-            Expr::all(parts, node.span)
+            let closes = is_bound(node) || met.contains(&node.slot);
+            met.push(node.slot);
+            Leg { step, condition: Expr::all(parts, node.span), closes }
         };
-        let legs: Vec<(Step, Option<Expr>)> = match against {
+        let legs: Vec<Leg> = match against {
             false => {
                 let far = walk.nodes.iter().skip(1);
-                walk.steps.into_iter().zip(far.map(condition)).collect()
+                walk.steps.into_iter().zip(far).map(|(step, far)| leg(step, far)).collect()
             }
             true => {
                 let far = walk.nodes.iter().rev().skip(1);
-                walk.steps.iter().rev().map(Step::reversed).zip(far.map(condition)).collect()
+                let steps = walk.steps.iter().rev().map(Step::reversed);
+                steps.zip(far).map(|(step, far)| leg(step, far)).collect()
             }
         };
         let walk = Walk {
             legs,
-            closes,
             distinct_from: Vec::new(),
             path: walk.path,
             mode: walk.mode,

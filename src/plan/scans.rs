@@ -11,7 +11,9 @@ use crate::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::optimize::conjuncts;
 use crate::plan::scope::{SystemTime, ValidTime};
-use crate::plan::{Cut, LogicalPlan, PathSearch, SortKey, Step};
+use crate::plan::{
+    Cut, IndexBound, IndexLookup, LogicalPlan, PathSearch, SortKey, Step,
+};
 
 /// `WHERE n:Label` becomes the label of the scan.
 pub(super) fn by_label(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
@@ -275,6 +277,93 @@ fn may_cut(walk: &crate::plan::Walk, path: Slot) -> bool {
 }
 
 /// Whether an index, which knows only the present, may serve a scan.
-pub(super) fn is_current(system: &SystemTime) -> bool {
+fn is_current(system: &SystemTime) -> bool {
     *system == SystemTime::Current
+}
+
+/// A scan of a label becomes a scan of an index on a property that conditions compare.
+pub(super) fn by_index(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let parts = conjuncts(condition.clone());
+            let input = Box::new(indexed(*input, &parts, catalog));
+            LogicalPlan::Filter { input, condition, tentative }
+        }
+        other => other,
+    })
+}
+
+/// The plan with the scan below replaced, which stands under conditions alone.
+fn indexed(plan: LogicalPlan, parts: &[Expr], catalog: &Catalog) -> LogicalPlan {
+    match plan {
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let own = conjuncts(condition.clone());
+            let all: Vec<Expr> = parts.iter().cloned().chain(own).collect();
+            let input = Box::new(indexed(*input, &all, catalog));
+            LogicalPlan::Filter { input, condition, tentative }
+        }
+        LogicalPlan::NodeScan { input, node, labels: Some(labels), system }
+            if is_current(&system) =>
+        {
+            let label = match labels.as_slice() {
+                [label] => Some(*label),
+                _ => None,
+            };
+            match label.and_then(|label| Some((label, lookup(label, node, parts, catalog)?))) {
+                Some((label, lookup)) => LogicalPlan::IndexScan { input, node, label, lookup },
+                None => LogicalPlan::NodeScan { input, node, labels: Some(labels), system },
+            }
+        }
+        other => other,
+    }
+}
+
+/// What the conditions ask of an index of the label; one of equality before one of a range.
+fn lookup(label: LabelId, node: Slot, parts: &[Expr], catalog: &Catalog) -> Option<IndexLookup> {
+    let mut best: Option<IndexLookup> = None;
+    for index in catalog.indexes().filter(|index| index.label == label) {
+        let name = catalog.property_name(index.property);
+        let bounds: Vec<(IndexBound, Expr)> =
+            parts.iter().filter_map(|part| bound(part, node, name)).collect();
+        let is_equal = |bounds: &[(IndexBound, Expr)]| {
+            bounds.iter().any(|bound| bound.0 == IndexBound::Equal)
+        };
+        if bounds.is_empty() || best.as_ref().is_some_and(|best| is_equal(&best.bounds)) {
+            continue;
+        }
+        if best.is_none() || is_equal(&bounds) {
+            best = Some(IndexLookup { property: index.property, name: name.to_owned(), bounds });
+        }
+    }
+    best
+}
+
+/// What a condition asks of a property of the node.
+fn bound(condition: &Expr, node: Slot, name: &str) -> Option<(IndexBound, Expr)> {
+    let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
+    let is_property = |expr: &Expr| {
+        matches!(
+            &expr.kind,
+            ExprKind::Property(of, own)
+                if own == name && matches!(of.kind, ExprKind::Slot(slot, _) if slot == node)
+        )
+    };
+    let (value, turned) = match () {
+        () if is_property(left) => (right, false),
+        () if is_property(right) => (left, true),
+        () => return None,
+    };
+    if value.slots().contains(&node) {
+        return None;
+    }
+    let bound = match (op, turned) {
+        (BinaryOp::Equal, _) => IndexBound::Equal,
+        (BinaryOp::Greater, false) | (BinaryOp::Less, true) => IndexBound::Above,
+        (BinaryOp::GreaterEqual, false) | (BinaryOp::LessEqual, true) => IndexBound::AtLeast,
+        (BinaryOp::Less, false) | (BinaryOp::Greater, true) => IndexBound::Below,
+        (BinaryOp::LessEqual, false) | (BinaryOp::GreaterEqual, true) => IndexBound::AtMost,
+        (BinaryOp::StartsWith, false) => IndexBound::Prefix,
+        _ => return None,
+    };
+    Some((bound, value.as_ref().clone()))
 }

@@ -91,7 +91,7 @@ impl LogicalPlan {
             | Self::IndexScan { node, .. } => vec![*node],
             Self::Expand { step, .. } => vec![step.fact, step.to],
             Self::Walk { walk, .. } => {
-                let legs = walk.legs.iter().flat_map(|(step, _)| [step.fact, step.to]);
+                let legs = walk.legs.iter().flat_map(|leg| [leg.step.fact, leg.step.to]);
                 legs.chain(walk.path).collect()
             }
             Self::BindPath { path, .. } => vec![*path],
@@ -144,7 +144,7 @@ impl LogicalPlan {
                 slots.extend(distinct_from);
             }
             Self::Walk { walk, .. } => {
-                slots.extend(walk.legs.iter().flat_map(|(step, _)| [step.from, step.to]));
+                slots.extend(walk.legs.iter().flat_map(|leg| [leg.step.from, leg.step.to]));
                 slots.extend(&walk.distinct_from);
             }
             Self::BindPath { start, facts, .. } => {
@@ -179,9 +179,9 @@ impl LogicalPlan {
             }
             Self::Expand { step, .. } => step.exprs(visit),
             Self::Walk { walk, .. } => {
-                for (step, condition) in &walk.legs {
-                    step.exprs(visit);
-                    condition.iter().for_each(&mut *visit);
+                for leg in &walk.legs {
+                    leg.step.exprs(visit);
+                    leg.condition.iter().for_each(&mut *visit);
                 }
                 walk.search.exprs(visit);
                 walk.floor.iter().chain(&walk.accept).for_each(&mut *visit);
@@ -249,7 +249,7 @@ impl LogicalPlan {
             Self::Search { condition, .. } => condition.iter_mut().for_each(visit),
             Self::Match { pattern, .. } => pattern.conditions.iter_mut().for_each(visit),
             Self::Walk { walk, .. } => {
-                walk.legs.iter_mut().filter_map(|leg| leg.1.as_mut()).for_each(visit);
+                walk.legs.iter_mut().filter_map(|leg| leg.condition.as_mut()).for_each(visit);
             }
             _ => {}
         }

@@ -6,8 +6,8 @@ use engraph::{Family, Options, Rows, Value, Violation};
 
 use super::args::{Check, Format, JsonOrText};
 use super::output::{Output, visible};
-use super::table::Cut;
 use super::progress::FamilyBar;
+use super::table::Cut;
 use super::{Failure, Result};
 
 /// The most violations that are shown: where everything is wrong, the first ones say how.

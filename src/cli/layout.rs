@@ -12,10 +12,12 @@ const SWEEPS: usize = 16;
 /// The most points in all at which long arrows turn; beyond it they are drawn straight.
 const TURNS_MAX: usize = 20_000;
 /// Between ranks, and between boxes of one rank.
-const GAP_X: f64 = 22.0;
+const GAP_X: f64 = 34.0;
 const GAP_Y: f64 = 16.0;
 /// The height that is kept free for an arrow that passes by.
 const TURN_HEIGHT: f64 = 10.0;
+/// How far beneath its label an arrow to its own box comes back.
+const RETURN_GAP: f64 = 22.0;
 /// How far apart arrows meet a box.
 const PORT_GAP: f64 = 10.0;
 /// How wide rows of boxes without arrows are at least.
@@ -53,8 +55,8 @@ pub(super) struct Layout {
     pub(super) size: Size,
 }
 
-/// The way of an arrow. It leaves and meets every point horizontally. With two points alone it goes
-/// back to where it came from, before its label.
+/// The way of an arrow. It leaves and meets every point horizontally. Two points above each other are
+/// where it turns round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Route {
     pub(super) points: Vec<Point>,
@@ -79,6 +81,10 @@ struct Vertex {
     at: Point,
 }
 
+/// Where an arrow meets a box: the height that it comes from, the arrow, and whether it is the left
+/// end.
+type Port = (f64, usize, bool);
+
 struct Drawing {
     /// The boxes come first.
     vertices: Vec<Vertex>,
@@ -94,8 +100,12 @@ impl Drawing {
     fn new(boxes: &[Size], arrows: &[Arrow]) -> Self {
         let ends: Vec<(usize, usize)> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
         let box_ranks = ranks(boxes.len(), &ends);
-        let vertex = |rank, size| {
-            Vertex { rank, size, before: Vec::new(), after: Vec::new(), at: Point::default() }
+        let vertex = |rank, size| Vertex {
+            rank,
+            size,
+            before: Vec::new(),
+            after: Vec::new(),
+            at: Point::default(),
         };
         let vertices = boxes.iter().zip(&box_ranks).map(|(&size, &rank)| vertex(2 * rank, size));
         let mut drawing = Self {
@@ -257,7 +267,7 @@ impl Drawing {
     }
 
     fn finish(mut self, boxes: &[Size], arrows: &[Arrow]) -> Layout {
-        let size = self.into_view();
+        let size = self.move_to_zero();
         let size = self.place_alone(size);
         let ports = self.ports(arrows);
         let routes = (0..arrows.len()).map(|index| self.route(index, &arrows[index], &ports));
@@ -267,7 +277,7 @@ impl Drawing {
     }
 
     /// Moves everything so that it begins at zero. Gives the size of it.
-    fn into_view(&mut self) -> Size {
+    fn move_to_zero(&mut self) -> Size {
         let (mut top, mut bottom, mut right) = (f64::MAX, f64::MIN, 0.0_f64);
         for &index in self.ranks.iter().flatten() {
             let Vertex { at, size, .. } = &self.vertices[index];
@@ -305,18 +315,14 @@ impl Drawing {
     /// How far from the middle of its box each arrow leaves, and meets: by arrow, and whether it is
     /// the left end.
     fn ports(&self, arrows: &[Arrow]) -> BTreeMap<(usize, bool), f64> {
-        let mut sides: BTreeMap<(usize, bool), Vec<(f64, usize, bool)>> = BTreeMap::new();
+        let mut sides: BTreeMap<(usize, bool), Vec<Port>> = BTreeMap::new();
         for (index, arrow) in arrows.iter().enumerate() {
             let (Some((left, right)), (chain, _)) = (self.ends(arrow), &self.chains[index]) else {
                 continue;
             };
             let (Some(&first), Some(&last)) = (chain.first(), chain.last()) else { continue };
             let is_loop = left == right;
-            sides.entry((left, true)).or_default().push((
-                self.vertices[first].at.y,
-                index,
-                true,
-            ));
+            sides.entry((left, true)).or_default().push((self.vertices[first].at.y, index, true));
             let y = self.vertices[last].at.y;
             sides.entry((right, is_loop)).or_default().push((y, index, false));
         }
@@ -339,12 +345,7 @@ impl Drawing {
         Some(if from.rank <= to.rank { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) })
     }
 
-    fn route(
-        &self,
-        index: usize,
-        arrow: &Arrow,
-        ports: &BTreeMap<(usize, bool), f64>,
-    ) -> Route {
+    fn route(&self, index: usize, arrow: &Arrow, ports: &BTreeMap<(usize, bool), f64>) -> Route {
         let (chain, label) = &self.chains[index];
         let Some((left, right)) = self.ends(arrow).filter(|_| !chain.is_empty()) else {
             return Route::default();
@@ -355,10 +356,6 @@ impl Drawing {
             Point { x: at.x + sign * size.width / 2.0, y: at.y + port }
         };
         let mut points = vec![side(left, 1.0, port(true))];
-        if left == right {
-            points.push(side(left, 1.0, port(false)));
-            return Route { points, label: self.vertices[chain[*label]].at };
-        }
         for &vertex in chain {
             // Over the whole of a label the arrow is level.
             let Vertex { at, size, .. } = &self.vertices[vertex];
@@ -367,7 +364,13 @@ impl Drawing {
                 points.push(Point { x: at.x + size.width / 2.0, y: at.y });
             }
         }
-        points.push(side(right, -1.0, port(false)));
+        if left == right {
+            // Back beneath the label.
+            let beneath = |point: &Point| Point { y: point.y + RETURN_GAP, ..*point };
+            let back: Vec<Point> = points.iter().skip(1).rev().map(beneath).collect();
+            points.extend(back);
+        }
+        points.push(side(right, if left == right { 1.0 } else { -1.0 }, port(false)));
         if arrow.from != left {
             points.reverse();
         }

@@ -89,10 +89,8 @@ impl<'r> Picture<'r> {
         let index = |node: &Node| self.nodes.binary_search(&name(node)).unwrap_or(usize::MAX);
         let arrow = |fact: &&Fact| {
             let relation = text_width(&short(&fact.relation), 12.5);
-            let label = Size {
-                width: relation.max(text_width(&detail(fact), 10.5)) + 18.0,
-                height: 38.0,
-            };
+            let label =
+                Size { width: relation.max(text_width(&detail(fact), 10.5)) + 18.0, height: 38.0 };
             Arrow { from: index(&fact.head), to: index(&fact.tail), label }
         };
         self.facts.iter().map(arrow).collect()
@@ -260,15 +258,6 @@ fn draw_fact(fact: &Fact, colour: usize, route: &Route, out: &mut String) {
 
 /// A smooth way through all points, level in each; it stops short of the tip.
 fn curve(route: &Route, sign: f64) -> String {
-    if let [from, to] = route.points.as_slice() {
-        let (right, above, below) = (from.x + 26.0, from.y - 16.0, to.y);
-        return format!(
-            "M{:.1} {:.1}C{right:.1} {above:.1} {right:.1} {below:.1} {:.1} {below:.1}",
-            from.x,
-            from.y,
-            to.x + 7.0
-        );
-    }
     let mut points = route.points.clone();
     if let Some(end) = points.last_mut() {
         end.x -= 7.0 * sign;
@@ -278,34 +267,28 @@ fn curve(route: &Route, sign: f64) -> String {
         push(&mut out, format_args!("M{:.1} {:.1}", first.x, first.y));
     }
     for (from, to) in points.iter().zip(points.iter().skip(1)) {
-        let (middle, Point { x, y }) = ((from.x + to.x) / 2.0, *to);
-        push(
-            &mut out,
-            format_args!("C{middle:.1} {:.1} {middle:.1} {y:.1} {x:.1} {y:.1}", from.y),
-        );
+        let Point { x, y } = *to;
+        let middle = if from.x == x { x + 16.0 } else { (from.x + x) / 2.0 };
+        push(&mut out, format_args!("C{middle:.1} {:.1} {middle:.1} {y:.1} {x:.1} {y:.1}", from.y));
     }
     out
 }
 
 fn draw_bar(fact: &Fact, colour: usize, axis: Axis, width: f64, y: f64, out: &mut String) {
-    let (from, to) = (axis.at(fact.valid.from) * width, axis.at(fact.valid.to) * width);
+    // At whole places, so that the pieces of a bar meet.
+    let place = |time| (axis.at(time) * width).round();
+    let (from, to) = (place(fact.valid.from), place(fact.valid.to));
     let (is_begun, is_ended) = (fact.valid.from == Interval::MIN, fact.valid.to == Interval::MAX);
-    let dashes = if fact.uncertain {
-        " stroke=\"currentColor\" stroke-dasharray=\"4 3\""
-    } else {
-        ""
-    };
+    let dashes =
+        if fact.uncertain { " stroke=\"currentColor\" stroke-dasharray=\"4 3\"" } else { "" };
     push(
         out,
-        format_args!(
-            "<g class=\"bar c{colour}\"><title>{}</title>\n",
-            escaped(&fact.to_string())
-        ),
+        format_args!("<g class=\"bar c{colour}\"><title>{}</title>\n", escaped(&fact.to_string())),
     );
     label(out, Point { x: -16.0, y: y + 12.0 }, "end", 12.0, "", &sentence(fact));
     // A bar is at least seen, and open ends fade over a part of it.
     let whole = (to - from).max(3.0);
-    let fade = (whole / 2.0).min(60.0);
+    let fade = (whole / 2.0).min(60.0).round();
     let solid_from = if is_begun { from + fade } else { from };
     let solid_to = if is_ended { from + whole - fade } else { from + whole };
     let opacity = 0.3 + 0.6 * fact.confidence.clamp(0.0, 1.0);
@@ -313,7 +296,7 @@ fn draw_bar(fact: &Fact, colour: usize, axis: Axis, width: f64, y: f64, out: &mu
         push(
             out,
             format_args!(
-                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"12\" \
+                "<rect x=\"{x:.0}\" y=\"{:.0}\" width=\"{width:.0}\" height=\"12\" \
                  fill=\"{fill}\" fill-opacity=\"{opacity:.2}\"{dashes}/>\n",
                 y + 2.0
             ),
@@ -334,10 +317,18 @@ fn sentence(fact: &Fact) -> String {
     format!("{} {} {}", short(&head.key), short(relation), short(&tail.key))
 }
 
-/// When a fact holds and how sure it is, in the form of other answers.
+/// When a fact holds and how sure it is, in the form of other answers, to the minute.
 fn detail(fact: &Fact) -> String {
-    let (from, to) = (Value::Timestamp(fact.valid.from), Value::Timestamp(fact.valid.to));
+    let (from, to) = (brief(fact.valid.from), brief(fact.valid.to));
     format!("[{from}, {to}) {}", Value::Float(fact.confidence))
+}
+
+fn brief(time: i64) -> String {
+    let text = Value::Timestamp(time).to_string();
+    match text.split_once('T').and_then(|(day, rest)| Some((day, rest.get(..5)?))) {
+        Some((day, minute)) => format!("{day} {minute}"),
+        None => text,
+    }
 }
 
 /// A name, cut where it is too long.
@@ -376,4 +367,115 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use engraph::Path;
+
+    use super::*;
+
+    fn node(label: &str, key: &str) -> Node {
+        Node { label: label.to_owned(), key: key.to_owned(), properties: BTreeMap::new() }
+    }
+
+    fn fact(id: u64, (head, relation, tail): (&str, &str, &str), valid: Interval) -> Fact {
+        Fact {
+            id,
+            head: node("Person", head),
+            relation: relation.to_owned(),
+            tail: node("City", tail),
+            valid,
+            system: Interval { from: 0, to: Interval::MAX },
+            confidence: 0.5,
+            intent: "fact".to_owned(),
+            uncertain: false,
+            sources: Vec::new(),
+            properties: BTreeMap::new(),
+        }
+    }
+
+    fn drawn(facts: Vec<Fact>) -> String {
+        let row = |fact| vec![Value::Fact(Box::new(fact))];
+        graph(&Rows { rows: facts.into_iter().map(row).collect(), ..Rows::default() })
+    }
+
+    const YEAR: i64 = 365 * 86_400_000_000;
+    const CLOSED: Interval = Interval { from: 0, to: YEAR };
+    const OPEN: Interval = Interval { from: YEAR, to: Interval::MAX };
+
+    /// Whether every element that is opened is closed, in order.
+    #[track_caller]
+    fn check_nesting(svg: &str) {
+        let mut open = Vec::new();
+        for tag in svg.split('<').skip(1) {
+            let (tag, _) = tag.split_once('>').expect("every tag ends");
+            let name = tag.split([' ', '/']).next().unwrap_or_default();
+            match tag.strip_prefix('/') {
+                Some(name) => assert_eq!(open.pop(), Some(name)),
+                None if tag.ends_with('/') => {}
+                None => open.push(name),
+            }
+        }
+        assert_eq!(open, [""; 0]);
+    }
+
+    #[test]
+    fn nodes_facts_and_their_times_are_drawn_once() {
+        let one = fact(1, ("Nora", "lives_in", "Lisbon"), CLOSED);
+        let two = Fact { uncertain: true, ..fact(2, ("Nora", "lives_in", "Porto"), OPEN) };
+        let path =
+            Path { nodes: vec![one.head.clone(), one.tail.clone()], facts: vec![one.clone()] };
+        let values = vec![
+            Value::List(vec![Value::Path(Box::new(path))]),
+            Value::Fact(Box::new(one)),
+            Value::Fact(Box::new(two)),
+            Value::Node(Box::new(node("Animal", "Rex"))),
+        ];
+        let svg = graph(&Rows { rows: vec![values], ..Rows::default() });
+        check_nesting(&svg);
+        assert_eq!(svg.matches("class=\"node\"").count(), 4);
+        assert_eq!(svg.matches("class=\"fact c0\"").count(), 2);
+        assert_eq!(svg.matches("class=\"bar c0\"").count(), 2);
+        // Dashed as an arrow and as a bar, and with one open end.
+        assert_eq!(svg.matches("stroke-dasharray").count(), 2);
+        assert_eq!(svg.matches("url(#engraph-end-0)").count(), 1);
+        assert_eq!(svg.matches("url(#engraph-begin-0)").count(), 0);
+        assert!(svg.contains(">[1970-01-01, 1971-01-01) 0.5</text>"), "{svg}");
+        assert!(svg.contains(">Nora lives_in Lisbon</text>"), "{svg}");
+        assert!(svg.contains("stroke-width=\"1.90\""), "{svg}");
+    }
+
+    #[test]
+    fn a_stored_text_is_no_markup() {
+        let svg = drawn(vec![fact(1, ("<script>\"&'\u{1b}\u{ffff}", "a&b", "]]>"), CLOSED)]);
+        check_nesting(&svg);
+        assert!(!svg.contains("<script") && !svg.contains("a&b"), "{svg}");
+        assert!(!svg.contains(['\u{1b}', '\u{ffff}']));
+        assert!(svg.contains("&lt;script&gt;&quot;&amp;'"), "{svg}");
+    }
+
+    #[test]
+    fn without_a_known_time_there_is_no_axis() {
+        let always = Interval { from: Interval::MIN, to: Interval::MAX };
+        let svg = drawn(vec![fact(1, ("a", "r", "b"), always)]);
+        check_nesting(&svg);
+        assert_eq!((svg.matches("class=\"bar").count(), svg.matches("fact c0").count()), (0, 1));
+        check_nesting(&graph(&Rows::default()));
+    }
+
+    #[test]
+    fn thousands_of_facts_are_drawn_in_part_and_said_to_be() {
+        let facts = (0..2500).map(|n| {
+            let names = (format!("p{}", n % 900), format!("c{}", n % 700));
+            fact(n, (&names.0, "r", &names.1), CLOSED)
+        });
+        let svg = drawn(facts.collect());
+        check_nesting(&svg);
+        assert_eq!(svg.matches("class=\"fact c0\"").count(), DRAWN_MAX);
+        assert!(svg.contains(" and 2000 of 2500 facts</text>"));
+        let again = drawn(vec![fact(1, ("a", "r", "b"), CLOSED), fact(2, ("b", "r", "c"), OPEN)]);
+        let other = drawn(vec![fact(2, ("b", "r", "c"), OPEN), fact(1, ("a", "r", "b"), CLOSED)]);
+        assert_eq!(again, other);
+    }
 }

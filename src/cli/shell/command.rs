@@ -370,15 +370,15 @@ mod tests {
 
     #[test]
     fn what_is_wrong_says_what_is_right() {
-        assert_eq!(
-            refused(".relation"),
-            "there is no command .relation; did you mean .relations?"
-        );
+        assert_eq!(refused(".relation"), "there is no command .relation; did you mean .relations?");
         assert_eq!(refused(".sch"), "there is no command .sch; did you mean .schema?");
         assert_eq!(refused(".frobnicate"), "there is no command .frobnicate; .help lists them");
         assert_eq!(refused(".r"), "there is no command .r; .help lists them");
-        assert_eq!(refused(".mode jsn"), "\
-            .mode needs FORM, as in .mode json; did you mean json?");
+        assert_eq!(
+            refused(".mode jsn"),
+            "\
+            .mode needs FORM, as in .mode json; did you mean json?"
+        );
         assert_eq!(refused(".rows"), ".rows needs N|all, as in .rows all");
         assert_eq!(refused(".width 0"), ".width needs N|auto, as in .width 120");
         assert_eq!(refused(".stats x"), ".stats takes nothing behind it");

@@ -170,8 +170,8 @@ impl Place<'_> {
             _ => {}
         }
         match (self.word(0).as_str(), self.word(1).as_str()) {
-            ("INTENT", _) => return matching(partial, INTENTS.iter().copied()),
-            ("RELATION", "DEFINE") | ("OF", "INVERSE") => return quoted(&names.relations, partial),
+            ("INTENT", _) => matching(partial, INTENTS.iter().copied()),
+            ("RELATION", "DEFINE") | ("OF", "INVERSE") => quoted(&names.relations, partial),
             _ => self.words(partial),
         }
     }
@@ -340,13 +340,19 @@ mod tests {
 
     #[test]
     fn variables_functions_and_parameters() {
-        check("MATCH (person)-[pay]->() RETURN p", "MATCH (person)-[pay]->() RETURN ", &[
-            "pay", "person",
-        ]);
+        check(
+            "MATCH (person)-[pay]->() RETURN p",
+            "MATCH (person)-[pay]->() RETURN ",
+            &["pay", "person"],
+        );
         let path = "MATCH path = (a) RETURN pa";
         check(path, "MATCH path = (a) RETURN ", &["path"]);
         // A name of an earlier statement is none of this one.
-        check("MATCH (person) RETURN 1; MATCH (q) RETURN per", "MATCH (person) RETURN 1; MATCH (q) RETURN ", &[]);
+        check(
+            "MATCH (person) RETURN 1; MATCH (q) RETURN per",
+            "MATCH (person) RETURN 1; MATCH (q) RETURN ",
+            &[],
+        );
         check("RETURN simi", "RETURN ", &["similarity("]);
         check("RETURN $", "RETURN ", &["$before", "$who"]);
         check("RETURN $w", "RETURN ", &["$who"]);

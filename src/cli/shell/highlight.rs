@@ -89,9 +89,8 @@ pub(super) fn innermost(tokens: &[Token]) -> Option<char> {
 /// The bracket at the cursor, or straight before it, and its partner.
 fn pair(tokens: &[Token], cursor: usize) -> Option<(usize, usize)> {
     let bracket = |token: &Token| matches!(token.kind, Kind::Sign(sign) if "()[]{}".contains(sign));
-    let at = |byte: usize| {
-        tokens.iter().position(|token| bracket(token) && token.range.start == byte)
-    };
+    let at =
+        |byte: usize| tokens.iter().position(|token| bracket(token) && token.range.start == byte);
     let index = at(cursor).or_else(|| at(cursor.checked_sub(1)?))?;
     let Kind::Sign(sign) = tokens[index].kind else { return None };
     let forward = |partner| partner_of(tokens[index..].iter(), sign, partner).map(|n| index + n);

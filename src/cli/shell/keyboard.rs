@@ -145,9 +145,8 @@ impl Completer for Assistant {
             return Ok((start, paths(typed, argument)));
         }
         let mut names = self.names.borrow_mut();
-        let names = names.get_or_insert_with(|| {
-            Names { params: self.params.clone(), ..names::read(&self.db) }
-        });
+        let names = names
+            .get_or_insert_with(|| Names { params: self.params.clone(), ..names::read(&self.db) });
         Ok(complete(line, position, names))
     }
 }
@@ -188,7 +187,8 @@ fn paths(typed: &str, argument: Argument) -> Vec<String> {
         Some(at) => typed.split_at(at + 1),
         None => ("", typed),
     };
-    let entries = std::fs::read_dir(if folder.is_empty() { Path::new(".") } else { folder.as_ref() });
+    let entries =
+        std::fs::read_dir(if folder.is_empty() { Path::new(".") } else { folder.as_ref() });
     let mut found: Vec<String> = entries
         .into_iter()
         .flatten()

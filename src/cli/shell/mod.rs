@@ -48,7 +48,7 @@ pub(super) fn run(shell: &Shell, output: &mut Output) -> Result<()> {
     };
     let mut settings = Settings::default();
     while let Some(other) = serve(&db, &mut input, &mut settings, output)? {
-        db = Rc::new(other);
+        db = other;
         if let Input::Person(keyboard) = &mut input {
             keyboard.use_database(&db);
         }
@@ -62,7 +62,7 @@ fn serve(
     input: &mut Input,
     settings: &mut Settings,
     output: &mut Output,
-) -> Result<Option<Engraph>> {
+) -> Result<Option<Rc<Engraph>>> {
     let mut repl = Repl { db, session: db.session(), settings, output, depth: 0 };
     let next = match input {
         Input::Person(keyboard) => repl.person(keyboard)?,
@@ -98,7 +98,7 @@ enum Next {
     /// The next one.
     Input,
     /// Another database is used.
-    Open(Engraph),
+    Open(Rc<Engraph>),
     Leave,
 }
 
@@ -184,7 +184,7 @@ impl Repl<'_, '_> {
                 let message = "a file that .read reads cannot open another database";
                 return Err(Failure::Other(message.to_owned()));
             }
-            Command::Open(path) => return Ok(Next::Open(open(&path, self.output)?)),
+            Command::Open(path) => return Ok(Next::Open(Rc::new(open(&path, self.output)?))),
             Command::Backup(path) => {
                 backup::write(self.db, &path)?;
                 self.output.line("backed up")?;

@@ -75,12 +75,8 @@ mod tests {
         while let Some(input) = script.input().expect("readable") {
             inputs.push((script.begun, input.trim().to_owned()));
         }
-        let expected = [
-            (3, "RETURN 1;"),
-            (4, ".mode csv"),
-            (6, "RETURN\n\n  2; RETURN 3\n;"),
-            (10, "-- end"),
-        ];
+        let expected =
+            [(3, "RETURN 1;"), (4, ".mode csv"), (6, "RETURN\n\n  2; RETURN 3\n;"), (10, "-- end")];
         assert_eq!(inputs, expected.map(|(line, text)| (line, text.to_owned())));
     }
 }

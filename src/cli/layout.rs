@@ -68,7 +68,7 @@ pub(super) fn layout(boxes: &[Size], arrows: &[Arrow]) -> Layout {
     let mut drawing = Drawing::new(boxes, arrows);
     drawing.order();
     drawing.place();
-    drawing.finish(boxes, arrows)
+    drawing.finish(arrows)
 }
 
 /// A box, a label or a turn.
@@ -81,11 +81,18 @@ struct Vertex {
     at: Point,
 }
 
+impl Vertex {
+    fn new(rank: usize, size: Size) -> Self {
+        Self { rank, size, before: Vec::new(), after: Vec::new(), at: Point::default() }
+    }
+}
+
 /// Where an arrow meets a box: the height that it comes from, the arrow, and whether it is the left
 /// end.
 type Port = (f64, usize, bool);
 
 struct Drawing {
+    boxes: usize,
     /// The boxes come first.
     vertices: Vec<Vertex>,
     /// The vertices of each rank, from top to bottom.
@@ -100,58 +107,52 @@ impl Drawing {
     fn new(boxes: &[Size], arrows: &[Arrow]) -> Self {
         let ends: Vec<(usize, usize)> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
         let box_ranks = ranks(boxes.len(), &ends);
-        let vertex = |rank, size| Vertex {
-            rank,
-            size,
-            before: Vec::new(),
-            after: Vec::new(),
-            at: Point::default(),
-        };
-        let vertices = boxes.iter().zip(&box_ranks).map(|(&size, &rank)| vertex(2 * rank, size));
+        let vertex = |(&size, &rank): (&Size, &usize)| Vertex::new(2 * rank, size);
+        let vertices = boxes.iter().zip(&box_ranks).map(vertex);
         let mut drawing = Self {
+            boxes: boxes.len(),
             vertices: vertices.collect(),
             ranks: Vec::new(),
             chains: Vec::new(),
             alone: Vec::new(),
         };
-        let mut turns = 0;
+        let mut turns = TURNS_MAX;
         for arrow in arrows {
-            let (Some(&from), Some(&to)) = (box_ranks.get(arrow.from), box_ranks.get(arrow.to))
-            else {
-                drawing.chains.push((Vec::new(), 0));
-                continue;
-            };
-            let (left, right) =
-                if from <= to { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) };
-            let (low, high) = (2 * from.min(to) + 1, (2 * from.max(to)).max(2 * from.min(to) + 2));
-            let label = ((low + high) / 2) | 1;
-            let label = if label < high { label } else { low };
-            let between: Vec<usize> = match turns + (high - low) <= TURNS_MAX {
-                true => (low..high).collect(),
-                false => vec![label],
-            };
-            turns += between.len();
-            let mut chain = Vec::new();
-            let mut last = left;
-            for rank in between {
-                let size = match rank == label {
-                    true => arrow.label,
-                    false => Size { width: 0.0, height: TURN_HEIGHT },
-                };
-                drawing.vertices.push(vertex(rank, size));
-                let index = drawing.vertices.len() - 1;
-                drawing.join(last, index);
-                chain.push(index);
-                last = index;
-            }
-            if left != right {
-                drawing.join(last, right);
-            }
-            let place = chain.iter().position(|&index| drawing.vertices[index].rank == label);
-            drawing.chains.push((chain, place.unwrap_or_default()));
+            let chain = drawing.chain(arrow, &mut turns);
+            drawing.chains.push(chain);
         }
-        drawing.fill_ranks(boxes.len());
+        drawing.fill_ranks();
         drawing
+    }
+
+    /// Adds the vertices of an arrow between its boxes, as long as there are turns left.
+    fn chain(&mut self, arrow: &Arrow, turns: &mut usize) -> (Vec<usize>, usize) {
+        let Some((left, right)) = self.ends(arrow) else { return (Vec::new(), 0) };
+        let low = self.vertices[left].rank + 1;
+        // The label of an arrow to its own box stands to the right of it.
+        let high = self.vertices[right].rank.max(low + 1);
+        let label = low + (high - low) / 4 * 2;
+        let ranks: Vec<usize> = match high - low <= *turns {
+            true => (low..high).collect(),
+            false => vec![label],
+        };
+        *turns = turns.saturating_sub(ranks.len());
+        let mut chain = Vec::new();
+        let mut last = left;
+        for rank in ranks {
+            let turn = Size { width: 0.0, height: TURN_HEIGHT };
+            let size = if rank == label { arrow.label } else { turn };
+            self.vertices.push(Vertex::new(rank, size));
+            let index = self.vertices.len() - 1;
+            self.join(last, index);
+            chain.push(index);
+            last = index;
+        }
+        if left != right {
+            self.join(last, right);
+        }
+        let place = chain.iter().position(|&index| self.vertices[index].rank == label);
+        (chain, place.unwrap_or_default())
     }
 
     fn join(&mut self, left: usize, right: usize) {
@@ -160,11 +161,11 @@ impl Drawing {
     }
 
     /// A first order: by depth from the first box on, so that neighbours begin near each other.
-    fn fill_ranks(&mut self, boxes: usize) {
+    fn fill_ranks(&mut self) {
         let ranks = self.vertices.iter().map(|vertex| vertex.rank + 1).max().unwrap_or_default();
         self.ranks = vec![Vec::new(); ranks];
         let mut is_seen = vec![false; self.vertices.len()];
-        for root in 0..boxes {
+        for root in 0..self.boxes {
             let vertex = &self.vertices[root];
             if vertex.before.is_empty() && vertex.after.is_empty() {
                 self.alone.push(root);
@@ -266,13 +267,13 @@ impl Drawing {
         mean(neighbours.map(|&index| self.vertices[index].at.y)).unwrap_or(vertex.at.y)
     }
 
-    fn finish(mut self, boxes: &[Size], arrows: &[Arrow]) -> Layout {
+    fn finish(mut self, arrows: &[Arrow]) -> Layout {
         let size = self.move_to_zero();
         let size = self.place_alone(size);
         let ports = self.ports(arrows);
         let routes = (0..arrows.len()).map(|index| self.route(index, &arrows[index], &ports));
         let routes = routes.collect();
-        let boxes = self.vertices[..boxes.len()].iter().map(|vertex| vertex.at).collect();
+        let boxes = self.vertices[..self.boxes].iter().map(|vertex| vertex.at).collect();
         Layout { boxes, routes, size }
     }
 
@@ -341,8 +342,9 @@ impl Drawing {
 
     /// The boxes of an arrow, the left one first.
     fn ends(&self, arrow: &Arrow) -> Option<(usize, usize)> {
-        let (from, to) = (self.vertices.get(arrow.from)?, self.vertices.get(arrow.to)?);
-        Some(if from.rank <= to.rank { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) })
+        let rank = |index: usize| self.vertices.get(..self.boxes)?.get(index).map(|v| v.rank);
+        let is_forward = rank(arrow.from)? <= rank(arrow.to)?;
+        Some(if is_forward { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) })
     }
 
     fn route(&self, index: usize, arrow: &Arrow, ports: &BTreeMap<(usize, bool), f64>) -> Route {
@@ -513,6 +515,8 @@ mod tests {
 
     #[test]
     fn an_arrow_to_nowhere_is_left_out() {
-        assert_eq!(draw(1, &[(0, 5)]).routes[0].points, []);
+        let drawn = draw(2, &[(0, 1), (0, 2), (5, 0)]);
+        assert_eq!(drawn.routes[0].points.len(), 4);
+        assert!(drawn.routes[1..].iter().all(|route| route.points.is_empty()));
     }
 }

@@ -126,6 +126,10 @@ impl<'r> Picture<'r> {
             let size = Size { width: inner - names, height: bars - 40.0 };
             group(&mut out, MARGIN + names, top, |out| self.draw_bars(axis, size, out));
         }
+        if self.nodes.is_empty() {
+            let at = Point { x: width / 2.0, y: height / 2.0 + 4.0 };
+            label(&mut out, at, "middle", 12.0, " class=\"soft\"", "no nodes or facts");
+        }
         if notice > 0.0 {
             let text = format!(
                 "drawn are {} of {nodes} nodes and {} of {facts} facts",
@@ -461,7 +465,9 @@ mod tests {
         let svg = drawn(vec![fact(1, ("a", "r", "b"), always)]);
         check_nesting(&svg);
         assert_eq!((svg.matches("class=\"bar").count(), svg.matches("fact c0").count()), (0, 1));
-        check_nesting(&graph(&Rows::default()));
+        let empty = graph(&Rows::default());
+        check_nesting(&empty);
+        assert!(empty.contains(">no nodes or facts</text>"));
     }
 
     #[test]

@@ -101,8 +101,12 @@ pub(super) fn path_argument(text: &str, position: usize) -> Option<(usize, Argum
 fn command(text: &str, names: &Names) -> (usize, Vec<String>) {
     let line = text.trim_start();
     let Some((name, rest)) = line.split_once(char::is_whitespace) else {
-        let all = command::COMMANDS.iter().map(|entry| entry.name);
-        return (text.len() - line.len(), matching(line, all));
+        let all = command::COMMANDS.iter().filter(|entry| begins(entry.name, line));
+        let with_blank = |entry: &command::Entry| match entry.argument {
+            Argument::None => owned(entry.name),
+            _ => format!("{} ", entry.name),
+        };
+        return (text.len() - line.len(), all.map(with_blank).collect());
     };
     let start = text.len() - rest.trim_start().len();
     match command::entry(name).map(|entry| entry.argument) {
@@ -361,7 +365,7 @@ mod tests {
 
     #[test]
     fn commands_and_their_arguments() {
-        check(".re", "", &[".read", ".relations"]);
+        check(".re", "", &[".read ", ".relations"]);
         check(".mode j", ".mode ", &["json", "jsonl"]);
         check(".timer ", ".timer ", &["off", "on"]);
         check(".help .ti", ".help ", &[".timer"]);

@@ -227,6 +227,7 @@ mod tests {
         let fall = format!("fall{MAIN_SEPARATOR}");
         assert_eq!(under(Argument::File, "fa"), ["fa b", "facts.memql", &fall]);
         assert_eq!(under(Argument::Folder, ""), [fall]);
+        assert_eq!(under(Argument::File, "").len(), 3);
         assert_eq!(under(Argument::File, ".h"), [".hidden"]);
         assert_eq!(under(Argument::File, "none/x"), [""; 0]);
     }

@@ -55,8 +55,8 @@ pub(super) struct Layout {
     pub(super) size: Size,
 }
 
-/// The way of an arrow. It leaves and meets every point horizontally. Two points above each other are
-/// where it turns round.
+/// The way of an arrow. It leaves and meets every point horizontally. Where two points stand above
+/// each other it turns round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Route {
     pub(super) points: Vec<Point>,

@@ -27,6 +27,7 @@ mod words;
 pub use error::SyntaxError;
 pub use scan::{NESTING_MAX, TEXT_BYTES_MAX};
 pub use suggest::closest;
+pub use words::keywords;
 
 /// Parses a script: statements separated by `;`.
 pub fn parse(text: &str) -> Result<Vec<ast::Statement>, SyntaxError> {

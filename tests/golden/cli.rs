@@ -309,7 +309,7 @@ fn a_shell_on_a_pipe_ends_at_the_first_error() {
     let lines: Vec<_> = text(&output.stderr).lines().collect();
     assert_eq!(lines.first(), Some(&"error: bind: nothing is bound to `q`"));
     assert_eq!(lines.get(2..4), Some(["2 |   q;", "  |   ^"].as_slice()));
-    assert_eq!(lines.last(), Some(&"stdin: the statement begins in line 3"));
+    assert_eq!(lines.last(), Some(&"stdin: line 4, in the statement that begins in line 3"));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_shell_obeys_commands_and_reads_files() {
     let output = shell(db.path(), &format!(".read {}\nRETURN 3;\n", bad.display()));
     assert_eq!(output.status.code(), Some(1));
     assert!(!text(&output.stdout).contains('2'), "{}", text(&output.stdout));
-    let place = format!("{}: the statement begins in line 2\n", bad.display());
+    let place = format!("{}: line 2\n", bad.display());
     assert!(text(&output.stderr).ends_with(&place), "{}", text(&output.stderr));
     message(&shell(db.path(), ".frobnicate\n"), 1);
     message(&shell(db.path(), ".let x\n"), 1);

@@ -8,6 +8,7 @@ mod isolation;
 mod model;
 mod scripts;
 mod shared_data;
+mod shell;
 mod whole;
 
 use std::fmt::Write as _;

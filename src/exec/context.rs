@@ -43,6 +43,25 @@ impl Default for Limits {
     }
 }
 
+/// What a statement is run with, whatever state it reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'s> {
+    pub(crate) models: &'s Models,
+    pub(crate) limits: Limits,
+    pub(crate) run: &'s Run,
+    pub(crate) parameters: &'s Params,
+}
+
+impl<'s> Surroundings<'s> {
+    /// What operators need to read a state.
+    pub(crate) fn context<'c>(&self, reader: Reader<'c>) -> Context<'c>
+    where
+        's: 'c,
+    {
+        Context::new(reader, self.models, self.limits, self.run, self.parameters)
+    }
+}
+
 /// Shared by the operators of one statement while they make one chunk.
 pub(crate) struct Context<'c> {
     pub(crate) reader: Reader<'c>,
@@ -53,7 +72,7 @@ pub(crate) struct Context<'c> {
 }
 
 impl<'c> Context<'c> {
-    pub(crate) fn new(
+    fn new(
         reader: Reader<'c>,
         models: &'c Models,
         limits: Limits,

@@ -3,6 +3,7 @@
 //! It never writes, never blocks, and gives damage back as an error.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
@@ -30,12 +31,12 @@ type VisitEdge<'v> = &'v mut dyn FnMut(&[u8], Edge) -> Result<ControlFlow<()>>;
 #[derive(Clone, Copy)]
 pub struct Reader<'r> {
     view: View<'r>,
-    catalog: &'r Catalog,
+    catalog: &'r Arc<Catalog>,
     now: Time,
 }
 
 impl<'r> Reader<'r> {
-    pub(crate) fn new(view: View<'r>, catalog: &'r Catalog, now: Time) -> Self {
+    pub(crate) fn new(view: View<'r>, catalog: &'r Arc<Catalog>, now: Time) -> Self {
         Self { view, catalog, now }
     }
 
@@ -47,6 +48,11 @@ impl<'r> Reader<'r> {
 
     /// Names and rules.
     pub fn catalog(&self) -> &'r Catalog {
+        self.catalog
+    }
+
+    /// The same, to be held on to: as long as it is the same one, so are all names and rules.
+    pub fn shared_catalog(&self) -> &'r Arc<Catalog> {
         self.catalog
     }
 

@@ -164,6 +164,11 @@ impl Store {
         self.lock.is_none()
     }
 
+    /// A number that grows with every key that is written.
+    pub fn written(&self) -> u64 {
+        self.engine.last_sequence()
+    }
+
     /// The state as it stands; `wall` is what the clock on the wall says.
     pub fn snapshot(&self, wall: Time) -> Snapshot<'_> {
         let (engine, catalog, now) = self.commits.observe(wall, || self.engine.snapshot());

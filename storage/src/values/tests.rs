@@ -326,7 +326,7 @@ fn an_index_is_made_of_what_is_there_once() {
     let two = ValueRange::equal(&Value::Float(2.0)).expect("a scalar");
     assert_eq!(found(snapshot.reader(), index, &two), [NodeId(2), NodeId(5), NodeId(8)]);
     // What has the names of a later state lacks the keys.
-    let ahead = Reader::new(before.view(), snapshot.reader().catalog(), 0);
+    let ahead = Reader::new(before.view(), snapshot.reader().shared_catalog(), 0);
     assert_eq!(ahead.index(label, property).expect("reads"), None);
     let mut transaction = store.begin(0).expect("begins");
     for (name, property, reason) in [

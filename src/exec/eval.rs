@@ -1,7 +1,6 @@
 //! Expressions over one row: three-valued logic as in GQL, errors at the place in the text.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 use engraph_storage::graph::Interval;

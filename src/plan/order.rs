@@ -118,8 +118,7 @@ impl<'s> Builder<'s> {
 
     /// Rows for each row that a step is expected to give.
     fn steps(&self, link: &Link, against: bool, closes: bool, statistics: &Statistics) -> f64 {
-        let (near, far) =
-            if against { (link.right, link.left) } else { (link.left, link.right) };
+        let (near, far) = if against { (link.right, link.left) } else { (link.left, link.right) };
         let step = if against { link.step.reversed() } else { link.step.clone() };
         let facts = statistics.steps(&step, &self.pattern.nodes[near].labels);
         if closes {
@@ -268,7 +267,11 @@ impl<'s> Builder<'s> {
     }
 
     /// Nodes that a scan is expected to leave of one end of a walk.
-    fn known(&self, (node, condition): &(PatternNode, Option<Expr>), statistics: &Statistics) -> f64 {
+    fn known(
+        &self,
+        (node, condition): &(PatternNode, Option<Expr>),
+        statistics: &Statistics,
+    ) -> f64 {
         let nodes = statistics.nodes(&node.labels);
         let mut parts = Vec::new();
         condition.iter().for_each(|condition| conjuncts(condition, &mut parts));

@@ -11,7 +11,7 @@ use crate::{NESTING_MAX, TEXT_BYTES_MAX, parse};
 const ENTRIES_MAX: usize = 400_000_000;
 
 /// What opens a level and what closes it. Each begins as an expression may and stands within one.
-const NESTS: [(&str, &str); 40] = [
+const NESTS: [(&str, &str); 42] = [
     ("(", ")"),
     ("[", "]"),
     ("[1, ", "]"),
@@ -33,6 +33,8 @@ const NESTS: [(&str, &str); 40] = [
     ("COUNT { CALL (a) { WITH 1 AS x WHERE ", " RETURN x } RETURN x }"),
     ("EXISTS { MATCH CHEAPEST 2 BY ", " (a)-->(b) }"),
     ("EXISTS { CHEAPEST BY f(", ") p = (a)-->(b) }"),
+    ("EXISTS { CHEAPEST BY (", ") (a)-->(b) }"),
+    ("EXISTS { MATCH CHEAPEST 2 BY [", "] (a)-->(b) }"),
     ("[x IN ", "]"),
     ("[x IN l WHERE ", " | x]"),
     ("[x IN l | ", "]"),

@@ -43,7 +43,7 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
         .or_else(|| foreign(word))
         .or_else(|| foreign(word_before(text, at)).filter(|_| !is_keyword(word_before(text, at))))
         .or_else(|| end_alone(word, &expected))
-        .or_else(|| help(word, &expected));
+        .or_else(|| help(&brief(word), &expected));
     let message = match shown.as_slice() {
         [] => format!("{found} is not expected here"),
         words if words.len() > EXPECTED_MAX && help.is_some() => {
@@ -224,8 +224,12 @@ fn token(text: &str, at: usize) -> (String, usize) {
         Some(n) => n,
         None => rest.len(),
     };
-    let shown: String = rest[..length].chars().take(40).filter(|c| !c.is_control()).collect();
-    (format!("`{shown}`"), at + length)
+    (format!("`{}`", brief(&rest[..length])), at + length)
+}
+
+/// What a message shows of a word.
+fn brief(word: &str) -> String {
+    word.chars().take(40).filter(|c| !c.is_control()).collect()
 }
 
 /// A rule in words: keywords in capitals, signs in back quotes, the rest by its meaning.

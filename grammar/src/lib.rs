@@ -17,6 +17,7 @@
 
 pub mod ast;
 mod error;
+mod mends;
 mod parse;
 mod print;
 mod scan;

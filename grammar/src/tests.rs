@@ -1,6 +1,8 @@
 //! The grammar as a whole: every rule is reached, and no text costs more than it should.
 
+mod fuzz;
 mod hostile;
+mod messages;
 mod print;
 mod random;
 mod tree;

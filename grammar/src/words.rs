@@ -3,50 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use pest::Parser as _;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
 use crate::error::SyntaxError;
-use crate::parse::Rule;
+use crate::mends::{foreign, likely};
+use crate::parse::{MemQl, Rule};
 use crate::suggest::closest;
 
 /// The most alternatives that a message lists.
 const EXPECTED_MAX: usize = 8;
-
-/// Words that MemQL does not know, and what it says instead.
-const FOREIGN: [(&str, &str); 26] = [
-    ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
-    ("MERGE", "write REMEMBER, which merges what it already knows"),
-    ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
-    ("SELECT", "write MATCH (pattern) RETURN columns"),
-    (
-        "DELETE",
-        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
-    ),
-    (
-        "DETACH",
-        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
-    ),
-    ("SET", "write REMEMBER (:Label 'key' {property: value})"),
-    ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
-    ("FOREACH", "write one REMEMBER for each, or import a file"),
-    ("LOAD", "import the file from the shell: engraph import <db> csv FILE"),
-    ("USE", "open the other database"),
-    ("GROUP", "a column of RETURN that is no aggregate groups the rows"),
-    ("HAVING", "write WITH columns WHERE condition"),
-    ("FROM", "write MATCH (pattern), or UNWIND list AS x"),
-    ("JOIN", "write the patterns in one MATCH, joined by the names they share"),
-    ("NEXT", "write WITH, or a further MATCH"),
-    ("CONSTRAINT", "a key is unique within its label already"),
-    ("FINISH", "leave RETURN out, or write RETRACT, CONFIRM, DOUBT or FORGET"),
-    ("KEEP", "write the path search in front of the pattern, as in SHORTEST 2 (a)-[f]->{1,5}(b)"),
-    ("REPEATABLE", "write WALK in front of the pattern"),
-    ("DIFFERENT", "write TRAIL in front of the pattern, or nothing: no fact is met twice"),
-    ("CONSOLIDATE", "OBSERVE stores turns; what is drawn from them comes in a later version"),
-    ("ANCHOR", "find the entity with SEARCH or by its key"),
-    ("TEXT", "search BY VECTOR"),
-    ("HYBRID", "search BY VECTOR"),
-    ("TRANSITIVE", "ask for a chain of facts where you need it, as -[:relation]->{1,5}"),
-];
 
 /// A pest error in the user's words.
 pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
@@ -66,13 +32,19 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
             return SyntaxError::new(message.clone(), at, end);
         }
     };
+    let word = &text[at..end];
+    if is_reserved(word) && text[..at].trim_end().ends_with(['(', '[']) {
+        return reserved(word, at, end);
+    }
     let expected = expected(positives);
-    let help = sign_help(text, at)
-        .or_else(|| foreign(&text[at..end]))
-        .or_else(|| foreign(word_before(text, at)))
-        .or_else(|| end_alone(&text[at..end], &expected))
-        .or_else(|| help(&text[at..end], &expected));
-    let message = match expected.as_slice() {
+    let shown = summary(&expected);
+    let help = likely(text, at, &shown)
+        .or_else(|| likely(text, at, &expected))
+        .or_else(|| foreign(word))
+        .or_else(|| foreign(word_before(text, at)).filter(|_| !is_keyword(word_before(text, at))))
+        .or_else(|| end_alone(word, &expected))
+        .or_else(|| help(&brief(word), &expected));
+    let message = match shown.as_slice() {
         [] => format!("{found} is not expected here"),
         words if words.len() > EXPECTED_MAX && help.is_some() => {
             format!("{found} is not expected here")
@@ -89,6 +61,44 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
 fn reserved(word: &str, at: usize, end: usize) -> SyntaxError {
     SyntaxError::new(format!("`{word}` is a reserved word"), at, end)
         .help(format!("as a name, write it between back quotes: `{word}`"))
+}
+
+/// Words that are signs of something in common, which is named in their place.
+const OPERATORS: [&str; 13] = [
+    "AND",
+    "CONTAINS",
+    "ENDS",
+    "EQUALS",
+    "IMMEDIATELY",
+    "IN",
+    "IS",
+    "OR",
+    "OVERLAPS",
+    "PRECEDES",
+    "STARTS",
+    "SUCCEEDS",
+    "XOR",
+];
+const CLAUSES: [&str; 20] = [
+    "MATCH", "OPTIONAL", "SEARCH", "WITH", "LET", "FILTER", "UNWIND", "CALL", "RECALL", "RETURN",
+    "RETRACT", "CONFIRM", "DOUBT", "FORGET", "ORDER", "SKIP", "OFFSET", "LIMIT", "UNION", "YIELD",
+];
+const WITHIN_EXPRESSIONS: [&str; 6] = ["CASE", "COLLECT", "COUNT", "DURATION", "EXISTS", "REDUCE"];
+
+/// The expected things as a message lists them.
+fn summary(expected: &[&'static str]) -> Vec<&'static str> {
+    let mut words = expected.to_vec();
+    if words.contains(&"an expression") {
+        words.retain(|word| !WITHIN_EXPRESSIONS.contains(word));
+    }
+    if words.contains(&"an operator") {
+        words.retain(|word| !OPERATORS.contains(word));
+    }
+    if words.contains(&"MATCH") && words.contains(&"CALL") {
+        words.retain(|word| !CLAUSES.contains(word));
+        words.push("a clause");
+    }
+    words
 }
 
 /// What an expression may begin with, which need not be listed beside it.
@@ -128,11 +138,6 @@ fn end_alone(word: &str, expected: &[&str]) -> Option<String> {
     Some(format!("say what first: MATCH (:Label 'key')-[f]->() {end} f{by}"))
 }
 
-fn foreign(word: &str) -> Option<String> {
-    let (word, mend) = FOREIGN.iter().find(|(known, _)| known.eq_ignore_ascii_case(word))?;
-    Some(format!("this version of MemQL has no {word}: {mend}"))
-}
-
 /// The word that ends before `at`, blanks aside.
 fn word_before(text: &str, at: usize) -> &str {
     let before = text[..at].trim_end();
@@ -144,24 +149,64 @@ fn word_before(text: &str, at: usize) -> &str {
 
 fn help(found: &str, expected: &[&'static str]) -> Option<String> {
     let is_word = found.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    if found.eq_ignore_ascii_case("CONFIDENCE") {
-        return Some("write CONFIDENCE >= 0.8, or f.confidence in WHERE".to_owned());
+    if is_word && !is_keyword(found) && expected.contains(&"a node `(...)`") {
+        return Some(format!("a node stands in brackets: ({found})"));
+    }
+    if found.starts_with(|c: char| c.is_ascii_digit()) && expected.contains(&"an expression") {
+        return Some("a number has decimal digits, as 31, 0.5 or 3e-1".to_owned());
+    }
+    if expected.contains(&"a node `(...)`") {
+        return Some("a node is written (n), (:Label 'key') or (n:Label {property: value})".into());
+    }
+    if expected == ["`->`"] {
+        return Some("a relation leads to a node: (a)-[:r]->(b)".to_owned());
+    }
+    if expected.contains(&"a statement") {
+        return begun(found);
+    }
+    if is_keyword(found) {
+        return None;
     }
     if is_word && expected.contains(&"a string") {
         return Some(format!("text stands between quotes: '{found}'"));
     }
     let keywords = expected.iter().copied().filter(|word| word.chars().all(is_keyword_letter));
-    closest(found, keywords).map(|word| format!("did you mean {word}?"))
+    // A name of a letter or two is near to any short word.
+    let meant = closest(found, keywords).filter(|_| found.len() > 2);
+    let column = || is_word && expected.contains(&"AS") && expected.contains(&"UNION");
+    meant
+        .map(|word| format!("did you mean {word}?"))
+        .or_else(|| column().then(|| "columns stand apart by commas; AS names one".to_owned()))
 }
 
-/// Signs of other languages, and what MemQL writes.
-fn sign_help(text: &str, at: usize) -> Option<String> {
-    const SIGNS: [(&str, &str); 5] =
-        [("==", "="), ("&&", "AND"), ("&", "|"), ("!", "NOT"), (":=", "=")];
-    let before = text[..at].chars().next_back().map_or(0, char::len_utf8);
-    let sign = |start: usize| SIGNS.iter().find(|(sign, _)| text[start..].starts_with(sign));
-    let (sign, mend) = sign(at - before).or_else(|| sign(at))?;
-    Some(format!("MemQL writes `{mend}` for `{sign}`"))
+/// What statement was meant by its first word.
+fn begun(found: &str) -> Option<String> {
+    const STATEMENTS: [&str; 25] = [
+        "MATCH", "OPTIONAL", "SEARCH", "WITH", "LET", "UNWIND", "CALL", "RECALL", "RETURN",
+        "EXPLAIN", "PROFILE", "DEFINE", "DROP", "SHOW", "REMEMBER", "ALIAS", "OBSERVE", "SESSION",
+        "BEGIN", "COMMIT", "ROLLBACK", "FILTER", "ORDER", "LIMIT", "FOR",
+    ];
+    if let Some(word) = closest(found, STATEMENTS) {
+        return Some(format!("did you mean {word}?"));
+    }
+    let glued = |word: &&str| {
+        found.len() > word.len()
+            && found.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    STATEMENTS
+        .into_iter()
+        .filter(|word| word.len() > 3)
+        .find(glued)
+        .map(|word| format!("a blank stands behind {word}"))
+        .or_else(|| Some("a query begins with a clause such as MATCH (n:Label)".to_owned()))
+}
+
+fn is_keyword(word: &str) -> bool {
+    keywords().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+fn is_reserved(word: &str) -> bool {
+    MemQl::parse(Rule::reserved, word).is_ok()
 }
 
 fn is_keyword_letter(letter: char) -> bool {
@@ -179,15 +224,23 @@ fn token(text: &str, at: usize) -> (String, usize) {
         Some(n) => n,
         None => rest.len(),
     };
-    let shown: String = rest[..length].chars().take(40).filter(|c| !c.is_control()).collect();
-    (format!("`{shown}`"), at + length)
+    (format!("`{}`", brief(&rest[..length])), at + length)
+}
+
+/// What a message shows of a word.
+fn brief(word: &str) -> String {
+    word.chars().take(40).filter(|c| !c.is_control()).collect()
 }
 
 /// A rule in words: keywords in capitals, signs in back quotes, the rest by its meaning.
 fn word(rule: Rule) -> &'static str {
     match rule {
         Rule::EOI => "the end of the text",
-        Rule::script | Rule::explain | Rule::query | Rule::pipeline => "a statement",
+        Rule::script | Rule::explain => "a statement",
+        Rule::query | Rule::pipeline => "a query",
+        Rule::s_colon => "`:`",
+        Rule::s_equals => "`=`",
+        Rule::s_open => "`(`",
         Rule::path_pattern
         | Rule::node_pattern
         | Rule::path_value
@@ -357,8 +410,13 @@ fn word(rule: Rule) -> &'static str {
     }
 }
 
+/// Whether a rule is a keyword or a sign, which say nothing but that they are there.
+pub(crate) fn is_mark(rule: Rule) -> bool {
+    keyword_text(rule).is_some() || matches!(rule, Rule::s_colon | Rule::s_equals | Rule::s_open)
+}
+
 /// The text of a keyword rule; none for any other rule.
-pub(crate) fn keyword_text(rule: Rule) -> Option<&'static str> {
+fn keyword_text(rule: Rule) -> Option<&'static str> {
     KEYWORDS.get(&rule).map(String::as_str)
 }
 

@@ -16,7 +16,7 @@ use crate::ast::{
 };
 use crate::error::SyntaxError;
 use crate::walk::{self, Visit};
-use crate::words::{keyword_text, syntax_error};
+use crate::words::{is_mark, syntax_error};
 use define::{
     alias, define_index, define_recipe, define_relation, define_rule, dropped, observe, remember,
 };
@@ -146,12 +146,12 @@ pub(crate) fn number<T: std::str::FromStr>(pair: &Pair<'_, Rule>) -> Result<T> {
         .map_err(|_| SyntaxError::new("this number is too large", at.start, at.end))
 }
 
-/// The pairs inside, keywords left out.
+/// The pairs inside, keywords and signs left out.
 pub(crate) fn children(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
-    pair.into_inner().filter(|pair| keyword_text(pair.as_rule()).is_none())
+    pair.into_inner().filter(|pair| !is_mark(pair.as_rule()))
 }
 
-/// The first pair inside that is no keyword.
+/// The first pair inside that is no keyword and no sign.
 pub(crate) fn only(pair: Pair<'_, Rule>) -> Result<Pair<'_, Rule>> {
     let whole = span(&pair);
     next(&mut children(pair), whole)

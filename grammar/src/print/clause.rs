@@ -187,8 +187,10 @@ fn columns(f: &mut Formatter<'_>, columns: &Return) -> fmt::Result {
 }
 
 fn column(f: &mut Formatter<'_>, item: &ReturnItem) -> fmt::Result {
-    write!(f, "{}", item.expr)?;
-    match !item.named && item.name == own_name(&item.expr) {
+    // Once, for the text of a query within it holds columns as well.
+    let text = item.expr.to_string();
+    f.write_str(&text)?;
+    match !item.named && item.name == own_name(&item.expr, text) {
         true => Ok(()),
         false => write!(f, " AS {}", quoted_variable(&item.name)),
     }

@@ -2,8 +2,6 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use pest::Parser as _;
-
 use super::clause::braces;
 use super::pattern::labels;
 use super::{
@@ -12,7 +10,6 @@ use super::{
 use crate::ast::{
     BinaryOp, Call, Case, Comprehension, Expr, ExprKind, Literal, Name, Quantifier, Reduce, UnaryOp,
 };
-use crate::parse::{MemQl, Rule};
 
 /// Binding strength, the weakest first; the order of the parser's table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,6 +118,17 @@ fn binary(op: BinaryOp) -> (&'static str, Strength) {
     }
 }
 
+/// How strongly an operator's operands must bind to stand without brackets.
+fn sides(op: BinaryOp) -> (Strength, Strength) {
+    let strength = binary(op).1;
+    match strength {
+        Strength::Power => (above(strength), strength),
+        // A comparison beside another one would be a chain.
+        Strength::Compare => (above(strength), above(strength)),
+        _ => (strength, above(strength)),
+    }
+}
+
 /// One step stronger, for the side on which an operator does not associate.
 fn above(strength: Strength) -> Strength {
     match strength {
@@ -139,7 +147,15 @@ fn above(strength: Strength) -> Strength {
     }
 }
 
+/// The expression as it is; the stack grows with how deep it nests.
 fn bare(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
+    stacker::maybe_grow(STACK_PER_LEVEL, 32 * STACK_PER_LEVEL, || kind(f, expr))
+}
+
+/// What printing one level of expressions may need, with the query around it, in bytes.
+const STACK_PER_LEVEL: usize = 64 << 10;
+
+fn kind(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
     match &expr.kind {
         ExprKind::Literal(value) => literal(f, value),
         ExprKind::Parameter(name) => write!(f, "${}", quoted(name)),
@@ -167,15 +183,9 @@ fn bare(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
         ExprKind::Call(function) => call(f, function),
         ExprKind::Unary(op, operand) => unary(f, *op, operand),
         ExprKind::Binary(op, left, right) => {
-            let (sign, strength) = binary(*op);
-            let (before, behind) = match op {
-                BinaryOp::Power => (above(strength), strength),
-                // A comparison beside another one would be a chain.
-                _ if strength == Strength::Compare => (above(strength), above(strength)),
-                _ => (strength, above(strength)),
-            };
+            let (before, behind) = sides(*op);
             least(f, left, before)?;
-            write!(f, " {sign} ")?;
+            write!(f, " {} ", binary(*op).0)?;
             least(f, right, behind)
         }
         ExprKind::And(parts) => chain(f, parts, " AND ", Strength::And),
@@ -290,14 +300,24 @@ fn list(f: &mut Formatter<'_>, items: &[Expr]) -> fmt::Result {
 
 /// Whether the text begins with a name and `IN`.
 fn begins_with_member(expr: &Expr) -> bool {
-    let text = match &expr.kind {
-        ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::And(_) | ExprKind::Or(_) => {
-            expr.to_string()
+    let begins =
+        |first: &Expr, least: Strength| strength_of(first) >= least && begins_with_member(first);
+    match &expr.kind {
+        ExprKind::Binary(BinaryOp::In, left, _) if is_variable(left) => true,
+        ExprKind::Binary(op, left, _) => begins(left, sides(*op).0),
+        ExprKind::Unary(UnaryOp::Not, inner) => {
+            truth(inner).is_some_and(|(first, _)| begins(first, Strength::Test))
         }
-        _ => return false,
-    };
-    let name = MemQl::parse(Rule::variable, &text).map(|pairs| pairs.as_str().len());
-    name.is_ok_and(|length| text[length..].starts_with(" IN "))
+        ExprKind::Unary(UnaryOp::Negate, _) => false,
+        ExprKind::Unary(_, first) => begins(first, Strength::Test),
+        ExprKind::And(parts) => parts.first().is_some_and(|part| begins(part, Strength::Not)),
+        ExprKind::Or(parts) => parts.first().is_some_and(|part| begins(part, Strength::Xor)),
+        _ => false,
+    }
+}
+
+fn is_variable(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Variable(_))
 }
 
 /// `{name: value}`; what no name can be is text.

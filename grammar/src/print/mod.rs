@@ -6,7 +6,8 @@
 //! `EXISTS { ... }`, a pattern comprehension as `COLLECT { ... }`. A column without `AS` gets one
 //! where its text has changed, so that it keeps its name. Comments are not kept.
 //!
-//! Printing never fails. Trees that no text makes have text as well, but it may not parse back.
+//! Printing never fails. Trees that no text makes have text as well, but it may not parse back; nor
+//! may one that needs more brackets than the parser takes, as with patterns forty deep in patterns.
 
 mod clause;
 mod expr;
@@ -32,7 +33,7 @@ pub fn without_spans(statement: &Statement) -> Statement {
             *span = Span::default();
         }
         fn item(&mut self, item: &mut ReturnItem) {
-            item.named = item.name != own_name(&item.expr);
+            item.named = item.name != own_name(&item.expr, item.expr.to_string());
         }
     }
     let mut statement = statement.clone();
@@ -40,11 +41,11 @@ pub fn without_spans(statement: &Statement) -> Statement {
     statement
 }
 
-/// What a column is called that says no `AS`.
-fn own_name(expr: &Expr) -> String {
+/// What a column of this text is called that says no `AS`.
+fn own_name(expr: &Expr, text: String) -> String {
     match &expr.kind {
         ExprKind::Variable(variable) => variable.clone(),
-        _ => expr.to_string(),
+        _ => text,
     }
 }
 

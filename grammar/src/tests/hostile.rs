@@ -5,13 +5,13 @@
 
 use std::num::NonZeroUsize;
 
-use crate::{NESTING_MAX, TEXT_BYTES_MAX, parse};
+use crate::{NESTING_MAX, TEXT_BYTES_MAX, parse, without_spans};
 
 /// Entries for any of the texts here; the limit is the process's own and holds for all tests.
 const ENTRIES_MAX: usize = 400_000_000;
 
 /// What opens a level and what closes it. Each begins as an expression may and stands within one.
-const NESTS: [(&str, &str); 40] = [
+const NESTS: [(&str, &str); 42] = [
     ("(", ")"),
     ("[", "]"),
     ("[1, ", "]"),
@@ -33,6 +33,8 @@ const NESTS: [(&str, &str); 40] = [
     ("COUNT { CALL (a) { WITH 1 AS x WHERE ", " RETURN x } RETURN x }"),
     ("EXISTS { MATCH CHEAPEST 2 BY ", " (a)-->(b) }"),
     ("EXISTS { CHEAPEST BY f(", ") p = (a)-->(b) }"),
+    ("EXISTS { CHEAPEST BY (", ") (a)-->(b) }"),
+    ("EXISTS { MATCH CHEAPEST 2 BY [", "] (a)-->(b) }"),
     ("[x IN ", "]"),
     ("[x IN l WHERE ", " | x]"),
     ("[x IN l | ", "]"),
@@ -54,12 +56,18 @@ const NESTS: [(&str, &str); 40] = [
     ("NOT -(1 + ", " IS NULL)"),
 ];
 
-/// Parses on a small stack, within the entries.
+/// Parses and prints on a small stack, within the entries.
 fn cheap(text: &str, what: &str) -> Result<usize, String> {
     pest::set_call_limit(NonZeroUsize::new(ENTRIES_MAX));
-    let run = || parse(text).map(|statements| statements.len()).map_err(|error| error.message);
-    let answer = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, run);
+    let run = || {
+        let statements = parse(text).map_err(|error| error.message)?;
+        for statement in &statements {
+            assert_eq!(without_spans(statement).to_string(), statement.to_string(), "{what}");
+        }
+        Ok(statements.len())
+    };
+    let answer: Result<usize, String> = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(scope, run);
         thread.expect("spawns").join().expect("neither panics nor overflows")
     });
     if let Err(message) = &answer {

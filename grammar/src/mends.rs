@@ -1,0 +1,221 @@
+//! What somebody most likely meant who knows Cypher, GQL or SQL, and how MemQL says it.
+
+/// One likely mistake: what stands around the error, and the help.
+struct Mend {
+    /// What ends straight before the error, blanks aside; empty for anything.
+    before: &'static str,
+    /// What begins at the error; empty for anything.
+    at: &'static str,
+    /// What the parser expected among others; empty for anything.
+    expected: &'static str,
+    help: &'static str,
+}
+
+const fn mend(
+    before: &'static str,
+    at: &'static str,
+    expected: &'static str,
+    help: &'static str,
+) -> Mend {
+    Mend { before, at, expected, help }
+}
+
+const LABELS: &str = "a node has one label: write :A|B for either of two";
+const RELATION: &str = "write a relation as (a)-[:r]->(b) or (a)-->(b), either way as (a)--(b)";
+const STORED: &str = "a fact is stored from head to tail: (:A 'a')-[relation]->(:B 'b')";
+const PARAMETER: &str = "a parameter is written $name";
+const QUOTES: &str = "text stands between ' or \"";
+const HOPS: &str = "hops stand behind the arrow: -[:r]->{1,3}";
+const ALONE: &str = "BEGIN, COMMIT and ROLLBACK stand alone";
+const AS_OF: &str = "write FOR VALID_TIME AS OF t, or FOR SYSTEM_TIME AS OF t, behind the pattern";
+const TIMES: &str = "times stand behind the pattern of a MATCH, or before the first clause";
+const SEARCH: &str = "write SEARCH n:Label FOR 'text' BY VECTOR TOP 5";
+const WHOLE: &str = "write a whole number from 0, or a parameter such as $count";
+
+/// The first that fits is taken: the particular stand before the general.
+const MENDS: &[Mend] = &[
+    // Labels and names.
+    mend("", "&&", "", "MemQL writes `AND` for `&&`"),
+    mend("", "&", "", LABELS),
+    mend("", ":", "WHERE", LABELS),
+    mend(":", "!", "", "leave the label out and write WHERE NOT n:Label"),
+    mend(":", "%", "", "any label: leave it out, as in (n)"),
+    mend(":", "(", "", "labels stand without brackets: write :A|B for either of two"),
+    mend(":", "'", "", "a label stands bare or between back quotes; WHERE compares with `=`"),
+    mend(":", "\"", "", "a label stands bare or between back quotes; WHERE compares with `=`"),
+    mend(":", ":", "", "MemQL has no types to cast to or to test for"),
+    mend("IS", ":", "", "MemQL has no types to cast to or to test for"),
+    mend("", "IS", "`:`", "a label stands behind a colon: (n:Label)"),
+    // Patterns.
+    mend("(", "(", "`:`", "one relation repeats, and no path: write (a)-[:r]->{1,3}(b)"),
+    mend(")", "(", "a clause", "join nodes by a relation, (a)-[:r]->(b), or patterns by a comma"),
+    mend(")", "[", "", "a relation begins with a dash: (a)-[:r]->(b)"),
+    mend(")", "~", "", "a relation of either direction is written (a)-[:r]-(b)"),
+    mend(")", "AND", "", "join patterns with a comma"),
+    mend(")-", ">", "", RELATION),
+    mend(
+        "-",
+        ">",
+        "an expression",
+        "a property is written n.name; MemQL has no other use for `->`",
+    ),
+    mend("-", "(", "", RELATION),
+    mend("-", ":", "`[`", "a relation has brackets: -[:r]->"),
+    mend("]", ">", "", "the arrow is written `]->`"),
+    mend("", ">", "a number of hops", "the arrow stands outside of the brackets: -[:r]->"),
+    mend("", "-", "`{`", "a range of hops is written *1..3"),
+    mend("]", "{", "", HOPS),
+    mend("{", "", "a property", "a map is written {name: value}; hops stand behind: -[:r]->{1,3}"),
+    mend("'", ",", "`{`", "no comma stands between a key and properties"),
+    mend(",", "RETURN", "", "leave out the comma before it"),
+    mend("MATCH", "RETURN", "", "say what is to match: MATCH (n:Label)"),
+    // Storing.
+    mend("", "<-", "SOURCE", STORED),
+    mend("", "--", "SOURCE", STORED),
+    mend("", "--", "a relation `-[...]->`", "name the relation: -[relation]->"),
+    mend("", "-[", "SOURCE", "one REMEMBER stores one fact"),
+    mend("]", "-", "`->`", STORED),
+    mend("", ":", "`{`", "a fact that is stored has no name: write -[relation]->"),
+    mend("", "FROM", "VALID", "write VALID FROM t"),
+    mend("", "TO", "VALID", "write VALID TO t"),
+    mend("", "WITH", "SOURCE", "leave WITH out"),
+    mend("VALID", "", "FROM", "write VALID FROM t TO u"),
+    // Operators and literals.
+    mend("=", "=", "", "MemQL writes `=` for `==`"),
+    mend("=", ">", "", "MemQL writes `>=` for `=>`"),
+    mend("=", "<", "", "MemQL writes `<=` for `=<`"),
+    mend("", ":=", "", "MemQL writes `=` for `:=`"),
+    mend("", "!", "", "MemQL writes `NOT` for `!`"),
+    mend("", "=", "`:`", "a property is given with a colon: {name: 'Ann'}"),
+    mend("", "NOT IN", "an operator", "NOT stands in front: NOT x IN list"),
+    mend("", "NOT NULL", "an operator", "write IS NOT NULL"),
+    mend("", "NOT", "an operator", "NOT stands in front of the whole condition"),
+    mend("", "LIKE", "an operator", "write CONTAINS, STARTS WITH, or =~ and a regular expression"),
+    mend("", "BETWEEN", "an operator", "write 1 <= x <= 2"),
+    mend("", "STARTSWITH", "", "write STARTS WITH"),
+    mend("", "ENDSWITH", "", "write ENDS WITH"),
+    mend("", "?", "an operator", "write CASE WHEN condition THEN a ELSE b END"),
+    mend("", "{", "an operator", "write the map out: {x: n.x, y: n.y}"),
+    mend(".", "*", "", "name each property, or write RETURN * for every name"),
+    mend("", "?", "an expression", PARAMETER),
+    mend("", "@", "an expression", PARAMETER),
+    mend("", ":", "an expression", PARAMETER),
+    mend("$", "", "", PARAMETER),
+    mend("", "‘", "", QUOTES),
+    mend("", "’", "", QUOTES),
+    mend("", "“", "", QUOTES),
+    mend("", "”", "", QUOTES),
+    mend("", "„", "", QUOTES),
+    mend("", ".", "an expression", "write 0.5 for .5"),
+    mend("", ".", "UNION", WHOLE),
+    mend("DATE", "", "a string", "text stands between quotes: DATE '2020-01-01'"),
+    mend("TIMESTAMP", "", "a string", "text stands between quotes: TIMESTAMP '2020-01-01'"),
+    mend("DURATION", "", "a string", "text stands between quotes: DURATION 'P3D'"),
+    mend("", "#", "", "a comment begins with `--` and a blank, or with `//`"),
+    // Times.
+    mend("", "AS OF", "", AS_OF),
+    mend("FOR", "VALID", "VALID_TIME", "write VALID_TIME, with an underscore"),
+    mend("FOR", "SYSTEM", "VALID_TIME", "write SYSTEM_TIME, with an underscore"),
+    mend("FOR", "", "VALID_TIME", "write FOR VALID_TIME ..., or UNWIND list AS x for each item"),
+    mend("", "FOR VALID_TIME", "", TIMES),
+    mend("", "FOR SYSTEM_TIME", "", TIMES),
+    mend("VALID_TIME", "", "BETWEEN", "write AS OF t, FROM t TO u, BETWEEN t AND u or ALL"),
+    mend("SYSTEM_TIME", "", "ALL", "write AS OF t, or ALL"),
+    // Clauses.
+    mend("", "WHERE", "a statement", "a query begins with a clause such as MATCH (n:Label)"),
+    mend("", "(", "a statement", "write MATCH or REMEMBER in front of the pattern"),
+    mend("", "ON CREATE", "", "REMEMBER merges what it already knows, and needs no ON"),
+    mend("", "ON MATCH", "", "REMEMBER merges what it already knows, and needs no ON"),
+    mend("", "CREATE INDEX", "", "write DEFINE INDEX name FOR (n:Label) ON (n.property)"),
+    mend("INDEX ON", "", "", "write DEFINE INDEX name FOR (n:Label) ON (n.property)"),
+    mend("", "YIELD", "", "YIELD stands behind CALL name(...)"),
+    mend("", "WHERE", "UNION", "WHERE stands before RETURN; of columns, write WITH ... WHERE ..."),
+    mend("", "SKIP", "UNION", "SKIP stands before LIMIT"),
+    mend("", "OFFSET", "UNION", "OFFSET stands before LIMIT"),
+    mend("", ",", "UNION", "write SKIP 10 LIMIT 20"),
+    mend("", ",", "a clause", "join conditions by AND"),
+    mend("SEARCH", "", "a name", SEARCH),
+    mend("BEGIN", "TRANSACTION", "", ALONE),
+    mend("BEGIN", "WORK", "", ALONE),
+    mend("COMMIT", "TRANSACTION", "", ALONE),
+    mend("COMMIT", "WORK", "", ALONE),
+    mend("ROLLBACK", "TO", "", ALONE),
+    mend("", "CONFIDENCE", "a clause", "write CONFIDENCE >= 0.8, or f.confidence in WHERE"),
+    mend("", "", "a number", WHOLE),
+];
+
+/// Words that MemQL does not know, and what it says instead.
+const FOREIGN: [(&str, &str); 31] = [
+    ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
+    ("MERGE", "write REMEMBER, which merges what it already knows"),
+    ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
+    ("SELECT", "write MATCH (pattern) RETURN columns"),
+    (
+        "DELETE",
+        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
+    ),
+    (
+        "DETACH",
+        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
+    ),
+    ("SET", "write REMEMBER (:Label 'key' {property: value})"),
+    ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
+    ("FOREACH", "write one REMEMBER for each, or import a file"),
+    ("LOAD", "import the file from the shell: engraph import <db> csv FILE"),
+    ("USE", "open the other database"),
+    ("GROUP", "a column of RETURN that is no aggregate groups the rows"),
+    ("HAVING", "write WITH columns WHERE condition"),
+    ("FROM", "write MATCH (pattern), or UNWIND list AS x"),
+    ("JOIN", "write the patterns in one MATCH, joined by the names they share"),
+    ("NEXT", "write WITH, or a further MATCH"),
+    ("CONSTRAINT", "a key is unique within its label already"),
+    ("FINISH", "leave RETURN out, or write RETRACT, CONFIRM, DOUBT or FORGET"),
+    ("KEEP", "write the path search in front of the pattern, as in SHORTEST 2 (a)-[f]->{1,5}(b)"),
+    ("REPEATABLE", "write WALK in front of the pattern"),
+    ("DIFFERENT", "write TRAIL in front of the pattern, or nothing: no fact is met twice"),
+    ("CONSOLIDATE", "OBSERVE stores turns; what is drawn from them comes in a later version"),
+    ("ANCHOR", "find the entity with SEARCH or by its key"),
+    ("TEXT", "search BY VECTOR"),
+    ("HYBRID", "search BY VECTOR"),
+    ("TRANSITIVE", "ask for a chain of facts where you need it, as -[:relation]->{1,5}"),
+    ("SORT", "write ORDER BY"),
+    ("START", "write BEGIN"),
+    ("INTERSECT", "write both patterns in one MATCH"),
+    ("EXCEPT", "write WHERE NOT EXISTS { pattern }"),
+    ("UPDATE", "write REMEMBER (:Label 'key' {property: value})"),
+];
+
+/// The help for what stands at `at`, if it is a likely mistake.
+pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String> {
+    let (before, behind) = (text[..at].trim_end(), &text[at..]);
+    let fits = |mend: &&Mend| {
+        ends_with(before, mend.before)
+            && begins_with(behind, mend.at)
+            && (mend.expected.is_empty() || expected.contains(&mend.expected))
+    };
+    MENDS.iter().find(fits).map(|mend| mend.help.to_owned())
+}
+
+/// What MemQL says for a word of another language.
+pub(crate) fn foreign(word: &str) -> Option<String> {
+    let (word, mend) = FOREIGN.iter().find(|(known, _)| known.eq_ignore_ascii_case(word))?;
+    Some(format!("this version of MemQL has no {word}: {mend}"))
+}
+
+/// Whether the text begins so, in any letter case; a word must end there.
+fn begins_with(text: &str, with: &str) -> bool {
+    let cut = text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    let ends = || !text[with.len()..].starts_with(in_word);
+    cut && (!with.ends_with(|c: char| c.is_ascii_alphabetic()) || ends())
+}
+
+/// Whether the text ends so, in any letter case; a word must begin there.
+fn ends_with(text: &str, with: &str) -> bool {
+    let Some(at) = text.len().checked_sub(with.len()) else { return false };
+    let cut = text.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(with));
+    cut && (!with.starts_with(|c: char| c.is_ascii_alphabetic()) || !text[..at].ends_with(in_word))
+}
+
+fn in_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}

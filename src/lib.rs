@@ -51,3 +51,14 @@ pub use exec::run::Interrupt;
 pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};
 pub use rows::{Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};
+
+/// The names of all functions, as they are written.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    let aggregates = plan::expr::AggregateFunction::TABLE.iter().map(|row| row.0);
+    functions::names().chain(aggregates).chain(["now"])
+}
+
+/// The names that every node or fact answers to, beside the properties given to it.
+pub fn property_names() -> impl Iterator<Item = &'static str> {
+    graph_names::NODE_PROPERTIES.into_iter().chain(graph_names::FACT_PROPERTIES)
+}

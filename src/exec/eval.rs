@@ -13,6 +13,9 @@ use crate::functions;
 use crate::plan::expr::{Each, Expr, ExprKind, Reduce, sign};
 use crate::time::{self, PeriodPredicate};
 
+/// Microseconds of a day, UTC.
+const DAY: i64 = 86_400_000_000;
+
 /// Texts that a model sees at once; between two calls the time limit is looked at.
 const TEXTS_PER_CALL: usize = 256;
 
@@ -517,9 +520,9 @@ fn durations(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell
         (Subtract, Cell::Timestamp(at), Cell::Duration(by)) => {
             by.negated().and_then(|by| by.add_to(*at)).map(Cell::Timestamp)
         }
-        (Subtract, Cell::Timestamp(a), Cell::Timestamp(b)) => {
-            Some(Cell::Duration(time::Duration::in_seconds(*b, *a)))
-        }
+        (Subtract, Cell::Timestamp(a), Cell::Timestamp(b)) => a
+            .checked_sub(*b)
+            .map(|apart| Cell::Duration(time::Duration::new(0, apart / DAY, apart % DAY))),
         (Add, Cell::Duration(a), Cell::Duration(b)) => a.plus(*b).map(Cell::Duration),
         (Subtract, Cell::Duration(a), Cell::Duration(b)) => a.minus(*b).map(Cell::Duration),
         (Multiply, Cell::Duration(by), factor) | (Multiply, factor, Cell::Duration(by)) => {

@@ -33,6 +33,11 @@ pub(super) fn change(
         Change::Retract | Change::Forget => 0.0,
     };
     let found = find(query, slots, &context)?;
+    if !found.nodes.is_empty() && *change != Change::Forget {
+        return Err(Diagnostic::new("a node cannot be retracted, confirmed or doubted")
+            .help("name a fact, as f in -[f]->; FORGET takes nodes as well")
+            .execute());
+    }
     match change {
         Change::Retract => each(&found.facts, |fact| Ok(transaction.retract(fact)?)),
         Change::Confirm { .. } => each(&found.facts, |fact| Ok(transaction.confirm(fact, by)?)),
@@ -70,20 +75,31 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, cell: &Cell) {
+    /// Adds what a name is bound to; a value that is neither is an error.
+    fn add(&mut self, cell: &Cell, name: &str) -> Result<()> {
         match cell {
+            Cell::Null => {}
             Cell::Node(node) => self.nodes.push(node.id),
             Cell::Fact(edge) => self.facts.push(edge.fact),
-            Cell::List(items) => items.iter().for_each(|item| self.add(item)),
-            _ => {}
+            Cell::List(items) => items.iter().try_for_each(|item| self.add(item, name))?,
+            other => {
+                let message = format!("`{name}` is {}, not a node or a fact", other.kind());
+                return Err(Diagnostic::new(message)
+                    .help("name what is to be changed, as n in (n:Label) or f in -[f]->")
+                    .execute());
+            }
         }
+        Ok(())
     }
 }
 
 fn find(query: &BoundQuery, slots: &[Slot], context: &Context<'_>) -> Result<Found> {
     let mut found = Found::default();
     exec::run(query, context, &mut |row| {
-        slots.iter().for_each(|slot| found.add(&row[*slot]));
+        for slot in slots {
+            let name = query.names.get(*slot).map_or("", |name| name.trim_start());
+            found.add(&row[*slot], name)?;
+        }
         context.rows(found.nodes.len() + found.facts.len())
     })?;
     found.nodes.sort_unstable();

@@ -18,61 +18,11 @@ pub(super) struct Names {
     pub(super) params: BTreeSet<String>,
 }
 
-/// The properties that every node or fact has.
-const BUILT_IN: &[&str] = &[
-    "confidence",
-    "head",
-    "id",
-    "intent",
-    "key",
-    "label",
-    "relation",
-    "score",
-    "sources",
-    "system_from",
-    "system_to",
-    "tail",
-    "uncertain",
-    "valid_from",
-    "valid_to",
-];
-
-/// The functions; a test holds them against the engine.
-const FUNCTIONS: &[&str] = &[
-    "abs",
-    "avg",
-    "coalesce",
-    "collect",
-    "confidence",
-    "count",
-    "date",
-    "datetime",
-    "facts",
-    "id",
-    "label",
-    "length",
-    "lower",
-    "max",
-    "min",
-    "nodes",
-    "now",
-    "relationships",
-    "round",
-    "similarity",
-    "size",
-    "sum",
-    "timestamp",
-    "toLower",
-    "toString",
-    "toUpper",
-    "type",
-    "upper",
-];
-
 /// The keywords that a statement begins with.
 const STARTS: &[&str] = &[
-    "ALIAS", "BEGIN", "COMMIT", "DEFINE", "EXPLAIN", "MATCH", "OBSERVE", "REMEMBER", "RETURN",
-    "ROLLBACK", "SEARCH", "SHOW",
+    "ALIAS", "BEGIN", "CALL", "COMMIT", "DEFINE", "DROP", "EXPLAIN", "FOR", "MATCH", "OBSERVE",
+    "OPTIONAL", "PROFILE", "RECALL", "REMEMBER", "RETURN", "ROLLBACK", "SEARCH", "SESSION", "SHOW",
+    "UNWIND", "WITH",
 ];
 
 const INTENTS: &[&str] = &["causal", "contrast", "evolution", "fact", "temporal"];
@@ -192,7 +142,7 @@ impl Place<'_> {
             .map(|word| if is_lower { word.to_lowercase() } else { word.to_owned() })
             .collect();
         if !self.before.is_empty() {
-            let functions = FUNCTIONS.iter().filter(|name| begins(name, partial));
+            let functions = engraph::function_names().filter(|name| begins(name, partial));
             found.extend(functions.map(|name| format!("{name}(")));
             let variables = self.variables();
             found.extend(variables.into_iter().filter(|name| begins(name, partial)).map(owned));
@@ -251,7 +201,7 @@ impl Place<'_> {
 
 fn properties(names: &Names, partial: &str) -> Vec<String> {
     let mut all = names.properties.clone();
-    all.extend(BUILT_IN.iter().copied().map(owned));
+    all.extend(engraph::property_names().map(owned));
     quoted(&all, partial)
 }
 
@@ -345,12 +295,12 @@ mod tests {
     #[test]
     fn variables_functions_and_parameters() {
         check(
-            "MATCH (person)-[pay]->() RETURN p",
+            "MATCH (person)-[pay]->() RETURN pe",
             "MATCH (person)-[pay]->() RETURN ",
-            &["pay", "person"],
+            &["person"],
         );
-        let path = "MATCH path = (a) RETURN pa";
-        check(path, "MATCH path = (a) RETURN ", &["path"]);
+        let way = "MATCH way = (a) RETURN wa";
+        check(way, "MATCH way = (a) RETURN ", &["way"]);
         // A name of an earlier statement is none of this one.
         check(
             "MATCH (person) RETURN 1; MATCH (q) RETURN per",
@@ -384,19 +334,5 @@ mod tests {
             complete(text, position, &names());
             path_argument(text, position);
         }
-    }
-
-    #[test]
-    fn the_functions_are_the_engines() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let db = engraph::Engraph::open(folder.path()).expect("opens");
-        let is_known = |name: &str| {
-            ["", "1"].into_iter().any(|argument| {
-                let answer = db.query(&format!("RETURN {name}({argument}) AS x"), ());
-                answer.map_or_else(|e| !e.to_string().contains("there is no function"), |_| true)
-            })
-        };
-        assert!(FUNCTIONS.iter().all(|name| is_known(name)));
-        assert!(!is_known("nothing"));
     }
 }

@@ -303,3 +303,29 @@ fn readers_in_other_threads_see_whole_commits() {
         }
     });
 }
+
+#[test]
+fn queries_nest_as_deep_as_they_may_on_a_small_stack() {
+    let folder = folder();
+    let db = Arc::new(open(folder.path()));
+    db.execute("REMEMBER (:P 'a')-[r]->(:P 'b') VALID FROM null", ()).expect("writes");
+    let nested = |depth: usize| {
+        let open = "EXISTS { MATCH (x:P)-[:r]->() WHERE ".repeat(depth);
+        format!("RETURN {open}true{} AS n", " RETURN x }".repeat(depth))
+    };
+    let called = |depth: usize| {
+        let open = "CALL { ".repeat(depth);
+        format!("{open}MATCH (x:P){} RETURN x.key", " RETURN x }".repeat(depth))
+    };
+    let run = move || {
+        let rows = db.query(&nested(16), ()).expect("is deep enough");
+        assert_eq!(rows.to_json(), r#"[{"n":true}]"#);
+        assert_eq!(db.query(&called(16), ()).expect("is deep enough").len(), 2);
+        for text in [nested(17), called(17)] {
+            let error = db.query(&text, ()).expect_err("is too deep");
+            assert!(error.to_string().contains("queries nest deeper than"), "{error}");
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("spawns");
+    thread.join().expect("does not overflow");
+}

@@ -285,7 +285,7 @@ mod tests {
         check("REMEMBER (:Person 'a')-[li", "REMEMBER (:Person 'a')-[", &["likes", "lives_in"]);
         check("DEFINE RELATION l", "DEFINE RELATION ", &["likes", "lives_in"]);
         check("MATCH (p) RETURN p.mo", "MATCH (p) RETURN p.", &["motto"]);
-        check("MATCH (p:Person {a", "MATCH (p:Person {", &["age"]);
+        check("MATCH (p:Person {ag", "MATCH (p:Person {", &["age"]);
         check("MATCH (p:Person {age: 1, mo", "MATCH (p:Person {age: 1, ", &["motto"]);
         check("MATCH (p) WHERE p:Per", "MATCH (p) WHERE p:", &["Person"]);
         check("DEFINE RELATION x INTENT c", "DEFINE RELATION x INTENT ", &["causal", "contrast"]);
@@ -295,12 +295,12 @@ mod tests {
     #[test]
     fn variables_functions_and_parameters() {
         check(
-            "MATCH (person)-[pay]->() RETURN pe",
+            "MATCH (person)-[pay]->() RETURN pers",
             "MATCH (person)-[pay]->() RETURN ",
             &["person"],
         );
-        let way = "MATCH way = (a) RETURN wa";
-        check(way, "MATCH way = (a) RETURN ", &["way"]);
+        let route = "MATCH route = (a) RETURN rou";
+        check(route, "MATCH route = (a) RETURN ", &["route"]);
         // A name of an earlier statement is none of this one.
         check(
             "MATCH (person) RETURN 1; MATCH (q) RETURN per",

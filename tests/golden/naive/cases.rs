@@ -126,6 +126,7 @@ fn modes_and_searches_choose_paths() {
         ("ACYCLIC p = (:A)-[:r]->+()", "[0], [0 1]"),
         ("SIMPLE p = (:A)-[:r]->+()", "[0], [0 1], [0 1 2]"),
         ("SIMPLE p = (:A)-[:r]->{3,}()-->()", ""),
+        ("SIMPLE p = ({key: 'c'})-->{2}()", "[2 0], [2 3]"),
         ("CHRONOLOGICAL p = (:A)-[:r]->{2,3}()", "[0 1], [0 1 2]"),
         ("CHRONOLOGICAL p = ({key: 'c'})-[:r]->{2}()", ""),
         ("SIMULTANEOUS p = (:A)-[:r]->{2,3}()", "[0 1]"),

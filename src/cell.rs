@@ -11,7 +11,7 @@ use std::sync::Arc;
 use engraph_storage::graph::{self, Edge, Interval, NodeId, SystemScope, Time};
 
 use crate::rows;
-use crate::time;
+use crate::time::{self, Duration};
 
 /// A value in flight.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,9 @@ pub(crate) enum Cell {
     Float(f64),
     String(Arc<str>),
     Timestamp(Time),
+    Duration(Duration),
+    /// The instants of an interval.
+    Period(Interval),
     List(Vec<Cell>),
     Map(BTreeMap<String, Cell>),
     Node(NodeRef),
@@ -67,6 +70,8 @@ impl Cell {
             Self::Int(_) | Self::Float(_) => "a number",
             Self::String(_) => "a string",
             Self::Timestamp(_) => "an instant",
+            Self::Duration(_) => "a duration",
+            Self::Period(_) => "a period",
             Self::List(_) => "a list",
             Self::Map(_) => "a map",
             Self::Node(_) => "a node",
@@ -93,6 +98,13 @@ impl Cell {
             (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
             (Self::String(a), Self::String(b)) => a.cmp(b),
             (Self::Timestamp(a), Self::Timestamp(b)) => a.cmp(b),
+            (Self::Duration(a), Self::Duration(b)) => {
+                a.approximate_micros().cmp(&b.approximate_micros()).then_with(|| {
+                    // Equal on average, and still not the same.
+                    a.to_string().cmp(&b.to_string())
+                })
+            }
+            (Self::Period(a), Self::Period(b)) => (a.from, a.to).cmp(&(b.from, b.to)),
             (Self::List(a), Self::List(b)) => order_lists(a, b),
             (Self::Map(a), Self::Map(b)) => order_maps(a, b),
             (Self::Node(a), Self::Node(b)) => a.id.cmp(&b.id),
@@ -116,17 +128,65 @@ impl Cell {
             Self::List(_) => 3,
             Self::Path(_) => 4,
             Self::Timestamp(_) => 5,
-            Self::String(_) => 6,
-            Self::Bool(_) => 7,
-            Self::Int(_) | Self::Float(_) => 8,
-            Self::Null => 9,
+            Self::Duration(_) => 6,
+            Self::Period(_) => 7,
+            Self::String(_) => 8,
+            Self::Bool(_) => 9,
+            Self::Int(_) | Self::Float(_) => 10,
+            Self::Null => 11,
         }
     }
 
-    /// Whether `=` holds; nodes and facts are equal by identity, numbers by value.
+    /// Whether they count as the same where rows are grouped; nulls do.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.order(other) == Ordering::Equal
     }
+
+    /// `=`: nodes and facts by identity, numbers by value. None where a null leaves it open.
+    pub(crate) fn equals(&self, other: &Self) -> Option<bool> {
+        match (self, other) {
+            (Self::Null, _) | (_, Self::Null) => None,
+            (Self::List(a), Self::List(b)) => {
+                if a.len() != b.len() {
+                    return Some(false);
+                }
+                all_equal(a.iter().zip(b))
+            }
+            (Self::Map(a), Self::Map(b)) => {
+                if !a.keys().eq(b.keys()) {
+                    return Some(false);
+                }
+                all_equal(a.values().zip(b.values()))
+            }
+            _ => Some(self.same(other)),
+        }
+    }
+
+    /// Roughly the bytes that it holds on to.
+    pub(crate) fn bytes(&self) -> usize {
+        let beside = match self {
+            Self::String(text) => text.len(),
+            Self::List(items) => items.iter().map(Self::bytes).sum(),
+            Self::Map(entries) => {
+                entries.iter().map(|(name, value)| name.len() + 48 + value.bytes()).sum()
+            }
+            Self::Path(path) => path.nodes.len() * 32 + path.facts.len() * 128,
+            _ => 0,
+        };
+        size_of::<Self>() + beside
+    }
+}
+
+fn all_equal<'c>(pairs: impl Iterator<Item = (&'c Cell, &'c Cell)>) -> Option<bool> {
+    let mut open = false;
+    for (a, b) in pairs {
+        match a.equals(b) {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => open = true,
+        }
+    }
+    (!open).then_some(true)
 }
 
 /// A whole number against a finite one, without rounding either.
@@ -221,7 +281,11 @@ impl Cell {
                     .map(|(name, cell)| Some((name.clone(), cell.to_property()?)))
                     .collect::<Option<_>>()?,
             ),
-            Self::Node(_) | Self::Fact(_) | Self::Path(_) => return None,
+            Self::Duration(_)
+            | Self::Period(_)
+            | Self::Node(_)
+            | Self::Fact(_)
+            | Self::Path(_) => return None,
         })
     }
 
@@ -234,6 +298,8 @@ impl Cell {
             rows::Value::Float(value) if value.is_finite() => Self::Float(*value),
             rows::Value::String(value) => Self::text(value),
             rows::Value::Timestamp(value) => Self::instant(*value),
+            rows::Value::Duration(text) => Self::Duration(Duration::parse(text)?),
+            rows::Value::Period(period) => Self::Period(*period),
             rows::Value::List(items) => {
                 Self::List(items.iter().map(Self::from_parameter).collect::<Option<_>>()?)
             }
@@ -258,6 +324,14 @@ impl fmt::Display for Cell {
             Self::Float(value) => write!(f, "{value}"),
             Self::String(value) => write!(f, "'{}'", value.replace('\'', "''")),
             Self::Timestamp(value) => write!(f, "TIMESTAMP '{}'", time::short(*value)),
+            Self::Duration(value) => write!(f, "DURATION '{value}'"),
+            Self::Period(value) => {
+                let bound = |time| match Self::instant(time) {
+                    Self::Null => "null".to_owned(),
+                    bound => bound.to_string(),
+                };
+                write!(f, "period({}, {})", bound(value.from), bound(value.to))
+            }
             Self::List(items) => {
                 f.write_str("[")?;
                 for (index, item) in items.iter().enumerate() {

@@ -23,6 +23,9 @@ pub enum Error {
     /// The query met a value that it cannot work with, or a limit. Mend or narrow it.
     #[error("execute: {0}")]
     Execute(Box<Diagnostic>),
+    /// Somebody ended the statement while it ran; nothing was changed.
+    #[error("interrupted")]
+    Interrupted,
     /// The data to import is not of its form; nothing of the line that it names was stored.
     #[error("import: {0}")]
     Import(String),
@@ -149,6 +152,20 @@ impl Error {
             Self::Syntax(diagnostic) => Self::Syntax(Box::new(diagnostic.with_text(text))),
             Self::Bind(diagnostic) => Self::Bind(Box::new(diagnostic.with_text(text))),
             Self::Execute(diagnostic) => Self::Execute(Box::new(diagnostic.with_text(text))),
+            other => other,
+        }
+    }
+
+    /// The error of a text within the statement, told at a place of the statement.
+    pub(crate) fn within(self, place: &str, span: Span) -> Self {
+        let moved = |diagnostic: Box<Diagnostic>| {
+            let message = format!("{place}: {}", diagnostic.message);
+            Box::new(Diagnostic { message, span: Some(span), text: String::new(), ..*diagnostic })
+        };
+        match self {
+            Self::Syntax(diagnostic) => Self::Syntax(moved(diagnostic)),
+            Self::Bind(diagnostic) => Self::Bind(moved(diagnostic)),
+            Self::Execute(diagnostic) => Self::Execute(moved(diagnostic)),
             other => other,
         }
     }

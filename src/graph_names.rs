@@ -4,11 +4,13 @@
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
 
 /// What every fact has.
-pub(crate) const FACT_PROPERTIES: [&str; 10] = [
+pub(crate) const FACT_PROPERTIES: [&str; 12] = [
     "id",
     "relation",
+    "valid",
     "valid_from",
     "valid_to",
+    "system",
     "system_from",
     "system_to",
     "confidence",

@@ -16,6 +16,7 @@
 //!
 //! Start at [`Engraph::open`].
 
+mod algo;
 mod bind;
 mod cell;
 mod database;
@@ -35,7 +36,7 @@ mod time;
 mod write;
 
 pub use database::{Engraph, Options, only_reads, upgrade};
-pub use engraph_grammar::{SyntaxError, is_unfinished};
+pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
     Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,

@@ -25,6 +25,10 @@ pub enum Value {
     String(String),
     /// An instant, in microseconds since the Unix epoch, UTC.
     Timestamp(Time),
+    /// A length of time, as in ISO 8601: `P1Y2M10DT2H30M`.
+    Duration(String),
+    /// The instants from the first, before the second.
+    Period(Interval),
     /// Values in order.
     List(Vec<Value>),
     /// Values by name.
@@ -196,6 +200,13 @@ impl Serialize for Value {
             Self::Float(value) => serializer.serialize_f64(*value),
             Self::String(value) => serializer.serialize_str(value),
             Self::Timestamp(value) => time::format(*value).serialize(serializer),
+            Self::Duration(value) => serializer.serialize_str(value),
+            Self::Period(value) => {
+                let mut map = serializer.serialize_map(Some(2))?;
+                map.serialize_entry("from", &time::format(value.from))?;
+                map.serialize_entry("to", &time::format(value.to))?;
+                map.end()
+            }
             Self::List(items) => serializer.collect_seq(items),
             Self::Map(entries) => serializer.collect_map(entries),
             Self::Node(node) => node.serialize(serializer),
@@ -267,6 +278,10 @@ impl Value {
             Self::Float(value) => write!(f, "{}", round(*value)),
             Self::String(text) => write!(f, "'{}'", text.replace('\'', "''")),
             Self::Timestamp(value) => f.write_str(&time::short(*value)),
+            Self::Duration(value) => f.write_str(value),
+            Self::Period(value) => {
+                write!(f, "[{}, {})", time::short(value.from), time::short(value.to))
+            }
             Self::List(items) => {
                 f.write_str("[")?;
                 for (index, item) in items.iter().enumerate() {

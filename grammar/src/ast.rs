@@ -491,7 +491,7 @@ pub struct Ordering {
 pub struct ReturnItem {
     /// Its value.
     pub expr: Expr,
-    /// Its name: what `AS` says, or the text of the expression.
+    /// Its name: what `AS` says, the variable that it is, or the text of the expression.
     pub name: String,
     /// Whether `AS` says it.
     pub named: bool,

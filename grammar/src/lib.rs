@@ -18,15 +18,19 @@
 pub mod ast;
 mod error;
 mod parse;
+mod print;
 mod scan;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod walk;
 mod words;
 
 pub use error::SyntaxError;
+pub use print::without_spans;
 pub use scan::{NESTING_MAX, TEXT_BYTES_MAX};
 pub use suggest::closest;
+pub use words::keywords;
 
 /// Parses a script: statements separated by `;`.
 pub fn parse(text: &str) -> Result<Vec<ast::Statement>, SyntaxError> {

@@ -1,6 +1,6 @@
 //! One pass over the text before the parser sees it: size, quotes, brackets and how deep they nest.
 //!
-//! The parser descends once per bracket, so this is what keeps its stack bounded; and it can say
+//! The parser descends once per bracket and per `CASE`, so this is what keeps its stack bounded; and it can say
 //! which quote or bracket was never closed, where a grammar only knows that the text ended.
 
 use crate::error::SyntaxError;
@@ -9,6 +9,10 @@ use crate::error::SyntaxError;
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
 /// The deepest nesting of brackets.
 pub const NESTING_MAX: usize = 128;
+
+/// What stands for `CASE` among the open brackets: the parser descends there as well. It need not
+/// be closed, for a name may read the same.
+const CASE: u8 = b'c';
 
 /// Checks the text: brackets pair up and every quote is closed. Gives how deep brackets nest.
 pub(crate) fn check(text: &str) -> Result<usize, SyntaxError> {
@@ -25,10 +29,22 @@ pub(crate) fn check(text: &str) -> Result<usize, SyntaxError> {
             deepest = deepest.max(open.len());
             nested(&open, at)
         }
-        b')' | b']' | b'}' => close(&mut open, at, byte),
+        b'c' | b'C' if is_word(text, at, "case") => {
+            open.push((at, CASE));
+            deepest = deepest.max(open.len());
+            nested(&open, at)
+        }
+        b'e' | b'E' if is_word(text, at, "end") => {
+            open.pop_if(|(_, opener)| *opener == CASE);
+            Ok(())
+        }
+        b')' | b']' | b'}' | b';' => {
+            while open.pop_if(|(_, opener)| *opener == CASE).is_some() {}
+            if byte == b';' { Ok(()) } else { close(&mut open, at, byte) }
+        }
         _ => Ok(()),
     })?;
-    match open.last() {
+    match open.iter().rfind(|(_, opener)| *opener != CASE) {
         Some(&(at, byte)) => {
             let message = format!("this `{}` is never closed", byte as char);
             let help = format!("close it with `{}`", partner(byte) as char);
@@ -113,9 +129,20 @@ fn skip_to(
     }
 }
 
+/// Whether this word stands here by itself, in any letter case.
+fn is_word(text: &str, at: usize, word: &str) -> bool {
+    let bytes = text.as_bytes();
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let end = at + word.len();
+    bytes.get(at..end).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()))
+        && !bytes.get(end).is_some_and(in_name)
+        && !bytes[..at].last().is_some_and(in_name)
+}
+
 fn nested(open: &[(usize, u8)], at: usize) -> Result<(), SyntaxError> {
     if open.len() > NESTING_MAX {
-        let message = format!("brackets nest deeper than the limit of {NESTING_MAX}");
+        let what = if open[open.len() - 1].1 == CASE { "CASE" } else { "brackets" };
+        let message = format!("{what} nest deeper than the limit of {NESTING_MAX}");
         return Err(SyntaxError::new(message, at, at + 1));
     }
     Ok(())

@@ -1,6 +1,12 @@
 //! The grammar as a whole: every rule is reached, and no text costs more than it should.
 
+mod hostile;
+mod print;
+mod random;
+mod tree;
+
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use pest::Parser as _;
 use pest::iterators::Pair;
@@ -12,6 +18,32 @@ use crate::{NESTING_MAX, TEXT_BYTES_MAX, is_unfinished, parse};
 
 /// A script in which every rule of the grammar has its place.
 const EVERYTHING: &str = include_str!("everything.memql");
+
+/// Every input of the scripts, behind the script of everything.
+fn corpus() -> Vec<String> {
+    let mut inputs = vec![EVERYTHING.to_owned()];
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/scripts")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the scripts are there") {
+            let path = entry.expect("can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = std::fs::read_to_string(&path).expect("is text");
+                inputs.extend(text.split("\n\n").filter_map(input));
+            }
+        }
+    }
+    inputs.sort_by_key(|input| (input != EVERYTHING, input.clone()));
+    inputs
+}
+
+/// The statements of a block, without its answer and the lines that are for the test.
+fn input(block: &str) -> Option<String> {
+    let (statements, _) = block.split_once("\n---")?;
+    let lines = statements.lines().filter(|line| !line.starts_with(':'));
+    Some(lines.map(|line| format!("{line}\n")).collect())
+}
 
 #[test]
 fn every_rule_is_reached() {

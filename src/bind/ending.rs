@@ -1,51 +1,52 @@
-//! How a query ends: `RETURN`, or a change of what is bound.
+//! The columns of `RETURN` and `WITH`, and how a query changes what is bound.
 //!
 //! ```text
-//! RETURN   Project or Aggregate ──▶ Distinct ──▶ Sort ──▶ Slice
+//! Project or Aggregate ──▶ Distinct ──▶ Sort ──▶ Slice
 //! ```
 
-use engraph_grammar::ast::{self, ExprKind as Ast, QueryEnd, Span};
+use engraph_grammar::ast::{self, QueryEnd, Span};
 
+use crate::bind::clauses::sort_key;
 use crate::bind::scope::Kind;
-use crate::bind::{Binder, Place};
+use crate::bind::{Binder, Column, Place};
 use crate::error::{Diagnostic, Result};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
-use crate::plan::{Aggregate, Change, End, LogicalPlan, SortKey};
+use crate::plan::{Aggregate, Change, End, LogicalPlan};
 
-/// The columns of an answer and the plan that fills them.
-type Returned = (LogicalPlan, Vec<(String, Slot)>);
+/// A column whose expression has been bound.
+struct Item {
+    name: String,
+    slot: Slot,
+    expr: Expr,
+    kind: Kind,
+    /// Whether an aggregate stands in it.
+    grouped: bool,
+}
 
 impl Binder<'_> {
-    /// The end of a query, and the plan with what it adds.
-    pub(super) fn ending(
-        &mut self,
-        plan: LogicalPlan,
-        end: &QueryEnd,
-    ) -> Result<(LogicalPlan, End)> {
+    /// What a query does to what is bound.
+    pub(super) fn change(&mut self, end: &QueryEnd) -> Result<End> {
         let (change, slots) = match end {
-            QueryEnd::Return(clause) => {
-                let (plan, columns) = self.return_clause(plan, clause)?;
-                return Ok((plan, End::Return(columns)));
-            }
             QueryEnd::Retract(names) => {
                 (Change::Retract, self.facts(names, "RETRACT ends the belief in facts")?)
             }
             QueryEnd::Confirm { names, by } => {
                 let slots = self.facts(names, "CONFIRM raises the confidence of facts")?;
-                (Change::Confirm { by: self.confirmed_by(by)? }, slots)
+                (Change::Confirm { by: self.expr(by, Place::Constant)? }, slots)
             }
             QueryEnd::Doubt { names, by } => {
                 let slots = self.facts(names, "DOUBT lowers the confidence of facts")?;
-                (Change::Doubt { by: self.doubted_by(by)? }, slots)
+                (Change::Doubt { by: self.expr(by, Place::Constant)? }, slots)
             }
             QueryEnd::Forget(names) => (Change::Forget, self.nodes_and_facts(names)?),
+            QueryEnd::Return(_) => return Err(Diagnostic::new("RETURN changes nothing").bind()),
         };
-        Ok((plan, End::Change { change, slots }))
+        Ok(End::Change { change, slots })
     }
 
     fn facts(&self, names: &[ast::Name], what: &str) -> Result<Vec<Slot>> {
         let slot = |name: &ast::Name| match self.scope.get(&name.text) {
-            Some((slot, Kind::Fact | Kind::Facts)) => Ok(slot),
+            Some((slot, Kind::Fact | Kind::Facts | Kind::Value)) => Ok(slot),
             Some(_) => Err(Diagnostic::at(name.span, format!("`{}` is no fact", name.text))
                 .help(format!("{what}: name a relation, as f in -[f]->"))
                 .bind()),
@@ -56,7 +57,7 @@ impl Binder<'_> {
 
     fn nodes_and_facts(&self, names: &[ast::Name]) -> Result<Vec<Slot>> {
         let slot = |name: &ast::Name| match self.scope.get(&name.text) {
-            Some((slot, Kind::Node | Kind::Fact | Kind::Facts)) => Ok(slot),
+            Some((slot, Kind::Node | Kind::Fact | Kind::Facts | Kind::Value)) => Ok(slot),
             Some((_, kind)) => {
                 let message = format!("`{}` is {}, not a node or a fact", name.text, kind.words());
                 Err(Diagnostic::at(name.span, message)
@@ -68,125 +69,176 @@ impl Binder<'_> {
         names.iter().map(slot).collect()
     }
 
-    fn confirmed_by(&mut self, by: &ast::Expr) -> Result<f64> {
-        let cell = self.constant(by)?;
-        cell.number().filter(|by| *by > 0.0 && *by <= 1.0).ok_or_else(|| {
-            let message = format!("CONFIRM BY takes a number above 0 and at most 1, not {cell}");
-            Diagnostic::at(by.span, message).bind()
-        })
-    }
-
-    fn doubted_by(&mut self, by: &ast::Expr) -> Result<f64> {
-        let cell = self.constant(by)?;
-        let message = format!("DOUBT BY takes a number above 0 and below 1, not {cell}");
-        let error = Diagnostic::at(by.span, message);
-        match cell.number() {
-            Some(by) if by > 0.0 && by < 1.0 => Ok(by),
-            Some(by) if by >= 1.0 => Err(error
-                .help("what is not believed at all is not remembered; RETRACT ends a belief")
-                .bind()),
-            _ => Err(error.bind()),
-        }
-    }
-
-    fn return_clause(&mut self, plan: LogicalPlan, clause: &ast::Return) -> Result<Returned> {
-        let (mut plan, columns) = match clause.items.is_empty() {
-            true => self.every_name(plan)?,
-            false => self.named_columns(plan, clause)?,
-        };
-        let grouped = is_grouped(&plan);
-        if clause.distinct {
-            let slots = columns.iter().map(|column| column.1).collect();
-            plan = LogicalPlan::Distinct { input: Box::new(plan), slots };
-        }
-        if !clause.order.is_empty() {
-            for (name, slot) in &columns {
-                // A name of the pattern keeps its meaning.
-                if self.scope.get(name).is_none() {
-                    self.scope.rename(name, *slot);
-                }
-            }
-            let only_columns = grouped || clause.distinct;
-            let keys: Result<Vec<SortKey>> = clause
-                .order
-                .iter()
-                .map(|item| self.sort_key(item, clause, &columns, only_columns))
-                .collect();
-            plan = LogicalPlan::Sort { input: Box::new(plan), keys: keys?, first: None };
-        }
-        let skip = clause.skip.as_ref().map(|skip| self.amount(skip)).transpose()?;
-        let limit = clause.limit.as_ref().map(|limit| self.amount(limit)).transpose()?;
-        if skip.is_some() || limit.is_some() {
-            let (input, skip) = (Box::new(plan), skip.unwrap_or(0));
-            plan = LogicalPlan::Slice { input, skip, limit };
-        }
-        Ok((plan, columns))
-    }
-
-    /// `RETURN *`, and a query without `RETURN`.
-    fn every_name(&self, plan: LogicalPlan) -> Result<Returned> {
-        let columns: Vec<(String, Slot)> = self
-            .scope
-            .visible()
-            .filter_map(|name| Some((name.to_owned(), self.scope.get(name)?.0)))
-            .collect();
-        if columns.is_empty() {
+    /// The columns of `RETURN` or `WITH`, and the plan that fills them.
+    pub(super) fn columns(
+        &mut self,
+        plan: LogicalPlan,
+        clause: &ast::Return,
+    ) -> Result<(LogicalPlan, Vec<Column>)> {
+        let mut columns = if clause.star { self.every_name() } else { Vec::new() };
+        if clause.star && columns.is_empty() && clause.items.is_empty() {
             return Err(Diagnostic::new("no name is bound that could be returned")
                 .help("name a node or relation, as in MATCH (n) RETURN n.key")
                 .bind());
         }
-        Ok((plan, columns))
-    }
-
-    fn named_columns(&mut self, plan: LogicalPlan, clause: &ast::Return) -> Result<Returned> {
-        let mut columns: Vec<(String, Slot)> = Vec::new();
-        let (mut plain, mut aggregates, mut computed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut items: Vec<Item> = Vec::new();
+        let mut aggregates = Vec::new();
         for item in &clause.items {
-            if columns.iter().any(|column| column.0 == item.name) {
-                let message = format!("two columns are named `{}`", item.name);
+            let name = &item.name;
+            if columns.iter().any(|column| column.0 == *name)
+                || items.iter().any(|other| other.name == *name)
+            {
+                let message = format!("two columns are named `{name}`");
                 return Err(Diagnostic::at(item.expr.span, message)
                     .help("give one of them another name with AS")
                     .bind());
             }
             let (expr, own) = self.with_aggregates(&item.expr)?;
-            let slot = match (&expr.kind, own.is_empty()) {
+            let kind = self.kind_of(&expr);
+            let grouped = !own.is_empty();
+            let slot = match &expr.kind {
                 // A bare aggregate fills its column itself.
-                (ExprKind::Slot(slot, _), false) => *slot,
-                (_, is_plain) => {
-                    let slot = self.scope.anonymous(&item.name);
-                    if is_plain { &mut plain } else { &mut computed }.push((slot, expr));
-                    slot
-                }
+                ExprKind::Slot(slot, _) if grouped => *slot,
+                _ => self.scope.anonymous(name),
             };
-            columns.push((item.name.clone(), slot));
+            items.push(Item { name: name.clone(), slot, expr, kind, grouped });
             aggregates.extend(own);
         }
-        let mut plan = plan;
-        if aggregates.is_empty() {
-            plan = LogicalPlan::Project { input: Box::new(plan), items: plain };
-        } else {
-            let input = Box::new(plan);
-            plan = LogicalPlan::Aggregate { input, keys: plain, aggregates };
-            if !computed.is_empty() {
-                plan = LogicalPlan::Project { input: Box::new(plan), items: computed };
-            }
+        let mut plan = match aggregates.is_empty() {
+            true => projected(plan, items.iter().map(|item| (item.slot, item.expr.clone()))),
+            false => self.grouped(plan, &columns, &mut items, aggregates)?,
+        };
+        columns.extend(items.into_iter().map(|item| (item.name, item.slot, item.kind)));
+        if clause.distinct {
+            let slots = columns.iter().map(|column| column.1).collect();
+            plan = LogicalPlan::Distinct { input: Box::new(plan), slots };
         }
         Ok((plan, columns))
     }
 
+    /// Columns with aggregates: the others are what rows are grouped by.
+    fn grouped(
+        &mut self,
+        plan: LogicalPlan,
+        held: &[Column],
+        items: &mut [Item],
+        aggregates: Vec<Aggregate>,
+    ) -> Result<LogicalPlan> {
+        let own: Vec<Slot> = aggregates.iter().map(|aggregate| aggregate.slot).collect();
+        let held = held.iter().map(|(name, slot, _)| {
+            (*slot, Expr::new(ExprKind::Slot(*slot, name.clone()), Span::default()))
+        });
+        let plain = items.iter().filter(|item| !item.grouped);
+        let keys: Vec<(Slot, Expr)> =
+            held.chain(plain.map(|item| (item.slot, item.expr.clone()))).collect();
+        let mut computed = Vec::new();
+        for item in items.iter_mut().filter(|item| item.grouped) {
+            replace_keys(&mut item.expr, &keys);
+            let known = |slot: &Slot| own.contains(slot) || keys.iter().any(|key| key.0 == *slot);
+            if !item.expr.slots().iter().all(known) {
+                return Err(Diagnostic::at(item.expr.span, "a name stands beside an aggregate")
+                    .help("make the name a column of its own, which the rows are grouped by")
+                    .bind());
+            }
+            if !matches!(item.expr.kind, ExprKind::Slot(..)) {
+                computed.push((item.slot, item.expr.clone()));
+            }
+        }
+        let plan = LogicalPlan::Aggregate { input: Box::new(plan), keys, aggregates };
+        Ok(projected(plan, computed.into_iter()))
+    }
+
+    /// `ORDER BY`, `SKIP` and `LIMIT` behind columns.
+    pub(super) fn ordered(
+        &mut self,
+        mut plan: LogicalPlan,
+        clause: &ast::Return,
+        columns: &[Column],
+    ) -> Result<LogicalPlan> {
+        let ordering = &clause.ordering;
+        if !ordering.keys.is_empty() {
+            let only_columns = clause.distinct || is_grouped(&plan);
+            let names = self.scope.held();
+            let shown = self.shown(&plan, columns);
+            for (name, slot, kind) in columns {
+                // A name of the pattern keeps its meaning.
+                if only_columns || self.scope.get(name).is_none() {
+                    self.scope.bind(name, *slot, *kind);
+                }
+            }
+            let mut keys = Vec::new();
+            for item in &ordering.keys {
+                let wanted = match &item.expr.kind {
+                    ast::ExprKind::Variable(name) => Some(name),
+                    _ => None,
+                };
+                let shown_as = clause.items.iter().find(|column| same(&column.expr, &item.expr));
+                let wanted = shown_as.map(|column| &column.name).or(wanted);
+                let named = columns.iter().find(|column| Some(&column.0) == wanted);
+                let expr = match named {
+                    Some((name, slot, _)) => {
+                        Expr::new(ExprKind::Slot(*slot, name.clone()), item.expr.span)
+                    }
+                    None => self.sort_expr(&item.expr, columns, &shown, only_columns)?,
+                };
+                keys.push(sort_key(expr, item));
+            }
+            self.scope.restore(names);
+            plan = LogicalPlan::Sort { input: Box::new(plan), keys, first: None };
+        }
+        Ok(self.sliced(plan, ordering))
+    }
+
+    /// The columns with the expressions that fill them.
+    fn shown(&self, plan: &LogicalPlan, columns: &[Column]) -> Vec<(Slot, Expr)> {
+        let mut shown = Vec::new();
+        let mut next = Some(plan);
+        while let Some(plan) = next {
+            match plan {
+                LogicalPlan::Project { items, .. } => shown.extend(items.iter().cloned()),
+                LogicalPlan::Aggregate { keys, .. } => {
+                    shown.extend(keys.iter().cloned());
+                    break;
+                }
+                LogicalPlan::Distinct { .. } => {}
+                _ => break,
+            }
+            next = plan.input();
+        }
+        shown.retain(|(slot, _)| columns.iter().any(|column| column.1 == *slot));
+        shown
+    }
+
+    fn sort_expr(
+        &mut self,
+        expr: &ast::Expr,
+        columns: &[Column],
+        shown: &[(Slot, Expr)],
+        only_columns: bool,
+    ) -> Result<Expr> {
+        let mut bound = self.expr(expr, Place::Row)?;
+        if !only_columns {
+            return Ok(bound);
+        }
+        replace_keys(&mut bound, shown);
+        let is_column = |slot: &Slot| columns.iter().any(|column| column.1 == *slot);
+        if !bound.slots().iter().all(is_column) {
+            return Err(Diagnostic::at(
+                expr.span,
+                "after DISTINCT or an aggregate, ORDER BY takes a column of RETURN",
+            )
+            .help("name the column with AS and order by that name")
+            .bind());
+        }
+        Ok(bound)
+    }
+
     /// A column's expression, with the aggregates in it as slots that are filled by group.
     fn with_aggregates(&mut self, expr: &ast::Expr) -> Result<(Expr, Vec<Aggregate>)> {
-        self.aggregates = Some(Vec::new());
+        let around = self.aggregates.replace(Vec::new());
         let bound = self.expr(expr, Place::Row);
-        let own = self.aggregates.take().unwrap_or_default();
-        let bound = bound?;
-        let is_own = |slot: &Slot| own.iter().any(|aggregate| aggregate.slot == *slot);
-        if !own.is_empty() && !bound.slots().iter().all(is_own) {
-            return Err(Diagnostic::at(expr.span, "a name stands beside an aggregate")
-                .help("make the name a column of its own, which the rows are grouped by")
-                .bind());
-        }
-        Ok((bound, own))
+        let own = std::mem::replace(&mut self.aggregates, around).unwrap_or_default();
+        Ok((bound?, own))
     }
 
     /// An aggregate as the slot that it fills.
@@ -199,7 +251,7 @@ impl Binder<'_> {
         let Some(mut others) = self.aggregates.take() else {
             let name = function.name();
             return Err(Diagnostic::at(span, format!("{name} counts over rows, not within one"))
-                .help("an aggregate stands in RETURN, and not within another one")
+                .help("an aggregate stands in RETURN or WITH, and not within another one")
                 .bind());
         };
         let argument = match call.arguments.as_slice() {
@@ -215,38 +267,15 @@ impl Binder<'_> {
         let slot = self.scope.anonymous(&name);
         others.push(Aggregate { slot, ..aggregate });
         self.aggregates = Some(others);
-        Ok(Expr { kind: ExprKind::Slot(slot, name), span })
+        Ok(Expr::new(ExprKind::Slot(slot, name), span))
     }
+}
 
-    /// A sort key: a column by its name or its expression, else an expression over the rows.
-    fn sort_key(
-        &mut self,
-        item: &ast::SortItem,
-        clause: &ast::Return,
-        columns: &[(String, Slot)],
-        only_columns: bool,
-    ) -> Result<SortKey> {
-        let (span, descending) = (item.expr.span, item.descending);
-        let column = columns
-            .iter()
-            .position(|(name, _)| matches!(&item.expr.kind, Ast::Variable(other) if other == name));
-        let column = column
-            .or_else(|| clause.items.iter().position(|column| same(&column.expr, &item.expr)));
-        if let Some((name, slot)) = column.and_then(|index| columns.get(index)) {
-            let kind = ExprKind::Slot(*slot, name.clone());
-            return Ok(SortKey { expr: Expr { kind, span }, descending });
-        }
-        let expr = self.expr(&item.expr, Place::Row)?;
-        let is_column = |slot: &Slot| columns.iter().any(|column| column.1 == *slot);
-        if only_columns && !expr.slots().iter().all(is_column) {
-            return Err(Diagnostic::at(
-                span,
-                "after DISTINCT or an aggregate, ORDER BY takes a column of RETURN",
-            )
-            .help("name the column with AS and order by that name")
-            .bind());
-        }
-        Ok(SortKey { expr, descending })
+fn projected(plan: LogicalPlan, items: impl Iterator<Item = (Slot, Expr)>) -> LogicalPlan {
+    let items: Vec<(Slot, Expr)> = items.collect();
+    match items.is_empty() {
+        true => plan,
+        false => LogicalPlan::Project { input: Box::new(plan), items },
     }
 }
 
@@ -254,13 +283,26 @@ impl Binder<'_> {
 fn is_grouped(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate { .. } => true,
-        LogicalPlan::Project { input, .. } => is_grouped(input),
+        LogicalPlan::Project { input, .. } | LogicalPlan::Distinct { input, .. } => {
+            is_grouped(input)
+        }
         _ => false,
+    }
+}
+
+/// Puts the slot of a key in place of each expression that is the same as it.
+fn replace_keys(expr: &mut Expr, keys: &[(Slot, Expr)]) {
+    let shown = expr.to_string();
+    let is_key = |key: &&(Slot, Expr)| key.1.to_string() == shown && key.1.slots() == expr.slots();
+    match keys.iter().find(is_key) {
+        Some((slot, _)) => expr.kind = ExprKind::Slot(*slot, shown),
+        None => expr.parts_mut(&mut |part| replace_keys(part, keys)),
     }
 }
 
 /// Whether two expressions are the same but for where they stand.
 fn same(a: &ast::Expr, b: &ast::Expr) -> bool {
+    use ast::ExprKind as Ast;
     match (&a.kind, &b.kind) {
         (Ast::Property(a, a_name), Ast::Property(b, b_name)) => {
             a_name.text == b_name.text && same(a, b)

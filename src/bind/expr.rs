@@ -1,14 +1,16 @@
-//! Expressions: names to slots, functions by name, literals and parameters to cells.
+//! Expressions: names to slots, functions by name, literals to cells.
 
 use engraph_grammar::ast::{self, ExprKind as Ast, Literal, Span};
 use engraph_grammar::closest;
 
-use crate::bind::Binder;
+use crate::bind::clauses::Wanted;
+use crate::bind::scope::Kind;
+use crate::bind::{Binder, aggregates_names};
 use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
-use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Function};
-use crate::rows::Value;
+use crate::functions;
+use crate::plan::expr::{AggregateFunction, Each, Expr, ExprKind, Reduce};
 use crate::time;
 
 /// Where an expression stands, which decides what it may name.
@@ -26,7 +28,7 @@ impl Binder<'_> {
         let span = expr.span;
         let kind = match &expr.kind {
             Ast::Literal(literal) => ExprKind::Constant(self.literal(literal, span)?),
-            Ast::Parameter(name) => ExprKind::Constant(self.parameter(name, span)?),
+            Ast::Parameter(name) => return Ok(self.parameter(name, span)),
             Ast::Variable(name) => return self.variable(name, span, place),
             Ast::Property(inner, name) => {
                 if let Ast::Variable(variable) = &inner.kind
@@ -39,6 +41,11 @@ impl Binder<'_> {
             Ast::Index(inner, index) => {
                 let inner = self.expr(inner, place)?;
                 ExprKind::Index(Box::new(inner), Box::new(self.expr(index, place)?))
+            }
+            Ast::Slice(inner, from, to) => {
+                let inner = self.expr(inner, place)?;
+                let from = self.boxed(from.as_deref(), place)?;
+                ExprKind::Slice(Box::new(inner), from, self.boxed(to.as_deref(), place)?)
             }
             Ast::HasLabel(inner, names) => {
                 self.labels(names);
@@ -60,6 +67,15 @@ impl Binder<'_> {
                     .map(|(name, value)| Ok((name.text.clone(), self.expr(value, place)?)));
                 ExprKind::Map(entries.collect::<Result<_>>()?)
             }
+            Ast::Case(case) => self.case(case, span, place)?,
+            Ast::Exists(query) => self.query_in(query, Wanted::Exists, span, place)?,
+            Ast::Count(query) => self.query_in(query, Wanted::Count, span, place)?,
+            Ast::Collect(query) => self.query_in(query, Wanted::Collect, span, place)?,
+            Ast::Comprehension(each) => ExprKind::Comprehension(Box::new(self.each(each, place)?)),
+            Ast::Quantified(quantifier, each) => {
+                ExprKind::Quantified(*quantifier, Box::new(self.each(each, place)?))
+            }
+            Ast::Reduce(reduce) => self.reduce(reduce, place)?,
         };
         Ok(Expr { kind, span })
     }
@@ -68,10 +84,84 @@ impl Binder<'_> {
         exprs.iter().map(|expr| self.expr(expr, place)).collect()
     }
 
+    fn boxed(&mut self, expr: Option<&ast::Expr>, place: Place) -> Result<Option<Box<Expr>>> {
+        expr.map(|expr| Ok(Box::new(self.expr(expr, place)?))).transpose()
+    }
+
+    fn query_in(
+        &mut self,
+        query: &ast::Query,
+        wanted: Wanted,
+        span: Span,
+        place: Place,
+    ) -> Result<ExprKind> {
+        match place {
+            Place::Row => self.subquery_expr(query, wanted),
+            Place::Constant => {
+                Err(Diagnostic::at(span, "a query cannot stand here, only a value").bind())
+            }
+        }
+    }
+
+    /// `CASE x WHEN v` compares; each branch is a condition in the end.
+    fn case(&mut self, case: &ast::Case, span: Span, place: Place) -> Result<ExprKind> {
+        let operand = self.boxed(case.operand.as_deref(), place)?;
+        let mut branches = Vec::new();
+        for (test, value) in &case.branches {
+            let test = self.expr(test, place)?;
+            let at = test.span;
+            let condition = match &operand {
+                None => test,
+                Some(operand) => {
+                    let (op, left) = (ast::BinaryOp::Equal, operand.clone());
+                    Expr::new(ExprKind::Binary(op, left, Box::new(test)), at)
+                }
+            };
+            branches.push((condition, self.expr(value, place)?));
+        }
+        if branches.is_empty() {
+            return Err(Diagnostic::at(span, "CASE has no branch").bind());
+        }
+        Ok(ExprKind::Case(branches, self.boxed(case.otherwise.as_deref(), place)?))
+    }
+
+    /// The items of a list: their name is known in the condition and what becomes of them alone.
+    fn each(&mut self, each: &ast::Comprehension, place: Place) -> Result<Each> {
+        let list = self.expr(&each.list, place)?;
+        let held = self.scope.held();
+        let name = each.variable.text.clone();
+        let slot = self.scope.add(&name, Kind::Value);
+        let inside = |binder: &mut Self| {
+            let condition =
+                each.condition.as_ref().map(|c| binder.expr(c, Place::Row)).transpose()?;
+            let item = each.item.as_ref().map(|item| binder.expr(item, Place::Row)).transpose()?;
+            Ok(Each { slot, name, list, condition, item })
+        };
+        let around = self.aggregates.take();
+        let bound = inside(self);
+        self.aggregates = around;
+        self.scope.restore(held);
+        bound
+    }
+
+    fn reduce(&mut self, reduce: &ast::Reduce, place: Place) -> Result<ExprKind> {
+        let first = self.expr(&reduce.first, place)?;
+        let list = self.expr(&reduce.list, place)?;
+        let held = self.scope.held();
+        let total = self.scope.add(&reduce.total.text, Kind::Value);
+        let slot = self.scope.add(&reduce.variable.text, Kind::Value);
+        let around = self.aggregates.take();
+        let next = self.expr(&reduce.next, Place::Row);
+        self.aggregates = around;
+        self.scope.restore(held);
+        Ok(ExprKind::Reduce(Box::new(Reduce { total, first, slot, list, next: next? })))
+    }
+
     /// The value of an expression in which no name is bound.
     pub(crate) fn constant(&mut self, expr: &ast::Expr) -> Result<Cell> {
         let bound = self.expr(expr, Place::Constant)?;
-        eval::eval(&bound, &Vec::new(), self.context)
+        let row = vec![Cell::Null; self.scope.len()];
+        eval::eval(&bound, &row, self.context)
     }
 
     fn literal(&self, literal: &Literal, span: Span) -> Result<Cell> {
@@ -87,78 +177,67 @@ impl Binder<'_> {
             Literal::Float(value) => Cell::Float(*value),
             Literal::String(text) => Cell::text(text),
             Literal::Date(text) | Literal::Timestamp(text) => instant(text)?,
+            Literal::Duration(text) => {
+                time::Duration::parse(text).map(Cell::Duration).ok_or_else(|| {
+                    Diagnostic::at(span, format!("'{text}' is no duration"))
+                        .help("write it as in ISO 8601: P3D, P1Y2M, PT2H30M")
+                        .bind()
+                })?
+            }
         })
     }
 
-    /// The value of a parameter.
-    pub(crate) fn parameter(&self, name: &str, span: Span) -> Result<Cell> {
-        let Some(value) = self.params.get(name) else {
-            let error = Diagnostic::at(span, format!("the parameter ${name} has no value"));
-            return Err(match closest(name, self.params.names()) {
-                Some(known) => error.help(format!("did you mean ${known}?")),
-                None => error.help(format!("give it one, as in --param {name}=...")),
-            }
-            .bind());
-        };
-        Cell::from_parameter(value).ok_or_else(|| {
-            let what = match value {
-                Value::Float(_) => "no finite number",
-                _ => "no scalar, list or map of finite values",
-            };
-            Diagnostic::at(span, format!("the parameter ${name} is {what}")).bind()
-        })
+    /// A parameter, whose value is looked at when the query runs; within a recipe, what it stands
+    /// for.
+    pub(crate) fn parameter(&self, name: &str, span: Span) -> Expr {
+        match self.recipe.iter().find(|parameter| parameter.0 == name) {
+            Some((_, expr)) => expr.clone(),
+            None => Expr::new(ExprKind::Parameter(name.to_owned()), span),
+        }
     }
 
     fn variable(&self, name: &str, span: Span, place: Place) -> Result<Expr> {
         match self.scope.get(name) {
-            Some((slot, _)) if place == Place::Row => {
-                Ok(Expr { kind: ExprKind::Slot(slot, name.to_owned()), span })
-            }
-            _ if place == Place::Constant => Err(Diagnostic::at(
+            Some((slot, _)) => Ok(Expr { kind: ExprKind::Slot(slot, name.to_owned()), span }),
+            None if place == Place::Constant => Err(Diagnostic::at(
                 span,
                 format!("`{name}` is a name, and a value must stand here"),
             )
             .help(format!("write '{name}' for text, or ${name} for a parameter"))
             .bind()),
-            _ => Err(self.unknown_name(name, span)),
+            None => Err(self.unknown_name(name, span)),
         }
     }
 
     fn call(&mut self, call: &ast::Call, span: Span, place: Place) -> Result<Expr> {
         let name = &call.function.text;
-        if name.eq_ignore_ascii_case("now") && call.arguments.is_empty() && !call.star {
-            let kind = ExprKind::Constant(Cell::Timestamp(self.now));
-            return Ok(Expr { kind, span });
+        if name.eq_ignore_ascii_case("now") && call.arguments.is_empty() {
+            return Ok(Expr::new(ExprKind::Now, span));
         }
         if let Some(function) = AggregateFunction::by_name(name) {
             return self.aggregate(function, call, span);
         }
-        let Some((_, function, least, most)) =
-            Function::TABLE.iter().find(|row| row.0.eq_ignore_ascii_case(name)).copied()
-        else {
+        let Some(function) = functions::by_name(name) else {
             return Err(unknown_function(name, call.function.span));
         };
+        let (least, most) = function.arguments;
         if call.star || call.distinct || !(least..=most).contains(&call.arguments.len()) {
             let arguments =
                 if least == most { format!("{least}") } else { format!("{least} to {most}") };
             let message = format!("{name} takes {arguments} arguments");
-            return Err(Diagnostic::at(span, message).bind());
+            return Err(Diagnostic::at(span, message).help(function.usage).bind());
         }
         let arguments = self.exprs(&call.arguments, place)?;
-        Ok(Expr { kind: ExprKind::Call(function, arguments), span })
+        Ok(Expr::new(ExprKind::Call(function, arguments), span))
     }
 }
 
 fn unknown_function(name: &str, span: Span) -> crate::Error {
-    let known = Function::TABLE.iter().map(|row| row.0);
-    let known = known.chain(AggregateFunction::TABLE.iter().map(|row| row.0)).chain(["now"]);
+    let known = functions::names().chain(aggregates_names()).chain(["now"]);
     let error = Diagnostic::at(span, format!("there is no function `{name}`"));
     match closest(name, known) {
         Some(known) => error.help(format!("did you mean {known}?")),
-        None => {
-            let names: Vec<&str> = Function::TABLE.iter().map(|row| row.0).collect();
-            error.help(format!("the functions are {}", names.join(", ")))
-        }
+        None => error.help("SHOW FUNCTIONS lists them"),
     }
     .bind()
 }

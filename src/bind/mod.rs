@@ -1,52 +1,74 @@
 //! The tree to a plan: the one place where a name of the text meets an id of the disk.
 //!
-//! Names, types and times are resolved here, with the parameters' values and one `now`. It reads
-//! the catalogue and never a node or fact.
+//! It reads the catalogue and never a node or fact. The values of parameters and the time stay
+//! open in the plan of a query; only a write takes its values here.
 
+mod call;
+mod clauses;
 mod ending;
 mod expr;
 mod matching;
+mod patterns;
 mod scope;
+mod times;
 
 use engraph_grammar::ast::{self, Clause, Span};
 use engraph_grammar::closest;
 use engraph_storage::Reader;
-use engraph_storage::graph::{Interval, LabelId, RelationId, SystemScope, Time, ValidScope};
+use engraph_storage::graph::{LabelId, RelationId};
 
-use crate::cell::Cell;
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
-use crate::plan::expr::Slot;
-use crate::plan::{Aggregate, BoundQuery, Labels, LogicalPlan};
-use crate::rows::Params;
-use crate::time;
+use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
+use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
+use crate::cell::Cell;
 
 pub(crate) use expr::Place;
-pub(crate) use matching::intent;
+pub(crate) use times::intent;
 use scope::{Kind, Scope};
 
-/// Binds the statements of one script.
+/// The deepest nesting of queries in queries.
+const QUERIES_MAX: usize = 16;
+
+/// A name of a column with the slot that holds it.
+type Column = (String, Slot, Kind);
+
+/// Binds one statement.
 pub(crate) struct Binder<'b> {
     context: &'b Context<'b>,
-    params: &'b Params,
-    now: Time,
     scope: Scope,
+    /// The times that hold where a clause names none.
+    times: ast::Times,
     /// The aggregates met in the expression that is being bound, where it may have some.
     aggregates: Option<Vec<Aggregate>>,
+    /// What the parameters of the recipe stand for that is being bound.
+    recipe: Vec<(String, Expr)>,
+    /// Slots from here on are new in the `MATCH` that is being bound.
+    clause_start: usize,
+    /// How many queries are around the one that is being bound.
+    depth: usize,
     /// What is probably not meant.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
+/// A pipeline as a plan.
+enum Ended {
+    Columns(Vec<Column>),
+    Change(End),
+}
+
 impl<'b> Binder<'b> {
-    pub(crate) fn new(context: &'b Context<'b>, params: &'b Params) -> Self {
-        let now = context.reader.now();
+    /// A binder; `times` hold where a statement names none.
+    pub(crate) fn new(context: &'b Context<'b>, times: &ast::Times) -> Self {
         Self {
             context,
-            params,
-            now,
             scope: Scope::default(),
+            times: times.clone(),
             aggregates: None,
+            recipe: Vec::new(),
+            clause_start: 0,
+            depth: 0,
             warnings: Vec::new(),
         }
     }
@@ -58,97 +80,152 @@ impl<'b> Binder<'b> {
 
     /// A query as a plan; not optimised yet.
     pub(crate) fn query(&mut self, query: &ast::Query) -> Result<BoundQuery> {
-        let mut plan = LogicalPlan::Once;
-        for clause in &query.clauses {
-            plan = match clause {
-                Clause::Match(clause) => self.match_clause(plan, clause, &query.times)?,
-                Clause::Search(clause) => self.search_clause(plan, clause, &query.times)?,
-            };
-        }
-        let (plan, end) = self.ending(plan, &query.end)?;
+        self.take_times(&query.times);
+        let (plan, end) = match query.unions.is_empty() {
+            true => self.pipeline(LogicalPlan::Once, &query.pipeline)?,
+            false => {
+                let (plan, columns) = self.answer(query)?;
+                (plan, Ended::Columns(columns))
+            }
+        };
+        let end = match end {
+            Ended::Columns(columns) => {
+                End::Return(columns.into_iter().map(|(name, slot, _)| (name, slot)).collect())
+            }
+            Ended::Change(end) => end,
+        };
         Ok(BoundQuery { plan, end, names: self.scope.names(), rules: Vec::new() })
     }
 
-    fn search_clause(
+    /// A query within another one: its plan, which begins with the row around it, and its columns.
+    fn inner(&mut self, query: &ast::Query) -> Result<(LogicalPlan, Vec<Column>)> {
+        self.depth += 1;
+        if self.depth > QUERIES_MAX {
+            let message = format!("queries nest deeper than the limit of {QUERIES_MAX}");
+            return Err(Diagnostic::at(query.span, message).bind());
+        }
+        let (names, times) = (self.scope.held(), self.times.clone());
+        let aggregates = self.aggregates.take();
+        self.take_times(&query.times);
+        let answer = self.answer(query);
+        self.scope.restore(names);
+        (self.times, self.aggregates) = (times, aggregates);
+        self.depth -= 1;
+        answer
+    }
+
+    /// The rows of all pipelines of a query.
+    fn answer(&mut self, query: &ast::Query) -> Result<(LogicalPlan, Vec<Column>)> {
+        let names = self.scope.held();
+        let (mut plan, mut columns) = self.returning(&query.pipeline)?;
+        for union in &query.unions {
+            self.scope.restore(names.clone());
+            let (other, others) = self.returning(&union.pipeline)?;
+            (plan, columns) = self.union((plan, columns), (other, others), union)?;
+        }
+        Ok((plan, columns))
+    }
+
+    fn returning(&mut self, pipeline: &ast::Pipeline) -> Result<(LogicalPlan, Vec<Column>)> {
+        let (plan, end) = self.pipeline(LogicalPlan::Once, pipeline)?;
+        match end {
+            Ended::Columns(columns) => Ok((plan, columns)),
+            Ended::Change(_) => {
+                Err(Diagnostic::at(pipeline.span, "a query that changes something stands alone")
+                    .help("end this one with RETURN")
+                    .bind())
+            }
+        }
+    }
+
+    fn union(
         &mut self,
-        plan: LogicalPlan,
-        clause: &ast::Search,
-        statement: &ast::Times,
-    ) -> Result<LogicalPlan> {
-        let system = self.system_scope(&clause.times, statement)?;
-        let query = self.expr(&clause.query, Place::Row)?;
-        let top = self.candidates(&clause.top, "TOP")?;
-        let bound = self.scope.get(&clause.variable.text).is_some();
-        let node = self.declare(&clause.variable, Kind::Node)?;
-        let score = self.scope.shadow("score", Kind::Value);
-        let labels = self.labels(&clause.labels);
-        let condition = match &clause.condition {
-            Some(condition) => Some(self.expr(condition, Place::Row)?),
-            None => None,
+        (plan, columns): (LogicalPlan, Vec<Column>),
+        (other, others): (LogicalPlan, Vec<Column>),
+        union: &ast::Union,
+    ) -> Result<(LogicalPlan, Vec<Column>)> {
+        let find = |name: &str| others.iter().find(|column| column.0 == name);
+        let slots: Option<Vec<Slot>> =
+            columns.iter().map(|(name, ..)| find(name).map(|column| column.1)).collect();
+        let Some(slots) = slots.filter(|slots| slots.len() == others.len()) else {
+            let shown = |columns: &[Column]| {
+                columns.iter().map(|column| column.0.as_str()).collect::<Vec<_>>().join(", ")
+            };
+            let (left, right) = (shown(&columns), shown(&others));
+            let message = format!("UNION joins columns of the same names, not {left} and {right}");
+            return Err(Diagnostic::at(union.span, message).help("name them with AS").bind());
         };
-        Ok(LogicalPlan::Search {
-            input: Box::new(plan),
-            node,
-            score,
-            bound,
-            labels,
-            query,
-            top,
-            condition,
-            system,
-        })
+        let own: Vec<Slot> = columns.iter().map(|column| column.1).collect();
+        let joined: Vec<Column> = columns
+            .iter()
+            .map(|(name, _, kind)| {
+                let same = find(name).is_some_and(|column| column.2 == *kind);
+                let kind = if same { *kind } else { Kind::Value };
+                (name.clone(), self.scope.anonymous(name), kind)
+            })
+            .collect();
+        let slots_of = joined.iter().map(|column| column.1).collect::<Vec<_>>();
+        let inputs = vec![(plan, own), (other, slots)];
+        let plan = LogicalPlan::Union { inputs, slots: slots_of.clone() };
+        let plan = match union.all {
+            true => plan,
+            false => LogicalPlan::Distinct { input: Box::new(plan), slots: slots_of },
+        };
+        Ok((plan, joined))
     }
 
-    /// The system time of a clause: its own, else the statement's, else now.
-    fn system_scope(&mut self, clause: &ast::Times, statement: &ast::Times) -> Result<SystemScope> {
-        let Some(time) = clause.system.as_ref().or(statement.system.as_ref()) else {
-            return Ok(SystemScope::Current);
-        };
-        match &time.as_of {
-            Some(instant) => Ok(SystemScope::AsOf(self.instant(instant)?)),
-            None => Ok(SystemScope::All),
+    fn pipeline(
+        &mut self,
+        mut plan: LogicalPlan,
+        pipeline: &ast::Pipeline,
+    ) -> Result<(LogicalPlan, Ended)> {
+        for clause in &pipeline.clauses {
+            plan = self.clause(plan, clause)?;
+        }
+        match &pipeline.end {
+            None => {
+                let columns = self.every_name();
+                if columns.is_empty() && self.depth == 0 {
+                    return Err(Diagnostic::at(pipeline.span, "no name is bound that could be returned")
+                        .help("name a node or relation, as in MATCH (n) RETURN n.key")
+                        .bind());
+                }
+                Ok((plan, Ended::Columns(columns)))
+            }
+            Some(ast::QueryEnd::Return(clause)) => {
+                let (plan, columns) = self.columns(plan, clause)?;
+                let plan = self.ordered(plan, clause, &columns)?;
+                Ok((plan, Ended::Columns(columns)))
+            }
+            Some(change) => Ok((plan, Ended::Change(self.change(change)?))),
         }
     }
 
-    /// The valid time of a clause: its own, else the statement's, else now.
-    fn valid_scope(&mut self, clause: &ast::Times, statement: &ast::Times) -> Result<ValidScope> {
-        let Some(time) = clause.valid.as_ref().or(statement.valid.as_ref()) else {
-            return Ok(ValidScope::AsOf(self.now));
-        };
-        let (from, to) = match &time.kind {
-            ast::ValidTimeKind::AsOf(instant) => {
-                return Ok(ValidScope::AsOf(self.instant(instant)?));
+    fn clause(&mut self, plan: LogicalPlan, clause: &Clause) -> Result<LogicalPlan> {
+        match clause {
+            Clause::Match(clause) => self.match_clause(plan, clause),
+            Clause::Search(clause) => self.search(plan, clause),
+            Clause::With(clause) => self.with(plan, clause),
+            Clause::Let(items) => self.let_clause(plan, items),
+            Clause::Filter(condition) => {
+                let condition = self.expr(condition, Place::Row)?;
+                Ok(LogicalPlan::Filter { input: Box::new(plan), condition, tentative: false })
             }
-            ast::ValidTimeKind::All => return Ok(ValidScope::All),
-            ast::ValidTimeKind::From(from, to) => (self.instant(from)?, self.instant(to)?),
-            // SQL:2011: BETWEEN takes its second bound in.
-            ast::ValidTimeKind::Between(from, to) => {
-                (self.instant(from)?, self.instant(to)?.saturating_add(1))
-            }
-        };
-        Interval::new(from, to).map(ValidScope::Within).ok_or_else(|| {
-            Diagnostic::at(time.span, "the period ends before it begins, or is empty")
-                .help("write the earlier bound first; the end of FROM a TO b is not in the period")
-                .bind()
-        })
-    }
-
-    /// An instant: a literal, a parameter, `now()`, or text that can be read as one.
-    pub(crate) fn instant(&mut self, expr: &ast::Expr) -> Result<Time> {
-        match self.constant(expr)? {
-            Cell::Timestamp(instant) => Ok(instant),
-            Cell::String(text) => time::parse(&text).ok_or_else(|| {
-                let message = format!("'{text}' is no instant");
-                Diagnostic::at(expr.span, message).help(time::FORMS).bind()
-            }),
-            other => Err(self.no_instant(expr.span, other.kind())),
+            Clause::Unwind(clause) => self.unwind(plan, clause),
+            Clause::Order(ordering) => self.order(plan, ordering),
+            Clause::Call(clause) => self.call_procedure(plan, clause),
+            Clause::Subquery(clause) => self.subquery(plan, clause),
+            Clause::Recall(clause) => self.recall(plan, clause),
         }
     }
 
-    fn no_instant(&self, span: Span, found: &str) -> crate::Error {
-        Diagnostic::at(span, format!("expected an instant, found {found}"))
-            .help("write DATE '2023-05-08', TIMESTAMP '2023-05-08 13:56' or now()")
-            .bind()
+    /// Every name that can be said, as a column.
+    fn every_name(&self) -> Vec<Column> {
+        let named = |name: &str| {
+            let (slot, kind) = self.scope.get(name)?;
+            Some((name.to_owned(), slot, kind))
+        };
+        self.scope.visible().filter_map(named).collect()
     }
 
     /// A name in a pattern that is also a label or relation was probably meant as one.
@@ -181,28 +258,15 @@ impl<'b> Binder<'b> {
         self.warnings.push(warning);
     }
 
-    /// A number of things from 0 on.
-    fn amount(&self, amount: &ast::Amount) -> Result<usize> {
-        let value = match &amount.kind {
-            ast::AmountKind::Literal(value) => Some(*value),
-            ast::AmountKind::Parameter(name) => match self.parameter(name, amount.span)? {
-                Cell::Int(value) => u64::try_from(value).ok(),
-                _ => None,
-            },
+    /// A number of things: a literal, or a parameter whose value is looked at when the query runs.
+    fn amount(&self, amount: &ast::Amount) -> Expr {
+        let kind = match &amount.kind {
+            ast::AmountKind::Literal(value) => {
+                ExprKind::Constant(Cell::Int(i64::try_from(*value).unwrap_or(i64::MAX)))
+            }
+            ast::AmountKind::Parameter(name) => return self.parameter(name, amount.span),
         };
-        let value = value.ok_or_else(|| {
-            Diagnostic::at(amount.span, "expected a whole number that is not negative").bind()
-        })?;
-        Ok(usize::try_from(value).unwrap_or(usize::MAX))
-    }
-
-    /// A number of candidates: from 1 up to the limit.
-    fn candidates(&self, amount: &ast::Amount, word: &str) -> Result<usize> {
-        let (value, max) = (self.amount(amount)?, self.context.limits.candidates_max);
-        if (1..=max).contains(&value) {
-            return Ok(value);
-        }
-        Err(Diagnostic::at(amount.span, format!("{word} takes a number from 1 to {max}")).bind())
+        Expr::new(kind, amount.span)
     }
 
     /// The ids of labels; one that does not exist is a warning, and no node has it.
@@ -246,10 +310,10 @@ impl<'b> Binder<'b> {
     fn declare(&mut self, name: &ast::Name, kind: Kind) -> Result<Slot> {
         match self.scope.get(&name.text) {
             None => Ok(self.scope.add(&name.text, kind)),
-            Some((slot, Kind::Node)) if kind == Kind::Node => Ok(slot),
+            Some((slot, Kind::Node | Kind::Value)) if kind == Kind::Node => Ok(slot),
             Some((_, Kind::Fact | Kind::Facts)) if matches!(kind, Kind::Fact | Kind::Facts) => {
                 Err(Diagnostic::at(name.span, format!("`{}` is bound already", name.text))
-                    .help("give every relation of a query a name of its own")
+                    .help("give every relation of a MATCH a name of its own")
                     .bind())
             }
             Some((_, other)) => Err(Diagnostic::at(
@@ -266,7 +330,18 @@ impl<'b> Binder<'b> {
         }
     }
 
-    fn unknown_name(&self, name: &str, span: Span) -> crate::Error {
+    /// A new slot for a name that nothing may be bound to yet.
+    fn fresh(&mut self, name: &ast::Name, kind: Kind) -> Result<Slot> {
+        match self.scope.get(&name.text) {
+            None => Ok(self.scope.add(&name.text, kind)),
+            Some((_, other)) => {
+                let message = format!("`{}` is {} already", name.text, other.words());
+                Err(Diagnostic::at(name.span, message).help("choose another name").bind())
+            }
+        }
+    }
+
+    fn unknown_name(&self, name: &str, span: Span) -> Error {
         let error = Diagnostic::at(span, format!("nothing is bound to `{name}`"));
         match closest(name, self.scope.visible()) {
             Some(known) => error.help(format!("did you mean {known}?")),
@@ -274,6 +349,11 @@ impl<'b> Binder<'b> {
         }
         .bind()
     }
+}
+
+/// The names of the aggregates.
+fn aggregates_names() -> impl Iterator<Item = &'static str> {
+    AggregateFunction::TABLE.iter().map(|row| row.0)
 }
 
 /// A warning about a name that exists nowhere.

@@ -12,6 +12,7 @@ pub(crate) enum Kind {
     /// The facts of a relation pattern that repeats.
     Facts,
     Path,
+    /// Anything; known when the query runs.
     Value,
 }
 
@@ -31,32 +32,33 @@ impl Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     slots: Vec<String>,
-    names: HashMap<String, (Slot, Kind)>,
+    names: Names,
+}
+
+/// The names that can be said at a place of the query.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    slots: HashMap<String, (Slot, Kind)>,
     order: Vec<String>,
 }
 
 impl Scope {
     pub(crate) fn get(&self, name: &str) -> Option<(Slot, Kind)> {
-        self.names.get(name).copied()
+        self.names.slots.get(name).copied()
     }
 
     pub(crate) fn add(&mut self, name: &str, kind: Kind) -> Slot {
         let slot = self.slots.len();
         self.slots.push(name.to_owned());
-        self.names.insert(name.to_owned(), (slot, kind));
-        self.order.push(name.to_owned());
+        self.bind(name, slot, kind);
         slot
     }
 
-    /// A new slot under a name that may be bound already; from now on it stands for this one.
-    pub(crate) fn shadow(&mut self, name: &str, kind: Kind) -> Slot {
-        self.order.retain(|other| other != name);
-        self.add(name, kind)
-    }
-
-    /// Lets a name stand for a slot that exists.
-    pub(crate) fn rename(&mut self, name: &str, slot: Slot) {
-        self.names.insert(name.to_owned(), (slot, Kind::Value));
+    /// Lets a name stand for a slot that exists, whatever it stood for.
+    pub(crate) fn bind(&mut self, name: &str, slot: Slot, kind: Kind) {
+        self.names.order.retain(|other| other != name);
+        self.names.slots.insert(name.to_owned(), (slot, kind));
+        self.names.order.push(name.to_owned());
     }
 
     /// A slot without a name of its own.
@@ -65,9 +67,24 @@ impl Scope {
         self.slots.len() - 1
     }
 
+    /// The number of slots.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Bound names in the order in which they were bound.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &str> {
-        self.order.iter().map(String::as_str)
+        self.names.order.iter().map(String::as_str)
+    }
+
+    /// The names that can be said now.
+    pub(crate) fn held(&self) -> Names {
+        self.names.clone()
+    }
+
+    /// From here on these names can be said, and no others.
+    pub(crate) fn restore(&mut self, names: Names) {
+        self.names = names;
     }
 
     /// The name of every slot.

@@ -36,7 +36,7 @@ Exit codes: 0 success, 1 the query or check failed, 2 bad usage.";
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Asks and tells, line by line; creates the database if there is none
-    #[command(after_help = "Example:\n  engraph shell my.memory")]
+    #[command(after_help = SHELL_EXAMPLES)]
     Shell(Shell),
     /// Runs a MemQL script and prints the answers
     #[command(after_help = QUERY_EXAMPLES)]
@@ -67,6 +67,14 @@ pub(super) enum Command {
     Stats(Stats),
 }
 
+const SHELL_EXAMPLES: &str = "\
+At a terminal, .help lists what the shell itself can do. From a pipe it runs what it reads and ends
+at the first error, with exit code 1.
+
+Examples:
+  engraph shell my.memory
+  engraph shell my.memory < facts.memql";
+
 /// `engraph shell`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Shell {
@@ -75,13 +83,13 @@ pub(super) struct Shell {
 }
 
 const QUERY_EXAMPLES: &str = "\
-A script that only reads runs beside a writer. With several statements, table prints each answer,
-and the other formats print the answer of the last statement alone.
+A script that only reads runs beside a writer. With several statements, table, box and line print
+each answer, and the other formats print the answer of the last statement alone.
 
 Examples:
   engraph query my.memory -e \"MATCH (p:Person) RETURN p.key\"
   engraph query my.memory -f facts.memql
-  echo 'MATCH (a)-[f]->(b) RETURN f' | engraph query my.memory --format dot | dot -Tsvg
+  echo 'MATCH (a)-[f]->(b) RETURN f' | engraph query my.memory --format svg > facts.svg
   engraph query my.memory -e 'MATCH (p {key: $who}) RETURN p.age' --param who=Nora --format json";
 
 /// `engraph query`.
@@ -111,14 +119,22 @@ pub(super) struct Query {
 pub(super) enum Format {
     /// For a person
     Table,
+    /// A table with lines around it
+    Box,
+    /// A line a value
+    Line,
     /// One JSON array of row objects
     Json,
     /// One JSON object a line
     Jsonl,
     /// RFC 4180 with a header; nested values as JSON
     Csv,
+    /// A table in GitHub Flavored Markdown
+    Markdown,
     /// The nodes and facts of all rows as a Graphviz graph
     Dot,
+    /// The nodes and facts of all rows as a picture, with a time axis
+    Svg,
 }
 
 const IMPORT_EXAMPLES: &str = "\

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use engraph::Options;
+use engraph::{Engraph, Options};
 
 use super::Result;
 use super::args::{Backup, Restore};
@@ -24,7 +24,11 @@ pub(super) fn restore(command: &Restore, output: &mut Output) -> Result<()> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    let db = Options::new().open_read_only(from)?;
+    write(&Options::new().open_read_only(from)?, to)
+}
+
+/// Copies an open database, and shows how far it is.
+pub(super) fn write(db: &Engraph, to: &Path) -> Result<()> {
     let bar = FamilyBar::new();
     let copied = db.backup(to, &mut |family| bar.begin(family));
     bar.clear();

@@ -7,6 +7,7 @@ use engraph::{Family, Options, Rows, Value, Violation};
 use super::args::{Check, Format, JsonOrText};
 use super::output::{Output, visible};
 use super::progress::FamilyBar;
+use super::table::Cut;
 use super::{Failure, Result};
 
 /// The most violations that are shown: where everything is wrong, the first ones say how.
@@ -27,7 +28,7 @@ pub(super) fn run(check: &Check, output: &mut Output) -> Result<()> {
     bar.clear();
     let keys = checked?;
     match check.format {
-        JsonOrText::Json => output.rows(&rows(&shown), Format::Json, None)?,
+        JsonOrText::Json => output.rows(&rows(&shown), Format::Json, Cut::default())?,
         JsonOrText::Text => {
             for violation in &shown {
                 output.line(&visible(&violation.to_string()))?;

@@ -1,8 +1,8 @@
 //! The command line: what is asked, what is called, and how it ends.
 //!
 //! ```text
-//! args ──▶ shell   lines ───────▶ script ──▶ output: tables
-//!      ──▶ query   text, file ──▶ script ──▶ output: table, json, jsonl, csv, dot
+//! args ──▶ shell   lines ───────▶ script ──▶ output: table, box, line, markdown,
+//!      ──▶ query   text, file ──▶ script ──▶         json, jsonl, csv, dot, svg
 //!      ──▶ import  file ────────▶ what was stored, what was refused
 //!      ──▶ export  ─────────────▶ a file of the whole database
 //!      ──▶ check   ─────────────▶ what is wrong: text, json
@@ -18,14 +18,21 @@ mod args;
 mod backup;
 mod check;
 mod dot;
+mod evidence;
 mod export;
 mod import;
+mod layout;
+mod line;
+mod markdown;
 mod output;
 mod progress;
 mod query;
 mod repair;
 mod shell;
 mod stats;
+mod svg;
+mod table;
+mod timeline;
 
 use std::fmt::Display;
 use std::io;

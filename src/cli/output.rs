@@ -5,20 +5,22 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stderr, Stdout, Write};
+use std::path::Path;
 
 use annotate_snippets::Level;
-use comfy_table::{
-    CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle,
-};
 use engraph::{Diagnostic, Error, Rows, Value};
 
 use super::args::Format;
-use super::{Failure, dot};
+use super::table::{Cut, Lines};
+use super::{Failure, dot, line, markdown, svg, table};
 
 /// Where a command prints.
 pub(super) struct Output {
     stdout: BufWriter<Patient<Stdout>>,
+    /// Where answers go instead of stdout.
+    file: Option<BufWriter<File>>,
     stderr: Patient<Stderr>,
     colour: bool,
 }
@@ -26,41 +28,60 @@ pub(super) struct Output {
 impl Output {
     /// The process's own streams; colours where a person looks on and wants them.
     pub(super) fn new() -> Self {
-        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self {
             stdout: BufWriter::new(Patient(io::stdout())),
+            file: None,
             stderr: Patient(io::stderr()),
-            colour: io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
+            colour: wants_colour(io::stderr().is_terminal()),
         }
     }
 
-    /// Prints an answer, with its warnings before it.
-    pub(super) fn rows(&mut self, rows: &Rows, format: Format, width: Option<u16>) -> Result {
+    /// From now on answers go to a new file, or back to stdout. What was there is replaced.
+    pub(super) fn redirect(&mut self, file: Option<&Path>) -> Result {
+        let file = file.map(File::create).transpose()?;
+        self.flush()?;
+        self.file = file.map(BufWriter::new);
+        Ok(())
+    }
+
+    /// Whether answers go to a file.
+    pub(super) fn is_redirected(&self) -> bool {
+        self.file.is_some()
+    }
+
+    fn answers(&mut self) -> &mut dyn Write {
+        match &mut self.file {
+            Some(file) => file,
+            None => &mut self.stdout,
+        }
+    }
+
+    /// Prints an answer, with its warnings before it. Forms for other programs are never cut.
+    pub(super) fn rows(&mut self, rows: &Rows, format: Format, cut: Cut) -> Result {
         self.warnings(&rows.warnings);
+        let out = self.answers();
         match format {
-            Format::Table => {
-                let noun = if rows.len() == 1 { "row" } else { "rows" };
-                self.table(rows, width)?;
-                writeln!(self.stdout, "({} {noun})", rows.len())
-            }
-            Format::Json => writeln!(self.stdout, "{}", rows.to_json()),
-            Format::Jsonl => {
-                rows.to_json_lines().try_for_each(|line| writeln!(self.stdout, "{line}"))
-            }
-            Format::Csv => csv(rows, &mut self.stdout),
-            Format::Dot => write!(self.stdout, "{}", dot::graph(rows)),
+            Format::Table => table::write(rows, Lines::Between, cut, out),
+            Format::Box => table::write(rows, Lines::Around, cut, out),
+            Format::Line => line::write(rows, cut, out),
+            Format::Json => writeln!(out, "{}", rows.to_json()),
+            Format::Jsonl => rows.to_json_lines().try_for_each(|line| writeln!(out, "{line}")),
+            Format::Csv => csv(rows, out),
+            Format::Markdown => markdown::write(rows, out),
+            Format::Dot => write!(out, "{}", dot::graph(rows)),
+            Format::Svg => write!(out, "{}", svg::graph(rows)),
         }
     }
 
-    /// Prints a table, no wider than given.
+    /// Prints a table without counting its rows.
     pub(super) fn table(&mut self, rows: &Rows, width: Option<u16>) -> Result {
-        writeln!(self.stdout, "{}", table(rows, width).trim_fmt())
+        let text = table::shown(rows, Lines::Between, width);
+        writeln!(self.answers(), "{text}")
     }
 
     /// Prints one line of an answer.
     pub(super) fn line(&mut self, text: &str) -> Result {
-        writeln!(self.stdout, "{text}")
+        writeln!(self.answers(), "{text}")
     }
 
     /// Prints one line about the work.
@@ -108,7 +129,8 @@ impl Output {
 
     /// Hands on everything that was printed.
     pub(super) fn flush(&mut self) -> Result {
-        self.stdout.flush()
+        self.stdout.flush()?;
+        self.file.as_mut().map_or(Ok(()), BufWriter::flush)
     }
 }
 
@@ -141,34 +163,11 @@ pub(super) fn terminal_width() -> Option<u16> {
     }
 }
 
-/// Lines between columns and under the header, none around: it reads well and pastes well.
-const STYLE: TableStyle = TableStyle::new()
-    .header_lines(ContentLineStyle::none().junction('│'))
-    .header_separator(LineStyle::none().fill('─').junction('┼'))
-    .content_lines(ContentLineStyle::none().junction('│'));
-
-fn table(rows: &Rows, width: Option<u16>) -> Table {
-    let mut table = Table::new();
-    table.load_style(STYLE);
-    if let Some(width) = width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    }
-    table.set_header(rows.columns.iter().map(|name| visible(name).into_owned()));
-    for row in &rows.rows {
-        table.add_row(row.iter().map(|value| visible(&value.to_string()).into_owned()));
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        if is_numeric(rows, index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
-fn is_numeric(rows: &Rows, column: usize) -> bool {
-    let is_number =
-        |row: &Vec<Value>| matches!(row.get(column), Some(Value::Int(_) | Value::Float(_)));
-    !rows.is_empty() && rows.rows.iter().all(is_number)
+/// Whether a person looks on who wants colours; `is_terminal` says whether anybody does.
+pub(super) fn wants_colour(is_terminal: bool) -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    is_terminal && !is_set("NO_COLOR") && !is_dumb
 }
 
 /// The text with everything escaped that could act on a terminal or reorder what it shows.
@@ -177,7 +176,7 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The same, but lines stay lines.
-fn lines_visible(text: &str) -> Cow<'_, str> {
+pub(super) fn lines_visible(text: &str) -> Cow<'_, str> {
     escaped(text, |character| acts(character) && character != '\n')
 }
 
@@ -201,7 +200,7 @@ fn acts(character: char) -> bool {
     character.is_control() || reorders || breaks
 }
 
-fn csv(rows: &Rows, out: &mut impl Write) -> Result {
+fn csv(rows: &Rows, out: &mut dyn Write) -> Result {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
     // An answer without columns has no header, and a record has at least one field.
     if !rows.columns.is_empty() {

@@ -9,6 +9,7 @@ use engraph::{Engraph, Options, Params, Rows, only_reads};
 
 use super::args::{Format, Query};
 use super::output::{Output, terminal_width};
+use super::table::Cut;
 use super::{Failure, Result};
 
 /// Runs the script that was asked for.
@@ -21,7 +22,9 @@ pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
     let db = open(&query.db, &text, output)?;
     let params: Params = query.params.iter().cloned().collect();
     match query.format {
-        Format::Table => each(&db, &text, &params, output),
+        format @ (Format::Table | Format::Box | Format::Line) => {
+            each(&db, &text, &params, format, output)
+        }
         format => last(&db, &text, &params, format, output),
     }
 }
@@ -35,13 +38,19 @@ fn open(path: &Path, text: &str, output: &mut Output) -> Result<Engraph> {
 }
 
 /// Prints each answer as it comes.
-fn each(db: &Engraph, text: &str, params: &Params, output: &mut Output) -> Result<()> {
-    let width = terminal_width();
+fn each(
+    db: &Engraph,
+    text: &str,
+    params: &Params,
+    format: Format,
+    output: &mut Output,
+) -> Result<()> {
+    let cut = Cut { width: terminal_width(), rows: None };
     let mut printed = Ok(());
     db.session().execute_each(text, params, &mut |rows| {
         // A full disk under stdout must not stop a script halfway through its writes.
         if printed.is_ok() {
-            printed = output.rows(&rows, Format::Table, width);
+            printed = output.rows(&rows, format, cut);
         }
         Ok(())
     })?;
@@ -62,7 +71,7 @@ fn last(
         last = rows;
         Ok(())
     })?;
-    Ok(output.rows(&last, format, None)?)
+    Ok(output.rows(&last, format, Cut::default())?)
 }
 
 fn read_file(path: &Path) -> Result<String> {

@@ -2,26 +2,35 @@
 //!
 //! It opens the database for reading only, beside a writer or not.
 
-use engraph::{FamilyStats, Options, Rows, Value};
+use engraph::{Engraph, FamilyStats, Options, Rows, Value};
 
 use super::Result;
 use super::args::{Format, Stats, StatsFormat};
 use super::output::{Output, terminal_width};
+use super::table::Cut;
 
 /// Prints the column families, and for a person their total.
 pub(super) fn run(stats: &Stats, output: &mut Output) -> Result<()> {
-    let families = Options::new().open_read_only(&stats.db)?.stats()?;
-    let columns = ["family", "keys", "bytes", "table_bytes"].map(str::to_owned).to_vec();
-    let mut rows = Rows { columns, ..Rows::default() };
-    rows.rows.extend(families.iter().map(|family| row(family.family.name(), &counts(family))));
+    let db = Options::new().open_read_only(&stats.db)?;
     match stats.format {
-        StatsFormat::Json => output.rows(&rows, Format::Json, None)?,
-        StatsFormat::Table => {
-            rows.rows.push(row("total", &total(&families)));
-            output.table(&rows, terminal_width())?;
-        }
+        StatsFormat::Json => output.rows(&families(&db.stats()?), Format::Json, Cut::default())?,
+        StatsFormat::Table => output.table(&with_total(&db)?, terminal_width())?,
     }
     Ok(())
+}
+
+/// The column families and their total, for a person.
+pub(super) fn with_total(db: &Engraph) -> Result<Rows> {
+    let stats = db.stats()?;
+    let mut rows = families(&stats);
+    rows.rows.push(row("total", &total(&stats)));
+    Ok(rows)
+}
+
+fn families(stats: &[FamilyStats]) -> Rows {
+    let columns = ["family", "keys", "bytes", "table_bytes"].map(str::to_owned).to_vec();
+    let rows = stats.iter().map(|family| row(family.family.name(), &counts(family))).collect();
+    Rows { columns, rows, ..Rows::default() }
 }
 
 fn counts(family: &FamilyStats) -> [u64; 3] {

@@ -7,7 +7,7 @@ use engraph_grammar::ast::Span;
 use crate::cell::{Cell, Key, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
-use crate::exec::{Chunk, Operator, Ready, eval};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval};
 use crate::plan;
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
 
@@ -17,7 +17,10 @@ pub(crate) struct Aggregate {
     pub(crate) ready: Ready,
     pub(crate) keys: Vec<(Slot, Expr)>,
     pub(crate) aggregates: Vec<plan::Aggregate>,
-    pub(crate) width: usize,
+    /// The row that the plan began with: names from around a query stay bound.
+    pub(crate) row: Row,
+    /// Bytes of the groups.
+    pub(crate) held: usize,
 }
 
 /// The running value of one aggregate. Nulls do not count.
@@ -101,7 +104,7 @@ impl State {
 }
 
 impl Aggregate {
-    fn groups(&self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
+    fn groups(&mut self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
         let fresh: Vec<State> = self.aggregates.iter().map(State::new).collect();
         let mut places: BTreeMap<Key, usize> = BTreeMap::new();
         let mut groups: Vec<(Vec<Cell>, Vec<State>)> = Vec::new();
@@ -110,8 +113,8 @@ impl Aggregate {
             places.insert(Key(Vec::new()), 0);
             groups.push((Vec::new(), fresh.clone()));
         }
-        let mut collected = 0;
-        while let Some(chunk) = input.next(context)? {
+        let mut bytes = 0;
+        while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
             let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.1).collect();
             let arguments = self.aggregates.iter().filter_map(|one| one.argument.as_ref());
             let all: Vec<&Expr> = exprs.iter().copied().chain(arguments).collect();
@@ -121,30 +124,39 @@ impl Aggregate {
                     .iter()
                     .map(|expr| eval::eval(expr, row, context))
                     .collect::<Result<_>>()?;
+                let size: usize = key.iter().map(Cell::bytes).sum();
                 let place = *places.entry(Key(key.clone())).or_insert_with(|| {
+                    bytes += 2 * size + fresh.len() * size_of::<State>();
                     groups.push((key, fresh.clone()));
                     groups.len() - 1
                 });
-                self.add(row, &mut groups[place].1, context)?;
+                bytes += self.add(row, &mut groups[place].1, context)?;
             }
-            collected += chunk.len();
-            context.rows(collected)?;
+            context.hold(&mut self.held, bytes)?;
+            context.rows(groups.len())?;
         }
         Ok(groups.into_iter().map(|(key, states)| self.row(key, states)).collect())
     }
 
-    fn add(&self, row: &Row, states: &mut [State], context: &Context<'_>) -> Result<()> {
+    /// Adds a row to its group. Gives the bytes that the group keeps of it.
+    fn add(&self, row: &Row, states: &mut [State], context: &Context<'_>) -> Result<usize> {
+        let mut kept = 0;
         for (aggregate, state) in self.aggregates.iter().zip(states) {
             match &aggregate.argument {
-                Some(argument) => state.add(eval::eval(argument, row, context)?, argument.span)?,
+                Some(argument) => {
+                    let cell = eval::eval(argument, row, context)?;
+                    let keeps = state.seen.is_some() || state.function == AggregateFunction::Collect;
+                    kept += if keeps { cell.bytes() } else { 0 };
+                    state.add(cell, argument.span)?;
+                }
                 None => state.count += 1,
             }
         }
-        Ok(())
+        Ok(kept)
     }
 
     fn row(&self, key: Vec<Cell>, states: Vec<State>) -> Row {
-        let mut row = vec![Cell::Null; self.width];
+        let mut row = self.row.clone();
         for ((slot, _), cell) in self.keys.iter().zip(key) {
             row[*slot] = cell;
         }
@@ -156,10 +168,10 @@ impl Aggregate {
 }
 
 impl Operator for Aggregate {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         if let Some(mut input) = self.input.take() {
             self.ready = Ready::new(self.groups(&mut *input, context)?);
         }
-        Ok(self.ready.next())
+        Ok(self.ready.next(want))
     }
 }

@@ -8,23 +8,30 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use engraph_storage::graph::{NodeId, Time};
+use engraph_storage::graph::{EdgeFilter, NodeId, Time};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::bind_path::extend;
 use crate::exec::context::Context;
 use crate::exec::expand::edges_of;
-use crate::exec::{Chunk, Operator, eval};
+use crate::exec::scope::Scoped;
+use crate::exec::{Chunk, Operator, candidates, eval};
 use crate::plan::expr::Slot;
 use crate::plan::{BeamSearch, Step};
 
 pub(crate) struct Beam {
-    pub(crate) input: Box<dyn Operator>,
-    pub(crate) step: Step,
-    pub(crate) path: Slot,
-    pub(crate) score: Slot,
-    pub(crate) search: BeamSearch,
+    input: Box<dyn Operator>,
+    step: Step,
+    path: Slot,
+    score: Slot,
+    search: BeamSearch,
+    scope: Scoped,
+    /// Paths kept after each step, and continuations kept of each; known with the first row.
+    width: usize,
+    expand: usize,
+    /// The filter for the row that is searched from.
+    filter: EdgeFilter,
 }
 
 /// A path with its score, as the row that binds it.
@@ -48,6 +55,29 @@ impl Candidate {
 }
 
 impl Beam {
+    pub(crate) fn new(
+        input: Box<dyn Operator>,
+        step: Step,
+        path: Slot,
+        score: Slot,
+        search: BeamSearch,
+    ) -> Self {
+        let scope = Scoped::new(step.scope.clone());
+        let filter = EdgeFilter::EVERYTHING;
+        Self { input, step, path, score, search, scope, width: 0, expand: 0, filter }
+    }
+
+    /// Takes what the query says in numbers for one row.
+    fn prepare(&mut self, row: &Row, context: &Context<'_>) -> Result<()> {
+        self.width = candidates(&self.search.width, "BEAM", context)?;
+        self.expand = match &self.search.expand {
+            Some(expand) => candidates(expand, "EXPAND", context)?,
+            None => context.limits.candidates_max,
+        };
+        self.filter = self.scope.filter(row, context)?;
+        Ok(())
+    }
+
     fn search(&self, row: &Row, context: &Context<'_>) -> Result<Vec<Row>> {
         let Cell::Node(start) = row[self.step.from] else { return Ok(Vec::new()) };
         let (min, max) = self.step.hops.unwrap_or((1, 1));
@@ -69,7 +99,7 @@ impl Beam {
             if depth >= min {
                 answer.extend(self.accepted(&beam, context)?);
                 answer.sort_by(Candidate::order);
-                answer.truncate(self.search.width);
+                answer.truncate(self.width);
             }
         }
         Ok(answer.into_iter().map(|candidate| candidate.row).collect())
@@ -84,7 +114,7 @@ impl Beam {
         let mut paths = Vec::new();
         for (parent, candidate) in beam.iter().enumerate() {
             let Some(last) = candidate.path.nodes.last() else { continue };
-            for (edge, far) in edges_of(last.id, &self.step, context)? {
+            for (edge, far) in edges_of(last.id, &self.step, &self.filter, context)? {
                 if !visits(&candidate.path, far) {
                     let mut path = candidate.path.as_ref().clone();
                     extend(&mut path, edge);
@@ -108,7 +138,7 @@ impl Beam {
             let mut row = row.clone();
             let end = path.nodes.last().copied();
             row[self.step.to] = end.map_or(Cell::Null, |NodeRef { id, .. }| {
-                Cell::Node(NodeRef { id, system: self.step.filter.system })
+                Cell::Node(NodeRef { id, system: self.filter.system })
             });
             row[self.step.fact] = Cell::List(path.facts.iter().copied().map(Cell::Fact).collect());
             row[self.path] = Cell::Path(Arc::clone(&path));
@@ -147,9 +177,9 @@ impl Beam {
                 taken.resize(candidate.parent + 1, 0);
             }
             taken[candidate.parent] += 1;
-            taken[candidate.parent] <= self.search.expand
+            taken[candidate.parent] <= self.expand
         });
-        candidates.truncate(self.search.width);
+        candidates.truncate(self.width);
         candidates
     }
 
@@ -173,10 +203,11 @@ fn visits(path: &PathRef, node: NodeId) -> bool {
 }
 
 impl Operator for Beam {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
-        while let Some(input) = self.input.next(context)? {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        while let Some(input) = self.input.next(context, want)? {
             let mut chunk = Vec::new();
             for row in &input {
+                self.prepare(row, context)?;
                 chunk.extend(self.search(row, context)?);
             }
             if !chunk.is_empty() {

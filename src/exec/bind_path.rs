@@ -46,8 +46,8 @@ pub(crate) fn extend(path: &mut PathRef, edge: Edge) {
 }
 
 impl Operator for BindPath {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
-        let Some(mut chunk) = self.input.next(context)? else { return Ok(None) };
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let Some(mut chunk) = self.input.next(context, want)? else { return Ok(None) };
         for row in &mut chunk {
             row[self.path] = self.path(row);
         }

@@ -1,21 +1,20 @@
 //! What every operator needs: a state of the database, the models, the limits, and lookups.
 
-use std::cell::{Cell as Counter, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use engraph_storage::graph::{self, Edge, NodeId, NodeRecord, Properties, SystemScope};
+use engraph_grammar::ast::Span;
+use engraph_grammar::closest;
+use engraph_storage::graph::{self, Edge, NodeId, NodeRecord, Properties, SystemScope, Time};
 use engraph_storage::{Reader, StorageError};
 
 use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
+use crate::exec::run::Run;
 use crate::models::Models;
-use crate::rows::{self, Value};
+use crate::rows::{self, Params, Value};
 use crate::text;
-
-/// Nodes kept in memory for one query.
-const NODES_MAX: usize = 16_384;
 
 /// What one statement may use; the same for every text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +23,8 @@ pub struct Limits {
     pub rows_max: usize,
     /// Nodes, facts and vectors looked at.
     pub work_max: u64,
+    /// Bytes that the rows, groups and paths of its operators may take together, roughly.
+    pub memory_max: usize,
     /// Paths kept by a beam, continuations of one path, and nodes found by a search.
     pub candidates_max: usize,
     /// Time.
@@ -35,59 +36,91 @@ impl Default for Limits {
         Self {
             rows_max: 1_000_000,
             work_max: 20_000_000,
+            memory_max: 512 << 20,
             candidates_max: 10_000,
             timeout: Duration::from_secs(30),
         }
     }
 }
 
-/// Shared by the operators of one statement.
+/// What a statement is run with, whatever state it reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'s> {
+    pub(crate) models: &'s Models,
+    pub(crate) limits: Limits,
+    pub(crate) run: &'s Run,
+    pub(crate) parameters: &'s Params,
+}
+
+impl<'s> Surroundings<'s> {
+    /// What operators need to read a state.
+    pub(crate) fn context<'c>(&self, reader: Reader<'c>) -> Context<'c>
+    where
+        's: 'c,
+    {
+        Context::new(reader, self.models, self.limits, self.run, self.parameters)
+    }
+}
+
+/// Shared by the operators of one statement while they make one chunk.
 pub(crate) struct Context<'c> {
     pub(crate) reader: Reader<'c>,
     pub(crate) models: &'c Models,
     pub(crate) limits: Limits,
-    deadline: Instant,
-    work: Counter<u64>,
-    nodes: RefCell<HashMap<NodeId, (SystemScope, Arc<NodeRecord>)>>,
+    pub(crate) run: &'c Run,
+    parameters: &'c Params,
 }
 
 impl<'c> Context<'c> {
-    pub(crate) fn new(reader: Reader<'c>, models: &'c Models, limits: Limits) -> Self {
-        Self {
-            reader,
-            models,
-            limits,
-            deadline: Instant::now() + limits.timeout,
-            work: Counter::new(0),
-            nodes: RefCell::new(HashMap::new()),
-        }
+    fn new(
+        reader: Reader<'c>,
+        models: &'c Models,
+        limits: Limits,
+        run: &'c Run,
+        parameters: &'c Params,
+    ) -> Self {
+        Self { reader: reader.metered(run.meter()), models, limits, run, parameters }
+    }
+
+    /// The instant of the state that is read.
+    pub(crate) fn now(&self) -> Time {
+        self.reader.now()
+    }
+
+    /// The value of a parameter, if it is given one.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&Value> {
+        self.parameters.get(name)
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn parameter_at(&self, name: &str, span: Span) -> Result<Cell> {
+        let Some(value) = self.parameters.get(name) else {
+            let error = Diagnostic::at(span, format!("the parameter ${name} has no value"));
+            return Err(match closest(name, self.parameters.names()) {
+                Some(known) => error.help(format!("did you mean ${known}?")),
+                None => error.help(format!("give it one, as in --param {name}=...")),
+            }
+            .bind());
+        };
+        Cell::from_parameter(value).ok_or_else(|| {
+            let what = match value {
+                Value::Float(_) => "no finite number",
+                _ => "no scalar, list or map of finite values",
+            };
+            Diagnostic::at(span, format!("the parameter ${name} is {what}")).bind()
+        })
     }
 
     /// Counts things looked at; an error once there were too many or it took too long.
     pub(crate) fn work(&self, things: usize) -> Result<()> {
-        let before = self.work.get();
-        let after = before.saturating_add(things as u64);
-        self.work.set(after);
-        if after > self.limits.work_max {
-            let message =
-                format!("more than {} nodes and facts were looked at", self.limits.work_max);
-            return Err(narrow(message));
-        }
-        if before / 1024 == after / 1024 { Ok(()) } else { self.in_time() }
+        self.run.work(things, &self.limits)
     }
 
     /// The embeddings of texts, unless time is up.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
         self.work(texts.len())?;
-        self.in_time()?;
-        Ok(self.models.embed(texts)?)
-    }
-
-    fn in_time(&self) -> Result<()> {
-        if Instant::now() <= self.deadline {
-            return Ok(());
-        }
-        Err(narrow(format!("it took more than {} s", self.limits.timeout.as_secs())))
+        self.run.in_time(&self.limits)?;
+        self.run.asking(texts.len(), || Ok(self.models.embed(texts)?))
     }
 
     /// An error if an operator would hold too many rows.
@@ -98,12 +131,15 @@ impl<'c> Context<'c> {
         Err(narrow(format!("there are more than {} rows", self.limits.rows_max)))
     }
 
+    /// An error if all that is held takes too much memory; `held` is what one holder had before.
+    pub(crate) fn hold(&self, held: &mut usize, bytes: usize) -> Result<()> {
+        self.run.hold(held, bytes, &self.limits)
+    }
+
     /// The record of a node.
     pub(crate) fn node(&self, node: NodeRef) -> Result<Arc<NodeRecord>> {
-        if let Some((system, record)) = self.nodes.borrow().get(&node.id)
-            && *system == node.system
-        {
-            return Ok(Arc::clone(record));
+        if let Some(record) = self.run.held_node(node) {
+            return Ok(record);
         }
         let record =
             self.reader.node(node.id, node.system)?.ok_or_else(|| StorageError::Corrupt {
@@ -112,12 +148,14 @@ impl<'c> Context<'c> {
                 reason: "a fact leads to a node that does not exist".to_owned(),
             })?;
         let record = Arc::new(record);
-        let mut nodes = self.nodes.borrow_mut();
-        if nodes.len() >= NODES_MAX {
-            nodes.clear();
-        }
-        nodes.insert(node.id, (node.system, Arc::clone(&record)));
+        self.run.hold_node(node, Arc::clone(&record));
         Ok(record)
+    }
+
+    /// The head or the tail of a fact.
+    pub(crate) fn end_of(&self, edge: &Edge, head: bool) -> Result<Cell> {
+        let id = if head { edge.head } else { edge.tail };
+        Ok(Cell::Node(NodeRef { id, system: SystemScope::Current }))
     }
 
     pub(crate) fn node_property(&self, node: NodeRef, name: &str) -> Result<Cell> {
@@ -139,6 +177,8 @@ impl<'c> Context<'c> {
         Ok(match name {
             "id" => Cell::Int(edge.fact.0.cast_signed()),
             "relation" => Cell::text(catalog.relation_name(edge.relation)),
+            "valid" => Cell::Period(edge.valid),
+            "system" => Cell::Period(edge.system),
             "valid_from" => Cell::instant(edge.valid.from),
             "valid_to" => Cell::instant(edge.valid.to),
             "system_from" => Cell::instant(edge.system.from),
@@ -209,6 +249,8 @@ impl<'c> Context<'c> {
             Cell::Float(value) => Value::Float(*value),
             Cell::String(text) => Value::String(text.to_string()),
             Cell::Timestamp(value) => Value::Timestamp(*value),
+            Cell::Duration(value) => Value::Duration(value.to_string()),
+            Cell::Period(value) => Value::Period(*value),
             Cell::List(items) => {
                 Value::List(items.iter().map(|item| self.materialise(item)).collect::<Result<_>>()?)
             }
@@ -278,6 +320,7 @@ impl<'c> Context<'c> {
     }
 }
 
-fn narrow(message: String) -> crate::Error {
+/// The error of a statement that takes more than it may.
+pub(super) fn narrow(message: String) -> crate::Error {
     Diagnostic::new(message).help("narrow the pattern, or raise the limit").execute()
 }

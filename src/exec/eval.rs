@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engraph_grammar::ast::{BinaryOp, Span, UnaryOp};
+use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
+use engraph_storage::graph::Interval;
 
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
-use crate::models;
-use crate::plan::expr::{Expr, ExprKind, Function, sign};
-use crate::time;
+use crate::exec::subquery;
+use crate::functions;
+use crate::plan::expr::{Each, Expr, ExprKind, Reduce, sign};
+use crate::time::{self, PeriodPredicate};
 
 /// Texts that a model sees at once; between two calls the time limit is looked at.
 const TEXTS_PER_CALL: usize = 256;
@@ -19,6 +21,8 @@ const TEXTS_PER_CALL: usize = 256;
 pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
     match &expr.kind {
         ExprKind::Constant(cell) => Ok(cell.clone()),
+        ExprKind::Parameter(name) => context.parameter_at(name, expr.span),
+        ExprKind::Now => Ok(Cell::Timestamp(context.now())),
         ExprKind::Slot(slot, _) => Ok(row[*slot].clone()),
         ExprKind::Property(inner, name) => {
             property(&eval(inner, row, context)?, name, expr.span, context)
@@ -26,6 +30,13 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         ExprKind::Index(list, index) => {
             let (list, index) = (eval(list, row, context)?, eval(index, row, context)?);
             item(&list, &index, expr.span)
+        }
+        ExprKind::Slice(list, from, to) => {
+            let list = eval(list, row, context)?;
+            let bound = |bound: &Option<Box<Expr>>| {
+                bound.as_ref().map(|bound| eval(bound, row, context)).transpose()
+            };
+            slice(&list, bound(from)?, bound(to)?, expr.span)
         }
         ExprKind::HasLabel(node, labels) => match eval(node, row, context)? {
             Cell::Node(node) => {
@@ -42,12 +53,12 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         ExprKind::Call(function, arguments) => {
             let arguments: Vec<Cell> =
                 arguments.iter().map(|part| eval(part, row, context)).collect::<Result<_>>()?;
-            call(*function, &arguments, expr.span, context)
+            functions::Call { function, arguments: &arguments, span: expr.span, context }.run()
         }
         ExprKind::Unary(op, inner) => unary(*op, &eval(inner, row, context)?, expr.span),
         ExprKind::Binary(op, left, right) => {
             let (left, right) = (eval(left, row, context)?, eval(right, row, context)?);
-            binary(*op, &left, &right, expr.span)
+            binary(*op, &left, &right, expr.span, context)
         }
         ExprKind::And(parts) => logic(parts, false, row, context),
         ExprKind::Or(parts) => logic(parts, true, row, context),
@@ -60,6 +71,18 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
                 entries.iter().map(|(name, value)| Ok((name.clone(), eval(value, row, context)?)));
             Ok(Cell::Map(entries.collect::<Result<BTreeMap<_, _>>>()?))
         }
+        ExprKind::Case(branches, otherwise) => {
+            for (condition, value) in branches {
+                if holds(condition, row, context)? {
+                    return eval(value, row, context);
+                }
+            }
+            otherwise.as_ref().map_or(Ok(Cell::Null), |value| eval(value, row, context))
+        }
+        ExprKind::Comprehension(each) => comprehension(each, row, context),
+        ExprKind::Quantified(quantifier, each) => quantified(*quantifier, each, row, context),
+        ExprKind::Reduce(reduce) => gathered(reduce, row, context),
+        ExprKind::Subquery(subquery) => subquery::answer(subquery, row, context),
     }
 }
 
@@ -81,7 +104,9 @@ pub(crate) fn warm<'r>(
     let mut arguments = Vec::new();
     for expr in exprs {
         expr.walk(&mut |inner| {
-            if let ExprKind::Call(Function::Similarity, parts) = &inner.kind {
+            if let ExprKind::Call(function, parts) = &inner.kind
+                && function.asks_model
+            {
                 arguments.extend(parts.clone());
             }
         });
@@ -123,6 +148,22 @@ fn property(cell: &Cell, name: &str, span: Span, context: &Context<'_>) -> Resul
         Cell::Node(node) => context.node_property(*node, name),
         Cell::Fact(edge) => context.fact_property(edge, name),
         Cell::Map(entries) => Ok(entries.get(name).cloned().unwrap_or(Cell::Null)),
+        Cell::Timestamp(instant) => match time::field(*instant, name) {
+            Some(value) => Ok(Cell::Int(value)),
+            None => Err(no_field("an instant", name, time::FIELDS.iter().copied(), span)),
+        },
+        Cell::Duration(duration) => match duration.component(name) {
+            Some(value) => Ok(Cell::Int(value)),
+            None => {
+                let known = ["years", "months", "days", "hours", "minutes", "seconds"];
+                Err(no_field("a duration", name, known.into_iter(), span))
+            }
+        },
+        Cell::Period(period) => match name {
+            "from" => Ok(Cell::instant(period.from)),
+            "to" => Ok(Cell::instant(period.to)),
+            _ => Err(no_field("a period", name, ["from", "to"].into_iter(), span)),
+        },
         Cell::List(_) => Err(Diagnostic::at(span, format!("a list has no property {name}"))
             .help("a relation pattern with a number of hops binds a list of facts; write f[0] or facts(p)")
             .execute()),
@@ -130,6 +171,118 @@ fn property(cell: &Cell, name: &str, span: Span, context: &Context<'_>) -> Resul
             Err(Diagnostic::at(span, format!("{} has no property {name}", other.kind())).execute())
         }
     }
+}
+
+fn no_field<'n>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+    span: Span,
+) -> crate::Error {
+    let error = Diagnostic::at(span, format!("{what} has no `{name}`"));
+    match engraph_grammar::closest(name, known.clone()) {
+        Some(known) => error.help(format!("did you mean {known}?")),
+        None => error.help(format!("it has {}", known.collect::<Vec<_>>().join(", "))),
+    }
+    .execute()
+}
+
+/// The items from the first place up to the second; places count from the end if negative.
+fn slice(list: &Cell, from: Option<Cell>, to: Option<Cell>, span: Span) -> Result<Cell> {
+    if *list == Cell::Null || from == Some(Cell::Null) || to == Some(Cell::Null) {
+        return Ok(Cell::Null);
+    }
+    let Cell::List(items) = list else {
+        return Err(mismatch(span, "`[ .. ]`", "a list", list));
+    };
+    let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+    let place = |bound: Option<Cell>, otherwise: i64| match bound {
+        None => Ok(otherwise),
+        Some(Cell::Int(at)) if at < 0 => Ok(length.saturating_add(at).max(0)),
+        Some(Cell::Int(at)) => Ok(at.min(length)),
+        Some(other) => Err(mismatch(span, "`[ .. ]`", "whole numbers", &other)),
+    };
+    let (from, to) = (place(from, 0)?, place(to, length)?);
+    let place = |at: i64| usize::try_from(at).unwrap_or(0);
+    Ok(Cell::List(items.get(place(from)..place(to)).unwrap_or_default().to_vec()))
+}
+
+/// The items of a list; none if it is null.
+fn items(list: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Vec<Cell>>> {
+    match eval(list, row, context)? {
+        Cell::Null => Ok(None),
+        Cell::List(items) => {
+            context.work(items.len())?;
+            Ok(Some(items))
+        }
+        other => Err(mismatch(list.span, "IN", "a list", &other)),
+    }
+}
+
+fn comprehension(each: &Each, row: &Row, context: &Context<'_>) -> Result<Cell> {
+    let Some(items) = items(&each.list, row, context)? else { return Ok(Cell::Null) };
+    let mut row = row.clone();
+    let mut made = Vec::new();
+    for item in items {
+        row[each.slot] = item;
+        if let Some(condition) = &each.condition
+            && !holds(condition, &row, context)?
+        {
+            continue;
+        }
+        made.push(match &each.item {
+            Some(item) => eval(item, &row, context)?,
+            None => row[each.slot].clone(),
+        });
+    }
+    Ok(Cell::List(made))
+}
+
+/// Of how many items the condition is true; null where items for which it is null decide.
+fn quantified(
+    quantifier: Quantifier,
+    each: &Each,
+    row: &Row,
+    context: &Context<'_>,
+) -> Result<Cell> {
+    let (Some(items), Some(condition)) = (items(&each.list, row, context)?, &each.condition) else {
+        return Ok(Cell::Null);
+    };
+    let mut row = row.clone();
+    let (mut yes, mut no, mut open) = (0, 0, 0);
+    for item in items {
+        row[each.slot] = item;
+        match eval(condition, &row, context)? {
+            Cell::Bool(true) => yes += 1,
+            Cell::Bool(false) => no += 1,
+            Cell::Null => open += 1,
+            other => {
+                return Err(mismatch(condition.span, "a condition", "true or false", &other));
+            }
+        }
+    }
+    let known = match quantifier {
+        Quantifier::All if no > 0 => Some(false),
+        Quantifier::Any if yes > 0 => Some(true),
+        Quantifier::None if yes > 0 => Some(false),
+        Quantifier::Single if yes > 1 => Some(false),
+        _ if open > 0 => None,
+        Quantifier::All | Quantifier::None => Some(true),
+        Quantifier::Any => Some(false),
+        Quantifier::Single => Some(yes == 1),
+    };
+    Ok(known.map_or(Cell::Null, Cell::Bool))
+}
+
+fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
+    let Some(items) = items(&reduce.list, row, context)? else { return Ok(Cell::Null) };
+    let mut row = row.clone();
+    row[reduce.total] = eval(&reduce.first, &row, context)?;
+    for item in items {
+        row[reduce.slot] = item;
+        row[reduce.total] = eval(&reduce.next, &row, context)?;
+    }
+    Ok(std::mem::replace(&mut row[reduce.total], Cell::Null))
 }
 
 fn item(list: &Cell, index: &Cell, span: Span) -> Result<Cell> {
@@ -152,6 +305,8 @@ fn unary(op: UnaryOp, cell: &Cell, span: Span) -> Result<Cell> {
     match (op, cell) {
         (UnaryOp::IsNull, cell) => Ok(Cell::Bool(*cell == Cell::Null)),
         (UnaryOp::IsNotNull, cell) => Ok(Cell::Bool(*cell != Cell::Null)),
+        (UnaryOp::IsTrue, cell) => Ok(Cell::Bool(*cell == Cell::Bool(true))),
+        (UnaryOp::IsFalse, cell) => Ok(Cell::Bool(*cell == Cell::Bool(false))),
         (_, Cell::Null) => Ok(Cell::Null),
         (UnaryOp::Not, Cell::Bool(value)) => Ok(Cell::Bool(!value)),
         (UnaryOp::Negate, Cell::Int(value)) => {
@@ -159,6 +314,9 @@ fn unary(op: UnaryOp, cell: &Cell, span: Span) -> Result<Cell> {
         }
         (UnaryOp::Negate, Cell::Float(value)) => Ok(Cell::Float(-value)),
         (UnaryOp::Not, cell) => Err(mismatch(span, "NOT", "true or false", cell)),
+        (UnaryOp::Negate, Cell::Duration(value)) => {
+            value.negated().map(Cell::Duration).ok_or_else(|| too_long(span))
+        }
         (UnaryOp::Negate, cell) => Err(mismatch(span, "`-`", "a number", cell)),
     }
 }
@@ -180,7 +338,13 @@ fn logic(parts: &[Expr], decisive: bool, row: &Row, context: &Context<'_>) -> Re
     Ok(if unknown { Cell::Null } else { Cell::Bool(!decisive) })
 }
 
-fn binary(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
+fn binary(
+    op: BinaryOp,
+    left: &Cell,
+    right: &Cell,
+    span: Span,
+    context: &Context<'_>,
+) -> Result<Cell> {
     if let (BinaryOp::In, Cell::List(items)) = (op, right) {
         return Ok(contained(left, items));
     }
@@ -188,13 +352,36 @@ fn binary(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
         return Ok(Cell::Null);
     }
     match op {
-        BinaryOp::Equal => Ok(Cell::Bool(left.same(right))),
-        BinaryOp::NotEqual => Ok(Cell::Bool(!left.same(right))),
+        BinaryOp::Equal => Ok(left.equals(right).map_or(Cell::Null, Cell::Bool)),
+        BinaryOp::NotEqual => Ok(left.equals(right).map_or(Cell::Null, |same| Cell::Bool(!same))),
         BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
             compare(op, left, right, span)
         }
         BinaryOp::Xor => match (left, right) {
             (Cell::Bool(a), Cell::Bool(b)) => Ok(Cell::Bool(a != b)),
+            _ => Err(mismatch_two(op, left, right, span)),
+        },
+        BinaryOp::Contains if matches!(left, Cell::Period(_)) => {
+            periods(PeriodPredicate::Contains, op, left, right, span)
+        }
+        BinaryOp::Overlaps => periods(PeriodPredicate::Overlaps, op, left, right, span),
+        BinaryOp::Equals => periods(PeriodPredicate::Equals, op, left, right, span),
+        BinaryOp::Precedes => periods(PeriodPredicate::Precedes, op, left, right, span),
+        BinaryOp::Succeeds => periods(PeriodPredicate::Succeeds, op, left, right, span),
+        BinaryOp::ImmediatelyPrecedes => {
+            periods(PeriodPredicate::ImmediatelyPrecedes, op, left, right, span)
+        }
+        BinaryOp::ImmediatelySucceeds => {
+            periods(PeriodPredicate::ImmediatelySucceeds, op, left, right, span)
+        }
+        BinaryOp::Like => match (left, right) {
+            (Cell::String(text), Cell::String(expression)) => {
+                context.run.fits(text, expression).map(Cell::Bool).map_err(|error| {
+                    Diagnostic::at(span, "the right side is no regular expression")
+                        .help(error)
+                        .execute()
+                })
+            }
             _ => Err(mismatch_two(op, left, right, span)),
         },
         BinaryOp::StartsWith | BinaryOp::EndsWith | BinaryOp::Contains => match (left, right) {
@@ -210,18 +397,44 @@ fn binary(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
         | BinaryOp::Subtract
         | BinaryOp::Multiply
         | BinaryOp::Divide
-        | BinaryOp::Remainder => arithmetic(op, left, right, span),
+        | BinaryOp::Remainder
+        | BinaryOp::Power
+        | BinaryOp::Concat => arithmetic(op, left, right, span),
+    }
+}
+
+/// A predicate of SQL:2011 over two periods; an instant is a period of its own.
+fn periods(
+    predicate: PeriodPredicate,
+    op: BinaryOp,
+    left: &Cell,
+    right: &Cell,
+    span: Span,
+) -> Result<Cell> {
+    let period = |cell: &Cell| match cell {
+        Cell::Period(period) => Some(*period),
+        Cell::Timestamp(at) => Interval::new(*at, at.saturating_add(1)),
+        _ => None,
+    };
+    match (period(left), period(right)) {
+        (Some(a), Some(b)) => Ok(Cell::Bool(predicate.holds(a, b))),
+        _ => Err(mismatch_two(op, left, right, span)),
     }
 }
 
 fn contained(needle: &Cell, items: &[Cell]) -> Cell {
-    if *needle == Cell::Null {
+    if *needle == Cell::Null && !items.is_empty() {
         return Cell::Null;
     }
-    if items.iter().any(|item| item.same(needle)) {
-        return Cell::Bool(true);
+    let mut open = false;
+    for item in items {
+        match item.equals(needle) {
+            Some(true) => return Cell::Bool(true),
+            Some(false) => {}
+            None => open = true,
+        }
     }
-    if items.contains(&Cell::Null) { Cell::Null } else { Cell::Bool(false) }
+    if open { Cell::Null } else { Cell::Bool(false) }
 }
 
 fn compare(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
@@ -240,8 +453,23 @@ fn compare(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> 
 
 fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
     match (op, left, right) {
-        (BinaryOp::Add, Cell::String(a), Cell::String(b)) => Ok(Cell::text(&format!("{a}{b}"))),
-        (BinaryOp::Add, Cell::List(a), Cell::List(b)) => Ok(Cell::List([&a[..], b].concat())),
+        (BinaryOp::Add | BinaryOp::Concat, Cell::String(a), Cell::String(b)) => {
+            Ok(Cell::text(&format!("{a}{b}")))
+        }
+        (BinaryOp::Add | BinaryOp::Concat, Cell::List(a), Cell::List(b)) => {
+            Ok(Cell::List([&a[..], b].concat()))
+        }
+        (BinaryOp::Add, Cell::List(a), item) => {
+            Ok(Cell::List([&a[..], std::slice::from_ref(item)].concat()))
+        }
+        (BinaryOp::Concat, ..) => Err(mismatch_two(op, left, right, span)),
+        (_, Cell::Timestamp(_) | Cell::Duration(_), _) | (_, _, Cell::Duration(_)) => {
+            durations(op, left, right, span)
+        }
+        (BinaryOp::Power, ..) => match (left.number(), right.number()) {
+            (Some(a), Some(b)) => finite(a.powf(b), span),
+            _ => Err(mismatch_two(op, left, right, span)),
+        },
         (_, Cell::Int(a), Cell::Int(b)) => {
             if *b == 0 && matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
                 return Err(Diagnostic::at(span, "division by zero").execute());
@@ -278,96 +506,39 @@ fn finite(value: f64, span: Span) -> Result<Cell> {
     Err(Diagnostic::at(span, "the result is not a finite number").execute())
 }
 
-fn call(function: Function, arguments: &[Cell], span: Span, context: &Context<'_>) -> Result<Cell> {
-    if function == Function::Coalesce {
-        return Ok(arguments
-            .iter()
-            .find(|cell| **cell != Cell::Null)
-            .cloned()
-            .unwrap_or(Cell::Null));
-    }
-    let [first, rest @ ..] = arguments else { return Ok(Cell::Null) };
-    if arguments.contains(&Cell::Null) {
-        return Ok(Cell::Null);
-    }
-    let fail = |expected: &str| Err(mismatch(span, function.name(), expected, first));
-    match (function, first) {
-        (Function::Abs, Cell::Int(value)) => {
-            value.checked_abs().map(Cell::Int).ok_or_else(|| overflow(span))
+/// Instants and durations: an instant moves by a duration, two instants are a duration apart.
+fn durations(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
+    use BinaryOp::{Add, Divide, Multiply, Subtract};
+    let moved = match (op, left, right) {
+        (Add, Cell::Timestamp(at), Cell::Duration(by))
+        | (Add, Cell::Duration(by), Cell::Timestamp(at)) => by.add_to(*at).map(Cell::Timestamp),
+        (Subtract, Cell::Timestamp(at), Cell::Duration(by)) => {
+            by.negated().and_then(|by| by.add_to(*at)).map(Cell::Timestamp)
         }
-        (Function::Abs, Cell::Float(value)) => Ok(Cell::Float(value.abs())),
-        (Function::Round, Cell::Int(value)) => Ok(Cell::Int(*value)),
-        (Function::Round, Cell::Float(value)) => Ok(Cell::Float(value.round())),
-        (Function::Abs | Function::Round, _) => fail("a number"),
-        (Function::Confidence, Cell::Fact(edge)) => Ok(Cell::Float(edge.confidence)),
-        (Function::Confidence, Cell::Path(path)) => {
-            // The product over the path (design: confidence is an algebra on paths).
-            Ok(Cell::Float(path.facts.iter().map(|edge| edge.confidence).product()))
+        (Subtract, Cell::Timestamp(a), Cell::Timestamp(b)) => {
+            Some(Cell::Duration(time::Duration::in_seconds(*b, *a)))
         }
-        (Function::Confidence, _) => fail("a path or a fact"),
-        (Function::Facts, Cell::Path(path)) => {
-            Ok(Cell::List(path.facts.iter().copied().map(Cell::Fact).collect()))
+        (Add, Cell::Duration(a), Cell::Duration(b)) => a.plus(*b).map(Cell::Duration),
+        (Subtract, Cell::Duration(a), Cell::Duration(b)) => a.minus(*b).map(Cell::Duration),
+        (Multiply, Cell::Duration(by), factor) | (Multiply, factor, Cell::Duration(by)) => {
+            match factor {
+                Cell::Int(factor) => by.times(*factor).map(Cell::Duration),
+                Cell::Float(factor) => by.scaled(*factor).map(Cell::Duration),
+                _ => return Err(mismatch_two(op, left, right, span)),
+            }
         }
-        (Function::Nodes, Cell::Path(path)) => {
-            Ok(Cell::List(path.nodes.iter().copied().map(Cell::Node).collect()))
-        }
-        (Function::Length, Cell::Path(path)) => Ok(Cell::Int(count(path.facts.len()))),
-        (Function::Facts | Function::Nodes | Function::Length, _) => fail("a path"),
-        (Function::Size, Cell::List(items)) => Ok(Cell::Int(count(items.len()))),
-        (Function::Size, Cell::String(text)) => Ok(Cell::Int(count(text.chars().count()))),
-        (Function::Size, _) => fail("a list or a string"),
-        (Function::Id, Cell::Node(node)) => Ok(Cell::Int(node.id.0.cast_signed())),
-        (Function::Id, Cell::Fact(edge)) => Ok(Cell::Int(edge.fact.0.cast_signed())),
-        (Function::Id, _) => fail("a node or a fact"),
-        (Function::Label, Cell::Node(node)) => context.node_property(*node, "label"),
-        (Function::Label, _) => fail("a node"),
-        (Function::Type, Cell::Fact(edge)) => context.fact_property(edge, "relation"),
-        (Function::Type, _) => fail("a fact"),
-        (Function::Lower, Cell::String(text)) => Ok(Cell::text(&text.to_lowercase())),
-        (Function::Upper, Cell::String(text)) => Ok(Cell::text(&text.to_uppercase())),
-        (Function::Lower | Function::Upper, _) => fail("a string"),
-        (Function::ToString, Cell::String(text)) => Ok(Cell::String(Arc::clone(text))),
-        (Function::ToString, other) => Ok(Cell::text(&context.materialise(other)?.to_string())),
-        (Function::Timestamp, Cell::Timestamp(instant)) => Ok(Cell::Timestamp(*instant)),
-        (Function::Timestamp, Cell::String(text)) => time::parse(text).map_or_else(
-            || {
-                Err(Diagnostic::at(span, format!("'{text}' is no instant"))
-                    .help(time::FORMS)
-                    .execute())
-            },
-            |instant| Ok(Cell::Timestamp(instant)),
-        ),
-        (Function::Timestamp, _) => fail("a string"),
-        (Function::Similarity, _) => match rest {
-            [second] => similarity(first, second, span, context),
-            _ => Ok(Cell::Null),
+        (Divide, Cell::Duration(by), divisor) => match divisor.number() {
+            Some(0.0) => return Err(Diagnostic::at(span, "division by zero").execute()),
+            Some(divisor) => by.scaled(1.0 / divisor).map(Cell::Duration),
+            None => return Err(mismatch_two(op, left, right, span)),
         },
-        (Function::Coalesce, _) => Ok(Cell::Null),
-    }
-}
-
-/// The cosine of the two embeddings, in [-1, 1].
-fn similarity(a: &Cell, b: &Cell, span: Span, context: &Context<'_>) -> Result<Cell> {
-    let vector = |cell: &Cell| {
-        if let Some(vector) = context.stored_vector(cell)? {
-            return Ok(vector);
-        }
-        let Some(text) = context.text(cell)? else {
-            return Err(mismatch(span, "similarity", "texts, nodes, facts or paths", cell));
-        };
-        let vectors = context.embed(&[&text])?;
-        vectors.into_iter().next().ok_or_else(|| Diagnostic::at(span, "no embedding").execute())
+        _ => return Err(mismatch_two(op, left, right, span)),
     };
-    let (a, b) = (vector(a)?, vector(b)?);
-    if a.len() != b.len() {
-        let message = format!("embeddings of {} and {} dimensions", a.len(), b.len());
-        return Err(Diagnostic::at(span, message).execute());
-    }
-    finite(models::dot(&a, &b).into(), span)
+    moved.ok_or_else(|| too_long(span))
 }
 
-fn count(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
+fn too_long(span: Span) -> crate::Error {
+    Diagnostic::at(span, "the result is beyond the years -9999 to 9999").execute()
 }
 
 fn overflow(span: Span) -> crate::Error {

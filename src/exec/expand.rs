@@ -1,29 +1,43 @@
 //! Each input row with each way to follow one relation pattern: one prefix scan a node, with the
 //! filters inside the scan.
 //!
-//! A pattern that repeats is walked depth first as a trail: no fact twice on one way.
+//! A node with very many facts is read in pages, so that a run which needs few rows reads few.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use engraph_storage::graph::{Edge, FactId, NodeId, Side};
+use engraph_storage::EdgeMark;
+use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator};
+use crate::exec::scope::Scoped;
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::Step;
 use crate::plan::expr::Slot;
 
-/// Facts in a list that count as one row of memory.
-const FACTS_PER_ROW: usize = 8;
-
 pub(crate) struct Expand {
-    input: Box<dyn Operator>,
+    input: Taken,
     step: Step,
+    scope: Scoped,
     closes: bool,
     distinct_from: Vec<Slot>,
-    rows: std::vec::IntoIter<Row>,
+    reading: Option<Reading>,
+}
+
+/// Where the facts of one row's node are read.
+struct Reading {
+    row: Row,
+    from: NodeId,
+    filter: EdgeFilter,
+    /// Facts that the row holds already.
+    met: Vec<FactId>,
+    /// What is still to be read, the next one last.
+    scans: Vec<(Side, Option<RelationId>)>,
+    after: Option<EdgeMark>,
+    /// Versions that were found from one side, where both are followed.
+    both: HashSet<(FactId, u32)>,
 }
 
 impl Expand {
@@ -33,125 +47,132 @@ impl Expand {
         closes: bool,
         distinct_from: Vec<Slot>,
     ) -> Self {
-        Self { input, step, closes, distinct_from, rows: Vec::new().into_iter() }
+        let scope = Scoped::new(step.scope.clone());
+        let input = Taken::new(input);
+        Self { input, step, scope, closes, distinct_from, reading: None }
     }
 
-    fn follow(&self, row: &Row, context: &Context<'_>, chunk: &mut Chunk) -> Result<()> {
-        let Cell::Node(from) = row[self.step.from] else { return Ok(()) };
-        let met = self.met(row);
-        match self.step.hops {
+    fn begin(&mut self, row: Row, context: &Context<'_>) -> Result<Option<Reading>> {
+        let Cell::Node(from) = row[self.step.from] else { return Ok(None) };
+        let filter = self.scope.filter(&row, context)?;
+        let mut scans: Vec<_> = scans_of(&self.step).collect();
+        scans.reverse();
+        let met = met(&row, &self.distinct_from);
+        let from = from.id;
+        Ok(Some(Reading { row, from, filter, met, scans, after: None, both: HashSet::new() }))
+    }
+
+    /// The rows of the next facts; none when all were read.
+    fn page(
+        &self,
+        reading: &mut Reading,
+        context: &Context<'_>,
+        want: usize,
+    ) -> Result<Option<Chunk>> {
+        let Some(&(side, relation)) = reading.scans.last() else { return Ok(None) };
+        let mut found = Vec::new();
+        let mut visit = |edge: Edge| {
+            found.push(edge);
+            if found.len() < want { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let (from, after) = (reading.from, reading.after.as_ref());
+        context.reader.edges_after(from, side, relation, &reading.filter, after, &mut visit)?;
+        context.work(found.len() + 1)?;
+        match found.last().filter(|_| found.len() >= want) {
+            Some(last) => reading.after = Some(EdgeMark::of(last, side)),
             None => {
-                for (edge, far) in edges_of(from.id, &self.step, context)? {
-                    if !met.contains(&edge.fact) {
-                        self.reach(row, Cell::Fact(edge), far, chunk);
-                    }
-                }
-                Ok(())
-            }
-            Some((min, max)) => self.walk(row, from.id, (min, max), &met, context, chunk),
-        }
-    }
-
-    /// The facts of the same clause that the row holds already.
-    fn met(&self, row: &Row) -> Vec<FactId> {
-        let mut met = Vec::new();
-        for slot in &self.distinct_from {
-            match &row[*slot] {
-                Cell::Fact(edge) => met.push(edge.fact),
-                Cell::List(items) => met.extend(items.iter().filter_map(|item| match item {
-                    Cell::Fact(edge) => Some(edge.fact),
-                    _ => None,
-                })),
-                _ => {}
+                reading.scans.pop();
+                reading.after = None;
             }
         }
-        met
+        let two = self.step.sides.len() > 1;
+        let mut chunk = Vec::new();
+        for edge in found {
+            // A fact from a node to itself, and one that is found from both its ends, is met once.
+            if reading.met.contains(&edge.fact)
+                || (two && !reading.both.insert((edge.fact, edge.version)))
+            {
+                continue;
+            }
+            let far = if side == Side::Out { edge.tail } else { edge.head };
+            chunk.extend(self.reach(reading, edge, far));
+        }
+        Ok(Some(chunk))
     }
 
-    /// Adds the row that reaches `far`, unless another node is asked for.
-    fn reach(&self, row: &Row, fact: Cell, far: NodeId, chunk: &mut Chunk) {
-        if self.closes {
-            match row[self.step.to] {
-                Cell::Node(node) if node.id == far => {}
-                _ => return,
-            }
+    /// The row that reaches `far`, unless another node is asked for.
+    fn reach(&self, reading: &Reading, edge: Edge, far: NodeId) -> Option<Row> {
+        let row = &reading.row;
+        if self.closes && !matches!(row[self.step.to], Cell::Node(node) if node.id == far) {
+            return None;
         }
         let mut row = row.clone();
-        row[self.step.fact] = fact;
+        row[self.step.fact] = Cell::Fact(edge);
         if !self.closes {
-            row[self.step.to] = Cell::Node(NodeRef { id: far, system: self.step.filter.system });
+            row[self.step.to] = Cell::Node(NodeRef { id: far, system: reading.filter.system });
         }
-        chunk.push(row);
+        Some(row)
     }
+}
 
-    /// Every trail of `min` to `max` facts, depth first, on a stack of our own.
-    fn walk(
-        &self,
-        row: &Row,
-        from: NodeId,
-        (min, max): (u32, u32),
-        met: &[FactId],
-        context: &Context<'_>,
-        chunk: &mut Chunk,
-    ) -> Result<()> {
-        let mut trail: Vec<Edge> = Vec::new();
-        let mut on_trail = HashSet::new();
-        let mut held = 0;
-        if min == 0 {
-            self.reach(row, self.list(&[]), from, chunk);
-        }
-        let first = if max == 0 { Vec::new() } else { edges_of(from, &self.step, context)? };
-        let mut stack = vec![first.into_iter()];
-        while let Some(level) = stack.last_mut() {
-            let Some((edge, far)) = level.next() else {
-                stack.pop();
-                if let Some(edge) = trail.pop() {
-                    on_trail.remove(&edge.fact);
-                }
+impl Operator for Expand {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let want = want.clamp(1, CHUNK_ROWS);
+        let mut chunk = Vec::new();
+        while chunk.len() < want {
+            let Some(mut reading) = self.reading.take() else {
+                let Some(row) = self.input.next(context)? else { break };
+                self.reading = self.begin(row, context)?;
                 continue;
             };
-            if met.contains(&edge.fact) || !on_trail.insert(edge.fact) {
-                continue;
+            if let Some(rows) = self.page(&mut reading, context, want - chunk.len())? {
+                chunk.extend(rows);
+                self.reading = Some(reading);
             }
-            trail.push(edge);
-            let depth = u32::try_from(trail.len()).unwrap_or(u32::MAX);
-            if depth >= min {
-                let before = chunk.len();
-                self.reach(row, self.list(&trail), far, chunk);
-                // Facts in lists take memory as rows do.
-                if chunk.len() > before && self.step.keeps_facts {
-                    held += trail.len();
-                }
-                context.work(trail.len())?;
-                context.rows(chunk.len() + held / FACTS_PER_ROW)?;
-            }
-            let deeper = if depth < max { edges_of(far, &self.step, context)? } else { Vec::new() };
-            stack.push(deeper.into_iter());
         }
-        Ok(())
+        Ok((!chunk.is_empty()).then_some(chunk))
     }
+}
 
-    /// The facts in the order in which the pattern is written; none where nobody asks for them.
-    fn list(&self, trail: &[Edge]) -> Cell {
-        if !self.step.keeps_facts {
-            return Cell::Null;
+/// The facts in these slots of a row.
+pub(super) fn met(row: &Row, slots: &[Slot]) -> Vec<FactId> {
+    let mut met = Vec::new();
+    for slot in slots {
+        match &row[*slot] {
+            Cell::Fact(edge) => met.push(edge.fact),
+            Cell::List(items) => met.extend(items.iter().filter_map(|item| match item {
+                Cell::Fact(edge) => Some(edge.fact),
+                _ => None,
+            })),
+            _ => {}
         }
-        let facts = trail.iter().copied().map(Cell::Fact);
-        Cell::List(if self.step.against { facts.rev().collect() } else { facts.collect() })
     }
+    met
+}
+
+/// The sides and relations that a step reads, in order.
+fn scans_of(step: &Step) -> impl Iterator<Item = (Side, Option<RelationId>)> + '_ {
+    step.sides.iter().flat_map(|side| {
+        let relations: Vec<Option<RelationId>> = match &step.relations {
+            None => vec![None],
+            Some(relations) => relations.iter().copied().map(Some).collect(),
+        };
+        relations.into_iter().map(|relation| (*side, relation))
+    })
 }
 
 /// The facts that a step may take from a node, each with the node at its other end.
 pub(crate) fn edges_of(
     near: NodeId,
     step: &Step,
+    filter: &EdgeFilter,
     context: &Context<'_>,
 ) -> Result<Vec<(Edge, NodeId)>> {
     let mut found = Vec::new();
     let mut met = HashSet::new();
-    for side in step.sides {
+    for (side, relation) in scans_of(step) {
         let mut visit = |edge: Edge| {
-            let far = if *side == Side::Out { edge.tail } else { edge.head };
+            let far = if side == Side::Out { edge.tail } else { edge.head };
             // A fact from a node to itself, and one that is found from both its ends, is met once,
             // not once a side.
             if step.sides.len() == 1 || met.insert((edge.fact, edge.version)) {
@@ -163,39 +184,11 @@ pub(crate) fn edges_of(
                 ControlFlow::Break(())
             }
         };
-        match &step.relations {
-            None => context.reader.edges(near, *side, None, &step.filter, &mut visit)?,
-            Some(relations) => {
-                for relation in relations {
-                    let only = Some(*relation);
-                    context.reader.edges(near, *side, only, &step.filter, &mut visit)?;
-                }
-            }
-        }
+        context.reader.edges(near, side, relation, filter, &mut visit)?;
     }
     if found.len() > context.limits.rows_max {
         return Err(Diagnostic::new("one node has more facts than rows are allowed").execute());
     }
     context.work(found.len() + 1)?;
     Ok(found)
-}
-
-impl Operator for Expand {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
-        let mut chunk = Vec::new();
-        while chunk.len() < CHUNK_ROWS {
-            let row = match self.rows.next() {
-                Some(row) => row,
-                None => match self.input.next(context)? {
-                    Some(rows) => {
-                        self.rows = rows.into_iter();
-                        continue;
-                    }
-                    None => break,
-                },
-            };
-            self.follow(&row, context, &mut chunk)?;
-        }
-        Ok((!chunk.is_empty()).then_some(chunk))
-    }
 }

@@ -1,8 +1,8 @@
-//! The input rows for which the condition is true.
+//! The input rows for which a condition is true.
 
 use crate::error::{Error, Result};
 use crate::exec::context::Context;
-use crate::exec::{Chunk, Operator, eval};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, eval};
 use crate::plan::expr::Expr;
 
 pub(crate) struct Filter {
@@ -13,18 +13,22 @@ pub(crate) struct Filter {
 }
 
 impl Operator for Filter {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
-        while let Some(input) = self.input.next(context)? {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let mut ask = want.clamp(1, CHUNK_ROWS);
+        while let Some(input) = self.input.next(context, ask)? {
+            // The fewer fit, the more are looked at at once.
+            ask = (ask * 2).min(CHUNK_ROWS);
             if !self.tentative {
                 eval::warm(&[&self.condition], input.iter(), context)?;
             }
-            let mut chunk = Vec::new();
+            let mut chunk = Vec::with_capacity(input.len());
             for row in input {
-                match eval::holds(&self.condition, &row, context) {
-                    Ok(true) => chunk.push(row),
-                    Ok(false) => {}
-                    Err(Error::Execute(_)) if self.tentative => chunk.push(row),
-                    Err(error) => return Err(error),
+                let keeps = match eval::holds(&self.condition, &row, context) {
+                    Err(Error::Execute(_)) if self.tentative => true,
+                    keeps => keeps?,
+                };
+                if keeps {
+                    chunk.push(row);
                 }
             }
             if !chunk.is_empty() {

@@ -4,53 +4,71 @@
 //! LogicalPlan ──lower──▶ Operator ──next──▶ Chunk ──next──▶ Chunk ... ──▶ Rows
 //! ```
 //!
-//! An operator reads one state of the database through its [`Context`] and never writes.
+//! An operator reads one state of the database through its [`Context`] and never writes. It holds
+//! no cursor of the disk between two chunks, so a run can be left at any time.
 
 mod aggregate;
+mod apply;
 mod beam;
 mod bind_path;
+mod call;
 pub(crate) mod context;
 mod distinct;
 pub(crate) mod eval;
 mod expand;
 mod filter;
+mod index_scan;
 mod lower;
+mod metered;
 mod node_lookup;
 mod node_scan;
 mod once;
 mod project;
+pub(crate) mod run;
+pub(crate) mod scope;
 mod search;
 mod slice;
 mod sort;
+pub(crate) mod subquery;
+mod union;
+mod unwind;
+mod walk;
+mod walk_frontier;
 
-use crate::cell::Row;
+use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
-use crate::plan::expr::Slot;
+use crate::plan::expr::Expr;
 use crate::plan::{BoundQuery, LogicalPlan};
-use crate::rows::Rows;
+
+pub(crate) use lower::{lower, operators};
 
 /// Rows that travel together, so that a model sees many inputs at once. Never empty.
 pub(crate) type Chunk = Vec<Row>;
 
 /// The number of rows that an operator gathers before it gives them on.
-const CHUNK_ROWS: usize = 256;
+pub(crate) const CHUNK_ROWS: usize = 256;
 
 /// A step of a running query.
 pub(crate) trait Operator {
-    /// The next rows; none when there are no more.
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>>;
+    /// The next rows; none when there are no more. It reads as little as it takes to give `want`
+    /// rows, and may give more or fewer, but at least one.
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>>;
 }
 
-/// Calls `visit` on every row of a plan.
+/// The operators of a query, which begin with a row in which nothing is bound.
+pub(crate) fn start(query: &BoundQuery) -> Box<dyn Operator> {
+    lower(&query.plan, &vec![Cell::Null; query.names.len()])
+}
+
+/// Calls `visit` on every row of a query.
 pub(crate) fn run(
     query: &BoundQuery,
-    plan: &LogicalPlan,
     context: &Context<'_>,
     visit: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
-    let mut operator = lower::lower(plan, query.names.len());
-    while let Some(chunk) = operator.next(context)? {
+    let mut operator = start(query);
+    while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
         for row in chunk {
             visit(row)?;
         }
@@ -58,31 +76,43 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// The answer of a plan, with everything looked up.
-pub(crate) fn answer(
-    query: &BoundQuery,
-    plan: &LogicalPlan,
-    columns: &[(String, Slot)],
-    context: &Context<'_>,
-) -> Result<Rows> {
-    let mut rows = Vec::new();
-    run(query, plan, context, &mut |row| {
-        let values = columns.iter().map(|(_, slot)| context.materialise(&row[*slot]));
-        rows.push(values.collect::<Result<_>>()?);
-        context.rows(rows.len())
-    })?;
-    let columns = columns.iter().map(|column| column.0.clone()).collect();
-    Ok(Rows { columns, rows, warnings: Vec::new() })
-}
-
 /// Every row of an input; an error if there are too many to hold.
-fn drain(input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
+fn drain(input: &mut dyn Operator, context: &Context<'_>, held: &mut usize) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    while let Some(chunk) = input.next(context)? {
+    while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
+        hold(&chunk, held, context)?;
         rows.extend(chunk);
         context.rows(rows.len())?;
     }
     Ok(rows)
+}
+
+/// Counts the memory of rows that are kept.
+fn hold(rows: &[Row], held: &mut usize, context: &Context<'_>) -> Result<()> {
+    let bytes: usize = rows.iter().map(|row| row.iter().map(Cell::bytes).sum::<usize>()).sum();
+    let before = *held;
+    context.hold(held, before.saturating_add(bytes))
+}
+
+/// A number of things from 0 on; the plan says where it stands.
+fn amount(expr: &Expr, context: &Context<'_>) -> Result<usize> {
+    match eval::eval(expr, &Row::new(), context)? {
+        Cell::Int(value) if value >= 0 => Ok(usize::try_from(value).unwrap_or(usize::MAX)),
+        _ => {
+            let message = "expected a whole number that is not negative";
+            Err(crate::error::Diagnostic::at(expr.span, message).bind())
+        }
+    }
+}
+
+/// A number of candidates: from 1 up to the limit.
+fn candidates(expr: &Expr, word: &str, context: &Context<'_>) -> Result<usize> {
+    let (value, max) = (amount(expr, context)?, context.limits.candidates_max);
+    if (1..=max).contains(&value) {
+        return Ok(value);
+    }
+    let message = format!("{word} takes a number from 1 to {max}");
+    Err(crate::error::Diagnostic::at(expr.span, message).bind())
 }
 
 /// Rows made at once, given on in chunks.
@@ -96,8 +126,48 @@ impl Ready {
         Self { rows: rows.into_iter() }
     }
 
-    fn next(&mut self) -> Option<Chunk> {
-        let chunk: Chunk = self.rows.by_ref().take(CHUNK_ROWS).collect();
+    fn next(&mut self, want: usize) -> Option<Chunk> {
+        let chunk: Chunk = self.rows.by_ref().take(want.clamp(1, CHUNK_ROWS)).collect();
         (!chunk.is_empty()).then_some(chunk)
     }
+}
+
+/// The rows of an input one by one; it asks for few at first, and for more the more are taken.
+struct Taken {
+    input: Box<dyn Operator>,
+    rows: std::vec::IntoIter<Row>,
+    ask: usize,
+}
+
+impl Taken {
+    fn new(input: Box<dyn Operator>) -> Self {
+        Self { input, rows: Vec::new().into_iter(), ask: 1 }
+    }
+
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Row>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
+            }
+            let Some(chunk) = self.input.next(context, self.ask)? else { return Ok(None) };
+            self.ask = (self.ask * 2).min(CHUNK_ROWS);
+            self.rows = chunk.into_iter();
+        }
+    }
+}
+
+/// Checks what can be said before the first row.
+pub(crate) fn check(plan: &LogicalPlan, context: &Context<'_>) -> Result<()> {
+    let mut result = Ok(());
+    plan.exprs(&mut |expr| {
+        expr.walk(&mut |part| {
+            if let crate::plan::expr::ExprKind::Parameter(name) = &part.kind
+                && result.is_ok()
+            {
+                result = context.parameter_at(name, part.span).map(drop);
+            }
+        });
+    });
+    result?;
+    plan.inputs().into_iter().try_for_each(|input| check(input, context))
 }

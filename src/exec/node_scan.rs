@@ -9,22 +9,23 @@ use engraph_storage::graph::{LabelId, SystemScope};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, scope};
 use crate::plan::Labels;
+use crate::plan::scope::SystemTime;
 use crate::plan::expr::Slot;
 
 pub(crate) struct NodeScan {
-    input: Box<dyn Operator>,
+    input: Taken,
     node: Slot,
     labels: Labels,
-    system: SystemScope,
-    rows: std::vec::IntoIter<Row>,
+    system: SystemTime,
     place: Option<Place>,
 }
 
 /// Where a scan for one input row stands.
 struct Place {
     row: Row,
+    system: SystemScope,
     labels: Vec<LabelId>,
     after: Option<String>,
 }
@@ -34,35 +35,27 @@ impl NodeScan {
         input: Box<dyn Operator>,
         node: Slot,
         labels: Labels,
-        system: SystemScope,
+        system: SystemTime,
     ) -> Self {
-        Self { input, node, labels, system, rows: Vec::new().into_iter(), place: None }
+        Self { input: Taken::new(input), node, labels, system, place: None }
     }
 
     /// The next input row's scan; false when there is none.
     fn advance(&mut self, context: &Context<'_>) -> Result<bool> {
-        let row = match self.rows.next() {
-            Some(row) => row,
-            None => match self.input.next(context)? {
-                Some(chunk) => {
-                    self.rows = chunk.into_iter();
-                    return self.advance(context);
-                }
-                None => return Ok(false),
-            },
-        };
+        let Some(row) = self.input.next(context)? else { return Ok(false) };
+        let system = scope::system(&self.system, &row, context)?;
         let mut labels = match &self.labels {
             Some(labels) => labels.clone(),
             None => context.reader.catalog().labels().map(|(label, _)| label).collect(),
         };
         labels.reverse();
-        self.place = Some(Place { row, labels, after: None });
+        self.place = Some(Place { row, system, labels, after: None });
         Ok(true)
     }
 }
 
 impl Operator for NodeScan {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         loop {
             let Some(place) = &mut self.place else {
                 if self.advance(context)? {
@@ -79,7 +72,7 @@ impl Operator for NodeScan {
             let after = place.after.as_deref();
             context.reader.nodes_of_label(label, after, &mut |key, id| {
                 found.push(id);
-                if found.len() < CHUNK_ROWS {
+                if found.len() < want.clamp(1, CHUNK_ROWS) {
                     return ControlFlow::Continue(());
                 }
                 last = Some(key.to_owned());
@@ -92,11 +85,11 @@ impl Operator for NodeScan {
             place.after = last;
             let mut chunk = Vec::new();
             for id in found {
-                if self.system == SystemScope::Current
-                    || context.reader.node(id, self.system)?.is_some()
+                if place.system == SystemScope::Current
+                    || context.reader.node(id, place.system)?.is_some()
                 {
                     let mut row = place.row.clone();
-                    row[self.node] = Cell::Node(NodeRef { id, system: self.system });
+                    row[self.node] = Cell::Node(NodeRef { id, system: place.system });
                     chunk.push(row);
                 }
             }

@@ -1,22 +1,16 @@
-//! One row in which nothing is bound.
+//! The row that a plan begins with.
 
-use crate::cell::Cell;
+use crate::cell::Row;
 use crate::error::Result;
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator};
 
 pub(crate) struct Once {
-    row: Option<Chunk>,
-}
-
-impl Once {
-    pub(crate) fn new(width: usize) -> Self {
-        Self { row: Some(vec![vec![Cell::Null; width]]) }
-    }
+    pub(crate) row: Option<Row>,
 }
 
 impl Operator for Once {
-    fn next(&mut self, _context: &Context<'_>) -> Result<Option<Chunk>> {
-        Ok(self.row.take())
+    fn next(&mut self, _: &Context<'_>, _: usize) -> Result<Option<Chunk>> {
+        Ok(self.row.take().map(|row| vec![row]))
     }
 }

@@ -11,8 +11,8 @@ pub(crate) struct Project {
 }
 
 impl Operator for Project {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
-        let Some(mut chunk) = self.input.next(context)? else { return Ok(None) };
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let Some(mut chunk) = self.input.next(context, want)? else { return Ok(None) };
         let exprs: Vec<&Expr> = self.items.iter().map(|item| &item.1).collect();
         eval::warm(&exprs, chunk.iter(), context)?;
         for row in &mut chunk {

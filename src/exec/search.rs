@@ -9,9 +9,10 @@ use engraph_storage::graph::{NodeId, SystemScope};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
-use crate::exec::{Chunk, Operator, Ready, drain, eval};
+use crate::exec::{Chunk, Operator, Ready, candidates, drain, eval, scope};
 use crate::models::dot;
 use crate::plan::Labels;
+use crate::plan::scope::SystemTime;
 use crate::plan::expr::{Expr, Slot};
 
 pub(crate) struct Search {
@@ -23,29 +24,33 @@ pub(crate) struct Search {
     pub(crate) bound: bool,
     pub(crate) labels: Labels,
     pub(crate) query: Expr,
-    pub(crate) top: usize,
+    pub(crate) top: Expr,
     pub(crate) condition: Option<Expr>,
-    pub(crate) system: SystemScope,
+    pub(crate) system: SystemTime,
+    /// Bytes of the rows that it holds.
+    pub(crate) held: usize,
 }
 
 impl Search {
     fn search(&self, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
         self.check_model(context)?;
+        let top = candidates(&self.top, "TOP", context)?;
         if self.bound {
-            return self.among(rows, context);
+            return self.among(rows, top, context);
         }
         let mut found = Vec::new();
         for row in rows {
             let query = self.vector(row, context)?;
-            let mut scores = self.scores(&query, context)?;
+            let system = scope::system(&self.system, row, context)?;
+            let mut scores = self.scores(&query, system, context)?;
             // Ties go to the older node, so that an answer can be repeated.
             scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let mut places = self.top;
+            let mut places = top;
             for (score, id) in scores {
                 if places == 0 {
                     break;
                 }
-                if let Some(row) = self.accept(row, id, score, context)? {
+                if let Some(row) = self.accept(row, id, score, system, context)? {
                     found.push(row);
                     places -= 1;
                 }
@@ -56,29 +61,35 @@ impl Search {
     }
 
     /// The best of nodes that are bound already.
-    fn among(&self, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
+    fn among(&self, rows: &[Row], top: usize, context: &Context<'_>) -> Result<Vec<Row>> {
         let mut found: Vec<(f32, Row)> = Vec::new();
         for row in rows {
             context.work(1)?;
             let Cell::Node(node) = row[self.node] else { continue };
+            let system = scope::system(&self.system, row, context)?;
             let label = context.node(node)?.label;
             if self.labels.as_ref().is_some_and(|labels| !labels.contains(&label)) {
                 continue;
             }
-            let held = context.reader.vector(label, node.id, self.system)?;
+            let held = context.reader.vector(label, node.id, system)?;
             let Some(vector) = held else { continue };
             let score = self.compare(&self.vector(row, context)?, &vector)?;
-            if let Some(row) = self.accept(row, node.id, score, context)? {
+            if let Some(row) = self.accept(row, node.id, score, system, context)? {
                 found.push((score, row));
             }
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        found.truncate(self.top);
+        found.truncate(top);
         Ok(found.into_iter().map(|(_, row)| row).collect())
     }
 
     /// The score of every node that has an embedding.
-    fn scores(&self, query: &[f32], context: &Context<'_>) -> Result<Vec<(f32, NodeId)>> {
+    fn scores(
+        &self,
+        query: &[f32],
+        system: SystemScope,
+        context: &Context<'_>,
+    ) -> Result<Vec<(f32, NodeId)>> {
         let mut scores = Vec::new();
         let mut wrong = None;
         let labels: Vec<_> = match &self.labels {
@@ -86,7 +97,7 @@ impl Search {
             Some(labels) => labels.iter().copied().map(Some).collect(),
         };
         for label in labels {
-            context.reader.vectors(label, self.system, &mut |node, vector| {
+            context.reader.vectors(label, system, &mut |node, vector| {
                 if vector.len() == query.len() {
                     scores.push((dot(query, vector), node));
                 } else {
@@ -150,14 +161,15 @@ impl Search {
         row: &Row,
         id: NodeId,
         score: f32,
+        system: SystemScope,
         context: &Context<'_>,
     ) -> Result<Option<Row>> {
-        if context.reader.node(id, self.system)?.is_none() {
+        if context.reader.node(id, system)?.is_none() {
             return Ok(None);
         }
         let mut row = row.clone();
         if !self.bound {
-            row[self.node] = Cell::Node(NodeRef { id, system: self.system });
+            row[self.node] = Cell::Node(NodeRef { id, system });
         }
         row[self.score] = Cell::Float(score.into());
         match &self.condition {
@@ -168,11 +180,11 @@ impl Search {
 }
 
 impl Operator for Search {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         if let Some(mut input) = self.input.take() {
-            let rows = drain(&mut *input, context)?;
+            let rows = drain(&mut *input, context, &mut self.held)?;
             self.ready = Ready::new(self.search(&rows, context)?);
         }
-        Ok(self.ready.next())
+        Ok(self.ready.next(want))
     }
 }

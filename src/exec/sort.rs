@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval};
-use crate::plan::SortKey;
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, amount, eval};
+use crate::plan::{Cut, SortKey};
 use crate::plan::expr::Expr;
 
 pub(crate) struct Sort {
@@ -15,46 +15,70 @@ pub(crate) struct Sort {
     pub(crate) ready: Ready,
     pub(crate) keys: Vec<SortKey>,
     /// Rows that will be asked for; the rest is not kept.
-    pub(crate) first: Option<usize>,
+    pub(crate) first: Option<Cut>,
+    /// Bytes of the rows that it holds.
+    pub(crate) held: usize,
 }
 
 impl Sort {
-    fn sorted(&self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
+    fn sorted(&mut self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
+        let first = self.first(context)?;
+        let mut bytes = 0;
         let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.expr).collect();
         let mut rows: Vec<(Vec<Cell>, Row)> = Vec::new();
-        while let Some(chunk) = input.next(context)? {
+        while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
             eval::warm(&exprs, chunk.iter(), context)?;
             for row in chunk {
                 let key = exprs.iter().map(|expr| eval::eval(expr, &row, context));
+                bytes += row.iter().map(Cell::bytes).sum::<usize>();
                 rows.push((key.collect::<Result<_>>()?, row));
             }
-            if let Some(first) = self.first
+            if let Some(first) = first
                 && rows.len() > first.saturating_add(CHUNK_ROWS).saturating_mul(2)
             {
                 rows.sort_by(|a, b| self.order(&a.0, &b.0));
                 rows.truncate(first);
+                bytes = rows.iter().flat_map(|(_, row)| row.iter().map(Cell::bytes)).sum();
             }
+            context.hold(&mut self.held, bytes)?;
             context.rows(rows.len())?;
         }
         rows.sort_by(|a, b| self.order(&a.0, &b.0));
-        rows.truncate(self.first.unwrap_or(usize::MAX));
+        rows.truncate(first.unwrap_or(usize::MAX));
         Ok(rows.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// How many rows will be asked for, if that is known.
+    fn first(&self, context: &Context<'_>) -> Result<Option<usize>> {
+        let Some(cut) = &self.first else { return Ok(None) };
+        let number = |expr: &Option<Expr>| {
+            expr.as_ref().map(|expr| amount(expr, context)).transpose()
+        };
+        let (skip, limit) = (number(&cut.skip)?.unwrap_or(0), number(&cut.limit)?);
+        Ok(limit.map(|limit| skip.saturating_add(limit)))
     }
 
     fn order(&self, a: &[Cell], b: &[Cell]) -> Ordering {
         let orders = self.keys.iter().zip(a.iter().zip(b)).map(|(key, (a, b))| {
-            let order = a.order(b);
-            if key.descending { order.reverse() } else { order }
+            match (a == &Cell::Null, b == &Cell::Null) {
+                (true, true) => Ordering::Equal,
+                (true, false) if key.nulls_first => Ordering::Less,
+                (true, false) => Ordering::Greater,
+                (false, true) if key.nulls_first => Ordering::Greater,
+                (false, true) => Ordering::Less,
+                (false, false) if key.descending => b.order(a),
+                (false, false) => a.order(b),
+            }
         });
         orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 }
 
 impl Operator for Sort {
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Chunk>> {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         if let Some(mut input) = self.input.take() {
             self.ready = Ready::new(self.sorted(&mut *input, context)?);
         }
-        Ok(self.ready.next())
+        Ok(self.ready.next(want))
     }
 }

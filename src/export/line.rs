@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! {"engraph_export":1, ..}            first: names in order of their ids, counters, the clock
-//! {"rule":{..}}  {"node":{..}}        then one thing a line
+//! {"rule":{..}}  {"definition":{..}}  then one thing a line
+//! {"node":{..}}
 //! {"fact":{..}}  {"embedding":{..}}
 //! {"end":{"lines":12,"sha256":".."}}  last: so many lines are before it, and this is their hash
 //! ```
@@ -19,6 +20,7 @@ use engraph_storage::graph::{
 use engraph_storage::{Item, Summary};
 use serde::{Deserialize, Serialize};
 
+use super::definition::DefinitionLine;
 use super::value::{End, Start, Stored};
 use crate::show;
 
@@ -46,6 +48,7 @@ pub(crate) struct Header {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
     Rule(RuleLine),
+    Definition(DefinitionLine),
     Node(NodeLine),
     Fact(Box<FactLine>),
     Embedding(EmbeddingLine),
@@ -139,7 +142,7 @@ pub(crate) struct EndLine {
 }
 
 /// What a line cannot say, in words.
-type Result<T> = std::result::Result<T, String>;
+pub(super) type Result<T> = std::result::Result<T, String>;
 
 impl Header {
     pub(crate) fn new(summary: &Summary, format: u32) -> Self {
@@ -190,6 +193,7 @@ impl Names<'_> {
                 mirror: self.mirror(rule.mirror)?,
                 since: Start(rule.since),
             }),
+            Item::Definition(definition) => Line::Definition(self.definition(definition)?),
             Item::Node(NodeId(id), record, system_to) => Line::Node(NodeLine {
                 id,
                 label: self.label(record.label)?,
@@ -259,14 +263,16 @@ impl Names<'_> {
     }
 
     fn properties(&self, properties: Properties) -> Result<BTreeMap<String, Stored>> {
-        let named = |(PropertyId(id), value)| {
-            Ok((name(&self.0.properties, id, "property")?, Stored(value)))
-        };
+        let named = |(property, value)| Ok((self.property(property)?, Stored(value)));
         properties.into_iter().map(named).collect()
     }
 
-    fn label(&self, LabelId(id): LabelId) -> Result<String> {
+    pub(super) fn label(&self, LabelId(id): LabelId) -> Result<String> {
         name(&self.0.labels, id, "label")
+    }
+
+    pub(super) fn property(&self, PropertyId(id): PropertyId) -> Result<String> {
+        name(&self.0.properties, id, "property")
     }
 
     fn relation(&self, RelationId(id): RelationId) -> Result<String> {
@@ -283,7 +289,7 @@ fn name(names: &[String], id: u32, what: &str) -> Result<String> {
     name.ok_or_else(|| format!("{what} {id} has no name; `engraph check` tells more"))
 }
 
-fn finite(number: f64) -> Result<f64> {
+pub(super) fn finite(number: f64) -> Result<f64> {
     match number.is_finite() {
         true => Ok(number),
         false => Err(format!("{number} is not a finite number")),
@@ -379,14 +385,16 @@ impl Ids {
     }
 
     fn properties(&self, properties: BTreeMap<String, Stored>) -> Result<Properties> {
-        let known = |(name, Stored(value)): (String, Stored)| {
-            Ok((PropertyId(id(&self.properties, &name, "property")?), value))
-        };
+        let known = |(name, Stored(value)): (String, Stored)| Ok((self.property(&name)?, value));
         properties.into_iter().map(known).collect()
     }
 
-    fn label(&self, name: &str) -> Result<LabelId> {
+    pub(super) fn label(&self, name: &str) -> Result<LabelId> {
         id(&self.labels, name, "label").map(LabelId)
+    }
+
+    pub(super) fn property(&self, name: &str) -> Result<PropertyId> {
+        id(&self.properties, name, "property").map(PropertyId)
     }
 
     fn relation(&self, name: &str) -> Result<RelationId> {

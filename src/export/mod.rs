@@ -1,4 +1,5 @@
-//! A whole database out to lines of JSON: every id, name, version, rule and embedding, both times.
+//! A whole database out to lines of JSON: every id, name, version, rule, definition and embedding,
+//! both times.
 //!
 //! ```text
 //! snapshot ──Reader::items──▶ Item ──names for ids──▶ Line ──JSON, hashed──▶ out
@@ -8,6 +9,7 @@
 //! one snapshot, beside any writer, and never leaves anything out: what it cannot write is an
 //! error.
 
+mod definition;
 pub(crate) mod line;
 mod value;
 
@@ -143,7 +145,7 @@ impl<'p> Way<'p> {
                 self.embeddings += 1;
                 self.nodes.saturating_add(self.facts).saturating_add(self.embeddings)
             }
-            Item::Rule(..) | Item::Node(..) => 0,
+            Item::Rule(..) | Item::Definition(_) | Item::Node(..) => 0,
         };
         // Damaged ids may lie anywhere.
         let total = self.total();

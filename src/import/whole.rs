@@ -93,6 +93,7 @@ fn add_all(
         };
         let item = match line {
             Line::Rule(line) => ids.rule(line),
+            Line::Definition(line) => ids.definition(line),
             Line::Node(line) => ids.node(line),
             Line::Fact(line) => ids.fact(*line),
             Line::Embedding(line) => ids.embedding(line),
@@ -115,6 +116,7 @@ fn add_all(
 fn kind(item: &Item) -> &'static str {
     match item {
         Item::Rule(..) => "rules",
+        Item::Definition(_) => "definitions",
         Item::Node(.., None) => "nodes",
         Item::Node(.., Some(_)) => "nodes of the past",
         Item::Version(..) => "versions of facts",

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use engraph_grammar::ast::{BinaryOp, Span, UnaryOp};
+use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 
 use crate::cell::Cell;
+use crate::functions::Function;
+use crate::plan::LogicalPlan;
 
 /// The place of a bound name in a row.
 pub(crate) type Slot = usize;
@@ -19,77 +21,82 @@ pub(crate) struct Expr {
 /// What an expression computes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ExprKind {
-    /// A literal or parameter.
+    /// A literal.
     Constant(Cell),
+    /// The value that `$name` is given.
+    Parameter(String),
+    /// The instant of the state that is read.
+    Now,
     /// What is bound in a slot, and the name it has there.
     Slot(Slot, String),
-    /// A property of a node, fact or map.
+    /// A property of a node, fact, map or instant.
     Property(Box<Expr>, String),
-    /// An item of a list, from 0; from the end if negative.
+    /// An item of a list, from 0; from the end if negative. An entry of a map by its name.
     Index(Box<Expr>, Box<Expr>),
+    /// The items from the first place up to the second.
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
     /// Whether the node in the expression has one of the labels.
     HasLabel(Box<Expr>, Vec<String>),
     /// Whether the node in the first has the second as its key or an alias.
     HasKey(Box<Expr>, Box<Expr>),
-    Call(Function, Vec<Expr>),
+    Call(&'static Function, Vec<Expr>),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
     List(Vec<Expr>),
     Map(Vec<(String, Expr)>),
+    /// The value behind the first condition that is true, else the last.
+    Case(Vec<(Expr, Expr)>, Option<Box<Expr>>),
+    /// What becomes of the items of a list for which a condition is true.
+    Comprehension(Box<Each>),
+    /// Of how many items of a list the condition is true.
+    Quantified(Quantifier, Box<Each>),
+    /// What is gathered over a list.
+    Reduce(Box<Reduce>),
+    /// A plan that is run for the row.
+    Subquery(Box<Subquery>),
 }
 
-/// A function of one row.
+/// The items of a list, one after the other in a slot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Each {
+    pub(crate) slot: Slot,
+    pub(crate) name: String,
+    pub(crate) list: Expr,
+    pub(crate) condition: Option<Expr>,
+    /// What becomes of each; none for the item itself.
+    pub(crate) item: Option<Expr>,
+}
+
+/// A value that each item of a list changes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reduce {
+    pub(crate) total: Slot,
+    pub(crate) first: Expr,
+    pub(crate) slot: Slot,
+    pub(crate) list: Expr,
+    pub(crate) next: Expr,
+}
+
+/// A plan within an expression; it sees the row around it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Subquery {
+    pub(crate) plan: LogicalPlan,
+    pub(crate) answer: Answer,
+    /// Slots of the row around it that it reads.
+    pub(crate) reads: Vec<Slot>,
+}
+
+/// What a plan within an expression stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Function {
-    Abs,
-    Coalesce,
-    Confidence,
-    Facts,
-    Id,
-    Label,
-    Length,
-    Lower,
-    Nodes,
-    Round,
-    Similarity,
-    Size,
-    Timestamp,
-    ToString,
-    Type,
-    Upper,
-}
-
-impl Function {
-    /// Name, function, least and most arguments; Cypher's names stand beside ours.
-    pub(crate) const TABLE: &[(&str, Self, usize, usize)] = &[
-        ("abs", Self::Abs, 1, 1),
-        ("coalesce", Self::Coalesce, 1, 100),
-        ("confidence", Self::Confidence, 1, 1),
-        ("date", Self::Timestamp, 1, 1),
-        ("datetime", Self::Timestamp, 1, 1),
-        ("facts", Self::Facts, 1, 1),
-        ("id", Self::Id, 1, 1),
-        ("label", Self::Label, 1, 1),
-        ("length", Self::Length, 1, 1),
-        ("lower", Self::Lower, 1, 1),
-        ("nodes", Self::Nodes, 1, 1),
-        ("relationships", Self::Facts, 1, 1),
-        ("round", Self::Round, 1, 1),
-        ("similarity", Self::Similarity, 2, 2),
-        ("size", Self::Size, 1, 1),
-        ("timestamp", Self::Timestamp, 1, 1),
-        ("toLower", Self::Lower, 1, 1),
-        ("toString", Self::ToString, 1, 1),
-        ("toUpper", Self::Upper, 1, 1),
-        ("type", Self::Type, 1, 1),
-        ("upper", Self::Upper, 1, 1),
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        Self::TABLE.iter().find(|row| row.1 == self).map_or("?", |row| row.0)
-    }
+pub(crate) enum Answer {
+    /// Whether it has a row.
+    Exists,
+    /// The number of its rows.
+    Count,
+    /// The values of a slot.
+    Collect(Slot),
 }
 
 /// A function of many rows.
@@ -123,26 +130,102 @@ impl AggregateFunction {
 }
 
 impl Expr {
-    /// Calls `visit` on this expression and every one inside.
+    pub(crate) fn new(kind: ExprKind, span: Span) -> Self {
+        Self { kind, span }
+    }
+
+    /// Calls `visit` on this expression and every one inside; plans within are left out.
     pub(crate) fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
+        self.parts(&mut |part| part.walk(visit));
+    }
+
+    /// Calls `visit` on every expression directly inside.
+    fn parts(&self, visit: &mut dyn FnMut(&Expr)) {
         match &self.kind {
-            ExprKind::Constant(_) | ExprKind::Slot(..) => {}
+            ExprKind::Constant(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::Now
+            | ExprKind::Slot(..)
+            | ExprKind::Subquery(_) => {}
             ExprKind::Property(inner, _)
             | ExprKind::HasLabel(inner, _)
-            | ExprKind::Unary(_, inner) => inner.walk(visit),
+            | ExprKind::Unary(_, inner) => visit(inner),
             ExprKind::Index(left, right)
             | ExprKind::HasKey(left, right)
-            | ExprKind::Binary(_, left, right) => {
-                left.walk(visit);
-                right.walk(visit);
+            | ExprKind::Binary(_, left, right) => [left, right].into_iter().for_each(|e| visit(e)),
+            ExprKind::Slice(list, from, to) => {
+                visit(list);
+                from.iter().chain(to).for_each(|bound| visit(bound));
             }
             ExprKind::Call(_, parts)
             | ExprKind::And(parts)
             | ExprKind::Or(parts)
-            | ExprKind::List(parts) => parts.iter().for_each(|part| part.walk(visit)),
-            ExprKind::Map(entries) => entries.iter().for_each(|(_, part)| part.walk(visit)),
+            | ExprKind::List(parts) => parts.iter().for_each(visit),
+            ExprKind::Map(entries) => entries.iter().for_each(|(_, part)| visit(part)),
+            ExprKind::Case(branches, otherwise) => {
+                branches.iter().for_each(|(condition, value)| {
+                    visit(condition);
+                    visit(value);
+                });
+                otherwise.iter().for_each(|value| visit(value));
+            }
+            ExprKind::Comprehension(each) | ExprKind::Quantified(_, each) => {
+                visit(&each.list);
+                each.condition.iter().chain(&each.item).for_each(visit);
+            }
+            ExprKind::Reduce(reduce) => {
+                [&reduce.first, &reduce.list, &reduce.next].into_iter().for_each(visit);
+            }
         }
+    }
+
+    /// Calls `visit` on every expression directly inside, to be changed.
+    pub(crate) fn parts_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::Now
+            | ExprKind::Slot(..)
+            | ExprKind::Subquery(_) => {}
+            ExprKind::Property(inner, _)
+            | ExprKind::HasLabel(inner, _)
+            | ExprKind::Unary(_, inner) => visit(inner),
+            ExprKind::Index(left, right)
+            | ExprKind::HasKey(left, right)
+            | ExprKind::Binary(_, left, right) => [left, right].into_iter().for_each(|e| visit(e)),
+            ExprKind::Slice(list, from, to) => {
+                visit(list);
+                from.iter_mut().chain(to).for_each(|bound| visit(bound));
+            }
+            ExprKind::Call(_, parts)
+            | ExprKind::And(parts)
+            | ExprKind::Or(parts)
+            | ExprKind::List(parts) => parts.iter_mut().for_each(visit),
+            ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, part)| visit(part)),
+            ExprKind::Case(branches, otherwise) => {
+                branches.iter_mut().for_each(|(condition, value)| {
+                    visit(condition);
+                    visit(value);
+                });
+                otherwise.iter_mut().for_each(|value| visit(value));
+            }
+            ExprKind::Comprehension(each) | ExprKind::Quantified(_, each) => {
+                visit(&mut each.list);
+                each.condition.iter_mut().chain(&mut each.item).for_each(visit);
+            }
+            ExprKind::Reduce(reduce) => {
+                [&mut reduce.first, &mut reduce.list, &mut reduce.next].into_iter().for_each(visit);
+            }
+        }
+    }
+
+    /// Calls `visit` on every plan within.
+    pub(crate) fn subqueries(&mut self, visit: &mut dyn FnMut(&mut Subquery)) {
+        if let ExprKind::Subquery(subquery) = &mut self.kind {
+            visit(subquery);
+        }
+        self.parts_mut(&mut |part| part.subqueries(visit));
     }
 
     /// All conditions as one; none if there are none.
@@ -153,15 +236,27 @@ impl Expr {
         }
     }
 
-    /// The slots that it reads.
+    /// The slots that it reads, those of its own items left out.
     pub(crate) fn slots(&self) -> Vec<Slot> {
-        let mut slots = Vec::new();
-        self.walk(&mut |expr| {
-            if let ExprKind::Slot(slot, _) = expr.kind {
-                slots.push(slot);
-            }
+        let (mut slots, mut own) = (Vec::new(), Vec::new());
+        self.walk(&mut |expr| match &expr.kind {
+            ExprKind::Slot(slot, _) => slots.push(*slot),
+            ExprKind::Subquery(subquery) => slots.extend(&subquery.reads),
+            ExprKind::Comprehension(each) | ExprKind::Quantified(_, each) => own.push(each.slot),
+            ExprKind::Reduce(reduce) => own.extend([reduce.total, reduce.slot]),
+            _ => {}
         });
+        slots.retain(|slot| !own.contains(slot));
         slots
+    }
+
+    /// Whether it is the same for every row.
+    pub(crate) fn is_constant(&self) -> bool {
+        let mut constant = true;
+        self.walk(&mut |expr| {
+            constant &= !matches!(expr.kind, ExprKind::Slot(..) | ExprKind::Subquery(_));
+        });
+        constant
     }
 }
 
@@ -170,13 +265,21 @@ impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             ExprKind::Constant(cell) => write!(f, "{cell}"),
+            ExprKind::Parameter(name) => write!(f, "${name}"),
+            ExprKind::Now => f.write_str("now()"),
             ExprKind::Slot(_, name) => f.write_str(name),
             ExprKind::Property(inner, name) => write!(f, "{inner}.{name}"),
             ExprKind::Index(inner, index) => write!(f, "{inner}[{index}]"),
+            ExprKind::Slice(list, from, to) => {
+                let bound = |bound: &Option<Box<Expr>>| {
+                    bound.as_ref().map_or(String::new(), |bound| bound.to_string())
+                };
+                write!(f, "{list}[{}..{}]", bound(from), bound(to))
+            }
             ExprKind::HasLabel(inner, labels) => write!(f, "{inner}:{}", labels.join("|")),
             ExprKind::HasKey(node, key) => write!(f, "{node} is {key}"),
             ExprKind::Call(function, arguments) => {
-                write!(f, "{}(", function.name())?;
+                write!(f, "{}(", function.name)?;
                 join(f, arguments, ", ")?;
                 f.write_str(")")
             }
@@ -185,6 +288,8 @@ impl fmt::Display for Expr {
                 UnaryOp::Negate => write!(f, "-{inner}"),
                 UnaryOp::IsNull => write!(f, "{inner} IS NULL"),
                 UnaryOp::IsNotNull => write!(f, "{inner} IS NOT NULL"),
+                UnaryOp::IsTrue => write!(f, "{inner} IS TRUE"),
+                UnaryOp::IsFalse => write!(f, "{inner} IS FALSE"),
             },
             ExprKind::Binary(op, left, right) => write!(f, "{left} {} {right}", sign(*op)),
             ExprKind::And(parts) => join(f, parts, " AND "),
@@ -205,7 +310,42 @@ impl fmt::Display for Expr {
                 }
                 f.write_str("}")
             }
+            ExprKind::Case(branches, otherwise) => {
+                f.write_str("CASE")?;
+                for (condition, value) in branches {
+                    write!(f, " WHEN {condition} THEN {value}")?;
+                }
+                otherwise.iter().try_for_each(|value| write!(f, " ELSE {value}"))?;
+                f.write_str(" END")
+            }
+            ExprKind::Comprehension(each) => write!(f, "[{each}]"),
+            ExprKind::Quantified(quantifier, each) => {
+                let word = match quantifier {
+                    Quantifier::All => "all",
+                    Quantifier::Any => "any",
+                    Quantifier::None => "none",
+                    Quantifier::Single => "single",
+                };
+                write!(f, "{word}({each})")
+            }
+            ExprKind::Reduce(reduce) => {
+                write!(f, "reduce({}, {} | {})", reduce.first, reduce.list, reduce.next)
+            }
+            ExprKind::Subquery(subquery) => f.write_str(match subquery.answer {
+                Answer::Exists => "EXISTS {...}",
+                Answer::Count => "COUNT {...}",
+                Answer::Collect(_) => "COLLECT {...}",
+            }),
         }
+    }
+}
+
+/// `x IN list WHERE condition | item`.
+impl fmt::Display for Each {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} IN {}", self.name, self.list)?;
+        self.condition.iter().try_for_each(|condition| write!(f, " WHERE {condition}"))?;
+        self.item.iter().try_for_each(|item| write!(f, " | {item}"))
     }
 }
 
@@ -235,5 +375,14 @@ pub(crate) fn sign(op: BinaryOp) -> &'static str {
         BinaryOp::Multiply => "*",
         BinaryOp::Divide => "/",
         BinaryOp::Remainder => "%",
+        BinaryOp::Power => "^",
+        BinaryOp::Concat => "||",
+        BinaryOp::Like => "=~",
+        BinaryOp::Overlaps => "OVERLAPS",
+        BinaryOp::Equals => "EQUALS",
+        BinaryOp::Precedes => "PRECEDES",
+        BinaryOp::Succeeds => "SUCCEEDS",
+        BinaryOp::ImmediatelyPrecedes => "IMMEDIATELY PRECEDES",
+        BinaryOp::ImmediatelySucceeds => "IMMEDIATELY SUCCEEDS",
     }
 }

@@ -1,32 +1,49 @@
 //! The plan of a query: data, built by `bind`, rewritten by `optimize`, run by `exec`.
 //!
-//! Every variant names the physical operator of the same name in `exec`; its doc is its meaning.
+//! Every variant names the physical operator of the same name in `exec`; its doc is its meaning. A
+//! plan knows neither the values of parameters nor the time: the same plan serves every run of a
+//! text.
 
+pub(crate) mod estimate;
 pub(crate) mod explain;
 pub(crate) mod expr;
 pub(crate) mod optimize;
+pub(crate) mod order;
+pub(crate) mod pattern;
+pub(crate) mod procedure;
+mod scans;
+pub(crate) mod scope;
+mod tree;
 
 use std::fmt;
 
-use engraph_storage::graph::{EdgeFilter, LabelId, RelationId, Side, SystemScope};
+use engraph_storage::graph::{LabelId, PropertyId, RelationId, Side};
 
+use crate::plan::procedure::Procedure;
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
+use crate::plan::pattern::Pattern;
+use crate::plan::scope::{Scope, SystemTime};
 
 /// An operator and its inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LogicalPlan {
-    /// One row in which nothing is bound.
+    /// The row that the plan begins with; nothing is bound in that of a whole query.
     Once,
+    /// Each input row with every place where the pattern fits. `order` makes scans and steps of it
+    /// before it is run.
+    Match { input: Box<LogicalPlan>, pattern: Pattern },
     /// Each input row with each node of the labels bound to the slot.
-    NodeScan { input: Box<LogicalPlan>, node: Slot, labels: Labels, system: SystemScope },
+    NodeScan { input: Box<LogicalPlan>, node: Slot, labels: Labels, system: SystemTime },
     /// Each input row with each node of the labels that has this key or alias bound to the slot.
     NodeLookup {
         input: Box<LogicalPlan>,
         node: Slot,
         labels: Labels,
         key: Expr,
-        system: SystemScope,
+        system: SystemTime,
     },
+    /// Each input row with each node of the label whose property is in the range bound to the slot.
+    IndexScan { input: Box<LogicalPlan>, node: Slot, label: LabelId, lookup: IndexLookup },
     /// Each input row with each way to follow the step bound to its slots.
     Expand {
         input: Box<LogicalPlan>,
@@ -36,6 +53,8 @@ pub(crate) enum LogicalPlan {
         /// Facts of the same clause, none of which may be met again.
         distinct_from: Vec<Slot>,
     },
+    /// Each input row with each path of several facts that the walk finds.
+    Walk { input: Box<LogicalPlan>, walk: Walk },
     /// Each input row with the path along these facts bound to the slot.
     BindPath { input: Box<LogicalPlan>, path: Slot, start: Slot, facts: Vec<Slot> },
     /// The input rows for which the condition is true. A tentative one lets rows pass for which it
@@ -50,23 +69,42 @@ pub(crate) enum LogicalPlan {
         bound: bool,
         labels: Labels,
         query: Expr,
-        top: usize,
+        top: Expr,
         condition: Option<Expr>,
-        system: SystemScope,
+        system: SystemTime,
     },
     /// Each input row with the best paths that a beam search from its node keeps, best first
     /// (REAL, section III-B2, with the score given by the query).
     Beam { input: Box<LogicalPlan>, step: Step, path: Slot, score: Slot, search: BeamSearch },
     /// Each input row with the values of the expressions bound to their slots.
     Project { input: Box<LogicalPlan>, items: Vec<(Slot, Expr)> },
+    /// Each input row with each item of the list bound to the slot.
+    Unwind { input: Box<LogicalPlan>, list: Expr, item: Slot },
+    /// Each input row with each row of the inner plan that begins with it.
+    Apply {
+        input: Box<LogicalPlan>,
+        inner: Box<LogicalPlan>,
+        /// The slots that are null where the inner plan gives nothing; without them, the row ends.
+        optional: Option<Vec<Slot>>,
+    },
+    /// The rows of all inputs, one input after the other, each with its slots moved to `slots`.
+    Union { inputs: Vec<(LogicalPlan, Vec<Slot>)>, slots: Vec<Slot> },
+    /// Each input row with each row of the procedure's answer bound to the slots.
+    Call {
+        input: Box<LogicalPlan>,
+        procedure: Procedure,
+        arguments: Vec<Expr>,
+        scope: Scope,
+        slots: Vec<Option<Slot>>,
+    },
     /// One row for each value of the keys, with the aggregates over its input rows.
     Aggregate { input: Box<LogicalPlan>, keys: Vec<(Slot, Expr)>, aggregates: Vec<Aggregate> },
     /// The input rows, those that are equal in the slots once.
     Distinct { input: Box<LogicalPlan>, slots: Vec<Slot> },
     /// The input rows in order, or the first of them.
-    Sort { input: Box<LogicalPlan>, keys: Vec<SortKey>, first: Option<usize> },
-    /// The input rows without the first `skip`, at most `limit` of them.
-    Slice { input: Box<LogicalPlan>, skip: usize, limit: Option<usize> },
+    Sort { input: Box<LogicalPlan>, keys: Vec<SortKey>, first: Option<Cut> },
+    /// The input rows without the first ones, at most so many of them.
+    Slice { input: Box<LogicalPlan>, cut: Cut },
 }
 
 /// Which labels a node may have; none stands for all, an empty list for no node.
@@ -83,22 +121,106 @@ pub(crate) struct Step {
     /// Which sides of a node to follow.
     pub(crate) sides: &'static [Side],
     /// The filter that is pushed into the scan.
-    pub(crate) filter: EdgeFilter,
+    pub(crate) scope: Scope,
     /// How often it repeats; none for exactly once, which binds a fact and not a list.
     pub(crate) hops: Option<(u32, u32)>,
+    /// What each fact of one that repeats must fulfil; it stands in the slot by itself then.
+    pub(crate) each: Option<Expr>,
     /// Whether anything asks for the facts of one that repeats.
     pub(crate) keeps_facts: bool,
     /// It is walked against the order in which it is written, so a list of facts is turned round.
     pub(crate) against: bool,
 }
 
+/// Paths of several facts from a bound node.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Walk {
+    /// The steps in the order in which they are walked.
+    pub(crate) legs: Vec<Leg>,
+    /// Facts of the same clause, none of which may be met again.
+    pub(crate) distinct_from: Vec<Slot>,
+    /// The slot of the path, if it has a name.
+    pub(crate) path: Option<Slot>,
+    pub(crate) mode: Mode,
+    pub(crate) time: Option<PathTime>,
+    pub(crate) search: PathSearch,
+    /// The least product of the confidences of its facts (design: confidence is an algebra on
+    /// paths): a path can only lose by going on, so what falls below is not walked further.
+    pub(crate) floor: Option<Expr>,
+    /// Of each input row only so many paths are wanted, the most confident first.
+    pub(crate) most_confident: Option<Cut>,
+    /// What the row of a path must fulfil, so that it is one of these.
+    pub(crate) accept: Option<Expr>,
+}
+
+/// One step of a walk.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Leg {
+    pub(crate) step: Step,
+    /// What its far node must fulfil.
+    pub(crate) condition: Option<Expr>,
+    /// The far node is bound already and must be the one that is reached.
+    pub(crate) closes: bool,
+}
+
+/// What a path may meet more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Walk,
+    Trail,
+    Acyclic,
+    Simple,
+}
+
+/// How the times of a path's facts must follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PathTime {
+    /// There are instants, none before the last, at which they hold one after the other.
+    Chronological,
+    /// There is an instant at which all hold.
+    Simultaneous,
+}
+
+/// Which of the paths between two nodes are wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PathSearch {
+    All,
+    /// The shortest so many; any so many are these as well.
+    Shortest(Expr),
+    /// All of the so many least lengths.
+    Groups(Expr),
+    /// The so many with the least sum of the expression over their facts.
+    Cheapest(Expr, Expr),
+}
+
+/// What is looked up in an index.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct IndexLookup {
+    pub(crate) property: PropertyId,
+    /// The property's name.
+    pub(crate) name: String,
+    /// What the values are compared with.
+    pub(crate) bounds: Vec<(IndexBound, Expr)>,
+}
+
+/// How the values of an index are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexBound {
+    Equal,
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+    Prefix,
+}
+
 /// The numbers of a beam search.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BeamSearch {
     /// Paths kept after each step, and in the answer.
-    pub(crate) width: usize,
-    /// Continuations kept of each path.
-    pub(crate) expand: usize,
+    pub(crate) width: Expr,
+    /// Continuations kept of each path; none for as many as there are.
+    pub(crate) expand: Option<Expr>,
     /// What orders the paths; larger is better.
     pub(crate) order: Expr,
     /// What a path in the answer must fulfil.
@@ -129,6 +251,14 @@ impl fmt::Display for Aggregate {
 pub(crate) struct SortKey {
     pub(crate) expr: Expr,
     pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
+}
+
+/// `SKIP` and `LIMIT`: whole numbers that may be parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cut {
+    pub(crate) skip: Option<Expr>,
+    pub(crate) limit: Option<Expr>,
 }
 
 /// A plan and what becomes of its rows.
@@ -153,75 +283,14 @@ pub(crate) enum End {
 }
 
 /// What is done to nodes and facts that a query found.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
     /// The belief in the facts ends.
     Retract,
     /// The confidence of the facts is raised, by a number above 0 and at most 1.
-    Confirm { by: f64 },
+    Confirm { by: Expr },
     /// The confidence of the facts is lowered, by a number above 0 and below 1.
-    Doubt { by: f64 },
+    Doubt { by: Expr },
     /// Nothing is left of the nodes and facts.
     Forget,
-}
-
-impl LogicalPlan {
-    /// The input of the operator; none for the one that has none.
-    pub(crate) fn input(&self) -> Option<&LogicalPlan> {
-        match self {
-            Self::Once => None,
-            Self::NodeScan { input, .. }
-            | Self::NodeLookup { input, .. }
-            | Self::Expand { input, .. }
-            | Self::BindPath { input, .. }
-            | Self::Filter { input, .. }
-            | Self::Search { input, .. }
-            | Self::Beam { input, .. }
-            | Self::Project { input, .. }
-            | Self::Aggregate { input, .. }
-            | Self::Distinct { input, .. }
-            | Self::Sort { input, .. }
-            | Self::Slice { input, .. } => Some(input),
-        }
-    }
-
-    /// The same, to be replaced.
-    pub(crate) fn input_mut(&mut self) -> Option<&mut LogicalPlan> {
-        match self {
-            Self::Once => None,
-            Self::NodeScan { input, .. }
-            | Self::NodeLookup { input, .. }
-            | Self::Expand { input, .. }
-            | Self::BindPath { input, .. }
-            | Self::Filter { input, .. }
-            | Self::Search { input, .. }
-            | Self::Beam { input, .. }
-            | Self::Project { input, .. }
-            | Self::Aggregate { input, .. }
-            | Self::Distinct { input, .. }
-            | Self::Sort { input, .. }
-            | Self::Slice { input, .. } => Some(input),
-        }
-    }
-
-    /// The slots that this operator binds, its inputs aside.
-    pub(crate) fn binds(&self) -> Vec<Slot> {
-        match self {
-            Self::NodeScan { node, .. } | Self::NodeLookup { node, .. } => vec![*node],
-            Self::Expand { step, .. } => vec![step.fact, step.to],
-            Self::BindPath { path, .. } => vec![*path],
-            Self::Search { node, score, .. } => vec![*node, *score],
-            Self::Beam { step, path, score, .. } => vec![step.fact, step.to, *path, *score],
-            Self::Project { items, .. } => items.iter().map(|item| item.0).collect(),
-            Self::Aggregate { keys, aggregates, .. } => {
-                let keys = keys.iter().map(|key| key.0);
-                keys.chain(aggregates.iter().map(|aggregate| aggregate.slot)).collect()
-            }
-            Self::Once
-            | Self::Filter { .. }
-            | Self::Distinct { .. }
-            | Self::Sort { .. }
-            | Self::Slice { .. } => Vec::new(),
-        }
-    }
 }

@@ -1,49 +1,81 @@
 //! The optimizer: a list of rules, each by name, none of which changes the answer.
 
-use crate::plan::LogicalPlan;
-use crate::plan::expr::{Expr, ExprKind, Function, Slot};
 use engraph_grammar::ast::{BinaryOp, UnaryOp};
+use engraph_storage::Catalog;
+
+use crate::plan::LogicalPlan;
+use crate::plan::estimate::Statistics;
+use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::{order, scans};
+
+/// What a rule may ask.
+pub(crate) struct Facts<'f> {
+    pub(crate) catalog: &'f Catalog,
+    pub(crate) statistics: &'f Statistics,
+}
 
 /// One rule: a name and a rewriting of a whole plan.
 struct Rule {
     name: &'static str,
-    apply: fn(LogicalPlan) -> LogicalPlan,
+    apply: fn(LogicalPlan, &Facts<'_>) -> LogicalPlan,
 }
 
 /// The rules, in the order in which they are applied.
 static RULES: &[Rule] = &[
-    Rule { name: "push conditions down", apply: push_conditions },
-    Rule { name: "look keys up", apply: look_keys_up },
-    Rule { name: "sort only the first rows", apply: sort_first },
+    Rule {
+        name: "begin where the fewest nodes are",
+        apply: |plan, facts| order::by_cost(plan, facts.statistics),
+    },
+    Rule { name: "push conditions down", apply: |plan, _| push_conditions(plan) },
+    Rule { name: "look keys up", apply: |plan, _| look_keys_up(plan) },
+    Rule { name: "scan by label", apply: |plan, facts| scans::by_label(plan, facts.catalog) },
+    Rule { name: "use an index", apply: |plan, facts| scans::by_index(plan, facts.catalog) },
+    Rule { name: "filter facts in the scan", apply: |plan, _| scans::filter_facts(plan) },
+    Rule { name: "prune paths by confidence", apply: |plan, _| scans::prune_paths(plan) },
+    Rule { name: "sort only the first rows", apply: |plan, _| sort_first(plan) },
+    Rule { name: "most confident paths first", apply: |plan, _| scans::most_confident(plan) },
 ];
 
+/// The names of all rules.
+pub(crate) fn rules() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.name)
+}
+
 /// The plan after all rules, and the names of those that changed it.
-pub(crate) fn optimize(mut plan: LogicalPlan) -> (LogicalPlan, Vec<&'static str>) {
+pub(crate) fn optimize(
+    plan: LogicalPlan,
+    facts: &Facts<'_>,
+) -> (LogicalPlan, Vec<&'static str>) {
     let mut applied = Vec::new();
+    let written = order::as_written(plan.clone());
+    let mut plan = plan;
     for rule in RULES {
         let before = plan.clone();
-        plan = (rule.apply)(plan);
-        if plan != before {
+        plan = inside(plan, &|plan| (rule.apply)(plan, facts));
+        // Every pattern is ordered; the rule has changed something if it is not as written.
+        if plan != before && plan != written {
             applied.push(rule.name);
         }
     }
     (plan, applied)
 }
 
-/// Rewrites every operator, inputs first.
-fn rewrite(mut plan: LogicalPlan, change: &dyn Fn(LogicalPlan) -> LogicalPlan) -> LogicalPlan {
-    if let Some(input) = plan.input_mut() {
-        let inner = std::mem::replace(input, LogicalPlan::Once);
-        *input = rewrite(inner, change);
-    }
-    change(plan)
+/// Applies a rule to a plan and to every plan within its expressions.
+fn inside(plan: LogicalPlan, apply: &dyn Fn(LogicalPlan) -> LogicalPlan) -> LogicalPlan {
+    apply(plan).rewrite(&|mut plan| {
+        plan.subqueries(&mut |subquery| {
+            let inner = std::mem::replace(&mut subquery.plan, LogicalPlan::Once);
+            subquery.plan = inside(inner, apply);
+        });
+        plan
+    })
 }
 
 /// Each part of a condition is tested as soon as all names in it are bound. A part that can fail,
 /// as `n.age > 3` does where an age is a text, is tested tentatively, and stays where it was: the
 /// parts before it may rule the row out.
 fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
-    rewrite(plan, &|plan| match plan {
+    plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative: false } => {
             let span = condition.span;
             let elements = elements(&input);
@@ -51,7 +83,7 @@ fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
                 conjuncts(condition).into_iter().partition(|part| cannot_fail(part, &elements));
             let mut plan = sure.into_iter().fold(*input, |plan, part| push(plan, part, false));
             for part in &unsure {
-                if passes(&plan, part) && !asks_model(part) {
+                if passes(&plan, part) && !is_dear(part) {
                     plan = push(plan, part.clone(), true);
                 }
             }
@@ -66,13 +98,17 @@ fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
     })
 }
 
-/// Whether testing a condition twice would ask the model twice.
-fn asks_model(condition: &Expr) -> bool {
-    let mut asks = false;
+/// Whether testing a condition twice would ask the model, or run a plan, twice.
+fn is_dear(condition: &Expr) -> bool {
+    let mut dear = false;
     condition.walk(&mut |expr| {
-        asks |= matches!(expr.kind, ExprKind::Call(Function::Similarity, _));
+        dear |= match &expr.kind {
+            ExprKind::Call(function, _) => function.asks_model,
+            ExprKind::Subquery(_) => true,
+            _ => false,
+        };
     });
-    asks
+    dear
 }
 
 /// The slots that hold a node, and those that hold a single fact: each may be asked for any
@@ -93,6 +129,9 @@ fn elements(plan: &LogicalPlan) -> Elements {
             slots.nodes.push(step.to);
             slots.facts.extend(step.hops.is_none().then_some(step.fact));
         }
+        LogicalPlan::Walk { walk, .. } => {
+            slots.nodes.extend(walk.legs.iter().map(|leg| leg.step.to));
+        }
         _ => {}
     }
     slots
@@ -105,6 +144,7 @@ fn cannot_fail(condition: &Expr, elements: &Elements) -> bool {
     condition.walk(&mut |expr| {
         sure &= match &expr.kind {
             ExprKind::Constant(_)
+            | ExprKind::Now
             | ExprKind::Slot(..)
             | ExprKind::HasKey(..)
             | ExprKind::And(_)
@@ -137,7 +177,7 @@ fn is_boolean(condition: &Expr) -> bool {
     }
 }
 
-fn conjuncts(condition: Expr) -> Vec<Expr> {
+pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
     match condition.kind {
         ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
         kind => vec![Expr { kind, span: condition.span }],
@@ -145,15 +185,10 @@ fn conjuncts(condition: Expr) -> Vec<Expr> {
 }
 
 /// Puts a condition as far down as its names allow; conditions on one operator stay in order.
-fn push(mut plan: LogicalPlan, condition: Expr, tentative: bool) -> LogicalPlan {
-    let passes = passes(&plan, &condition);
-    match plan.input_mut() {
-        Some(input) if passes => {
-            let inner = std::mem::replace(input, LogicalPlan::Once);
-            *input = push(inner, condition, tentative);
-            plan
-        }
-        _ => LogicalPlan::Filter { input: Box::new(plan), condition, tentative },
+fn push(plan: LogicalPlan, condition: Expr, tentative: bool) -> LogicalPlan {
+    match passes(&plan, &condition) {
+        true => plan.map_input(|input| push(input, condition, tentative)),
+        false => LogicalPlan::Filter { input: Box::new(plan), condition, tentative },
     }
 }
 
@@ -164,6 +199,10 @@ fn passes(plan: &LogicalPlan, condition: &Expr) -> bool {
         LogicalPlan::Expand { .. }
         | LogicalPlan::NodeScan { .. }
         | LogicalPlan::NodeLookup { .. }
+        | LogicalPlan::Walk { .. }
+        | LogicalPlan::Unwind { .. }
+        | LogicalPlan::Project { .. }
+        | LogicalPlan::Apply { .. }
         | LogicalPlan::BindPath { .. } => !needs(condition, &plan.binds()),
         // A search, a beam or a limit gives other rows when rows are taken away before it.
         _ => false,
@@ -176,7 +215,7 @@ fn needs(condition: &Expr, slots: &[Slot]) -> bool {
 
 /// A scan for the node with a key becomes a look-up.
 fn look_keys_up(plan: LogicalPlan) -> LogicalPlan {
-    rewrite(plan, &|plan| match plan {
+    plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative } => match key_of(&input, &condition) {
             Some((key, keeps)) => {
                 let input = into_lookup(*input, key);
@@ -236,15 +275,15 @@ fn into_lookup(plan: LogicalPlan, key: Expr) -> LogicalPlan {
 
 /// A limit behind a sort lets the sort keep no more rows than that.
 fn sort_first(plan: LogicalPlan) -> LogicalPlan {
-    rewrite(plan, &|plan| match plan {
-        LogicalPlan::Slice { input, skip, limit: Some(limit) } => {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Slice { input, cut } if cut.limit.is_some() => {
             let input = match *input {
                 LogicalPlan::Sort { input, keys, first: None } => {
-                    LogicalPlan::Sort { input, keys, first: Some(skip.saturating_add(limit)) }
+                    LogicalPlan::Sort { input, keys, first: Some(cut.clone()) }
                 }
                 other => other,
             };
-            LogicalPlan::Slice { input: Box::new(input), skip, limit: Some(limit) }
+            LogicalPlan::Slice { input: Box::new(input), cut }
         }
         other => other,
     })

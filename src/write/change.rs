@@ -5,12 +5,12 @@
 use engraph_storage::graph::{FactId, NodeId};
 use engraph_storage::{Outcome, Transaction};
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec;
-use crate::exec::context::{Context, Limits};
-use crate::models::Models;
-use crate::plan::expr::Slot;
+use crate::exec::context::{Context, Surroundings};
+use crate::exec::eval;
+use crate::plan::expr::{Expr, Slot};
 use crate::plan::{BoundQuery, Change, End};
 use crate::rows::{Rows, Value};
 use crate::write;
@@ -19,19 +19,46 @@ use crate::write;
 pub(super) fn change(
     query: &BoundQuery,
     transaction: &mut Transaction<'_>,
-    models: &Models,
-    limits: Limits,
+    surroundings: Surroundings<'_>,
 ) -> Result<Rows> {
     let End::Change { change, slots } = &query.end else {
         return Err(Diagnostic::new("the query changes nothing").bind());
     };
-    let context = Context::new(transaction.reader(), models, limits);
+    let context = surroundings.context(transaction.reader());
+    exec::check(&query.plan, &context)?;
+    // What is said in numbers is looked at before anything is found.
+    let by = match change {
+        Change::Confirm { by } => confirmed_by(by, &context)?,
+        Change::Doubt { by } => doubted_by(by, &context)?,
+        Change::Retract | Change::Forget => 0.0,
+    };
     let found = find(query, slots, &context)?;
     match change {
         Change::Retract => each(&found.facts, |fact| Ok(transaction.retract(fact)?)),
-        Change::Confirm { by } => each(&found.facts, |fact| Ok(transaction.confirm(fact, *by)?)),
-        Change::Doubt { by } => each(&found.facts, |fact| Ok(transaction.doubt(fact, *by)?)),
+        Change::Confirm { .. } => each(&found.facts, |fact| Ok(transaction.confirm(fact, by)?)),
+        Change::Doubt { .. } => each(&found.facts, |fact| Ok(transaction.doubt(fact, by)?)),
         Change::Forget => forget(&found, transaction),
+    }
+}
+
+fn confirmed_by(by: &Expr, context: &Context<'_>) -> Result<f64> {
+    let cell = eval::eval(by, &Row::new(), context)?;
+    cell.number().filter(|by| *by > 0.0 && *by <= 1.0).ok_or_else(|| {
+        let message = format!("CONFIRM BY takes a number above 0 and at most 1, not {cell}");
+        Diagnostic::at(by.span, message).bind()
+    })
+}
+
+fn doubted_by(by: &Expr, context: &Context<'_>) -> Result<f64> {
+    let cell = eval::eval(by, &Row::new(), context)?;
+    let message = format!("DOUBT BY takes a number above 0 and below 1, not {cell}");
+    let error = Diagnostic::at(by.span, message);
+    match cell.number() {
+        Some(by) if by > 0.0 && by < 1.0 => Ok(by),
+        Some(by) if by >= 1.0 => Err(error
+            .help("what is not believed at all is not remembered; RETRACT ends a belief")
+            .bind()),
+        _ => Err(error.bind()),
     }
 }
 
@@ -55,7 +82,7 @@ impl Found {
 
 fn find(query: &BoundQuery, slots: &[Slot], context: &Context<'_>) -> Result<Found> {
     let mut found = Found::default();
-    exec::run(query, &query.plan, context, &mut |row| {
+    exec::run(query, context, &mut |row| {
         slots.iter().for_each(|slot| found.add(&row[*slot]));
         context.rows(found.nodes.len() + found.facts.len())
     })?;

@@ -8,6 +8,7 @@
 //! in a `RETRACT` whose query asks one, and where another writer changed a text in between.
 
 mod change;
+mod definition;
 pub(crate) mod statement;
 
 use std::collections::hash_map::Entry;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, Interval, RelationId, RelationRule, Time,
+    Cardinality, ConfidencePolicy, Intent, Interval, RecipeDefinition, RelationId, RelationRule,
+    RuleDefinition, Time,
     Value as Property,
 };
 
@@ -14,13 +15,13 @@ use engraph_storage::{StorageError, Transaction};
 use crate::bind::{Binder, intent};
 use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::{Context, Limits};
+use crate::exec::context::{Context, Surroundings};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
-use crate::models::Models;
 use crate::plan::BoundQuery;
-use crate::rows::{Params, Rows, Value};
+use crate::rows::{Rows, Value};
 use crate::show;
 use crate::time;
+use crate::write::definition::{dropped, index_name};
 use crate::write::{self, FactInput, Input, NodeInput, TurnInput, change};
 
 /// A statement with its values bound, ready to be applied.
@@ -29,6 +30,10 @@ pub(crate) enum Write {
     Store(Input),
     Alias { alias: String, label: String, key: String, span: Span },
     Change(Box<BoundQuery>),
+    DefineRule(RuleDefinition),
+    DefineRecipe(RecipeDefinition),
+    DefineIndex { name: String, label: String, property: String },
+    Drop { kind: ast::Definition, name: ast::Name },
 }
 
 /// What a `DEFINE RELATION` says; the rest stays as it was.
@@ -87,17 +92,26 @@ fn observed(
 pub(crate) fn prepare(
     kind: &StatementKind,
     context: &Context<'_>,
-    params: &Params,
+    times: &ast::Times,
 ) -> Result<(Write, Vec<Diagnostic>)> {
-    let mut binder = Binder::new(context, params);
+    let mut binder = Binder::new(context, times);
     let write = match kind {
         StatementKind::DefineRelation(define) => binder.define(define)?,
         StatementKind::Remember(remember) => Write::Store(binder.remember(remember)?),
         StatementKind::Alias(alias) => binder.alias(alias)?,
         StatementKind::Observe(observe) => Write::Store(Input::Turn(binder.observe(observe)?)),
         StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
+        StatementKind::DefineRule(define) => binder.define_rule(define)?,
+        StatementKind::DefineRecipe(define) => binder.define_recipe(define)?,
+        StatementKind::DefineIndex(define) => Write::DefineIndex {
+            name: index_name(define),
+            label: define.label.text.clone(),
+            property: define.property.text.clone(),
+        },
+        StatementKind::Drop(drop) => Write::Drop { kind: drop.kind, name: drop.name.clone() },
         StatementKind::Explain(_)
-        | StatementKind::ShowRelations
+        | StatementKind::Show(_)
+        | StatementKind::SessionSet(_)
         | StatementKind::Begin
         | StatementKind::Commit
         | StatementKind::Rollback => {
@@ -121,9 +135,9 @@ impl Write {
     pub(crate) fn apply(
         &self,
         transaction: &mut Transaction<'_>,
-        models: &Models,
-        limits: Limits,
+        surroundings: Surroundings<'_>,
     ) -> Result<Rows> {
+        let models = surroundings.models;
         let text = |text: &str| Value::String(text.to_owned());
         match self {
             Self::Define { name, options } => {
@@ -164,7 +178,20 @@ impl Write {
                 let outcome = if is_new { "aliased" } else { "held already" };
                 Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
             }
-            Self::Change(query) => change::change(query, transaction, models, limits),
+            Self::Change(query) => change::change(query, transaction, surroundings),
+            Self::DefineRule(rule) => {
+                transaction.define_rule(rule.clone())?;
+                Ok(Rows::single(&["rule", "outcome"], vec![text(&rule.name), text("defined")]))
+            }
+            Self::DefineRecipe(recipe) => {
+                transaction.define_recipe(recipe.clone())?;
+                Ok(Rows::single(&["recipe", "outcome"], vec![text(&recipe.name), text("defined")]))
+            }
+            Self::DefineIndex { name, label, property } => {
+                transaction.define_index(name, label, property)?;
+                Ok(Rows::single(&["index", "outcome"], vec![text(name), text("defined")]))
+            }
+            Self::Drop { kind, name } => dropped(*kind, name, transaction),
         }
     }
 }

@@ -1,10 +1,13 @@
-//! Names to ids and back, and the rules of relations; kept in memory, written with each commit.
+//! Names to ids and back, the rules of relations, and definitions; kept in memory, written with each
+//! commit.
 //!
 //! Names are only ever added, so a reader with an older snapshot may use a newer catalogue.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use crate::definitions::Definitions;
 use crate::dump::Summary;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
@@ -20,10 +23,10 @@ enum Kind {
     Property,
 }
 
-/// Prefix of the rules in `meta`.
+/// Prefix of the rules of relations in `meta`.
 const RULE: &[u8] = b"rule/";
 
-/// Whether a key of `meta` is that of a rule.
+/// Whether a key of `meta` is that of a relation's rule.
 pub(crate) fn is_rule(key: &[u8]) -> bool {
     key.starts_with(RULE)
 }
@@ -76,13 +79,14 @@ impl Names {
     }
 }
 
-/// Every name and rule.
+/// Every name, rule and definition.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     labels: Names,
     relations: Names,
     properties: Names,
     rules: HashMap<RelationId, RelationRule>,
+    pub(crate) definitions: Arc<Definitions>,
 }
 
 impl Catalog {
@@ -101,6 +105,7 @@ impl Catalog {
             relations: Names::read(view, Kind::Relation)?,
             properties: Names::read(view, Kind::Property)?,
             rules,
+            definitions: Arc::new(Definitions::read(view)?),
         })
     }
 
@@ -152,7 +157,7 @@ impl Catalog {
     }
 
     /// Every relation with a rule of its own.
-    pub fn rules(&self) -> impl Iterator<Item = (RelationId, &RelationRule)> {
+    pub fn relation_rules(&self) -> impl Iterator<Item = (RelationId, &RelationRule)> {
         self.rules.iter().map(|(relation, rule)| (*relation, rule))
     }
 

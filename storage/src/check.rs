@@ -6,6 +6,7 @@
 //! I2  no version begins or ends later than the last commit; one belief of a fact at a time
 //! I3  out, in, out_past and in_past hold what the versions say, and nothing else
 //! I4  intervals hold an instant, confidences are in (0, 1], every id leads somewhere
+//! I5  the indexes hold the values of the nodes, and nothing else
 //! D   bytes that nobody wrote
 //! ```
 
@@ -19,9 +20,10 @@ use std::ops::ControlFlow;
 
 use crate::catalog::{self, Catalog};
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters, read_commit};
+use crate::definitions::is_definition;
 use crate::error::{Result, StorageError, hex};
 use crate::families::Family;
-use crate::graph::{NodeId, NodeRecord, RelationId};
+use crate::graph::{Definition, IndexDefinition, NodeId, NodeRecord, RelationId};
 use crate::key;
 use crate::overlay::View;
 use crate::reader::{MODEL, Reader};
@@ -31,7 +33,7 @@ use crate::store::{FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
 /// Something that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Which invariant is broken: `I1` to `I4`, or `D` for damage.
+    /// Which invariant is broken: `I1` to `I5`, or `D` for damage.
     pub invariant: &'static str,
     /// Where: the column family.
     pub family: &'static str,
@@ -111,6 +113,7 @@ impl<'c> Check<'c> {
             Family::Vectors | Family::VectorsPast => {
                 check.vector(family, key, value, &mut dimensions)
             }
+            Family::Values => check.value(key, value),
         });
     }
 
@@ -142,6 +145,7 @@ impl<'c> Check<'c> {
                 .map(drop)
                 .map_err(|_| ("D", "the model is no text".to_owned())),
             key if catalog::is_rule(key) => self.rule(key),
+            key if is_definition(key) => self.definition(&Definition::decode(key, value)?),
             _ => Err(("D", "nobody writes such a key".to_owned())),
         })
     }
@@ -160,6 +164,21 @@ impl<'c> Check<'c> {
                 Err(("I4", "the mirror does not lead back".to_owned()))
             }
             _ => Ok(()),
+        }
+    }
+
+    fn definition(&self, definition: &Definition) -> Verdict {
+        definition.check().map_err(|error| ("I4", error.to_string()))?;
+        let Definition::Index(index) = definition else { return Ok(()) };
+        if !self.catalog.has_label(index.label) || !self.catalog.has_property(index.property) {
+            return Err(("I4", "its label or its property is not there".to_owned()));
+        }
+        let alike = |other: &&IndexDefinition| {
+            (other.label, other.property) == (index.label, index.property)
+        };
+        match self.catalog.indexes().filter(alike).count() {
+            1 => Ok(()),
+            _ => Err(("I5", "another index has the same values".to_owned())),
         }
     }
 

@@ -14,7 +14,8 @@ use crate::error::{Result, StorageError};
 use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
-    FactId, LabelId, NodeId, NodeRecord, RelationId, RelationRule, Time, VersionRecord,
+    Definition, FactId, IndexDefinition, LabelId, NodeId, NodeRecord, RelationId, RelationRule,
+    Time, VersionRecord,
 };
 use crate::identity::Identity;
 use crate::key;
@@ -52,6 +53,8 @@ pub struct Summary {
 pub enum Item {
     /// The rule of a relation.
     Rule(RelationId, RelationRule),
+    /// A rule of inference, a recipe or an index.
+    Definition(Definition),
     /// A node as it is, or as it was until an instant.
     Node(NodeId, NodeRecord, Option<Time>),
     /// A version of a fact.
@@ -96,10 +99,13 @@ impl Reader<'_> {
         visit: &mut dyn FnMut(Item) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let catalog = Catalog::read(self.view())?;
-        let mut rules: Vec<_> = catalog.rules().collect();
+        let mut rules: Vec<_> = catalog.relation_rules().collect();
         rules.sort_by_key(|(relation, _)| *relation);
         for (relation, rule) in rules {
             visit(Item::Rule(relation, *rule))?;
+        }
+        for definition in catalog.definitions() {
+            visit(Item::Definition(definition.clone()))?;
         }
         for family in [
             Family::NodesPast,
@@ -167,6 +173,8 @@ pub struct Builder {
     part: Part,
     entries: Vec<(Family, Entries)>,
     bytes: usize,
+    /// Those that were added.
+    indexes: Vec<IndexDefinition>,
 }
 
 impl Builder {
@@ -204,14 +212,23 @@ impl Builder {
         let part = Part::begin(path)?;
         let engine = Engine::open(&part.path, Memory::default())?;
         let entries = Family::ALL.map(|family| (family, Vec::new())).to_vec();
-        Ok(Self { engine, path: path.to_owned(), part, entries, bytes: 0 })
+        Ok(Self { engine, path: path.to_owned(), part, entries, bytes: 0, indexes: Vec::new() })
     }
 
-    /// Adds an item.
+    /// Adds an item. An index comes before the nodes that are in it, as it does in
+    /// [`Reader::items`].
     pub fn add(&mut self, item: &Item) -> Result<()> {
         match item {
             Item::Rule(relation, rule) => {
                 let (key, value) = Catalog::rule_entry(*relation, rule)?;
+                self.put(Family::Meta, &key, &value)
+            }
+            Item::Definition(definition) => {
+                definition.check()?;
+                if let Definition::Index(index) = definition {
+                    self.indexes.push(index.clone());
+                }
+                let (key, value) = definition.entry()?;
                 self.put(Family::Meta, &key, &value)
             }
             Item::Node(node, record, Some(system_to)) => {
@@ -224,6 +241,11 @@ impl Builder {
                 for (name, kind) in names {
                     let value = [&node.0.to_be_bytes()[..], &[kind]].concat();
                     self.put(Family::NodeKeys, &key::node_key(record.label, name), &value)?;
+                }
+                let places: Vec<_> =
+                    self.indexes.iter().filter_map(|index| index.key(*node, record)).collect();
+                for place in places {
+                    self.put(Family::Values, &place, &[])?;
                 }
                 self.put(Family::Nodes, &key::node(*node), &record::encode(record)?)
             }

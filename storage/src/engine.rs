@@ -240,6 +240,19 @@ impl EngineSnapshot<'_> {
         }
         cursor.status().map_err(engine_error)
     }
+
+    /// Calls `visit` on every key of a family, the last one first, until it breaks.
+    pub(crate) fn scan_back(&self, family: Family, visit: Visit<'_>) -> Result<()> {
+        let mut cursor = self.snapshot.raw_iterator_cf(handle(self.db, family)?);
+        cursor.seek_to_last();
+        while let Some((key, value)) = cursor.item() {
+            if visit(key, value)?.is_break() {
+                return Ok(());
+            }
+            cursor.prev();
+        }
+        cursor.status().map_err(engine_error)
+    }
 }
 
 fn handle(db: &DB, family: Family) -> Result<&ColumnFamily> {

@@ -129,6 +129,9 @@ pub enum StorageError {
     /// What was asked to be stored breaks a rule of the data model. Mend it.
     #[error("{0}")]
     Invalid(String),
+    /// The gate of the read's [`Meter`](crate::Meter) ended it; who set the gate knows why.
+    #[error("the read was stopped")]
+    Stopped,
     /// Every id of this kind is used.
     #[error("no {0} ids are left")]
     Exhausted(&'static str),

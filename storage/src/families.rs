@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! family        key                                          value
-//! meta          name                                         format, counters, commit, model, rules
+//! meta          name                                         format, counters, commit, model, rules, definitions
 //! symbols       kind, direction, name or id                  id or name
 //! nodes         node                                         node record
 //! nodes_past    node, system_to                              node record that was replaced
@@ -14,6 +14,7 @@
 //! in_past       as in, then version                          edge value, system_to
 //! vectors       label, node                                  system_from, embedding of 32-bit floats
 //! vectors_past  label, node, system_to                       embedding that was replaced
+//! values        label, property, value, node                 nothing
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.
@@ -21,7 +22,7 @@
 /// A column family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// Format, counters, the last commit, the model, relation rules.
+    /// Format, counters, the last commit, the model, relation rules, definitions.
     Meta,
     /// Interned names, both ways.
     Symbols,
@@ -45,11 +46,13 @@ pub enum Family {
     Vectors,
     /// Embeddings of nodes as they were.
     VectorsPast,
+    /// Nodes by the value of an indexed property.
+    Values,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Meta,
         Self::Symbols,
         Self::Nodes,
@@ -62,6 +65,7 @@ impl Family {
         Self::InPast,
         Self::Vectors,
         Self::VectorsPast,
+        Self::Values,
     ];
 
     /// Its name on disk.
@@ -79,6 +83,7 @@ impl Family {
             Self::InPast => "in_past",
             Self::Vectors => "vectors",
             Self::VectorsPast => "vectors_past",
+            Self::Values => "values",
         }
     }
 

@@ -84,6 +84,7 @@ impl Transaction<'_> {
         let Some(record) = self.reader().node(node, SystemScope::Current)? else {
             return Ok(Vec::new());
         };
+        self.index_node(node, Some(&record), None);
         let names: Vec<String> = std::iter::once(record.key).chain(record.aliases).collect();
         for name in &names {
             self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
@@ -96,7 +97,7 @@ impl Transaction<'_> {
         Ok(names)
     }
 
-    fn delete_prefix(&mut self, family: Family, prefix: &[u8]) -> Result<()> {
+    pub(crate) fn delete_prefix(&mut self, family: Family, prefix: &[u8]) -> Result<()> {
         let mut keys = Vec::new();
         let end = key::after_prefix(prefix);
         self.view().scan(family, prefix, end.as_deref(), &mut |key, _| {

@@ -1,4 +1,4 @@
-//! The graph's data: ids, values, intervals, nodes, facts and relations.
+//! The graph's data: ids, values, intervals, nodes, facts, relations, and what is defined by name.
 //!
 //! Plain data without I/O. Records on disk are these types, encoded by `record`.
 
@@ -217,6 +217,52 @@ impl Default for RelationRule {
     }
 }
 
+/// A rule of inference: where the body holds, the head holds too.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct RuleDefinition {
+    /// Its name.
+    pub name: String,
+    /// The pattern that must hold, as MemQL.
+    pub body: String,
+    /// What follows, as MemQL.
+    pub head: String,
+    /// How sure that is, in (0, 1].
+    pub confidence: f64,
+}
+
+/// A stored query.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct RecipeDefinition {
+    /// Its name.
+    pub name: String,
+    /// The names of its parameters, in order.
+    pub parameters: Vec<String>,
+    /// The query, as MemQL.
+    pub text: String,
+}
+
+/// An index of the nodes of a label by the value of a property.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct IndexDefinition {
+    /// Its name.
+    pub name: String,
+    /// Which nodes.
+    pub label: LabelId,
+    /// Which property.
+    pub property: PropertyId,
+}
+
+/// Something that is defined by name. Names are unique within a kind.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub enum Definition {
+    /// A rule of inference.
+    Rule(RuleDefinition),
+    /// A stored query.
+    Recipe(RecipeDefinition),
+    /// An index of a property.
+    Index(IndexDefinition),
+}
+
 /// A node as it is stored.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct NodeRecord {
@@ -352,7 +398,7 @@ impl VersionRecord {
 }
 
 /// Which direction a traversal takes from a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// To tails: facts that have the node as head.
     Out,

@@ -1,12 +1,12 @@
 //! The identity file: what a folder is, to be read before RocksDB opens it.
 //!
-//! It is written once, when the database has its first commit on the disk, so a folder that has one
-//! must have a log too. It holds the format and an id that the database itself holds as well, so
+//! It is written when the database has its first commit on the disk, so a folder that has one must
+//! have a log too; and again by an upgrade. It holds the format and an id that the database itself holds as well, so
 //! that files of two databases are not taken for one.
 //!
 //! ```text
 //! engraph
-//! format 2
+//! format 3
 //! id 5d1f3a0c9b7e4d21a86b0c3f12e4d597
 //! ```
 

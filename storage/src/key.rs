@@ -10,10 +10,11 @@
 //! past        [near 8][relation 4][valid_from 8][far 8][fact 8][version 4]     tail in `in`
 //! vector      [label 4][node 8]
 //! vector past [label 4][node 8][system_to 8]
+//! value       [label 4][property 4][value ...][node 8]               value: see `values`
 //! symbol      [kind 1][0][name ...] and [kind 1][1][id 4]
 //! ```
 
-use crate::graph::{FactId, LabelId, NodeId, RelationId, Side, Time};
+use crate::graph::{FactId, LabelId, NodeId, PropertyId, RelationId, Side, Time};
 
 /// Bytes of an adjacency key.
 pub(crate) const ADJACENCY: usize = 36;
@@ -57,6 +58,11 @@ pub(crate) fn vector(label: LabelId, node: NodeId) -> Vec<u8> {
 
 pub(crate) fn vector_past(label: LabelId, node: NodeId, system_to: Time) -> Vec<u8> {
     [&vector(label, node)[..], &time(system_to)].concat()
+}
+
+/// What the keys of an index begin with.
+pub(crate) fn value_prefix(label: LabelId, property: PropertyId) -> Vec<u8> {
+    [label.0.to_be_bytes(), property.0.to_be_bytes()].concat()
 }
 
 /// The parts of an adjacency key, in order.

@@ -11,7 +11,9 @@
 //! graph      the data             update, evidence  what an act does to held beliefs
 //! families   column families      key, record       bytes of keys and values
 //! store      open, snapshot       reader            typed reads
+//! meter      what reads cost      sample            what a typical node looks like
 //! transaction, facts, relations, forget             typed writes
+//! definitions rules, recipes      indexes, values   nodes by the value of a property
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
@@ -20,6 +22,7 @@
 mod catalog;
 mod check;
 mod commit;
+mod definitions;
 mod dump;
 mod engine;
 mod error;
@@ -29,24 +32,29 @@ mod families;
 mod forget;
 pub mod graph;
 mod identity;
+mod indexes;
 mod key;
 mod lock;
 mod log_scan;
+mod meter;
 mod overlay;
 mod reader;
 mod record;
 mod recovery;
 mod relations;
+mod sample;
 mod snapshots;
 mod stamp;
 mod store;
 mod transaction;
 pub mod update;
 mod upgrade;
+mod values;
 
 pub use catalog::Catalog;
 pub use check::Violation;
 pub use commit::Durability;
+pub use definitions::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
 pub use dump::{Builder, Item, Summary};
 pub use engine::Memory;
 pub use error::{Result, StorageError};
@@ -54,9 +62,12 @@ pub use facts::Outcome;
 pub use families::Family;
 pub use forget::Forgotten;
 pub use log_scan::Torn;
-pub use reader::Reader;
+pub use meter::{Counts, Meter};
+pub use reader::{EdgeMark, Reader};
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
+pub use sample::{Degree, Sample};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
 pub use upgrade::upgrade;
+pub use values::{INDEXED_BYTES_MAX, ValueMark, ValueRange};

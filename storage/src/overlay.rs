@@ -8,6 +8,7 @@ use std::ops::{Bound, ControlFlow};
 use crate::engine::EngineSnapshot;
 use crate::error::Result;
 use crate::families::Family;
+use crate::meter::Meter;
 
 /// Keys set (`Some`) and deleted (`None`).
 #[derive(Debug, Default)]
@@ -86,6 +87,14 @@ impl Overlay {
         self.changes.get(&(family, key.to_vec())).map(Option::as_deref)
     }
 
+    /// The last key of a family that is set.
+    fn last_key(&self, family: Family) -> Option<&[u8]> {
+        let next = Family::ALL.into_iter().filter(|other| *other > family).min();
+        let end = next.map_or(Bound::Unbounded, |next| Bound::Excluded((next, Vec::new())));
+        let mut places = self.changes.range((Bound::Included((family, Vec::new())), end)).rev();
+        places.find(|(_, change)| change.is_some()).map(|((_, key), _)| key.as_slice())
+    }
+
     fn range(
         &self,
         family: Family,
@@ -109,19 +118,31 @@ pub(crate) type Visit<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlo
 pub(crate) struct View<'v> {
     engine: &'v EngineSnapshot<'v>,
     overlay: Option<&'v Overlay>,
+    meter: Option<&'v Meter>,
 }
 
 impl<'v> View<'v> {
     pub(crate) fn new(engine: &'v EngineSnapshot<'v>, overlay: Option<&'v Overlay>) -> Self {
-        Self { engine, overlay: overlay.filter(|overlay| !overlay.is_empty()) }
+        let overlay = overlay.filter(|overlay| !overlay.is_empty());
+        Self { engine, overlay, meter: None }
+    }
+
+    /// The same state; what is read of it is counted.
+    pub(crate) fn metered(self, meter: &'v Meter) -> Self {
+        Self { meter: Some(meter), ..self }
     }
 
     /// The value of a key.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        match self.overlay.and_then(|overlay| overlay.get(family, key)) {
-            Some(value) => Ok(value.map(<[u8]>::to_vec)),
-            None => self.engine.get(family, key),
+        self.count_seek()?;
+        let value = match self.overlay.and_then(|overlay| overlay.get(family, key)) {
+            Some(value) => value.map(<[u8]>::to_vec),
+            None => self.engine.get(family, key)?,
+        };
+        if let Some(value) = &value {
+            self.count_key(key, value)?;
         }
+        Ok(value)
     }
 
     /// Calls `visit` on every key in `from..to` in order, until it breaks.
@@ -132,16 +153,15 @@ impl<'v> View<'v> {
         to: Option<&[u8]>,
         visit: Visit<'_>,
     ) -> Result<()> {
+        self.count_seek()?;
         let Some(overlay) = self.overlay else {
-            return self.engine.scan(family, from, to, visit);
+            return self.scan_committed(family, from, to, visit);
         };
         let mut pending = overlay.range(family, from, to).peekable();
         let mut stopped = false;
-        self.engine.scan(family, from, to, &mut |key, value| {
+        self.scan_committed(family, from, to, &mut |key, value| {
             while let Some((own, change)) = pending.next_if(|(own, _)| *own < key) {
-                if let Some(own_value) = change
-                    && visit(own, own_value)?.is_break()
-                {
+                if self.visit_own(own, change, visit)?.is_break() {
                     stopped = true;
                     return Ok(ControlFlow::Break(()));
                 }
@@ -158,10 +178,59 @@ impl<'v> View<'v> {
             if stopped {
                 break;
             }
-            if let Some(value) = change {
-                stopped = visit(own, value)?.is_break();
-            }
+            stopped = self.visit_own(own, change, visit)?.is_break();
         }
         Ok(())
+    }
+
+    /// Calls `visit` on every committed key in `from..to` in order, until it breaks.
+    fn scan_committed(
+        &self,
+        family: Family,
+        from: &[u8],
+        to: Option<&[u8]>,
+        visit: Visit<'_>,
+    ) -> Result<()> {
+        let Some(meter) = self.meter else { return self.engine.scan(family, from, to, visit) };
+        self.engine.scan(family, from, to, &mut |key, value| {
+            meter.visited(key, value)?;
+            visit(key, value)
+        })
+    }
+
+    /// Calls `visit` on a key of the overlay, unless it is deleted.
+    fn visit_own(
+        &self,
+        key: &[u8],
+        change: Option<&[u8]>,
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        self.count_key(key, change.unwrap_or_default())?;
+        change.map_or(Ok(ControlFlow::Continue(())), |value| visit(key, value))
+    }
+
+    /// The last key of a family.
+    pub(crate) fn last_key(&self, family: Family) -> Result<Option<Vec<u8>>> {
+        self.count_seek()?;
+        let mut last =
+            self.overlay.and_then(|overlay| overlay.last_key(family)).map(<[u8]>::to_vec);
+        self.engine.scan_back(family, &mut |key, value| {
+            self.count_key(key, value)?;
+            let change = self.overlay.and_then(|overlay| overlay.get(family, key));
+            if change == Some(None) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            last = last.take().max(Some(key.to_vec()));
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(last)
+    }
+
+    fn count_seek(&self) -> Result<()> {
+        self.meter.map_or(Ok(()), Meter::sought)
+    }
+
+    fn count_key(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.meter.map_or(Ok(()), |meter| meter.visited(key, value))
     }
 }

@@ -3,15 +3,18 @@
 //! It never writes, never blocks, and gives damage back as an error.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
+use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
     Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, RelationId, Side, SystemScope,
     Time, ValidScope, VersionRecord,
 };
 use crate::key::{self, Adjacency};
+use crate::meter::Meter;
 use crate::overlay::View;
 use crate::record;
 
@@ -28,17 +31,28 @@ type VisitEdge<'v> = &'v mut dyn FnMut(&[u8], Edge) -> Result<ControlFlow<()>>;
 #[derive(Clone, Copy)]
 pub struct Reader<'r> {
     view: View<'r>,
-    catalog: &'r Catalog,
+    catalog: &'r Arc<Catalog>,
     now: Time,
 }
 
 impl<'r> Reader<'r> {
-    pub(crate) fn new(view: View<'r>, catalog: &'r Catalog, now: Time) -> Self {
+    pub(crate) fn new(view: View<'r>, catalog: &'r Arc<Catalog>, now: Time) -> Self {
         Self { view, catalog, now }
+    }
+
+    /// The same reads; what they cost is counted, and the meter's gate may end them with
+    /// [`StorageError::Stopped`].
+    pub fn metered(self, meter: &'r Meter) -> Self {
+        Self { view: self.view.metered(meter), ..self }
     }
 
     /// Names and rules.
     pub fn catalog(&self) -> &'r Catalog {
+        self.catalog
+    }
+
+    /// The same, to be held on to: as long as it is the same one, so are all names and rules.
+    pub fn shared_catalog(&self) -> &'r Arc<Catalog> {
         self.catalog
     }
 
@@ -102,7 +116,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Calls `visit` on every edge of a node on one side that the filter keeps, in order of
-    /// relation and valid_from, until it breaks.
+    /// relation and valid_from, until it breaks. What is no longer believed comes behind what is.
     pub fn edges(
         &self,
         near: NodeId,
@@ -111,22 +125,41 @@ impl<'r> Reader<'r> {
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<()> {
-        let (current, past) = match side {
-            Side::Out => (Family::Out, Family::OutPast),
-            Side::In => (Family::In, Family::InPast),
-        };
+        self.edges_after(near, side, relation, filter, None, visit)
+    }
+
+    /// Goes on with [`Self::edges`] behind the edge of `after`, wherever it was left; nothing is
+    /// held in between, and what was passed is not read again.
+    pub fn edges_after(
+        &self,
+        near: NodeId,
+        side: Side,
+        relation: Option<RelationId>,
+        filter: &EdgeFilter,
+        after: Option<&EdgeMark>,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<()> {
         let prefix = key::adjacency_prefix(near, relation);
         let to = edges_end(&prefix, relation, filter.valid);
+        let (current, past) = families_of(side);
+        let reached = after.map(|mark| mark.family);
         let mut stopped = false;
-        self.scan_edges(current, side, &prefix, to.as_deref(), filter, &mut |edge| {
-            let flow = visit(edge);
-            stopped = flow.is_break();
-            flow
-        })?;
-        if stopped || filter.system == SystemScope::Current {
-            return Ok(());
+        for family in [current, past] {
+            let passed = family == current && reached == Some(past);
+            let skipped = family == past && filter.system == SystemScope::Current;
+            if stopped || passed || skipped {
+                continue;
+            }
+            let mark = after.filter(|mark| mark.family == family);
+            // A mark of another node leads to nothing that is not of this one.
+            let from = mark.map_or(Vec::new(), EdgeMark::behind).max(prefix.clone());
+            self.scan_edges(family, side, &from, to.as_deref(), filter, &mut |edge| {
+                let flow = visit(edge);
+                stopped = flow.is_break();
+                flow
+            })?;
         }
-        self.scan_edges(past, side, &prefix, to.as_deref(), filter, visit)
+        Ok(())
     }
 
     fn scan_edges(
@@ -274,6 +307,39 @@ impl<'r> Reader<'r> {
     }
 }
 
+/// Where a read of a node's edges stands, so that it can go on there: see [`Reader::edges_after`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeMark {
+    family: Family,
+    key: Vec<u8>,
+}
+
+impl EdgeMark {
+    /// At an edge that was read on that side. If what is believed changes in between, an edge that
+    /// was read as believed may be met again as one that was.
+    pub fn of(edge: &Edge, side: Side) -> Self {
+        let [by_head, by_tail] = places(edge);
+        let (family, key) = match side {
+            Side::Out => by_head,
+            Side::In => by_tail,
+        };
+        Self { family, key }
+    }
+
+    /// The first key behind it.
+    fn behind(&self) -> Vec<u8> {
+        [&self.key[..], &[0]].concat()
+    }
+}
+
+/// What is believed, and what was.
+pub(crate) fn families_of(side: Side) -> (Family, Family) {
+    match side {
+        Side::Out => (Family::Out, Family::OutPast),
+        Side::In => (Family::In, Family::InPast),
+    }
+}
+
 pub(crate) fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {
     key.get(..key::ADJACENCY)
         .and_then(Adjacency::decode)
@@ -326,3 +392,6 @@ pub(crate) fn node_of(family: Family, key: &[u8], value: &[u8]) -> Result<NodeId
         _ => Err(StorageError::corrupt(family.name(), key, "no node id")),
     }
 }
+
+#[cfg(test)]
+mod tests;

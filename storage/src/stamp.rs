@@ -53,7 +53,7 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 move_mark(&mut rule.since, from, to);
                 *value = record::encode(&rule)?;
             }
-            Family::Meta | Family::Symbols | Family::NodeKeys => {}
+            Family::Meta | Family::Symbols | Family::NodeKeys | Family::Values => {}
         }
         Ok(())
     })

@@ -21,7 +21,7 @@ use crate::recovery;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
 /// The id of the database, also in the identity file.
@@ -162,6 +162,11 @@ impl Store {
     /// Whether it was opened for reading only.
     pub fn is_read_only(&self) -> bool {
         self.lock.is_none()
+    }
+
+    /// A number that grows with every key that is written.
+    pub fn written(&self) -> u64 {
+        self.engine.last_sequence()
     }
 
     /// The state as it stands; `wall` is what the clock on the wall says.
@@ -359,7 +364,7 @@ pub(crate) fn format_without_identity(path: &Path) -> Result<Option<u32>> {
 
 /// The database must say what the folder says. A database from before there was such a file says
 /// it alone.
-fn check_same(view: View<'_>, identity: Option<Identity>) -> Result<Identity> {
+pub(crate) fn check_same(view: View<'_>, identity: Option<Identity>) -> Result<Identity> {
     let id = view.get(Family::Meta, ID_KEY)?.and_then(|id| String::from_utf8(id).ok());
     let id = id.ok_or_else(|| lost("it has no id"))?;
     match identity {

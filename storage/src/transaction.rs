@@ -1,5 +1,6 @@
 //! Transactions and their nodes: one method per change, each filling every family it touches. Facts
-//! are in `facts`, relations in `relations`, forgetting in `forget`.
+//! are in `facts`, relations in `relations`, other definitions in `definitions`, indexes in
+//! `indexes`, forgetting in `forget`.
 //!
 //! Invariant: what a transaction has not committed, no reader sees; dropping it leaves no trace.
 //! Invariant: all its changes have one system time, and an intermediate state within it leaves no
@@ -144,7 +145,7 @@ impl<'s> Transaction<'s> {
         Ok(node)
     }
 
-    fn current_node(&self, node: NodeId) -> Result<NodeRecord> {
+    pub(crate) fn current_node(&self, node: NodeId) -> Result<NodeRecord> {
         self.reader().node(node, SystemScope::Current)?.ok_or_else(|| {
             StorageError::corrupt(Family::Nodes.name(), &key::node(node), "a key leads nowhere")
         })
@@ -173,6 +174,7 @@ impl<'s> Transaction<'s> {
         if old.as_ref() == Some(&new) {
             return Ok(());
         }
+        self.index_node(node, old.as_ref(), Some(&new));
         if let Some(old) = old.filter(|old| old.system_from != self.now) {
             let past = key::node_past(node, self.now);
             self.overlay.put(Family::NodesPast, past, record::encode(&old)?);

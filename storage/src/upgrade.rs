@@ -1,7 +1,9 @@
-//! From format 1 to format 2, in place: every record is written anew with its checksum.
+//! From an older format to this one, in place.
 //!
-//! Each step is one batch, and a record says itself how it is encoded; so after a crash the upgrade
-//! goes on where it stopped, and what it has done already stays. The format is set last.
+//! From format 1, every record is written anew with its checksum. Each step is one batch, and a record
+//! says itself how it is encoded; so after a crash the upgrade goes on where it stopped, and what it
+//! has done already stays. Format 2 lacks a family, which opening makes. The format is set last: in
+//! the database, then in the identity file.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -20,7 +22,10 @@ use crate::lock::WriterLock;
 use crate::log_scan::{self, Commit};
 use crate::overlay::{Overlay, View};
 use crate::record::{self, Decode};
-use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, format_without_identity};
+use crate::recovery;
+use crate::store::{
+    FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same, format_without_identity, lost,
+};
 
 /// Records that are written anew at once.
 const STEP: usize = 4096;
@@ -60,7 +65,8 @@ struct Version1 {
 /// it came, and upgrading it again goes on from there.
 pub fn upgrade(path: &Path) -> Result<u32> {
     check_is_database(path)?;
-    let found = match Identity::read(path)? {
+    let identity = Identity::read(path)?;
+    let found = match &identity {
         Some(identity) => identity.format,
         None => format_without_identity(path)?.unwrap_or(FORMAT),
     };
@@ -69,11 +75,32 @@ pub fn upgrade(path: &Path) -> Result<u32> {
             let _lock = WriterLock::take(path)?;
             Upgrade::begin(path)?.run()?;
         }
+        2 => {
+            let _lock = WriterLock::take(path)?;
+            from_2(path, identity)?;
+        }
         FORMAT => {}
         found => return Err(StorageError::TooNew { found, known: FORMAT }),
     }
     Store::open(path, Memory::default())?;
     Ok(found)
+}
+
+/// Sets the format of a database of format 2, whose log is looked through first.
+fn from_2(path: &Path, identity: Option<Identity>) -> Result<()> {
+    let scan = recovery::prepare(path)?;
+    let mut upgrade = Upgrade::open(path)?;
+    let last = upgrade.last.ok_or_else(|| lost("it has no commit record"))?;
+    recovery::check(&scan, last)?;
+    let snapshot = upgrade.engine.snapshot();
+    let identity = check_same(View::new(&snapshot, None), identity)?;
+    drop(snapshot);
+    let mut overlay = Overlay::default();
+    overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
+    upgrade.write(&overlay)?;
+    upgrade.engine.sync()?;
+    drop(upgrade);
+    identity.write(path)
 }
 
 /// An upgrade under way.
@@ -85,10 +112,16 @@ struct Upgrade {
 }
 
 impl Upgrade {
+    /// Begins with a database of format 1.
     fn begin(path: &Path) -> Result<Self> {
-        let engine = Engine::open(path, Memory::default())?;
+        let upgrade = Self::open(path)?;
         // The log of format 1 has no commit records; from here on there is none of it.
-        engine.flush()?;
+        upgrade.engine.flush()?;
+        Ok(upgrade)
+    }
+
+    fn open(path: &Path) -> Result<Self> {
+        let engine = Engine::open(path, Memory::default())?;
         let snapshot = engine.snapshot();
         let view = View::new(&snapshot, None);
         let (last, clock) = (read_commit(view)?, Counters::read(view)?.clock);
@@ -149,7 +182,7 @@ impl Upgrade {
         })
     }
 
-    /// The value as format 2 has it; none if it has it already.
+    /// The value as it is since format 2; none if it has it already.
     fn renewed(
         &self,
         view: View<'_>,
@@ -223,9 +256,9 @@ impl Version1 {
 mod tests {
     use super::*;
 
-    /// A database of format 1, in a folder of its own.
-    fn format_1() -> tempfile::TempDir {
-        let from = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/format1");
+    /// A database of an old format, in a folder of its own.
+    fn fixture(format: u32) -> tempfile::TempDir {
+        let from = format!("{}/../tests/data/format{format}", env!("CARGO_MANIFEST_DIR"));
         let folder = tempfile::tempdir().expect("a folder");
         for entry in std::fs::read_dir(from).expect("the fixture") {
             let path = entry.expect("an entry").path();
@@ -235,12 +268,27 @@ mod tests {
         folder
     }
 
+    /// It says how to go on, is upgraded once, and is as it must be.
+    fn assert_upgrades(folder: &Path, format: u32) {
+        let error = Store::open(folder, Memory::default()).err();
+        assert!(
+            matches!(error, Some(StorageError::TooOld { found, .. }) if found == format),
+            "{error:?}"
+        );
+        assert_eq!(super::upgrade(folder).expect("upgrades"), format);
+        assert_eq!(super::upgrade(folder).expect("is done"), FORMAT);
+        let store = Store::open(folder, Memory::default()).expect("opens");
+        let mut violations = Vec::new();
+        store.check(&mut |violation| violations.push(violation), &mut |_| {}).expect("checks");
+        assert_eq!(violations, []);
+    }
+
     #[test]
     fn an_upgrade_goes_on_where_it_stopped() {
         let families =
             [Family::Meta, Family::Nodes, Family::NodesPast, Family::Versions, Family::Vectors];
         for stopped in 0..=families.len() {
-            let folder = format_1();
+            let folder = fixture(1);
             for _ in 0..2 {
                 let mut upgrade = Upgrade::begin(folder.path()).expect("begins");
                 for family in &families[..stopped] {
@@ -248,15 +296,41 @@ mod tests {
                 }
                 // Dropped here, as by a crash: the format is still the old one.
                 drop(upgrade);
-                let error = Store::open(folder.path(), Memory::default()).err();
-                assert!(matches!(error, Some(StorageError::TooOld { found: 1, .. })));
             }
-            assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 1);
-            assert_eq!(super::upgrade(folder.path()).expect("is done"), FORMAT);
-            let store = Store::open(folder.path(), Memory::default()).expect("opens");
-            let mut violations = Vec::new();
-            store.check(&mut |violation| violations.push(violation), &mut |_| {}).expect("checks");
-            assert_eq!(violations, []);
+            assert_upgrades(folder.path(), 1);
         }
+    }
+
+    #[test]
+    fn format_2_is_upgraded_wherever_it_stopped() {
+        assert_upgrades(fixture(2).path(), 2);
+        // The family is there, and the format is the old one.
+        let folder = fixture(2);
+        drop(Upgrade::open(folder.path()).expect("opens"));
+        assert_upgrades(folder.path(), 2);
+        // The database says the new format, and the folder the old one.
+        let folder = fixture(2);
+        let identity = Identity::read(folder.path()).expect("reads").expect("is there");
+        assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 2);
+        identity.write(folder.path()).expect("writes");
+        assert_upgrades(folder.path(), 2);
+    }
+
+    #[test]
+    fn format_2_with_a_torn_log_is_upgraded_and_with_a_damaged_one_refused() {
+        let folder = fixture(2);
+        let log = folder.path().join("000004.log");
+        let bytes = std::fs::read(&log).expect("reads");
+        std::fs::write(&log, &bytes[..bytes.len() - 1]).expect("writes");
+        assert_upgrades(folder.path(), 2);
+        let folder = fixture(2);
+        let log = folder.path().join("000004.log");
+        let mut damaged = bytes;
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 0xff;
+        std::fs::write(&log, &damaged).expect("writes");
+        let error = super::upgrade(folder.path()).expect_err("is damaged");
+        assert!(matches!(error, StorageError::DamagedLog { .. }), "{error}");
+        assert_eq!(std::fs::read(&log).expect("reads"), damaged);
     }
 }

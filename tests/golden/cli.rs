@@ -309,7 +309,7 @@ fn a_shell_on_a_pipe_ends_at_the_first_error() {
     let lines: Vec<_> = text(&output.stderr).lines().collect();
     assert_eq!(lines.first(), Some(&"error: bind: nothing is bound to `q`"));
     assert_eq!(lines.get(2..4), Some(["2 |   q;", "  |   ^"].as_slice()));
-    assert_eq!(lines.last(), Some(&"stdin: the statement begins in line 3"));
+    assert_eq!(lines.last(), Some(&"stdin: line 4, in the statement that begins in line 3"));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_shell_obeys_commands_and_reads_files() {
     let output = shell(db.path(), &format!(".read {}\nRETURN 3;\n", bad.display()));
     assert_eq!(output.status.code(), Some(1));
     assert!(!text(&output.stdout).contains('2'), "{}", text(&output.stdout));
-    let place = format!("{}: the statement begins in line 2\n", bad.display());
+    let place = format!("{}: line 2\n", bad.display());
     assert!(text(&output.stderr).ends_with(&place), "{}", text(&output.stderr));
     message(&shell(db.path(), ".frobnicate\n"), 1);
     message(&shell(db.path(), ".let x\n"), 1);
@@ -450,7 +450,7 @@ fn an_export_goes_to_a_file_or_stdout_and_comes_back() {
     let stdout = engraph(&["export", arg(db.path()), "-"], "");
     let exported = std::fs::read_to_string(&file).expect("a file");
     assert_eq!(answer(&stdout), exported);
-    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":2,"), "{exported}");
+    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":3,"), "{exported}");
 
     let import = ["import", arg(&copy), "jsonl", arg(&file)];
     assert_eq!(answer(&engraph(&import, "")), "nodes 5\nrules 1\nversions of facts 5\n");
@@ -577,8 +577,8 @@ fn an_old_database_says_how_to_go_on_and_is_upgraded() {
         assert!(message(&refused, 1).ends_with(&mend), "{}", text(&refused.stderr));
     }
     let upgrade = ["upgrade", arg(db.path())];
-    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 2\n");
-    assert_eq!(answer(&engraph(&upgrade, "")), "format 2 already\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 3\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "format 3 already\n");
     assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
     message(&engraph(&["upgrade", "/no/such/db"], ""), 1);
 }

@@ -17,7 +17,7 @@ use engraph::{Family, Params, Rows, Session};
 use crate::{folder, open, table};
 
 /// What looks like a path of the repository and is none: a user's database, a key in it, a word.
-const NOT_OURS: [&str; 3] = ["my.memory/", "rule/", "I/O"];
+const NOT_OURS: [&str; 4] = ["my.memory/", "rule/", "define/", "I/O"];
 /// Endings that make a word a path.
 const ENDINGS: [&str; 4] = [".md", ".rs", ".memql", ".toml"];
 /// Where the code is.
@@ -29,7 +29,7 @@ const ONLY_IN: [(&str, &[&str]); 8] = [
     ("pest::", &["grammar/src/"]),
     ("candle_", &["src/neural/"]),
     ("tokenizers::", &["src/neural/"]),
-    ("Timestamp::now", &["src/time.rs"]),
+    ("Timestamp::now", &["src/time/mod.rs"]),
     ("SystemTime::now", &[]),
     ("engraph_grammar::", &["src/", "grammar/src/lib.rs"]),
 ];

@@ -9,6 +9,7 @@ mod model;
 mod naive;
 mod scripts;
 mod shared_data;
+mod shell;
 mod whole;
 
 use std::fmt::Write as _;

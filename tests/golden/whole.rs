@@ -295,7 +295,7 @@ fn a_file_that_was_changed_is_refused_with_the_line() {
         (r#"{"node":{"id":1,"#, r#"{"nod":{"id":1,"#, "unknown variant `nod`"),
         (r#"{"end":{"lines":7"#, r#"{"end":{"lines":9"#, "7 lines are before it, and it says 9"),
         (r#"{"engraph_export":1"#, r#"{"engraph_export":2"#, "a newer version of Engraph wrote it"),
-        (r#""format":2"#, r#""format":99"#, "a newer version of Engraph wrote it"),
+        (r#""format":3"#, r#""format":99"#, "a newer version of Engraph wrote it"),
     ] {
         // Without the hash the reason is found even if the change is meant.
         let keeps_hash = reason == "another SHA-256";
@@ -364,10 +364,11 @@ fn a_backup_is_a_database_and_restores_one() {
     assert!(matches!(error, Error::Storage(StorageError::Exists { .. })), "{error}");
 }
 
-/// A copy of the database of format 1.
-fn format_1() -> tempfile::TempDir {
+/// A copy of a database of an old format.
+fn old(format: u32) -> tempfile::TempDir {
     let folder = folder();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format1");
+    let name = format!("tests/data/format{format}");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     for entry in std::fs::read_dir(from).expect("readable") {
         let path = entry.expect("readable").path();
         let name = path.file_name().expect("a name");
@@ -391,22 +392,48 @@ fn data_files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn format_1_is_refused_with_the_mend_and_left_as_it_is() {
-    let folder = format_1();
-    let before = data_files(folder.path());
-    let open = [Engraph::open(folder.path()), Options::new().open_read_only(folder.path())];
-    for opened in open {
-        let error = opened.err().expect("is too old");
-        assert!(matches!(error, Error::Storage(StorageError::TooOld { found: 1, .. })), "{error}");
-        let mend = format!("`engraph upgrade {}`", folder.path().display());
-        assert!(error.to_string().ends_with(&mend), "{error}");
+fn an_old_format_is_refused_with_the_mend_and_left_as_it_is() {
+    for format in 1..engraph::FORMAT {
+        let folder = old(format);
+        let before = data_files(folder.path());
+        let open = [Engraph::open(folder.path()), Options::new().open_read_only(folder.path())];
+        for opened in open {
+            let error = opened.err().expect("is too old");
+            let is_too_old = matches!(
+                error,
+                Error::Storage(StorageError::TooOld { found, .. }) if found == format
+            );
+            assert!(is_too_old, "{error}");
+            let mend = format!("`engraph upgrade {}`", folder.path().display());
+            assert!(error.to_string().ends_with(&mend), "{error}");
+        }
+        assert_eq!(data_files(folder.path()), before);
     }
-    assert_eq!(data_files(folder.path()), before);
+}
+
+#[test]
+fn format_2_is_upgraded_with_all_it_says() {
+    let folder = old(2);
+    assert_eq!(upgrade(folder.path()).expect("upgrades"), 2);
+    assert_eq!(upgrade(folder.path()).expect("is done"), engraph::FORMAT);
+    let db = open(folder.path());
+    assert_eq!(violations(&db), []);
+    let json = |text: &str| db.query(text, ()).expect(text).to_json();
+    let homes = "MATCH (n:Person 'Nori')-[f:lives_in]->(c) FOR VALID_TIME ALL \
+                 RETURN c.key AS c, n.age AS age, f.valid_to AS e ORDER BY f.valid_from";
+    assert_eq!(
+        json(homes),
+        r#"[{"c":"Lisbon","age":32,"e":"2025-06-14T00:00:00Z"},{"c":"Porto","age":32,"e":null}]"#
+    );
+    let wed = "MATCH (n:Person 'Tomas')-[f:married_to]->(m) \
+               RETURN n.age AS age, m.key AS m, f.confidence AS c";
+    assert_eq!(json(wed), r#"[{"age":33.5,"m":"Nora","c":0.9}]"#);
+    assert_comes_back(&db, crate::folder().path(), &Value::Null);
 }
 
 #[test]
 fn format_1_is_upgraded_with_all_it_says() {
-    let folder = format_1();
+    let folder = old(1);
     assert_eq!(upgrade(folder.path()).expect("upgrades"), 1);
     assert_eq!(upgrade(folder.path()).expect("is done"), engraph::FORMAT);
     let db = open(folder.path());
@@ -451,7 +478,7 @@ fn a_database_from_the_future_is_refused() {
     drop(open(folder.path()));
     let id = folder.path().join("engraph.id");
     let text = std::fs::read_to_string(&id).expect("reads");
-    std::fs::write(&id, text.replace("format 2", "format 99")).expect("writes");
+    std::fs::write(&id, text.replace("format 3", "format 99")).expect("writes");
     let errors = [
         Engraph::open(folder.path()).err(),
         Options::new().open_read_only(folder.path()).err(),

@@ -1,5 +1,6 @@
 //! Expressions: operators by binding strength, literals, strings.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use pest::iterators::Pair;
@@ -14,7 +15,8 @@ use crate::ast::{
 };
 use crate::error::SyntaxError;
 
-/// The longest chain of operators in one expression; chains of `AND` or of `OR` count once.
+/// The deepest nesting of operators, through brackets and inner queries; chains of `AND` or of `OR`
+/// count once.
 pub(crate) const DEPTH_MAX: usize = 256;
 
 /// Binding strength, the weakest first.
@@ -77,19 +79,20 @@ struct Deep {
 impl Deep {
     fn new(kind: ExprKind, span: Span, depth: usize) -> Result<Self> {
         if depth > DEPTH_MAX {
-            let message = format!("operators nest deeper than the limit of {DEPTH_MAX}");
-            return Err(SyntaxError::new(message, span.start, span.end));
+            return Err(too_deep(span));
         }
         Ok(Self { expr: Expr { kind, span }, depth, last: None })
     }
 }
 
+pub(super) fn too_deep(at: Span) -> SyntaxError {
+    let message = format!("operators nest deeper than the limit of {DEPTH_MAX}");
+    SyntaxError::new(message, at.start, at.end)
+}
+
 fn deep(pair: Pair<'_, Rule>) -> Result<Deep> {
-    let whole = span(&pair);
-    // The climb descends once per prefix, before any depth is known.
-    if longest_prefix(&pair) > DEPTH_MAX {
-        let message = format!("operators nest deeper than the limit of {DEPTH_MAX}");
-        return Err(SyntaxError::new(message, whole.start, whole.end));
+    if steepest(&pair) > DEPTH_MAX {
+        return Err(too_deep(span(&pair)));
     }
     OPERATORS
         .map_primary(primary)
@@ -99,18 +102,20 @@ fn deep(pair: Pair<'_, Rule>) -> Result<Deep> {
         .parse(pair.into_inner())
 }
 
-fn longest_prefix(pair: &Pair<'_, Rule>) -> usize {
-    let mut longest = 0;
+/// How far the climb may descend before any depth is known: once per prefix and per `^`, until a
+/// logical operator, which binds weaker than they all.
+fn steepest(pair: &Pair<'_, Rule>) -> usize {
+    let mut steepest = 0;
     let mut run = 0;
     for pair in pair.clone().into_inner() {
-        run = if matches!(pair.as_rule(), Rule::not | Rule::negative | Rule::positive) {
-            run + 1
-        } else {
-            0
-        };
-        longest = longest.max(run);
+        match pair.as_rule() {
+            Rule::not | Rule::negative | Rule::positive | Rule::power => run += 1,
+            Rule::and | Rule::or | Rule::xor => run = 0,
+            _ => {}
+        }
+        steepest = steepest.max(run);
     }
-    longest
+    steepest
 }
 
 fn primary(pair: Pair<'_, Rule>) -> Result<Deep> {
@@ -241,29 +246,25 @@ fn is_comparison(op: BinaryOp) -> bool {
     matches!(op, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
 }
 
-/// A comparison; behind another one without brackets, both must hold: `a < b < c`.
+/// A comparison; behind another one without brackets, both must hold: `a < b < c`, which is flat.
 fn compared(op: BinaryOp, left: Deep, right: Deep, at: Span) -> Result<Deep> {
-    let depth = left.depth.max(right.depth) + 1;
     let last = Some(right.expr.clone());
     let compare = |operand: Expr, right: Expr, span: Span| Expr {
         kind: ExprKind::Binary(op, Box::new(operand), Box::new(right)),
         span,
     };
-    let kind = match left.last {
-        None => compare(left.expr, right.expr, at).kind,
-        Some(operand) => {
-            let span = Span { start: operand.span.start, end: at.end };
-            let next = compare(operand, right.expr, span);
-            match left.expr.kind {
-                ExprKind::And(mut parts) => {
-                    parts.push(next);
-                    ExprKind::And(parts)
-                }
-                kind => ExprKind::And(vec![Expr { kind, span: left.expr.span }, next]),
-            }
-        }
+    let Some(operand) = left.last else {
+        let depth = left.depth.max(right.depth) + 1;
+        return Ok(Deep { last, ..Deep::new(compare(left.expr, right.expr, at).kind, at, depth)? });
     };
-    Ok(Deep { last, ..Deep::new(kind, at, depth + 1)? })
+    let span = Span { start: operand.span.start, end: at.end };
+    let next = compare(operand, right.expr, span);
+    let (mut parts, depth) = match left.expr.kind {
+        ExprKind::And(parts) => (parts, left.depth),
+        kind => (vec![Expr { kind, span: left.expr.span }], left.depth + 1),
+    };
+    parts.push(next);
+    Ok(Deep { last, ..Deep::new(ExprKind::And(parts), at, depth.max(right.depth + 2))? })
 }
 
 /// `a AND b AND c` as one flat node.
@@ -452,12 +453,13 @@ pub(crate) fn map(pair: Pair<'_, Rule>) -> Result<Vec<(Name, Expr)>> {
 
 fn entries(pair: Pair<'_, Rule>) -> Result<(Vec<(Name, Expr)>, usize)> {
     let mut depth = 0;
+    let mut keys = BTreeSet::new();
     let mut entries: Vec<(Name, Expr)> = Vec::new();
     for entry in children(pair) {
         let at = span(&entry);
         let mut parts = children(entry);
         let key = name(next(&mut parts, at)?)?;
-        if entries.iter().any(|(other, _)| other.text == key.text) {
+        if !keys.insert(key.text.clone()) {
             let message = format!("`{}` is said twice", key.text);
             return Err(SyntaxError::new(message, key.span.start, key.span.end));
         }

@@ -11,8 +11,11 @@ use pest::Parser as _;
 use pest::iterators::Pair;
 use pest_derive::Parser;
 
-use crate::ast::{Amount, AmountKind, Explain, Name, Show, Span, Statement, StatementKind, Times};
+use crate::ast::{
+    Amount, AmountKind, Explain, Expr, Name, Show, Span, Statement, StatementKind, Times,
+};
 use crate::error::SyntaxError;
+use crate::walk::{self, Visit};
 use crate::words::{keyword_text, syntax_error};
 use define::{
     alias, define_index, define_recipe, define_relation, define_rule, dropped, observe, remember,
@@ -33,8 +36,37 @@ pub(crate) fn script(text: &str) -> Result<Vec<Statement>> {
     pairs
         .flat_map(Pair::into_inner)
         .filter(|pair| pair.as_rule() != Rule::EOI)
-        .map(statement)
+        .map(|pair| shallow(statement(pair)?))
         .collect()
+}
+
+/// The statement, unless its expressions nest too deep, those of the queries within them included:
+/// whoever walks the tree descends once per level.
+fn shallow(mut statement: Statement) -> Result<Statement> {
+    let mut levels = Levels { open: 0, too_deep: None };
+    levels.statement(&mut statement);
+    match levels.too_deep {
+        Some(at) => Err(expr::too_deep(at)),
+        None => Ok(statement),
+    }
+}
+
+/// How many expressions are open.
+struct Levels {
+    open: usize,
+    too_deep: Option<Span>,
+}
+
+impl Visit for Levels {
+    fn expr(&mut self, expr: &mut Expr) {
+        if self.open == expr::DEPTH_MAX {
+            self.too_deep = Some(expr.span);
+            return;
+        }
+        self.open += 1;
+        walk::expr(self, expr);
+        self.open -= 1;
+    }
 }
 
 fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
@@ -97,9 +129,10 @@ pub(crate) fn amount(pair: Pair<'_, Rule>) -> Result<Amount> {
 pub(crate) fn name(pair: Pair<'_, Rule>) -> Result<Name> {
     match pair.as_rule() {
         Rule::variable | Rule::name | Rule::quoted_name | Rule::function_name => name(only(pair)?),
-        Rule::plain_name | Rule::quoted_part | Rule::dotted_name => {
+        Rule::plain_name | Rule::dotted_name => {
             Ok(Name { text: pair.as_str().to_owned(), span: span(&pair) })
         }
+        Rule::quoted_part => Ok(Name { text: pair.as_str().replace("``", "`"), span: span(&pair) }),
         Rule::string => Ok(Name { span: span(&pair), text: string(pair)? }),
         _ => Err(unexpected(&pair)),
     }

@@ -8,9 +8,9 @@ use super::{
     Result, Rule, amount, children, incomplete, name, next, once, only, says, span, unexpected,
 };
 use crate::ast::{
-    Amount, Beam, Clause, Expr, IntentFilter, Match, Name, Ordering, Pipeline, ProcedureCall,
-    Query, QueryEnd, Recall, Return, ReturnItem, Search, SortItem, Span, Subquery, SystemTime,
-    Times, Union, Unwind, ValidTime, ValidTimeKind, With,
+    Amount, Beam, Clause, Expr, ExprKind, IntentFilter, Match, Name, Ordering, Pipeline,
+    ProcedureCall, Query, QueryEnd, Recall, Return, ReturnItem, Search, SortItem, Span, Subquery,
+    SystemTime, Times, Union, Unwind, ValidTime, ValidTimeKind, With,
 };
 use crate::error::SyntaxError;
 
@@ -224,7 +224,7 @@ fn with_clause(pair: Pair<'_, Rule>) -> Result<With> {
     let columns = columns(next(&mut parts, whole)?)?;
     for item in &columns.items {
         let at = item.expr.span;
-        if !item.named && !matches!(item.expr.kind, crate::ast::ExprKind::Variable(_)) {
+        if !item.named && !matches!(item.expr.kind, ExprKind::Variable(_)) {
             return Err(SyntaxError::new("a column of WITH has a name", at.start, at.end)
                 .help("name it with AS, so that what follows can ask for it"));
         }
@@ -373,10 +373,12 @@ pub(super) fn return_item(pair: Pair<'_, Rule>) -> Result<ReturnItem> {
     let value = next(&mut parts, whole)?;
     let text = value.as_str().trim().to_owned();
     let expr = expression(value)?;
-    Ok(match parts.next() {
-        Some(alias) => ReturnItem { expr, name: name(alias)?.text, named: true },
-        None => ReturnItem { expr, name: text, named: false },
-    })
+    let (name, named) = match (parts.next(), &expr.kind) {
+        (Some(alias), _) => (name(alias)?.text, true),
+        (None, ExprKind::Variable(variable)) => (variable.clone(), false),
+        (None, _) => (text, false),
+    };
+    Ok(ReturnItem { expr, name, named })
 }
 
 fn sort_item(pair: Pair<'_, Rule>) -> Result<SortItem> {

@@ -1,4 +1,4 @@
-//! Nodes, their keys, their history and their embeddings.
+//! Nodes, their keys, their history, their embeddings and the indexes of their properties.
 
 use std::ops::ControlFlow;
 
@@ -9,6 +9,7 @@ use crate::graph::{Interval, LabelId, NodeId, NodeRecord, Time};
 use crate::key;
 use crate::reader::{is_alias, node_of};
 use crate::record;
+use crate::values;
 
 impl Check<'_> {
     pub(super) fn node(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
@@ -39,6 +40,13 @@ impl Check<'_> {
             };
             if !leads_here {
                 return Ok(Err(("I4", format!("the name '{name}' does not lead to it"))));
+            }
+        }
+        for index in self.catalog.indexes() {
+            if let Some(place) = index.key(node, &record)
+                && self.view.get(Family::Values, &place)?.is_none()
+            {
+                return Ok(Err(("I5", format!("the index '{}' does not hold it", index.name))));
             }
         }
         Ok(Ok(()))
@@ -98,6 +106,22 @@ impl Check<'_> {
         Ok(match known && label == Some(record.label) {
             true => Ok(()),
             false => wrong("I4", "the node does not have that name"),
+        })
+    }
+
+    pub(super) fn value(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let Some((label, property, node)) = values::parts(key).filter(|_| value.is_empty()) else {
+            return Ok(wrong("D", "no label, property, value and node"));
+        };
+        let mut indexes = self.catalog.indexes();
+        let Some(index) = indexes.find(|index| (index.label, index.property) == (label, property))
+        else {
+            return Ok(wrong("I5", "there is no such index"));
+        };
+        let place = self.node_now(node)?.and_then(|record| index.key(node, &record));
+        Ok(match place.as_deref() == Some(key) {
+            true => Ok(()),
+            false => wrong("I5", "the node does not have that value"),
         })
     }
 

@@ -6,7 +6,8 @@ use super::*;
 use crate::commit::Durability;
 use crate::engine::Memory;
 use crate::graph::{
-    Belief, Cardinality, FactId, Intent, Interval, RelationRule, Value, VersionRecord,
+    Belief, Cardinality, FactId, Intent, Interval, LabelId, PropertyId, RecipeDefinition,
+    RelationRule, RuleDefinition, Value, VersionRecord,
 };
 use crate::overlay::Overlay;
 use crate::transaction::Transaction;
@@ -19,7 +20,12 @@ fn filled() -> (tempfile::TempDir, Store) {
     commit(&store, |transaction| {
         transaction.define_relation("lives_in", one)?;
         let wed = transaction.relation("wed")?;
-        transaction.define_relation("wed", RelationRule { mirror: Some(wed), ..one })
+        transaction.define_relation("wed", RelationRule { mirror: Some(wed), ..one })?;
+        let (name, body, head) = ("r".to_owned(), "(a)".to_owned(), "(b)".to_owned());
+        transaction.define_rule(RuleDefinition { name, body, head, confidence: 0.5 })?;
+        let (name, text) = ("c".to_owned(), "RETURN 1".to_owned());
+        transaction.define_recipe(RecipeDefinition { name, parameters: Vec::new(), text })?;
+        transaction.define_index("by_age", "Person", "age")
     });
     for round in 0..12 {
         commit(&store, |transaction| {
@@ -134,8 +140,11 @@ fn a_byte_that_is_changed_is_found() {
             continue;
         }
         let mut changed = value.clone();
-        let at = index * 7 % changed.len();
-        changed[at] ^= 1 << (index % 8);
+        let at = index * 7 % changed.len().max(1);
+        match changed.get_mut(at) {
+            Some(byte) => *byte ^= 1 << (index % 8),
+            None => changed.push(0),
+        }
         put(&store, family, &key, Some(changed));
         let mut found = 0;
         let checked = store.check(&mut |_| found += 1, &mut |_| {});
@@ -190,6 +199,62 @@ fn two_tails_at_once_are_found() {
     transaction.commit(Durability::Buffered, 0).expect("commits");
     let found = violations(&store);
     assert!(!found.is_empty() && found.iter().all(|violation| violation.invariant == "I1"));
+}
+
+#[test]
+fn an_index_that_says_something_else_is_found() {
+    let (_folder, store) = filled();
+    let invariants = || {
+        let found = violations(&store);
+        found.iter().map(|v| (v.invariant, v.family)).collect::<Vec<_>>()
+    };
+    let keys = everything(&store).into_iter().filter(|(family, ..)| *family == Family::Values);
+    let keys: Vec<Vec<u8>> = keys.map(|(_, key, _)| key).collect();
+    assert_eq!(keys.len(), 5, "one for each person with an age");
+    for key in keys {
+        put(&store, Family::Values, &key, None);
+        assert_eq!(invariants(), [("I5", "nodes")]);
+        // A byte of the label, the property, the value or the node is another one.
+        for at in [3, 7, 12, key.len() - 1] {
+            let mut other = key.clone();
+            other[at] ^= 0x40;
+            put(&store, Family::Values, &other, Some(Vec::new()));
+            assert_eq!(invariants(), [("I5", "nodes"), ("I5", "values")], "byte {at}");
+            put(&store, Family::Values, &other, None);
+        }
+        put(&store, Family::Values, &key, Some(Vec::new()));
+    }
+    assert_eq!(invariants(), []);
+    put(&store, Family::Values, &[0; 15], Some(Vec::new()));
+    assert_eq!(invariants(), [("D", "values")]);
+}
+
+#[test]
+fn a_definition_that_cannot_be_is_found() {
+    let (_folder, store) = filled();
+    let index = |name: &str, label, property| {
+        let (label, property) = (LabelId(label), PropertyId(property));
+        Definition::Index(IndexDefinition { name: name.to_owned(), label, property })
+    };
+    let sure = RuleDefinition {
+        name: "sure".to_owned(),
+        body: String::new(),
+        head: String::new(),
+        confidence: 2.0,
+    };
+    for (definition, expected) in [
+        (index("nowhere", 9, 0), vec!["I4"]),
+        (index("nothing", 0, 9), vec!["I4"]),
+        (index("twin", 0, 0), vec!["I5", "I5"]),
+        (index("empty", 1, 0), vec![]),
+        (Definition::Rule(sure), vec!["I4"]),
+    ] {
+        let (key, value) = definition.entry().expect("encodes");
+        put(&store, Family::Meta, &key, Some(value));
+        let found: Vec<&str> = violations(&store).iter().map(|v| v.invariant).collect();
+        assert_eq!(found, expected, "{definition:?}");
+        put(&store, Family::Meta, &key, None);
+    }
 }
 
 /// The parts of a key or value in the docs: how many bytes, and whether more may follow.

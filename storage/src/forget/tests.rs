@@ -84,6 +84,9 @@ fn remember(store: &Store, marks: &Marks) -> NodeId {
     let key = marks.of("key");
     let mut subject = NodeId(0);
     commit(&mut |transaction| {
+        if transaction.reader().catalog().indexes().next().is_none() {
+            transaction.define_index("by_text", "Turn", "text")?;
+        }
         subject = transaction.put_node("Turn", &key, &properties("text", marks.of("past")))?;
         transaction.put_alias(subject, &marks.of("alias"))?;
         transaction.put_vector(subject, "model", &marks.vector())

@@ -1,12 +1,26 @@
-//! Instants: text to microseconds and back.
+//! Instants, text to microseconds and back; durations, periods and phrases of time.
 //!
+//! Pure arithmetic in UTC: nothing here knows of expressions, plans or the disk.
 //! [`wall`] is the one place that reads the clock; it is called by `database`, `session` and
 //! `import`, once per statement or batch, and by nothing below them.
+
+mod duration;
+mod field;
+mod period;
+mod phrase;
 
 use engraph_storage::graph::{Interval, Time};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+
+#[expect(unused_imports, reason = "called by the functions of MemQL")]
+pub(crate) use self::{
+    duration::Duration,
+    field::{FIELDS, field, truncate},
+    period::{Allen, PeriodPredicate, contains_instant},
+    phrase::{find, when},
+};
 
 /// How an instant may be written.
 pub(crate) const FORMS: &str =
@@ -43,6 +57,12 @@ pub(crate) fn from_date(date: Date) -> Option<Time> {
 pub(crate) fn from_civil(date_time: DateTime) -> Option<Time> {
     let zoned = date_time.to_zoned(TimeZone::UTC).ok()?;
     Some(zoned.timestamp().as_microsecond())
+}
+
+/// The date and time of day of an instant, UTC; none outside the years -9999 to 9999.
+fn civil(time: Time) -> Option<DateTime> {
+    let instant = Timestamp::from_microsecond(time).ok()?;
+    Some(instant.to_zoned(TimeZone::UTC).datetime())
 }
 
 /// The instant by RFC 3339 in UTC; open ends are none.

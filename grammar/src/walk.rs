@@ -1,0 +1,325 @@
+//! Walks the tree: a visitor overrides what it wants to see, the rest is passed through.
+//!
+//! Visitors may change what they see. This module knows no meaning, only where things are.
+
+use crate::ast::{
+    Amount, Clause, Expr, ExprKind, FactPattern, Match, Name, NodePattern, Ordering, PathPattern,
+    PathSearch, Pipeline, ProcedureCall, Query, QueryEnd, RelationPattern, Remember, Return,
+    ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
+};
+
+/// What sees the parts of a tree.
+pub(crate) trait Visit: Sized {
+    /// Sees where something stands.
+    fn span(&mut self, _: &mut Span) {}
+
+    /// Sees a column, after what is in it.
+    fn item(&mut self, _: &mut ReturnItem) {}
+
+    /// Sees an expression, and goes on into it with [`expr`].
+    fn expr(&mut self, e: &mut Expr) {
+        expr(self, e);
+    }
+
+    /// Sees a statement and everything in it.
+    fn statement(&mut self, s: &mut Statement) {
+        self.span(&mut s.span);
+        statement(self, &mut s.kind);
+    }
+}
+
+fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
+    match kind {
+        StatementKind::Query(q) => query(v, q),
+        StatementKind::Explain(explain) => query(v, &mut explain.query),
+        StatementKind::DefineRelation(define) => {
+            v.span(&mut define.name.span);
+            names(v, define.intent.iter_mut().chain(&mut define.policy).chain(&mut define.inverse));
+            exprs(v, &mut define.threshold);
+        }
+        StatementKind::DefineRule(define) => {
+            v.span(&mut define.span);
+            names(v, &mut define.name);
+            rule_path(v, &mut define.body);
+            rule_path(v, &mut define.head);
+            exprs(v, &mut define.confidence);
+        }
+        StatementKind::DefineRecipe(define) => {
+            v.span(&mut define.name.span);
+            query(v, &mut define.query);
+        }
+        StatementKind::DefineIndex(define) => {
+            names(v, &mut define.name);
+            names(v, [&mut define.label, &mut define.property]);
+        }
+        StatementKind::Drop(drop) => v.span(&mut drop.name.span),
+        StatementKind::Show(show) => {
+            v.span(&mut show.what.span);
+            names(v, &mut show.name);
+        }
+        StatementKind::Remember(new) => remember(v, new),
+        StatementKind::Alias(alias) => {
+            v.expr(&mut alias.alias);
+            node(v, &mut alias.node);
+        }
+        StatementKind::Observe(observe) => {
+            v.span(&mut observe.turn_span);
+            v.expr(&mut observe.session);
+            entries(v, &mut observe.turn);
+        }
+        StatementKind::SessionSet(set) => times(v, set),
+        StatementKind::Begin | StatementKind::Commit | StatementKind::Rollback => {}
+    }
+}
+
+fn remember(v: &mut impl Visit, new: &mut Remember) {
+    node(v, &mut new.head);
+    if let Some(FactPattern { relation, properties, tail }) = &mut new.fact {
+        v.span(&mut relation.span);
+        entries(v, properties);
+        node(v, tail);
+    }
+    names(v, &mut new.intent);
+    exprs(v, new.valid_from.iter_mut().chain(&mut new.valid_to).chain(&mut new.confidence));
+    exprs(v, &mut new.sources);
+}
+
+fn query(v: &mut impl Visit, query: &mut Query) {
+    v.span(&mut query.span);
+    times(v, &mut query.times);
+    pipeline(v, &mut query.pipeline);
+    for union in &mut query.unions {
+        v.span(&mut union.span);
+        pipeline(v, &mut union.pipeline);
+    }
+}
+
+fn pipeline(v: &mut impl Visit, pipeline: &mut Pipeline) {
+    v.span(&mut pipeline.span);
+    for one in &mut pipeline.clauses {
+        clause(v, one);
+    }
+    match &mut pipeline.end {
+        Some(QueryEnd::Return(clause)) => columns(v, clause),
+        Some(QueryEnd::Retract(list) | QueryEnd::Forget(list)) => names(v, list),
+        Some(QueryEnd::Confirm { names: list, by } | QueryEnd::Doubt { names: list, by }) => {
+            names(v, list);
+            v.expr(by);
+        }
+        None => {}
+    }
+}
+
+fn clause(v: &mut impl Visit, clause: &mut Clause) {
+    match clause {
+        Clause::Match(matched) => match_clause(v, matched),
+        Clause::Search(found) => search(v, found),
+        Clause::With(with) => {
+            v.span(&mut with.span);
+            columns(v, &mut with.columns);
+            exprs(v, &mut with.condition);
+        }
+        Clause::Let(items) => entries(v, items),
+        Clause::Filter(condition) => v.expr(condition),
+        Clause::Unwind(unwind) => {
+            v.expr(&mut unwind.list);
+            v.span(&mut unwind.variable.span);
+        }
+        Clause::Order(order) => ordering(v, order),
+        Clause::Call(call) => procedure(v, call),
+        Clause::Subquery(call) => {
+            v.span(&mut call.span);
+            names(v, call.imports.iter_mut().flatten());
+            query(v, &mut call.query);
+        }
+        Clause::Recall(call) => {
+            v.span(&mut call.span);
+            v.expr(&mut call.question);
+            v.span(&mut call.recipe.span);
+            entries(v, &mut call.parameters);
+        }
+    }
+}
+
+fn match_clause(v: &mut impl Visit, matched: &mut Match) {
+    v.span(&mut matched.span);
+    for pattern in &mut matched.patterns {
+        path(v, pattern);
+    }
+    if let Some(beam) = &mut matched.beam {
+        amounts(v, [&mut beam.width].into_iter().chain(&mut beam.expand));
+        v.expr(&mut beam.score);
+    }
+    times(v, &mut matched.times);
+    exprs(v, &mut matched.confidence);
+    exprs(v, matched.intent.as_mut().map(|filter| &mut filter.intent));
+    exprs(v, &mut matched.condition);
+}
+
+fn search(v: &mut impl Visit, found: &mut Search) {
+    v.span(&mut found.span);
+    v.span(&mut found.variable.span);
+    names(v, &mut found.labels);
+    v.expr(&mut found.query);
+    amounts(v, [&mut found.top]);
+    times(v, &mut found.times);
+    exprs(v, &mut found.condition);
+}
+
+fn procedure(v: &mut impl Visit, call: &mut ProcedureCall) {
+    v.span(&mut call.span);
+    v.span(&mut call.procedure.span);
+    exprs(v, &mut call.arguments);
+    for (column, shown) in &mut call.yields {
+        names(v, [column, shown]);
+    }
+    exprs(v, &mut call.condition);
+}
+
+fn columns(v: &mut impl Visit, columns: &mut Return) {
+    for item in &mut columns.items {
+        v.expr(&mut item.expr);
+        v.item(item);
+    }
+    ordering(v, &mut columns.ordering);
+}
+
+fn ordering(v: &mut impl Visit, order: &mut Ordering) {
+    exprs(v, order.keys.iter_mut().map(|key| &mut key.expr));
+    amounts(v, order.skip.iter_mut().chain(&mut order.limit));
+}
+
+fn times(v: &mut impl Visit, times: &mut Times) {
+    if let Some(valid) = &mut times.valid {
+        v.span(&mut valid.span);
+        match &mut valid.kind {
+            ValidTimeKind::AsOf(at) => v.expr(at),
+            ValidTimeKind::From(from, to) | ValidTimeKind::Between(from, to) => {
+                exprs(v, [from, to]);
+            }
+            ValidTimeKind::All => {}
+        }
+    }
+    if let Some(system) = &mut times.system {
+        v.span(&mut system.span);
+        exprs(v, &mut system.as_of);
+    }
+}
+
+fn path(v: &mut impl Visit, path: &mut PathPattern) {
+    v.span(&mut path.span);
+    names(v, &mut path.variable);
+    match &mut path.search {
+        Some(PathSearch::Cheapest(count, cost)) => {
+            amounts(v, [count]);
+            v.expr(cost);
+        }
+        Some(PathSearch::Any(count) | PathSearch::Shortest(count) | PathSearch::Groups(count)) => {
+            amounts(v, [count]);
+        }
+        Some(PathSearch::All) | None => {}
+    }
+    node(v, &mut path.start);
+    for (link, end) in &mut path.steps {
+        relation(v, link);
+        node(v, end);
+    }
+}
+
+fn node(v: &mut impl Visit, node: &mut NodePattern) {
+    v.span(&mut node.span);
+    names(v, &mut node.variable);
+    names(v, &mut node.labels);
+    exprs(v, &mut node.key);
+    entries(v, &mut node.properties);
+    exprs(v, node.condition.as_deref_mut());
+}
+
+fn relation(v: &mut impl Visit, link: &mut RelationPattern) {
+    v.span(&mut link.span);
+    names(v, &mut link.variable);
+    names(v, &mut link.relations);
+    entries(v, &mut link.properties);
+    exprs(v, link.condition.as_deref_mut());
+}
+
+fn rule_path(v: &mut impl Visit, path: &mut RulePath) {
+    v.span(&mut path.span);
+    rule_node(v, &mut path.start);
+    for (relation, _, end) in &mut path.steps {
+        v.span(&mut relation.span);
+        rule_node(v, end);
+    }
+}
+
+fn rule_node(v: &mut impl Visit, node: &mut RuleNode) {
+    v.span(&mut node.variable.span);
+    names(v, &mut node.labels);
+}
+
+/// Goes into an expression.
+pub(crate) fn expr(v: &mut impl Visit, expr: &mut Expr) {
+    v.span(&mut expr.span);
+    match &mut expr.kind {
+        ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Variable(_) => {}
+        ExprKind::Property(of, name) => {
+            v.expr(of);
+            v.span(&mut name.span);
+        }
+        ExprKind::Unary(_, of) => v.expr(of),
+        ExprKind::HasLabel(of, labels) => {
+            v.expr(of);
+            names(v, labels);
+        }
+        ExprKind::Index(left, right) | ExprKind::Binary(_, left, right) => {
+            v.expr(left);
+            v.expr(right);
+        }
+        ExprKind::Slice(of, from, to) => {
+            v.expr(of);
+            exprs(v, from.as_deref_mut().into_iter().chain(to.as_deref_mut()));
+        }
+        ExprKind::Call(call) => {
+            v.span(&mut call.function.span);
+            exprs(v, &mut call.arguments);
+        }
+        ExprKind::And(parts) | ExprKind::Or(parts) | ExprKind::List(parts) => exprs(v, parts),
+        ExprKind::Map(map) => entries(v, map),
+        ExprKind::Case(case) => {
+            exprs(v, case.operand.as_deref_mut());
+            exprs(v, case.branches.iter_mut().flat_map(|(when, then)| [when, then]));
+            exprs(v, case.otherwise.as_deref_mut());
+        }
+        ExprKind::Exists(inner) | ExprKind::Count(inner) | ExprKind::Collect(inner) => {
+            query(v, inner);
+        }
+        ExprKind::Comprehension(each) | ExprKind::Quantified(_, each) => {
+            v.span(&mut each.variable.span);
+            v.expr(&mut each.list);
+            exprs(v, each.condition.iter_mut().chain(&mut each.item));
+        }
+        ExprKind::Reduce(fold) => {
+            names(v, [&mut fold.total, &mut fold.variable]);
+            exprs(v, [&mut fold.first, &mut fold.list, &mut fold.next]);
+        }
+    }
+}
+
+fn exprs<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut Expr>) {
+    all.into_iter().for_each(|e| v.expr(e));
+}
+
+fn entries(v: &mut impl Visit, all: &mut [(Name, Expr)]) {
+    for (name, value) in all {
+        v.span(&mut name.span);
+        v.expr(value);
+    }
+}
+
+fn names<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut Name>) {
+    all.into_iter().for_each(|name| v.span(&mut name.span));
+}
+
+fn amounts<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut Amount>) {
+    all.into_iter().for_each(|amount| v.span(&mut amount.span));
+}

@@ -1,0 +1,230 @@
+//! The clauses between the patterns: `WITH`, `LET`, `UNWIND`, orders, subqueries and recipes.
+
+use engraph_grammar::ast;
+use engraph_grammar::closest;
+
+use crate::bind::scope::Kind;
+use crate::bind::{Binder, Column, Place};
+use crate::error::{Diagnostic, Error, Result};
+use crate::plan::expr::{Answer, Expr, ExprKind, Slot, Subquery};
+use crate::plan::{Cut, LogicalPlan, SortKey};
+
+impl Binder<'_> {
+    pub(super) fn with(&mut self, plan: LogicalPlan, clause: &ast::With) -> Result<LogicalPlan> {
+        let (plan, columns) = self.columns(plan, &clause.columns)?;
+        let mut plan = self.ordered(plan, &clause.columns, &columns)?;
+        self.only(&columns);
+        if let Some(condition) = &clause.condition {
+            let condition = self.expr(condition, Place::Row)?;
+            plan = LogicalPlan::Filter { input: Box::new(plan), condition, tentative: false };
+        }
+        Ok(plan)
+    }
+
+    /// From here on only these names can be said.
+    fn only(&mut self, columns: &[Column]) {
+        self.scope.restore(Default::default());
+        for (name, slot, kind) in columns {
+            self.scope.bind(name, *slot, *kind);
+        }
+    }
+
+    pub(super) fn let_clause(
+        &mut self,
+        mut plan: LogicalPlan,
+        items: &[(ast::Name, ast::Expr)],
+    ) -> Result<LogicalPlan> {
+        for (name, expr) in items {
+            let expr = self.expr(expr, Place::Row)?;
+            let kind = self.kind_of(&expr);
+            let slot = self.fresh(name, kind)?;
+            plan = LogicalPlan::Project { input: Box::new(plan), items: vec![(slot, expr)] };
+        }
+        Ok(plan)
+    }
+
+    /// What a name stands for that is bound to an expression.
+    pub(super) fn kind_of(&self, expr: &Expr) -> Kind {
+        match &expr.kind {
+            ExprKind::Slot(slot, name) => match self.scope.get(name) {
+                Some((held, kind)) if held == *slot => kind,
+                _ => Kind::Value,
+            },
+            _ => Kind::Value,
+        }
+    }
+
+    pub(super) fn unwind(
+        &mut self,
+        plan: LogicalPlan,
+        clause: &ast::Unwind,
+    ) -> Result<LogicalPlan> {
+        let list = self.expr(&clause.list, Place::Row)?;
+        let item = self.fresh(&clause.variable, Kind::Value)?;
+        Ok(LogicalPlan::Unwind { input: Box::new(plan), list, item })
+    }
+
+    /// `ORDER BY`, `SKIP` and `LIMIT` as a clause.
+    pub(super) fn order(
+        &mut self,
+        mut plan: LogicalPlan,
+        ordering: &ast::Ordering,
+    ) -> Result<LogicalPlan> {
+        if !ordering.keys.is_empty() {
+            let mut keys = Vec::new();
+            for item in &ordering.keys {
+                let expr = self.expr(&item.expr, Place::Row)?;
+                keys.push(sort_key(expr, item));
+            }
+            plan = LogicalPlan::Sort { input: Box::new(plan), keys, first: None };
+        }
+        Ok(self.sliced(plan, ordering))
+    }
+
+    /// `SKIP` and `LIMIT`.
+    pub(super) fn sliced(&self, plan: LogicalPlan, ordering: &ast::Ordering) -> LogicalPlan {
+        if ordering.skip.is_none() && ordering.limit.is_none() {
+            return plan;
+        }
+        let amount = |amount: &Option<ast::Amount>| amount.as_ref().map(|a| self.amount(a));
+        let cut = Cut { skip: amount(&ordering.skip), limit: amount(&ordering.limit) };
+        LogicalPlan::Slice { input: Box::new(plan), cut }
+    }
+
+    pub(super) fn subquery(
+        &mut self,
+        plan: LogicalPlan,
+        clause: &ast::Subquery,
+    ) -> Result<LogicalPlan> {
+        let held = self.scope.held();
+        if let Some(imports) = &clause.imports {
+            let mut columns = Vec::new();
+            for name in imports {
+                let found = self.scope.get(&name.text);
+                let (slot, kind) = found.ok_or_else(|| self.unknown_name(&name.text, name.span))?;
+                columns.push((name.text.clone(), slot, kind));
+            }
+            self.only(&columns);
+        }
+        let inner = self.inner(&clause.query);
+        self.scope.restore(held);
+        let (inner, columns) = inner?;
+        // A column that is a name from around it says nothing new.
+        let new = columns.into_iter().filter(|column| {
+            self.scope.get(&column.0).is_none_or(|(slot, _)| slot != column.1)
+        });
+        let new: Vec<Column> = new.collect();
+        for (name, slot, kind) in &new {
+            if self.scope.get(name).is_some() {
+                let message = format!("the subquery returns `{name}`, which is bound already");
+                return Err(Diagnostic::at(clause.span, message)
+                    .help("give the column another name with AS")
+                    .bind());
+            }
+            self.scope.bind(name, *slot, *kind);
+        }
+        let slots: Vec<Slot> = new.iter().map(|column| column.1).collect();
+        let (input, inner) = (Box::new(plan), Box::new(inner));
+        Ok(LogicalPlan::Apply { input, inner, optional: clause.optional.then_some(slots) })
+    }
+
+    /// A query within an expression.
+    pub(super) fn subquery_expr(&mut self, query: &ast::Query, answer: Wanted) -> Result<ExprKind> {
+        let (plan, columns) = self.inner(query)?;
+        let answer = match answer {
+            Wanted::Exists => Answer::Exists,
+            Wanted::Count => Answer::Count,
+            Wanted::Collect => match columns.as_slice() {
+                [(_, slot, _)] => Answer::Collect(*slot),
+                columns => {
+                    let message = format!("COLLECT takes one column, not {}", columns.len());
+                    return Err(Diagnostic::at(query.span, message).bind());
+                }
+            },
+        };
+        let mut reads = plan.free_slots();
+        if let Answer::Collect(slot) = answer
+            && !plan.all_binds().contains(&slot)
+        {
+            reads.push(slot);
+        }
+        Ok(ExprKind::Subquery(Box::new(Subquery { plan, answer, reads })))
+    }
+
+    /// A recipe is a query of its own, with its parameters in place.
+    pub(super) fn recall(
+        &mut self,
+        plan: LogicalPlan,
+        clause: &ast::Recall,
+    ) -> Result<LogicalPlan> {
+        let catalog = self.reader().catalog();
+        let name = &clause.recipe;
+        let Some(recipe) = catalog.recipe(&name.text) else {
+            let message = format!("there is no recipe `{}`", name.text);
+            let error = Diagnostic::at(name.span, message);
+            let known = catalog.recipes().map(|recipe| recipe.name.as_str());
+            return Err(match closest(&name.text, known) {
+                Some(known) => error.help(format!("did you mean {known}?")),
+                None => error.help("SHOW RECIPES lists them; DEFINE RECIPE name AS ... adds one"),
+            }
+            .bind());
+        };
+        let mut parameters = vec![("q".to_owned(), self.expr(&clause.question, Place::Row)?)];
+        for (name, value) in &clause.parameters {
+            if !recipe.parameters.contains(&name.text) {
+                let message = format!("the recipe has no parameter ${}", name.text);
+                let known = recipe.parameters.iter().map(String::as_str);
+                let error = Diagnostic::at(name.span, message);
+                return Err(match closest(&name.text, known) {
+                    Some(known) => error.help(format!("did you mean {known}?")),
+                    None => error.help(format!("it has {}", recipe.parameters.join(", "))),
+                }
+                .bind());
+            }
+            parameters.push((name.text.clone(), self.expr(value, Place::Row)?));
+        }
+        let statements = engraph_grammar::parse(&recipe.text).map_err(Error::from);
+        let within = |error: Error| error.within(&format!("in the recipe {}", name.text), clause.span);
+        let statements = statements.map_err(within)?;
+        let [ast::Statement { kind: ast::StatementKind::Query(query), .. }] = statements.as_slice()
+        else {
+            return Err(Diagnostic::at(clause.span, "the recipe is no query").bind());
+        };
+        let (held, warnings) = (self.scope.held(), self.warnings.len());
+        self.scope.restore(Default::default());
+        let around = std::mem::replace(&mut self.recipe, parameters);
+        let inner = self.inner(query);
+        self.recipe = around;
+        self.scope.restore(held);
+        // Their places are in the recipe's text.
+        for warning in self.warnings.iter_mut().skip(warnings) {
+            warning.span = Some(clause.span);
+        }
+        let (inner, columns) = inner.map_err(within)?;
+        for (name, slot, kind) in columns {
+            let named = ast::Name { text: name, span: clause.span };
+            if self.scope.get(&named.text).is_some() {
+                let message = format!("the recipe returns `{}`, which is bound already", named.text);
+                return Err(Diagnostic::at(clause.span, message)
+                    .help("rename what is bound with WITH ... AS")
+                    .bind());
+            }
+            self.scope.bind(&named.text, slot, kind);
+        }
+        Ok(LogicalPlan::Apply { input: Box::new(plan), inner: Box::new(inner), optional: None })
+    }
+}
+
+/// What a query within an expression is asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted {
+    Exists,
+    Count,
+    Collect,
+}
+
+/// A sort key with its direction; nulls are the largest unless something else is said.
+pub(super) fn sort_key(expr: Expr, item: &ast::SortItem) -> SortKey {
+    let descending = item.descending;
+    SortKey { expr, descending, nulls_first: item.nulls_first.unwrap_or(descending) }
+}

@@ -1,0 +1,68 @@
+//! Answers as tables of GitHub Flavored Markdown (spec 0.29, section 4.10).
+//!
+//! A text shows as it is: what Markdown or HTML would read in it is escaped.
+
+use std::io::{Result, Write};
+
+use engraph::Rows;
+
+use super::output::visible;
+use super::table::is_numeric;
+
+/// Prints the rows; numbers stand to the right. An answer without columns has no table.
+pub(super) fn write(rows: &Rows, out: &mut dyn Write) -> Result<()> {
+    if rows.columns.is_empty() {
+        return Ok(());
+    }
+    line(rows.columns.iter().map(|name| escaped(name)), out)?;
+    let rule = |index| if is_numeric(rows, index) { "---:" } else { "---" };
+    line((0..rows.columns.len()).map(|index| rule(index).to_owned()), out)?;
+    for row in &rows.rows {
+        line(row.iter().map(|value| escaped(&value.to_string())), out)?;
+    }
+    Ok(())
+}
+
+fn line(cells: impl Iterator<Item = String>, out: &mut dyn Write) -> Result<()> {
+    for cell in cells {
+        write!(out, "| {cell} ")?;
+    }
+    writeln!(out, "|")
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for character in visible(text).chars() {
+        if matches!(character, '\\' | '|' | '`' | '*' | '_' | '<' | '&' | '~') {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use engraph::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_markdown_table() {
+        let columns = ["who|what", "age"].map(str::to_owned).to_vec();
+        let row = |text: &str, age| vec![Value::from(text), Value::from(age)];
+        let rows = vec![row("*a* <b> `c`\nd", 31), row("plain (:City)", 4)];
+        let mut out = Vec::new();
+        write(&Rows { columns, rows, ..Rows::default() }, &mut out).expect("memory takes it");
+        let expected = "\
+| who\\|what | age |
+| --- | ---: |
+| \\*a\\* \\<b> \\`c\\`\\\\nd | 31 |
+| plain (:City) | 4 |
+";
+        assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
+        let mut out = Vec::new();
+        write(&Rows::default(), &mut out).expect("memory takes it");
+        assert!(out.is_empty());
+    }
+}

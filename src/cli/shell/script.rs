@@ -1,0 +1,82 @@
+//! A file or a pipe as statements and commands, each with the line that it begins in.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use engraph::is_unfinished;
+
+use super::command::is_command;
+use crate::cli::{Failure, Result};
+
+/// What is left to run of a file or pipe.
+pub(super) struct Script {
+    from: Box<dyn BufRead>,
+    /// What errors call it.
+    name: PathBuf,
+    /// The lines read so far.
+    lines: usize,
+    /// The line in which the last input began.
+    begun: usize,
+}
+
+impl Script {
+    pub(super) fn new(from: impl BufRead + 'static, name: &Path) -> Self {
+        Self { from: Box::new(from), name: name.to_owned(), lines: 0, begun: 1 }
+    }
+
+    /// The next command or whole statements; nothing at the end.
+    pub(super) fn input(&mut self) -> Result<Option<String>> {
+        let mut text = String::new();
+        loop {
+            let read = self.from.read_line(&mut text);
+            let read = read.map_err(|error| Failure::reading(&self.name, &error))?;
+            let is_blank = text.trim().is_empty();
+            if read == 0 {
+                return Ok((!is_blank).then_some(text));
+            }
+            self.lines += 1;
+            if is_blank {
+                text.clear();
+                continue;
+            }
+            if text.lines().count() == 1 {
+                self.begun = self.lines;
+            }
+            if is_command(&text) || !is_unfinished(&text) {
+                return Ok(Some(text));
+            }
+        }
+    }
+
+    /// Where a failure of the last input lies.
+    pub(super) fn place(&self, failure: &Failure) -> String {
+        use engraph::Error::{Bind, Execute, Syntax};
+        let position = match failure {
+            Failure::Database(Syntax(error) | Bind(error) | Execute(error)) => error.position(),
+            _ => None,
+        };
+        let (name, begun) = (self.name.display(), self.begun);
+        match begun + position.map_or(0, |(line, _)| line.saturating_sub(1)) {
+            line if line == begun => format!("{name}: line {line}"),
+            line => format!("{name}: line {line}, in the statement that begins in line {begun}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_know_their_lines() {
+        let text = "\n\nRETURN 1;\n.mode csv\n\nRETURN\n\n  2; RETURN 3\n;\n-- end";
+        let mut script = Script::new(text.as_bytes(), Path::new("x"));
+        let mut inputs = Vec::new();
+        while let Some(input) = script.input().expect("readable") {
+            inputs.push((script.begun, input.trim().to_owned()));
+        }
+        let expected =
+            [(3, "RETURN 1;"), (4, ".mode csv"), (6, "RETURN\n\n  2; RETURN 3\n;"), (10, "-- end")];
+        assert_eq!(inputs, expected.map(|(line, text)| (line, text.to_owned())));
+    }
+}

@@ -1,0 +1,487 @@
+//! The evidence in an answer as a picture: nodes, facts as arrows, and their valid times beneath.
+//!
+//! The picture stands alone: no scripts, fonts or links. It is readable on light and dark screens,
+//! and every stored text in it is escaped. A fact's colour is its relation's, the weight of its
+//! arrow is its confidence, and an uncertain one is dashed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use engraph::{Fact, Interval, Node, Rows, Value};
+
+use super::evidence::{Evidence, NodeName, name};
+use super::layout::{Arrow, Layout, Point, Route, Size, layout};
+use super::output::visible;
+use super::timeline::Axis;
+
+/// The most facts, and the most nodes, that are drawn.
+const DRAWN_MAX: usize = 2000;
+/// How many colours there are for relations.
+const COLOURS: usize = 8;
+/// The most letters of a name that are shown.
+const LETTERS_MAX: usize = 32;
+
+const MARGIN: f64 = 28.0;
+const NODE_HEIGHT: f64 = 46.0;
+/// The least width of the time axis, and the height of a fact on it.
+const AXIS_WIDTH: f64 = 460.0;
+const BAR_GAP: f64 = 22.0;
+
+const STYLE: &str = "\
+.engraph{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
+.engraph .back{fill:#fff}.engraph text{fill:#0f172a}.engraph .soft{fill:#64748b}
+.engraph .node rect{fill:#f1f5f9;stroke:#94a3b8}.engraph .grid{stroke:#e2e8f0}
+.engraph .fact path{stroke:currentColor}.engraph .fact .tip{fill:currentColor;stroke:none}
+.engraph .c0{color:#2563eb}.engraph .c1{color:#059669}.engraph .c2{color:#c2570c}
+.engraph .c3{color:#be185d}.engraph .c4{color:#7c3aed}.engraph .c5{color:#0e7490}
+.engraph .c6{color:#b91c1c}.engraph .c7{color:#4d7c0f}
+@media(prefers-color-scheme:dark){.engraph .back{fill:#0f172a}.engraph text{fill:#f1f5f9}
+.engraph .soft{fill:#94a3b8}.engraph .node rect{fill:#1e293b;stroke:#64748b}
+.engraph .grid{stroke:#273449}
+.engraph .c0{color:#60a5fa}.engraph .c1{color:#34d399}.engraph .c2{color:#fb923c}
+.engraph .c3{color:#f472b6}.engraph .c4{color:#a78bfa}.engraph .c5{color:#22d3ee}
+.engraph .c6{color:#f87171}.engraph .c7{color:#a3e635}}";
+
+/// The picture of all nodes, facts and paths in the rows, however deep they lie.
+pub(super) fn graph(rows: &Rows) -> String {
+    let evidence = Evidence::of(rows);
+    let picture = Picture::new(&evidence);
+    let drawn = layout(&picture.boxes(), &picture.arrows());
+    picture.svg(&evidence, &drawn)
+}
+
+/// What is drawn of the evidence.
+struct Picture<'r> {
+    nodes: Vec<NodeName<'r>>,
+    facts: Vec<&'r Fact>,
+    /// The colour of each relation.
+    colours: BTreeMap<&'r str, usize>,
+}
+
+impl<'r> Picture<'r> {
+    fn new(evidence: &Evidence<'r>) -> Self {
+        let mut facts: Vec<&Fact> = evidence.facts.values().copied().take(DRAWN_MAX).collect();
+        let ends = facts.iter().flat_map(|fact| [name(&fact.head), name(&fact.tail)]);
+        let mut nodes: Vec<NodeName<'_>> = ends.collect();
+        let room = DRAWN_MAX.saturating_sub(nodes.len());
+        nodes.extend(evidence.nodes.iter().take(room));
+        nodes.sort_unstable();
+        nodes.dedup();
+        // In time, as the axis shows them; the order is stable, so by id within one instant.
+        facts.sort_by_key(|fact| (fact.valid.from, fact.valid.to));
+        let mut colours = BTreeMap::new();
+        for fact in &facts {
+            let next = colours.len() % COLOURS;
+            colours.entry(fact.relation.as_str()).or_insert(next);
+        }
+        Self { nodes, facts, colours }
+    }
+
+    fn boxes(&self) -> Vec<Size> {
+        let width = |(label, key): &NodeName<'_>| {
+            (text_width(&short(key), 14.0).max(text_width(&short(label), 11.0)) + 30.0).max(80.0)
+        };
+        let size = |name: &NodeName<'_>| Size { width: width(name), height: NODE_HEIGHT };
+        self.nodes.iter().map(size).collect()
+    }
+
+    fn arrows(&self) -> Vec<Arrow> {
+        let index = |node: &Node| self.nodes.binary_search(&name(node)).unwrap_or(usize::MAX);
+        let arrow = |fact: &&Fact| {
+            let relation = text_width(&short(&fact.relation), 12.5);
+            let label =
+                Size { width: relation.max(text_width(&detail(fact), 10.5)) + 18.0, height: 38.0 };
+            Arrow { from: index(&fact.head), to: index(&fact.tail), label }
+        };
+        self.facts.iter().map(arrow).collect()
+    }
+
+    fn colour(&self, fact: &Fact) -> usize {
+        self.colours.get(fact.relation.as_str()).copied().unwrap_or_default()
+    }
+
+    fn svg(&self, evidence: &Evidence<'_>, drawn: &Layout) -> String {
+        let (facts, nodes) = (evidence.facts.len(), evidence.nodes.len());
+        let axis = Axis::over(self.facts.iter().map(|fact| fact.valid));
+        let names = self.facts.iter().map(|fact| text_width(&sentence(fact), 12.0));
+        let names = names.fold(0.0, f64::max) + 16.0;
+        let bars = axis.map_or(0.0, |_| self.facts.len() as f64 * BAR_GAP + 64.0);
+        let least = if axis.is_some() { names + AXIS_WIDTH } else { 160.0 };
+        let inner = drawn.size.width.max(least);
+        let notice = if facts > self.facts.len() || nodes > self.nodes.len() { 24.0 } else { 0.0 };
+        let (width, height) =
+            (inner + 2.0 * MARGIN, drawn.size.height + bars + notice + 2.0 * MARGIN);
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"engraph\" role=\"img\" \
+             viewBox=\"0 0 {width:.0} {height:.0}\" width=\"100%\" \
+             style=\"max-width:{width:.0}px\">\n\
+             <title>{nodes} nodes and {facts} facts</title>\n<style>{STYLE}</style>\n"
+        );
+        self.fades(&mut out);
+        out.push_str("<rect class=\"back\" width=\"100%\" height=\"100%\" rx=\"10\"/>\n");
+        let left = MARGIN + (inner - drawn.size.width) / 2.0;
+        group(&mut out, left, MARGIN, |out| self.draw(drawn, out));
+        if let Some(axis) = axis {
+            let top = MARGIN + drawn.size.height + 24.0;
+            let size = Size { width: inner - names, height: bars - 40.0 };
+            group(&mut out, MARGIN + names, top, |out| self.draw_bars(axis, size, out));
+        }
+        if self.nodes.is_empty() {
+            let at = Point { x: width / 2.0, y: height / 2.0 + 4.0 };
+            label(&mut out, at, "middle", 12.0, " class=\"soft\"", "no nodes or facts");
+        }
+        if notice > 0.0 {
+            let text = format!(
+                "drawn are {} of {nodes} nodes and {} of {facts} facts",
+                self.nodes.len(),
+                self.facts.len()
+            );
+            let at = Point { x: MARGIN, y: height - 14.0 };
+            label(&mut out, at, "start", 11.0, " class=\"soft\"", &text);
+        }
+        out.push_str("</svg>\n");
+        out
+    }
+
+    /// The colours of open ends: from nothing to the relation's, and the other way round.
+    fn fades(&self, out: &mut String) {
+        out.push_str("<defs>\n");
+        for colour in 0..self.colours.len().min(COLOURS) {
+            for (end, from, to) in [("begin", 0, 1), ("end", 1, 0)] {
+                push(
+                    out,
+                    format_args!(
+                        "<linearGradient id=\"engraph-{end}-{colour}\" class=\"c{colour}\">\
+                         <stop stop-color=\"currentColor\" stop-opacity=\"{from}\"/>\
+                         <stop offset=\"1\" stop-color=\"currentColor\" stop-opacity=\"{to}\"/>\
+                         </linearGradient>\n"
+                    ),
+                );
+            }
+        }
+        out.push_str("</defs>\n");
+    }
+
+    fn draw(&self, drawn: &Layout, out: &mut String) {
+        for (fact, route) in self.facts.iter().zip(&drawn.routes) {
+            draw_fact(fact, self.colour(fact), route, out);
+        }
+        for ((name, size), at) in self.nodes.iter().zip(self.boxes()).zip(&drawn.boxes) {
+            draw_node(*name, size, *at, out);
+        }
+    }
+
+    /// One bar a fact, with its name to the left and the axis beneath.
+    fn draw_bars(&self, axis: Axis, size: Size, out: &mut String) {
+        for (time, name) in axis.ticks() {
+            let x = axis.at(time) * size.width;
+            push(
+                out,
+                format_args!(
+                    "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"{:.1}\"/>\n",
+                    size.height - 18.0
+                ),
+            );
+            let at = Point { x, y: size.height - 2.0 };
+            label(out, at, "middle", 11.0, " class=\"soft\"", &name);
+        }
+        for (row, fact) in self.facts.iter().enumerate() {
+            let y = row as f64 * BAR_GAP;
+            draw_bar(fact, self.colour(fact), axis, size.width, y, out);
+        }
+    }
+}
+
+/// Writes into a text, which cannot fail.
+fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+    out.write_fmt(arguments).unwrap_or_default();
+}
+
+fn group(out: &mut String, x: f64, y: f64, content: impl FnOnce(&mut String)) {
+    push(out, format_args!("<g transform=\"translate({x:.1} {y:.1})\">\n"));
+    content(out);
+    out.push_str("</g>\n");
+}
+
+fn label(out: &mut String, at: Point, anchor: &str, size: f64, more: &str, text: &str) {
+    push(
+        out,
+        format_args!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"{size}\"{more}>{}</text>\n",
+            at.x,
+            at.y,
+            escaped(text)
+        ),
+    );
+}
+
+fn draw_node((kind, key): NodeName<'_>, size: Size, at: Point, out: &mut String) {
+    let (x, y) = (at.x - size.width / 2.0, at.y - size.height / 2.0);
+    push(
+        out,
+        format_args!(
+            "<g class=\"node\"><title>{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" \
+             width=\"{:.1}\" height=\"{:.1}\" rx=\"10\"/>\n",
+            escaped(&format!("(:{kind} '{key}')")),
+            size.width,
+            size.height
+        ),
+    );
+    let text = Point { x: at.x, y: at.y - 1.0 };
+    label(out, text, "middle", 14.0, " font-weight=\"600\"", &short(key));
+    let text = Point { x: at.x, y: at.y + 14.0 };
+    label(out, text, "middle", 11.0, " class=\"soft\"", &short(kind));
+    out.push_str("</g>\n");
+}
+
+fn draw_fact(fact: &Fact, colour: usize, route: &Route, out: &mut String) {
+    let [.., before, end] = route.points.as_slice() else { return };
+    let sign = if before.x < end.x { 1.0 } else { -1.0 };
+    let dashes = if fact.uncertain { " stroke-dasharray=\"6 5\"" } else { "" };
+    push(
+        out,
+        format_args!(
+            "<g class=\"fact c{colour}\"><title>{}</title>\
+             <path d=\"{}\" fill=\"none\" stroke-width=\"{:.2}\"{dashes}/>\
+             <path class=\"tip\" d=\"M{:.1} {:.1}l{} -4.5v9z\"/>\n",
+            escaped(&fact.to_string()),
+            curve(route, sign),
+            0.8 + 2.2 * fact.confidence.clamp(0.0, 1.0),
+            end.x,
+            end.y,
+            -9.0 * sign,
+        ),
+    );
+    let Point { x, y } = route.label;
+    let bold = " font-weight=\"500\"";
+    label(out, Point { x, y: y - 6.0 }, "middle", 12.5, bold, &short(&fact.relation));
+    let soft = " class=\"soft\"";
+    label(out, Point { x, y: y + 15.0 }, "middle", 10.5, soft, &detail(fact));
+    out.push_str("</g>\n");
+}
+
+/// A smooth way through all points, level in each; it stops short of the tip.
+fn curve(route: &Route, sign: f64) -> String {
+    let mut points = route.points.clone();
+    if let Some(end) = points.last_mut() {
+        end.x -= 7.0 * sign;
+    }
+    let mut out = String::new();
+    if let Some(first) = points.first() {
+        push(&mut out, format_args!("M{:.1} {:.1}", first.x, first.y));
+    }
+    for (from, to) in points.iter().zip(points.iter().skip(1)) {
+        let Point { x, y } = *to;
+        let middle = if from.x == x { x + 16.0 } else { (from.x + x) / 2.0 };
+        push(&mut out, format_args!("C{middle:.1} {:.1} {middle:.1} {y:.1} {x:.1} {y:.1}", from.y));
+    }
+    out
+}
+
+fn draw_bar(fact: &Fact, colour: usize, axis: Axis, width: f64, y: f64, out: &mut String) {
+    // At whole places, so that the pieces of a bar meet.
+    let place = |time| (axis.at(time) * width).round();
+    let (from, to) = (place(fact.valid.from), place(fact.valid.to));
+    let (is_begun, is_ended) = (fact.valid.from == Interval::MIN, fact.valid.to == Interval::MAX);
+    let dashes =
+        if fact.uncertain { " stroke=\"currentColor\" stroke-dasharray=\"4 3\"" } else { "" };
+    push(
+        out,
+        format_args!("<g class=\"bar c{colour}\"><title>{}</title>\n", escaped(&fact.to_string())),
+    );
+    label(out, Point { x: -16.0, y: y + 12.0 }, "end", 12.0, "", &sentence(fact));
+    // A bar is at least seen, and open ends fade over a part of it.
+    let whole = (to - from).max(3.0);
+    let fade = (whole / 2.0).min(60.0).round();
+    let solid_from = if is_begun { from + fade } else { from };
+    let solid_to = if is_ended { from + whole - fade } else { from + whole };
+    let opacity = 0.3 + 0.6 * fact.confidence.clamp(0.0, 1.0);
+    let mut piece = |x: f64, width: f64, fill: &str, dashes: &str| {
+        push(
+            out,
+            format_args!(
+                "<rect x=\"{x:.0}\" y=\"{:.0}\" width=\"{width:.0}\" height=\"12\" \
+                 fill=\"{fill}\" fill-opacity=\"{opacity:.2}\"{dashes}/>\n",
+                y + 2.0
+            ),
+        );
+    };
+    piece(solid_from, solid_to - solid_from, "currentColor", dashes);
+    if is_begun {
+        piece(from, fade, &format!("url(#engraph-begin-{colour})"), "");
+    }
+    if is_ended {
+        piece(solid_to, fade, &format!("url(#engraph-end-{colour})"), "");
+    }
+    out.push_str("</g>\n");
+}
+
+fn sentence(fact: &Fact) -> String {
+    let Fact { head, relation, tail, .. } = fact;
+    format!("{} {} {}", short(&head.key), short(relation), short(&tail.key))
+}
+
+/// When a fact holds and how sure it is, in the form of other answers, to the minute.
+fn detail(fact: &Fact) -> String {
+    let (from, to) = (brief(fact.valid.from), brief(fact.valid.to));
+    format!("[{from}, {to}) {}", Value::Float(fact.confidence))
+}
+
+fn brief(time: i64) -> String {
+    let text = Value::Timestamp(time).to_string();
+    match text.split_once('T').and_then(|(day, rest)| Some((day, rest.get(..5)?))) {
+        Some((day, minute)) => format!("{day} {minute}"),
+        None => text,
+    }
+}
+
+/// A name, cut where it is too long.
+fn short(text: &str) -> String {
+    let text = visible(text);
+    match text.char_indices().nth(LETTERS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+/// About how wide a text is in a common font: it cannot be measured here.
+fn text_width(text: &str, size: f64) -> f64 {
+    let width = |letter: char| match letter {
+        'i' | 'j' | 'l' | '.' | ',' | '\'' | '|' | ':' | '[' | ']' | '(' | ')' => 0.36,
+        'm' | 'w' | 'M' | 'W' | '@' | '∞' => 0.92,
+        'A'..='Z' => 0.7,
+        // From Hangul on, letters are as wide as they are high.
+        '\u{1100}'.. => 1.05,
+        _ => 0.6,
+    };
+    text.chars().map(width).sum::<f64>() * size
+}
+
+/// The text as XML 1.0 takes it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in visible(text).chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use engraph::Path;
+
+    use super::*;
+
+    fn node(label: &str, key: &str) -> Node {
+        Node { label: label.to_owned(), key: key.to_owned(), properties: BTreeMap::new() }
+    }
+
+    fn fact(id: u64, (head, relation, tail): (&str, &str, &str), valid: Interval) -> Fact {
+        Fact {
+            id,
+            head: node("Person", head),
+            relation: relation.to_owned(),
+            tail: node("City", tail),
+            valid,
+            system: Interval { from: 0, to: Interval::MAX },
+            confidence: 0.5,
+            intent: "fact".to_owned(),
+            uncertain: false,
+            sources: Vec::new(),
+            properties: BTreeMap::new(),
+        }
+    }
+
+    fn drawn(facts: Vec<Fact>) -> String {
+        let row = |fact| vec![Value::Fact(Box::new(fact))];
+        graph(&Rows { rows: facts.into_iter().map(row).collect(), ..Rows::default() })
+    }
+
+    const YEAR: i64 = 365 * 86_400_000_000;
+    const CLOSED: Interval = Interval { from: 0, to: YEAR };
+    const OPEN: Interval = Interval { from: YEAR, to: Interval::MAX };
+
+    /// Whether every element that is opened is closed, in order.
+    #[track_caller]
+    fn check_nesting(svg: &str) {
+        let mut open = Vec::new();
+        for tag in svg.split('<').skip(1) {
+            let (tag, _) = tag.split_once('>').expect("every tag ends");
+            let name = tag.split([' ', '/']).next().unwrap_or_default();
+            match tag.strip_prefix('/') {
+                Some(name) => assert_eq!(open.pop(), Some(name)),
+                None if tag.ends_with('/') => {}
+                None => open.push(name),
+            }
+        }
+        assert_eq!(open, [""; 0]);
+    }
+
+    #[test]
+    fn nodes_facts_and_their_times_are_drawn_once() {
+        let one = fact(1, ("Nora", "lives_in", "Lisbon"), CLOSED);
+        let two = Fact { uncertain: true, ..fact(2, ("Nora", "lives_in", "Porto"), OPEN) };
+        let path =
+            Path { nodes: vec![one.head.clone(), one.tail.clone()], facts: vec![one.clone()] };
+        let values = vec![
+            Value::List(vec![Value::Path(Box::new(path))]),
+            Value::Fact(Box::new(one)),
+            Value::Fact(Box::new(two)),
+            Value::Node(Box::new(node("Animal", "Rex"))),
+        ];
+        let svg = graph(&Rows { rows: vec![values], ..Rows::default() });
+        check_nesting(&svg);
+        assert_eq!(svg.matches("class=\"node\"").count(), 4);
+        assert_eq!(svg.matches("class=\"fact c0\"").count(), 2);
+        assert_eq!(svg.matches("class=\"bar c0\"").count(), 2);
+        // Dashed as an arrow and as a bar, and with one open end.
+        assert_eq!(svg.matches("stroke-dasharray").count(), 2);
+        assert_eq!(svg.matches("url(#engraph-end-0)").count(), 1);
+        assert_eq!(svg.matches("url(#engraph-begin-0)").count(), 0);
+        assert!(svg.contains(">[1970-01-01, 1971-01-01) 0.5</text>"), "{svg}");
+        assert!(svg.contains(">Nora lives_in Lisbon</text>"), "{svg}");
+        assert!(svg.contains("stroke-width=\"1.90\""), "{svg}");
+    }
+
+    #[test]
+    fn a_stored_text_is_no_markup() {
+        let svg = drawn(vec![fact(1, ("<script>\"&'\u{1b}\u{ffff}", "a&b", "]]>"), CLOSED)]);
+        check_nesting(&svg);
+        assert!(!svg.contains("<script") && !svg.contains("a&b"), "{svg}");
+        assert!(!svg.contains(['\u{1b}', '\u{ffff}']));
+        assert!(svg.contains("&lt;script&gt;&quot;&amp;'"), "{svg}");
+    }
+
+    #[test]
+    fn without_a_known_time_there_is_no_axis() {
+        let always = Interval { from: Interval::MIN, to: Interval::MAX };
+        let svg = drawn(vec![fact(1, ("a", "r", "b"), always)]);
+        check_nesting(&svg);
+        assert_eq!((svg.matches("class=\"bar").count(), svg.matches("fact c0").count()), (0, 1));
+        let empty = graph(&Rows::default());
+        check_nesting(&empty);
+        assert!(empty.contains(">no nodes or facts</text>"));
+    }
+
+    #[test]
+    fn thousands_of_facts_are_drawn_in_part_and_said_to_be() {
+        let facts = (0..2500).map(|n| {
+            let names = (format!("p{}", n % 900), format!("c{}", n % 700));
+            fact(n, (&names.0, "r", &names.1), CLOSED)
+        });
+        let svg = drawn(facts.collect());
+        check_nesting(&svg);
+        assert_eq!(svg.matches("class=\"fact c0\"").count(), DRAWN_MAX);
+        assert!(svg.contains(" and 2000 of 2500 facts</text>"));
+        let again = drawn(vec![fact(1, ("a", "r", "b"), CLOSED), fact(2, ("b", "r", "c"), OPEN)]);
+        let other = drawn(vec![fact(2, ("b", "r", "c"), OPEN), fact(1, ("a", "r", "b"), CLOSED)]);
+        assert_eq!(again, other);
+    }
+}

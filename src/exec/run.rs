@@ -1,0 +1,229 @@
+//! One running statement: how long it may take, what it has cost, and what it has looked up.
+//!
+//! It belongs to one thread; only its [`Interrupt`] goes to others.
+
+use std::cell::{Cell as Counter, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
+use engraph_storage::{Counts, Meter, StorageError};
+use regex::Regex;
+
+use crate::cell::NodeRef;
+use crate::error::{Error, Result};
+use crate::exec::context::{Limits, narrow};
+
+/// Nodes kept in memory for one query.
+const NODES_MAX: usize = 16_384;
+/// Regular expressions kept for one query.
+const EXPRESSIONS_MAX: usize = 64;
+/// Bytes that a compiled regular expression may take.
+const EXPRESSION_BYTES: usize = 1 << 20;
+
+/// Ends the running statement of a session from any thread. It is cheap to clone.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let db = engraph::Engraph::open(folder.path())?;
+/// let mut session = db.session();
+/// let interrupt = session.interrupt();
+/// std::thread::spawn(move || interrupt.interrupt());
+/// // A statement that runs at that moment ends with Error::Interrupted; the session goes on.
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Ends the statement that runs now; without one, nothing happens.
+    pub fn interrupt(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// A statement begins: what was asked before is not about it.
+    pub(crate) fn reset(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What one operator of a plan has cost, all below it included.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) rows: u64,
+    pub(crate) time: Duration,
+    pub(crate) reads: Counts,
+    pub(crate) model_texts: u64,
+    pub(crate) model_time: Duration,
+}
+
+/// The state of a running statement.
+pub(crate) struct Run {
+    deadline: Instant,
+    interrupt: Interrupt,
+    work: Counter<u64>,
+    held: Counter<usize>,
+    meter: Meter,
+    model_texts: Counter<u64>,
+    model_time: Counter<Duration>,
+    nodes: RefCell<HashMap<NodeId, (SystemScope, Arc<NodeRecord>)>>,
+    expressions: RefCell<HashMap<String, Regex>>,
+    /// What each operator has cost, by its place in the plan; none if nobody asks.
+    costs: Option<RefCell<Vec<Cost>>>,
+}
+
+impl Run {
+    pub(crate) fn new(limits: &Limits, interrupt: Interrupt) -> Self {
+        let deadline = Instant::now() + limits.timeout;
+        let asked = interrupt.clone();
+        let gate = move |_: &Counts| !asked.is_asked() && Instant::now() <= deadline;
+        Self {
+            deadline,
+            interrupt,
+            work: Counter::new(0),
+            held: Counter::new(0),
+            meter: Meter::with_gate(Box::new(gate)),
+            model_texts: Counter::new(0),
+            model_time: Counter::new(Duration::ZERO),
+            nodes: RefCell::default(),
+            expressions: RefCell::default(),
+            costs: None,
+        }
+    }
+
+    /// The same, and what each of so many operators costs is kept.
+    pub(crate) fn profiled(self, operators: usize) -> Self {
+        Self { costs: Some(RefCell::new(vec![Cost::default(); operators])), ..self }
+    }
+
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    pub(crate) fn is_profiled(&self) -> bool {
+        self.costs.is_some()
+    }
+
+    /// What each operator has cost.
+    pub(crate) fn costs(&self) -> Vec<Cost> {
+        self.costs.as_ref().map_or(Vec::new(), |costs| costs.borrow().clone())
+    }
+
+    /// What everything has cost until now.
+    pub(crate) fn cost(&self) -> Cost {
+        Cost {
+            rows: 0,
+            time: Duration::ZERO,
+            reads: self.meter.counts(),
+            model_texts: self.model_texts.get(),
+            model_time: self.model_time.get(),
+        }
+    }
+
+    /// Adds to what an operator has cost.
+    pub(crate) fn add_cost(&self, operator: usize, rows: usize, time: Duration, before: Cost) {
+        let now = self.cost();
+        let Some(costs) = &self.costs else { return };
+        if let Some(cost) = costs.borrow_mut().get_mut(operator) {
+            let reads = now.reads - before.reads;
+            cost.rows += rows as u64;
+            cost.time += time;
+            cost.reads.seeks += reads.seeks;
+            cost.reads.keys += reads.keys;
+            cost.reads.bytes += reads.bytes;
+            cost.model_texts += now.model_texts - before.model_texts;
+            cost.model_time += now.model_time.saturating_sub(before.model_time);
+        }
+    }
+
+    pub(super) fn work(&self, things: usize, limits: &Limits) -> Result<()> {
+        let before = self.work.get();
+        let after = before.saturating_add(things as u64);
+        self.work.set(after);
+        if after > limits.work_max {
+            let message = format!("more than {} nodes and facts were looked at", limits.work_max);
+            return Err(narrow(message));
+        }
+        if before / 1024 == after / 1024 { Ok(()) } else { self.in_time(limits) }
+    }
+
+    pub(super) fn in_time(&self, limits: &Limits) -> Result<()> {
+        match self.interrupt.is_asked() || Instant::now() > self.deadline {
+            true => Err(self.why_stopped(limits)),
+            false => Ok(()),
+        }
+    }
+
+    fn why_stopped(&self, limits: &Limits) -> Error {
+        match self.interrupt.is_asked() {
+            true => Error::Interrupted,
+            false => narrow(format!("it took more than {} s", limits.timeout.as_secs())),
+        }
+    }
+
+    /// The error with the reason why a read was stopped.
+    pub(crate) fn explained(&self, error: Error, limits: &Limits) -> Error {
+        match error {
+            Error::Storage(StorageError::Stopped) => self.why_stopped(limits),
+            other => other,
+        }
+    }
+
+    pub(super) fn hold(&self, held: &mut usize, bytes: usize, limits: &Limits) -> Result<()> {
+        let all = self.held.get().saturating_sub(*held).saturating_add(bytes);
+        self.held.set(all);
+        *held = bytes;
+        if all <= limits.memory_max {
+            return Ok(());
+        }
+        Err(narrow(format!("its rows take more than {} MiB", limits.memory_max >> 20)))
+    }
+
+    /// Asks the model, and counts it.
+    pub(super) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
+        let begun = Instant::now();
+        let answer = ask();
+        self.model_texts.set(self.model_texts.get() + texts as u64);
+        self.model_time.set(self.model_time.get() + begun.elapsed());
+        answer
+    }
+
+    pub(super) fn held_node(&self, node: NodeRef) -> Option<Arc<NodeRecord>> {
+        let nodes = self.nodes.borrow();
+        let (system, record) = nodes.get(&node.id)?;
+        (*system == node.system).then(|| Arc::clone(record))
+    }
+
+    pub(super) fn hold_node(&self, node: NodeRef, record: Arc<NodeRecord>) {
+        let mut nodes = self.nodes.borrow_mut();
+        if nodes.len() >= NODES_MAX {
+            nodes.clear();
+        }
+        nodes.insert(node.id, (node.system, record));
+    }
+
+    /// Whether a text fits a regular expression as a whole; what is wrong with the expression else.
+    pub(super) fn fits(&self, text: &str, expression: &str) -> std::result::Result<bool, String> {
+        let mut expressions = self.expressions.borrow_mut();
+        if let Some(compiled) = expressions.get(expression) {
+            return Ok(compiled.is_match(text));
+        }
+        let compiled = regex::RegexBuilder::new(&format!("^(?:{expression})$"))
+            .size_limit(EXPRESSION_BYTES)
+            .dot_matches_new_line(true)
+            .build()
+            .map_err(|error| error.to_string())?;
+        let fits = compiled.is_match(text);
+        if expressions.len() >= EXPRESSIONS_MAX {
+            expressions.clear();
+        }
+        expressions.insert(expression.to_owned(), compiled);
+        Ok(fits)
+    }
+}

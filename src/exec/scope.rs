@@ -1,0 +1,133 @@
+//! The scope of a clause as a filter of edges: its expressions become instants, a floor and an
+//! intent.
+//!
+//! It reads no disk. What is the same for every row is looked at once, before the first row.
+
+use engraph_grammar::ast::Span;
+use engraph_grammar::closest;
+use engraph_storage::graph::{EdgeFilter, Intent, Interval, SystemScope, Time, ValidScope};
+
+use crate::cell::{Cell, Row};
+use crate::error::{Diagnostic, Result};
+use crate::exec::context::Context;
+use crate::exec::eval;
+use crate::plan::expr::Expr;
+use crate::plan::scope::{Scope, SystemTime, ValidTime};
+use crate::time;
+
+/// The filter of a scope for one row.
+pub(crate) fn filter(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<EdgeFilter> {
+    Ok(EdgeFilter {
+        valid: valid(&scope.valid, row, context)?,
+        system: system(&scope.system, row, context)?,
+        confidence: match &scope.confidence {
+            Some(floor) => confidence(floor, row, context)?,
+            None => 0.0,
+        },
+        intent: scope.intent.as_ref().map(|name| intent(name, row, context)).transpose()?,
+    })
+}
+
+/// An error if what is the same for every row is no scope. A parameter without a value is none yet.
+pub(crate) fn check(scope: &Scope, context: &Context<'_>) -> Result<()> {
+    let mut open = !scope.is_constant();
+    scope.exprs(&mut |expr| {
+        expr.walk(&mut |part| {
+            if let crate::plan::expr::ExprKind::Parameter(name) = &part.kind {
+                open |= context.parameter(name).is_none();
+            }
+        });
+    });
+    if !open {
+        filter(scope, &Row::new(), context)?;
+    }
+    Ok(())
+}
+
+/// The filter of a scope, kept where it is the same for every row.
+pub(crate) struct Scoped {
+    scope: Scope,
+    constant: bool,
+    held: Option<EdgeFilter>,
+}
+
+impl Scoped {
+    pub(crate) fn new(scope: Scope) -> Self {
+        let constant = scope.is_constant();
+        Self { scope, constant, held: None }
+    }
+
+    pub(crate) fn filter(&mut self, row: &Row, context: &Context<'_>) -> Result<EdgeFilter> {
+        if let Some(filter) = self.held {
+            return Ok(filter);
+        }
+        let filter = filter(&self.scope, row, context)?;
+        self.held = self.constant.then_some(filter);
+        Ok(filter)
+    }
+}
+
+/// The system time at which a row's nodes are seen.
+pub(crate) fn system(time: &SystemTime, row: &Row, context: &Context<'_>) -> Result<SystemScope> {
+    Ok(match time {
+        SystemTime::Current => SystemScope::Current,
+        SystemTime::All => SystemScope::All,
+        SystemTime::AsOf(expr) => {
+            SystemScope::AsOf(instant(&eval::eval(expr, row, context)?, expr.span)?)
+        }
+    })
+}
+
+fn valid(time: &ValidTime, row: &Row, context: &Context<'_>) -> Result<ValidScope> {
+    let at = |expr: &Expr| instant(&eval::eval(expr, row, context)?, expr.span);
+    let (from, to, span) = match time {
+        ValidTime::All => return Ok(ValidScope::All),
+        ValidTime::AsOf(expr) => return Ok(ValidScope::AsOf(at(expr)?)),
+        ValidTime::From(from, to, span) => (at(from)?, at(to)?, span),
+        // SQL:2011: BETWEEN takes its second bound in.
+        ValidTime::Between(from, to, span) => (at(from)?, at(to)?.saturating_add(1), span),
+    };
+    Interval::new(from, to).map(ValidScope::Within).ok_or_else(|| {
+        Diagnostic::at(*span, "the period ends before it begins, or is empty")
+            .help("write the earlier bound first; the end of FROM a TO b is not in the period")
+            .bind()
+    })
+}
+
+/// An instant, or text that can be read as one.
+pub(crate) fn instant(cell: &Cell, span: Span) -> Result<Time> {
+    match cell {
+        Cell::Timestamp(instant) => Ok(*instant),
+        Cell::String(text) => time::parse(text).ok_or_else(|| {
+            Diagnostic::at(span, format!("'{text}' is no instant")).help(time::FORMS).bind()
+        }),
+        other => Err(Diagnostic::at(span, format!("expected an instant, found {}", other.kind()))
+            .help("write DATE '2023-05-08', TIMESTAMP '2023-05-08 13:56' or now()")
+            .bind()),
+    }
+}
+
+fn confidence(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
+    match eval::eval(expr, row, context)?.number() {
+        Some(floor) if (0.0..=1.0).contains(&floor) => Ok(floor),
+        _ => Err(Diagnostic::at(expr.span, "CONFIDENCE takes a number from 0 to 1").bind()),
+    }
+}
+
+fn intent(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Intent> {
+    let names = Intent::ALL.map(Intent::name);
+    let error = match eval::eval(expr, row, context)? {
+        Cell::String(name) => match Intent::parse(&name) {
+            Some(intent) => return Ok(intent),
+            None => {
+                let error = Diagnostic::at(expr.span, format!("there is no intent `{name}`"));
+                match closest(&name, names) {
+                    Some(known) => return Err(error.help(format!("did you mean {known}?")).bind()),
+                    None => error,
+                }
+            }
+        },
+        other => Diagnostic::at(expr.span, format!("expected an intent, found {}", other.kind())),
+    };
+    Err(error.help(format!("write one of {}", names.join(", "))).bind())
+}

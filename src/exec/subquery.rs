@@ -1,0 +1,35 @@
+//! A plan within an expression: run for one row, as far as its answer needs.
+
+use crate::cell::{Cell, Row};
+use crate::error::Result;
+use crate::exec::context::Context;
+use crate::exec::lower::lower_at;
+use crate::exec::{CHUNK_ROWS, Operator};
+use crate::plan::expr::{Answer, Subquery};
+
+/// The place of its operators in a profile: none, for it is part of the operator around it.
+const NOWHERE: usize = usize::MAX / 2;
+
+/// The value of a plan within an expression.
+pub(crate) fn answer(subquery: &Subquery, row: &Row, context: &Context<'_>) -> Result<Cell> {
+    let mut operator: Box<dyn Operator> = lower_at(&subquery.plan, row, NOWHERE);
+    context.work(1)?;
+    match subquery.answer {
+        Answer::Exists => Ok(Cell::Bool(operator.next(context, 1)?.is_some())),
+        Answer::Count => {
+            let mut count = 0;
+            while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
+                count += chunk.len();
+            }
+            Ok(Cell::Int(i64::try_from(count).unwrap_or(i64::MAX)))
+        }
+        Answer::Collect(slot) => {
+            let mut items = Vec::new();
+            while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
+                items.extend(chunk.into_iter().map(|mut row| std::mem::replace(&mut row[slot], Cell::Null)));
+                context.rows(items.len())?;
+            }
+            Ok(Cell::List(items))
+        }
+    }
+}

@@ -1,0 +1,550 @@
+//! Each input row with the paths of several facts from its node.
+//!
+//! All paths are walked depth first, the shortest breadth first, the cheapest and the most confident
+//! best first. Costs are never negative and confidences never above 1, so a path only gets worse by
+//! going on, and what is found first is best (Dijkstra 1959).
+
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use engraph_storage::graph::{Edge, EdgeFilter, FactId, Interval, NodeId, ValidScope};
+
+use crate::cell::{Cell, NodeRef, PathRef, Row};
+use crate::error::{Diagnostic, Result};
+use crate::exec::context::Context;
+use crate::exec::expand::{edges_of, met};
+use crate::exec::scope::Scoped;
+use crate::exec::walk_frontier::{Frontier, Ranked, Visit};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, amount, eval};
+use crate::plan::{Mode, PathSearch, PathTime, Step, Walk};
+
+/// A product of confidences may come out a little smaller in another order of its factors.
+const ROUNDING: f64 = 1.0 - 1e-12;
+
+pub(crate) struct WalkPaths {
+    input: Taken,
+    walk: Walk,
+    scopes: Vec<Scoped>,
+    searching: Option<Searching>,
+}
+
+/// The walk from the node of one row.
+struct Searching {
+    row: Row,
+    start: NodeRef,
+    filters: Vec<EdgeFilter>,
+    /// Facts that the row holds already.
+    met: Vec<FactId>,
+    visits: Vec<Visit>,
+    frontier: Frontier,
+    /// What was found of each last node: how many, and of how many lengths.
+    found: HashMap<NodeId, Found>,
+    /// The lengths, or steps and costs, at which a node was met, where others need not be.
+    seen: HashMap<NodeId, Vec<u32>>,
+    /// Paths or lengths wanted of each last node.
+    count: usize,
+    /// Paths still wanted of this row.
+    left: usize,
+    floor: f64,
+    held: usize,
+}
+
+#[derive(Default)]
+struct Found {
+    paths: usize,
+    lengths: usize,
+    longest: u32,
+}
+
+impl WalkPaths {
+    pub(crate) fn new(input: Box<dyn Operator>, walk: Walk) -> Self {
+        let scopes = walk.legs.iter().map(|leg| Scoped::new(leg.step.scope.clone())).collect();
+        Self { input: Taken::new(input), walk, scopes, searching: None }
+    }
+
+    fn begin(&mut self, row: Row, context: &Context<'_>) -> Result<Option<Searching>> {
+        let Some(first) = self.walk.legs.first() else { return Ok(None) };
+        let Cell::Node(start) = row[first.step.from] else { return Ok(None) };
+        let filters: Vec<EdgeFilter> =
+            self.scopes.iter_mut().map(|scope| scope.filter(&row, context)).collect::<Result<_>>()?;
+        let count = match &self.walk.search {
+            PathSearch::All => usize::MAX,
+            PathSearch::Shortest(count)
+            | PathSearch::Groups(count)
+            | PathSearch::Cheapest(count, _) => amount(count, context)?,
+        };
+        let left = match &self.walk.most_confident {
+            None => usize::MAX,
+            Some(cut) => {
+                let number = |expr| amount(expr, context);
+                let skip = cut.skip.as_ref().map(number).transpose()?.unwrap_or(0);
+                let limit = cut.limit.as_ref().map(number).transpose()?.unwrap_or(usize::MAX);
+                skip.saturating_add(limit)
+            }
+        };
+        let floor = match &self.walk.floor {
+            None => 0.0,
+            // A floor that is no number keeps no path out: the condition above says what is wrong.
+            Some(floor) => eval::eval(floor, &row, context)?.number().unwrap_or(0.0) * ROUNDING,
+        };
+        let window = match filters[0].valid {
+            ValidScope::Within(window) => window,
+            _ => Interval::ALL,
+        };
+        let backwards = first.step.against;
+        let root = Visit {
+            parent: None,
+            edge: None,
+            node: start.id,
+            leg: 0,
+            hops: 0,
+            length: 0,
+            confidence: 1.0,
+            cost: 0.0,
+            window,
+            arrival: if backwards { window.to } else { window.from },
+        };
+        let frontier = match (&self.walk.search, &self.walk.most_confident) {
+            (PathSearch::All, None) => Frontier::Last(vec![0]),
+            (PathSearch::Shortest(_) | PathSearch::Groups(_), _) => {
+                Frontier::First(VecDeque::from([0]))
+            }
+            _ => {
+                let root = Ranked { merit: f64::INFINITY, way: Vec::new(), visit: 0 };
+                Frontier::Best(BinaryHeap::from([root]))
+            }
+        };
+        let met = met(&row, &self.walk.distinct_from);
+        Ok(Some(Searching {
+            row,
+            start,
+            filters,
+            met,
+            visits: vec![root],
+            frontier,
+            found: HashMap::new(),
+            seen: HashMap::new(),
+            count,
+            left,
+            floor,
+            held: 0,
+        }))
+    }
+
+    /// Goes on with one path: gives its row if it is wanted, and finds its continuations. False
+    /// when there is none left.
+    fn advance(
+        &self,
+        searching: &mut Searching,
+        context: &Context<'_>,
+        chunk: &mut Chunk,
+    ) -> Result<bool> {
+        if searching.left == 0 {
+            return Ok(false);
+        }
+        let Some((at, way)) = searching.frontier.pop() else { return Ok(false) };
+        if matches!(searching.frontier, Frontier::Last(_)) {
+            // What lies behind has been walked to its end.
+            searching.visits.truncate(at + 1);
+        }
+        if self.is_done(searching, at) {
+            return Ok(false);
+        }
+        if self.is_dominated(searching, at) {
+            return Ok(true);
+        }
+        let mut rank = 0;
+        let (mut leg, mut hops) = (searching.visits[at].leg, searching.visits[at].hops);
+        // A step that is long enough may end here, and the next one begin.
+        loop {
+            let step = &self.walk.legs[leg].step;
+            let (min, max) = step.hops.unwrap_or((1, 1));
+            if hops < max && !self.is_closed(searching, at) {
+                self.go_on(searching, at, (leg, hops), &way, &mut rank, context)?;
+            }
+            if hops < min || !self.ends_here(searching, at, leg, context)? {
+                break;
+            }
+            if leg + 1 == self.walk.legs.len() {
+                self.give(searching, at, context, chunk)?;
+                break;
+            }
+            (leg, hops) = (leg + 1, 0);
+        }
+        let bytes = searching.visits.len() * (size_of::<Visit>() + 8)
+            + searching.frontier.len() * size_of::<Ranked>();
+        context.hold(&mut searching.held, bytes)?;
+        context.rows(searching.visits.len() / 8)?;
+        Ok(true)
+    }
+
+    /// A SIMPLE path that has come back to its first node ends there.
+    fn is_closed(&self, searching: &Searching, at: usize) -> bool {
+        let visit = &searching.visits[at];
+        self.walk.mode == Mode::Simple && visit.length > 0 && visit.node == searching.start.id
+    }
+
+    /// Finds the continuations of a path by one fact of a step.
+    fn go_on(
+        &self,
+        searching: &mut Searching,
+        at: usize,
+        (leg, hops): (usize, u32),
+        way: &[u32],
+        rank: &mut u32,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let step = &self.walk.legs[leg].step;
+        let edges = edges_of(searching.visits[at].node, step, &searching.filters[leg], context)?;
+        let mut row = match (&step.each, &self.walk.search) {
+            (None, PathSearch::All | PathSearch::Shortest(_) | PathSearch::Groups(_)) => None,
+            _ => Some(self.bound(searching, at, leg, context)?),
+        };
+        let mut pushed = Vec::new();
+        for (edge, far) in edges {
+            if !self.may_meet(searching, at, &edge, far) {
+                continue;
+            }
+            let parent = &searching.visits[at];
+            let Some((window, arrival)) = self.in_time(parent, &edge, step) else { continue };
+            let confidence = parent.confidence * edge.confidence;
+            if confidence < searching.floor {
+                continue;
+            }
+            let mut cost = parent.cost;
+            if let Some(row) = &mut row {
+                row[step.fact] = Cell::Fact(edge);
+                if let Some(each) = &step.each
+                    && !eval::holds(each, row, context)?
+                {
+                    continue;
+                }
+                if let PathSearch::Cheapest(_, expr) = &self.walk.search {
+                    cost += self.cost(eval::eval(expr, row, context)?, expr.span)?;
+                }
+            }
+            let visit = Visit {
+                parent: Some(at),
+                edge: Some(edge),
+                node: far,
+                leg,
+                hops: hops + 1,
+                length: parent.length + 1,
+                confidence,
+                cost,
+                window,
+                arrival,
+            };
+            pushed.push(searching.visits.len());
+            searching.visits.push(visit);
+        }
+        self.push(searching, pushed, way, rank);
+        Ok(())
+    }
+
+    fn push(&self, searching: &mut Searching, pushed: Vec<usize>, way: &[u32], rank: &mut u32) {
+        let visits = &mut searching.visits;
+        match &mut searching.frontier {
+            Frontier::First(queue) => queue.extend(pushed),
+            Frontier::Last(stack) => {
+                // The first one lies on top, so that all behind it can be dropped once it is done.
+                if let Some(first) = pushed.first() {
+                    visits[*first..].reverse();
+                }
+                stack.extend(pushed);
+            }
+            Frontier::Best(heap) => {
+                for visit in pushed {
+                    let merit = match &self.walk.search {
+                        PathSearch::Cheapest(..) => -visits[visit].cost,
+                        _ => visits[visit].confidence,
+                    };
+                    let way = way.iter().copied().chain([*rank]).collect();
+                    *rank += 1;
+                    heap.push(Ranked { merit, way, visit });
+                }
+            }
+        }
+    }
+
+    fn cost(&self, cell: Cell, span: engraph_grammar::ast::Span) -> Result<f64> {
+        match cell.number() {
+            Some(cost) if cost >= 0.0 => Ok(cost),
+            _ => {
+                let message = format!("CHEAPEST takes costs from 0 on, not {cell}");
+                Err(Diagnostic::at(span, message)
+                    .help("write coalesce(f.cost, 1) where a fact may have none")
+                    .execute())
+            }
+        }
+    }
+
+    /// Whether the mode lets a path go on along a fact to a node.
+    fn may_meet(&self, searching: &Searching, at: usize, edge: &Edge, far: NodeId) -> bool {
+        if searching.met.contains(&edge.fact) {
+            return false;
+        }
+        let mut next = Some(at);
+        while let Some(visit) = next.map(|at| &searching.visits[at]) {
+            let is_start = visit.parent.is_none();
+            let again = match self.walk.mode {
+                Mode::Walk => return true,
+                Mode::Trail => visit.edge.is_some_and(|other| other.fact == edge.fact),
+                Mode::Acyclic => visit.node == far,
+                Mode::Simple => visit.node == far && !is_start,
+            };
+            if again {
+                return false;
+            }
+            next = visit.parent;
+        }
+        true
+    }
+
+    /// The instants of a path with a fact more; none if it does not fit in time.
+    fn in_time(&self, parent: &Visit, edge: &Edge, step: &Step) -> Option<(Interval, i64)> {
+        let (window, arrival) = (parent.window, parent.arrival);
+        match self.walk.time {
+            None => Some((window, arrival)),
+            Some(PathTime::Simultaneous) => {
+                let from = window.from.max(edge.valid.from);
+                let window = Interval { from, to: window.to.min(edge.valid.to) };
+                (window.from < window.to).then_some((window, arrival))
+            }
+            // Facts are met from the last to the first: each as late as the next one lets it be.
+            // The instants lie before `arrival`.
+            Some(PathTime::Chronological) if step.against => {
+                let arrival = arrival.min(edge.valid.to);
+                let earliest = edge.valid.from.max(window.from);
+                (earliest < arrival).then_some((window, arrival))
+            }
+            Some(PathTime::Chronological) => {
+                let arrival = arrival.max(edge.valid.from);
+                (arrival < edge.valid.to.min(window.to)).then_some((window, arrival))
+            }
+        }
+    }
+
+    /// Whether the step may end at the last node of a path.
+    fn ends_here(
+        &self,
+        searching: &Searching,
+        at: usize,
+        leg: usize,
+        context: &Context<'_>,
+    ) -> Result<bool> {
+        let this = &self.walk.legs[leg];
+        if !this.closes && this.condition.is_none() {
+            return Ok(true);
+        }
+        let node = searching.visits[at].node;
+        let mut row = self.bound(searching, at, leg, context)?;
+        if this.closes {
+            if !matches!(row[this.step.to], Cell::Node(other) if other.id == node) {
+                return Ok(false);
+            }
+        } else {
+            let system = searching.filters[leg].system;
+            row[this.step.to] = Cell::Node(NodeRef { id: node, system });
+        }
+        match &this.condition {
+            Some(condition) => eval::holds(condition, &row, context),
+            None => Ok(true),
+        }
+    }
+
+    /// The row with the steps up to one bound: those before it whole, this one's facts so far.
+    fn bound(
+        &self,
+        searching: &Searching,
+        at: usize,
+        until: usize,
+        _: &Context<'_>,
+    ) -> Result<Row> {
+        let mut facts: Vec<Vec<Edge>> = vec![Vec::new(); until + 1];
+        let mut next = Some(at);
+        while let Some(visit) = next.map(|at| &searching.visits[at]) {
+            if let Some(edge) = visit.edge {
+                facts[visit.leg.min(until)].push(edge);
+            }
+            next = visit.parent;
+        }
+        let mut row = searching.row.clone();
+        let mut node = searching.start.id;
+        for (leg, edges) in facts.iter_mut().enumerate() {
+            edges.reverse();
+            let step = &self.walk.legs[leg].step;
+            for edge in edges.iter() {
+                node = if edge.head == node { edge.tail } else { edge.head };
+            }
+            if leg < until && !self.walk.legs[leg].closes {
+                let system = searching.filters[leg].system;
+                row[step.to] = Cell::Node(NodeRef { id: node, system });
+            }
+            row[step.fact] = facts_cell(step, edges);
+        }
+        Ok(row)
+    }
+
+    /// Adds the row of a path that the pattern fits, if it is one of those that are wanted.
+    fn give(
+        &self,
+        searching: &mut Searching,
+        at: usize,
+        context: &Context<'_>,
+        chunk: &mut Chunk,
+    ) -> Result<()> {
+        let (node, length) = (searching.visits[at].node, searching.visits[at].length);
+        let count = searching.count;
+        let found = searching.found.entry(node).or_default();
+        let wanted = match &self.walk.search {
+            PathSearch::All => true,
+            PathSearch::Shortest(_) | PathSearch::Cheapest(..) => found.paths < count,
+            PathSearch::Groups(_) => {
+                let is_longer = found.lengths == 0 || length > found.longest;
+                found.lengths + usize::from(is_longer) <= count
+            }
+        };
+        if !wanted {
+            return Ok(());
+        }
+        if !matches!(self.walk.search, PathSearch::All) {
+            found.lengths += usize::from(found.lengths == 0 || length > found.longest);
+            found.longest = found.longest.max(length);
+            found.paths += 1;
+        }
+        let row = self.row(searching, at, context)?;
+        if let Some(accept) = &self.walk.accept
+            && !eval::holds(accept, &row, context)?
+        {
+            return Ok(());
+        }
+        searching.left -= 1;
+        context.work(1 + length as usize / 8)?;
+        chunk.push(row);
+        Ok(())
+    }
+
+    fn row(&self, searching: &Searching, at: usize, context: &Context<'_>) -> Result<Row> {
+        let last = self.walk.legs.len() - 1;
+        let mut row = self.bound(searching, at, last, context)?;
+        let step = &self.walk.legs[last].step;
+        if !self.walk.legs[last].closes {
+            let (id, system) = (searching.visits[at].node, searching.filters[last].system);
+            row[step.to] = Cell::Node(NodeRef { id, system });
+        }
+        if let Some(path) = self.walk.path {
+            row[path] = Cell::Path(Arc::new(self.path(searching, at)));
+        }
+        Ok(row)
+    }
+
+    /// The path from its first node as it is written.
+    fn path(&self, searching: &Searching, at: usize) -> PathRef {
+        let system = searching.filters[0].system;
+        let (mut nodes, mut facts) = (Vec::new(), Vec::new());
+        let mut next = Some(at);
+        while let Some(visit) = next.map(|at| &searching.visits[at]) {
+            nodes.push(NodeRef { id: visit.node, system });
+            facts.extend(visit.edge);
+            next = visit.parent;
+        }
+        if !self.walk.legs.first().is_some_and(|leg| leg.step.against) {
+            nodes.reverse();
+            facts.reverse();
+        }
+        PathRef { nodes, facts }
+    }
+
+    /// Whether nothing that is wanted can follow, where all paths lead to one node.
+    fn is_done(&self, searching: &Searching, at: usize) -> bool {
+        let Some(last) = self.walk.legs.last().filter(|leg| leg.closes) else { return false };
+        let Cell::Node(end) = searching.row[last.step.to] else { return false };
+        let Some(found) = searching.found.get(&end.id) else { return false };
+        match &self.walk.search {
+            PathSearch::All => false,
+            PathSearch::Shortest(_) | PathSearch::Cheapest(..) => found.paths >= searching.count,
+            PathSearch::Groups(_) => {
+                found.lengths >= searching.count && searching.visits[at].length > found.longest
+            }
+        }
+    }
+
+    /// Whether every path that continues this one has a better one along another that was met
+    /// before: then it is left.
+    fn is_dominated(&self, searching: &mut Searching, at: usize) -> bool {
+        if !self.may_dominate(searching) {
+            return false;
+        }
+        let (count, visit) = (searching.count, &searching.visits[at]);
+        // The path without a fact is no way back to the first node.
+        if visit.parent.is_none() && self.walk.legs[0].step.hops.is_some_and(|hops| hops.0 > 0) {
+            return false;
+        }
+        let seen = searching.seen.entry(visit.node).or_default();
+        let length = visit.length;
+        let better = match &self.walk.search {
+            PathSearch::All => 0,
+            PathSearch::Groups(_) => seen.iter().filter(|other| **other < length).count(),
+            PathSearch::Shortest(_) | PathSearch::Cheapest(..) => {
+                seen.iter().filter(|other| **other <= length).count()
+            }
+        };
+        if better < count {
+            seen.push(length);
+        }
+        better >= count
+    }
+
+    /// Whether the first path to a node is all that is needed of it. A path that comes back to its
+    /// first node along the facts it left by is no trail, so that is not left to this.
+    fn may_dominate(&self, searching: &Searching) -> bool {
+        let [leg] = self.walk.legs.as_slice() else { return false };
+        let by_one = searching.count == 1 || self.walk.mode == Mode::Walk;
+        let short = leg.step.hops.is_some_and(|(min, _)| min <= 1);
+        if !by_one || !short || self.walk.time.is_some() || !searching.met.is_empty() {
+            return false;
+        }
+        let groups = matches!(self.walk.search, PathSearch::Groups(_));
+        if groups && searching.count != 1 {
+            return false;
+        }
+        let turns = leg.step.sides.len() > 1 && self.walk.mode != Mode::Walk;
+        let comes_back = match &searching.row[leg.step.to] {
+            Cell::Node(end) if leg.closes => end.id == searching.start.id,
+            _ => self.walk.mode != Mode::Acyclic,
+        };
+        !(turns && comes_back) && !matches!(self.walk.search, PathSearch::All)
+    }
+}
+
+/// What a step's name stands for.
+fn facts_cell(step: &Step, edges: &[Edge]) -> Cell {
+    if step.hops.is_none() {
+        return edges.first().map_or(Cell::Null, |edge| Cell::Fact(*edge));
+    }
+    if !step.keeps_facts {
+        return Cell::Null;
+    }
+    let facts = edges.iter().copied().map(Cell::Fact);
+    Cell::List(if step.against { facts.rev().collect() } else { facts.collect() })
+}
+
+impl Operator for WalkPaths {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let want = want.clamp(1, CHUNK_ROWS);
+        let mut chunk = Vec::new();
+        while chunk.len() < want {
+            let Some(mut searching) = self.searching.take() else {
+                let Some(row) = self.input.next(context)? else { break };
+                self.searching = self.begin(row, context)?;
+                continue;
+            };
+            match self.advance(&mut searching, context, &mut chunk)? {
+                true => self.searching = Some(searching),
+                false => context.hold(&mut searching.held, 0)?,
+            }
+        }
+        Ok((!chunk.is_empty()).then_some(chunk))
+    }
+}

@@ -1,0 +1,336 @@
+//! Patterns to scans and steps: where a walk begins, and which way it goes on.
+//!
+//! The order changes no answer, only its cost. Without statistics it is the one in which the
+//! pattern is written.
+
+use crate::plan::estimate::Statistics;
+use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::pattern::{Link, Pattern, PatternNode, PatternWalk};
+use crate::plan::scope::SystemTime;
+use crate::plan::{Leg, LogicalPlan, Mode, PathSearch, Step, Walk};
+use engraph_grammar::ast::BinaryOp;
+
+/// The plan with every pattern as it is written, from left to right.
+pub(crate) fn as_written(plan: LogicalPlan) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Match { input, pattern } => Builder::new(pattern, None).build(*input),
+        other => other,
+    })
+}
+
+/// The plan with every pattern begun where the fewest nodes are, and walked along the fewest facts.
+pub(crate) fn by_cost(plan: LogicalPlan, statistics: &Statistics) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Match { input, pattern } => {
+            Builder::new(pattern, Some(statistics)).build(*input)
+        }
+        other => other,
+    })
+}
+
+/// What comes next.
+#[derive(Clone, Copy)]
+enum Move {
+    /// The node at this place is scanned.
+    Scan(usize),
+    /// The link at this place is followed, against its direction if it says so.
+    Follow(usize, bool),
+}
+
+struct Builder<'s> {
+    pattern: Pattern,
+    statistics: Option<&'s Statistics>,
+    /// Places of the nodes that are bound.
+    bound: Vec<bool>,
+    /// Places of the links that are followed.
+    followed: Vec<usize>,
+    conditions: Vec<Expr>,
+}
+
+impl<'s> Builder<'s> {
+    fn new(mut pattern: Pattern, statistics: Option<&'s Statistics>) -> Self {
+        let bound = pattern.nodes.iter().map(|node| node.bound).collect();
+        let mut conditions = std::mem::take(&mut pattern.conditions);
+        let held = pattern.nodes.iter().filter(|node| node.bound);
+        conditions.splice(0..0, held.filter_map(PatternNode::has_label));
+        Self { pattern, statistics, bound, followed: Vec::new(), conditions }
+    }
+
+    fn build(mut self, mut plan: LogicalPlan) -> LogicalPlan {
+        while let Some(next) = self.next() {
+            plan = match next {
+                Move::Scan(node) => self.scan(plan, node),
+                Move::Follow(link, against) => self.follow(plan, link, against),
+            };
+        }
+        plan = self.bind_paths(plan);
+        for walk in std::mem::take(&mut self.pattern.walks) {
+            plan = self.walk(plan, walk);
+        }
+        filtered(plan, Expr::all(self.conditions, self.pattern.span))
+    }
+
+    fn next(&self) -> Option<Move> {
+        match self.statistics {
+            None => self.next_as_written(),
+            Some(statistics) => self.cheapest(statistics),
+        }
+    }
+
+    fn next_as_written(&self) -> Option<Move> {
+        for chain in &self.pattern.chains {
+            if !self.bound[chain.start] {
+                return Some(Move::Scan(chain.start));
+            }
+            let open = chain.links.iter().find(|link| !self.followed.contains(link));
+            if let Some(link) = open {
+                return Some(Move::Follow(*link, false));
+            }
+        }
+        None
+    }
+
+    /// The move after which the fewest rows are expected; a step before a scan if they are as many.
+    fn cheapest(&self, statistics: &Statistics) -> Option<Move> {
+        let mut best: Option<(f64, Move)> = None;
+        let mut offer = |rows: f64, next: Move| {
+            if best.is_none_or(|(least, _)| rows < least) {
+                best = Some((rows, next));
+            }
+        };
+        for (place, link) in self.pattern.links.iter().enumerate() {
+            if self.followed.contains(&place) {
+                continue;
+            }
+            let (left, right) = (self.bound[link.left], self.bound[link.right]);
+            if left {
+                offer(self.steps(link, false, right, statistics), Move::Follow(place, false));
+            }
+            if right {
+                offer(self.steps(link, true, left, statistics), Move::Follow(place, true));
+            }
+        }
+        for place in (0..self.pattern.nodes.len()).filter(|place| !self.bound[*place]) {
+            offer(self.scanned(place, statistics), Move::Scan(place));
+        }
+        best.map(|(_, next)| next)
+    }
+
+    /// Rows for each row that a step is expected to give.
+    fn steps(&self, link: &Link, against: bool, closes: bool, statistics: &Statistics) -> f64 {
+        let (near, far) =
+            if against { (link.right, link.left) } else { (link.left, link.right) };
+        let step = if against { link.step.reversed() } else { link.step.clone() };
+        let facts = statistics.steps(&step, &self.pattern.nodes[near].labels);
+        if closes {
+            return facts / statistics.nodes(&None).max(1.0);
+        }
+        facts * self.share(far, statistics)
+    }
+
+    /// The share of nodes that will do at a place.
+    fn share(&self, place: usize, statistics: &Statistics) -> f64 {
+        self.scanned(place, statistics) / statistics.nodes(&None).max(1.0)
+    }
+
+    /// Nodes that a scan at a place is expected to leave.
+    fn scanned(&self, place: usize, statistics: &Statistics) -> f64 {
+        let node = &self.pattern.nodes[place];
+        let nodes = statistics.nodes(&node.labels);
+        let holds = |expr: &Expr| expr.slots().iter().all(|slot| self.knows(*slot));
+        self.conditions.iter().fold(nodes, |nodes, condition| match asked(condition, node.slot) {
+            Some(Asked::Key(key)) if holds(key) => nodes.min(1.0),
+            Some(Asked::Value(value)) if holds(value) => nodes * 0.1,
+            Some(Asked::Range(value)) if holds(value) => nodes * 0.3,
+            _ => nodes,
+        })
+    }
+
+    /// Whether a slot is bound, by this pattern so far or before it.
+    fn knows(&self, slot: Slot) -> bool {
+        let place = self.pattern.nodes.iter().position(|node| node.slot == slot);
+        match place {
+            Some(place) => self.bound[place],
+            None => match self.pattern.links.iter().position(|link| link.step.fact == slot) {
+                Some(link) => self.followed.contains(&link),
+                None => !self.pattern.binds().contains(&slot),
+            },
+        }
+    }
+
+    fn scan(&mut self, plan: LogicalPlan, place: usize) -> LogicalPlan {
+        self.bound[place] = true;
+        scan(plan, &self.pattern.nodes[place], &self.pattern.system)
+    }
+
+    fn follow(&mut self, plan: LogicalPlan, place: usize, against: bool) -> LogicalPlan {
+        let link = &self.pattern.links[place];
+        let step = if against { link.step.reversed() } else { link.step.clone() };
+        let far = if against { link.left } else { link.right };
+        let closes = self.bound[far];
+        if !closes {
+            self.conditions.extend(self.pattern.nodes[far].has_label());
+        }
+        let fact = |link: &usize| self.pattern.links[*link].step.fact;
+        let distinct_from: Vec<Slot> = self.followed.iter().map(fact).collect();
+        self.bound[far] = true;
+        self.followed.push(place);
+        let input = Box::new(plan);
+        if step.hops.is_none() {
+            return LogicalPlan::Expand { input, step, closes, distinct_from };
+        }
+        let path = self.path_of(place);
+        let walk = Walk {
+            legs: vec![Leg { step, condition: None, closes }],
+            distinct_from,
+            path,
+            mode: Mode::Trail,
+            time: None,
+            search: PathSearch::All,
+            floor: None,
+            most_confident: None,
+            accept: None,
+        };
+        LogicalPlan::Walk { input, walk }
+    }
+
+    /// The slot of a path that is one link alone, which its walk binds.
+    fn path_of(&self, link: usize) -> Option<Slot> {
+        self.pattern.chains.iter().find(|chain| chain.links == [link])?.path
+    }
+
+    fn bind_paths(&self, mut plan: LogicalPlan) -> LogicalPlan {
+        for chain in &self.pattern.chains {
+            let is_walk = matches!(
+                chain.links.as_slice(),
+                [link] if self.pattern.links[*link].step.hops.is_some()
+            );
+            let Some(path) = chain.path.filter(|_| !is_walk) else { continue };
+            let start = self.pattern.nodes[chain.start].slot;
+            let facts = chain.links.iter().map(|link| self.pattern.links[*link].step.fact);
+            let (input, facts) = (Box::new(plan), facts.collect());
+            plan = LogicalPlan::BindPath { input, path, start, facts };
+        }
+        plan
+    }
+
+    /// A path pattern that is searched by itself: from its first node, unless its last is known
+    /// better.
+    fn walk(&mut self, mut plan: LogicalPlan, walk: PatternWalk) -> LogicalPlan {
+        let held = plan.all_binds();
+        let is_bound = |node: &PatternNode| node.bound || held.contains(&node.slot);
+        let Some((first, last)) = walk.nodes.first().zip(walk.nodes.last()) else { return plan };
+        let against = match self.statistics {
+            None => false,
+            Some(_) if is_bound(&first.0) => false,
+            Some(_) if is_bound(&last.0) => true,
+            Some(statistics) => self.known(last, statistics) < self.known(first, statistics),
+        };
+        let start = if against { last } else { first };
+        let (start_bound, start, start_condition) =
+            (is_bound(&start.0), start.0.clone(), start.1.clone());
+        if !start_bound {
+            plan = scan(plan, &start, &self.pattern.system);
+        }
+        let labels = if start_bound { start.has_label() } else { None };
+        let conditions = labels.into_iter().chain(start_condition).collect();
+        plan = filtered(plan, Expr::all(conditions, start.span));
+        let mut met: Vec<Slot> = vec![start.slot];
+        let mut leg = |step: Step, (node, own): &(PatternNode, Option<Expr>)| {
+            let parts = node.has_label().into_iter().chain(own.clone()).collect();
+            let closes = is_bound(node) || met.contains(&node.slot);
+            met.push(node.slot);
+            Leg { step, condition: Expr::all(parts, node.span), closes }
+        };
+        let legs: Vec<Leg> = match against {
+            false => {
+                let far = walk.nodes.iter().skip(1);
+                walk.steps.into_iter().zip(far).map(|(step, far)| leg(step, far)).collect()
+            }
+            true => {
+                let far = walk.nodes.iter().rev().skip(1);
+                let steps = walk.steps.iter().rev().map(Step::reversed);
+                steps.zip(far).map(|(step, far)| leg(step, far)).collect()
+            }
+        };
+        let walk = Walk {
+            legs,
+            distinct_from: Vec::new(),
+            path: walk.path,
+            mode: walk.mode,
+            time: walk.time,
+            search: walk.search,
+            floor: None,
+            most_confident: None,
+            accept: None,
+        };
+        LogicalPlan::Walk { input: Box::new(plan), walk }
+    }
+
+    /// Nodes that a scan is expected to leave of one end of a walk.
+    fn known(&self, (node, condition): &(PatternNode, Option<Expr>), statistics: &Statistics) -> f64 {
+        let nodes = statistics.nodes(&node.labels);
+        let mut parts = Vec::new();
+        condition.iter().for_each(|condition| conjuncts(condition, &mut parts));
+        parts.iter().fold(nodes, |nodes, part| match asked(part, node.slot) {
+            Some(Asked::Key(_)) => nodes.min(1.0),
+            Some(Asked::Value(_)) => nodes * 0.1,
+            Some(Asked::Range(_)) => nodes * 0.3,
+            None => nodes,
+        })
+    }
+}
+
+/// The parts of a condition all of which must hold.
+pub(crate) fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
+    match &condition.kind {
+        ExprKind::And(inner) => inner.iter().for_each(|part| conjuncts(part, parts)),
+        _ => parts.push(condition),
+    }
+}
+
+/// What a condition asks of a node.
+pub(crate) enum Asked<'e> {
+    Key(&'e Expr),
+    Value(&'e Expr),
+    Range(&'e Expr),
+}
+
+/// What a condition asks of the node in a slot, where it compares one with something else.
+pub(crate) fn asked(condition: &Expr, node: Slot) -> Option<Asked<'_>> {
+    let is_node = |expr: &Expr| matches!(expr.kind, ExprKind::Slot(slot, _) if slot == node);
+    match &condition.kind {
+        ExprKind::HasKey(inner, key) if is_node(inner) => Some(Asked::Key(key)),
+        ExprKind::Binary(op, left, right) => {
+            let ExprKind::Property(of, name) = &left.kind else { return None };
+            if !is_node(of) || right.slots().contains(&node) {
+                return None;
+            }
+            match op {
+                BinaryOp::Equal if name == "key" => Some(Asked::Key(right)),
+                BinaryOp::Equal => Some(Asked::Value(right)),
+                BinaryOp::Less
+                | BinaryOp::LessEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterEqual
+                | BinaryOp::StartsWith => Some(Asked::Range(right)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn scan(plan: LogicalPlan, node: &PatternNode, system: &SystemTime) -> LogicalPlan {
+    let (slot, labels, system) = (node.slot, node.labels.clone(), system.clone());
+    LogicalPlan::NodeScan { input: Box::new(plan), node: slot, labels, system }
+}
+
+fn filtered(plan: LogicalPlan, condition: Option<Expr>) -> LogicalPlan {
+    match condition {
+        Some(condition) => {
+            LogicalPlan::Filter { input: Box::new(plan), condition, tentative: false }
+        }
+        None => plan,
+    }
+}

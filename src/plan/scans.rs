@@ -1,0 +1,369 @@
+//! Rules that move what is asked into the scans and walks that find it.
+//!
+//! What is moved stays true of every row that comes out; where it may also fail or be a value that
+//! a scan does not take, the condition stays on top as well.
+
+use engraph_grammar::ast::BinaryOp;
+use engraph_storage::Catalog;
+use engraph_storage::graph::LabelId;
+
+use crate::cell::Cell;
+use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::optimize::conjuncts;
+use crate::plan::scope::{SystemTime, ValidTime};
+use crate::plan::{
+    Cut, IndexBound, IndexLookup, LogicalPlan, PathSearch, SortKey, Step,
+};
+
+/// `WHERE n:Label` becomes the label of the scan.
+pub(super) fn by_label(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let Some((node, labels)) = label_asked(&condition) else {
+                return LogicalPlan::Filter { input, condition, tentative };
+            };
+            let ids = labels.iter().filter_map(|label| catalog.label(label)).collect();
+            match labelled(*input, node, ids) {
+                Ok(plan) => plan,
+                Err(input) => {
+                    LogicalPlan::Filter { input: Box::new(input), condition, tentative }
+                }
+            }
+        }
+        other => other,
+    })
+}
+
+fn label_asked(condition: &Expr) -> Option<(Slot, &[String])> {
+    match &condition.kind {
+        ExprKind::HasLabel(of, labels) => match &of.kind {
+            ExprKind::Slot(slot, _) => Some((*slot, labels)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The plan with the labels in the scan of the node, which stands under conditions alone.
+fn labelled(
+    plan: LogicalPlan,
+    wanted: Slot,
+    ids: Vec<LabelId>,
+) -> Result<LogicalPlan, LogicalPlan> {
+    match plan {
+        LogicalPlan::NodeScan { input, node, labels: None, system } if node == wanted => {
+            Ok(LogicalPlan::NodeScan { input, node, labels: Some(ids), system })
+        }
+        LogicalPlan::NodeLookup { input, node, labels: None, key, system } if node == wanted => {
+            Ok(LogicalPlan::NodeLookup { input, node, labels: Some(ids), key, system })
+        }
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let under = |input| LogicalPlan::Filter { input: Box::new(input), condition, tentative };
+            match labelled(*input, wanted, ids) {
+                Ok(input) => Ok(under(input)),
+                Err(input) => Err(under(input)),
+            }
+        }
+        other => Err(other),
+    }
+}
+
+/// `WHERE f.confidence >= x`, `f.intent = 'x'` and `f.valid CONTAINS t` become part of the scan that
+/// finds the fact.
+pub(super) fn filter_facts(plan: LogicalPlan) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let mut input = *input;
+            for part in conjuncts(condition.clone()) {
+                if let Some(asked) = fact_asked(&part) {
+                    narrow(&mut input, &asked);
+                }
+            }
+            LogicalPlan::Filter { input: Box::new(input), condition, tentative }
+        }
+        other => other,
+    })
+}
+
+/// What a condition asks of a single fact.
+struct FactAsked {
+    fact: Slot,
+    what: What,
+}
+
+enum What {
+    Confidence(Expr),
+    Intent(Expr),
+    ValidAt(Expr),
+    ValidWithin(Expr, Expr),
+}
+
+fn fact_asked(condition: &Expr) -> Option<FactAsked> {
+    let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
+    let ExprKind::Property(of, name) = &left.kind else { return None };
+    let ExprKind::Slot(fact, _) = of.kind else { return None };
+    let what = match (name.as_str(), op, &right.kind) {
+        ("confidence", BinaryOp::GreaterEqual, ExprKind::Constant(cell)) => {
+            cell.number().filter(|floor| (0.0..=1.0).contains(floor))?;
+            What::Confidence(right.as_ref().clone())
+        }
+        ("intent", BinaryOp::Equal, ExprKind::Constant(Cell::String(name))) => {
+            engraph_storage::graph::Intent::parse(name).filter(|intent| intent.name() == &**name)?;
+            What::Intent(right.as_ref().clone())
+        }
+        ("valid", BinaryOp::Contains, ExprKind::Constant(Cell::Timestamp(_)) | ExprKind::Now) => {
+            What::ValidAt(right.as_ref().clone())
+        }
+        ("valid", BinaryOp::Overlaps, ExprKind::Call(function, bounds))
+            if function.name == "period" =>
+        {
+            let [from, to] = bounds.as_slice() else { return None };
+            let instant = |expr: &Expr| {
+                matches!(expr.kind, ExprKind::Constant(Cell::Timestamp(_)) | ExprKind::Now)
+            };
+            if !instant(from) || !instant(to) {
+                return None;
+            }
+            What::ValidWithin(from.clone(), to.clone())
+        }
+        _ => return None,
+    };
+    Some(FactAsked { fact, what })
+}
+
+/// Puts what is asked into the step that finds the fact, where nothing is asked there yet.
+fn narrow(plan: &mut LogicalPlan, asked: &FactAsked) {
+    match plan {
+        LogicalPlan::Expand { step, .. } if step.fact == asked.fact => narrow_step(step, &asked.what),
+        // What is asked of rows behind these must not reach facts that they leave out.
+        LogicalPlan::Filter { input, .. }
+        | LogicalPlan::Expand { input, .. }
+        | LogicalPlan::Walk { input, .. }
+        | LogicalPlan::NodeScan { input, .. }
+        | LogicalPlan::NodeLookup { input, .. }
+        | LogicalPlan::BindPath { input, .. }
+        | LogicalPlan::Unwind { input, .. } => narrow(input, asked),
+        _ => {}
+    }
+}
+
+fn narrow_step(step: &mut Step, what: &What) {
+    let scope = &mut step.scope;
+    match what {
+        What::Confidence(floor) if scope.confidence.is_none() => {
+            scope.confidence = Some(floor.clone());
+        }
+        What::Intent(intent) if scope.intent.is_none() => scope.intent = Some(intent.clone()),
+        What::ValidAt(instant) if scope.valid == ValidTime::All => {
+            scope.valid = ValidTime::AsOf(instant.clone());
+        }
+        What::ValidWithin(from, to) if scope.valid == ValidTime::All => {
+            scope.valid = ValidTime::From(from.clone(), to.clone(), from.span);
+        }
+        _ => {}
+    }
+}
+
+/// `WHERE confidence(p) >= x` ends a walk where the product falls below.
+pub(super) fn prune_paths(plan: LogicalPlan) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let mut input = *input;
+            for part in conjuncts(condition.clone()) {
+                if let Some((path, floor)) = least_confidence(&part) {
+                    prune(&mut input, path, &floor);
+                }
+            }
+            LogicalPlan::Filter { input: Box::new(input), condition, tentative }
+        }
+        other => other,
+    })
+}
+
+fn least_confidence(condition: &Expr) -> Option<(Slot, Expr)> {
+    let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
+    let is_floor = matches!(op, BinaryOp::GreaterEqual | BinaryOp::Greater);
+    let path = confidence_of(left).filter(|_| is_floor && right.is_constant())?;
+    Some((path, right.as_ref().clone()))
+}
+
+/// The path in `confidence(p)`.
+fn confidence_of(expr: &Expr) -> Option<Slot> {
+    match &expr.kind {
+        ExprKind::Call(function, arguments) if function.name == "confidence" => {
+            match arguments.as_slice() {
+                [Expr { kind: ExprKind::Slot(path, _), .. }] => Some(*path),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn prune(plan: &mut LogicalPlan, path: Slot, floor: &Expr) {
+    match plan {
+        LogicalPlan::Walk { walk, .. } if walk.path == Some(path) => {
+            // Of the shortest or cheapest paths, an unsure one may keep others out.
+            if walk.floor.is_none() && walk.search == PathSearch::All {
+                walk.floor = Some(floor.clone());
+            }
+        }
+        LogicalPlan::Filter { input, .. }
+        | LogicalPlan::Expand { input, .. }
+        | LogicalPlan::Walk { input, .. }
+        | LogicalPlan::BindPath { input, .. }
+        | LogicalPlan::Unwind { input, .. } => prune(input, path, floor),
+        _ => {}
+    }
+}
+
+/// `ORDER BY confidence(p) DESC LIMIT n` asks a walk for its most confident paths alone.
+pub(super) fn most_confident(plan: LogicalPlan) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Sort { input, keys, first: Some(cut) } => {
+            let input = match ordered_path(&input, &keys) {
+                Some(path) => Box::new(first_of(*input, path, &cut)),
+                None => input,
+            };
+            LogicalPlan::Sort { input, keys, first: Some(cut) }
+        }
+        other => other,
+    })
+}
+
+/// The path by whose confidence rows are sorted, largest first, and by nothing else.
+fn ordered_path(input: &LogicalPlan, keys: &[SortKey]) -> Option<Slot> {
+    let [key] = keys else { return None };
+    if !key.descending {
+        return None;
+    }
+    let ExprKind::Slot(slot, _) = key.expr.kind else { return confidence_of(&key.expr) };
+    let mut next = Some(input);
+    while let Some(LogicalPlan::Project { items, input }) = next {
+        if let Some((_, expr)) = items.iter().find(|item| item.0 == slot) {
+            return confidence_of(expr);
+        }
+        next = Some(input);
+    }
+    None
+}
+
+/// The plan with the walk of the path cut, if nothing but conditions stands above it.
+fn first_of(plan: LogicalPlan, path: Slot, cut: &Cut) -> LogicalPlan {
+    match plan {
+        LogicalPlan::Project { input, items } => {
+            LogicalPlan::Project { input: Box::new(first_of(*input, path, cut)), items }
+        }
+        LogicalPlan::Filter { input, condition, tentative: false } => match *input {
+            LogicalPlan::Walk { input, mut walk } if may_cut(&walk, path) => {
+                walk.most_confident = Some(cut.clone());
+                walk.accept = Some(condition);
+                LogicalPlan::Walk { input, walk }
+            }
+            other => {
+                LogicalPlan::Filter { input: Box::new(other), condition, tentative: false }
+            }
+        },
+        LogicalPlan::Walk { input, mut walk } if may_cut(&walk, path) => {
+            walk.most_confident = Some(cut.clone());
+            LogicalPlan::Walk { input, walk }
+        }
+        other => other,
+    }
+}
+
+fn may_cut(walk: &crate::plan::Walk, path: Slot) -> bool {
+    walk.path == Some(path) && walk.search == PathSearch::All && walk.accept.is_none()
+}
+
+/// Whether an index, which knows only the present, may serve a scan.
+fn is_current(system: &SystemTime) -> bool {
+    *system == SystemTime::Current
+}
+
+/// A scan of a label becomes a scan of an index on a property that conditions compare.
+pub(super) fn by_index(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
+    plan.rewrite(&|plan| match plan {
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let parts = conjuncts(condition.clone());
+            let input = Box::new(indexed(*input, &parts, catalog));
+            LogicalPlan::Filter { input, condition, tentative }
+        }
+        other => other,
+    })
+}
+
+/// The plan with the scan below replaced, which stands under conditions alone.
+fn indexed(plan: LogicalPlan, parts: &[Expr], catalog: &Catalog) -> LogicalPlan {
+    match plan {
+        LogicalPlan::Filter { input, condition, tentative } => {
+            let own = conjuncts(condition.clone());
+            let all: Vec<Expr> = parts.iter().cloned().chain(own).collect();
+            let input = Box::new(indexed(*input, &all, catalog));
+            LogicalPlan::Filter { input, condition, tentative }
+        }
+        LogicalPlan::NodeScan { input, node, labels: Some(labels), system }
+            if is_current(&system) =>
+        {
+            let label = match labels.as_slice() {
+                [label] => Some(*label),
+                _ => None,
+            };
+            match label.and_then(|label| Some((label, lookup(label, node, parts, catalog)?))) {
+                Some((label, lookup)) => LogicalPlan::IndexScan { input, node, label, lookup },
+                None => LogicalPlan::NodeScan { input, node, labels: Some(labels), system },
+            }
+        }
+        other => other,
+    }
+}
+
+/// What the conditions ask of an index of the label; one of equality before one of a range.
+fn lookup(label: LabelId, node: Slot, parts: &[Expr], catalog: &Catalog) -> Option<IndexLookup> {
+    let mut best: Option<IndexLookup> = None;
+    for index in catalog.indexes().filter(|index| index.label == label) {
+        let name = catalog.property_name(index.property);
+        let bounds: Vec<(IndexBound, Expr)> =
+            parts.iter().filter_map(|part| bound(part, node, name)).collect();
+        let is_equal = |bounds: &[(IndexBound, Expr)]| {
+            bounds.iter().any(|bound| bound.0 == IndexBound::Equal)
+        };
+        if bounds.is_empty() || best.as_ref().is_some_and(|best| is_equal(&best.bounds)) {
+            continue;
+        }
+        if best.is_none() || is_equal(&bounds) {
+            best = Some(IndexLookup { property: index.property, name: name.to_owned(), bounds });
+        }
+    }
+    best
+}
+
+/// What a condition asks of a property of the node.
+fn bound(condition: &Expr, node: Slot, name: &str) -> Option<(IndexBound, Expr)> {
+    let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
+    let is_property = |expr: &Expr| {
+        matches!(
+            &expr.kind,
+            ExprKind::Property(of, own)
+                if own == name && matches!(of.kind, ExprKind::Slot(slot, _) if slot == node)
+        )
+    };
+    let (value, turned) = match () {
+        () if is_property(left) => (right, false),
+        () if is_property(right) => (left, true),
+        () => return None,
+    };
+    if value.slots().contains(&node) {
+        return None;
+    }
+    let bound = match (op, turned) {
+        (BinaryOp::Equal, _) => IndexBound::Equal,
+        (BinaryOp::Greater, false) | (BinaryOp::Less, true) => IndexBound::Above,
+        (BinaryOp::GreaterEqual, false) | (BinaryOp::LessEqual, true) => IndexBound::AtLeast,
+        (BinaryOp::Less, false) | (BinaryOp::Greater, true) => IndexBound::Below,
+        (BinaryOp::LessEqual, false) | (BinaryOp::GreaterEqual, true) => IndexBound::AtMost,
+        (BinaryOp::StartsWith, false) => IndexBound::Prefix,
+        _ => return None,
+    };
+    Some((bound, value.as_ref().clone()))
+}

@@ -1,0 +1,82 @@
+//! Which versions of facts and nodes a clause meets: the time, confidence and intent clauses, as
+//! expressions.
+//!
+//! Both axes are now unless something else is said. It is evaluated once where it is the same for
+//! every row, else row by row.
+
+use engraph_grammar::ast::Span;
+
+use crate::plan::expr::{Expr, ExprKind};
+
+/// What a clause asks of every fact that it meets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scope {
+    pub(crate) valid: ValidTime,
+    pub(crate) system: SystemTime,
+    /// The least confidence.
+    pub(crate) confidence: Option<Expr>,
+    /// The only intent.
+    pub(crate) intent: Option<Expr>,
+}
+
+/// `FOR VALID_TIME`, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ValidTime {
+    AsOf(Expr),
+    From(Expr, Expr, Span),
+    Between(Expr, Expr, Span),
+    All,
+}
+
+/// `FOR SYSTEM_TIME`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum SystemTime {
+    Current,
+    AsOf(Expr),
+    All,
+}
+
+impl Scope {
+    /// Both axes at now, and nothing else asked.
+    pub(crate) fn now() -> Self {
+        Self {
+            valid: ValidTime::now(),
+            system: SystemTime::Current,
+            confidence: None,
+            intent: None,
+        }
+    }
+
+    pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        match &self.valid {
+            ValidTime::AsOf(instant) => visit(instant),
+            ValidTime::From(from, to, _) | ValidTime::Between(from, to, _) => {
+                [from, to].into_iter().for_each(&mut *visit);
+            }
+            ValidTime::All => {}
+        }
+        self.system.exprs(visit);
+        self.confidence.iter().chain(&self.intent).for_each(visit);
+    }
+
+    /// Whether it is the same for every row.
+    pub(crate) fn is_constant(&self) -> bool {
+        let mut constant = true;
+        self.exprs(&mut |expr| constant &= expr.is_constant());
+        constant
+    }
+}
+
+impl ValidTime {
+    pub(crate) fn now() -> Self {
+        Self::AsOf(Expr::new(ExprKind::Now, Span::default()))
+    }
+}
+
+impl SystemTime {
+    pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        if let Self::AsOf(instant) = self {
+            visit(instant);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A plan as a tree: its inputs, what each operator binds and what it reads.
+
+use crate::plan::expr::{Expr, Slot, Subquery};
+use crate::plan::{LogicalPlan, PathSearch, Step};
+
+impl LogicalPlan {
+    /// The plans below, the inner one of an `Apply` last.
+    pub(crate) fn inputs(&self) -> Vec<&LogicalPlan> {
+        match self {
+            Self::Once => Vec::new(),
+            Self::Union { inputs, .. } => inputs.iter().map(|input| &input.0).collect(),
+            Self::Apply { input, inner, .. } => vec![input, inner],
+            _ => self.input().into_iter().collect(),
+        }
+    }
+
+    /// The operator whose rows this one takes; none for one without, and for `Union`.
+    pub(crate) fn input(&self) -> Option<&LogicalPlan> {
+        match self {
+            Self::Once | Self::Union { .. } => None,
+            Self::Match { input, .. }
+            | Self::NodeScan { input, .. }
+            | Self::NodeLookup { input, .. }
+            | Self::IndexScan { input, .. }
+            | Self::Expand { input, .. }
+            | Self::Walk { input, .. }
+            | Self::BindPath { input, .. }
+            | Self::Filter { input, .. }
+            | Self::Search { input, .. }
+            | Self::Beam { input, .. }
+            | Self::Project { input, .. }
+            | Self::Unwind { input, .. }
+            | Self::Apply { input, .. }
+            | Self::Call { input, .. }
+            | Self::Aggregate { input, .. }
+            | Self::Distinct { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Slice { input, .. } => Some(input),
+        }
+    }
+
+    /// The plans below, to be replaced.
+    pub(crate) fn inputs_mut(&mut self) -> Vec<&mut LogicalPlan> {
+        match self {
+            Self::Once => Vec::new(),
+            Self::Union { inputs, .. } => inputs.iter_mut().map(|input| &mut input.0).collect(),
+            Self::Apply { input, inner, .. } => vec![input, inner],
+            Self::Match { input, .. }
+            | Self::NodeScan { input, .. }
+            | Self::NodeLookup { input, .. }
+            | Self::IndexScan { input, .. }
+            | Self::Expand { input, .. }
+            | Self::Walk { input, .. }
+            | Self::BindPath { input, .. }
+            | Self::Filter { input, .. }
+            | Self::Search { input, .. }
+            | Self::Beam { input, .. }
+            | Self::Project { input, .. }
+            | Self::Unwind { input, .. }
+            | Self::Call { input, .. }
+            | Self::Aggregate { input, .. }
+            | Self::Distinct { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Slice { input, .. } => vec![input],
+        }
+    }
+
+    /// The operator with its input replaced by what `change` makes of it.
+    pub(crate) fn map_input(mut self, change: impl FnOnce(LogicalPlan) -> LogicalPlan) -> Self {
+        if let Some(input) = self.inputs_mut().into_iter().next() {
+            *input = change(std::mem::replace(input, LogicalPlan::Once));
+        }
+        self
+    }
+
+    /// Rewrites every operator, inputs first.
+    pub(crate) fn rewrite(mut self, change: &dyn Fn(LogicalPlan) -> LogicalPlan) -> Self {
+        for input in self.inputs_mut() {
+            let inner = std::mem::replace(input, LogicalPlan::Once);
+            *input = inner.rewrite(change);
+        }
+        change(self)
+    }
+
+    /// The slots that this operator binds, its inputs aside.
+    pub(crate) fn binds(&self) -> Vec<Slot> {
+        match self {
+            Self::Match { pattern, .. } => pattern.binds(),
+            Self::NodeScan { node, .. }
+            | Self::NodeLookup { node, .. }
+            | Self::IndexScan { node, .. } => vec![*node],
+            Self::Expand { step, .. } => vec![step.fact, step.to],
+            Self::Walk { walk, .. } => {
+                let legs = walk.legs.iter().flat_map(|leg| [leg.step.fact, leg.step.to]);
+                legs.chain(walk.path).collect()
+            }
+            Self::BindPath { path, .. } => vec![*path],
+            Self::Search { node, score, .. } => vec![*node, *score],
+            Self::Beam { step, path, score, .. } => vec![step.fact, step.to, *path, *score],
+            Self::Project { items, .. } => items.iter().map(|item| item.0).collect(),
+            Self::Unwind { item, .. } => vec![*item],
+            Self::Apply { inner, .. } => inner.all_binds(),
+            Self::Union { slots, .. } => slots.clone(),
+            Self::Call { slots, .. } => slots.iter().flatten().copied().collect(),
+            Self::Aggregate { keys, aggregates, .. } => {
+                let keys = keys.iter().map(|key| key.0);
+                keys.chain(aggregates.iter().map(|aggregate| aggregate.slot)).collect()
+            }
+            Self::Once
+            | Self::Filter { .. }
+            | Self::Distinct { .. }
+            | Self::Sort { .. }
+            | Self::Slice { .. } => Vec::new(),
+        }
+    }
+
+    /// The slots that this operator and those below bind.
+    pub(crate) fn all_binds(&self) -> Vec<Slot> {
+        let mut slots = self.binds();
+        match self {
+            Self::Apply { input, .. } => slots.extend(input.all_binds()),
+            _ => self.inputs().iter().for_each(|input| slots.extend(input.all_binds())),
+        }
+        slots
+    }
+
+    /// The slots that this operator and those below read, and none of them binds.
+    pub(crate) fn free_slots(&self) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        self.read_into(&mut slots);
+        let bound = self.all_binds();
+        slots.retain(|slot| !bound.contains(slot));
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    fn read_into(&self, slots: &mut Vec<Slot>) {
+        self.exprs(&mut |expr| slots.extend(expr.slots()));
+        match self {
+            Self::Match { pattern, .. } => slots.extend(pattern.slots()),
+            Self::Expand { step, distinct_from, .. } => {
+                slots.extend([step.from, step.to]);
+                slots.extend(distinct_from);
+            }
+            Self::Walk { walk, .. } => {
+                slots.extend(walk.legs.iter().flat_map(|leg| [leg.step.from, leg.step.to]));
+                slots.extend(&walk.distinct_from);
+            }
+            Self::BindPath { start, facts, .. } => {
+                slots.push(*start);
+                slots.extend(facts);
+            }
+            Self::Search { node, bound: true, .. } => slots.push(*node),
+            Self::Beam { step, .. } => slots.push(step.from),
+            Self::Union { inputs, .. } => inputs.iter().for_each(|input| slots.extend(&input.1)),
+            Self::Distinct { slots: own, .. } => slots.extend(own),
+            _ => {}
+        }
+        self.inputs().iter().for_each(|input| input.read_into(slots));
+    }
+
+    /// Calls `visit` on every expression of this operator.
+    pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        match self {
+            Self::Once
+            | Self::BindPath { .. }
+            | Self::Union { .. }
+            | Self::Apply { .. }
+            | Self::Distinct { .. } => {}
+            Self::Match { pattern, .. } => pattern.exprs(visit),
+            Self::NodeScan { system, .. } => system.exprs(visit),
+            Self::NodeLookup { key, system, .. } => {
+                visit(key);
+                system.exprs(visit);
+            }
+            Self::IndexScan { lookup, .. } => {
+                lookup.bounds.iter().for_each(|bound| visit(&bound.1));
+            }
+            Self::Expand { step, .. } => step.exprs(visit),
+            Self::Walk { walk, .. } => {
+                for leg in &walk.legs {
+                    leg.step.exprs(visit);
+                    leg.condition.iter().for_each(&mut *visit);
+                }
+                walk.search.exprs(visit);
+                walk.floor.iter().chain(&walk.accept).for_each(&mut *visit);
+            }
+            Self::Filter { condition, .. } => visit(condition),
+            Self::Search { query, top, condition, system, .. } => {
+                [query, top].into_iter().chain(condition).for_each(&mut *visit);
+                system.exprs(visit);
+            }
+            Self::Beam { step, search, .. } => {
+                step.exprs(visit);
+                let numbers = [&search.width, &search.order];
+                numbers.into_iter().chain(&search.expand).chain(&search.condition).for_each(visit);
+            }
+            Self::Project { items, .. } => items.iter().for_each(|item| visit(&item.1)),
+            Self::Unwind { list, .. } => visit(list),
+            Self::Call { arguments, scope, .. } => {
+                arguments.iter().for_each(&mut *visit);
+                scope.exprs(visit);
+            }
+            Self::Aggregate { keys, aggregates, .. } => {
+                keys.iter().for_each(|key| visit(&key.1));
+                aggregates.iter().filter_map(|one| one.argument.as_ref()).for_each(visit);
+            }
+            Self::Sort { keys, .. } => keys.iter().for_each(|key| visit(&key.expr)),
+            Self::Slice { cut, .. } => cut.skip.iter().chain(&cut.limit).for_each(visit),
+        }
+    }
+}
+
+impl Step {
+    pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        self.each.iter().for_each(&mut *visit);
+        self.scope.exprs(visit);
+    }
+}
+
+impl PathSearch {
+    fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        match self {
+            Self::All => {}
+            Self::Shortest(count) | Self::Groups(count) => visit(count),
+            Self::Cheapest(count, cost) => [count, cost].into_iter().for_each(visit),
+        }
+    }
+}
+
+impl LogicalPlan {
+    /// Calls `visit` on every plan within the expressions of this operator.
+    pub(crate) fn subqueries(&mut self, visit: &mut dyn FnMut(&mut Subquery)) {
+        self.exprs_mut(&mut |expr| expr.subqueries(visit));
+    }
+
+    /// Calls `visit` on the expressions of this operator that may hold a plan.
+    fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Self::Filter { condition, .. } => visit(condition),
+            Self::Project { items, .. } => items.iter_mut().for_each(|item| visit(&mut item.1)),
+            Self::Unwind { list, .. } => visit(list),
+            Self::Aggregate { keys, aggregates, .. } => {
+                keys.iter_mut().for_each(|key| visit(&mut key.1));
+                aggregates.iter_mut().filter_map(|one| one.argument.as_mut()).for_each(visit);
+            }
+            Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expr)),
+            Self::Search { condition, .. } => condition.iter_mut().for_each(visit),
+            Self::Match { pattern, .. } => pattern.conditions.iter_mut().for_each(visit),
+            Self::Walk { walk, .. } => {
+                walk.legs.iter_mut().filter_map(|leg| leg.condition.as_mut()).for_each(visit);
+            }
+            _ => {}
+        }
+    }
+}

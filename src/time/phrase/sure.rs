@@ -1,0 +1,110 @@
+//! Whether words that may name a time do so in a sentence: "may", "march", "the sun", "in 2019".
+
+use super::tokens::{Ending, Kind, Token};
+use super::words::{DECADES, MONTHS, PREPOSITIONS};
+
+/// Words that name a time wherever they stand.
+const SURE: &[&str] = &[
+    "yesterday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "currently",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "christmas",
+    "xmas",
+    "easter",
+    "halloween",
+    "thanksgiving",
+];
+
+/// Names of days that mean something else without "on".
+const SHORT_DAYS: &[&str] =
+    &["mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"];
+
+/// What may stand before a period and bounds it.
+const BOUNDS: &[&str] = &["since", "until", "till", "by", "before", "after", "from"];
+
+/// Prepositions behind which a lone name is a time.
+const FIRM: &[&str] = &["in", "on", "at", "during", "throughout"];
+
+/// Whether the pieces of a phrase name a time in a sentence too. More than a lone word or number
+/// does; these do if they mean nothing else, or stand behind the right preposition.
+pub(super) fn is_sure(used: &[Token]) -> bool {
+    let is_lead = |token: &&Token| {
+        is_in(&token.kind, PREPOSITIONS)
+            || is_in(&token.kind, BOUNDS)
+            || is_in(&token.kind, &["the"])
+    };
+    let (lead, core) = used.split_at(used.iter().take_while(is_lead).count());
+    let lead = Lead(lead);
+    match core {
+        [] => false,
+        [one] => is_sure_alone(&lead, &one.kind),
+        [first, second] => {
+            let digits = [first, second].into_iter().find_map(|token| match &token.kind {
+                Kind::Number(number) => Some(number.digits),
+                _ => None,
+            });
+            let verbs = ["may", "march", "mar", "sun", "sat"];
+            let verb = [first, second].into_iter().find(|token| is_in(&token.kind, &verbs));
+            match (verb, digits) {
+                (Some(verb), Some(digits)) => verb.capital || digits == 4 || lead.is_firm(),
+                _ => true,
+            }
+        }
+        _ => true,
+    }
+}
+
+fn is_sure_alone(lead: &Lead<'_>, kind: &Kind) -> bool {
+    let Kind::Word(word) = kind else { return is_sure_number(lead, kind) };
+    let word = word.as_str();
+    if SURE.contains(&word) {
+        return true;
+    }
+    if SHORT_DAYS.contains(&word) {
+        return (lead.has(&["on"]) || lead.has(BOUNDS)) && !lead.has(&["the"]);
+    }
+    if DECADES.iter().any(|(name, _)| *name == word) {
+        return lead.has(&["the"]);
+    }
+    if MONTHS.iter().any(|(name, _)| *name == word) {
+        return lead.is_firm() && !lead.has(&["the"]);
+    }
+    lead.is_firm() || (lead.has(&["the"]) && lead.has(&["for", "over"]))
+}
+
+fn is_sure_number(lead: &Lead<'_>, kind: &Kind) -> bool {
+    match kind {
+        Kind::Number(number) => match number.ending {
+            Ending::None => lead.is_firm(),
+            Ending::Ordinal => lead.has(&["on"]) || lead.has(BOUNDS),
+            Ending::Plural => lead.has(&["the"]),
+        },
+        _ => false,
+    }
+}
+
+fn is_in(kind: &Kind, words: &[&str]) -> bool {
+    matches!(kind, Kind::Word(word) if words.contains(&word.as_str()))
+}
+
+/// The words before the name of a period.
+struct Lead<'t>(&'t [Token]);
+
+impl Lead<'_> {
+    fn has(&self, words: &[&str]) -> bool {
+        self.0.iter().any(|token| is_in(&token.kind, words))
+    }
+
+    fn is_firm(&self) -> bool {
+        self.has(FIRM) || self.has(BOUNDS)
+    }
+}

@@ -1,0 +1,113 @@
+//! Indexes of properties: made, kept with every change of a node, and taken away.
+//!
+//! Invariant: an index holds each node of its label that has a value that can be indexed, once,
+//! and nothing else.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::definitions::Kind;
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{Definition, IndexDefinition, NodeId, NodeRecord};
+use crate::key;
+use crate::transaction::Transaction;
+
+/// The most nodes of a label that an index is made of, so that its transaction stays small.
+const INDEXED_MAX: usize = if cfg!(test) { 1_000 } else { 1_000_000 };
+
+impl Transaction<'_> {
+    /// Makes an index of the nodes of a label by a property, with those that there are.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Invalid`] if there is one of that name, or one of the same label and
+    /// property, or if the label has too many nodes already.
+    pub fn define_index(&mut self, name: &str, label: &str, property: &str) -> Result<()> {
+        let index = IndexDefinition {
+            name: name.to_owned(),
+            label: self.label(label)?,
+            property: self.property(property)?,
+        };
+        self.check_new(&index)?;
+        let nodes = self.nodes_to_index(&index)?;
+        self.define(Definition::Index(index.clone()))?;
+        for node in nodes {
+            let record = self.current_node(node)?;
+            if let Some(key) = index.key(node, &record) {
+                self.overlay.put(Family::Values, key, Vec::new());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_new(&self, index: &IndexDefinition) -> Result<()> {
+        if self.catalog.index(&index.name).is_some() {
+            return Err(StorageError::Invalid(format!(
+                "there is an index '{}' already; drop it first, or take another name",
+                index.name
+            )));
+        }
+        let twin = self
+            .catalog
+            .indexes()
+            .find(|other| (other.label, other.property) == (index.label, index.property));
+        match twin {
+            Some(twin) => Err(StorageError::Invalid(format!(
+                "the index '{}' has `{}` of {} already",
+                twin.name,
+                self.catalog.property_name(index.property),
+                self.catalog.label_name(index.label)
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn nodes_to_index(&self, index: &IndexDefinition) -> Result<Vec<NodeId>> {
+        let mut nodes = Vec::new();
+        self.reader().nodes_of_label(index.label, None, &mut |_, node| {
+            nodes.push(node);
+            match nodes.len() <= INDEXED_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        match nodes.len() <= INDEXED_MAX {
+            true => Ok(nodes),
+            false => Err(StorageError::Invalid(format!(
+                "{} has over {INDEXED_MAX} nodes already; define the index before they are stored",
+                self.catalog.label_name(index.label)
+            ))),
+        }
+    }
+
+    /// Takes an index away. False if there is none of that name.
+    pub fn drop_index(&mut self, name: &str) -> Result<bool> {
+        let Some(index) = self.catalog.index(name) else { return Ok(false) };
+        let prefix = key::value_prefix(index.label, index.property);
+        self.delete_prefix(Family::Values, &prefix)?;
+        Ok(self.undefine(Kind::Index, name))
+    }
+
+    /// Keeps the indexes when a node changes, comes or goes.
+    pub(crate) fn index_node(
+        &mut self,
+        node: NodeId,
+        old: Option<&NodeRecord>,
+        new: Option<&NodeRecord>,
+    ) {
+        let catalog = Arc::clone(&self.catalog);
+        for index in catalog.indexes() {
+            let [old, new] = [old, new].map(|record| record.and_then(|r| index.key(node, r)));
+            if old == new {
+                continue;
+            }
+            if let Some(key) = old {
+                self.overlay.delete(Family::Values, key);
+            }
+            if let Some(key) = new {
+                self.overlay.put(Family::Values, key, Vec::new());
+            }
+        }
+    }
+}

@@ -281,11 +281,9 @@ impl Cell {
                     .map(|(name, cell)| Some((name.clone(), cell.to_property()?)))
                     .collect::<Option<_>>()?,
             ),
-            Self::Duration(_)
-            | Self::Period(_)
-            | Self::Node(_)
-            | Self::Fact(_)
-            | Self::Path(_) => return None,
+            Self::Duration(_) | Self::Period(_) | Self::Node(_) | Self::Fact(_) | Self::Path(_) => {
+                return None;
+            }
         })
     }
 

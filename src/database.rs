@@ -5,21 +5,28 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engraph_grammar::ast::{QueryEnd, Statement, StatementKind};
+use engraph_grammar::ast::{self, QueryEnd, Statement, StatementKind};
 use engraph_storage::{Durability, Family, FamilyStats, Memory, Reader, Store, Torn, Violation};
+use parking_lot::Mutex;
 
 use crate::bind::Binder;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec;
-use crate::exec::context::{Context, Limits};
+use crate::exec::context::{Limits, Surroundings};
+use crate::exec::run::{Interrupt, Run};
 use crate::models::Models;
 use crate::neural::Embedder;
-use crate::plan::{BoundQuery, End, explain, optimize};
-use crate::rows::{Params, Rows, Value};
+use crate::plan::estimate::Statistics;
+use crate::plan::{BoundQuery, optimize, order};
+use crate::plans::{Bound, Plans, Script};
+use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
-use crate::show;
 use crate::time;
 use crate::write::statement::{Write, prepare};
+
+/// Nodes that the planner looks at.
+const SAMPLE_NODES: usize = 512;
+/// Keys that may be written before it looks again, if that is more than a quarter of all.
+const SAMPLE_AGE_MIN: u64 = 64;
 
 /// How a database is opened.
 ///
@@ -136,6 +143,9 @@ pub struct Engraph {
     pub(crate) store: Store,
     pub(crate) models: Models,
     options: Options,
+    plans: Plans,
+    /// What the planner goes by, and how much was written when it was looked at.
+    statistics: Mutex<Option<(u64, Statistics)>>,
 }
 
 impl Engraph {
@@ -150,7 +160,8 @@ impl Engraph {
 
     fn new(store: Store, options: Options) -> Self {
         let models = Models::new(options.embedder.clone());
-        Self { store, models, options }
+        let statistics = Mutex::new(None);
+        Self { store, models, options, plans: Plans::default(), statistics }
     }
 
     /// Whether it was opened for reading only.
@@ -233,18 +244,36 @@ impl Engraph {
     ///
     /// Any [`Error`]; nothing was changed then.
     pub fn query(&self, text: &str, params: impl Into<Params>) -> Result<Rows> {
-        let mut session = self.session();
-        let statements = engraph_grammar::parse(text).map_err(Error::from);
-        let one = match statements.map_err(|error| error.with_text(text))?.as_slice() {
-            [statement] => session.run(statement, text, &params.into()),
-            statements => Err(Diagnostic::new(format!(
+        self.prepare(text)?.query(params)
+    }
+
+    /// Parses one statement, to be run many times.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let db = engraph::Engraph::open(folder.path())?;
+    /// let remember = db.prepare("REMEMBER (:Person $name)")?;
+    /// for name in ["Nora", "Luis"] {
+    ///     remember.query([("name", name)])?;
+    /// }
+    /// let known = db.prepare("MATCH (p:Person {key: $name}) RETURN p.key")?;
+    /// assert_eq!(known.query([("name", "Luis")])?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Syntax`] if the text is not MemQL, [`Error::Bind`] if it is not one statement.
+    pub fn prepare(&self, text: &str) -> Result<Prepared<'_>> {
+        let script = self.plans.script(text)?;
+        if script.statements.len() != 1 {
+            let error = Diagnostic::new(format!(
                 "query takes one statement, and the text has {}",
-                statements.len()
-            ))
-            .help("use execute for a script")
-            .bind()),
-        };
-        one.map_err(|error| error.with_text(text))
+                script.statements.len()
+            ));
+            return Err(error.help("use execute for a script").bind().with_text(text));
+        }
+        Ok(Prepared { database: self, script })
     }
 
     /// Runs a script: statements separated by `;`, each a transaction of its own unless it stands
@@ -287,54 +316,91 @@ impl Engraph {
         self.options.durability
     }
 
-    /// The way of a query: the tree is bound to a plan, the plan optimised, lowered and run.
-    pub(crate) fn read(
-        &self,
-        statement: &StatementKind,
-        params: &Params,
-        reader: Reader<'_>,
-    ) -> Result<Rows> {
-        let context = Context::new(reader, &self.models, self.options.limits);
-        let (query, only_explain) = match statement {
-            StatementKind::Query(query) => (query, false),
-            StatementKind::Explain(query) => (query, true),
-            StatementKind::ShowRelations => {
-                return show::relations(reader);
-            }
-            _ => return Err(Diagnostic::new("the statement reads nothing").bind()),
-        };
-        let mut binder = Binder::new(&context, params);
-        let bound = self.optimized(binder.query(query)?);
-        let mut rows = match &bound.end {
-            End::Return(columns) if !only_explain => {
-                exec::answer(&bound, &bound.plan, columns, &context)?
-            }
-            _ => {
-                let lines = explain::explain(&bound, reader.catalog());
-                let rows = lines.into_iter().map(|line| vec![Value::String(line)]).collect();
-                Rows { columns: vec!["plan".to_owned()], rows, warnings: Vec::new() }
-            }
-        };
-        rows.warnings = binder.warnings;
-        Ok(rows)
+    pub(crate) fn limits(&self) -> Limits {
+        self.options.limits
     }
 
-    fn optimized(&self, query: BoundQuery) -> BoundQuery {
+    pub(crate) fn script(&self, text: &str) -> Result<Arc<Script>> {
+        self.plans.script(text)
+    }
+
+    /// The way of a query: the tree is bound to a plan and the plan optimised; a cursor lowers and
+    /// runs it.
+    pub(crate) fn bound(
+        &self,
+        query: &ast::Query,
+        times: &ast::Times,
+        (reader, parameters): (Reader<'_>, &Params),
+        interrupt: &Interrupt,
+    ) -> Result<Bound> {
+        let limits = self.options.limits;
+        let run = Run::new(&limits, interrupt.clone());
+        let surroundings = Surroundings { models: &self.models, limits, run: &run, parameters };
+        let context = surroundings.context(reader);
+        let mut binder = Binder::new(&context, times);
+        let query = binder.query(query)?;
+        let warnings = binder.warnings;
+        let query = self.optimized(query, reader).map_err(|error| run.explained(error, &limits))?;
+        Ok((Arc::new(query), warnings))
+    }
+
+    /// An error if these times cannot be those of a session.
+    pub(crate) fn check_times(
+        &self,
+        times: &ast::Times,
+        probe: &ast::Times,
+        (reader, parameters): (Reader<'_>, &Params),
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        let limits = self.options.limits;
+        let run = Run::new(&limits, interrupt.clone());
+        let around = Surroundings { models: &self.models, limits, run: &run, parameters };
+        let context = around.context(reader);
+        Binder::new(&context, times).check_times(probe)
+    }
+
+    fn optimized(&self, query: BoundQuery, reader: Reader<'_>) -> Result<BoundQuery> {
         if self.options.unoptimized {
-            return query;
+            return Ok(BoundQuery { plan: order::as_written(query.plan), ..query });
         }
-        let (plan, rules) = optimize::optimize(query.plan);
-        BoundQuery { plan, rules, ..query }
+        let statistics = self.statistics(reader)?;
+        let facts = optimize::Facts { catalog: reader.catalog(), statistics: &statistics };
+        let (plan, rules) = optimize::optimize(query.plan, &facts);
+        Ok(BoundQuery { plan, rules, ..query })
+    }
+
+    /// What is known of the nodes and facts: a sample, taken anew once much was written.
+    pub(crate) fn statistics(&self, reader: Reader<'_>) -> Result<Statistics> {
+        let written = self.store.written();
+        if let Some((at, statistics)) = &*self.statistics.lock() {
+            let fresh = written >= *at && written - at <= SAMPLE_AGE_MIN.max(at / 4);
+            if fresh {
+                return Ok(statistics.clone());
+            }
+        }
+        let statistics = Statistics::new(reader.sample(SAMPLE_NODES)?);
+        *self.statistics.lock() = Some((written, statistics.clone()));
+        Ok(statistics)
     }
 
     /// The way of a write: bound and embedded on a snapshot, then applied to one transaction.
-    pub(crate) fn write(&self, statement: &StatementKind, params: &Params) -> Result<Rows> {
+    pub(crate) fn write(
+        &self,
+        statement: &StatementKind,
+        times: &ast::Times,
+        params: &Params,
+        interrupt: &Interrupt,
+    ) -> Result<Rows> {
+        let limits = self.options.limits;
+        let run = Run::new(&limits, interrupt.clone());
+        let around = Surroundings { models: &self.models, limits, run: &run, parameters: params };
+        let explained = |error| run.explained(error, &limits);
         let (write, warnings) = {
             let snapshot = self.store.snapshot(time::wall());
-            self.prepared(statement, params, snapshot.reader())?
+            self.prepared(statement, times, around, snapshot.reader()).map_err(explained)?
         };
         let mut transaction = self.store.begin(time::wall())?;
-        let mut rows = write.apply(&mut transaction, &self.models, self.options.limits)?;
+        let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
         transaction.commit(self.options.durability, time::wall())?;
         rows.warnings = warnings;
         Ok(rows)
@@ -344,14 +410,18 @@ impl Engraph {
     pub(crate) fn write_within(
         &self,
         statement: &StatementKind,
+        times: &ast::Times,
         params: &Params,
+        interrupt: &Interrupt,
         transaction: &mut engraph_storage::Transaction<'_>,
     ) -> Result<Rows> {
-        let (write, warnings) = self.prepared(statement, params, transaction.reader())?;
-        let apply = |transaction: &mut engraph_storage::Transaction<'_>| {
-            write.apply(transaction, &self.models, self.options.limits)
-        };
-        let mut rows = transaction.whole(apply)?;
+        let limits = self.options.limits;
+        let run = Run::new(&limits, interrupt.clone());
+        let around = Surroundings { models: &self.models, limits, run: &run, parameters: params };
+        let (write, warnings) = self.prepared(statement, times, around, transaction.reader())?;
+        let apply =
+            |transaction: &mut engraph_storage::Transaction<'_>| write.apply(transaction, around);
+        let mut rows = transaction.whole(apply).map_err(|error| run.explained(error, &limits))?;
         rows.warnings = warnings;
         Ok(rows)
     }
@@ -359,18 +429,38 @@ impl Engraph {
     fn prepared(
         &self,
         statement: &StatementKind,
-        params: &Params,
+        times: &ast::Times,
+        around: Surroundings<'_>,
         reader: Reader<'_>,
     ) -> Result<(Write, Vec<Diagnostic>)> {
         if self.is_read_only() {
             return Err(engraph_storage::StorageError::ReadOnly.into());
         }
-        let context = Context::new(reader, &self.models, self.options.limits);
-        let (write, warnings) = prepare(statement, &context, params)?;
+        let context = around.context(reader);
+        let (write, warnings) = prepare(statement, &context, times)?;
         Ok(match write {
-            Write::Change(query) => (Write::Change(Box::new(self.optimized(*query))), warnings),
+            Write::Change(query) => {
+                (Write::Change(Box::new(self.optimized(*query, reader)?)), warnings)
+            }
             other => (other, warnings),
         })
+    }
+}
+
+/// One statement that was parsed, and is run as often as wanted. Its plan is kept as well.
+pub struct Prepared<'d> {
+    database: &'d Engraph,
+    script: Arc<Script>,
+}
+
+impl Prepared<'_> {
+    /// Runs it and gives its answer.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; nothing was changed then.
+    pub fn query(&self, params: impl Into<Params>) -> Result<Rows> {
+        self.database.session().run(&self.script, 0, &params.into())
     }
 }
 
@@ -388,10 +478,16 @@ pub fn upgrade(path: impl AsRef<Path>) -> Result<u32> {
 /// Whether a statement only reads.
 pub(crate) fn is_read(statement: &Statement) -> bool {
     match &statement.kind {
-        StatementKind::Query(query) => matches!(query.end, QueryEnd::Return(_)),
-        StatementKind::Explain(_) | StatementKind::ShowRelations => true,
+        StatementKind::Query(query) => reads(query),
+        StatementKind::Explain(_) | StatementKind::Show(_) | StatementKind::SessionSet(_) => true,
         _ => false,
     }
+}
+
+/// Whether a query only reads.
+pub(crate) fn reads(query: &ast::Query) -> bool {
+    query.unions.is_empty() && matches!(query.pipeline.end, None | Some(QueryEnd::Return(_)))
+        || !query.unions.is_empty()
 }
 
 /// Whether a script only reads, so that it can run beside a writer.

@@ -19,15 +19,18 @@
 mod algo;
 mod bind;
 mod cell;
+mod cursor;
 mod database;
 mod error;
 mod exec;
 mod export;
+mod functions;
 mod graph_names;
 pub mod import;
 mod models;
 pub mod neural;
 mod plan;
+mod plans;
 mod rows;
 mod session;
 mod show;
@@ -35,7 +38,8 @@ mod text;
 mod time;
 mod write;
 
-pub use database::{Engraph, Options, only_reads, upgrade};
+pub use cursor::Cursor;
+pub use database::{Engraph, Options, Prepared, only_reads, upgrade};
 pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
@@ -43,6 +47,7 @@ pub use engraph_storage::{
 };
 pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;
+pub use exec::run::Interrupt;
 pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};
 pub use rows::{Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};

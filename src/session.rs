@@ -1,10 +1,18 @@
 //! Sessions and transactions: statements in order, together or each by itself.
 
-use engraph_grammar::ast::{Span, Statement, StatementKind};
+use std::sync::Arc;
 
-use crate::database::{Engraph, is_read};
+use engraph_grammar::ast::{self, Span, Statement, StatementKind};
+use engraph_storage::Reader;
+
+use crate::cursor::{Cursor, Source};
+use crate::database::{Engraph, reads};
 use crate::error::{Diagnostic, Error, Result};
+use crate::exec::run::Interrupt;
+use crate::plan::explain::Shown;
+use crate::plans::{Bound, Script};
 use crate::rows::{Params, Rows, Value};
+use crate::show;
 use crate::time;
 
 /// Statements in order; `BEGIN`, `COMMIT` and `ROLLBACK` make transactions. Dropping it rolls an
@@ -12,16 +20,25 @@ use crate::time;
 pub struct Session<'d> {
     database: &'d Engraph,
     open: Option<engraph_storage::Transaction<'d>>,
+    /// What holds where a statement names no time.
+    times: ast::Times,
+    interrupt: Interrupt,
 }
 
 impl<'d> Session<'d> {
     pub(crate) fn new(database: &'d Engraph) -> Self {
-        Self { database, open: None }
+        let (times, interrupt) = (ast::Times::default(), Interrupt::default());
+        Self { database, open: None, times, interrupt }
     }
 
     /// Whether a transaction is open.
     pub fn in_transaction(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// What ends the running statement of this session from another thread.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
     }
 
     /// Runs a script and gives the answer of each statement.
@@ -50,22 +67,150 @@ impl<'d> Session<'d> {
         params: &Params,
         answer: &mut dyn FnMut(Rows) -> Result<()>,
     ) -> Result<()> {
-        let statements = engraph_grammar::parse(text);
-        let statements = statements.map_err(|error| Error::from(error).with_text(text))?;
-        for statement in &statements {
-            let rows = self.run(statement, text, params).map_err(|error| error.with_text(text))?;
-            answer(rows)?;
+        let script = self.database.script(text)?;
+        for statement in 0..script.statements.len() {
+            answer(self.run(&script, statement, params)?)?;
         }
         Ok(())
     }
 
+    /// Runs one query and gives its rows as they are asked for. They are those of the state at this
+    /// moment, whatever is written meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; also if the text is not one query that returns rows.
+    pub fn stream(&mut self, text: &str, params: impl Into<Params>) -> Result<Cursor<'_>> {
+        let script = self.database.script(text)?;
+        match script.statements.as_slice() {
+            [Statement { kind: StatementKind::Query(query), .. }] if reads(query) => {
+                self.interrupt.reset();
+                self.cursor(&script, 0, query, params.into())
+            }
+            _ => Err(Diagnostic::new("stream takes one query that returns rows")
+                .help("use execute for anything else")
+                .bind()
+                .with_text(text)),
+        }
+    }
+
     pub(crate) fn run(
         &mut self,
-        statement: &Statement,
-        text: &str,
+        script: &Arc<Script>,
+        statement: usize,
         params: &Params,
     ) -> Result<Rows> {
-        let mut rows = match (&statement.kind, &mut self.open) {
+        self.interrupt.reset();
+        let one = &script.statements[statement];
+        let rows = match &one.kind {
+            StatementKind::Query(query) if reads(query) => {
+                let cursor = self.cursor(script, statement, query, params.clone())?;
+                return cursor.whole().map_err(|error| error.with_text(&script.text));
+            }
+            StatementKind::Explain(explain) => self.explain(script, statement, explain, params),
+            _ => self.other(one, params),
+        };
+        let text = &script.text;
+        let mut rows = rows.map_err(|error| error.with_text(text))?;
+        let warnings = std::mem::take(&mut rows.warnings);
+        rows.warnings = warnings.into_iter().map(|warning| warning.with_text(text)).collect();
+        Ok(rows)
+    }
+
+    /// The state that a statement reads: the open transaction's, or that of this moment.
+    fn source(&self) -> Source<'_> {
+        match &self.open {
+            Some(transaction) => Source::Transaction(transaction),
+            None => Source::Snapshot(Box::new(self.database.store.snapshot(time::wall()))),
+        }
+    }
+
+    fn cursor(
+        &self,
+        script: &Arc<Script>,
+        statement: usize,
+        query: &ast::Query,
+        params: Params,
+    ) -> Result<Cursor<'_>> {
+        let text = Arc::clone(&script.text);
+        let source = self.source();
+        let bound = self
+            .bound(script, statement, query, (source.reader(), &params))
+            .map_err(|error| error.with_text(&text))?;
+        let interrupt = self.interrupt.clone();
+        Cursor::new(self.database, source, bound, params, interrupt, text)
+    }
+
+    /// The plan of a query: the one that is kept, or a new one.
+    fn bound(
+        &self,
+        script: &Script,
+        statement: usize,
+        query: &ast::Query,
+        (reader, params): (Reader<'_>, &Params),
+    ) -> Result<Bound> {
+        // A plan holds the times of its session.
+        let may_keep = self.times == ast::Times::default() && self.open.is_none();
+        let catalog = reader.shared_catalog();
+        if let Some(bound) = script.plan(statement, catalog).filter(|_| may_keep) {
+            return Ok(bound);
+        }
+        let bound = self.database.bound(query, &self.times, (reader, params), &self.interrupt)?;
+        if may_keep {
+            script.keep(statement, catalog, &bound);
+        }
+        Ok(bound)
+    }
+
+    fn explain(
+        &self,
+        script: &Arc<Script>,
+        statement: usize,
+        explain: &ast::Explain,
+        params: &Params,
+    ) -> Result<Rows> {
+        let source = self.source();
+        let query = &explain.query;
+        if explain.profile && !reads(query) {
+            return Err(Diagnostic::at(query.span, "PROFILE runs a query that only reads")
+                .help("EXPLAIN shows the plan of any query")
+                .bind());
+        }
+        let bound = self.bound(script, statement, query, (source.reader(), params))?;
+        let (query, warnings) = bound.clone();
+        let statistics = self.database.statistics(source.reader())?;
+        let costs = match explain.profile {
+            false => None,
+            true => {
+                let (text, interrupt) = (Arc::clone(&script.text), self.interrupt.clone());
+                let cursor = Cursor::new(
+                    self.database,
+                    self.source(),
+                    bound,
+                    params.clone(),
+                    interrupt,
+                    text,
+                )?;
+                let mut cursor = cursor.profiled();
+                cursor.by_ref().try_for_each(|row| row.map(drop))?;
+                Some(cursor.run().costs())
+            }
+        };
+        let shown = Shown {
+            query: &query,
+            catalog: source.reader().catalog(),
+            statistics: &statistics,
+            costs: costs.as_deref(),
+            rules: explain.rules,
+        };
+        let lines = if explain.json { vec![shown.json()] } else { shown.lines() };
+        let rows = lines.into_iter().map(|line| vec![Value::String(line)]).collect();
+        Ok(Rows { columns: vec!["plan".to_owned()], rows, warnings })
+    }
+
+    /// Any statement that is no query for rows.
+    fn other(&mut self, statement: &Statement, params: &Params) -> Result<Rows> {
+        Ok(match (&statement.kind, &mut self.open) {
             (StatementKind::Begin, None) => {
                 self.open = Some(self.database.store.begin(time::wall())?);
                 done("begun")
@@ -90,19 +235,38 @@ impl<'d> Session<'d> {
                 *open = None;
                 done("rolled back")
             }
-            (kind, Some(transaction)) if is_read(statement) => {
-                self.database.read(kind, params, transaction.reader())?
+            (StatementKind::SessionSet(times), _) => self.set_times(times, params)?,
+            (StatementKind::Show(show), _) => {
+                let source = self.source();
+                show::show(show, source.reader(), self.database)?
             }
-            (kind, Some(transaction)) => self.database.write_within(kind, params, transaction)?,
-            (kind, None) if is_read(statement) => {
-                let snapshot = self.database.store.snapshot(time::wall());
-                self.database.read(kind, params, snapshot.reader())?
+            (kind, Some(transaction)) => {
+                let (times, interrupt) = (&self.times, &self.interrupt);
+                self.database.write_within(kind, times, params, interrupt, transaction)?
             }
-            (kind, None) => self.database.write(kind, params)?,
-        };
-        let warnings = std::mem::take(&mut rows.warnings);
-        rows.warnings = warnings.into_iter().map(|warning| warning.with_text(text)).collect();
-        Ok(rows)
+            (kind, None) => self.database.write(kind, &self.times, params, &self.interrupt)?,
+        })
+    }
+
+    /// `SESSION SET`: the times are looked at at once, so that a wrong one is told here.
+    fn set_times(&mut self, times: &ast::Times, params: &Params) -> Result<Rows> {
+        if *times == ast::Times::default() {
+            self.times = ast::Times::default();
+            return Ok(done("reset"));
+        }
+        let mut set = self.times.clone();
+        if times.valid.is_some() {
+            set.valid.clone_from(&times.valid);
+        }
+        if times.system.is_some() {
+            set.system.clone_from(&times.system);
+        }
+        let source = self.source();
+        let probe = ast::Times::default();
+        self.database.check_times(&set, &probe, (source.reader(), params), &self.interrupt)?;
+        drop(source);
+        self.times = set;
+        Ok(done("set"))
     }
 }
 
@@ -114,7 +278,7 @@ pub struct Transaction<'d> {
 
 impl<'d> Transaction<'d> {
     pub(crate) fn new(database: &'d Engraph, open: engraph_storage::Transaction<'d>) -> Self {
-        Self { session: Session { database, open: Some(open) } }
+        Self { session: Session { open: Some(open), ..Session::new(database) } }
     }
 
     /// Runs a script within the transaction and gives the answer of each statement. It sees what

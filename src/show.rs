@@ -2,19 +2,229 @@
 //!
 //! It reads a snapshot like any query and changes nothing.
 
-use engraph_storage::Reader;
-use engraph_storage::graph::{Cardinality, RelationId};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
-use crate::error::Result;
+use engraph_grammar::ast;
+use engraph_grammar::closest;
+use engraph_storage::Reader;
+use engraph_storage::graph::{
+    Cardinality, EdgeFilter, IndexDefinition, RecipeDefinition, RelationId, RuleDefinition, Side,
+    SystemScope,
+};
+
+use crate::database::Engraph;
+use crate::error::{Diagnostic, Result};
+use crate::functions;
+use crate::plan::expr::AggregateFunction;
+use crate::plan::procedure::{Procedure, Signature};
 use crate::rows::{Rows, Value};
 
+/// What can be shown, and whether it takes a name.
+const SHOWN: [(&str, bool); 11] = [
+    ("SCHEMA", false),
+    ("LABELS", false),
+    ("RELATIONS", false),
+    ("PROPERTIES", false),
+    ("RULES", false),
+    ("RECIPES", false),
+    ("RECIPE", true),
+    ("INDEXES", false),
+    ("STATS", false),
+    ("FUNCTIONS", false),
+    ("PROCEDURES", false),
+];
+
+/// Nodes of a label whose properties are looked at.
+const NODES_MAX: usize = 256;
+
+/// The rows of a `SHOW`.
+pub(crate) fn show(show: &ast::Show, reader: Reader<'_>, database: &Engraph) -> Result<Rows> {
+    let word = show.what.text.to_ascii_uppercase();
+    let Some((_, named)) = SHOWN.iter().find(|known| known.0 == word) else {
+        let names = SHOWN.map(|known| known.0);
+        let message = format!("there is nothing to show called `{}`", show.what.text);
+        let error = Diagnostic::at(show.what.span, message);
+        return Err(match closest(&word, names) {
+            Some(known) => error.help(format!("did you mean SHOW {known}?")),
+            None => error.help(format!("write one of {}", names.join(", "))),
+        }
+        .bind());
+    };
+    match (&show.name, named) {
+        (Some(name), false) => Err(Diagnostic::at(name.span, format!("SHOW {word} takes no name"))
+            .help("leave the name out")
+            .bind()),
+        (None, true) => Err(Diagnostic::at(show.what.span, format!("SHOW {word} takes a name"))
+            .help("SHOW RECIPES lists them")
+            .bind()),
+        (Some(name), true) => recipe(name, reader),
+        (None, false) => match word.as_str() {
+            "LABELS" => labels(reader),
+            "RELATIONS" => relations(reader),
+            "PROPERTIES" => Ok(properties(reader)),
+            "SCHEMA" => schema(reader),
+            "RULES" => Ok(rules(reader)),
+            "RECIPES" => Ok(recipes(reader)),
+            "INDEXES" => Ok(indexes(reader)),
+            "STATS" => stats(database),
+            "FUNCTIONS" => Ok(functions()),
+            _ => Ok(procedures()),
+        },
+    }
+}
+
+fn rows(columns: &[&str], rows: Vec<Vec<Value>>) -> Rows {
+    Rows { columns: columns.iter().map(|&c| c.to_owned()).collect(), rows, warnings: Vec::new() }
+}
+
+fn text(text: &str) -> Value {
+    Value::String(text.to_owned())
+}
+
+/// Every label in order of its name, with its nodes and what the first of them have.
+fn labels(reader: Reader<'_>) -> Result<Rows> {
+    let catalog = reader.catalog();
+    let mut labels: Vec<_> = catalog.labels().map(|(id, name)| (name, id)).collect();
+    labels.sort_unstable();
+    let mut found = Vec::new();
+    for (name, label) in labels {
+        let (mut nodes, mut first) = (0, Vec::new());
+        reader.nodes_of_label(label, None, &mut |_, id| {
+            nodes += 1;
+            if first.len() < NODES_MAX {
+                first.push(id);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut properties = BTreeSet::new();
+        for id in first {
+            let record = reader.node(id, SystemScope::Current)?;
+            let own = record.iter().flat_map(|record| record.properties.keys());
+            properties.extend(own.map(|property| catalog.property_name(*property).to_owned()));
+        }
+        let properties = properties.into_iter().map(Value::String).collect();
+        found.push(vec![text(name), Value::Int(nodes), Value::List(properties)]);
+    }
+    Ok(rows(&["label", "nodes", "properties"], found))
+}
+
+fn properties(reader: Reader<'_>) -> Rows {
+    let mut names: Vec<&str> = reader.catalog().properties().collect();
+    names.sort_unstable();
+    rows(&["property"], names.into_iter().map(|name| vec![text(name)]).collect())
+}
+
+/// Which labels each relation joins, from a look at each label's first nodes.
+fn schema(reader: Reader<'_>) -> Result<Rows> {
+    let catalog = reader.catalog();
+    let mut joins: BTreeSet<(String, String, String)> = BTreeSet::new();
+    for (label, name) in catalog.labels() {
+        let mut first = Vec::new();
+        reader.nodes_of_label(label, None, &mut |_, id| {
+            first.push(id);
+            if first.len() < NODES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        for id in first {
+            let mut edges = Vec::new();
+            let every = EdgeFilter { system: SystemScope::Current, ..EdgeFilter::EVERYTHING };
+            reader.edges(id, Side::Out, None, &every, &mut |edge| {
+                edges.push((edge.relation, edge.tail));
+                if edges.len() < NODES_MAX {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            })?;
+            for (relation, tail) in edges {
+                if let Some(tail) = reader.node(tail, SystemScope::Current)? {
+                    let names = [catalog.relation_name(relation), catalog.label_name(tail.label)];
+                    let [relation, tail] = names.map(str::to_owned);
+                    joins.insert((name.to_owned(), relation, tail));
+                }
+            }
+        }
+    }
+    let joins = joins.into_iter().map(|(head, relation, tail)| {
+        vec![Value::String(head), Value::String(relation), Value::String(tail)]
+    });
+    Ok(rows(&["head", "relation", "tail"], joins.collect()))
+}
+
+fn rules(reader: Reader<'_>) -> Rows {
+    let row = |rule: &RuleDefinition| {
+        let confidence = Value::Float(rule.confidence);
+        vec![text(&rule.name), text(&rule.body), text(&rule.head), confidence]
+    };
+    rows(&["rule", "body", "head", "confidence"], reader.catalog().rules().map(row).collect())
+}
+
+fn recipes(reader: Reader<'_>) -> Rows {
+    let row = |recipe: &RecipeDefinition| {
+        let parameters = recipe.parameters.iter().map(|name| text(name)).collect();
+        vec![text(&recipe.name), Value::List(parameters), text(&recipe.text)]
+    };
+    rows(&["recipe", "parameters", "text"], reader.catalog().recipes().map(row).collect())
+}
+
+fn recipe(name: &ast::Name, reader: Reader<'_>) -> Result<Rows> {
+    let catalog = reader.catalog();
+    match catalog.recipe(&name.text) {
+        Some(recipe) => Ok(rows(&["text"], vec![vec![text(&recipe.text)]])),
+        None => {
+            let error = Diagnostic::at(name.span, format!("there is no recipe `{}`", name.text));
+            let known = catalog.recipes().map(|recipe| recipe.name.as_str());
+            Err(match closest(&name.text, known) {
+                Some(known) => error.help(format!("did you mean {known}?")),
+                None => error.help("SHOW RECIPES lists them"),
+            }
+            .bind())
+        }
+    }
+}
+
+fn indexes(reader: Reader<'_>) -> Rows {
+    let catalog = reader.catalog();
+    let row = |index: &IndexDefinition| {
+        let (label, property) =
+            (catalog.label_name(index.label), catalog.property_name(index.property));
+        vec![text(&index.name), text(label), text(property)]
+    };
+    rows(&["index", "label", "property"], catalog.indexes().map(row).collect())
+}
+
+fn stats(database: &Engraph) -> Result<Rows> {
+    let count = |count: u64| Value::Int(count.cast_signed());
+    let families = database.stats()?;
+    let row = |family: &engraph_storage::FamilyStats| {
+        vec![text(family.family.name()), count(family.keys), count(family.bytes)]
+    };
+    Ok(rows(&["family", "keys", "bytes"], families.iter().map(row).collect()))
+}
+
+fn functions() -> Rows {
+    let aggregates = AggregateFunction::TABLE
+        .iter()
+        .map(|(name, _)| (*name, format!("{name}(x): over the rows of a group")));
+    let functions = functions::all().map(|function| (function.name, function.usage.to_owned()));
+    let now = ("now", "now(): the instant of the state that is read".to_owned());
+    let mut all: Vec<_> = functions.chain(aggregates).chain([now]).collect();
+    all.sort_by_key(|function| function.0.to_lowercase());
+    let all = all.into_iter().map(|(name, usage)| vec![text(name), Value::String(usage)]);
+    rows(&["function", "usage"], all.collect())
+}
+
+fn procedures() -> Rows {
+    let row = |signature: &Signature| vec![text(signature.name), text(signature.usage)];
+    rows(&["procedure", "usage"], Procedure::TABLE.iter().map(row).collect())
+}
+
 /// Every relation in order of its name: its rule, and what its facts look like.
-pub(crate) fn relations(reader: Reader<'_>) -> Result<Rows> {
+fn relations(reader: Reader<'_>) -> Result<Rows> {
     let catalog = reader.catalog();
     let observed = reader.observed()?;
     let mut names: Vec<&str> = catalog.relations().collect();
     names.sort_unstable();
-    let text = |text: &str| Value::String(text.to_owned());
     let count = |count: u64| Value::Int(count.cast_signed());
     let row = |(name, relation): (&str, RelationId)| {
         let rule = catalog.rule(relation);

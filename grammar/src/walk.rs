@@ -3,15 +3,34 @@
 //! Visitors may change what they see. This module knows no meaning, only where things are.
 
 use crate::ast::{
-    Amount, Clause, Expr, ExprKind, FactPattern, Match, Name, NodePattern, Ordering, PathPattern,
-    PathSearch, Pipeline, ProcedureCall, Query, QueryEnd, RelationPattern, Remember, Return,
-    ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
+    Amount, AmountKind, Clause, Expr, ExprKind, FactPattern, Match, Name, NodePattern, Ordering,
+    PathPattern, PathSearch, Pipeline, ProcedureCall, Query, QueryEnd, RelationPattern, Remember,
+    Return, ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times,
+    ValidTimeKind,
 };
+
+/// The names of the parameters of a query, each once, in the order in which they are met.
+pub fn parameters(of: &Query) -> Vec<String> {
+    struct Found(Vec<String>);
+    impl Visit for Found {
+        fn parameter(&mut self, name: &str) {
+            if !self.0.iter().any(|other| other == name) {
+                self.0.push(name.to_owned());
+            }
+        }
+    }
+    let mut found = Found(Vec::new());
+    query(&mut found, &mut of.clone());
+    found.0
+}
 
 /// What sees the parts of a tree.
 pub(crate) trait Visit: Sized {
     /// Sees where something stands.
     fn span(&mut self, _: &mut Span) {}
+
+    /// Sees the name of a parameter.
+    fn parameter(&mut self, _: &str) {}
 
     /// Sees a column, after what is in it.
     fn item(&mut self, _: &mut ReturnItem) {}
@@ -261,7 +280,8 @@ fn rule_node(v: &mut impl Visit, node: &mut RuleNode) {
 pub(crate) fn expr(v: &mut impl Visit, expr: &mut Expr) {
     v.span(&mut expr.span);
     match &mut expr.kind {
-        ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Variable(_) => {}
+        ExprKind::Parameter(name) => v.parameter(name),
+        ExprKind::Literal(_) | ExprKind::Variable(_) => {}
         ExprKind::Property(of, name) => {
             v.expr(of);
             v.span(&mut name.span);
@@ -321,5 +341,10 @@ fn names<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut Name>) {
 }
 
 fn amounts<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut Amount>) {
-    all.into_iter().for_each(|amount| v.span(&mut amount.span));
+    for amount in all {
+        v.span(&mut amount.span);
+        if let AmountKind::Parameter(name) = &amount.kind {
+            v.parameter(name);
+        }
+    }
 }

@@ -357,11 +357,6 @@ fn word(rule: Rule) -> &'static str {
     }
 }
 
-/// Every keyword, in capitals.
-pub fn keywords() -> impl Iterator<Item = &'static str> {
-    Rule::all_rules().iter().filter_map(|&rule| keyword_text(rule))
-}
-
 /// The text of a keyword rule; none for any other rule.
 pub(crate) fn keyword_text(rule: Rule) -> Option<&'static str> {
     KEYWORDS.get(&rule).map(String::as_str)

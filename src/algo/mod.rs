@@ -4,7 +4,6 @@
 //! Knows ids and numbers alone; never a query, a row, the disk or the clock. Nodes and edges are
 //! sorted before anything is counted, so an answer depends on the network, and never on the order
 //! in which it was told. Answers by node stand in ascending order of the node.
-#![cfg_attr(not(test), expect(dead_code, reason = "called by CALL"))]
 
 use std::cmp::Reverse;
 

@@ -47,8 +47,7 @@ impl Binder<'_> {
             slots[place] = Some(self.fresh(shown, kind)?);
         }
         let procedure = signature.procedure;
-        let plan =
-            LogicalPlan::Call { input: Box::new(plan), procedure, arguments, scope, slots };
+        let plan = LogicalPlan::Call { input: Box::new(plan), procedure, arguments, scope, slots };
         match &clause.condition {
             Some(condition) => {
                 let condition = self.expr(condition, Place::Row)?;
@@ -76,7 +75,8 @@ impl Binder<'_> {
         let options = bound.get(signature.nodes);
         if let Some(Expr { kind: ExprKind::Map(entries), span }) = options {
             let known = || NETWORK_OPTIONS.iter().chain(signature.options).copied();
-            if let Some((name, _)) = entries.iter().find(|(name, _)| !known().any(|own| own == name))
+            if let Some((name, _)) =
+                entries.iter().find(|(name, _)| !known().any(|own| own == name))
             {
                 let message = format!("{} has no option `{name}`", signature.name);
                 let error = Diagnostic::at(*span, message);

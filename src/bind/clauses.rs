@@ -110,9 +110,9 @@ impl Binder<'_> {
         self.scope.restore(held);
         let (inner, columns) = inner?;
         // A column that is a name from around it says nothing new.
-        let new = columns.into_iter().filter(|column| {
-            self.scope.get(&column.0).is_none_or(|(slot, _)| slot != column.1)
-        });
+        let new = columns
+            .into_iter()
+            .filter(|column| self.scope.get(&column.0).is_none_or(|(slot, _)| slot != column.1));
         let new: Vec<Column> = new.collect();
         for (name, slot, kind) in &new {
             if self.scope.get(name).is_some() {
@@ -184,7 +184,8 @@ impl Binder<'_> {
             parameters.push((name.text.clone(), self.expr(value, Place::Row)?));
         }
         let statements = engraph_grammar::parse(&recipe.text).map_err(Error::from);
-        let within = |error: Error| error.within(&format!("in the recipe {}", name.text), clause.span);
+        let within =
+            |error: Error| error.within(&format!("in the recipe {}", name.text), clause.span);
         let statements = statements.map_err(within)?;
         let [ast::Statement { kind: ast::StatementKind::Query(query), .. }] = statements.as_slice()
         else {
@@ -204,7 +205,8 @@ impl Binder<'_> {
         for (name, slot, kind) in columns {
             let named = ast::Name { text: name, span: clause.span };
             if self.scope.get(&named.text).is_some() {
-                let message = format!("the recipe returns `{}`, which is bound already", named.text);
+                let message =
+                    format!("the recipe returns `{}`, which is bound already", named.text);
                 return Err(Diagnostic::at(clause.span, message)
                     .help("rename what is bound with WITH ... AS")
                     .bind());

@@ -198,14 +198,16 @@ impl Binder<'_> {
 
     fn variable(&self, name: &str, span: Span, place: Place) -> Result<Expr> {
         match self.scope.get(name) {
-            Some((slot, _)) => Ok(Expr { kind: ExprKind::Slot(slot, name.to_owned()), span }),
-            None if place == Place::Constant => Err(Diagnostic::at(
+            Some((slot, _)) if place == Place::Row => {
+                Ok(Expr { kind: ExprKind::Slot(slot, name.to_owned()), span })
+            }
+            _ if place == Place::Constant => Err(Diagnostic::at(
                 span,
                 format!("`{name}` is a name, and a value must stand here"),
             )
             .help(format!("write '{name}' for text, or ${name} for a parameter"))
             .bind()),
-            None => Err(self.unknown_name(name, span)),
+            _ => Err(self.unknown_name(name, span)),
         }
     }
 

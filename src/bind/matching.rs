@@ -57,7 +57,8 @@ impl Binder<'_> {
             self.path_pattern(pattern, &mut building)?;
         }
         for (slot, kept, span) in std::mem::take(&mut building.rebound) {
-            let same = [slot, kept].map(|slot| Expr::new(ExprKind::Slot(slot, String::new()), span));
+            let same =
+                [slot, kept].map(|slot| Expr::new(ExprKind::Slot(slot, String::new()), span));
             let [left, right] = same.map(Box::new);
             let kind = ExprKind::Binary(ast::BinaryOp::Equal, left, right);
             building.conditions.push(Expr::new(kind, span));
@@ -97,32 +98,47 @@ impl Binder<'_> {
         beam: &ast::Beam,
         mut building: Building,
     ) -> Result<LogicalPlan> {
-        let fail = |span, message: &str, help: &str| {
-            Err(Diagnostic::at(span, message).help(help).bind())
-        };
+        let fail =
+            |span, message: &str, help: &str| Err(Diagnostic::at(span, message).help(help).bind());
         if clause.intent.as_ref().is_some_and(|filter| filter.preferred) {
-            return fail(clause.span, "a beam orders its paths by its score alone",
-                "leave the ~ out, or give paths of the intent a higher score");
+            return fail(
+                clause.span,
+                "a beam orders its paths by its score alone",
+                "leave the ~ out, or give paths of the intent a higher score",
+            );
         }
         let [pattern] = clause.patterns.as_slice() else {
-            return fail(clause.span, "a beam follows one pattern",
-                "write the other patterns in a MATCH of their own, before it");
+            return fail(
+                clause.span,
+                "a beam follows one pattern",
+                "write the other patterns in a MATCH of their own, before it",
+            );
         };
         let [(relation, end)] = pattern.steps.as_slice() else {
-            return fail(clause.span, "a beam follows one relation pattern",
-                "write it as (a)-[f]->{1,3}(b)");
+            return fail(
+                clause.span,
+                "a beam follows one relation pattern",
+                "write it as (a)-[f]->{1,3}(b)",
+            );
         };
         if pattern.search.is_some() || pattern.mode.is_some() || pattern.time.is_some() {
-            return fail(pattern.span, "a beam is a path search of its own",
-                "leave the other path search out");
+            return fail(
+                pattern.span,
+                "a beam is a path search of its own",
+                "leave the other path search out",
+            );
         }
-        let ends = nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
+        let ends =
+            nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
         let [start, far] = ends.as_slice() else {
             return fail(pattern.span, "a beam has two ends", "write it as (a)-[f]->{1,3}(b)");
         };
         if far.bound || far.slot == start.slot {
-            return fail(relation.span, "a beam ends at a node that is not bound yet",
-                "give the end another name, and compare the two in WHERE");
+            return fail(
+                relation.span,
+                "a beam ends at a node that is not bound yet",
+                "give the end another name, and compare the two in WHERE",
+            );
         }
         let kind = if relation.hops.is_some() { Kind::Facts } else { Kind::Fact };
         let fact = match &relation.variable {
@@ -148,8 +164,11 @@ impl Binder<'_> {
             building.conditions.push(self.expr(condition, Place::Row)?);
         }
         for (name, _) in &relation.properties {
-            return fail(name.span, "a beam takes no properties of its facts",
-                "test facts(p) in WHERE");
+            return fail(
+                name.span,
+                "a beam takes no properties of its facts",
+                "test facts(p) in WHERE",
+            );
         }
         let width = self.amount(&beam.width);
         let expand = beam.expand.as_ref().map(|expand| self.amount(expand));
@@ -170,8 +189,7 @@ impl Binder<'_> {
         let node = self.declare(&clause.variable, Kind::Node)?;
         let score = self.scope.add("score", Kind::Value);
         let labels = self.labels(&clause.labels);
-        let condition =
-            clause.condition.as_ref().map(|c| self.expr(c, Place::Row)).transpose()?;
+        let condition = clause.condition.as_ref().map(|c| self.expr(c, Place::Row)).transpose()?;
         Ok(LogicalPlan::Search {
             input: Box::new(plan),
             node,

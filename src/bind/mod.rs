@@ -17,16 +17,16 @@ use engraph_grammar::closest;
 use engraph_storage::Reader;
 use engraph_storage::graph::{LabelId, RelationId};
 
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
 use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
-use crate::cell::Cell;
 
 pub(crate) use expr::Place;
-pub(crate) use times::intent;
 use scope::{Kind, Scope};
+pub(crate) use times::intent;
 
 /// The deepest nesting of queries in queries.
 const QUERIES_MAX: usize = 16;
@@ -186,9 +186,12 @@ impl<'b> Binder<'b> {
             None => {
                 let columns = self.every_name();
                 if columns.is_empty() && self.depth == 0 {
-                    return Err(Diagnostic::at(pipeline.span, "no name is bound that could be returned")
-                        .help("name a node or relation, as in MATCH (n) RETURN n.key")
-                        .bind());
+                    return Err(Diagnostic::at(
+                        pipeline.span,
+                        "no name is bound that could be returned",
+                    )
+                    .help("name a node or relation, as in MATCH (n) RETURN n.key")
+                    .bind());
                 }
                 Ok((plan, Ended::Columns(columns)))
             }

@@ -97,7 +97,8 @@ impl Binder<'_> {
     ) -> Result<()> {
         let stands_alone =
             pattern.search.is_some() || pattern.mode.is_some() || pattern.time.is_some();
-        let found = nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
+        let found =
+            nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
         let mut facts = Vec::new();
         for (relation, _) in &pattern.steps {
             facts.push(self.declare_fact(relation, building)?);
@@ -198,9 +199,12 @@ impl Binder<'_> {
         };
         let endless = steps.iter().any(|step| matches!(step.hops, Some((_, u32::MAX))));
         if mode == Mode::Walk && endless && matches!(search, PathSearch::All) {
-            return Err(Diagnostic::at(pattern.span, "a WALK without a largest number of hops never ends")
-                .help("say how many, as in ->{1,5}, or search SHORTEST 1")
-                .bind());
+            return Err(Diagnostic::at(
+                pattern.span,
+                "a WALK without a largest number of hops never ends",
+            )
+            .help("say how many, as in ->{1,5}, or search SHORTEST 1")
+            .bind());
         }
         let time = pattern.time.map(|time| match time {
             ast::PathTime::Chronological => PathTime::Chronological,
@@ -212,7 +216,9 @@ impl Binder<'_> {
 
     /// The slot of a node and what its pattern says of it.
     pub(super) fn declare_node(&mut self, node: &ast::NodePattern) -> Result<PatternNode> {
-        let bound = node.variable.as_ref().is_some_and(|name| self.scope.get(&name.text).is_some_and(|held| held.0 < self.clause_start));
+        let bound = node.variable.as_ref().is_some_and(|name| {
+            self.scope.get(&name.text).is_some_and(|held| held.0 < self.clause_start)
+        });
         let slot = match &node.variable {
             Some(name) => self.declare(name, Kind::Node)?,
             None => self.scope.anonymous(""),
@@ -313,7 +319,6 @@ pub(super) fn nodes(pattern: &ast::PathPattern) -> impl Iterator<Item = &ast::No
 /// `of.name = value`.
 pub(super) fn equal(of: Expr, name: &str, value: Expr, span: Span) -> Expr {
     let property = Expr::new(ExprKind::Property(Box::new(of), name.to_owned()), span);
-    let kind =
-        ExprKind::Binary(ast::BinaryOp::Equal, Box::new(property), Box::new(value));
+    let kind = ExprKind::Binary(ast::BinaryOp::Equal, Box::new(property), Box::new(value));
     Expr::new(kind, span)
 }

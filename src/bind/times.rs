@@ -73,9 +73,7 @@ impl Binder<'_> {
             return Ok(ValidTime::now());
         };
         Ok(match &time.kind {
-            ast::ValidTimeKind::AsOf(instant) => {
-                ValidTime::AsOf(self.expr(instant, Place::Row)?)
-            }
+            ast::ValidTimeKind::AsOf(instant) => ValidTime::AsOf(self.expr(instant, Place::Row)?),
             ast::ValidTimeKind::From(from, to) => {
                 let from = self.expr(from, Place::Row)?;
                 ValidTime::From(from, self.expr(to, Place::Row)?, time.span)
@@ -86,6 +84,12 @@ impl Binder<'_> {
             }
             ast::ValidTimeKind::All => ValidTime::All,
         })
+    }
+
+    /// An error if the times that hold are none.
+    pub(crate) fn check_times(&mut self, clause: &ast::Times) -> Result<()> {
+        let scope = self.scope_of(clause)?;
+        scope::check(&scope, self.context)
     }
 
     /// An instant of a write: a literal, a parameter, `now()`, or text that can be read as one.

@@ -145,7 +145,8 @@ impl Aggregate {
             match &aggregate.argument {
                 Some(argument) => {
                     let cell = eval::eval(argument, row, context)?;
-                    let keeps = state.seen.is_some() || state.function == AggregateFunction::Collect;
+                    let keeps =
+                        state.seen.is_some() || state.function == AggregateFunction::Collect;
                     kept += if keeps { cell.bytes() } else { 0 };
                     state.add(cell, argument.span)?;
                 }

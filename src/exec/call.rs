@@ -50,8 +50,11 @@ impl Call {
 
     fn rows(&mut self, row: &Row, context: &Context<'_>) -> Result<Vec<Row>> {
         let filter = self.scope.filter(row, context)?;
-        let cells: Vec<Cell> =
-            self.arguments.iter().map(|expr| eval::eval(expr, row, context)).collect::<Result<_>>()?;
+        let cells: Vec<Cell> = self
+            .arguments
+            .iter()
+            .map(|expr| eval::eval(expr, row, context))
+            .collect::<Result<_>>()?;
         let nodes = self.procedure.signature().map_or(0, |signature| signature.nodes);
         let mut ends = Vec::new();
         for (cell, expr) in cells.iter().zip(&self.arguments).take(nodes) {
@@ -140,7 +143,7 @@ impl Call {
             }
         };
         let fail = |name: &str, what: &str| {
-            Err(Diagnostic::at(span, format!("`{name}` takes {what}")).execute())
+            Diagnostic::at(span, format!("`{name}` takes {what}")).execute()
         };
         let names = |name: &str| match entries.get(name) {
             None | Some(Cell::Null) => Ok(None),
@@ -152,16 +155,16 @@ impl Call {
                 };
                 match items.iter().map(text).collect() {
                     Some(names) => Ok(Some(names)),
-                    None => fail(name, "a list of names"),
+                    None => Err(fail(name, "a list of names")),
                 }
             }
-            Some(_) => fail(name, "a list of names"),
+            Some(_) => Err(fail(name, "a list of names")),
         };
         let number = |name: &str, otherwise: f64, from: f64, to: f64| match entries.get(name) {
             None | Some(Cell::Null) => Ok(otherwise),
             Some(cell) => match cell.number().filter(|number| (from..=to).contains(number)) {
                 Some(number) => Ok(number),
-                None => fail(name, &format!("a number from {from} to {to}")),
+                None => Err(fail(name, &format!("a number from {from} to {to}"))),
             },
         };
         let catalog = context.reader.catalog();
@@ -174,12 +177,12 @@ impl Call {
             weight: match entries.get("weight") {
                 None | Some(Cell::Null) => None,
                 Some(Cell::String(name)) => Some(name.to_string()),
-                Some(_) => return fail("weight", "the name of a property of facts"),
+                Some(_) => return Err(fail("weight", "the name of a property of facts")),
             },
             directed: match entries.get("directed") {
                 None | Some(Cell::Null) => true,
                 Some(Cell::Bool(directed)) => *directed,
-                Some(_) => return fail("directed", "true or false"),
+                Some(_) => return Err(fail("directed", "true or false")),
             },
             damping: number("damping", 0.85, 0.0, 1.0)?,
             // Bounded above, so the cast keeps it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
-use engraph_storage::graph::{self, Edge, NodeId, NodeRecord, Properties, SystemScope, Time};
+use engraph_storage::graph::{self, Edge, NodeRecord, Properties, SystemScope, Time};
 use engraph_storage::{Reader, StorageError};
 
 use crate::cell::{Cell, NodeRef, PathRef};

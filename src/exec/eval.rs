@@ -1,7 +1,6 @@
 //! Expressions over one row: three-valued logic as in GQL, errors at the place in the text.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 use engraph_storage::graph::Interval;
@@ -23,7 +22,10 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         ExprKind::Constant(cell) => Ok(cell.clone()),
         ExprKind::Parameter(name) => context.parameter_at(name, expr.span),
         ExprKind::Now => Ok(Cell::Timestamp(context.now())),
-        ExprKind::Slot(slot, _) => Ok(row[*slot].clone()),
+        ExprKind::Slot(slot, name) => row.get(*slot).cloned().ok_or_else(|| {
+            let message = format!("`{name}` is a name, and a value must stand here");
+            Diagnostic::at(expr.span, message).bind()
+        }),
         ExprKind::Property(inner, name) => {
             property(&eval(inner, row, context)?, name, expr.span, context)
         }

@@ -75,7 +75,12 @@ impl IndexScan {
         Ok(Some(range))
     }
 
-    fn read(&self, place: &mut Place, context: &Context<'_>, want: usize) -> Result<(Vec<NodeId>, bool)> {
+    fn read(
+        &self,
+        place: &mut Place,
+        context: &Context<'_>,
+        want: usize,
+    ) -> Result<(Vec<NodeId>, bool)> {
         let mut found = Vec::new();
         let Some(range) = &place.range else {
             let mut last = None;

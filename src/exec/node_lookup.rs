@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, eval, scope};
 use crate::plan::Labels;
-use crate::plan::scope::SystemTime;
 use crate::plan::expr::{Expr, Slot};
+use crate::plan::scope::SystemTime;
 
 pub(crate) struct NodeLookup {
     pub(crate) input: Box<dyn Operator>,

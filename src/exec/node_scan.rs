@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, scope};
 use crate::plan::Labels;
-use crate::plan::scope::SystemTime;
 use crate::plan::expr::Slot;
+use crate::plan::scope::SystemTime;
 
 pub(crate) struct NodeScan {
     input: Taken,

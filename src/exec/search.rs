@@ -12,8 +12,8 @@ use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, Ready, candidates, drain, eval, scope};
 use crate::models::dot;
 use crate::plan::Labels;
-use crate::plan::scope::SystemTime;
 use crate::plan::expr::{Expr, Slot};
+use crate::plan::scope::SystemTime;
 
 pub(crate) struct Search {
     /// Taken once it is read to its end.

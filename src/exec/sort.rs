@@ -6,8 +6,8 @@ use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, amount, eval};
-use crate::plan::{Cut, SortKey};
 use crate::plan::expr::Expr;
+use crate::plan::{Cut, SortKey};
 
 pub(crate) struct Sort {
     /// Taken once it is read to its end.
@@ -51,9 +51,8 @@ impl Sort {
     /// How many rows will be asked for, if that is known.
     fn first(&self, context: &Context<'_>) -> Result<Option<usize>> {
         let Some(cut) = &self.first else { return Ok(None) };
-        let number = |expr: &Option<Expr>| {
-            expr.as_ref().map(|expr| amount(expr, context)).transpose()
-        };
+        let number =
+            |expr: &Option<Expr>| expr.as_ref().map(|expr| amount(expr, context)).transpose();
         let (skip, limit) = (number(&cut.skip)?.unwrap_or(0), number(&cut.limit)?);
         Ok(limit.map(|limit| skip.saturating_add(limit)))
     }

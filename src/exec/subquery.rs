@@ -26,7 +26,9 @@ pub(crate) fn answer(subquery: &Subquery, row: &Row, context: &Context<'_>) -> R
         Answer::Collect(slot) => {
             let mut items = Vec::new();
             while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
-                items.extend(chunk.into_iter().map(|mut row| std::mem::replace(&mut row[slot], Cell::Null)));
+                items.extend(
+                    chunk.into_iter().map(|mut row| std::mem::replace(&mut row[slot], Cell::Null)),
+                );
                 context.rows(items.len())?;
             }
             Ok(Cell::List(items))

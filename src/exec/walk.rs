@@ -65,8 +65,11 @@ impl WalkPaths {
     fn begin(&mut self, row: Row, context: &Context<'_>) -> Result<Option<Searching>> {
         let Some(first) = self.walk.legs.first() else { return Ok(None) };
         let Cell::Node(start) = row[first.step.from] else { return Ok(None) };
-        let filters: Vec<EdgeFilter> =
-            self.scopes.iter_mut().map(|scope| scope.filter(&row, context)).collect::<Result<_>>()?;
+        let filters: Vec<EdgeFilter> = self
+            .scopes
+            .iter_mut()
+            .map(|scope| scope.filter(&row, context))
+            .collect::<Result<_>>()?;
         let count = match &self.walk.search {
             PathSearch::All => usize::MAX,
             PathSearch::Shortest(count)

@@ -10,8 +10,15 @@ use crate::functions::{Call, Function, count};
 use crate::models;
 
 pub(super) const TABLE: &[Function] = &[
-    Function::new("confidence", (1, 2), "confidence(p) or confidence(p, 'min') of 'product', 'min', 'noisy_or'", confidence),
-    Function::new("endNode", (1, 1), "endNode(f): the tail of a fact", |call| end_node(call, false)),
+    Function::new(
+        "confidence",
+        (1, 2),
+        "confidence(p) or confidence(p, 'min') of 'product', 'min', 'noisy_or'",
+        confidence,
+    ),
+    Function::new("endNode", (1, 1), "endNode(f): the tail of a fact", |call| {
+        end_node(call, false)
+    }),
     Function::new("facts", (1, 1), "facts(p): the facts of a path in order", facts),
     Function::new("id", (1, 1), "id(n): the number of a node or fact", id),
     Function::new("label", (1, 1), "label(n): the label of a node", label),
@@ -19,8 +26,18 @@ pub(super) const TABLE: &[Function] = &[
     Function::new("length", (1, 1), "length(p): the number of facts of a path", length),
     Function::new("nodes", (1, 1), "nodes(p): the nodes of a path in order", nodes),
     Function::new("relationships", (1, 1), "relationships(p): as facts(p)", facts),
-    Function { asks_model: true, ..Function::new("similarity", (2, 2), "similarity(a, b): the cosine of two embeddings, from -1 to 1", similarity) },
-    Function::new("startNode", (1, 1), "startNode(f): the head of a fact", |call| end_node(call, true)),
+    Function {
+        asks_model: true,
+        ..Function::new(
+            "similarity",
+            (2, 2),
+            "similarity(a, b): the cosine of two embeddings, from -1 to 1",
+            similarity,
+        )
+    },
+    Function::new("startNode", (1, 1), "startNode(f): the head of a fact", |call| {
+        end_node(call, true)
+    }),
     Function::new("type", (1, 1), "type(f): the relation of a fact", relation),
 ];
 

@@ -5,8 +5,21 @@ use crate::error::Result;
 use crate::functions::{Call, Function, count};
 
 pub(super) const TABLE: &[Function] = &[
-    Function { takes_null: true, ..Function::new("coalesce", (1, 100), "coalesce(a, b, ...): the first that is not null", coalesce) },
-    Function::new("size", (1, 1), "size(x): the items of a list, the letters of a text, the entries of a map", size),
+    Function {
+        takes_null: true,
+        ..Function::new(
+            "coalesce",
+            (1, 100),
+            "coalesce(a, b, ...): the first that is not null",
+            coalesce,
+        )
+    },
+    Function::new(
+        "size",
+        (1, 1),
+        "size(x): the items of a list, the letters of a text, the entries of a map",
+        size,
+    ),
 ];
 
 fn coalesce(call: &Call<'_>) -> Result<Cell> {

@@ -8,13 +8,31 @@ use crate::functions::{Call, Function};
 use crate::time::{self, Allen, Duration};
 
 pub(super) const TABLE: &[Function] = &[
-    Function::new("allen", (2, 2), "allen(p, q): how two periods lie, as in 'before' or 'during'", allen),
+    Function::new(
+        "allen",
+        (2, 2),
+        "allen(p, q): how two periods lie, as in 'before' or 'during'",
+        allen,
+    ),
     Function::new("date", (1, 1), "date('2023-05-08'): an instant", timestamp),
     Function::new("datetime", (1, 1), "datetime('2023-05-08T13:56'): an instant", timestamp),
     Function::new("duration", (1, 1), "duration('P3D')", duration),
-    Function { takes_null: true, ..Function::new("period", (2, 2), "period(from, to): the instants from the first, before the second; null is an open end", period) },
+    Function {
+        takes_null: true,
+        ..Function::new(
+            "period",
+            (2, 2),
+            "period(from, to): the instants from the first, before the second; null is an open end",
+            period,
+        )
+    },
     Function::new("timestamp", (1, 1), "timestamp('2023-05-08 13:56'): an instant", timestamp),
-    Function::new("when", (1, 2), "when('last month', now()): the period that a phrase names", when),
+    Function::new(
+        "when",
+        (1, 2),
+        "when('last month', now()): the period that a phrase names",
+        when,
+    ),
 ];
 
 fn timestamp(call: &Call<'_>) -> Result<Cell> {

@@ -1,41 +1,142 @@
-//! A plan as text: one operator a line, its input indented below it.
+//! A plan as text and as JSON: one operator a line, its inputs indented below it.
+//!
+//! With what a run has cost beside each operator it is a profile. It never runs anything.
 
 use engraph_storage::Catalog;
-use engraph_storage::graph::{EdgeFilter, Side, SystemScope, ValidScope};
+use engraph_storage::graph::Side;
+use serde_json::{Value as Json, json};
 
+use crate::exec::run::Cost;
+use crate::plan::estimate::Statistics;
 use crate::plan::expr::Slot;
-use crate::plan::{BoundQuery, Change, End, Labels, LogicalPlan, Step};
-use crate::time;
+use crate::plan::scope::{Scope, SystemTime, ValidTime};
+use crate::plan::{
+    BoundQuery, Change, Cut, End, Labels, LogicalPlan, Mode, PathSearch, PathTime, Step, Walk,
+};
 
-/// The lines of a plan, the operator that gives the answer first.
-pub(crate) fn explain(query: &BoundQuery, catalog: &Catalog) -> Vec<String> {
-    let printer = Printer { names: &query.names, catalog };
-    let mut lines = vec![match &query.end {
-        End::Return(columns) => {
-            let names: Vec<&str> = columns.iter().map(|column| column.0.as_str()).collect();
-            format!("Return {}", names.join(", "))
+/// What is shown of a plan.
+pub(crate) struct Shown<'s> {
+    pub(crate) query: &'s BoundQuery,
+    pub(crate) catalog: &'s Catalog,
+    pub(crate) statistics: &'s Statistics,
+    /// What each operator has cost, if it was run.
+    pub(crate) costs: Option<&'s [Cost]>,
+    /// Whether the rules that changed the plan are listed.
+    pub(crate) rules: bool,
+}
+
+/// An operator in words, with the place that it has in the plan.
+struct Line {
+    depth: usize,
+    text: String,
+    rows: f64,
+    place: Option<usize>,
+}
+
+impl Shown<'_> {
+    /// The plan as lines, the operator that gives the answer first.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut shown: Vec<String> = self.tree().iter().map(|line| self.line(line)).collect();
+        if self.rules && !self.query.rules.is_empty() {
+            shown.push(format!("by the rules: {}", self.query.rules.join(", ")));
         }
-        End::Change { change, slots } => {
-            let slots = printer.slots(slots);
-            match change {
-                Change::Retract => format!("Retract {slots}"),
-                Change::Confirm { by } => format!("Confirm {slots} by {by}"),
-                Change::Doubt { by } => format!("Doubt {slots} by {by}"),
-                Change::Forget => format!("Forget {slots}"),
+        shown
+    }
+
+    /// The plan as one JSON text.
+    pub(crate) fn json(&self) -> String {
+        let operators: Vec<Json> = self.tree().iter().map(|line| self.operator(line)).collect();
+        let mut whole = json!({ "operators": operators });
+        if self.rules {
+            whole["rules"] = json!(self.query.rules);
+        }
+        whole.to_string()
+    }
+
+    fn tree(&self) -> Vec<Line> {
+        let printer = Printer { names: &self.query.names, catalog: self.catalog };
+        let rows = self.statistics.rows(&self.query.plan);
+        let text = printer.end(&self.query.end);
+        let mut lines = vec![Line { depth: 0, text, rows, place: None }];
+        self.branch(&printer, &self.query.plan, 1, &mut 0, &mut lines);
+        lines
+    }
+
+    fn branch(
+        &self,
+        printer: &Printer<'_>,
+        plan: &LogicalPlan,
+        depth: usize,
+        place: &mut usize,
+        lines: &mut Vec<Line>,
+    ) {
+        let (text, rows) = (printer.operator(plan), self.statistics.rows(plan));
+        lines.push(Line { depth, text, rows, place: Some(*place) });
+        *place += 1;
+        for input in plan.inputs() {
+            self.branch(printer, input, depth + 1, place, lines);
+        }
+    }
+
+    fn cost(&self, line: &Line) -> Option<Cost> {
+        let costs = self.costs?;
+        line.place.and_then(|place| costs.get(place)).copied()
+    }
+
+    fn line(&self, line: &Line) -> String {
+        let indent = "  ".repeat(line.depth);
+        let measured = match self.cost(line) {
+            None => String::new(),
+            Some(cost) => {
+                let model = match cost.model_texts {
+                    0 => String::new(),
+                    texts => format!(", {texts} texts {:.1} ms", millis(cost.model_time)),
+                };
+                format!(
+                    " | {} rows, {:.1} ms, {} seeks, {} keys, {} bytes{model}",
+                    cost.rows,
+                    millis(cost.time),
+                    cost.reads.seeks,
+                    cost.reads.keys,
+                    cost.reads.bytes
+                )
             }
+        };
+        match line.place {
+            None => format!("{indent}{}", line.text),
+            Some(_) => format!("{indent}{} ~{}{measured}", line.text, rounded(line.rows)),
         }
-    }];
-    let mut next = Some(&query.plan);
-    let mut depth = 1;
-    while let Some(plan) = next {
-        lines.push(format!("{}{}", "  ".repeat(depth), printer.operator(plan)));
-        depth += 1;
-        next = plan.input();
     }
-    if !query.rules.is_empty() {
-        lines.push(format!("by the rules: {}", query.rules.join(", ")));
+
+    fn operator(&self, line: &Line) -> Json {
+        let mut operator = json!({ "depth": line.depth, "operator": line.text });
+        if line.place.is_some() {
+            operator["estimated_rows"] = json!(rounded(line.rows));
+        }
+        if let Some(cost) = self.cost(line) {
+            operator["rows"] = json!(cost.rows);
+            operator["milliseconds"] = json!(millis(cost.time));
+            operator["seeks"] = json!(cost.reads.seeks);
+            operator["keys"] = json!(cost.reads.keys);
+            operator["bytes"] = json!(cost.reads.bytes);
+            operator["model_texts"] = json!(cost.model_texts);
+            operator["model_milliseconds"] = json!(millis(cost.model_time));
+        }
+        operator
     }
-    lines
+}
+
+fn millis(time: std::time::Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// An estimate is no more than two digits sure.
+fn rounded(rows: f64) -> f64 {
+    if rows < 10.0 {
+        return (rows * 10.0).round() / 10.0;
+    }
+    let scale = 10_f64.powf(rows.log10().floor() - 1.0);
+    (rows / scale).round() * scale
 }
 
 struct Printer<'p> {
@@ -44,19 +145,48 @@ struct Printer<'p> {
 }
 
 impl Printer<'_> {
+    fn end(&self, end: &End) -> String {
+        match end {
+            End::Return(columns) => {
+                let names: Vec<&str> = columns.iter().map(|column| column.0.as_str()).collect();
+                format!("Return {}", names.join(", "))
+            }
+            End::Change { change, slots } => {
+                let slots = self.slots(slots);
+                match change {
+                    Change::Retract => format!("Retract {slots}"),
+                    Change::Confirm { by } => format!("Confirm {slots} by {by}"),
+                    Change::Doubt { by } => format!("Doubt {slots} by {by}"),
+                    Change::Forget => format!("Forget {slots}"),
+                }
+            }
+        }
+    }
+
     fn operator(&self, plan: &LogicalPlan) -> String {
         match plan {
             LogicalPlan::Once => "Once".to_owned(),
+            LogicalPlan::Match { .. } => "Match".to_owned(),
             LogicalPlan::NodeScan { node, labels, system, .. } => {
-                format!("NodeScan {}{}", self.node(*node, labels), as_of(*system))
+                format!("NodeScan {}{}", self.node(*node, labels), as_of(system))
             }
             LogicalPlan::NodeLookup { node, labels, key, system, .. } => {
-                format!("NodeLookup {} key {key}{}", self.node(*node, labels), as_of(*system))
+                format!("NodeLookup {} key {key}{}", self.node(*node, labels), as_of(system))
+            }
+            LogicalPlan::IndexScan { node, label, lookup, .. } => {
+                let bounds: Vec<String> = lookup
+                    .bounds
+                    .iter()
+                    .map(|(bound, value)| format!("{} {value}", bound.sign()))
+                    .collect();
+                let node = self.node(*node, &Some(vec![*label]));
+                format!("IndexScan {node} {} {}", lookup.name, bounds.join(", "))
             }
             LogicalPlan::Expand { step, closes, .. } => {
                 let closes = if *closes { " to the node that is bound" } else { "" };
-                format!("Expand {}{closes}", self.step(step))
+                format!("Expand {}{}{closes}", self.step(step), scope(&step.scope))
             }
+            LogicalPlan::Walk { walk, .. } => self.walk(walk),
             LogicalPlan::BindPath { path, .. } => format!("BindPath {}", self.name(*path)),
             LogicalPlan::Filter { condition, tentative, .. } => {
                 format!("Filter {condition}{}", if *tentative { " tentatively" } else { "" })
@@ -64,25 +194,35 @@ impl Printer<'_> {
             LogicalPlan::Search { node, labels, query, top, condition, system, .. } => {
                 let condition = condition.as_ref().map_or(String::new(), |c| format!(" where {c}"));
                 let node = self.node(*node, labels);
-                format!(
-                    "Search {node} by vector for {query} top {top}{condition}{}",
-                    as_of(*system)
-                )
+                format!("Search {node} by vector for {query} top {top}{condition}{}", as_of(system))
             }
             LogicalPlan::Beam { step, search, .. } => {
                 let condition =
                     search.condition.as_ref().map_or(String::new(), |c| format!(" where {c}"));
+                let expand =
+                    search.expand.as_ref().map_or(String::new(), |e| format!(" expand {e}"));
                 format!(
-                    "Beam {} width {} expand {} score {}{condition}",
+                    "Beam {}{} width {}{expand} score {}{condition}",
                     self.step(step),
+                    scope(&step.scope),
                     search.width,
-                    search.expand,
                     search.order
                 )
             }
             LogicalPlan::Project { items, .. } => {
                 let items: Vec<String> = items.iter().map(|item| item.1.to_string()).collect();
                 format!("Project {}", items.join(", "))
+            }
+            LogicalPlan::Unwind { list, item, .. } => {
+                format!("Unwind {list} as {}", self.name(*item))
+            }
+            LogicalPlan::Apply { optional: Some(_), .. } => "Apply, nulls for nothing".to_owned(),
+            LogicalPlan::Apply { .. } => "Apply".to_owned(),
+            LogicalPlan::Union { .. } => "Union".to_owned(),
+            LogicalPlan::Call { procedure, arguments, scope: own, .. } => {
+                let name = procedure.signature().map_or("?", |signature| signature.name);
+                let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+                format!("Call {name}({}){}", arguments.join(", "), scope(own))
             }
             LogicalPlan::Aggregate { keys, aggregates, .. } => {
                 let keys: Vec<String> = keys.iter().map(|key| key.1.to_string()).collect();
@@ -98,13 +238,11 @@ impl Printer<'_> {
                     .iter()
                     .map(|key| format!("{}{}", key.expr, if key.descending { " DESC" } else { "" }))
                     .collect();
-                let first = first.map_or(String::new(), |first| format!(", first {first}"));
+                let first =
+                    first.as_ref().map_or(String::new(), |first| format!(", {}", cut(first)));
                 format!("Sort {}{first}", keys.join(", "))
             }
-            LogicalPlan::Slice { skip, limit, .. } => {
-                let limit = limit.map_or("all".to_owned(), |limit| limit.to_string());
-                format!("Slice skip {skip} limit {limit}")
-            }
+            LogicalPlan::Slice { cut: own, .. } => format!("Slice {}", cut(own)),
         }
     }
 
@@ -127,6 +265,47 @@ impl Printer<'_> {
             }
         };
         format!("({}{labels})", self.name(node))
+    }
+
+    fn walk(&self, walk: &Walk) -> String {
+        let search = match &walk.search {
+            PathSearch::All => String::new(),
+            PathSearch::Shortest(count) => format!(" shortest {count}"),
+            PathSearch::Groups(count) => format!(" shortest {count} groups"),
+            PathSearch::Cheapest(count, cost) => format!(" cheapest {count} by {cost}"),
+        };
+        let mode = match walk.mode {
+            Mode::Walk => " walk",
+            Mode::Trail => "",
+            Mode::Acyclic => " acyclic",
+            Mode::Simple => " simple",
+        };
+        let time = match walk.time {
+            None => "",
+            Some(PathTime::Chronological) => " chronological",
+            Some(PathTime::Simultaneous) => " simultaneous",
+        };
+        let legs: Vec<String> = walk.legs.iter().map(|leg| self.step(&leg.step)).collect();
+        let each: Vec<String> = walk
+            .legs
+            .iter()
+            .flat_map(|leg| leg.step.each.iter().chain(&leg.condition))
+            .map(|condition| format!(" where {condition}"))
+            .collect();
+        let scope = walk.legs.first().map_or(String::new(), |leg| scope(&leg.step.scope));
+        let floor = walk.floor.as_ref().map_or(String::new(), |x| format!(" pruned below {x}"));
+        let best = match &walk.most_confident {
+            Some(first) => format!(" most confident {}", cut(first)),
+            None => String::new(),
+        };
+        let accept = walk.accept.as_ref().map_or(String::new(), |x| format!(" where {x}"));
+        let closes = walk.legs.last().is_some_and(|leg| leg.closes);
+        let closes = if closes { " to the node that is bound" } else { "" };
+        format!(
+            "Walk{search}{mode}{time} {}{}{scope}{floor}{best}{accept}{closes}",
+            legs.join(""),
+            each.join("")
+        )
     }
 
     fn step(&self, step: &Step) -> String {
@@ -152,35 +331,37 @@ impl Printer<'_> {
             Some((min, max)) => format!("{{{min},{max}}}"),
         };
         format!(
-            "({}){left}[{}{relations}]{right}{hops}({}){}",
+            "({}){left}[{}{relations}]{right}{hops}({})",
             self.name(step.from),
             self.name(step.fact),
-            self.name(step.to),
-            filter(&step.filter)
+            self.name(step.to)
         )
     }
 }
 
-fn as_of(system: SystemScope) -> String {
+fn cut(cut: &Cut) -> String {
+    let skip = cut.skip.as_ref().map_or(String::new(), |skip| format!("skip {skip} "));
+    let limit = cut.limit.as_ref().map_or("all".to_owned(), |limit| format!("first {limit}"));
+    format!("{skip}{limit}")
+}
+
+fn as_of(system: &SystemTime) -> String {
     match system {
-        SystemScope::Current => String::new(),
-        SystemScope::AsOf(instant) => format!(" believed at {}", time::short(instant)),
-        SystemScope::All => " ever believed".to_owned(),
+        SystemTime::Current => String::new(),
+        SystemTime::AsOf(instant) => format!(" believed at {instant}"),
+        SystemTime::All => " ever believed".to_owned(),
     }
 }
 
-fn filter(filter: &EdgeFilter) -> String {
-    let valid = match filter.valid {
-        ValidScope::AsOf(instant) => format!(" valid at {}", time::short(instant)),
-        ValidScope::Within(interval) => {
-            format!(" valid in [{}, {})", time::short(interval.from), time::short(interval.to))
-        }
-        ValidScope::All => " valid at any time".to_owned(),
+fn scope(scope: &Scope) -> String {
+    let valid = match &scope.valid {
+        ValidTime::AsOf(instant) => format!(" valid at {instant}"),
+        ValidTime::From(from, to, _) => format!(" valid in [{from}, {to})"),
+        ValidTime::Between(from, to, _) => format!(" valid in [{from}, {to}]"),
+        ValidTime::All => " valid at any time".to_owned(),
     };
-    let confidence = match filter.confidence {
-        floor if floor > 0.0 => format!(" confidence >= {floor}"),
-        _ => String::new(),
-    };
-    let intent = filter.intent.map_or(String::new(), |intent| format!(" intent {}", intent.name()));
-    format!("{valid}{}{confidence}{intent}", as_of(filter.system))
+    let confidence =
+        scope.confidence.as_ref().map_or(String::new(), |floor| format!(" confidence >= {floor}"));
+    let intent = scope.intent.as_ref().map_or(String::new(), |intent| format!(" intent {intent}"));
+    format!("{valid}{}{confidence}{intent}", as_of(&scope.system))
 }

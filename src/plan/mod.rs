@@ -19,9 +19,9 @@ use std::fmt;
 
 use engraph_storage::graph::{LabelId, PropertyId, RelationId, Side};
 
-use crate::plan::procedure::Procedure;
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
 use crate::plan::pattern::Pattern;
+use crate::plan::procedure::Procedure;
 use crate::plan::scope::{Scope, SystemTime};
 
 /// An operator and its inputs.
@@ -212,6 +212,20 @@ pub(crate) enum IndexBound {
     Below,
     AtMost,
     Prefix,
+}
+
+impl IndexBound {
+    /// As it is written.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+            Self::Below => "<",
+            Self::AtMost => "<=",
+            Self::Prefix => "STARTS WITH",
+        }
+    }
 }
 
 /// The numbers of a beam search.

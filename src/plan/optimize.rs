@@ -36,16 +36,8 @@ static RULES: &[Rule] = &[
     Rule { name: "most confident paths first", apply: |plan, _| scans::most_confident(plan) },
 ];
 
-/// The names of all rules.
-pub(crate) fn rules() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|rule| rule.name)
-}
-
 /// The plan after all rules, and the names of those that changed it.
-pub(crate) fn optimize(
-    plan: LogicalPlan,
-    facts: &Facts<'_>,
-) -> (LogicalPlan, Vec<&'static str>) {
+pub(crate) fn optimize(plan: LogicalPlan, facts: &Facts<'_>) -> (LogicalPlan, Vec<&'static str>) {
     let mut applied = Vec::new();
     let written = order::as_written(plan.clone());
     let mut plan = plan;

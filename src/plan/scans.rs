@@ -11,9 +11,7 @@ use crate::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::optimize::conjuncts;
 use crate::plan::scope::{SystemTime, ValidTime};
-use crate::plan::{
-    Cut, IndexBound, IndexLookup, LogicalPlan, PathSearch, SortKey, Step,
-};
+use crate::plan::{Cut, IndexBound, IndexLookup, LogicalPlan, PathSearch, SortKey, Step};
 
 /// `WHERE n:Label` becomes the label of the scan.
 pub(super) fn by_label(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
@@ -25,9 +23,7 @@ pub(super) fn by_label(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
             let ids = labels.iter().filter_map(|label| catalog.label(label)).collect();
             match labelled(*input, node, ids) {
                 Ok(plan) => plan,
-                Err(input) => {
-                    LogicalPlan::Filter { input: Box::new(input), condition, tentative }
-                }
+                Err(input) => LogicalPlan::Filter { input: Box::new(input), condition, tentative },
             }
         }
         other => other,
@@ -58,7 +54,8 @@ fn labelled(
             Ok(LogicalPlan::NodeLookup { input, node, labels: Some(ids), key, system })
         }
         LogicalPlan::Filter { input, condition, tentative } => {
-            let under = |input| LogicalPlan::Filter { input: Box::new(input), condition, tentative };
+            let under =
+                |input| LogicalPlan::Filter { input: Box::new(input), condition, tentative };
             match labelled(*input, wanted, ids) {
                 Ok(input) => Ok(under(input)),
                 Err(input) => Err(under(input)),
@@ -108,7 +105,8 @@ fn fact_asked(condition: &Expr) -> Option<FactAsked> {
             What::Confidence(right.as_ref().clone())
         }
         ("intent", BinaryOp::Equal, ExprKind::Constant(Cell::String(name))) => {
-            engraph_storage::graph::Intent::parse(name).filter(|intent| intent.name() == &**name)?;
+            engraph_storage::graph::Intent::parse(name)
+                .filter(|intent| intent.name() == &**name)?;
             What::Intent(right.as_ref().clone())
         }
         ("valid", BinaryOp::Contains, ExprKind::Constant(Cell::Timestamp(_)) | ExprKind::Now) => {
@@ -134,7 +132,9 @@ fn fact_asked(condition: &Expr) -> Option<FactAsked> {
 /// Puts what is asked into the step that finds the fact, where nothing is asked there yet.
 fn narrow(plan: &mut LogicalPlan, asked: &FactAsked) {
     match plan {
-        LogicalPlan::Expand { step, .. } if step.fact == asked.fact => narrow_step(step, &asked.what),
+        LogicalPlan::Expand { step, .. } if step.fact == asked.fact => {
+            narrow_step(step, &asked.what)
+        }
         // What is asked of rows behind these must not reach facts that they leave out.
         LogicalPlan::Filter { input, .. }
         | LogicalPlan::Expand { input, .. }
@@ -260,9 +260,7 @@ fn first_of(plan: LogicalPlan, path: Slot, cut: &Cut) -> LogicalPlan {
                 walk.accept = Some(condition);
                 LogicalPlan::Walk { input, walk }
             }
-            other => {
-                LogicalPlan::Filter { input: Box::new(other), condition, tentative: false }
-            }
+            other => LogicalPlan::Filter { input: Box::new(other), condition, tentative: false },
         },
         LogicalPlan::Walk { input, mut walk } if may_cut(&walk, path) => {
             walk.most_confident = Some(cut.clone());
@@ -325,9 +323,8 @@ fn lookup(label: LabelId, node: Slot, parts: &[Expr], catalog: &Catalog) -> Opti
         let name = catalog.property_name(index.property);
         let bounds: Vec<(IndexBound, Expr)> =
             parts.iter().filter_map(|part| bound(part, node, name)).collect();
-        let is_equal = |bounds: &[(IndexBound, Expr)]| {
-            bounds.iter().any(|bound| bound.0 == IndexBound::Equal)
-        };
+        let is_equal =
+            |bounds: &[(IndexBound, Expr)]| bounds.iter().any(|bound| bound.0 == IndexBound::Equal);
         if bounds.is_empty() || best.as_ref().is_some_and(|best| is_equal(&best.bounds)) {
             continue;
         }

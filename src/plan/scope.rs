@@ -37,16 +37,6 @@ pub(crate) enum SystemTime {
 }
 
 impl Scope {
-    /// Both axes at now, and nothing else asked.
-    pub(crate) fn now() -> Self {
-        Self {
-            valid: ValidTime::now(),
-            system: SystemTime::Current,
-            confidence: None,
-            intent: None,
-        }
-    }
-
     pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
         match &self.valid {
             ValidTime::AsOf(instant) => visit(instant),

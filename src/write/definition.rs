@@ -2,7 +2,7 @@
 //!
 //! A recipe is bound once here, so that one which cannot run is never held.
 
-use engraph_grammar::ast::{self, ExprKind};
+use engraph_grammar::ast;
 use engraph_grammar::closest;
 use engraph_storage::Transaction;
 use engraph_storage::graph::{RecipeDefinition, RuleDefinition};
@@ -47,12 +47,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn define_recipe(&mut self, define: &ast::DefineRecipe) -> Result<Write> {
-        let mut parameters = Vec::new();
-        define.query.parameters(&mut |name| {
-            if !parameters.iter().any(|other| other == name) {
-                parameters.push(name.to_owned());
-            }
-        });
+        let parameters = engraph_grammar::parameters(&define.query);
         let bound = self.query(&define.query)?;
         if !matches!(bound.end, crate::plan::End::Return(_)) {
             return Err(Diagnostic::at(define.query.span, "a recipe reads, and changes nothing")

@@ -6,8 +6,7 @@ use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
 use engraph_storage::graph::{
     Cardinality, ConfidencePolicy, Intent, Interval, RecipeDefinition, RelationId, RelationRule,
-    RuleDefinition, Time,
-    Value as Property,
+    RuleDefinition, Time, Value as Property,
 };
 
 use engraph_storage::{StorageError, Transaction};

@@ -17,6 +17,7 @@ mod tests;
 
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::catalog::{self, Catalog};
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters, read_commit};
@@ -65,7 +66,7 @@ impl Store {
         let snapshot = self.snapshot(0);
         let view = snapshot.view();
         let counters = Counters::read(view)?;
-        let catalog = Catalog::read(view)?;
+        let catalog = Arc::new(Catalog::read(view)?);
         let reader = Reader::new(view, &catalog, counters.clock);
         let mut check = Check { view, reader, catalog: &catalog, counters, report, keys: 0 };
         for family in Family::ALL {

@@ -2,7 +2,10 @@
 //!
 //! At the prompt the terminal hands Ctrl-C over as a key, and this hears nothing of it.
 
-use std::io::{Write, stderr};
+use std::sync::OnceLock;
+
+use engraph::Interrupt;
+use parking_lot::Mutex;
 
 use crate::cli::{Failure, Result};
 
@@ -12,9 +15,18 @@ pub(super) fn listen() -> Result<()> {
         .map_err(|error| Failure::Other(format!("Ctrl-C cannot be listened to: {error}")))
 }
 
+/// What ends the statement of the session that is open.
+fn session() -> &'static Mutex<Interrupt> {
+    static SESSION: OnceLock<Mutex<Interrupt>> = OnceLock::new();
+    SESSION.get_or_init(Mutex::default)
+}
+
+/// From now on Ctrl-C is about this session.
+pub(super) fn about(interrupt: Interrupt) {
+    *session().lock() = interrupt;
+}
+
 /// Asks the running statement to end.
 fn cancel() {
-    let message = "a running statement cannot be cancelled yet; Ctrl-\\ ends the shell";
-    // Where stderr is gone, nobody can be told.
-    writeln!(stderr(), "{message}").unwrap_or_default();
+    session().lock().interrupt();
 }

@@ -245,6 +245,7 @@ impl Repl<'_, '_> {
         let (format, cut, params) = (self.settings.format, self.cut(), self.params());
         let output = &mut *self.output;
         let begun = Instant::now();
+        interrupt::about(self.session.interrupt());
         let mut printed = Ok(());
         let done = self.session.execute_each(text, &params, &mut |rows| {
             if printed.is_ok() {

@@ -1,0 +1,195 @@
+//! An answer that is pulled row by row.
+//!
+//! It holds one state of the database and nothing of the disk between two rows: it can be left at
+//! any time, and reads no more than its rows take.
+
+use std::sync::Arc;
+
+use engraph_storage::{Reader, Snapshot};
+
+use crate::database::Engraph;
+use crate::error::{Diagnostic, Result};
+use crate::exec::context::Surroundings;
+use crate::exec::run::{Interrupt, Run};
+use crate::exec::{self, CHUNK_ROWS, Operator};
+use crate::plan::expr::Slot;
+use crate::plan::{BoundQuery, End};
+use crate::rows::{Params, Rows, Value};
+
+/// The state that a statement reads.
+pub(crate) enum Source<'s> {
+    Snapshot(Box<Snapshot<'s>>),
+    Transaction(&'s engraph_storage::Transaction<'s>),
+}
+
+impl Source<'_> {
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        match self {
+            Self::Snapshot(snapshot) => snapshot.reader(),
+            Self::Transaction(transaction) => transaction.reader(),
+        }
+    }
+}
+
+/// The rows of an answer, made as they are asked for.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let db = engraph::Engraph::open(folder.path())?;
+/// db.execute("REMEMBER (:Person 'Nora'); REMEMBER (:Person 'Luis');", ())?;
+/// let mut session = db.session();
+/// let mut rows = session.stream("MATCH (p:Person) RETURN p.key AS name", ())?;
+/// assert_eq!(rows.columns(), ["name"]);
+/// let first = rows.next().expect("a row")?;
+/// assert_eq!(first, ["Luis".into()]);
+/// drop(rows); // the rest is never read
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Cursor<'s> {
+    database: &'s Engraph,
+    source: Source<'s>,
+    parameters: Params,
+    run: Run,
+    query: Arc<BoundQuery>,
+    slots: Vec<Slot>,
+    columns: Vec<String>,
+    operator: Box<dyn Operator>,
+    /// Rows that were made and not asked for yet.
+    made: std::vec::IntoIter<Vec<Value>>,
+    /// How many rows are asked for at once: few at first.
+    ask: usize,
+    done: bool,
+    warnings: Vec<Diagnostic>,
+    text: Arc<str>,
+}
+
+impl<'s> Cursor<'s> {
+    pub(crate) fn new(
+        database: &'s Engraph,
+        source: Source<'s>,
+        (query, warnings): (Arc<BoundQuery>, Vec<Diagnostic>),
+        parameters: Params,
+        interrupt: Interrupt,
+        text: Arc<str>,
+    ) -> Result<Self> {
+        let End::Return(named) = &query.end else {
+            return Err(Diagnostic::new("the query returns no rows").bind());
+        };
+        let (columns, slots) = named.iter().cloned().unzip();
+        let run = Run::new(&database.limits(), interrupt);
+        let operator = exec::start(&query);
+        let warnings = warnings.into_iter().map(|warning| warning.with_text(&text)).collect();
+        let cursor = Self {
+            database,
+            source,
+            parameters,
+            run,
+            slots,
+            columns,
+            operator,
+            made: Vec::new().into_iter(),
+            ask: 1,
+            done: false,
+            warnings,
+            text,
+            query,
+        };
+        cursor.check()?;
+        Ok(cursor)
+    }
+
+    fn check(&self) -> Result<()> {
+        let context = self.surroundings().context(self.source.reader());
+        exec::check(&self.query.plan, &context).map_err(|error| error.with_text(&self.text))
+    }
+
+    /// The names of the columns, in order.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// What is probably not meant, such as a relation that does not exist.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// From here on, rows are made many at a time.
+    pub(crate) fn whole(mut self) -> Result<Rows> {
+        self.ask = CHUNK_ROWS;
+        let limits = self.database.limits();
+        let mut rows = Vec::new();
+        for row in self.by_ref() {
+            rows.push(row?);
+            if rows.len() > limits.rows_max {
+                let message = format!("there are more than {} rows", limits.rows_max);
+                let error = Diagnostic::new(message);
+                return Err(error
+                    .help("narrow the pattern, add LIMIT, stream the rows, or raise the limit")
+                    .execute());
+            }
+        }
+        Ok(Rows { columns: self.columns, rows, warnings: self.warnings })
+    }
+
+    pub(crate) fn profiled(mut self) -> Self {
+        self.run = self.run.profiled(exec::operators(&self.query.plan));
+        self
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            models: &self.database.models,
+            limits: self.database.limits(),
+            run: &self.run,
+            parameters: &self.parameters,
+        }
+    }
+
+    /// Makes the next rows; false when there are none.
+    fn pull(&mut self) -> Result<bool> {
+        let surroundings = Surroundings {
+            models: &self.database.models,
+            limits: self.database.limits(),
+            run: &self.run,
+            parameters: &self.parameters,
+        };
+        let context = surroundings.context(self.source.reader());
+        let Some(chunk) = self.operator.next(&context, self.ask)? else { return Ok(false) };
+        self.ask = (self.ask * 2).min(CHUNK_ROWS);
+        let mut made = Vec::with_capacity(chunk.len());
+        for row in chunk {
+            let values = self.slots.iter().map(|slot| context.materialise(&row[*slot]));
+            made.push(values.collect::<Result<_>>()?);
+        }
+        self.made = made.into_iter();
+        Ok(true)
+    }
+}
+
+impl Iterator for Cursor<'_> {
+    type Item = Result<Vec<Value>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(row) = self.made.next() {
+                return Some(Ok(row));
+            }
+            if self.done {
+                return None;
+            }
+            match self.pull() {
+                Ok(true) => {}
+                Ok(false) => self.done = true,
+                Err(error) => {
+                    self.done = true;
+                    let error = self.run.explained(error, &self.database.limits());
+                    return Some(Err(error.with_text(&self.text)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Texts that were parsed and queries that were bound before: the plan cache.
+//!
+//! A plan is kept as long as the catalogue is the one that it was bound to. It holds no value of a
+//! parameter and no time, so one plan serves them all.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use engraph_grammar::ast::Statement;
+use engraph_storage::Catalog;
+use parking_lot::Mutex;
+
+use crate::error::{Diagnostic, Error, Result};
+use crate::plan::BoundQuery;
+
+/// Texts that are kept; when there are more, all are dropped.
+const TEXTS_MAX: usize = 512;
+/// Longer texts are not kept.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// A query that was bound, and what is probably not meant in it.
+pub(crate) type Bound = (Arc<BoundQuery>, Vec<Diagnostic>);
+
+/// A parsed text with the plans of its statements.
+pub(crate) struct Script {
+    pub(crate) text: Arc<str>,
+    pub(crate) statements: Vec<Statement>,
+    plans: Mutex<Vec<Option<(Arc<Catalog>, Bound)>>>,
+}
+
+impl Script {
+    fn parse(text: &str) -> Result<Self> {
+        let statements = engraph_grammar::parse(text).map_err(Error::from);
+        let statements = statements.map_err(|error| error.with_text(text))?;
+        let plans = Mutex::new(vec![None; statements.len()]);
+        Ok(Self { text: Arc::from(text), statements, plans })
+    }
+
+    /// The plan of a statement, if it was bound to this catalogue before.
+    pub(crate) fn plan(&self, statement: usize, catalog: &Arc<Catalog>) -> Option<Bound> {
+        let plans = self.plans.lock();
+        let (held, bound) = plans.get(statement)?.as_ref()?;
+        Arc::ptr_eq(held, catalog).then(|| bound.clone())
+    }
+
+    /// Keeps the plan of a statement.
+    pub(crate) fn keep(&self, statement: usize, catalog: &Arc<Catalog>, bound: &Bound) {
+        if let Some(place) = self.plans.lock().get_mut(statement) {
+            *place = Some((Arc::clone(catalog), bound.clone()));
+        }
+    }
+}
+
+/// The texts of a database.
+#[derive(Default)]
+pub(crate) struct Plans {
+    scripts: Mutex<HashMap<Arc<str>, Arc<Script>>>,
+}
+
+impl Plans {
+    /// The parsed text.
+    pub(crate) fn script(&self, text: &str) -> Result<Arc<Script>> {
+        if let Some(script) = self.scripts.lock().get(text) {
+            return Ok(Arc::clone(script));
+        }
+        let script = Arc::new(Script::parse(text)?);
+        if text.len() <= TEXT_BYTES_MAX {
+            let mut scripts = self.scripts.lock();
+            if scripts.len() >= TEXTS_MAX {
+                scripts.clear();
+            }
+            scripts.insert(Arc::clone(&script.text), Arc::clone(&script));
+        }
+        Ok(script)
+    }
+}

@@ -57,10 +57,17 @@ struct Base {
 
 /// How one question went.
 enum Outcome {
-    Same { empty: bool },
+    Same {
+        empty: bool,
+    },
     Refused,
     Long,
-    Different(String),
+    Different {
+        /// All answers.
+        text: String,
+        /// What the database says is wrong, without names and places.
+        failed: String,
+    },
 }
 
 /// Asks a random graph so many random questions; a difference is shown as small as it gets.
@@ -84,8 +91,8 @@ pub(crate) fn ask(seed: u64, questions: usize) -> Result<Tally, String> {
             Outcome::Same { empty } => tally.empty += usize::from(empty),
             Outcome::Refused => tally.refused += 1,
             Outcome::Long => tally.long += 1,
-            Outcome::Different(_) => {
-                return Err(format!("ENGRAPH_SEED={seed}: {}", report(graph, question)));
+            Outcome::Different { failed, .. } => {
+                return Err(format!("ENGRAPH_SEED={seed}: {}", report(graph, question, &failed)));
             }
         }
     }
@@ -93,26 +100,29 @@ pub(crate) fn ask(seed: u64, questions: usize) -> Result<Tally, String> {
 }
 
 /// The smallest graph and question that still differ, with all three answers.
-fn report(mut graph: Graph, mut question: Question) -> String {
+fn report(mut graph: Graph, mut question: Question, failed: &str) -> String {
+    let differs = |base: &Base, question: &Question| {
+        let outcome = base.outcome(question);
+        matches!(outcome, Outcome::Different { failed: other, .. } if other == failed)
+    };
     let mut tries = TRIES;
     let mut shown = "it did not differ again".to_owned();
     'smaller: loop {
         let Ok(base) = Base::new(&graph) else { return "the graph cannot be written".to_owned() };
-        if let Outcome::Different(text) = base.outcome(&question) {
+        if let Outcome::Different { text, .. } = base.outcome(&question) {
             shown = text;
         }
         for text in smaller_texts(&question.text) {
             let smaller = Question { text, ..question.clone() };
             tries = tries.saturating_sub(1);
-            if tries > 0 && matches!(base.outcome(&smaller), Outcome::Different(_)) {
+            if tries > 0 && differs(&base, &smaller) {
                 question = smaller;
                 continue 'smaller;
             }
         }
         for smaller in smaller_graphs(&graph) {
             tries = tries.saturating_sub(1);
-            let differs = |base: &Base| matches!(base.outcome(&question), Outcome::Different(_));
-            if tries > 0 && Base::new(&smaller).is_ok_and(|base| differs(&base)) {
+            if tries > 0 && Base::new(&smaller).is_ok_and(|base| differs(&base, &question)) {
                 graph = smaller;
                 continue 'smaller;
             }
@@ -154,8 +164,10 @@ impl Base {
 
     /// What the evaluator says.
     fn expect(&self, question: &Question) -> Result<Table, Outcome> {
-        let query = parsed(&plain(&question.text))
-            .map_err(|message| Outcome::Different(format!("it does not parse: {message}\n")))?;
+        let query = parsed(&plain(&question.text)).map_err(|failed| Outcome::Different {
+            text: format!("it does not parse: {failed}\n"),
+            failed,
+        })?;
         let naive = Naive::new(&self.world, STEPS);
         match naive.query(&query, &Row::new(), Windows::default()) {
             Ok(answer) => Ok(Table::expected(&answer, &self.world)),
@@ -185,6 +197,9 @@ impl Base {
         if found.iter().all(agrees) {
             return Outcome::Same { empty: right.rows.is_empty() };
         }
+        let errors = found.iter().filter_map(|found| found.as_ref().err());
+        let failed = errors.map(|error| error.split(['`', '(']).next().unwrap_or_default());
+        let failed = failed.collect();
         let mut text = format!("the evaluator says\n{}", right.text(question.check));
         for (found, by) in found.iter().zip(["with the optimizer", "without the optimizer"]) {
             let shown = match found {
@@ -194,7 +209,7 @@ impl Base {
             };
             text += &format!("the database says {by}\n{shown}");
         }
-        Outcome::Different(text)
+        Outcome::Different { text, failed }
     }
 
     fn ask(&self, db: &Engraph, text: &str) -> Result<Table, String> {

@@ -40,13 +40,21 @@ pub(crate) struct Maker<'r> {
     /// Queries within queries, so far.
     pub(crate) nesting: usize,
     pub(crate) features: BTreeSet<&'static str>,
+    /// Whether this `MATCH` meets a fact of an earlier one.
+    pub(crate) met_again: bool,
     names: usize,
 }
 
 /// A random query.
 pub(crate) fn question(random: &mut Random) -> Question {
-    let mut maker =
-        Maker { random, scope: Vec::new(), nesting: 0, features: BTreeSet::new(), names: 0 };
+    let mut maker = Maker {
+        random,
+        scope: Vec::new(),
+        nesting: 0,
+        features: BTreeSet::new(),
+        met_again: false,
+        names: 0,
+    };
     let (text, check) = match maker.random.below(40) {
         0 => maker.preferring(),
         1 => maker.surest(),
@@ -169,6 +177,7 @@ impl Maker<'_> {
     fn match_clause(&mut self) -> String {
         let optional = self.in_100(20);
         self.note(if optional { "OPTIONAL MATCH" } else { "MATCH" });
+        self.met_again = false;
         let mut locals = Vec::new();
         let mut text = self.pattern(&mut locals);
         while self.in_100(20) {

@@ -232,9 +232,11 @@ impl Maker<'_> {
     }
 
     fn relation(&mut self, locals: &mut Locals, bounded: bool) -> String {
-        let again = self.in_100(4);
+        // Every relation of a `MATCH` has a name of its own; an earlier fact is met once at most.
+        let again = self.nesting == 0 && !self.met_again && self.in_100(4);
         let earlier = self.bound(|of| again && *of == Type::Fact);
         let again = earlier.is_some();
+        self.met_again |= again;
         let named = !again && self.in_100(45);
         let name = match earlier {
             Some((name, _)) => name,

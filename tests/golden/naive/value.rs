@@ -112,11 +112,15 @@ fn order_lists<'v>(
 
 /// `AND` of many.
 pub(crate) fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    parts.fold(Some(true), |all, part| match (all, part) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    })
+    let mut known = true;
+    for part in parts {
+        match part {
+            Some(false) => return Some(false),
+            Some(true) => {}
+            None => known = false,
+        }
+    }
+    known.then_some(true)
 }
 
 /// `OR` of many.

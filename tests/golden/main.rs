@@ -6,6 +6,7 @@ mod docs;
 mod history;
 mod isolation;
 mod model;
+mod naive;
 mod scripts;
 mod shared_data;
 mod shell;

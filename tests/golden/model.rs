@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+pub(crate) use act::Random;
 use run::{Difference, History, Tally, history};
 
 /// Acts in all, at least.
@@ -60,7 +61,8 @@ fn the_database_answers_as_the_oracle_does() {
     );
 }
 
-fn first_seed(soak: bool) -> u64 {
+/// Where the seeds begin: anywhere, if it is a soak test.
+pub(crate) fn first_seed(soak: bool) -> u64 {
     match std::env::var("ENGRAPH_SEED") {
         Ok(seed) => seed.parse().expect("ENGRAPH_SEED is a whole number"),
         Err(_) if soak => {

@@ -216,9 +216,9 @@ fn order_maps(a: &BTreeMap<String, Cell>, b: &BTreeMap<String, Cell>) -> Orderin
     unequal.unwrap_or_else(|| a.len().cmp(&b.len()))
 }
 
-fn path_key(path: &PathRef) -> (Vec<NodeId>, Vec<graph::FactId>) {
+fn path_key(path: &PathRef) -> (Vec<NodeId>, Vec<(graph::FactId, u32)>) {
     let nodes = path.nodes.iter().map(|node| node.id).collect();
-    (nodes, path.facts.iter().map(|edge| edge.fact).collect())
+    (nodes, path.facts.iter().map(|edge| (edge.fact, edge.version)).collect())
 }
 
 /// A row's cells as a key of a map: equal exactly when the cells are the same.

@@ -21,11 +21,14 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 /// A query that was bound, and what is probably not meant in it.
 pub(crate) type Bound = (Arc<BoundQuery>, Vec<Diagnostic>);
 
+/// A plan and the catalogue that it was bound to.
+type Kept = (Arc<Catalog>, Bound);
+
 /// A parsed text with the plans of its statements.
 pub(crate) struct Script {
     pub(crate) text: Arc<str>,
     pub(crate) statements: Vec<Statement>,
-    plans: Mutex<Vec<Option<(Arc<Catalog>, Bound)>>>,
+    plans: Mutex<Vec<Option<Kept>>>,
 }
 
 impl Script {

@@ -68,7 +68,8 @@ impl Binder<'_> {
         }
         let pattern = building.pattern();
         let facts = facts_of(&pattern);
-        let plan = LogicalPlan::Match { input: Box::new(plan), pattern };
+        let (input, pattern) = (Box::new(plan), Box::new(pattern));
+        let plan = LogicalPlan::Match { input, pattern };
         match clause.intent.as_ref().filter(|filter| filter.preferred) {
             Some(filter) => self.preferring(plan, &facts, &filter.intent),
             None => Ok(plan),
@@ -148,7 +149,7 @@ impl Binder<'_> {
         let mut conditions = Vec::new();
         self.node_conditions(&pattern.start, start, &mut conditions)?;
         let first = Pattern::single(start.clone(), conditions, &building.scope.system, clause.span);
-        let plan = LogicalPlan::Match { input: Box::new(plan), pattern: first };
+        let plan = LogicalPlan::Match { input: Box::new(plan), pattern: Box::new(first) };
         let mut step = self.step(relation, [start.slot, far.slot], fact, &building.scope);
         step.hops = Some(beam_hops(relation)?);
         step.keeps_facts = true;
@@ -163,18 +164,16 @@ impl Binder<'_> {
         if let Some(condition) = &clause.condition {
             building.conditions.push(self.expr(condition, Place::Row)?);
         }
-        for (name, _) in &relation.properties {
-            return fail(
-                name.span,
-                "a beam takes no properties of its facts",
-                "test facts(p) in WHERE",
-            );
+        if let Some((name, _)) = relation.properties.first() {
+            let help = "test facts(p) in WHERE";
+            return fail(name.span, "a beam takes no properties of its facts", help);
         }
         let width = self.amount(&beam.width);
         let expand = beam.expand.as_ref().map(|expand| self.amount(expand));
         let condition = Expr::all(building.conditions, clause.span);
         let search = BeamSearch { width, expand, order, condition };
-        Ok(LogicalPlan::Beam { input: Box::new(plan), step, path, score, search })
+        let (input, step, search) = (Box::new(plan), Box::new(step), Box::new(search));
+        Ok(LogicalPlan::Beam { input, step, path, score, search })
     }
 
     pub(super) fn search(

@@ -54,9 +54,9 @@ pub(super) fn lower_at(plan: &LogicalPlan, row: &Row, place: usize) -> Box<dyn O
             Box::new(IndexScan::new(below(&input), node, label, lookup))
         }
         LogicalPlan::Expand { input, step, closes, distinct_from } => {
-            Box::new(Expand::new(below(&input), step, closes, distinct_from))
+            Box::new(Expand::new(below(&input), *step, closes, distinct_from))
         }
-        LogicalPlan::Walk { input, walk } => Box::new(WalkPaths::new(below(&input), walk)),
+        LogicalPlan::Walk { input, walk } => Box::new(WalkPaths::new(below(&input), *walk)),
         LogicalPlan::BindPath { input, path, start, facts } => {
             Box::new(BindPath { input: below(&input), path, start, facts })
         }
@@ -87,7 +87,7 @@ pub(super) fn lower_at(plan: &LogicalPlan, row: &Row, place: usize) -> Box<dyn O
             held: 0,
         }),
         LogicalPlan::Beam { input, step, path, score, search } => {
-            Box::new(Beam::new(below(&input), step, path, score, search))
+            Box::new(Beam::new(below(&input), *step, path, score, *search))
         }
         LogicalPlan::Project { input, items } => Box::new(Project { input: below(&input), items }),
         LogicalPlan::Unwind { input, list, item } => {

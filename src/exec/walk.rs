@@ -7,7 +7,7 @@
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, EdgeFilter, FactId, Interval, NodeId, ValidScope};
+use engraph_storage::graph::{Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, ValidScope};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::error::{Diagnostic, Result};
@@ -43,6 +43,8 @@ struct Searching {
     seen: HashMap<NodeId, Vec<u32>>,
     /// Paths or lengths wanted of each last node.
     count: usize,
+    /// Whether a fact can be followed back to where it was followed from.
+    turns: bool,
     /// Paths still wanted of this row.
     left: usize,
     floor: f64,
@@ -118,6 +120,7 @@ impl WalkPaths {
             }
         };
         let met = met(&row, &self.walk.distinct_from);
+        let turns = self.walk.legs.iter().any(|leg| may_turn(&leg.step, context));
         Ok(Some(Searching {
             row,
             start,
@@ -128,6 +131,7 @@ impl WalkPaths {
             found: HashMap::new(),
             seen: HashMap::new(),
             count,
+            turns,
             left,
             floor,
             held: 0,
@@ -512,13 +516,29 @@ impl WalkPaths {
         if groups && searching.count != 1 {
             return false;
         }
-        let turns = leg.step.sides.len() > 1 && self.walk.mode != Mode::Walk;
+        let turns = searching.turns && self.walk.mode != Mode::Walk;
         let comes_back = match &searching.row[leg.step.to] {
             Cell::Node(end) if leg.closes => end.id == searching.start.id,
             _ => self.walk.mode != Mode::Acyclic,
         };
-        !(turns && comes_back) && !matches!(self.walk.search, PathSearch::All)
+        let is_search = !matches!(self.walk.search, PathSearch::All);
+        is_search && !(turns && comes_back)
     }
+}
+
+/// Whether a fact that a step follows may be followed again from its other end: in a pattern
+/// without an arrow, and where the relation or its inverse is the same fact read backwards.
+fn may_turn(step: &Step, context: &Context<'_>) -> bool {
+    let catalog = context.reader.catalog();
+    let mirrored = |relation: &RelationId| catalog.rule(*relation).mirror.is_some();
+    let by_relation = match &step.relations {
+        Some(relations) => relations.iter().any(mirrored),
+        None => {
+            let mut all = catalog.relations().filter_map(|name| catalog.relation(name));
+            all.any(|relation| mirrored(&relation))
+        }
+    };
+    step.sides.len() > 1 || by_relation
 }
 
 /// What a step's name stands for.

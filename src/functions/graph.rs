@@ -51,6 +51,22 @@ pub(crate) static OTHER_INTENTS: Function = Function {
     run: other_intents,
 };
 
+/// That what is bound already can stand for a node of a pattern.
+pub(crate) static IS_NODE: Function = Function {
+    name: "is_node",
+    arguments: (1, 1),
+    usage: "is_node(n)",
+    takes_null: false,
+    asks_model: false,
+    run: |call| match call.argument(0) {
+        Cell::Node(_) => Ok(Cell::Bool(true)),
+        other => {
+            let message = format!("a node stands here, and not {}", other.kind());
+            Err(call.fail(message).help("unwind a list first: UNWIND nodes(p) AS n").execute())
+        }
+    },
+};
+
 fn other_intents(call: &Call<'_>) -> Result<Cell> {
     let [Cell::String(intent), found @ ..] = call.arguments else {
         return Err(call.takes("the name of an intent", 0));

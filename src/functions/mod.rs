@@ -16,7 +16,7 @@ use crate::cell::Cell;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
 
-pub(crate) use graph::OTHER_INTENTS;
+pub(crate) use graph::{IS_NODE, OTHER_INTENTS};
 
 /// A function of one row.
 pub(crate) struct Function {

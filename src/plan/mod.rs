@@ -31,7 +31,7 @@ pub(crate) enum LogicalPlan {
     Once,
     /// Each input row with every place where the pattern fits. `order` makes scans and steps of it
     /// before it is run.
-    Match { input: Box<LogicalPlan>, pattern: Pattern },
+    Match { input: Box<LogicalPlan>, pattern: Box<Pattern> },
     /// Each input row with each node of the labels bound to the slot.
     NodeScan { input: Box<LogicalPlan>, node: Slot, labels: Labels, system: SystemTime },
     /// Each input row with each node of the labels that has this key or alias bound to the slot.
@@ -47,14 +47,14 @@ pub(crate) enum LogicalPlan {
     /// Each input row with each way to follow the step bound to its slots.
     Expand {
         input: Box<LogicalPlan>,
-        step: Step,
+        step: Box<Step>,
         /// The far node is bound already and must be the one that is reached.
         closes: bool,
         /// Facts of the same clause, none of which may be met again.
         distinct_from: Vec<Slot>,
     },
     /// Each input row with each path of several facts that the walk finds.
-    Walk { input: Box<LogicalPlan>, walk: Walk },
+    Walk { input: Box<LogicalPlan>, walk: Box<Walk> },
     /// Each input row with the path along these facts bound to the slot.
     BindPath { input: Box<LogicalPlan>, path: Slot, start: Slot, facts: Vec<Slot> },
     /// The input rows for which the condition is true. A tentative one lets rows pass for which it
@@ -75,7 +75,13 @@ pub(crate) enum LogicalPlan {
     },
     /// Each input row with the best paths that a beam search from its node keeps, best first
     /// (REAL, section III-B2, with the score given by the query).
-    Beam { input: Box<LogicalPlan>, step: Step, path: Slot, score: Slot, search: BeamSearch },
+    Beam {
+        input: Box<LogicalPlan>,
+        step: Box<Step>,
+        path: Slot,
+        score: Slot,
+        search: Box<BeamSearch>,
+    },
     /// Each input row with the values of the expressions bound to their slots.
     Project { input: Box<LogicalPlan>, items: Vec<(Slot, Expr)> },
     /// Each input row with each item of the list bound to the slot.

@@ -13,7 +13,7 @@ use engraph_grammar::ast::BinaryOp;
 /// The plan with every pattern as it is written, from left to right.
 pub(crate) fn as_written(plan: LogicalPlan) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
-        LogicalPlan::Match { input, pattern } => Builder::new(pattern, None).build(*input),
+        LogicalPlan::Match { input, pattern } => Builder::new(*pattern, None).build(*input),
         other => other,
     })
 }
@@ -22,7 +22,7 @@ pub(crate) fn as_written(plan: LogicalPlan) -> LogicalPlan {
 pub(crate) fn by_cost(plan: LogicalPlan, statistics: &Statistics) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Match { input, pattern } => {
-            Builder::new(pattern, Some(statistics)).build(*input)
+            Builder::new(*pattern, Some(statistics)).build(*input)
         }
         other => other,
     })
@@ -55,7 +55,9 @@ impl<'s> Builder<'s> {
         let bound = pattern.nodes.iter().map(|node| node.bound).collect();
         let mut conditions = std::mem::take(&mut pattern.conditions);
         let held = pattern.nodes.iter().filter(|node| node.bound);
-        conditions.splice(0..0, held.filter_map(PatternNode::has_label));
+        let asked: Vec<Expr> =
+            held.flat_map(|node| [Some(node.is_node()), node.has_label()]).flatten().collect();
+        conditions.splice(0..0, asked);
         Self { pattern, statistics, bound, followed: Vec::new(), conditions }
     }
 
@@ -179,6 +181,7 @@ impl<'s> Builder<'s> {
         self.followed.push(place);
         let input = Box::new(plan);
         if step.hops.is_none() {
+            let step = Box::new(step);
             return LogicalPlan::Expand { input, step, closes, distinct_from };
         }
         let path = self.path_of(place);
@@ -193,7 +196,7 @@ impl<'s> Builder<'s> {
             most_confident: None,
             accept: None,
         };
-        LogicalPlan::Walk { input, walk }
+        LogicalPlan::Walk { input, walk: Box::new(walk) }
     }
 
     /// The slot of a path that is one link alone, which its walk binds.
@@ -266,7 +269,7 @@ impl<'s> Builder<'s> {
             most_confident: None,
             accept: None,
         };
-        LogicalPlan::Walk { input: Box::new(plan), walk }
+        LogicalPlan::Walk { input: Box::new(plan), walk: Box::new(walk) }
     }
 
     /// Nodes that a scan is expected to leave of one end of a walk.

@@ -3,6 +3,7 @@
 use engraph_grammar::ast::Span;
 use engraph_storage::graph::Side;
 
+use crate::functions;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::scope::SystemTime;
 use crate::plan::{Labels, Mode, PathSearch, PathTime, Step};
@@ -103,6 +104,11 @@ impl PatternNode {
     /// The node as an expression.
     pub(crate) fn expr(&self) -> Expr {
         Expr::new(ExprKind::Slot(self.slot, self.name.clone()), self.span)
+    }
+
+    /// That what is bound already is a node.
+    pub(crate) fn is_node(&self) -> Expr {
+        Expr::new(ExprKind::Call(&functions::IS_NODE, vec![self.expr()]), self.span)
     }
 
     /// That the node has one of its labels; none if any will do.

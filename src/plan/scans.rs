@@ -22,8 +22,10 @@ pub(super) fn by_label(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
             };
             let ids = labels.iter().filter_map(|label| catalog.label(label)).collect();
             match labelled(*input, node, ids) {
-                Ok(plan) => plan,
-                Err(input) => LogicalPlan::Filter { input: Box::new(input), condition, tentative },
+                (plan, true) => plan,
+                (input, false) => {
+                    LogicalPlan::Filter { input: Box::new(input), condition, tentative }
+                }
             }
         }
         other => other,
@@ -40,28 +42,20 @@ fn label_asked(condition: &Expr) -> Option<(Slot, &[String])> {
     }
 }
 
-/// The plan with the labels in the scan of the node, which stands under conditions alone.
-fn labelled(
-    plan: LogicalPlan,
-    wanted: Slot,
-    ids: Vec<LabelId>,
-) -> Result<LogicalPlan, LogicalPlan> {
+/// The plan with the labels in the scan of the node, if that stands under conditions alone.
+fn labelled(plan: LogicalPlan, wanted: Slot, ids: Vec<LabelId>) -> (LogicalPlan, bool) {
     match plan {
         LogicalPlan::NodeScan { input, node, labels: None, system } if node == wanted => {
-            Ok(LogicalPlan::NodeScan { input, node, labels: Some(ids), system })
+            (LogicalPlan::NodeScan { input, node, labels: Some(ids), system }, true)
         }
         LogicalPlan::NodeLookup { input, node, labels: None, key, system } if node == wanted => {
-            Ok(LogicalPlan::NodeLookup { input, node, labels: Some(ids), key, system })
+            (LogicalPlan::NodeLookup { input, node, labels: Some(ids), key, system }, true)
         }
         LogicalPlan::Filter { input, condition, tentative } => {
-            let under =
-                |input| LogicalPlan::Filter { input: Box::new(input), condition, tentative };
-            match labelled(*input, wanted, ids) {
-                Ok(input) => Ok(under(input)),
-                Err(input) => Err(under(input)),
-            }
+            let (input, done) = labelled(*input, wanted, ids);
+            (LogicalPlan::Filter { input: Box::new(input), condition, tentative }, done)
         }
-        other => Err(other),
+        other => (other, false),
     }
 }
 
@@ -133,7 +127,7 @@ fn fact_asked(condition: &Expr) -> Option<FactAsked> {
 fn narrow(plan: &mut LogicalPlan, asked: &FactAsked) {
     match plan {
         LogicalPlan::Expand { step, .. } if step.fact == asked.fact => {
-            narrow_step(step, &asked.what)
+            narrow_step(step, &asked.what);
         }
         // What is asked of rows behind these must not reach facts that they leave out.
         LogicalPlan::Filter { input, .. }
@@ -202,12 +196,15 @@ fn confidence_of(expr: &Expr) -> Option<Slot> {
 
 fn prune(plan: &mut LogicalPlan, path: Slot, floor: &Expr) {
     match plan {
-        LogicalPlan::Walk { walk, .. } if walk.path == Some(path) => {
-            // Of the shortest or cheapest paths, an unsure one may keep others out.
-            if walk.floor.is_none() && walk.search == PathSearch::All {
-                walk.floor = Some(floor.clone());
-            }
+        // Of the shortest or cheapest paths, an unsure one may keep others out.
+        LogicalPlan::Walk { walk, .. }
+            if walk.path == Some(path)
+                && walk.floor.is_none()
+                && walk.search == PathSearch::All =>
+        {
+            walk.floor = Some(floor.clone());
         }
+        LogicalPlan::Walk { walk, .. } if walk.path == Some(path) => {}
         LogicalPlan::Filter { input, .. }
         | LogicalPlan::Expand { input, .. }
         | LogicalPlan::Walk { input, .. }

@@ -299,7 +299,7 @@ mod tests {
             "MATCH (person)-[pay]->() RETURN ",
             &["person"],
         );
-        let route = "MATCH route = (a) RETURN rou";
+        let route = "MATCH route = (a) RETURN rout";
         check(route, "MATCH route = (a) RETURN ", &["route"]);
         // A name of an earlier statement is none of this one.
         check(

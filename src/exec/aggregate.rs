@@ -31,6 +31,37 @@ struct State {
     count: i64,
     value: Cell,
     items: Vec<Cell>,
+    spread: Spread,
+}
+
+/// The mean of numbers and the sum of the squares of their distances from it, in one pass
+/// (B. P. Welford, "Note on a method for calculating corrected sums of squares and products",
+/// Technometrics 4, 1962).
+#[derive(Clone, Default)]
+struct Spread {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Spread {
+    /// None if it is no number, or the sum is not finite.
+    fn add(&mut self, cell: &Cell) -> Option<()> {
+        let value = cell.number()?;
+        self.count += 1.0;
+        let distance = value - self.mean;
+        self.mean += distance / self.count;
+        self.squares += distance * (value - self.mean);
+        self.squares.is_finite().then_some(())
+    }
+
+    /// The standard deviation of all, or of a sample; 0 of less than two numbers, as in Cypher.
+    fn deviation(&self, sample: bool) -> f64 {
+        if self.count < 2.0 {
+            return 0.0;
+        }
+        (self.squares / if sample { self.count - 1.0 } else { self.count }).sqrt()
+    }
 }
 
 impl State {
@@ -41,6 +72,7 @@ impl State {
             count: 0,
             value: Cell::Null,
             items: Vec::new(),
+            spread: Spread::default(),
         }
     }
 
@@ -65,17 +97,23 @@ impl State {
                 }
             }
             AggregateFunction::Sum | AggregateFunction::Avg => {
-                self.value = self.sum(&cell).ok_or_else(|| {
-                    let message = format!(
-                        "{} takes numbers within 64 bits, not {}",
-                        self.function.name(),
-                        cell.kind()
-                    );
-                    Diagnostic::at(span, message).execute()
-                })?;
+                self.value = self.sum(&cell).ok_or_else(|| self.takes_numbers(&cell, span))?;
+            }
+            AggregateFunction::StDev | AggregateFunction::StDevP => {
+                self.spread.add(&cell).ok_or_else(|| self.takes_numbers(&cell, span))?;
             }
         }
         Ok(())
+    }
+
+    /// What cannot be added: no number, or one too many.
+    fn takes_numbers(&self, cell: &Cell, span: Span) -> crate::Error {
+        let name = self.function.name();
+        let message = match cell.number() {
+            Some(_) => format!("the result of {name} is beyond 64 bits"),
+            None => format!("{name} takes numbers, not {}", cell.kind()),
+        };
+        Diagnostic::at(span, message).execute()
     }
 
     fn sum(&self, cell: &Cell) -> Option<Cell> {
@@ -93,6 +131,8 @@ impl State {
             AggregateFunction::Count => Cell::Int(self.count),
             AggregateFunction::Collect => Cell::List(self.items),
             AggregateFunction::Min | AggregateFunction::Max => self.value,
+            AggregateFunction::StDev => Cell::Float(self.spread.deviation(true)),
+            AggregateFunction::StDevP => Cell::Float(self.spread.deviation(false)),
             AggregateFunction::Sum if self.count == 0 => Cell::Int(0),
             AggregateFunction::Sum => self.value,
             AggregateFunction::Avg => match self.value.number() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
-use engraph_storage::graph::{self, Edge, NodeRecord, Properties, SystemScope, Time};
+use engraph_storage::graph::{self, Edge, Interval, NodeRecord, Properties, SystemScope, Time};
 use engraph_storage::{Reader, StorageError};
 
 use crate::cell::{Cell, NodeRef, PathRef};
@@ -152,10 +152,15 @@ impl<'c> Context<'c> {
         Ok(record)
     }
 
-    /// The head or the tail of a fact.
-    pub(crate) fn end_of(&self, edge: &Edge, head: bool) -> Result<Cell> {
+    /// The head or the tail of a fact, as it was known when the fact was last believed: now, if it
+    /// still is.
+    pub(crate) fn end_of(&self, edge: &Edge, head: bool) -> Cell {
         let id = if head { edge.head } else { edge.tail };
-        Ok(Cell::Node(NodeRef { id, system: SystemScope::Current }))
+        let system = match edge.system.to {
+            Interval::MAX => SystemScope::Current,
+            to => SystemScope::AsOf(to.saturating_sub(1)),
+        };
+        Cell::Node(NodeRef { id, system })
     }
 
     pub(crate) fn node_property(&self, node: NodeRef, name: &str) -> Result<Cell> {

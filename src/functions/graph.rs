@@ -1,8 +1,9 @@
 //! Nodes, facts and paths, and how near texts are in meaning.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engraph_storage::graph::Edge;
+use engraph_storage::graph::{Edge, Properties};
 
 use crate::cell::{Cell, PathRef};
 use crate::error::Result;
@@ -13,18 +14,30 @@ pub(super) const TABLE: &[Function] = &[
     Function::new(
         "confidence",
         (1, 2),
-        "confidence(p) or confidence(p, 'min') of 'product', 'min', 'noisy_or'",
+        "confidence(p[, 'product' | 'min' | 'noisy_or']): of a fact, a path or a list of facts",
         confidence,
     ),
+    Function::new("elementId", (1, 1), "elementId(n): id(n) as text", |call| {
+        Ok(Cell::text(&number(call)?.to_string()))
+    }),
     Function::new("endNode", (1, 1), "endNode(f): the tail of a fact", |call| {
         end_node(call, false)
     }),
     Function::new("facts", (1, 1), "facts(p): the facts of a path in order", facts),
-    Function::new("id", (1, 1), "id(n): the number of a node or fact", id),
+    Function::new("id", (1, 1), "id(n): the number of a node or fact", |call| {
+        Ok(Cell::Int(number(call)?.cast_signed()))
+    }),
+    Function::new("keys", (1, 1), "keys(n): the names of properties(n), in order", keys),
     Function::new("label", (1, 1), "label(n): the label of a node", label),
     Function::new("labels", (1, 1), "labels(n): the label of a node, in a list", labels),
     Function::new("length", (1, 1), "length(p): the number of facts of a path", length),
     Function::new("nodes", (1, 1), "nodes(p): the nodes of a path in order", nodes),
+    Function::new(
+        "properties",
+        (1, 1),
+        "properties(n): what was given to a node or fact beside its key, as a map",
+        |call| Ok(Cell::Map(properties(call)?)),
+    ),
     Function::new("relationships", (1, 1), "relationships(p): as facts(p)", facts),
     Function {
         asks_model: true,
@@ -35,6 +48,12 @@ pub(super) const TABLE: &[Function] = &[
             similarity,
         )
     },
+    Function::new(
+        "sources",
+        (1, 1),
+        "sources(f): where a fact, or the facts of a path or list, come from, each once",
+        sources,
+    ),
     Function::new("startNode", (1, 1), "startNode(f): the head of a fact", |call| {
         end_node(call, true)
     }),
@@ -84,24 +103,12 @@ fn other_intents(call: &Call<'_>) -> Result<Cell> {
 
 /// The confidence of a path out of those of its facts (design: confidence is an algebra on paths).
 fn confidence(call: &Call<'_>) -> Result<Cell> {
-    let facts: Vec<f64> = match call.argument(0) {
-        Cell::Fact(edge) => vec![edge.confidence],
-        Cell::Path(path) => path.facts.iter().map(|edge| edge.confidence).collect(),
-        Cell::List(items) => match items.iter().map(confidence_of).collect() {
-            Some(facts) => facts,
-            None => return Err(call.takes("a path or facts", 0)),
-        },
-        _ => return Err(call.takes("a path or facts", 0)),
-    };
-    let algebra = match call.arguments.get(1) {
-        None => "product",
-        Some(Cell::String(name)) => name,
-        Some(_) => return Err(call.takes("the name of an algebra", 1)),
-    };
+    let confidences = edges(call)?.into_iter().map(|edge| edge.confidence);
+    let algebra = if call.arguments.len() > 1 { call.text(1)? } else { "product" };
     Ok(Cell::Float(match algebra {
-        "product" => facts.iter().product(),
-        "min" => facts.iter().copied().fold(1.0, f64::min),
-        "noisy_or" => 1.0 - facts.iter().map(|fact| 1.0 - fact).product::<f64>(),
+        "product" => confidences.product(),
+        "min" => confidences.fold(1.0, f64::min),
+        "noisy_or" => 1.0 - confidences.map(|one| 1.0 - one).product::<f64>(),
         other => {
             return Err(call
                 .fail(format!("there is no way `{other}` to join confidences"))
@@ -111,9 +118,33 @@ fn confidence(call: &Call<'_>) -> Result<Cell> {
     }))
 }
 
-fn confidence_of(cell: &Cell) -> Option<f64> {
+fn sources(call: &Call<'_>) -> Result<Cell> {
+    let mut seen = BTreeSet::new();
+    let mut sources = Vec::new();
+    for edge in edges(call)? {
+        for source in call.context.reader.version(edge.fact, edge.version)?.belief.sources {
+            if seen.insert(source.clone()) {
+                sources.push(Cell::text(&source));
+            }
+        }
+    }
+    Ok(Cell::List(sources))
+}
+
+/// The facts of a path, of a list of facts, or a fact alone.
+fn edges<'a>(call: &'a Call<'_>) -> Result<Vec<&'a Edge>> {
+    let edges = match call.argument(0) {
+        Cell::Fact(edge) => Some(vec![edge]),
+        Cell::Path(path) => Some(path.facts.iter().collect()),
+        Cell::List(items) => items.iter().map(edge_of).collect(),
+        _ => None,
+    };
+    edges.ok_or_else(|| call.takes("a fact, a path or a list of facts", 0))
+}
+
+fn edge_of(cell: &Cell) -> Option<&Edge> {
     match cell {
-        Cell::Fact(edge) => Some(edge.confidence),
+        Cell::Fact(edge) => Some(edge),
         _ => None,
     }
 }
@@ -149,15 +180,40 @@ fn length(call: &Call<'_>) -> Result<Cell> {
 }
 
 fn end_node(call: &Call<'_>, head: bool) -> Result<Cell> {
-    let edge = fact(call)?;
-    call.context.end_of(edge, head)
+    Ok(call.context.end_of(fact(call)?, head))
 }
 
-fn id(call: &Call<'_>) -> Result<Cell> {
+/// The number of a node or of a fact.
+fn number(call: &Call<'_>) -> Result<u64> {
     match call.argument(0) {
-        Cell::Node(node) => Ok(Cell::Int(node.id.0.cast_signed())),
-        Cell::Fact(edge) => Ok(Cell::Int(edge.fact.0.cast_signed())),
+        Cell::Node(node) => Ok(node.id.0),
+        Cell::Fact(edge) => Ok(edge.fact.0),
         _ => Err(call.takes("a node or a fact", 0)),
+    }
+}
+
+fn keys(call: &Call<'_>) -> Result<Cell> {
+    Ok(Cell::List(properties(call)?.keys().map(|name| Cell::text(name)).collect()))
+}
+
+fn properties(call: &Call<'_>) -> Result<BTreeMap<String, Cell>> {
+    let catalog = call.context.reader.catalog();
+    let named = |properties: &Properties| {
+        properties
+            .iter()
+            .map(|(property, value)| {
+                (catalog.property_name(*property).to_owned(), Cell::from(value))
+            })
+            .collect()
+    };
+    match call.argument(0) {
+        Cell::Map(entries) => Ok(entries.clone()),
+        Cell::Node(node) => Ok(named(&call.context.node(*node)?.properties)),
+        Cell::Fact(edge) => {
+            let version = call.context.reader.version(edge.fact, edge.version)?;
+            Ok(named(&version.belief.properties))
+        }
+        _ => Err(call.takes("a node, a fact or a map", 0)),
     }
 }
 

@@ -3,12 +3,16 @@
 //! A function sees values and the state that is read; it never writes, and knows no plan.
 
 mod graph;
+mod instants;
 mod lists;
 mod numbers;
+mod refused;
 mod text;
 mod times;
+mod values;
 
 use std::fmt;
+use std::sync::Arc;
 
 use engraph_grammar::ast::Span;
 
@@ -79,6 +83,63 @@ impl Call<'_> {
         self.arguments.get(place).unwrap_or(&Cell::Null)
     }
 
+    /// An argument that must be text.
+    fn text(&self, place: usize) -> Result<&Arc<str>> {
+        match self.argument(place) {
+            Cell::String(text) => Ok(text),
+            _ => Err(self.takes("a string", place)),
+        }
+    }
+
+    /// An argument that must be a list.
+    fn list(&self, place: usize) -> Result<&[Cell]> {
+        match self.argument(place) {
+            Cell::List(items) => Ok(items),
+            _ => Err(self.takes("a list", place)),
+        }
+    }
+
+    /// An argument that must be a number.
+    fn number(&self, place: usize) -> Result<f64> {
+        self.argument(place).number().ok_or_else(|| self.takes("a number", place))
+    }
+
+    /// An argument that must be a whole number.
+    fn whole(&self, place: usize) -> Result<i64> {
+        match self.argument(place) {
+            Cell::Int(value) => Ok(*value),
+            Cell::Float(value) => {
+                let message = format!("{} takes a whole number, not {value:?}", self.function.name);
+                Err(self.fail(message).execute())
+            }
+            _ => Err(self.takes("a whole number", place)),
+        }
+    }
+
+    /// An argument that must be a whole number from 0.
+    fn amount(&self, place: usize) -> Result<usize> {
+        let value = self.whole(place)?;
+        usize::try_from(value).map_err(|_| {
+            let message = format!("{} counts from 0, not from {value}", self.function.name);
+            self.fail(message).execute()
+        })
+    }
+
+    /// A result that must be finite, as every number is.
+    fn finite(&self, value: f64) -> Result<Cell> {
+        if value.is_finite() {
+            // Adding zero makes the two zeros one.
+            return Ok(Cell::Float(value + 0.0));
+        }
+        let message = format!("the result of {} is not a finite number", self.function.name);
+        Err(self.fail(message).execute())
+    }
+
+    /// An error: the result is too large.
+    fn overflow(&self) -> Error {
+        self.fail("the result is beyond 64-bit whole numbers").execute()
+    }
+
     /// An error: the argument at a place is of another kind.
     fn takes(&self, expected: &str, place: usize) -> Error {
         let (name, found) = (self.function.name, self.argument(place).kind());
@@ -92,17 +153,25 @@ impl Call<'_> {
 }
 
 /// Every function, by subject.
-const TABLES: [&[Function]; 5] =
-    [graph::TABLE, lists::TABLE, numbers::TABLE, text::TABLE, times::TABLE];
+const TABLES: [&[Function]; 7] = [
+    graph::TABLE,
+    instants::TABLE,
+    lists::TABLE,
+    numbers::TABLE,
+    text::TABLE,
+    times::TABLE,
+    values::TABLE,
+];
 
 /// Every function.
 pub(crate) fn all() -> impl Iterator<Item = &'static Function> {
     TABLES.iter().copied().flatten()
 }
 
-/// The function of that name, in any letter case.
+/// The function of that name, in any letter case. Those that are refused are among them: a call
+/// says why.
 pub(crate) fn by_name(name: &str) -> Option<&'static Function> {
-    all().find(|function| function.name.eq_ignore_ascii_case(name))
+    all().chain(refused::TABLE).find(|function| function.name.eq_ignore_ascii_case(name))
 }
 
 /// The names of all functions.

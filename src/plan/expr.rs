@@ -107,6 +107,10 @@ pub(crate) enum AggregateFunction {
     Count,
     Max,
     Min,
+    /// The standard deviation of a sample.
+    StDev,
+    /// The standard deviation of all there is.
+    StDevP,
     Sum,
 }
 
@@ -117,6 +121,8 @@ impl AggregateFunction {
         ("count", Self::Count),
         ("max", Self::Max),
         ("min", Self::Min),
+        ("stDev", Self::StDev),
+        ("stDevP", Self::StDevP),
         ("sum", Self::Sum),
     ];
 

@@ -3,8 +3,6 @@
 //! The three are kept apart because months and days differ in length: a month added to 31 January
 //! is 28 February. A day is 24 hours here, as UTC has no clock changes. Nothing reads the clock.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "called by the functions of MemQL"))]
-
 use std::fmt;
 
 use engraph_storage::graph::Time;

@@ -2,8 +2,6 @@
 //!
 //! Instants outside the years -9999 to 9999, such as open ends, have no fields.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "called by the functions of MemQL"))]
-
 use engraph_storage::graph::Time;
 use jiff::ToSpan;
 use jiff::civil::{Date, ISOWeekDate, Weekday};

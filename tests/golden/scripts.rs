@@ -98,7 +98,8 @@ fn written(blocks: &[Block]) -> String {
 fn scripts(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(folder);
     let entries = std::fs::read_dir(&folder).expect("the folder of scripts");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let mut files: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
     files.sort();
     assert!(!files.is_empty(), "{} holds no script", folder.display());
     files
@@ -125,6 +126,11 @@ fn check(folder: &str) {
 #[test]
 fn queries() {
     check("queries");
+}
+
+#[test]
+fn functions() {
+    check("queries/functions");
 }
 
 #[test]

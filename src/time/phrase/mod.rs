@@ -36,8 +36,6 @@
 //! A hand-written recursive descent over words: each rule reads from a [`Reader`] and gives what
 //! it read, and the longest wins. Nothing here reads the clock.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "called by the functions of MemQL"))]
-
 mod calendar;
 mod clock;
 mod cycle;

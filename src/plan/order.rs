@@ -54,9 +54,18 @@ impl<'s> Builder<'s> {
     fn new(mut pattern: Pattern, statistics: Option<&'s Statistics>) -> Self {
         let bound = pattern.nodes.iter().map(|node| node.bound).collect();
         let mut conditions = std::mem::take(&mut pattern.conditions);
-        let held = pattern.nodes.iter().filter(|node| node.bound);
-        let asked: Vec<Expr> =
-            held.flat_map(|node| [Some(node.is_node()), node.has_label()]).flatten().collect();
+        let is_linked = |place: usize| {
+            pattern.links.iter().any(|link| [link.left, link.right].contains(&place))
+        };
+        let held = pattern.nodes.iter().enumerate().filter(|(_, node)| node.bound);
+        let asked: Vec<Expr> = held
+            .flat_map(|(place, node)| {
+                // A step leads nowhere from what is no node.
+                let is_node = (!is_linked(place)).then(|| node.is_node());
+                [is_node, node.has_label()]
+            })
+            .flatten()
+            .collect();
         conditions.splice(0..0, asked);
         Self { pattern, statistics, bound, followed: Vec::new(), conditions }
     }

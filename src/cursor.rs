@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engraph_storage::{Reader, Snapshot};
 
-use crate::database::Engraph;
+use crate::database::{Engraph, STACK, STACK_MIN};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Surroundings;
 use crate::exec::run::{Interrupt, Run};
@@ -181,7 +181,7 @@ impl Iterator for Cursor<'_> {
             if self.done {
                 return None;
             }
-            match self.pull() {
+            match stacker::maybe_grow(STACK_MIN, STACK, || self.pull()) {
                 Ok(true) => {}
                 Ok(false) => self.done = true,
                 Err(error) => {

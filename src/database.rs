@@ -23,6 +23,10 @@ use crate::session::{Session, Transaction};
 use crate::time;
 use crate::write::statement::{Write, prepare};
 
+/// What a deep plan may need of the stack, in bytes; more is taken where less is left.
+pub(crate) const STACK_MIN: usize = 1 << 20;
+/// How much is taken then.
+pub(crate) const STACK: usize = 8 << 20;
 /// Nodes that the planner looks at.
 const SAMPLE_NODES: usize = 512;
 /// Keys that may be written before it looks again, if that is more than a quarter of all.
@@ -338,10 +342,11 @@ impl Engraph {
         let surroundings = Surroundings { models: &self.models, limits, run: &run, parameters };
         let context = surroundings.context(reader);
         let mut binder = Binder::new(&context, times);
-        let query = binder.query(query)?;
-        let warnings = binder.warnings;
-        let query = self.optimized(query, reader).map_err(|error| run.explained(error, &limits))?;
-        Ok((Arc::new(query), warnings))
+        let query = stacker::maybe_grow(STACK_MIN, STACK, || {
+            let query = binder.query(query)?;
+            self.optimized(query, reader).map_err(|error| run.explained(error, &limits))
+        })?;
+        Ok((Arc::new(query), binder.warnings))
     }
 
     /// An error if these times cannot be those of a session.

@@ -35,6 +35,7 @@ impl Binder<'_> {
         items: &[(ast::Name, ast::Expr)],
     ) -> Result<LogicalPlan> {
         for (name, expr) in items {
+            self.step_at(name.span)?;
             let expr = self.expr(expr, Place::Row)?;
             let kind = self.kind_of(&expr);
             let slot = self.fresh(name, kind)?;

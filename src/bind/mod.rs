@@ -30,6 +30,9 @@ pub(crate) use times::intent;
 
 /// The deepest nesting of queries in queries.
 const QUERIES_MAX: usize = 16;
+/// The most clauses, relations of patterns and branches of `UNION` in one statement: operators stand
+/// on each other, so a plan is about as deep as this.
+const STEPS_MAX: usize = 256;
 
 /// A name of a column with the slot that holds it.
 type Column = (String, Slot, Kind);
@@ -46,6 +49,8 @@ pub(crate) struct Binder<'b> {
     recipe: Vec<(String, Expr)>,
     /// Slots from here on are new in the `MATCH` that is being bound.
     clause_start: usize,
+    /// Clauses, relations and branches met so far.
+    steps: usize,
     /// How many queries are around the one that is being bound.
     depth: usize,
     /// What is probably not meant.
@@ -68,6 +73,7 @@ impl<'b> Binder<'b> {
             aggregates: None,
             recipe: Vec::new(),
             clause_start: 0,
+            steps: 0,
             depth: 0,
             warnings: Vec::new(),
         }
@@ -119,6 +125,7 @@ impl<'b> Binder<'b> {
         let names = self.scope.held();
         let (mut plan, mut columns) = self.returning(&query.pipeline)?;
         for union in &query.unions {
+            self.step_at(union.span)?;
             self.scope.restore(names.clone());
             let (other, others) = self.returning(&union.pipeline)?;
             (plan, columns) = self.union((plan, columns), (other, others), union)?;
@@ -180,7 +187,7 @@ impl<'b> Binder<'b> {
         pipeline: &ast::Pipeline,
     ) -> Result<(LogicalPlan, Ended)> {
         for clause in &pipeline.clauses {
-            plan = self.clause(plan, clause)?;
+            plan = self.clause(plan, clause, pipeline.span)?;
         }
         match &pipeline.end {
             None => {
@@ -204,7 +211,23 @@ impl<'b> Binder<'b> {
         }
     }
 
-    fn clause(&mut self, plan: LogicalPlan, clause: &Clause) -> Result<LogicalPlan> {
+    /// Counts a step of the plan; an error if there are too many.
+    fn step_at(&mut self, span: Span) -> Result<()> {
+        self.steps += 1;
+        if self.steps <= STEPS_MAX {
+            return Ok(());
+        }
+        let message = format!("a statement has at most {STEPS_MAX} clauses and relations");
+        Err(Diagnostic::at(span, message).help("split it, or go through a list with UNWIND").bind())
+    }
+
+    fn clause(
+        &mut self,
+        plan: LogicalPlan,
+        clause: &Clause,
+        pipeline: Span,
+    ) -> Result<LogicalPlan> {
+        self.step_at(pipeline)?;
         match clause {
             Clause::Match(clause) => self.match_clause(plan, clause),
             Clause::Search(clause) => self.search(plan, clause),

@@ -101,6 +101,7 @@ impl Binder<'_> {
             nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
         let mut facts = Vec::new();
         for (relation, _) in &pattern.steps {
+            self.step_at(relation.span)?;
             facts.push(self.declare_fact(relation, building)?);
         }
         let path = match &pattern.variable {

@@ -329,3 +329,32 @@ fn queries_nest_as_deep_as_they_may_on_a_small_stack() {
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("spawns");
     thread.join().expect("does not overflow");
 }
+
+#[test]
+fn long_statements_are_bounded_on_a_small_stack() {
+    let folder = folder();
+    let db = Arc::new(open(folder.path()));
+    db.execute("REMEMBER (:P 'a')-[r]->(:P 'a') VALID FROM null", ()).expect("writes");
+    let lets = |n: usize| {
+        let lets: Vec<String> = (0..n).map(|i| format!("LET x{i} = {i}")).collect();
+        format!("{} RETURN 1 AS n", lets.join(" "))
+    };
+    let unions = |n: usize| vec!["RETURN 1 AS n"; n].join(" UNION ALL ");
+    let chain = |n: usize| format!("MATCH (){} RETURN 1 AS n", "-[:r]->()".repeat(n));
+    let matches = |n: usize| format!("{} RETURN 1 AS n", "MATCH (:P)-[:r]->()".repeat(n));
+    let run = move || {
+        for text in [lets(120), unions(250), chain(250), matches(120)] {
+            db.query(&text, ()).expect("is short enough");
+            let explained = db.query(&format!("EXPLAIN {text}"), ()).expect("is explained");
+            assert!(explained.len() > 100);
+        }
+        for text in [lets(20_000), unions(20_000), chain(20_000), matches(20_000)] {
+            let error = db.query(&text, ()).expect_err("is too long");
+            assert!(error.to_string().contains("at most 256 clauses and relations"), "{error}");
+        }
+        let list = format!("RETURN size([{}]) AS n", vec!["1"; 100_000].join(","));
+        assert_eq!(db.query(&list, ()).expect("is flat").to_json(), r#"[{"n":100000}]"#);
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("spawns");
+    thread.join().expect("does not overflow");
+}

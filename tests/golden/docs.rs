@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use engraph::{Family, Params, Rows, Session};
+use engraph::{Family, Params, Rows, Session, Value};
 
 use crate::{folder, open, table};
 
@@ -272,6 +272,17 @@ fn quoted(file: &str, begin: &str) -> Vec<String> {
     words
 }
 
+/// What can be called, by a `SHOW` of the database and the column of its names.
+fn called(show: &str, column: &str) -> Vec<String> {
+    let folder = folder();
+    let rows = open(folder.path()).query(show, ()).expect("what can be called");
+    let name = |row| match rows.get(row, column) {
+        Some(Value::String(name)) => name.clone(),
+        other => panic!("{other:?} is no name"),
+    };
+    (0..rows.len()).map(name).collect()
+}
+
 /// The rows of the table in the head of families.rs: name, key, value.
 fn families_in_code() -> Vec<[String; 3]> {
     let file = root().join("storage/src/families.rs");
@@ -364,14 +375,17 @@ fn the_whole_language_is_shown() {
     let text: String = examples.map(|fence| page.block(fence).to_lowercase()).collect();
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     for keyword in quoted("grammar/src/memql.pest", "k_") {
-        if !words.contains(keyword.as_str()) {
+        if !words.contains(keyword.to_lowercase().as_str()) {
             page.complain(0, format!("no example has the keyword {}", keyword.to_uppercase()));
         }
     }
-    // The rows of Function::TABLE and of AggregateFunction::TABLE.
-    for function in quoted("src/plan/expr.rs", "(\"").into_iter().chain(["now".to_owned()]) {
-        if !text.contains(&format!("{}(", function.to_lowercase())) {
-            page.complain(0, format!("no example calls {function}"));
+    let text = page.lines.join("\n").to_lowercase();
+    for name in called("SHOW FUNCTIONS", "function")
+        .into_iter()
+        .chain(called("SHOW PROCEDURES", "procedure"))
+    {
+        if !text.contains(&format!("{}(", name.to_lowercase())) {
+            page.complain(0, format!("nothing is said of {name}"));
         }
     }
     report(&[page]);

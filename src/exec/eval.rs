@@ -1,5 +1,6 @@
 //! Expressions over one row: three-valued logic as in GQL, errors at the place in the text.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
@@ -440,17 +441,34 @@ fn contained(needle: &Cell, items: &[Cell]) -> Cell {
 }
 
 fn compare(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
-    if left.kind() != right.kind() || matches!(left, Cell::Node(_) | Cell::Fact(_) | Cell::Path(_))
-    {
-        return Err(mismatch_two(op, left, right, span));
-    }
-    let order = left.order(right);
+    let Some(order) = ordered(op, left, right, span)? else { return Ok(Cell::Null) };
     Ok(Cell::Bool(match op {
         BinaryOp::Less => order.is_lt(),
         BinaryOp::LessEqual => order.is_le(),
         BinaryOp::Greater => order.is_gt(),
         _ => order.is_ge(),
     }))
+}
+
+/// How two values lie, lists item by item; none where a null leaves it open.
+fn ordered(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Option<Ordering>> {
+    match (left, right) {
+        (Cell::Null, _) | (_, Cell::Null) => Ok(None),
+        (Cell::List(a), Cell::List(b)) => {
+            for (a, b) in a.iter().zip(b) {
+                match ordered(op, a, b, span)? {
+                    Some(Ordering::Equal) => {}
+                    decided => return Ok(decided),
+                }
+            }
+            Ok(Some(a.len().cmp(&b.len())))
+        }
+        (Cell::Node(_) | Cell::Fact(_) | Cell::Path(_), _) => {
+            Err(mismatch_two(op, left, right, span))
+        }
+        _ if left.kind() != right.kind() => Err(mismatch_two(op, left, right, span)),
+        _ => Ok(Some(left.order(right))),
+    }
 }
 
 fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {

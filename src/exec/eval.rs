@@ -32,7 +32,7 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         }
         ExprKind::Index(list, index) => {
             let (list, index) = (eval(list, row, context)?, eval(index, row, context)?);
-            item(&list, &index, expr.span)
+            item(&list, &index, expr.span, context)
         }
         ExprKind::Slice(list, from, to) => {
             let list = eval(list, row, context)?;
@@ -288,7 +288,8 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     Ok(std::mem::replace(&mut row[reduce.total], Cell::Null))
 }
 
-fn item(list: &Cell, index: &Cell, span: Span) -> Result<Cell> {
+/// An item of a list by its place, or a property by its name.
+fn item(list: &Cell, index: &Cell, span: Span, context: &Context<'_>) -> Result<Cell> {
     match (list, index) {
         (Cell::Null, _) | (_, Cell::Null) => Ok(Cell::Null),
         (Cell::List(items), Cell::Int(index)) => {
@@ -297,10 +298,14 @@ fn item(list: &Cell, index: &Cell, span: Span) -> Result<Cell> {
             let found = usize::try_from(at).ok().and_then(|at| items.get(at));
             Ok(found.cloned().unwrap_or(Cell::Null))
         }
-        (Cell::Map(entries), Cell::String(name)) => {
-            Ok(entries.get(&**name).cloned().unwrap_or(Cell::Null))
+        (Cell::List(_), _) => Err(mismatch(span, "`[ ]` of a list", "a whole number", index)),
+        (Cell::Map(_) | Cell::Node(_) | Cell::Fact(_), Cell::String(name)) => {
+            property(list, name, span, context)
         }
-        (list, _) => Err(mismatch(span, "`[ ]`", "a list and a number", list)),
+        (Cell::Map(_) | Cell::Node(_) | Cell::Fact(_), _) => {
+            Err(mismatch(span, &format!("`[ ]` of {}", list.kind()), "a string", index))
+        }
+        _ => Err(mismatch(span, "`[ ]`", "a list, a map, a node or a fact", list)),
     }
 }
 

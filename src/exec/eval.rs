@@ -487,6 +487,9 @@ fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cel
         (BinaryOp::Add, Cell::List(a), item) => {
             Ok(Cell::List([&a[..], std::slice::from_ref(item)].concat()))
         }
+        (BinaryOp::Add, item, Cell::List(b)) => {
+            Ok(Cell::List([std::slice::from_ref(item), &b[..]].concat()))
+        }
         (BinaryOp::Concat, ..) => Err(mismatch_two(op, left, right, span)),
         (_, Cell::Timestamp(_) | Cell::Duration(_), _) | (_, _, Cell::Duration(_)) => {
             durations(op, left, right, span)

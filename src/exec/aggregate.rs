@@ -66,11 +66,12 @@ impl State {
             }
             AggregateFunction::Sum | AggregateFunction::Avg => {
                 self.value = self.sum(&cell).ok_or_else(|| {
-                    let message = format!(
-                        "{} takes numbers within 64 bits, not {}",
-                        self.function.name(),
-                        cell.kind()
-                    );
+                    let message = match cell.number() {
+                        Some(_) => "the sum is beyond 64-bit numbers".to_owned(),
+                        None => {
+                            format!("{} takes numbers, not {}", self.function.name(), cell.kind())
+                        }
+                    };
                     Diagnostic::at(span, message).execute()
                 })?;
             }
@@ -81,7 +82,12 @@ impl State {
     fn sum(&self, cell: &Cell) -> Option<Cell> {
         match (&self.value, cell) {
             (Cell::Null, Cell::Int(_) | Cell::Float(_)) => Some(cell.clone()),
-            (Cell::Int(a), Cell::Int(b)) => a.checked_add(*b).map(Cell::Int),
+            (Cell::Int(a), Cell::Int(b)) => match (a.checked_add(*b), self.function) {
+                (Some(sum), _) => Some(Cell::Int(sum)),
+                // A mean is no whole number, and within bounds where its sum is not.
+                (None, AggregateFunction::Avg) => Some(Cell::Float(*a as f64 + *b as f64)),
+                (None, _) => None,
+            },
             (a, b) => {
                 Some(a.number()? + b.number()?).filter(|sum| sum.is_finite()).map(Cell::Float)
             }

@@ -17,6 +17,9 @@ use crate::time::{self, PeriodPredicate};
 /// Texts that a model sees at once; between two calls the time limit is looked at.
 const TEXTS_PER_CALL: usize = 256;
 
+/// Lists and maps within each other in what `reduce` makes; deeper ones would exhaust the stack.
+const DEPTH_MAX: usize = 256;
+
 /// The value of an expression.
 pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
     match &expr.kind {
@@ -283,7 +286,12 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     row[reduce.total] = eval(&reduce.first, &row, context)?;
     for item in items {
         row[reduce.slot] = item;
-        row[reduce.total] = eval(&reduce.next, &row, context)?;
+        let total = eval(&reduce.next, &row, context)?;
+        if total.depth() > DEPTH_MAX {
+            let message = format!("lists and maps nest deeper than the limit of {DEPTH_MAX}");
+            return Err(Diagnostic::at(reduce.next.span, message).execute());
+        }
+        row[reduce.total] = total;
     }
     Ok(std::mem::replace(&mut row[reduce.total], Cell::Null))
 }

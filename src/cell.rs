@@ -162,6 +162,16 @@ impl Cell {
         }
     }
 
+    /// How many lists and maps stand within each other at most; 0 for what is neither.
+    pub(crate) fn depth(&self) -> usize {
+        let deepest = match self {
+            Self::List(items) => items.iter().map(Self::depth).max(),
+            Self::Map(entries) => entries.values().map(Self::depth).max(),
+            _ => return 0,
+        };
+        deepest.unwrap_or(0) + 1
+    }
+
     /// Roughly the bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
         let beside = match self {

@@ -119,7 +119,12 @@ impl State {
     fn sum(&self, cell: &Cell) -> Option<Cell> {
         match (&self.value, cell) {
             (Cell::Null, Cell::Int(_) | Cell::Float(_)) => Some(cell.clone()),
-            (Cell::Int(a), Cell::Int(b)) => a.checked_add(*b).map(Cell::Int),
+            (Cell::Int(a), Cell::Int(b)) => match (a.checked_add(*b), self.function) {
+                (Some(sum), _) => Some(Cell::Int(sum)),
+                // A mean is no whole number, and within bounds where its sum is not.
+                (None, AggregateFunction::Avg) => Some(Cell::Float(*a as f64 + *b as f64)),
+                (None, _) => None,
+            },
             (a, b) => {
                 Some(a.number()? + b.number()?).filter(|sum| sum.is_finite()).map(Cell::Float)
             }

@@ -1,5 +1,6 @@
 //! Expressions over one row: three-valued logic as in GQL, errors at the place in the text.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
@@ -19,6 +20,9 @@ const DAY: i64 = 86_400_000_000;
 /// Texts that a model sees at once; between two calls the time limit is looked at.
 const TEXTS_PER_CALL: usize = 256;
 
+/// Lists and maps within each other in what `reduce` makes; deeper ones would exhaust the stack.
+const DEPTH_MAX: usize = 256;
+
 /// The value of an expression.
 pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
     match &expr.kind {
@@ -34,7 +38,7 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         }
         ExprKind::Index(list, index) => {
             let (list, index) = (eval(list, row, context)?, eval(index, row, context)?);
-            item(&list, &index, expr.span)
+            item(&list, &index, expr.span, context)
         }
         ExprKind::Slice(list, from, to) => {
             let list = eval(list, row, context)?;
@@ -285,12 +289,18 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     row[reduce.total] = eval(&reduce.first, &row, context)?;
     for item in items {
         row[reduce.slot] = item;
-        row[reduce.total] = eval(&reduce.next, &row, context)?;
+        let total = eval(&reduce.next, &row, context)?;
+        if total.depth() > DEPTH_MAX {
+            let message = format!("lists and maps nest deeper than the limit of {DEPTH_MAX}");
+            return Err(Diagnostic::at(reduce.next.span, message).execute());
+        }
+        row[reduce.total] = total;
     }
     Ok(std::mem::replace(&mut row[reduce.total], Cell::Null))
 }
 
-fn item(list: &Cell, index: &Cell, span: Span) -> Result<Cell> {
+/// An item of a list by its place, or a property by its name.
+fn item(list: &Cell, index: &Cell, span: Span, context: &Context<'_>) -> Result<Cell> {
     match (list, index) {
         (Cell::Null, _) | (_, Cell::Null) => Ok(Cell::Null),
         (Cell::List(items), Cell::Int(index)) => {
@@ -299,10 +309,14 @@ fn item(list: &Cell, index: &Cell, span: Span) -> Result<Cell> {
             let found = usize::try_from(at).ok().and_then(|at| items.get(at));
             Ok(found.cloned().unwrap_or(Cell::Null))
         }
-        (Cell::Map(entries), Cell::String(name)) => {
-            Ok(entries.get(&**name).cloned().unwrap_or(Cell::Null))
+        (Cell::List(_), _) => Err(mismatch(span, "`[ ]` of a list", "a whole number", index)),
+        (Cell::Map(_) | Cell::Node(_) | Cell::Fact(_), Cell::String(name)) => {
+            property(list, name, span, context)
         }
-        (list, _) => Err(mismatch(span, "`[ ]`", "a list and a number", list)),
+        (Cell::Map(_) | Cell::Node(_) | Cell::Fact(_), _) => {
+            Err(mismatch(span, &format!("`[ ]` of {}", list.kind()), "a string", index))
+        }
+        _ => Err(mismatch(span, "`[ ]`", "a list, a map, a node or a fact", list)),
     }
 }
 
@@ -443,17 +457,34 @@ fn contained(needle: &Cell, items: &[Cell]) -> Cell {
 }
 
 fn compare(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
-    if left.kind() != right.kind() || matches!(left, Cell::Node(_) | Cell::Fact(_) | Cell::Path(_))
-    {
-        return Err(mismatch_two(op, left, right, span));
-    }
-    let order = left.order(right);
+    let Some(order) = ordered(op, left, right, span)? else { return Ok(Cell::Null) };
     Ok(Cell::Bool(match op {
         BinaryOp::Less => order.is_lt(),
         BinaryOp::LessEqual => order.is_le(),
         BinaryOp::Greater => order.is_gt(),
         _ => order.is_ge(),
     }))
+}
+
+/// How two values lie, lists item by item; none where a null leaves it open.
+fn ordered(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Option<Ordering>> {
+    match (left, right) {
+        (Cell::Null, _) | (_, Cell::Null) => Ok(None),
+        (Cell::List(a), Cell::List(b)) => {
+            for (a, b) in a.iter().zip(b) {
+                match ordered(op, a, b, span)? {
+                    Some(Ordering::Equal) => {}
+                    decided => return Ok(decided),
+                }
+            }
+            Ok(Some(a.len().cmp(&b.len())))
+        }
+        (Cell::Node(_) | Cell::Fact(_) | Cell::Path(_), _) => {
+            Err(mismatch_two(op, left, right, span))
+        }
+        _ if left.kind() != right.kind() => Err(mismatch_two(op, left, right, span)),
+        _ => Ok(Some(left.order(right))),
+    }
 }
 
 fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell> {
@@ -466,6 +497,9 @@ fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cel
         }
         (BinaryOp::Add, Cell::List(a), item) => {
             Ok(Cell::List([&a[..], std::slice::from_ref(item)].concat()))
+        }
+        (BinaryOp::Add, item, Cell::List(b)) => {
+            Ok(Cell::List([std::slice::from_ref(item), &b[..]].concat()))
         }
         (BinaryOp::Concat, ..) => Err(mismatch_two(op, left, right, span)),
         (_, Cell::Timestamp(_) | Cell::Duration(_), _) | (_, _, Cell::Duration(_)) => {

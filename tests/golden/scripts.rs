@@ -152,3 +152,18 @@ fn errors() {
 fn plans() {
     check("plans");
 }
+
+#[test]
+fn tck_patterns() {
+    check("tck/patterns");
+}
+
+#[test]
+fn tck_clauses() {
+    check("tck/clauses");
+}
+
+#[test]
+fn tck_expressions() {
+    check("tck/expressions");
+}

@@ -98,7 +98,10 @@ impl Diagnostic {
     pub fn render(&self, level: Level<'_>, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let title = level.primary_title(self.message.as_str());
-        let mut group = match self.span.filter(|_| !self.text.is_empty()) {
+        // A place that is not in the text is not shown.
+        let is_there =
+            |span: &Span| self.text.get(span.range()).is_some_and(|_| !self.text.is_empty());
+        let mut group = match self.span.filter(is_there) {
             Some(span) => {
                 let mark = AnnotationKind::Primary.span(span.range());
                 title.element(Snippet::source(self.text.as_str()).annotation(mark))

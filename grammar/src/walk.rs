@@ -24,6 +24,17 @@ pub fn parameters(of: &Query) -> Vec<String> {
     found.0
 }
 
+/// Says of everything in a query that it stands at one place of another text.
+pub fn place(of: &mut Query, at: Span) {
+    struct Placed(Span);
+    impl Visit for Placed {
+        fn span(&mut self, span: &mut Span) {
+            *span = self.0;
+        }
+    }
+    query(&mut Placed(at), of);
+}
+
 /// What sees the parts of a tree.
 pub(crate) trait Visit: Sized {
     /// Sees where something stands.

@@ -8,7 +8,7 @@ use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};
 use crate::plan::LogicalPlan;
 use crate::plan::expr::{Expr, ExprKind};
-use crate::plan::procedure::{NETWORK_OPTIONS, Procedure, Signature};
+use crate::plan::procedure::{Procedure, Signature};
 
 impl Binder<'_> {
     pub(super) fn call_procedure(
@@ -74,20 +74,7 @@ impl Binder<'_> {
         let bound: Vec<Expr> = bound.collect::<Result<_>>()?;
         let options = bound.get(signature.nodes);
         if let Some(Expr { kind: ExprKind::Map(entries), span }) = options {
-            let known = || NETWORK_OPTIONS.iter().chain(signature.options).copied();
-            if let Some((name, _)) =
-                entries.iter().find(|(name, _)| !known().any(|own| own == name))
-            {
-                let message = format!("{} has no option `{name}`", signature.name);
-                let error = Diagnostic::at(*span, message);
-                return Err(match closest(name, known()) {
-                    Some(known) => error.help(format!("did you mean {known}?")),
-                    None => {
-                        error.help(format!("it has {}", known().collect::<Vec<_>>().join(", ")))
-                    }
-                }
-                .bind());
-            }
+            signature.check_options(entries.iter().map(|entry| entry.0.as_str()), *span)?;
         }
         Ok(bound)
     }

@@ -187,21 +187,20 @@ impl Binder<'_> {
         let statements = engraph_grammar::parse(&recipe.text).map_err(Error::from);
         let within =
             |error: Error| error.within(&format!("in the recipe {}", name.text), clause.span);
-        let statements = statements.map_err(within)?;
-        let [ast::Statement { kind: ast::StatementKind::Query(query), .. }] = statements.as_slice()
+        let mut statements = statements.map_err(within)?;
+        let [ast::Statement { kind: ast::StatementKind::Query(query), .. }] =
+            statements.as_mut_slice()
         else {
             return Err(Diagnostic::at(clause.span, "the recipe is no query").bind());
         };
-        let (held, warnings) = (self.scope.held(), self.warnings.len());
+        // What fails in it is told of where it is used: its own text is not the statement's.
+        engraph_grammar::place(query, clause.span);
+        let held = self.scope.held();
         self.scope.restore(Default::default());
         let around = std::mem::replace(&mut self.recipe, parameters);
         let inner = self.inner(query);
         self.recipe = around;
         self.scope.restore(held);
-        // Their places are in the recipe's text.
-        for warning in self.warnings.iter_mut().skip(warnings) {
-            warning.span = Some(clause.span);
-        }
         let (inner, columns) = inner.map_err(within)?;
         for (name, slot, kind) in columns {
             let named = ast::Name { text: name, span: clause.span };

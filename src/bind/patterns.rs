@@ -1,12 +1,12 @@
 //! Path patterns to a pattern graph: every node and relation gets its slot.
 
-use engraph_grammar::ast::{self, Direction, Span};
+use engraph_grammar::ast::{self, Direction, Quantifier, Span};
 use engraph_storage::graph::Side;
 
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
-use crate::error::{Diagnostic, Result};
-use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::error::{Diagnostic, Error, Result};
+use crate::plan::expr::{Each, Expr, ExprKind, Slot};
 use crate::plan::pattern::{Chain, Link, Pattern, PatternNode, PatternWalk};
 use crate::plan::scope::{Scope, SystemTime};
 use crate::plan::{Mode, PathSearch, PathTime, Step};
@@ -116,10 +116,16 @@ impl Binder<'_> {
             step.keeps_facts = relation.variable.is_some() || path.is_some() || !stands_alone;
             let mut conditions = Vec::new();
             self.fact_conditions(relation, facts[place], &mut conditions)?;
-            match relation.hops.is_some() || stands_alone {
-                true => step.each = Expr::all(conditions, relation.span),
-                false => building.conditions.extend(conditions),
+            if relation.hops.is_some() || stands_alone {
+                let (own, others) = self.own_first(conditions, facts[place], pattern)?;
+                step.each = Expr::all(own, relation.span);
+                step.keeps_facts |= !others.is_empty();
+                conditions = match relation.hops.is_some() && !others.is_empty() {
+                    true => self.of_all(relation, facts[place], pattern)?,
+                    false => others,
+                };
             }
+            building.conditions.extend(conditions);
             steps.push(step);
         }
         match stands_alone {
@@ -172,7 +178,9 @@ impl Binder<'_> {
         for (node, found) in nodes(pattern).zip(found) {
             let mut conditions = Vec::new();
             self.node_conditions(node, &found, &mut conditions)?;
-            ends.push((found, Expr::all(conditions, node.span)));
+            let (own, others) = self.own_first(conditions, found.slot, pattern)?;
+            building.conditions.extend(others);
+            ends.push((found, Expr::all(own, node.span)));
         }
         let is_each = |slot: Slot| steps.iter().any(|step| step.fact == slot);
         let search = match &pattern.search {
@@ -183,6 +191,10 @@ impl Binder<'_> {
             Some(ast::PathSearch::Groups(count)) => PathSearch::Groups(self.amount(count)),
             Some(ast::PathSearch::Cheapest(count, cost)) => {
                 let cost = self.expr(cost, Place::Row)?;
+                let is_known = |slot: &Slot| is_each(*slot) || *slot < self.clause_start;
+                if !cost.slots().iter().all(is_known) {
+                    return Err(names_others(cost.span));
+                }
                 if !cost.slots().iter().any(|slot| is_each(*slot)) && !cost.is_constant() {
                     let message = "the cost of a path is told of each of its facts";
                     return Err(Diagnostic::at(cost.span, message)
@@ -213,6 +225,49 @@ impl Binder<'_> {
         });
         building.walks.push(PatternWalk { nodes: ends, steps, path, mode, time, search });
         Ok(())
+    }
+
+    /// The conditions that name one part of the clause alone, which can be tested while a path is
+    /// walked, and those that name other parts of it as well, which wait for the whole path.
+    fn own_first(
+        &self,
+        conditions: Vec<Expr>,
+        own: Slot,
+        pattern: &ast::PathPattern,
+    ) -> Result<(Vec<Expr>, Vec<Expr>)> {
+        let is_own = |slot: &Slot| *slot == own || *slot < self.clause_start;
+        let (own, others): (Vec<Expr>, Vec<Expr>) =
+            conditions.into_iter().partition(|condition| condition.slots().iter().all(is_own));
+        match others.first() {
+            Some(other) if !matches!(pattern.search, None | Some(ast::PathSearch::All)) => {
+                Err(names_others(other.span))
+            }
+            _ => Ok((own, others)),
+        }
+    }
+
+    /// What a relation that repeats asks of its facts and of other parts of the clause, as a
+    /// condition of the whole list.
+    fn of_all(
+        &mut self,
+        relation: &ast::RelationPattern,
+        facts: Slot,
+        pattern: &ast::PathPattern,
+    ) -> Result<Vec<Expr>> {
+        let name = relation.variable.as_ref().map_or(String::new(), |name| name.text.clone());
+        let (slot, warnings) = (self.scope.anonymous(&name), self.warnings.len());
+        let mut conditions = Vec::new();
+        self.fact_conditions(relation, slot, &mut conditions)?;
+        // They were given when the condition was bound the first time.
+        self.warnings.truncate(warnings);
+        let (_, others) = self.own_first(conditions, slot, pattern)?;
+        let all = |condition: Expr| {
+            let (span, name) = (condition.span, name.clone());
+            let list = Expr::new(ExprKind::Slot(facts, name.clone()), span);
+            let each = Each { slot, name, list, condition: Some(condition), item: None };
+            Expr::new(ExprKind::Quantified(Quantifier::All, Box::new(each)), span)
+        };
+        Ok(others.into_iter().map(all).collect())
     }
 
     /// The slot of a node and what its pattern says of it.
@@ -272,6 +327,11 @@ impl Binder<'_> {
         conditions: &mut Vec<Expr>,
     ) -> Result<()> {
         let name = relation.variable.as_ref().map_or(String::new(), |name| name.text.clone());
+        let held = self.scope.held();
+        if relation.variable.is_some() {
+            // Of a list of facts the name stands for each one here.
+            self.scope.bind(&name, fact, Kind::Fact);
+        }
         for (property, value) in &relation.properties {
             self.warn_if_no_property(property, Kind::Fact);
             let fact = Expr::new(ExprKind::Slot(fact, name.clone()), relation.span);
@@ -281,6 +341,7 @@ impl Binder<'_> {
         if let Some(condition) = &relation.condition {
             conditions.push(self.expr(condition, Place::Row)?);
         }
+        self.scope.restore(held);
         Ok(())
     }
 
@@ -310,6 +371,16 @@ impl Binder<'_> {
             against: false,
         }
     }
+}
+
+/// The error of a condition that cannot be tested while a path is searched.
+fn names_others(span: Span) -> Error {
+    Diagnostic::at(
+        span,
+        "a path search tests one node or fact at a time, and this names another part",
+    )
+    .help("test it in WHERE behind the pattern, or bind the other part in a MATCH before it")
+    .bind()
 }
 
 /// The nodes of a path pattern.

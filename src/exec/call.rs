@@ -142,6 +142,9 @@ impl Call {
                 return Err(error.help("write {relations: ['likes']}").execute());
             }
         };
+        if let Some(signature) = self.procedure.signature() {
+            signature.check_options(entries.keys().map(String::as_str), span)?;
+        }
         let fail = |name: &str, what: &str| {
             Diagnostic::at(span, format!("`{name}` takes {what}")).execute()
         };

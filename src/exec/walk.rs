@@ -7,7 +7,9 @@
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, ValidScope};
+use engraph_storage::graph::{
+    Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, Time, ValidScope,
+};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::error::{Diagnostic, Result};
@@ -39,8 +41,8 @@ struct Searching {
     frontier: Frontier,
     /// What was found of each last node: how many, and of how many lengths.
     found: HashMap<NodeId, Found>,
-    /// The lengths, or steps and costs, at which a node was met, where others need not be.
-    seen: HashMap<NodeId, Vec<u32>>,
+    /// The paths that have come to a place, where others need not be walked.
+    seen: HashMap<Place, Vec<Seen>>,
     /// Paths or lengths wanted of each last node.
     count: usize,
     /// Whether a fact can be followed back to where it was followed from.
@@ -56,6 +58,27 @@ struct Found {
     paths: usize,
     lengths: usize,
     longest: u32,
+}
+
+/// Where a path stands in the pattern. What can follow depends on nothing else that it has met,
+/// unless a mode forbids to meet it again.
+#[derive(PartialEq, Eq, Hash)]
+struct Place {
+    leg: usize,
+    /// The facts of the step so far, up to as many as it needs.
+    hops: u32,
+    node: NodeId,
+    /// Where earlier steps have ended, if a later one may have to come back there.
+    ends: Vec<(usize, NodeId)>,
+}
+
+/// How a path has come to its place.
+#[derive(PartialEq)]
+struct Seen {
+    hops: u32,
+    length: u32,
+    window: Interval,
+    arrival: Time,
 }
 
 impl WalkPaths {
@@ -477,52 +500,92 @@ impl WalkPaths {
         }
     }
 
-    /// Whether every path that continues this one has a better one along another that was met
-    /// before: then it is left.
+    /// Whether every path that continues this one has as many better ones as are wanted along others
+    /// that came to its place before: then it is left.
     fn is_dominated(&self, searching: &mut Searching, at: usize) -> bool {
         if !self.may_dominate(searching) {
             return false;
         }
-        let (count, visit) = (searching.count, &searching.visits[at]);
-        // The path without a fact is no way back to the first node.
-        if visit.parent.is_none() && self.walk.legs[0].step.hops.is_some_and(|hops| hops.0 > 0) {
-            return false;
-        }
-        let seen = searching.seen.entry(visit.node).or_default();
-        let length = visit.length;
-        let better = match &self.walk.search {
-            PathSearch::All => 0,
-            PathSearch::Groups(_) => seen.iter().filter(|other| **other < length).count(),
-            PathSearch::Shortest(_) | PathSearch::Cheapest(..) => {
-                seen.iter().filter(|other| **other <= length).count()
+        let (place, count) = (self.place(searching, at), searching.count);
+        let visit = &searching.visits[at];
+        let (hops, length) = (visit.hops, visit.length);
+        let this = Seen { hops, length, window: visit.window, arrival: visit.arrival };
+        let seen = searching.seen.entry(place).or_default();
+        let others =
+            seen.iter().filter(|other| other.hops <= hops && self.in_time_too(other, &this));
+        let groups = matches!(self.walk.search, PathSearch::Groups(_));
+        let better = match groups {
+            false => others.count(),
+            true => {
+                // They come in order of their lengths.
+                let mut lengths: Vec<u32> = others.map(|other| other.length).collect();
+                lengths.dedup();
+                lengths.retain(|other| *other < length);
+                lengths.len()
             }
         };
-        if better < count {
-            seen.push(length);
+        if better < count && !(groups && seen.last() == Some(&this)) {
+            seen.push(this);
         }
         better >= count
     }
 
-    /// Whether the first path to a node is all that is needed of it. A path that comes back to its
-    /// first node along the facts it left by is no trail, so that is not left to this.
+    fn place(&self, searching: &Searching, at: usize) -> Place {
+        let visit = &searching.visits[at];
+        let step = &self.walk.legs[visit.leg].step;
+        let (min, _) = step.hops.unwrap_or((1, 1));
+        let mut ends = Vec::new();
+        if self.walk.legs.iter().any(|leg| leg.closes) {
+            let mut leg = visit.leg;
+            let mut next = visit.parent.filter(|_| leg > 0);
+            while let Some(visit) = next.map(|at| &searching.visits[at]) {
+                if visit.leg < leg {
+                    ends.push((leg, visit.node));
+                    leg = visit.leg;
+                }
+                next = visit.parent.filter(|_| leg > 0);
+            }
+        }
+        Place { leg: visit.leg, hops: visit.hops.min(min), node: visit.node, ends }
+    }
+
+    /// Whether what may follow one path in time may follow another one too.
+    fn in_time_too(&self, other: &Seen, this: &Seen) -> bool {
+        let against = self.walk.legs.first().is_some_and(|leg| leg.step.against);
+        match self.walk.time {
+            None => true,
+            Some(PathTime::Simultaneous) => {
+                other.window.from <= this.window.from && this.window.to <= other.window.to
+            }
+            Some(PathTime::Chronological) if against => other.arrival >= this.arrival,
+            Some(PathTime::Chronological) => other.arrival <= this.arrival,
+        }
+    }
+
+    /// Whether as many paths to a place as are wanted are all that is needed of it. A path that may
+    /// meet nothing again goes on otherwise than another one, so there only the first one is looked
+    /// at. One that comes back to its first node along the facts it left by is no trail, so that is
+    /// not left to this.
     fn may_dominate(&self, searching: &Searching) -> bool {
-        let [leg] = self.walk.legs.as_slice() else { return false };
-        let by_one = searching.count == 1 || self.walk.mode == Mode::Walk;
+        let legs = self.walk.legs.as_slice();
+        match (&self.walk.search, self.walk.mode, legs) {
+            (PathSearch::All, ..) => return false,
+            // The cost of a fact may be told by those of an earlier step.
+            (PathSearch::Cheapest(..), Mode::Walk, legs) => return legs.len() == 1,
+            (_, Mode::Walk, _) => return true,
+            _ => {}
+        }
+        let [leg] = legs else { return false };
         let short = leg.step.hops.is_some_and(|(min, _)| min <= 1);
-        if !by_one || !short || self.walk.time.is_some() || !searching.met.is_empty() {
+        if searching.count != 1 || !short || self.walk.time.is_some() || !searching.met.is_empty() {
             return false;
         }
-        let groups = matches!(self.walk.search, PathSearch::Groups(_));
-        if groups && searching.count != 1 {
-            return false;
-        }
-        let turns = searching.turns && self.walk.mode != Mode::Walk;
+        let turns = searching.turns;
         let comes_back = match &searching.row[leg.step.to] {
             Cell::Node(end) if leg.closes => end.id == searching.start.id,
             _ => self.walk.mode != Mode::Acyclic,
         };
-        let is_search = !matches!(self.walk.search, PathSearch::All);
-        is_search && !(turns && comes_back)
+        !(turns && comes_back)
     }
 }
 

@@ -1,5 +1,10 @@
 //! The procedures of `CALL`, by name: what each takes and gives.
 
+use engraph_grammar::ast::Span;
+use engraph_grammar::closest;
+
+use crate::error::{Diagnostic, Result};
+
 /// A procedure over the facts that the statement's time clauses let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Procedure {
@@ -31,7 +36,25 @@ pub(crate) struct Signature {
 }
 
 /// What every procedure takes: which facts make up the network, and what an edge weighs.
-pub(crate) const NETWORK_OPTIONS: [&str; 4] = ["labels", "relations", "weight", "directed"];
+const NETWORK_OPTIONS: [&str; 4] = ["labels", "relations", "weight", "directed"];
+
+impl Signature {
+    /// An error if one of these is no option of it.
+    pub(crate) fn check_options<'n>(
+        &self,
+        mut names: impl Iterator<Item = &'n str>,
+        span: Span,
+    ) -> Result<()> {
+        let known = || NETWORK_OPTIONS.iter().chain(self.options).copied();
+        let Some(name) = names.find(|name| !known().any(|own| own == *name)) else { return Ok(()) };
+        let error = Diagnostic::at(span, format!("{} has no option `{name}`", self.name));
+        Err(match closest(name, known()) {
+            Some(known) => error.help(format!("did you mean {known}?")),
+            None => error.help(format!("it has {}", known().collect::<Vec<_>>().join(", "))),
+        }
+        .bind())
+    }
+}
 
 impl Procedure {
     /// Every procedure.

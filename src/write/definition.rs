@@ -10,6 +10,7 @@ use engraph_storage::graph::{RecipeDefinition, RuleDefinition};
 use crate::bind::Binder;
 use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
+use crate::graph_names::NODE_PROPERTIES;
 use crate::rows::{Rows, Value};
 use crate::write::statement::Write;
 
@@ -77,12 +78,22 @@ fn rule_name(define: &ast::DefineRule) -> String {
     format!("{}_implies_{}", relations(&define.body), relations(&define.head))
 }
 
-/// The name of an index: the one it is given, or `Label_property`.
-pub(super) fn index_name(define: &ast::DefineIndex) -> String {
-    match &define.name {
-        Some(name) => name.text.clone(),
-        None => format!("{}_{}", define.label.text, define.property.text),
+/// An index by the name that it is given, or `Label_property`.
+pub(super) fn define_index(define: &ast::DefineIndex) -> Result<Write> {
+    let (label, property) = (define.label.text.clone(), define.property.text.clone());
+    // What every node has is kept elsewhere: an index would hold nothing.
+    if NODE_PROPERTIES.contains(&property.as_str()) {
+        let message = format!("`{property}` is no property that can be indexed");
+        return Err(Diagnostic::at(define.property.span, message)
+            .help("nodes are found by label, key and alias without one")
+            .bind());
     }
+    let name = define.name.as_ref().map(|name| name.text.clone());
+    Ok(Write::DefineIndex {
+        name: name.unwrap_or_else(|| format!("{label}_{property}")),
+        label,
+        property,
+    })
 }
 
 /// Takes a definition back.

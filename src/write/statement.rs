@@ -20,7 +20,7 @@ use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
 use crate::show;
 use crate::time;
-use crate::write::definition::{dropped, index_name};
+use crate::write::definition::{define_index, dropped};
 use crate::write::{self, FactInput, Input, NodeInput, TurnInput, change};
 
 /// A statement with its values bound, ready to be applied.
@@ -102,11 +102,7 @@ pub(crate) fn prepare(
         StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
         StatementKind::DefineRule(define) => binder.define_rule(define)?,
         StatementKind::DefineRecipe(define) => binder.define_recipe(define)?,
-        StatementKind::DefineIndex(define) => Write::DefineIndex {
-            name: index_name(define),
-            label: define.label.text.clone(),
-            property: define.property.text.clone(),
-        },
+        StatementKind::DefineIndex(define) => define_index(define)?,
         StatementKind::Drop(drop) => Write::Drop { kind: drop.kind, name: drop.name.clone() },
         StatementKind::Explain(_)
         | StatementKind::Show(_)

@@ -9,6 +9,7 @@ mod model;
 mod scripts;
 mod shared_data;
 mod shell;
+mod streams;
 mod whole;
 
 use std::fmt::Write as _;

@@ -146,3 +146,23 @@ fn errors() {
 fn plans() {
     check("plans");
 }
+
+#[test]
+fn paths() {
+    check("paths");
+}
+
+#[test]
+fn times() {
+    check("times");
+}
+
+#[test]
+fn definitions() {
+    check("definitions");
+}
+
+#[test]
+fn procedures() {
+    check("procedures");
+}

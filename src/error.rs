@@ -162,7 +162,10 @@ impl Error {
     /// The error of a text within the statement, told at a place of the statement.
     pub(crate) fn within(self, place: &str, span: Span) -> Self {
         let moved = |diagnostic: Box<Diagnostic>| {
-            let message = format!("{place}: {}", diagnostic.message);
+            let message = match diagnostic.message.starts_with(place) {
+                true => diagnostic.message.clone(),
+                false => format!("{place}: {}", diagnostic.message),
+            };
             Box::new(Diagnostic { message, span: Some(span), text: String::new(), ..*diagnostic })
         };
         match self {

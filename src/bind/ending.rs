@@ -161,10 +161,8 @@ impl Binder<'_> {
             let names = self.scope.held();
             let shown = self.shown(&plan, columns);
             for (name, slot, kind) in columns {
-                // A name of the pattern keeps its meaning.
-                if only_columns || self.scope.get(name).is_none() {
-                    self.scope.bind(name, *slot, *kind);
-                }
+                // As in Cypher, the name of a column hides what it stood for.
+                self.scope.bind(name, *slot, *kind);
             }
             let mut keys = Vec::new();
             for item in &ordering.keys {

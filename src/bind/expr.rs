@@ -226,7 +226,8 @@ impl Binder<'_> {
         if call.star || call.distinct || !(least..=most).contains(&call.arguments.len()) {
             let arguments =
                 if least == most { format!("{least}") } else { format!("{least} to {most}") };
-            let message = format!("{name} takes {arguments} arguments");
+            let noun = if most == 1 { "argument" } else { "arguments" };
+            let message = format!("{name} takes {arguments} {noun}");
             return Err(Diagnostic::at(span, message).help(function.usage).bind());
         }
         let arguments = self.exprs(&call.arguments, place)?;

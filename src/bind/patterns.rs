@@ -190,6 +190,12 @@ impl Binder<'_> {
             }
             Some(ast::PathSearch::Groups(count)) => PathSearch::Groups(self.amount(count)),
             Some(ast::PathSearch::Cheapest(count, cost)) => {
+                if steps.len() > 1 {
+                    let message = "CHEAPEST follows one relation pattern";
+                    return Err(Diagnostic::at(pattern.span, message)
+                        .help("write it as CHEAPEST 1 BY f.cost (a)-[f:x|y]->{1,5}(b)")
+                        .bind());
+                }
                 let cost = self.expr(cost, Place::Row)?;
                 let is_known = |slot: &Slot| is_each(*slot) || *slot < self.clause_start;
                 if !cost.slots().iter().all(is_known) {

@@ -28,6 +28,7 @@ impl Binder<'_> {
             valid: self.valid_time(times)?,
             system: self.system_time(times)?,
             confidence: None,
+            floor: None,
             intent: None,
         })
     }

@@ -20,10 +20,7 @@ pub(crate) fn filter(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<
     Ok(EdgeFilter {
         valid: valid(&scope.valid, row, context)?,
         system: system(&scope.system, row, context)?,
-        confidence: match &scope.confidence {
-            Some(floor) => confidence(floor, row, context)?,
-            None => 0.0,
-        },
+        confidence: least_confidence(scope, row, context)?,
         intent: scope.intent.as_ref().map(|name| intent(name, row, context)).transpose()?,
     })
 }
@@ -105,6 +102,19 @@ pub(crate) fn instant(cell: &Cell, span: Span) -> Result<Time> {
             .help("write DATE '2023-05-08', TIMESTAMP '2023-05-08 13:56' or now()")
             .bind()),
     }
+}
+
+/// What the clause asks for, or what a condition does if that is more.
+fn least_confidence(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<f64> {
+    let asked = match &scope.confidence {
+        Some(floor) => confidence(floor, row, context)?,
+        None => 0.0,
+    };
+    let floor = match &scope.floor {
+        Some(floor) => eval::eval(floor, row, context)?.number().unwrap_or(0.0),
+        None => 0.0,
+    };
+    Ok(asked.max(floor))
 }
 
 fn confidence(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {

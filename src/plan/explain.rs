@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exec::run::Cost;
 use crate::plan::estimate::Statistics;
-use crate::plan::expr::Slot;
+use crate::plan::expr::{ExprKind, Slot};
 use crate::plan::scope::{Scope, SystemTime, ValidTime};
 use crate::plan::{
     BoundQuery, Change, Cut, End, Labels, LogicalPlan, Mode, PathSearch, PathTime, Step, Walk,
@@ -73,9 +73,32 @@ impl Shown<'_> {
         let (text, rows) = (printer.operator(plan), self.statistics.rows(plan));
         lines.push(Line { depth, text, rows, place: Some(*place) });
         *place += 1;
+        plan.exprs(&mut |expr| {
+            expr.walk(&mut |part| {
+                if let ExprKind::Subquery(subquery) = &part.kind {
+                    let text = format!("for each row: {part}");
+                    let rows = self.statistics.rows(&subquery.plan);
+                    lines.push(Line { depth: depth + 1, text, rows, place: None });
+                    self.within(printer, &subquery.plan, depth + 2, lines);
+                }
+            });
+        });
         for input in plan.inputs() {
             self.branch(printer, input, depth + 1, place, lines);
         }
+    }
+
+    /// A plan within an expression; what it costs is part of the operator around it.
+    fn within(
+        &self,
+        printer: &Printer<'_>,
+        plan: &LogicalPlan,
+        depth: usize,
+        lines: &mut Vec<Line>,
+    ) {
+        let first = lines.len();
+        self.branch(printer, plan, depth, &mut 0, lines);
+        lines[first..].iter_mut().for_each(|line| line.place = None);
     }
 
     fn cost(&self, line: &Line) -> Option<Cost> {
@@ -362,6 +385,8 @@ fn scope(scope: &Scope) -> String {
     };
     let confidence =
         scope.confidence.as_ref().map_or(String::new(), |floor| format!(" confidence >= {floor}"));
+    let floor =
+        scope.floor.as_ref().map_or(String::new(), |floor| format!(" confidence >= {floor}"));
     let intent = scope.intent.as_ref().map_or(String::new(), |intent| format!(" intent {intent}"));
-    format!("{valid}{}{confidence}{intent}", as_of(&scope.system))
+    format!("{valid}{}{confidence}{floor}{intent}", as_of(&scope.system))
 }

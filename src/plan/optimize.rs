@@ -30,7 +30,10 @@ static RULES: &[Rule] = &[
     Rule { name: "look keys up", apply: |plan, _| look_keys_up(plan) },
     Rule { name: "scan by label", apply: |plan, facts| scans::by_label(plan, facts.catalog) },
     Rule { name: "use an index", apply: |plan, facts| scans::by_index(plan, facts.catalog) },
-    Rule { name: "filter facts in the scan", apply: |plan, _| scans::filter_facts(plan) },
+    Rule {
+        name: "filter facts in the scan",
+        apply: |plan, facts| scans::filter_facts(plan, facts.catalog),
+    },
     Rule { name: "prune paths by confidence", apply: |plan, _| scans::prune_paths(plan) },
     Rule { name: "sort only the first rows", apply: |plan, _| sort_first(plan) },
     Rule { name: "most confident paths first", apply: |plan, _| scans::most_confident(plan) },

@@ -5,13 +5,14 @@
 
 use engraph_grammar::ast::BinaryOp;
 use engraph_storage::Catalog;
-use engraph_storage::graph::LabelId;
+use engraph_storage::graph::{Intent, LabelId, RelationId};
 
 use crate::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::optimize::conjuncts;
 use crate::plan::scope::{SystemTime, ValidTime};
 use crate::plan::{Cut, IndexBound, IndexLookup, LogicalPlan, PathSearch, SortKey, Step};
+use crate::time;
 
 /// `WHERE n:Label` becomes the label of the scan.
 pub(super) fn by_label(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
@@ -59,14 +60,14 @@ fn labelled(plan: LogicalPlan, wanted: Slot, ids: Vec<LabelId>) -> (LogicalPlan,
     }
 }
 
-/// `WHERE f.confidence >= x`, `f.intent = 'x'` and `f.valid CONTAINS t` become part of the scan that
-/// finds the fact.
-pub(super) fn filter_facts(plan: LogicalPlan) -> LogicalPlan {
+/// `WHERE type(f) = 'x'`, `f.confidence >= x`, `f.intent = 'x'` and `f.valid CONTAINS t` become part
+/// of the scan that finds the fact.
+pub(super) fn filter_facts(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative } => {
             let mut input = *input;
             for part in conjuncts(condition.clone()) {
-                if let Some(asked) = fact_asked(&part) {
+                if let Some(asked) = fact_asked(&part, catalog) {
                     narrow(&mut input, &asked);
                 }
             }
@@ -83,37 +84,37 @@ struct FactAsked {
 }
 
 enum What {
+    Relation(Option<RelationId>),
     Confidence(Expr),
     Intent(Expr),
     ValidAt(Expr),
     ValidWithin(Expr, Expr),
 }
 
-fn fact_asked(condition: &Expr) -> Option<FactAsked> {
+fn fact_asked(condition: &Expr, catalog: &Catalog) -> Option<FactAsked> {
     let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
-    let ExprKind::Property(of, name) = &left.kind else { return None };
-    let ExprKind::Slot(fact, _) = of.kind else { return None };
-    let what = match (name.as_str(), op, &right.kind) {
-        ("confidence", BinaryOp::GreaterEqual, ExprKind::Constant(cell)) => {
-            cell.number().filter(|floor| (0.0..=1.0).contains(floor))?;
-            What::Confidence(right.as_ref().clone())
+    if let (BinaryOp::Equal, Some((fact, "relation"))) = (op, fact_property(left)) {
+        let relation = relation_named(right, catalog)?;
+        return Some(FactAsked { fact, what: What::Relation(relation) });
+    }
+    let ((fact, name), op, value) = match fact_property(left) {
+        Some(property) => (property, *op, right),
+        None => (fact_property(right)?, turned(*op)?, left),
+    };
+    let what = match (name, op) {
+        ("confidence", BinaryOp::GreaterEqual | BinaryOp::Greater) if value.is_constant() => {
+            What::Confidence(value.as_ref().clone())
         }
-        ("intent", BinaryOp::Equal, ExprKind::Constant(Cell::String(name))) => {
-            engraph_storage::graph::Intent::parse(name)
-                .filter(|intent| intent.name() == &**name)?;
-            What::Intent(right.as_ref().clone())
+        ("intent", BinaryOp::Equal) => {
+            let ExprKind::Constant(Cell::String(name)) = &value.kind else { return None };
+            Intent::parse(name).filter(|intent| intent.name() == &**name)?;
+            What::Intent(value.as_ref().clone())
         }
-        ("valid", BinaryOp::Contains, ExprKind::Constant(Cell::Timestamp(_)) | ExprKind::Now) => {
-            What::ValidAt(right.as_ref().clone())
-        }
-        ("valid", BinaryOp::Overlaps, ExprKind::Call(function, bounds))
-            if function.name == "period" =>
-        {
+        ("valid", BinaryOp::Contains) if is_instant(value) => What::ValidAt(value.as_ref().clone()),
+        ("valid", BinaryOp::Overlaps) => {
+            let ExprKind::Call(function, bounds) = &value.kind else { return None };
             let [from, to] = bounds.as_slice() else { return None };
-            let instant = |expr: &Expr| {
-                matches!(expr.kind, ExprKind::Constant(Cell::Timestamp(_)) | ExprKind::Now)
-            };
-            if !instant(from) || !instant(to) {
+            if function.name != "period" || !is_instant(from) || !is_instant(to) {
                 return None;
             }
             What::ValidWithin(from.clone(), to.clone())
@@ -121,6 +122,51 @@ fn fact_asked(condition: &Expr) -> Option<FactAsked> {
         _ => return None,
     };
     Some(FactAsked { fact, what })
+}
+
+/// The fact and the property in `f.property`; `type(f)` is its relation.
+fn fact_property(expr: &Expr) -> Option<(Slot, &str)> {
+    match &expr.kind {
+        ExprKind::Property(of, name) => match of.kind {
+            ExprKind::Slot(fact, _) => Some((fact, name)),
+            _ => None,
+        },
+        ExprKind::Call(function, arguments) if function.name == "type" => {
+            match arguments.as_slice() {
+                [Expr { kind: ExprKind::Slot(fact, _), .. }] => Some((*fact, "relation")),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The comparison with its sides changed.
+fn turned(op: BinaryOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOp::Less => BinaryOp::Greater,
+        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
+        BinaryOp::Greater => BinaryOp::Less,
+        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
+        BinaryOp::Equal | BinaryOp::Overlaps => op,
+        _ => return None,
+    })
+}
+
+fn is_instant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Now | ExprKind::Constant(Cell::Timestamp(_)) => true,
+        ExprKind::Constant(Cell::String(text)) => time::parse(text).is_some(),
+        _ => false,
+    }
+}
+
+/// The relation of that name; an outer none if the name is open, an inner one if there is none.
+fn relation_named(expr: &Expr, catalog: &Catalog) -> Option<Option<RelationId>> {
+    match &expr.kind {
+        ExprKind::Constant(Cell::String(name)) => Some(catalog.relation(name)),
+        _ => None,
+    }
 }
 
 /// Puts what is asked into the step that finds the fact, where nothing is asked there yet.
@@ -144,9 +190,11 @@ fn narrow(plan: &mut LogicalPlan, asked: &FactAsked) {
 fn narrow_step(step: &mut Step, what: &What) {
     let scope = &mut step.scope;
     match what {
-        What::Confidence(floor) if scope.confidence.is_none() => {
-            scope.confidence = Some(floor.clone());
-        }
+        What::Relation(relation) => match &mut step.relations {
+            None => step.relations = Some(relation.iter().copied().collect()),
+            Some(relations) => relations.retain(|own| Some(*own) == *relation),
+        },
+        What::Confidence(floor) if scope.floor.is_none() => scope.floor = Some(floor.clone()),
         What::Intent(intent) if scope.intent.is_none() => scope.intent = Some(intent.clone()),
         What::ValidAt(instant) if scope.valid == ValidTime::All => {
             scope.valid = ValidTime::AsOf(instant.clone());

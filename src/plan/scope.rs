@@ -15,6 +15,8 @@ pub(crate) struct Scope {
     pub(crate) system: SystemTime,
     /// The least confidence.
     pub(crate) confidence: Option<Expr>,
+    /// The least confidence that a condition asks for: what is no number asks for none.
+    pub(crate) floor: Option<Expr>,
     /// The only intent.
     pub(crate) intent: Option<Expr>,
 }
@@ -46,7 +48,7 @@ impl Scope {
             ValidTime::All => {}
         }
         self.system.exprs(visit);
-        self.confidence.iter().chain(&self.intent).for_each(visit);
+        self.confidence.iter().chain(&self.floor).chain(&self.intent).for_each(visit);
     }
 
     /// Whether it is the same for every row.

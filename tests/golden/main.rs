@@ -10,6 +10,7 @@ mod naive;
 mod scripts;
 mod shared_data;
 mod shell;
+mod streams;
 mod whole;
 
 use std::fmt::Write as _;

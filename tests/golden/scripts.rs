@@ -167,3 +167,23 @@ fn tck_clauses() {
 fn tck_expressions() {
     check("tck/expressions");
 }
+
+#[test]
+fn paths() {
+    check("paths");
+}
+
+#[test]
+fn times() {
+    check("times");
+}
+
+#[test]
+fn definitions() {
+    check("definitions");
+}
+
+#[test]
+fn procedures() {
+    check("procedures");
+}

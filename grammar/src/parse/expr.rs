@@ -50,7 +50,7 @@ static OPERATORS: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
         .op(left(Rule::concat))
         .op(left(Rule::add) | left(Rule::subtract))
         .op(left(Rule::multiply) | left(Rule::divide) | left(Rule::remainder))
-        .op(Op::infix(Rule::power, Assoc::Right))
+        .op(left(Rule::power))
         .op(Op::prefix(Rule::negative) | Op::prefix(Rule::positive))
         .op(Op::postfix(Rule::property) | Op::postfix(Rule::index) | Op::postfix(Rule::has_label))
 });

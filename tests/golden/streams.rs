@@ -1,0 +1,466 @@
+//! What a query reads, holds and lets go: proved by counts of keys, by limits, and from other
+//! threads.
+//!
+//! All tests read one database: a hub with 10,000 facts, and a chain of as many. Those that write
+//! have one of their own.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use engraph::{Durability, Engraph, Error, Limits, Options, Params, Value};
+
+use crate::{folder, open};
+
+const LEAVES: usize = 10_000;
+
+/// The folder of the database that all read; made once.
+fn large() -> PathBuf {
+    static LARGE: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let large = LARGE.get_or_init(|| {
+        let folder = folder();
+        let mut lines = String::new();
+        for i in 0..LEAVES {
+            let node = format!(r#"{{"label":"Leaf","key":"l{i:05}"}}"#);
+            let next = format!(r#"{{"label":"Leaf","key":"l{:05}"}}"#, i + 1);
+            lines.push_str(&format!(
+                r#"{{"head":{{"label":"Hub","key":"hub"}},"relation":"to","tail":{node},"valid_from":"2000-01-01"}}
+{{"head":{node},"relation":"next","tail":{next},"valid_from":"2000-01-01"}}
+"#
+            ));
+        }
+        let file = folder.path().join("facts.jsonl");
+        std::fs::write(&file, lines).expect("writes");
+        let db = open(&folder.path().join("db"));
+        let report = engraph::import::jsonl(&db, &file, &mut |_, _| {}).expect("imports");
+        assert!(report.refused.is_empty(), "{:?}", report.refused);
+        folder
+    });
+    large.path().join("db")
+}
+
+fn read_only(options: Options) -> Engraph {
+    options.open_read_only(large()).expect("opens")
+}
+
+/// The keys that a query has read, by its profile.
+fn keys_read(db: &Engraph, text: &str) -> u64 {
+    let rows = db.query(&format!("PROFILE JSON {text}"), ()).expect(text);
+    let Value::String(json) = &rows.rows[0][0] else { panic!("a text") };
+    let profile: serde_json::Value = serde_json::from_str(json).expect("is JSON");
+    profile["operators"][1]["keys"].as_u64().expect("a count")
+}
+
+#[test]
+fn a_limit_reads_no_more_than_it_must() {
+    let db = read_only(Options::new());
+    let texts = [
+        "MATCH (n:Leaf) RETURN n.key LIMIT 10",
+        "MATCH (n) RETURN n.key LIMIT 10",
+        "MATCH (n:Leaf) RETURN n.key SKIP 5 LIMIT 5",
+        "MATCH (h:Hub 'hub')-[:to]->(x) RETURN x.key LIMIT 10",
+        "MATCH (h:Hub 'hub')-->(x) WHERE x.key <> 'l00003' RETURN x.key LIMIT 10",
+        "MATCH (h:Hub 'hub')-[f:to]->(x)-[:next]->(y) RETURN f, y.key LIMIT 10",
+        "MATCH (a:Leaf)-[:next]->(b)-[:next]->(c) RETURN c.key LIMIT 10",
+        "MATCH (a:Leaf)-[:next]->{1,5}(b) RETURN b.key LIMIT 10",
+        "MATCH p = (:Leaf 'l00000')-[:next]->+(b) RETURN b.key LIMIT 10",
+        "MATCH SHORTEST 1 (:Leaf 'l00000')-[:next]->+(b) RETURN b.key LIMIT 10",
+        "MATCH CHEAPEST 1 BY 1 (:Leaf 'l00000')-[f:next]->+(b) RETURN b.key LIMIT 10",
+        "MATCH (n:Leaf) OPTIONAL MATCH (n)-[:next]->(m) RETURN m.key LIMIT 10",
+        "MATCH (n:Leaf) CALL (n) { MATCH (n)-[:next]->(m) RETURN m } RETURN m.key LIMIT 10",
+        "MATCH (n:Leaf) UNWIND [1, 2] AS i RETURN n.key, i LIMIT 10",
+        "MATCH (n:Leaf) WITH n LIMIT 10 RETURN count(*) AS n",
+        "CALL { MATCH (n:Leaf) RETURN n.key AS k UNION ALL MATCH (n:Hub) RETURN n.key AS k } RETURN k LIMIT 10",
+        "MATCH (n:Leaf) WITH n.key AS k LIMIT 10 RETURN collect(k) AS keys",
+        "MATCH (n:Leaf) RETURN DISTINCT n.key LIMIT 10",
+    ];
+    for text in texts {
+        let keys = keys_read(&db, text);
+        assert!(keys <= 300, "{keys} keys were read by {text}");
+    }
+    let all = keys_read(&db, "MATCH (h:Hub 'hub')-[:to]->(x) RETURN count(x) AS n");
+    assert!(all >= 10_000, "the count is none: {all}");
+}
+
+#[test]
+fn a_question_whether_stops_at_the_first_answer() {
+    let db = read_only(Options::new());
+    let texts = [
+        "MATCH (h:Hub) WHERE EXISTS { (h)-[:to]->(x) } RETURN h.key",
+        "MATCH (h:Hub) WHERE EXISTS { MATCH (h)-[:to]->(x) WHERE x.key <> 'none' RETURN x } RETURN h.key",
+        "MATCH (h:Hub) WHERE (h)-[:to]->() RETURN h.key",
+        "MATCH (h:Hub) RETURN EXISTS { (h)-[:to]->()-[:next]->() } AS some",
+        "MATCH (h:Hub) RETURN CASE WHEN EXISTS { (n:Leaf) } THEN 1 ELSE 2 END AS some",
+    ];
+    for text in texts {
+        let keys = keys_read(&db, text);
+        assert!(keys <= 50, "{keys} keys were read by {text}");
+    }
+}
+
+#[test]
+fn rows_that_are_not_asked_for_are_not_read() {
+    let limits = Limits { work_max: 500, ..Limits::default() };
+    let db = read_only(Options::new().limits(limits));
+    let mut session = db.session();
+    for text in [
+        "MATCH (n:Leaf) RETURN n.key",
+        "MATCH (:Hub 'hub')-[:to]->(x) RETURN x.key",
+        "MATCH (a:Leaf)-[:next]->(b) RETURN b.key",
+        "MATCH (:Leaf 'l00000')-[:next]->+(b) RETURN b.key",
+    ] {
+        let rows = session.stream(text, ()).expect(text);
+        let ten: Vec<_> = rows.take(10).collect::<Result<_, _>>().expect("ten are few");
+        assert_eq!(ten.len(), 10);
+        // The cursor is dropped half-way; the same query to its end looks at too much.
+        let error = session.execute(text, ()).expect_err("all are many").to_string();
+        assert!(error.contains("more than 500 nodes and facts were looked at"), "{error}");
+        let mut rows = session.stream(text, ()).expect(text);
+        let end = rows.find(|row| row.is_err()).expect("an error").expect_err("is one");
+        assert!(end.to_string().contains("more than 500 nodes and facts"), "{end}");
+        assert!(rows.next().is_none(), "nothing comes behind an error");
+    }
+}
+
+#[test]
+fn rows_that_are_streamed_are_not_held() {
+    let limits = Limits { rows_max: 3_000, ..Limits::default() };
+    let db = read_only(Options::new().limits(limits));
+    let mut session = db.session();
+    let text = "MATCH (n:Leaf) RETURN n.key";
+    assert_eq!(session.stream(text, ()).expect("streams").map(Result::unwrap).count(), LEAVES + 1);
+    let refused = |text: &str| db.query(text, ()).err().expect(text).to_string();
+    assert!(refused(text).contains("more than 3000 rows"));
+    assert!(refused("MATCH (n:Leaf) RETURN n.key ORDER BY n.key").contains("more than 3000 rows"));
+    assert!(refused("MATCH (n:Leaf) RETURN DISTINCT n.key").contains("more than 3000 rows"));
+    assert!(refused("MATCH (n:Leaf) RETURN n.key, count(*) AS n").contains("more than 3000 rows"));
+    assert!(refused("CALL algo.components() YIELD node RETURN node").contains("more than 3000"));
+    let walk = "MATCH (:Hub 'hub')-[:to]->{1,2}(x) RETURN x.key LIMIT 1";
+    assert!(refused(walk).contains("one node has more facts than rows are allowed"));
+    // What is only counted is not held, and of an order only the first rows are.
+    let counted = db.query("MATCH (n:Leaf) RETURN count(*) AS n", ()).expect("counts");
+    assert_eq!(counted.get(0, "n"), Some(&Value::Int(10_001)));
+    let first = "MATCH (n:Leaf) RETURN n.key AS k ORDER BY k DESC LIMIT 1";
+    assert_eq!(db.query(first, ()).expect("sorts").to_json(), r#"[{"k":"l10000"}]"#);
+}
+
+#[test]
+fn memory_and_time_are_bounded() {
+    let limits = Limits { memory_max: 1 << 20, ..Limits::default() };
+    let db = read_only(Options::new().limits(limits));
+    let refused = |text: &str| db.query(text, ()).err().expect(text).to_string();
+    for text in [
+        "MATCH (n:Leaf) RETURN collect([n.key, n.key, n.key, n.key]) AS keys",
+        "MATCH (n:Leaf)-[f]->(m) RETURN n, f, m ORDER BY n.key",
+        "MATCH (n:Leaf) RETURN DISTINCT n.key, [n, n, n]",
+        "MATCH (n:Leaf) RETURN n.key, count(*) AS n",
+    ] {
+        assert!(refused(text).contains("take more than 1 MiB"), "{text}: {}", refused(text));
+    }
+    drop(db);
+    let limits = Limits { timeout: Duration::ZERO, ..Limits::default() };
+    let db = read_only(Options::new().limits(limits));
+    let error = db.query("MATCH (n:Leaf) RETURN count(*) AS n", ()).expect_err("takes time");
+    assert!(error.to_string().contains("it took more than 0 s"), "{error}");
+    let mut session = db.session();
+    let mut rows = session.stream("MATCH (n:Leaf) RETURN n.key", ()).expect("begins");
+    let error = rows.find_map(Result::err).expect("ends").to_string();
+    assert!(error.contains("it took more than 0 s"), "{error}");
+}
+
+/// A tree of facts, two a node, each 0.7 sure.
+fn tree(options: Options) -> (tempfile::TempDir, Engraph) {
+    let folder = folder();
+    let db = options.durability(Durability::Buffered).open(folder.path()).expect("opens");
+    let mut transaction = db.begin().expect("begins");
+    for i in 1..512 {
+        for child in [2 * i, 2 * i + 1] {
+            let text = "REMEMBER (:T $a)-[to]->(:T $b) VALID FROM null CONFIDENCE 0.7";
+            let params = Params::new().with("a", format!("t{i}")).with("b", format!("t{child}"));
+            transaction.execute(text, params).expect("writes");
+        }
+    }
+    transaction.commit().expect("commits");
+    (folder, db)
+}
+
+#[test]
+fn what_is_not_sure_enough_is_not_walked() {
+    let (_folder, db) = tree(Options::new());
+    let (_other, plain) = tree(Options::new().without_optimizer());
+    for (text, most) in [
+        (
+            "MATCH p = (:T 't1')-[:to]->+(x) WHERE confidence(p) >= 0.4 RETURN x.key AS k ORDER BY k",
+            60,
+        ),
+        (
+            "MATCH p = (:T 't1')-[:to]->+(x) WHERE confidence(p) > 0.4 AND length(p) > 1 RETURN x.key AS k ORDER BY k",
+            60,
+        ),
+        (
+            "MATCH p = (:T 't1')-[:to]->+(x) RETURN confidence(p) AS c ORDER BY confidence(p) DESC LIMIT 3",
+            60,
+        ),
+        (
+            "MATCH p = (:T 't1')-[:to]->+(x) WHERE x.key <> 't2' RETURN confidence(p) AS c ORDER BY c DESC LIMIT 3",
+            60,
+        ),
+        ("MATCH (:T 't1')-[:to]->+(x) CONFIDENCE >= 0.8 RETURN x.key AS k", 60),
+    ] {
+        let (with, without) = (keys_read(&db, text), keys_read(&plain, text));
+        assert!(with <= most, "{with} keys were read by {text}");
+        let is_scan = text.contains("CONFIDENCE");
+        assert!(is_scan || without >= 1_000, "{without} keys without the optimizer by {text}");
+        let rows = [&db, &plain].map(|db| db.query(text, ()).expect(text).to_json());
+        assert_eq!(rows[0], rows[1], "{text}");
+    }
+}
+
+#[test]
+fn a_statement_is_ended_from_another_thread() {
+    let limits =
+        Limits { work_max: u64::MAX, timeout: Duration::from_secs(3_600), ..Limits::default() };
+    let db = read_only(Options::new().limits(limits));
+    let mut session = db.session();
+    let interrupt = session.interrupt();
+    let interrupted = |run: &mut dyn FnMut() -> Result<(), Error>| {
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // One that comes before the statement begins is not about it, so it is asked again.
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    interrupt.interrupt();
+                    std::thread::yield_now();
+                }
+            });
+            let error = run().expect_err("never ends by itself");
+            done.store(true, Ordering::Relaxed);
+            assert!(matches!(error, Error::Interrupted), "{error}");
+            assert_eq!(error.to_string(), "interrupted");
+        });
+    };
+    let texts = [
+        "MATCH (a:Leaf), (b:Leaf), (c:Leaf) RETURN count(*) AS n",
+        "MATCH (a:Leaf), (b:Leaf), (c:Leaf) WHERE a = b AND b = c AND a <> c RETURN a",
+        "MATCH (a:Leaf)-[:next]->+(b)-[:next]->+(c) RETURN count(*) AS n",
+        "MATCH SHORTEST 1 (a:Leaf)-[:next]-+(b) RETURN count(*) AS n",
+    ];
+    for text in texts {
+        interrupted(&mut || session.execute(text, ()).map(drop));
+        let rows = session.execute("MATCH (h:Hub) RETURN h.key AS k", ()).expect("goes on");
+        assert_eq!(rows[0].to_json(), r#"[{"k":"hub"}]"#, "{text}");
+    }
+    interrupted(&mut || {
+        let mut rows = session.stream(texts[1], ())?;
+        rows.find_map(Result::err).map_or(Ok(()), Err)
+    });
+}
+
+#[test]
+fn a_write_that_is_ended_changes_nothing() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut session = db.session();
+    for i in 0..60 {
+        let text = format!("REMEMBER (:P 'p{i}')-[r]->(:P 'p{}') VALID FROM null", i + 1);
+        session.execute(&text, ()).expect("writes");
+    }
+    let (interrupt, done) = (session.interrupt(), AtomicBool::new(false));
+    let text = "MATCH (a)-[f]->(b), (c:P), (d:P), (e:P) WHERE c <> c RETRACT f";
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                interrupt.interrupt();
+                std::thread::yield_now();
+            }
+        });
+        let error = session.execute(text, ()).expect_err("takes long");
+        done.store(true, Ordering::Relaxed);
+        assert!(matches!(error, Error::Interrupted), "{error}");
+    });
+    let count = db.query("MATCH ()-[f]->() RETURN count(f) AS n", ()).expect("counts");
+    assert_eq!(count.get(0, "n"), Some(&Value::Int(60)));
+    session.execute("REMEMBER (:P 'more')", ()).expect("the session goes on");
+}
+
+#[test]
+fn a_stream_keeps_its_state_while_others_write() {
+    let folder = folder();
+    let db = open(folder.path());
+    for i in 0..300 {
+        db.execute(&format!("REMEMBER (:P 'p{i:03}' {{v: 1}})"), ()).expect("writes");
+    }
+    let mut session = db.session();
+    let mut rows = session.stream("MATCH (p:P) RETURN p.key, p.v", ()).expect("streams");
+    assert_eq!(rows.columns(), ["p.key", "p.v"]);
+    let first = rows.next().expect("a row").expect("reads");
+    assert_eq!(first, [Value::from("p000"), Value::from(1)]);
+    db.execute("REMEMBER (:P 'p150' {v: 2}); REMEMBER (:P 'p1500' {v: 2})", ()).expect("writes");
+    // What somebody reads cannot be forgotten.
+    let error = db.execute("MATCH (p:P {key: 'p200'}) FORGET p", ()).expect_err("is read");
+    assert!(matches!(error, Error::Storage(engraph::StorageError::StillRead)), "{error}");
+    db.execute("DEFINE INDEX FOR (p:P) ON p.v", ()).expect("defines");
+    let rest: Vec<Vec<Value>> = rows.collect::<Result<_, _>>().expect("reads on");
+    assert_eq!(rest.len(), 299);
+    assert!(rest.iter().all(|row| row[1] == Value::from(1)));
+    let now = session.stream("MATCH (p:P {v: 2}) RETURN p.key", ()).expect("streams");
+    assert_eq!(now.map(Result::unwrap).count(), 2);
+    // Within a transaction it sees what that has written.
+    session.execute("BEGIN; REMEMBER (:Q 'q')", ()).expect("writes");
+    let own = session.stream("MATCH (q:Q) RETURN q.key", ()).expect("streams");
+    assert_eq!(own.map(Result::unwrap).collect::<Vec<_>>(), [[Value::from("q")]]);
+    session.execute("ROLLBACK", ()).expect("rolls back");
+    let rows = session.stream("MATCH (q:Q) RETURN q.key", ()).expect("streams");
+    assert_eq!(rows.warnings().len(), 1);
+}
+
+#[test]
+fn a_stream_takes_one_query_that_returns_rows() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut session = db.session();
+    for text in
+        ["RETURN 1; RETURN 2", "REMEMBER (:P 'a')", "MATCH (n)-[f]->() RETRACT f", "", "BEGIN"]
+    {
+        let error = session.stream(text, ()).err().expect(text).to_string();
+        assert!(error.starts_with("bind: stream takes one query that returns rows"), "{error}");
+    }
+    assert!(matches!(session.stream("RETRUN 1", ()), Err(Error::Syntax(_))));
+    let error = session.stream("RETURN $x AS x", ()).err().expect("has no value").to_string();
+    assert!(error.contains("the parameter $x has no value (line 1, column 8)"), "{error}");
+    let mut rows = session.stream("UNWIND [1, 0] AS i RETURN 1 / i AS x", ()).expect("begins");
+    assert_eq!(rows.next().expect("a row").expect("divides"), [Value::from(1)]);
+    let error = rows.next().expect("an error").expect_err("divides by zero").to_string();
+    assert_eq!(error, "execute: division by zero (line 1, column 27)");
+    assert!(rows.next().is_none());
+}
+
+#[test]
+fn prepared_statements_follow_the_catalogue() {
+    let folder = folder();
+    let db = open(folder.path());
+    let count = |prepared: &engraph::Prepared<'_>| prepared.query(()).expect("reads").to_json();
+    let late = db.prepare("MATCH (n:Late)-[:later]->(m) RETURN m.key AS k").expect("parses");
+    let rows = late.query(()).expect("reads");
+    assert_eq!((rows.len(), rows.warnings.len()), (0, 2));
+    db.execute("REMEMBER (:Late 'a')-[later]->(:Late 'b') VALID FROM null", ()).expect("writes");
+    let rows = late.query(()).expect("reads");
+    assert_eq!((rows.to_json().as_str(), rows.warnings.len()), (r#"[{"k":"b"}]"#, 0));
+
+    let by =
+        db.prepare("MATCH (n:Late {size: $size}) RETURN n.key AS k ORDER BY k").expect("parses");
+    let by = |size: Value| by.query([("size", size)]).expect("reads").to_json();
+    assert_eq!(by(3.into()), "[]");
+    db.execute("REMEMBER (:Late 'a' {size: 3}); REMEMBER (:Late 'b' {size: 'x'})", ())
+        .expect("writes");
+    assert_eq!(by(3.into()), r#"[{"k":"a"}]"#);
+    db.execute("DEFINE INDEX sizes FOR (n:Late) ON n.size", ()).expect("defines");
+    assert_eq!(by(3.into()), r#"[{"k":"a"}]"#);
+    assert_eq!(by("x".into()), r#"[{"k":"b"}]"#);
+    assert_eq!(by(Value::Null), "[]");
+    assert_eq!(by(vec![Value::from(3)].into()), "[]");
+    db.execute("REMEMBER (:Late 'c' {size: 3})", ()).expect("writes");
+    assert_eq!(by(3.0.into()), r#"[{"k":"a"},{"k":"c"}]"#);
+    db.execute("DROP INDEX sizes", ()).expect("drops");
+    assert_eq!(by(3.into()), r#"[{"k":"a"},{"k":"c"}]"#);
+
+    db.execute("DEFINE RECIPE r AS RETURN 1 AS x", ()).expect("defines");
+    let recall = db.prepare("RECALL '' USING r RETURN x").expect("parses");
+    assert_eq!(count(&recall), r#"[{"x":1}]"#);
+    db.execute("DEFINE RECIPE r AS RETURN 2 AS x", ()).expect("defines");
+    assert_eq!(count(&recall), r#"[{"x":2}]"#);
+    db.execute("DROP RECIPE r", ()).expect("drops");
+    assert!(recall.query(()).expect_err("is gone").to_string().contains("there is no recipe `r`"));
+}
+
+#[test]
+fn prepared_statements_follow_the_clock_and_the_session() {
+    let folder = folder();
+    let db = open(folder.path());
+    let now = db.prepare("RETURN now() AS t").expect("parses");
+    let first = now.query(()).expect("reads").get(0, "t").cloned();
+    db.execute("REMEMBER (:P 'a')-[at]->(:C 'x')", ()).expect("writes");
+    let second = now.query(()).expect("reads").get(0, "t").cloned();
+    assert!(
+        matches!((first, second), (Some(Value::Timestamp(a)), Some(Value::Timestamp(b))) if a < b)
+    );
+    let at = db.prepare("MATCH (:P 'a')-[:at]->(c) RETURN c.key AS k").expect("parses");
+    assert_eq!(at.query(()).expect("reads").to_json(), r#"[{"k":"x"}]"#);
+    db.execute("REMEMBER (:P 'a')-[at]->(:C 'y')", ()).expect("writes");
+    assert_eq!(at.query(()).expect("reads").len(), 2);
+    let text = "MATCH (:P 'a')-[:at]->(c) RETURN c.key AS k";
+    let mut session = db.session();
+    assert_eq!(session.execute(text, ()).expect("reads")[0].len(), 2);
+    session.execute("SESSION SET VALID_TIME AS OF DATE '1999-01-01'", ()).expect("sets");
+    assert_eq!(session.execute(text, ()).expect("reads")[0].len(), 0);
+    assert_eq!(db.query(text, ()).expect("reads").len(), 2);
+    session.execute("SESSION RESET", ()).expect("resets");
+    assert_eq!(session.execute(text, ()).expect("reads")[0].len(), 2);
+    let as_of = db
+        .prepare("MATCH (:P 'a')-[:at]->(c) FOR VALID_TIME AS OF $t RETURN c.key")
+        .expect("parses");
+    assert_eq!(as_of.query([("t", "1999-01-01")]).expect("reads").len(), 0);
+    assert_eq!(as_of.query([("t", "2999-01-01")]).expect("reads").len(), 2);
+    let error = as_of.query([("t", 5)]).expect_err("is no instant").to_string();
+    assert!(error.starts_with("bind: expected an instant, found a number"), "{error}");
+    assert!(
+        as_of
+            .query([("tt", "2999-01-01")])
+            .expect_err("is missing")
+            .to_string()
+            .contains("did you mean $tt?")
+    );
+    let first = db.prepare("UNWIND [1, 2, 3] AS x RETURN x LIMIT $n").expect("parses");
+    assert_eq!(first.query([("n", 2)]).expect("reads").len(), 2);
+    assert_eq!(first.query([("n", 0)]).expect("reads").len(), 0);
+    assert!(first.query([("n", -1)]).expect_err("is below 0").to_string().contains("not negative"));
+}
+
+/// As the embedder of tests, with vectors of another length.
+struct Short;
+
+impl engraph::Embedder for Short {
+    fn id(&self) -> &str {
+        "fixed-64"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, engraph::NeuralError> {
+        Ok(texts.iter().map(|_| vec![0.6, 0.8]).collect())
+    }
+}
+
+#[test]
+fn embeddings_of_another_length_are_refused() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.execute("REMEMBER (:Note 'n' {text: 'bread'})", ()).expect("embeds");
+    drop(db);
+    let db =
+        Options::new().embedder(std::sync::Arc::new(Short)).open(folder.path()).expect("opens");
+    let refused = |text: &str| db.query(text, ()).err().expect(text).to_string();
+    let search = "SEARCH n:Note FOR 'x' BY VECTOR TOP 1 RETURN n.key";
+    assert!(refused(search).contains("the query has 2 dimensions, and an embedding 64"));
+    let among = "MATCH (n:Note) SEARCH n FOR 'x' BY VECTOR TOP 1 RETURN n.key";
+    assert!(refused(among).contains("the query has 2 dimensions, and an embedding 64"));
+    let similar = "MATCH (n:Note) RETURN similarity(n, 'x') AS s";
+    assert!(refused(similar).contains("embeddings of 64 and 2 dimensions"));
+}
+
+#[test]
+fn what_there_is_can_be_shown() {
+    let folder = folder();
+    let db = open(folder.path());
+    let names = |text: &str| -> Vec<Value> {
+        let rows = db.query(text, ()).expect(text);
+        rows.rows.into_iter().map(|mut row| row.swap_remove(0)).collect()
+    };
+    for name in ["allen", "confidence", "count", "now", "similarity", "when"] {
+        assert!(names("SHOW FUNCTIONS").contains(&name.into()), "{name}");
+    }
+    assert!(names("SHOW STATS").contains(&"nodes".into()));
+}

@@ -172,6 +172,15 @@ impl Cell {
         deepest.unwrap_or(0) + 1
     }
 
+    /// Roughly the bytes of a text, or of a list without what its items hold on to.
+    pub(crate) fn outer_bytes(&self) -> usize {
+        match self {
+            Self::String(text) => text.len(),
+            Self::List(items) => items.len() * size_of::<Self>(),
+            _ => 0,
+        }
+    }
+
     /// Roughly the bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
         let beside = match self {

@@ -97,8 +97,8 @@ impl Binder<'_> {
             let kind = self.kind_of(&expr);
             let grouped = !own.is_empty();
             let slot = match &expr.kind {
-                // A bare aggregate fills its column itself.
-                ExprKind::Slot(slot, _) if grouped => *slot,
+                // A bare aggregate fills its column itself, and a bare name is there already.
+                ExprKind::Slot(slot, _) => *slot,
                 _ => self.scope.anonymous(name),
             };
             items.push(Item { name: name.clone(), slot, expr, kind, grouped });
@@ -270,7 +270,9 @@ impl Binder<'_> {
 }
 
 fn projected(plan: LogicalPlan, items: impl Iterator<Item = (Slot, Expr)>) -> LogicalPlan {
-    let items: Vec<(Slot, Expr)> = items.collect();
+    let is_there =
+        |(slot, expr): &(Slot, Expr)| matches!(expr.kind, ExprKind::Slot(own, _) if own == *slot);
+    let items: Vec<(Slot, Expr)> = items.filter(|item| !is_there(item)).collect();
     match items.is_empty() {
         true => plan,
         false => LogicalPlan::Project { input: Box::new(plan), items },

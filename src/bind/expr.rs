@@ -230,6 +230,12 @@ impl Binder<'_> {
             let message = format!("{name} takes {arguments} {noun}");
             return Err(Diagnostic::at(span, message).help(function.usage).bind());
         }
+        // Cypher's older way to ask whether a pattern fits.
+        if let (true, [pattern @ ast::Expr { kind: Ast::Exists(_), .. }]) =
+            (name.eq_ignore_ascii_case("exists"), call.arguments.as_slice())
+        {
+            return self.expr(pattern, place);
+        }
         let arguments = self.exprs(&call.arguments, place)?;
         Ok(Expr::new(ExprKind::Call(function, arguments), span))
     }

@@ -287,6 +287,7 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let Some(items) = items(&reduce.list, row, context)? else { return Ok(Cell::Null) };
     let mut row = row.clone();
     row[reduce.total] = eval(&reduce.first, &row, context)?;
+    let mut held = 0;
     for item in items {
         row[reduce.slot] = item;
         let total = eval(&reduce.next, &row, context)?;
@@ -294,8 +295,10 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
             let message = format!("lists and maps nest deeper than the limit of {DEPTH_MAX}");
             return Err(Diagnostic::at(reduce.next.span, message).execute());
         }
+        context.hold(&mut held, total.outer_bytes())?;
         row[reduce.total] = total;
     }
+    context.hold(&mut held, 0)?;
     Ok(std::mem::replace(&mut row[reduce.total], Cell::Null))
 }
 

@@ -95,16 +95,9 @@ fn coalesce(call: &Call<'_>) -> Result<Cell> {
     Ok(first.cloned().unwrap_or(Cell::Null))
 }
 
-/// Cypher's old test of a property. A pattern is a boolean by the time it comes here, and would
-/// always be there: neither is taken.
+/// Cypher's old test of a property; the binder makes `EXISTS { ... }` of a pattern.
 fn exists(call: &Call<'_>) -> Result<Cell> {
-    match call.argument(0) {
-        Cell::Bool(_) => Err(call
-            .fail("exists takes a property, not a boolean or a pattern")
-            .help("write EXISTS { (a)-->(b) } for a pattern, and x IS NOT NULL for a boolean")
-            .execute()),
-        cell => Ok(Cell::Bool(*cell != Cell::Null)),
-    }
+    Ok(Cell::Bool(*call.argument(0) != Cell::Null))
 }
 
 fn null_if(call: &Call<'_>) -> Result<Cell> {

@@ -170,6 +170,12 @@ impl<'s> Cursor<'s> {
     }
 }
 
+impl std::fmt::Debug for Cursor<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cursor").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
 impl Iterator for Cursor<'_> {
     type Item = Result<Vec<Value>>;
 

@@ -458,6 +458,12 @@ pub struct Prepared<'d> {
     script: Arc<Script>,
 }
 
+impl std::fmt::Debug for Prepared<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("text", &self.script.text).finish_non_exhaustive()
+    }
+}
+
 impl Prepared<'_> {
     /// Runs it and gives its answer.
     ///

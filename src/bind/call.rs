@@ -23,7 +23,7 @@ impl Binder<'_> {
             return Err(unknown_procedure(name));
         };
         let arguments = self.procedure_arguments(clause, signature)?;
-        let scope = self.scope_of(&ast::Times::default())?;
+        let scope = Box::new(self.scope_of(&ast::Times::default())?);
         let mut slots = vec![None; signature.columns.len()];
         let all: Vec<(ast::Name, ast::Name)> = signature
             .columns

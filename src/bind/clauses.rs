@@ -3,6 +3,7 @@
 use engraph_grammar::ast;
 use engraph_grammar::closest;
 
+use crate::bind::ending::is_grouped;
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
 use crate::error::{Diagnostic, Error, Result};
@@ -13,11 +14,18 @@ impl Binder<'_> {
     pub(super) fn with(&mut self, plan: LogicalPlan, clause: &ast::With) -> Result<LogicalPlan> {
         let (plan, columns) = self.columns(plan, &clause.columns)?;
         let mut plan = self.ordered(plan, &clause.columns, &columns)?;
-        self.only(&columns);
+        // As in Cypher, the condition still knows the names of before, if rows were not joined.
+        if clause.columns.distinct || is_grouped(&plan) {
+            self.only(&columns);
+        }
+        for (name, slot, kind) in &columns {
+            self.scope.bind(name, *slot, *kind);
+        }
         if let Some(condition) = &clause.condition {
             let condition = self.expr(condition, Place::Row)?;
             plan = LogicalPlan::Filter { input: Box::new(plan), condition, tentative: false };
         }
+        self.only(&columns);
         Ok(plan)
     }
 

@@ -160,6 +160,7 @@ impl Binder<'_> {
             let only_columns = clause.distinct || is_grouped(&plan);
             let names = self.scope.held();
             let shown = self.shown(&plan, columns);
+            let aggregates = aggregates_of(&plan);
             for (name, slot, kind) in columns {
                 // As in Cypher, the name of a column hides what it stood for.
                 self.scope.bind(name, *slot, *kind);
@@ -177,7 +178,10 @@ impl Binder<'_> {
                     Some((name, slot, _)) => {
                         Expr::new(ExprKind::Slot(*slot, name.clone()), item.expr.span)
                     }
-                    None => self.sort_expr(&item.expr, columns, &shown, only_columns)?,
+                    None => {
+                        let filled = (shown.as_slice(), aggregates.as_slice());
+                        self.sort_expr(&item.expr, columns, filled, only_columns)?
+                    }
                 };
                 keys.push(sort_key(expr, item));
             }
@@ -211,15 +215,28 @@ impl Binder<'_> {
         &mut self,
         expr: &ast::Expr,
         columns: &[Column],
-        shown: &[(Slot, Expr)],
+        (shown, aggregates): (&[(Slot, Expr)], &[Aggregate]),
         only_columns: bool,
     ) -> Result<Expr> {
-        let mut bound = self.expr(expr, Place::Row)?;
         if !only_columns {
-            return Ok(bound);
+            return self.expr(expr, Place::Row);
         }
+        let (mut bound, own) = self.with_aggregates(expr)?;
+        // An aggregate that a column has is filled already.
+        let filled: Vec<(Slot, Expr)> = own
+            .iter()
+            .filter_map(|one| {
+                let name = one.to_string();
+                let same = aggregates.iter().find(|other| other.to_string() == name)?;
+                Some((same.slot, Expr::new(ExprKind::Slot(one.slot, name), expr.span)))
+            })
+            .collect();
+        replace_keys(&mut bound, &filled);
         replace_keys(&mut bound, shown);
-        let is_column = |slot: &Slot| columns.iter().any(|column| column.1 == *slot);
+        let is_column = |slot: &Slot| {
+            columns.iter().any(|column| column.1 == *slot)
+                || filled.iter().any(|aggregate| aggregate.0 == *slot)
+        };
         if !bound.slots().iter().all(is_column) {
             return Err(Diagnostic::at(
                 expr.span,
@@ -280,13 +297,25 @@ fn projected(plan: LogicalPlan, items: impl Iterator<Item = (Slot, Expr)>) -> Lo
 }
 
 /// Whether the rows of a plan stand for groups.
-fn is_grouped(plan: &LogicalPlan) -> bool {
+pub(super) fn is_grouped(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate { .. } => true,
-        LogicalPlan::Project { input, .. } | LogicalPlan::Distinct { input, .. } => {
-            is_grouped(input)
-        }
+        LogicalPlan::Project { input, .. }
+        | LogicalPlan::Distinct { input, .. }
+        | LogicalPlan::Sort { input, .. }
+        | LogicalPlan::Slice { input, .. } => is_grouped(input),
         _ => false,
+    }
+}
+
+/// The aggregates that fill a plan's columns.
+fn aggregates_of(plan: &LogicalPlan) -> Vec<Aggregate> {
+    match plan {
+        LogicalPlan::Aggregate { aggregates, .. } => aggregates.clone(),
+        LogicalPlan::Project { input, .. } | LogicalPlan::Distinct { input, .. } => {
+            aggregates_of(input)
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -195,9 +195,9 @@ impl Binder<'_> {
             score,
             bound,
             labels,
-            query,
+            query: Box::new(query),
             top,
-            condition,
+            condition: condition.map(Box::new),
             system,
         })
     }

@@ -80,9 +80,9 @@ pub(super) fn lower_at(plan: &LogicalPlan, row: &Row, place: usize) -> Box<dyn O
             score,
             bound,
             labels,
-            query,
+            query: *query,
             top,
-            condition,
+            condition: condition.map(|condition| *condition),
             system,
             held: 0,
         }),
@@ -107,7 +107,7 @@ pub(super) fn lower_at(plan: &LogicalPlan, row: &Row, place: usize) -> Box<dyn O
             Box::new(Union { inputs: lowered, slots, at: 0 })
         }
         LogicalPlan::Call { input, procedure, arguments, scope, slots } => {
-            Box::new(Call::new(below(&input), procedure, arguments, scope, slots))
+            Box::new(Call::new(below(&input), procedure, arguments, *scope, slots))
         }
         LogicalPlan::Aggregate { input, keys, aggregates } => Box::new(Aggregate {
             input: Some(below(&input)),

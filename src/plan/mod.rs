@@ -68,9 +68,9 @@ pub(crate) enum LogicalPlan {
         score: Slot,
         bound: bool,
         labels: Labels,
-        query: Expr,
+        query: Box<Expr>,
         top: Expr,
-        condition: Option<Expr>,
+        condition: Option<Box<Expr>>,
         system: SystemTime,
     },
     /// Each input row with the best paths that a beam search from its node keeps, best first
@@ -100,7 +100,7 @@ pub(crate) enum LogicalPlan {
         input: Box<LogicalPlan>,
         procedure: Procedure,
         arguments: Vec<Expr>,
-        scope: Scope,
+        scope: Box<Scope>,
         slots: Vec<Option<Slot>>,
     },
     /// One row for each value of the keys, with the aggregates over its input rows.

@@ -188,7 +188,7 @@ impl LogicalPlan {
             }
             Self::Filter { condition, .. } => visit(condition),
             Self::Search { query, top, condition, system, .. } => {
-                [query, top].into_iter().chain(condition).for_each(&mut *visit);
+                [&**query, top].into_iter().chain(condition.as_deref()).for_each(&mut *visit);
                 system.exprs(visit);
             }
             Self::Beam { step, search, .. } => {
@@ -246,7 +246,7 @@ impl LogicalPlan {
                 aggregates.iter_mut().filter_map(|one| one.argument.as_mut()).for_each(visit);
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expr)),
-            Self::Search { condition, .. } => condition.iter_mut().for_each(visit),
+            Self::Search { condition, .. } => condition.iter_mut().for_each(|part| visit(part)),
             Self::Match { pattern, .. } => pattern.conditions.iter_mut().for_each(visit),
             Self::Walk { walk, .. } => {
                 walk.legs.iter_mut().filter_map(|leg| leg.condition.as_mut()).for_each(visit);

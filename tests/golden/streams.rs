@@ -130,7 +130,7 @@ fn rows_that_are_streamed_are_not_held() {
     let mut session = db.session();
     let text = "MATCH (n:Leaf) RETURN n.key";
     assert_eq!(session.stream(text, ()).expect("streams").map(Result::unwrap).count(), LEAVES + 1);
-    let refused = |text: &str| db.query(text, ()).err().expect(text).to_string();
+    let refused = |text: &str| db.query(text, ()).expect_err(text).to_string();
     assert!(refused(text).contains("more than 3000 rows"));
     assert!(refused("MATCH (n:Leaf) RETURN n.key ORDER BY n.key").contains("more than 3000 rows"));
     assert!(refused("MATCH (n:Leaf) RETURN DISTINCT n.key").contains("more than 3000 rows"));
@@ -149,7 +149,7 @@ fn rows_that_are_streamed_are_not_held() {
 fn memory_and_time_are_bounded() {
     let limits = Limits { memory_max: 1 << 20, ..Limits::default() };
     let db = read_only(Options::new().limits(limits));
-    let refused = |text: &str| db.query(text, ()).err().expect(text).to_string();
+    let refused = |text: &str| db.query(text, ()).expect_err(text).to_string();
     for text in [
         "MATCH (n:Leaf) RETURN collect([n.key, n.key, n.key, n.key]) AS keys",
         "MATCH (n:Leaf)-[f]->(m) RETURN n, f, m ORDER BY n.key",
@@ -323,11 +323,11 @@ fn a_stream_takes_one_query_that_returns_rows() {
     for text in
         ["RETURN 1; RETURN 2", "REMEMBER (:P 'a')", "MATCH (n)-[f]->() RETRACT f", "", "BEGIN"]
     {
-        let error = session.stream(text, ()).err().expect(text).to_string();
+        let error = session.stream(text, ()).expect_err(text).to_string();
         assert!(error.starts_with("bind: stream takes one query that returns rows"), "{error}");
     }
     assert!(matches!(session.stream("RETRUN 1", ()), Err(Error::Syntax(_))));
-    let error = session.stream("RETURN $x AS x", ()).err().expect("has no value").to_string();
+    let error = session.stream("RETURN $x AS x", ()).expect_err("has no value").to_string();
     assert!(error.contains("the parameter $x has no value (line 1, column 8)"), "{error}");
     let mut rows = session.stream("UNWIND [1, 0] AS i RETURN 1 / i AS x", ()).expect("begins");
     assert_eq!(rows.next().expect("a row").expect("divides"), [Value::from(1)]);
@@ -442,7 +442,7 @@ fn embeddings_of_another_length_are_refused() {
     drop(db);
     let db =
         Options::new().embedder(std::sync::Arc::new(Short)).open(folder.path()).expect("opens");
-    let refused = |text: &str| db.query(text, ()).err().expect(text).to_string();
+    let refused = |text: &str| db.query(text, ()).expect_err(text).to_string();
     let search = "SEARCH n:Note FOR 'x' BY VECTOR TOP 1 RETURN n.key";
     assert!(refused(search).contains("the query has 2 dimensions, and an embedding 64"));
     let among = "MATCH (n:Note) SEARCH n FOR 'x' BY VECTOR TOP 1 RETURN n.key";

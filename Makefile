@@ -11,7 +11,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
 	@echo 'make test   format, lints, documentation and every test'
-	@echo 'make soak   the tests of durability and time with their long counts: a night'
+	@echo 'make soak   the tests of durability, time and the language with their long counts: a night'
 	@echo 'make model  install the embedding model into the cache folder'
 
 demo: setup
@@ -25,7 +25,7 @@ test: setup fmt lint docs
 soak: setup
 	@mkdir -p target
 	ENGRAPH_SOAK=$(or $(ENGRAPH_SOAK),1) ENGRAPH_RECORD=$(or $(ENGRAPH_RECORD),$(CURDIR)/target/soak.txt) \
-	  cargo test --workspace -- --nocapture forget:: model:: isolation:: \
+	  cargo test --workspace -- --nocapture forget:: model:: isolation:: naive:: fuzz:: print:: \
 	  kill:: power:: faults:: full:: torn:: rot:: shuffle:: matrix:: memory:: backup:: forgetting::
 
 fmt:

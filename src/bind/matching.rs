@@ -163,10 +163,12 @@ impl Binder<'_> {
         if let Some(condition) = &clause.condition {
             building.conditions.push(self.expr(condition, Place::Row)?);
         }
-        for (name, _) in &relation.properties {
+        let property = relation.properties.first().map(|(name, _)| name.span);
+        if let Some(span) = property.or(relation.condition.as_ref().map(|condition| condition.span))
+        {
             return fail(
-                name.span,
-                "a beam takes no properties of its facts",
+                span,
+                "a beam takes no properties or condition of its facts",
                 "test facts(p) in WHERE",
             );
         }

@@ -164,9 +164,14 @@ impl Binder<'_> {
         if let Some(condition) = &clause.condition {
             building.conditions.push(self.expr(condition, Place::Row)?);
         }
-        if let Some((name, _)) = relation.properties.first() {
-            let help = "test facts(p) in WHERE";
-            return fail(name.span, "a beam takes no properties of its facts", help);
+        let property = relation.properties.first().map(|(name, _)| name.span);
+        if let Some(span) = property.or(relation.condition.as_ref().map(|condition| condition.span))
+        {
+            return fail(
+                span,
+                "a beam takes no properties or condition of its facts",
+                "test facts(p) in WHERE",
+            );
         }
         let width = self.amount(&beam.width);
         let expand = beam.expand.as_ref().map(|expand| self.amount(expand));

@@ -1,8 +1,8 @@
 //! Each input row with the paths of several facts from its node.
 //!
 //! All paths are walked depth first, the shortest breadth first, the cheapest and the most confident
-//! best first. Costs are never negative and confidences never above 1, so a path only gets worse by
-//! going on, and what is found first is best (Dijkstra 1959).
+//! best first. Costs are never negative and confidences never above 1, so a path only gets worse
+//! by going on, and what is found first is best (Dijkstra 1959).
 
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -500,8 +500,8 @@ impl WalkPaths {
         }
     }
 
-    /// Whether every path that continues this one has as many better ones as are wanted along others
-    /// that came to its place before: then it is left.
+    /// Whether every path that continues this one has as many better ones as are wanted along
+    /// others that came to its place before: then it is left.
     fn is_dominated(&self, searching: &mut Searching, at: usize) -> bool {
         if !self.may_dominate(searching) {
             return false;

@@ -260,7 +260,7 @@ impl Binder<'_> {
         facts: Slot,
         pattern: &ast::PathPattern,
     ) -> Result<Vec<Expr>> {
-        let name = relation.variable.as_ref().map_or(String::new(), |name| name.text.clone());
+        let name = relation.variable.as_ref().map_or("[]".to_owned(), |name| name.text.clone());
         let (slot, warnings) = (self.scope.anonymous(&name), self.warnings.len());
         let mut conditions = Vec::new();
         self.fact_conditions(relation, slot, &mut conditions)?;
@@ -292,7 +292,7 @@ impl Binder<'_> {
         }
         Ok(PatternNode {
             slot,
-            name: node.variable.as_ref().map_or(String::new(), |name| name.text.clone()),
+            name: node.variable.as_ref().map_or("()".to_owned(), |name| name.text.clone()),
             labels: self.labels(&node.labels),
             label_names: node.labels.iter().map(|name| name.text.clone()).collect(),
             bound,

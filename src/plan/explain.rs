@@ -156,7 +156,8 @@ fn millis(time: std::time::Duration) -> f64 {
 /// An estimate is no more than two digits sure.
 fn rounded(rows: f64) -> f64 {
     if rows < 10.0 {
-        return (rows * 10.0).round() / 10.0;
+        // Adding zero makes the two zeros one.
+        return (rows * 10.0).round() / 10.0 + 0.0;
     }
     let scale = 10_f64.powf(rows.log10().floor() - 1.0);
     (rows / scale).round() * scale

@@ -27,7 +27,7 @@ pub(crate) struct Pattern {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PatternNode {
     pub(crate) slot: Slot,
-    /// Its name; empty if it has none.
+    /// Its name; `()` if it has none.
     pub(crate) name: String,
     pub(crate) labels: Labels,
     pub(crate) label_names: Vec<String>,

@@ -36,7 +36,7 @@ pub(crate) struct Signature {
 }
 
 /// What every procedure takes: which facts make up the network, and what an edge weighs.
-const NETWORK_OPTIONS: [&str; 4] = ["labels", "relations", "weight", "directed"];
+const NETWORK_OPTIONS: [&str; 3] = ["labels", "relations", "weight"];
 
 impl Signature {
     /// An error if one of these is no option of it.
@@ -95,7 +95,7 @@ impl Procedure {
             procedure: Self::Shortest,
             name: "algo.shortest",
             nodes: 2,
-            options: &[],
+            options: &["directed"],
             columns: &["path", "cost"],
             usage: "MATCH (a ...), (b ...) CALL algo.shortest(a, b, {weight: 'km'}) YIELD path, cost",
         },
@@ -103,7 +103,7 @@ impl Procedure {
             procedure: Self::Distances,
             name: "algo.distances",
             nodes: 1,
-            options: &[],
+            options: &["directed"],
             columns: &["node", "cost"],
             usage: "MATCH (a ...) CALL algo.distances(a) YIELD node, cost",
         },

@@ -303,7 +303,7 @@ mod tests {
         check(route, "MATCH route = (a) RETURN ", &["route"]);
         // A name of an earlier statement is none of this one.
         check(
-            "MATCH (person) RETURN 1; MATCH (q) RETURN per",
+            "MATCH (person) RETURN 1; MATCH (q) RETURN pers",
             "MATCH (person) RETURN 1; MATCH (q) RETURN ",
             &[],
         );

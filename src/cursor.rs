@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engraph_storage::{Reader, Snapshot};
 
-use crate::database::{Engraph, STACK, STACK_MIN};
+use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Surroundings;
 use crate::exec::run::{Interrupt, Run};
@@ -77,7 +77,7 @@ impl<'s> Cursor<'s> {
         };
         let (columns, slots) = named.iter().cloned().unzip();
         let run = Run::new(&database.limits(), interrupt);
-        let operator = exec::start(&query);
+        let operator = with_stack(text.len(), || exec::start(&query));
         let warnings = warnings.into_iter().map(|warning| warning.with_text(&text)).collect();
         let cursor = Self {
             database,
@@ -100,7 +100,8 @@ impl<'s> Cursor<'s> {
 
     fn check(&self) -> Result<()> {
         let context = self.surroundings().context(self.source.reader());
-        exec::check(&self.query.plan, &context).map_err(|error| error.with_text(&self.text))
+        let checked = with_stack(self.text.len(), || exec::check(&self.query.plan, &context));
+        checked.map_err(|error| error.with_text(&self.text))
     }
 
     /// The names of the columns, in order.
@@ -187,7 +188,7 @@ impl Iterator for Cursor<'_> {
             if self.done {
                 return None;
             }
-            match stacker::maybe_grow(STACK_MIN, STACK, || self.pull()) {
+            match with_stack(self.text.len(), || self.pull()) {
                 Ok(true) => {}
                 Ok(false) => self.done = true,
                 Err(error) => {

@@ -23,10 +23,10 @@ use crate::session::{Session, Transaction};
 use crate::time;
 use crate::write::statement::{Write, prepare};
 
-/// What a deep plan may need of the stack, in bytes; more is taken where less is left.
-pub(crate) const STACK_MIN: usize = 1 << 20;
-/// How much is taken then.
-pub(crate) const STACK: usize = 8 << 20;
+/// A plan is no deeper than its text is long: that of a longer one gets a stack of its own.
+const TEXT_BYTES: usize = 1 << 11;
+/// The bytes of that stack.
+const STACK: usize = 64 << 20;
 /// Nodes that the planner looks at.
 const SAMPLE_NODES: usize = 512;
 /// Keys that may be written before it looks again, if that is more than a quarter of all.
@@ -342,7 +342,7 @@ impl Engraph {
         let surroundings = Surroundings { models: &self.models, limits, run: &run, parameters };
         let context = surroundings.context(reader);
         let mut binder = Binder::new(&context, times);
-        let query = stacker::maybe_grow(STACK_MIN, STACK, || {
+        let query = with_stack(query.span.end.saturating_sub(query.span.start), || {
             let query = binder.query(query)?;
             self.optimized(query, reader).map_err(|error| run.explained(error, &limits))
         })?;
@@ -484,6 +484,11 @@ impl Prepared<'_> {
 /// from there the next time.
 pub fn upgrade(path: impl AsRef<Path>) -> Result<u32> {
     Ok(engraph_storage::upgrade(path.as_ref())?)
+}
+
+/// Runs what goes as deep as a text of so many bytes may make it.
+pub(crate) fn with_stack<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
+    if bytes <= TEXT_BYTES { run() } else { stacker::grow(STACK, run) }
 }
 
 /// Whether a statement only reads.

@@ -6,7 +6,7 @@ use engraph_grammar::ast::{self, Span, Statement, StatementKind};
 use engraph_storage::Reader;
 
 use crate::cursor::{Cursor, Source};
-use crate::database::{Engraph, reads};
+use crate::database::{Engraph, reads, with_stack};
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::run::Interrupt;
 use crate::plan::explain::Shown;
@@ -107,7 +107,9 @@ impl<'d> Session<'d> {
                 let cursor = self.cursor(script, statement, query, params.clone())?;
                 return cursor.whole().map_err(|error| error.with_text(&script.text));
             }
-            StatementKind::Explain(explain) => self.explain(script, statement, explain, params),
+            StatementKind::Explain(explain) => {
+                with_stack(script.text.len(), || self.explain(script, statement, explain, params))
+            }
             _ => self.other(one, params),
         };
         let text = &script.text;

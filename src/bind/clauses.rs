@@ -115,9 +115,11 @@ impl Binder<'_> {
             }
             self.only(&columns);
         }
+        let first = self.scope.len();
         let inner = self.inner(&clause.query);
         self.scope.restore(held);
         let (inner, columns) = inner?;
+        let (inner, columns) = self.own_slots(inner, columns, first);
         // A column that is a name from around it says nothing new.
         let new = columns
             .into_iter()
@@ -135,6 +137,31 @@ impl Binder<'_> {
         let slots: Vec<Slot> = new.iter().map(|column| column.1).collect();
         let (input, inner) = (Box::new(plan), Box::new(inner));
         Ok(LogicalPlan::Apply { input, inner, optional: clause.optional.then_some(slots) })
+    }
+
+    /// Columns that are a name from around the query under another name get slots of their own.
+    fn own_slots(
+        &mut self,
+        inner: LogicalPlan,
+        columns: Vec<Column>,
+        first: Slot,
+    ) -> (LogicalPlan, Vec<Column>) {
+        let mut items = Vec::new();
+        let mut own = Vec::new();
+        for (name, slot, kind) in columns {
+            let is_held = self.scope.get(&name).is_some_and(|held| held.0 == slot);
+            if slot >= first || is_held {
+                own.push((name, slot, kind));
+                continue;
+            }
+            let fresh = self.scope.anonymous(&name);
+            items.push((fresh, Expr::new(ExprKind::Slot(slot, name.clone()), Default::default())));
+            own.push((name, fresh, kind));
+        }
+        match items.is_empty() {
+            true => (inner, own),
+            false => (LogicalPlan::Project { input: Box::new(inner), items }, own),
+        }
     }
 
     /// A query within an expression.

@@ -172,8 +172,10 @@ impl Binder<'_> {
                     _ => None,
                 };
                 let shown_as = clause.items.iter().find(|column| same(&column.expr, &item.expr));
-                let wanted = shown_as.map(|column| &column.name).or(wanted);
-                let named = columns.iter().find(|column| Some(&column.0) == wanted);
+                let column = |name: Option<&String>| {
+                    name.and_then(|name| columns.iter().find(|column| column.0 == *name))
+                };
+                let named = column(wanted).or_else(|| column(shown_as.map(|item| &item.name)));
                 let expr = match named {
                     Some((name, slot, _)) => {
                         Expr::new(ExprKind::Slot(*slot, name.clone()), item.expr.span)
@@ -226,9 +228,9 @@ impl Binder<'_> {
         let filled: Vec<(Slot, Expr)> = own
             .iter()
             .filter_map(|one| {
-                let name = one.to_string();
-                let same = aggregates.iter().find(|other| other.to_string() == name)?;
-                Some((same.slot, Expr::new(ExprKind::Slot(one.slot, name), expr.span)))
+                let same = aggregates.iter().find(|other| same_aggregate(one, other))?;
+                let kind = ExprKind::Slot(one.slot, one.to_string());
+                Some((same.slot, Expr::new(kind, expr.span)))
             })
             .collect();
         replace_keys(&mut bound, &filled);
@@ -319,14 +321,22 @@ fn aggregates_of(plan: &LogicalPlan) -> Vec<Aggregate> {
     }
 }
 
-/// Puts the slot of a key in place of each expression that is the same as it.
+/// Puts the slot of a key in place of each expression that says the same as it.
 fn replace_keys(expr: &mut Expr, keys: &[(Slot, Expr)]) {
-    let shown = expr.to_string();
-    let is_key = |key: &&(Slot, Expr)| key.1.to_string() == shown && key.1.slots() == expr.slots();
-    match keys.iter().find(is_key) {
-        Some((slot, _)) => expr.kind = ExprKind::Slot(*slot, shown),
+    match keys.iter().find(|key| key.1.says_the_same(expr)) {
+        Some((slot, _)) => expr.kind = ExprKind::Slot(*slot, expr.to_string()),
         None => expr.parts_mut(&mut |part| replace_keys(part, keys)),
     }
+}
+
+/// Whether two aggregates are the same.
+fn same_aggregate(a: &Aggregate, b: &Aggregate) -> bool {
+    let arguments = match (&a.argument, &b.argument) {
+        (Some(a), Some(b)) => a.says_the_same(b),
+        (None, None) => true,
+        _ => false,
+    };
+    arguments && a.function == b.function && a.distinct == b.distinct
 }
 
 /// Whether two expressions are the same but for where they stand.

@@ -95,6 +95,9 @@ impl Binder<'_> {
         pattern: &ast::PathPattern,
         building: &mut Building,
     ) -> Result<()> {
+        if pattern.steps.is_empty() {
+            self.step_at(pattern.span)?;
+        }
         let stands_alone =
             pattern.search.is_some() || pattern.mode.is_some() || pattern.time.is_some();
         let found =

@@ -4,7 +4,7 @@ use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
 use crate::exec::lower::lower_at;
-use crate::exec::{Chunk, Operator, Taken};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::LogicalPlan;
 use crate::plan::expr::Slot;
 
@@ -47,8 +47,9 @@ impl Apply {
 
 impl Operator for Apply {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let want = want.clamp(1, CHUNK_ROWS);
         let mut chunk = Vec::new();
-        while chunk.len() < want.max(1) {
+        while chunk.len() < want {
             let Some(running) = &mut self.running else {
                 let Some(row) = self.input.next(context)? else { break };
                 let operator = lower_at(&self.inner, &row, self.place);

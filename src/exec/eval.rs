@@ -7,7 +7,7 @@ use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 use engraph_storage::graph::Interval;
 
 use crate::cell::{Cell, Row};
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
 use crate::exec::subquery;
 use crate::functions;
@@ -123,7 +123,11 @@ pub(crate) fn warm<'r>(
     let mut texts = Vec::new();
     let pairs = arguments.iter().flat_map(|part| rows.clone().map(move |row| (part, row)));
     for (argument, row) in pairs {
-        let cell = eval(argument, row, context)?;
+        // What fails may never be asked for: it is told where it is.
+        let cell = match eval(argument, row, context) {
+            Err(Error::Execute(_)) => continue,
+            cell => cell?,
+        };
         if context.stored_vector(&cell)?.is_none()
             && let Some(text) = context.text(&cell)?
         {

@@ -3,7 +3,7 @@
 use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
-use crate::exec::{Chunk, Operator, Taken, eval};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval};
 use crate::plan::expr::{Expr, Slot};
 
 pub(crate) struct Unwind {
@@ -29,7 +29,7 @@ impl Unwind {
 impl Operator for Unwind {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         let mut chunk = Vec::new();
-        while chunk.len() < want.max(1) {
+        while chunk.len() < want.clamp(1, CHUNK_ROWS) {
             if let Some(item) = self.items.next() {
                 let mut row = self.row.clone();
                 row[self.item] = item;

@@ -256,6 +256,21 @@ impl Expr {
         slots
     }
 
+    /// Whether two expressions say the same, wherever they stand.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        self.without_spans() == other.without_spans()
+    }
+
+    fn without_spans(&self) -> Self {
+        fn bare(expr: &mut Expr) {
+            expr.span = Span::default();
+            expr.parts_mut(&mut |part| bare(part));
+        }
+        let mut copy = self.clone();
+        bare(&mut copy);
+        copy
+    }
+
     /// Whether it is the same for every row.
     pub(crate) fn is_constant(&self) -> bool {
         let mut constant = true;

@@ -1,5 +1,7 @@
 //! The optimizer: a list of rules, each by name, none of which changes the answer.
 
+use std::cell::Cell;
+
 use engraph_grammar::ast::{BinaryOp, UnaryOp};
 use engraph_storage::Catalog;
 
@@ -7,6 +9,9 @@ use crate::plan::LogicalPlan;
 use crate::plan::estimate::Statistics;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::{order, scans};
+
+/// Conditions of a plan that are moved one by one; more of them stay together where they are.
+const PUSHED_MAX: usize = 256;
 
 /// What a rule may ask.
 pub(crate) struct Facts<'f> {
@@ -70,12 +75,19 @@ fn inside(plan: LogicalPlan, apply: &dyn Fn(LogicalPlan) -> LogicalPlan) -> Logi
 /// as `n.age > 3` does where an age is a text, is tested tentatively, and stays where it was: the
 /// parts before it may rule the row out.
 fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
+    let pushed = Cell::new(0);
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative: false } => {
             let span = condition.span;
             let elements = elements(&input);
+            let parts = conjuncts(condition);
+            pushed.set(pushed.get() + parts.len());
+            if pushed.get() > PUSHED_MAX {
+                let condition = Expr { kind: ExprKind::And(parts), span };
+                return LogicalPlan::Filter { input, condition, tentative: false };
+            }
             let (sure, unsure): (Vec<Expr>, Vec<Expr>) =
-                conjuncts(condition).into_iter().partition(|part| cannot_fail(part, &elements));
+                parts.into_iter().partition(|part| cannot_fail(part, &elements));
             let mut plan = sure.into_iter().fold(*input, |plan, part| push(plan, part, false));
             for part in &unsure {
                 if passes(&plan, part) && !is_dear(part) {
@@ -231,18 +243,33 @@ fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(Expr, bool)> {
     let LogicalPlan::NodeScan { node, .. } = scan_below(input)? else { return None };
     let is_node = |expr: &Expr| matches!(&expr.kind, ExprKind::Slot(slot, _) if slot == node);
     match &condition.kind {
-        ExprKind::HasKey(inner, key) if is_node(inner) && !needs(key, &[*node]) => {
+        ExprKind::HasKey(inner, key)
+            if is_node(inner) && is_simple(key) && !needs(key, &[*node]) =>
+        {
             Some((key.as_ref().clone(), false))
         }
         ExprKind::Binary(BinaryOp::Equal, left, right) => match &left.kind {
             ExprKind::Property(inner, name)
-                if name == "key" && is_node(inner) && !needs(right, &[*node]) =>
+                if name == "key"
+                    && is_node(inner)
+                    && is_simple(right)
+                    && !needs(right, &[*node]) =>
             {
                 Some((right.as_ref().clone(), true))
             }
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// Whether a value is there already: what must be computed might fail where a condition before it
+/// would have ruled the row out.
+fn is_simple(key: &Expr) -> bool {
+    match &key.kind {
+        ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => true,
+        ExprKind::Property(of, _) => matches!(of.kind, ExprKind::Slot(..)),
+        _ => false,
     }
 }
 

@@ -125,7 +125,9 @@ impl Step {
         let sides: &'static [Side] = match self.sides {
             [Side::Out] => &[Side::In],
             [Side::In] => &[Side::Out],
-            both => both,
+            // A fact that is found from both its ends is met as from the left.
+            [Side::In, ..] => &[Side::Out, Side::In],
+            _ => &[Side::In, Side::Out],
         };
         Self { from: self.to, to: self.from, sides, against: !self.against, ..self.clone() }
     }

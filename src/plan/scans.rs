@@ -190,6 +190,8 @@ fn narrow(plan: &mut LogicalPlan, asked: &FactAsked) {
 fn narrow_step(step: &mut Step, what: &What) {
     let scope = &mut step.scope;
     match what {
+        // In a pattern without an arrow a fact may be met as that of the inverse relation.
+        What::Relation(_) if step.sides.len() > 1 => {}
         What::Relation(relation) => match &mut step.relations {
             None => step.relations = Some(relation.iter().copied().collect()),
             Some(relations) => relations.retain(|own| Some(*own) == *relation),
@@ -316,7 +318,9 @@ fn first_of(plan: LogicalPlan, path: Slot, cut: &Cut) -> LogicalPlan {
 }
 
 fn may_cut(walk: &crate::plan::Walk, path: Slot) -> bool {
-    walk.path == Some(path) && walk.search == PathSearch::All && walk.accept.is_none()
+    // Walked from its end, a product comes out otherwise in its last digits, and ties with it.
+    let against = walk.legs.iter().any(|leg| leg.step.against);
+    !against && walk.path == Some(path) && walk.search == PathSearch::All && walk.accept.is_none()
 }
 
 /// Whether an index, which knows only the present, may serve a scan.

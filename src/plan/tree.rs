@@ -95,6 +95,7 @@ impl LogicalPlan {
                 legs.chain(walk.path).collect()
             }
             Self::BindPath { path, .. } => vec![*path],
+            Self::Search { score, bound: true, .. } => vec![*score],
             Self::Search { node, score, .. } => vec![*node, *score],
             Self::Beam { step, path, score, .. } => vec![step.fact, step.to, *path, *score],
             Self::Project { items, .. } => items.iter().map(|item| item.0).collect(),

@@ -124,9 +124,9 @@ fn turns_of_chat_logs_in_their_usual_forms() {
     assert_eq!(
         json(
             &db,
-            "MATCH (s:Session)-[:CONTAINS]->(t:Turn)<-[:SAID]-(p) RETURN s.key AS s, t.key AS t, p.key AS p, t.mood AS mood ORDER BY t.at"
+            "MATCH (s:Session)-[:CONTAINS]->(t:Turn)<-[:SAID]-(p) RETURN s.key AS s, t.key AS turn, p.key AS p, t.mood AS mood ORDER BY t.at"
         ),
-        r#"[{"s":"chat","t":"chat:1","p":"user","mood":null},{"s":"chat","t":"chat:2","p":"assistant","mood":null},{"s":"other","t":"x1","p":"Ann","mood":"sad"}]"#
+        r#"[{"s":"chat","turn":"chat:1","p":"user","mood":null},{"s":"chat","turn":"chat:2","p":"assistant","mood":null},{"s":"other","turn":"x1","p":"Ann","mood":"sad"}]"#
     );
     assert_eq!(
         json(&db, "MATCH (a:Turn)-[:NEXT]->(b) RETURN a.key AS a, b.key AS b"),

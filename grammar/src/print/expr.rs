@@ -122,7 +122,6 @@ fn binary(op: BinaryOp) -> (&'static str, Strength) {
 fn sides(op: BinaryOp) -> (Strength, Strength) {
     let strength = binary(op).1;
     match strength {
-        Strength::Power => (above(strength), strength),
         // A comparison beside another one would be a chain.
         Strength::Compare => (above(strength), above(strength)),
         _ => (strength, above(strength)),

@@ -25,7 +25,8 @@ pub(crate) enum Cell {
     Duration(Duration),
     /// The instants of an interval.
     Period(Interval),
-    List(Vec<Cell>),
+    /// Shared, so that a row is cheap to copy whatever it holds.
+    List(Arc<Vec<Cell>>),
     Map(BTreeMap<String, Cell>),
     Node(NodeRef),
     Fact(Edge),
@@ -50,6 +51,10 @@ pub(crate) struct PathRef {
 pub(crate) type Row = Vec<Cell>;
 
 impl Cell {
+    pub(crate) fn list(items: Vec<Cell>) -> Self {
+        Self::List(Arc::new(items))
+    }
+
     pub(crate) fn text(text: &str) -> Self {
         Self::String(Arc::from(text))
     }
@@ -150,7 +155,7 @@ impl Cell {
                 if a.len() != b.len() {
                     return Some(false);
                 }
-                all_equal(a.iter().zip(b))
+                all_equal(a.iter().zip(b.iter()))
             }
             (Self::Map(a), Self::Map(b)) => {
                 if !a.keys().eq(b.keys()) {
@@ -185,7 +190,11 @@ impl Cell {
     pub(crate) fn bytes(&self) -> usize {
         let beside = match self {
             Self::String(text) => text.len(),
-            Self::List(items) => items.iter().map(Self::bytes).sum(),
+            // Of a list that others hold as well, each has its share; it is not looked into again.
+            Self::List(items) => match Arc::strong_count(items) {
+                1 => items.iter().map(Self::bytes).sum(),
+                holders => items.len() * size_of::<Self>() / holders,
+            },
             Self::Map(entries) => {
                 entries.iter().map(|(name, value)| name.len() + 48 + value.bytes()).sum()
             }
@@ -273,7 +282,7 @@ impl From<&graph::Value> for Cell {
             graph::Value::Float(value) => Self::Float(*value),
             graph::Value::String(value) => Self::text(value),
             graph::Value::Timestamp(value) => Self::Timestamp(*value),
-            graph::Value::List(items) => Self::List(items.iter().map(Self::from).collect()),
+            graph::Value::List(items) => Self::list(items.iter().map(Self::from).collect()),
             graph::Value::Map(entries) => Self::Map(
                 entries.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             ),
@@ -318,7 +327,7 @@ impl Cell {
             rows::Value::Duration(text) => Self::Duration(Duration::parse(text)?),
             rows::Value::Period(period) => Self::Period(*period),
             rows::Value::List(items) => {
-                Self::List(items.iter().map(Self::from_parameter).collect::<Option<_>>()?)
+                Self::list(items.iter().map(Self::from_parameter).collect::<Option<_>>()?)
             }
             rows::Value::Map(entries) => Self::Map(
                 entries

@@ -134,7 +134,7 @@ impl State {
     fn finish(self) -> Cell {
         match self.function {
             AggregateFunction::Count => Cell::Int(self.count),
-            AggregateFunction::Collect => Cell::List(self.items),
+            AggregateFunction::Collect => Cell::list(self.items),
             AggregateFunction::Min | AggregateFunction::Max => self.value,
             AggregateFunction::StDev => Cell::Float(self.spread.deviation(true)),
             AggregateFunction::StDevP => Cell::Float(self.spread.deviation(false)),

@@ -140,7 +140,7 @@ impl Beam {
             row[self.step.to] = end.map_or(Cell::Null, |NodeRef { id, .. }| {
                 Cell::Node(NodeRef { id, system: self.filter.system })
             });
-            row[self.step.fact] = Cell::List(path.facts.iter().copied().map(Cell::Fact).collect());
+            row[self.step.fact] = Cell::list(path.facts.iter().copied().map(Cell::Fact).collect());
             row[self.path] = Cell::Path(Arc::clone(&path));
             (path, parent, row)
         };

@@ -94,6 +94,15 @@ impl<'c> Context<'c> {
 
     /// The value of a parameter.
     pub(crate) fn parameter_at(&self, name: &str, span: Span) -> Result<Cell> {
+        if let Some(cell) = self.run.held_parameter(name) {
+            return Ok(cell);
+        }
+        let cell = self.converted(name, span)?;
+        self.run.hold_parameter(name, cell.clone());
+        Ok(cell)
+    }
+
+    fn converted(&self, name: &str, span: Span) -> Result<Cell> {
         let Some(value) = self.parameters.get(name) else {
             let error = Diagnostic::at(span, format!("the parameter ${name} has no value"));
             return Err(match closest(name, self.parameters.names()) {
@@ -169,7 +178,7 @@ impl<'c> Context<'c> {
         Ok(match name {
             "key" => Cell::text(&record.key),
             "label" => Cell::text(catalog.label_name(record.label)),
-            "aliases" => Cell::List(record.aliases.iter().map(|alias| Cell::text(alias)).collect()),
+            "aliases" => Cell::list(record.aliases.iter().map(|alias| Cell::text(alias)).collect()),
             name => catalog
                 .property(name)
                 .and_then(|property| record.properties.get(&property))
@@ -193,7 +202,7 @@ impl<'c> Context<'c> {
             "uncertain" => Cell::Bool(edge.uncertain),
             "sources" => {
                 let version = self.reader.version(edge.fact, edge.version)?;
-                Cell::List(version.belief.sources.iter().map(|source| Cell::text(source)).collect())
+                Cell::list(version.belief.sources.iter().map(|source| Cell::text(source)).collect())
             }
             name => {
                 let Some(property) = catalog.property(name) else { return Ok(Cell::Null) };

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 use engraph_storage::graph::Interval;
@@ -73,7 +74,7 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         ExprKind::Or(parts) => logic(parts, true, row, context),
         ExprKind::List(items) => {
             let items = items.iter().map(|item| eval(item, row, context));
-            Ok(Cell::List(items.collect::<Result<_>>()?))
+            Ok(Cell::list(items.collect::<Result<_>>()?))
         }
         ExprKind::Map(entries) => {
             let entries =
@@ -217,11 +218,11 @@ fn slice(list: &Cell, from: Option<Cell>, to: Option<Cell>, span: Span) -> Resul
     };
     let (from, to) = (place(from, 0)?, place(to, length)?);
     let place = |at: i64| usize::try_from(at).unwrap_or(0);
-    Ok(Cell::List(items.get(place(from)..place(to)).unwrap_or_default().to_vec()))
+    Ok(Cell::list(items.get(place(from)..place(to)).unwrap_or_default().to_vec()))
 }
 
 /// The items of a list; none if it is null.
-fn items(list: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Vec<Cell>>> {
+fn items(list: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Arc<Vec<Cell>>>> {
     match eval(list, row, context)? {
         Cell::Null => Ok(None),
         Cell::List(items) => {
@@ -235,20 +236,24 @@ fn items(list: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Vec<Cel
 fn comprehension(each: &Each, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let Some(items) = items(&each.list, row, context)? else { return Ok(Cell::Null) };
     let mut row = row.clone();
-    let mut made = Vec::new();
-    for item in items {
-        row[each.slot] = item;
+    let (mut made, mut bytes, mut held) = (Vec::new(), 0_usize, 0);
+    for item in items.iter() {
+        row[each.slot] = item.clone();
         if let Some(condition) = &each.condition
             && !holds(condition, &row, context)?
         {
             continue;
         }
-        made.push(match &each.item {
+        let item = match &each.item {
             Some(item) => eval(item, &row, context)?,
-            None => row[each.slot].clone(),
-        });
+            None => item.clone(),
+        };
+        bytes = bytes.saturating_add(item.bytes());
+        context.hold(&mut held, bytes)?;
+        made.push(item);
     }
-    Ok(Cell::List(made))
+    context.hold(&mut held, 0)?;
+    Ok(Cell::list(made))
 }
 
 /// Of how many items the condition is true; null where items for which it is null decide.
@@ -263,8 +268,8 @@ fn quantified(
     };
     let mut row = row.clone();
     let (mut yes, mut no, mut open) = (0, 0, 0);
-    for item in items {
-        row[each.slot] = item;
+    for item in items.iter() {
+        row[each.slot] = item.clone();
         match eval(condition, &row, context)? {
             Cell::Bool(true) => yes += 1,
             Cell::Bool(false) => no += 1,
@@ -292,8 +297,8 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let mut row = row.clone();
     row[reduce.total] = eval(&reduce.first, &row, context)?;
     let mut held = 0;
-    for item in items {
-        row[reduce.slot] = item;
+    for item in items.iter() {
+        row[reduce.slot] = item.clone();
         let total = eval(&reduce.next, &row, context)?;
         if total.depth() > DEPTH_MAX {
             let message = format!("lists and maps nest deeper than the limit of {DEPTH_MAX}");
@@ -372,6 +377,7 @@ fn binary(
     context: &Context<'_>,
 ) -> Result<Cell> {
     if let (BinaryOp::In, Cell::List(items)) = (op, right) {
+        context.work(items.len() / 16)?;
         return Ok(contained(left, items));
     }
     if *left == Cell::Null || *right == Cell::Null {
@@ -478,7 +484,7 @@ fn ordered(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Option
     match (left, right) {
         (Cell::Null, _) | (_, Cell::Null) => Ok(None),
         (Cell::List(a), Cell::List(b)) => {
-            for (a, b) in a.iter().zip(b) {
+            for (a, b) in a.iter().zip(b.iter()) {
                 match ordered(op, a, b, span)? {
                     Some(Ordering::Equal) => {}
                     decided => return Ok(decided),
@@ -500,13 +506,13 @@ fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cel
             Ok(Cell::text(&format!("{a}{b}")))
         }
         (BinaryOp::Add | BinaryOp::Concat, Cell::List(a), Cell::List(b)) => {
-            Ok(Cell::List([&a[..], b].concat()))
+            Ok(Cell::list([&a[..], b].concat()))
         }
         (BinaryOp::Add, Cell::List(a), item) => {
-            Ok(Cell::List([&a[..], std::slice::from_ref(item)].concat()))
+            Ok(Cell::list([&a[..], std::slice::from_ref(item)].concat()))
         }
         (BinaryOp::Add, item, Cell::List(b)) => {
-            Ok(Cell::List([std::slice::from_ref(item), &b[..]].concat()))
+            Ok(Cell::list([std::slice::from_ref(item), &b[..]].concat()))
         }
         (BinaryOp::Concat, ..) => Err(mismatch_two(op, left, right, span)),
         (_, Cell::Timestamp(_) | Cell::Duration(_), _) | (_, _, Cell::Duration(_)) => {

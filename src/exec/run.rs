@@ -12,7 +12,7 @@ use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
 use engraph_storage::{Counts, Meter, StorageError};
 use regex::Regex;
 
-use crate::cell::NodeRef;
+use crate::cell::{Cell, NodeRef};
 use crate::error::{Error, Result};
 use crate::exec::context::{Limits, narrow};
 
@@ -74,6 +74,8 @@ pub(crate) struct Run {
     model_time: Counter<Duration>,
     nodes: RefCell<HashMap<NodeId, (SystemScope, Arc<NodeRecord>)>>,
     expressions: RefCell<HashMap<String, Regex>>,
+    /// Parameters as values of the query.
+    parameters: RefCell<HashMap<String, Cell>>,
     /// What each operator has cost, by its place in the plan; none if nobody asks.
     costs: Option<RefCell<Vec<Cost>>>,
 }
@@ -93,6 +95,7 @@ impl Run {
             model_time: Counter::new(Duration::ZERO),
             nodes: RefCell::default(),
             expressions: RefCell::default(),
+            parameters: RefCell::default(),
             costs: None,
         }
     }
@@ -192,6 +195,14 @@ impl Run {
         self.model_texts.set(self.model_texts.get() + texts as u64);
         self.model_time.set(self.model_time.get() + begun.elapsed());
         answer
+    }
+
+    pub(super) fn held_parameter(&self, name: &str) -> Option<Cell> {
+        self.parameters.borrow().get(name).cloned()
+    }
+
+    pub(super) fn hold_parameter(&self, name: &str, cell: Cell) {
+        self.parameters.borrow_mut().insert(name.to_owned(), cell);
     }
 
     pub(super) fn held_node(&self, node: NodeRef) -> Option<Arc<NodeRecord>> {

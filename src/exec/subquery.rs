@@ -31,7 +31,7 @@ pub(crate) fn answer(subquery: &Subquery, row: &Row, context: &Context<'_>) -> R
                 );
                 context.rows(items.len())?;
             }
-            Ok(Cell::List(items))
+            Ok(Cell::list(items))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Each input row with each item of a list.
 
+use std::sync::Arc;
+
 use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
@@ -11,18 +13,15 @@ pub(crate) struct Unwind {
     list: Expr,
     item: Slot,
     row: Row,
-    items: std::vec::IntoIter<Cell>,
+    items: Arc<Vec<Cell>>,
+    /// The item that comes next.
+    at: usize,
 }
 
 impl Unwind {
     pub(crate) fn new(input: Box<dyn Operator>, list: Expr, item: Slot) -> Self {
-        Self {
-            input: Taken::new(input),
-            list,
-            item,
-            row: Row::new(),
-            items: Vec::new().into_iter(),
-        }
+        let (row, items) = (Row::new(), Arc::new(Vec::new()));
+        Self { input: Taken::new(input), list, item, row, items, at: 0 }
     }
 }
 
@@ -30,9 +29,10 @@ impl Operator for Unwind {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         let mut chunk = Vec::new();
         while chunk.len() < want.clamp(1, CHUNK_ROWS) {
-            if let Some(item) = self.items.next() {
+            if let Some(item) = self.items.get(self.at) {
+                self.at += 1;
                 let mut row = self.row.clone();
-                row[self.item] = item;
+                row[self.item] = item.clone();
                 chunk.push(row);
                 continue;
             }
@@ -40,11 +40,11 @@ impl Operator for Unwind {
             // As in GQL and Cypher: null has no items, and what is no list is one item.
             let items = match eval::eval(&self.list, &row, context)? {
                 Cell::List(items) => items,
-                Cell::Null => Vec::new(),
-                other => vec![other],
+                Cell::Null => Arc::new(Vec::new()),
+                other => Arc::new(vec![other]),
             };
             context.work(items.len())?;
-            (self.row, self.items) = (row, items.into_iter());
+            (self.row, self.items, self.at) = (row, items, 0);
         }
         Ok((!chunk.is_empty()).then_some(chunk))
     }

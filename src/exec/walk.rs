@@ -613,7 +613,7 @@ fn facts_cell(step: &Step, edges: &[Edge]) -> Cell {
         return Cell::Null;
     }
     let facts = edges.iter().copied().map(Cell::Fact);
-    Cell::List(if step.against { facts.rev().collect() } else { facts.collect() })
+    Cell::list(if step.against { facts.rev().collect() } else { facts.collect() })
 }
 
 impl Operator for WalkPaths {

@@ -128,7 +128,7 @@ fn sources(call: &Call<'_>) -> Result<Cell> {
             }
         }
     }
-    Ok(Cell::List(sources))
+    Ok(Cell::list(sources))
 }
 
 /// The facts of a path, of a list of facts, or a fact alone.
@@ -164,11 +164,11 @@ fn fact<'a>(call: &'a Call<'_>) -> Result<&'a Edge> {
 }
 
 fn facts(call: &Call<'_>) -> Result<Cell> {
-    Ok(Cell::List(path(call)?.facts.iter().copied().map(Cell::Fact).collect()))
+    Ok(Cell::list(path(call)?.facts.iter().copied().map(Cell::Fact).collect()))
 }
 
 fn nodes(call: &Call<'_>) -> Result<Cell> {
-    Ok(Cell::List(path(call)?.nodes.iter().copied().map(Cell::Node).collect()))
+    Ok(Cell::list(path(call)?.nodes.iter().copied().map(Cell::Node).collect()))
 }
 
 fn length(call: &Call<'_>) -> Result<Cell> {
@@ -193,7 +193,7 @@ fn number(call: &Call<'_>) -> Result<u64> {
 }
 
 fn keys(call: &Call<'_>) -> Result<Cell> {
-    Ok(Cell::List(properties(call)?.keys().map(|name| Cell::text(name)).collect()))
+    Ok(Cell::list(properties(call)?.keys().map(|name| Cell::text(name)).collect()))
 }
 
 fn properties(call: &Call<'_>) -> Result<BTreeMap<String, Cell>> {
@@ -225,7 +225,7 @@ fn label(call: &Call<'_>) -> Result<Cell> {
 }
 
 fn labels(call: &Call<'_>) -> Result<Cell> {
-    Ok(Cell::List(vec![label(call)?]))
+    Ok(Cell::list(vec![label(call)?]))
 }
 
 fn relation(call: &Call<'_>) -> Result<Cell> {

@@ -81,7 +81,7 @@ pub(super) const TABLE: &[Function] = &[
         sort,
     ),
     Function::new("tail", (1, 1), "tail(list): all but the first item", |call| {
-        Ok(Cell::List(call.list(0)?.get(1..).unwrap_or_default().to_vec()))
+        Ok(Cell::list(call.list(0)?.get(1..).unwrap_or_default().to_vec()))
     }),
 ];
 
@@ -114,7 +114,7 @@ fn present<'a>(call: &'a Call<'_>) -> Result<impl Iterator<Item = &'a Cell>> {
 fn distinct(call: &Call<'_>) -> Result<Cell> {
     let mut seen = BTreeSet::new();
     let first = |item: &&Cell| seen.insert(Key(vec![(*item).clone()]));
-    Ok(Cell::List(items(call)?.iter().filter(first).cloned().collect()))
+    Ok(Cell::list(items(call)?.iter().filter(first).cloned().collect()))
 }
 
 fn flatten(call: &Call<'_>) -> Result<Cell> {
@@ -128,7 +128,7 @@ fn flatten(call: &Call<'_>) -> Result<Cell> {
             item => flat.push(item.clone()),
         }
     }
-    Ok(Cell::List(flat))
+    Ok(Cell::list(flat))
 }
 
 fn index_of(call: &Call<'_>) -> Result<Cell> {
@@ -139,7 +139,7 @@ fn index_of(call: &Call<'_>) -> Result<Cell> {
 fn reverse(call: &Call<'_>) -> Result<Cell> {
     match call.argument(0) {
         Cell::String(text) => Ok(Cell::text(&text.chars().rev().collect::<String>())),
-        Cell::List(_) => Ok(Cell::List(items(call)?.iter().rev().cloned().collect())),
+        Cell::List(_) => Ok(Cell::list(items(call)?.iter().rev().cloned().collect())),
         _ => Err(call.takes("a list or a string", 0)),
     }
 }
@@ -147,7 +147,7 @@ fn reverse(call: &Call<'_>) -> Result<Cell> {
 fn sort(call: &Call<'_>) -> Result<Cell> {
     let mut sorted = items(call)?.to_vec();
     sorted.sort_by(Cell::order);
-    Ok(Cell::List(sorted))
+    Ok(Cell::list(sorted))
 }
 
 fn range(call: &Call<'_>) -> Result<Cell> {
@@ -164,7 +164,7 @@ fn range(call: &Call<'_>) -> Result<Cell> {
     let length = usize::try_from(length).unwrap_or(0);
     call.context.work(length)?;
     let numbers = std::iter::successors(Some(from), |at| at.checked_add(step)).take(length);
-    Ok(Cell::List(numbers.map(Cell::Int).collect()))
+    Ok(Cell::list(numbers.map(Cell::Int).collect()))
 }
 
 /// How many numbers lie from one to another, both counted; 0 if the step leads away.

@@ -113,7 +113,7 @@ fn cut(text: &str, from: usize, length: Option<usize>) -> &str {
 fn split(call: &Call<'_>) -> Result<Cell> {
     let parts = parts(call.text(0)?, call.text(1)?);
     call.context.work(parts.len())?;
-    Ok(Cell::List(parts.into_iter().map(Cell::text).collect()))
+    Ok(Cell::list(parts.into_iter().map(Cell::text).collect()))
 }
 
 /// What stands between the separators; each letter if the separator is empty.

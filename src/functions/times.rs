@@ -198,5 +198,5 @@ fn find_times(call: &Call<'_>) -> Result<Cell> {
         ];
         Cell::Map(entries.map(|(name, cell)| (name.to_owned(), cell)).into())
     });
-    Ok(Cell::List(found.collect()))
+    Ok(Cell::list(found.collect()))
 }

@@ -70,14 +70,18 @@ impl<'s> Cursor<'s> {
         (query, warnings): (Arc<BoundQuery>, Vec<Diagnostic>),
         parameters: Params,
         interrupt: Interrupt,
-        text: Arc<str>,
+        (text, profiled): (Arc<str>, bool),
     ) -> Result<Self> {
         let End::Return(named) = &query.end else {
             return Err(Diagnostic::new("the query returns no rows").bind());
         };
         let (columns, slots) = named.iter().cloned().unzip();
         let run = Run::new(&database.limits(), interrupt);
-        let operator = with_stack(text.len(), || exec::start(&query));
+        let run = match profiled {
+            true => run.profiled(exec::operators(&query.plan)),
+            false => run,
+        };
+        let operator = with_stack(text.len(), || exec::start(&query, profiled));
         let warnings = warnings.into_iter().map(|warning| warning.with_text(&text)).collect();
         let cursor = Self {
             database,
@@ -130,11 +134,6 @@ impl<'s> Cursor<'s> {
             }
         }
         Ok(Rows { columns: self.columns, rows, warnings: self.warnings })
-    }
-
-    pub(crate) fn profiled(mut self) -> Self {
-        self.run = self.run.profiled(exec::operators(&self.query.plan));
-        self
     }
 
     pub(crate) fn run(&self) -> &Run {

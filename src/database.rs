@@ -16,7 +16,7 @@ use crate::exec::run::{Interrupt, Run};
 use crate::models::Models;
 use crate::neural::Embedder;
 use crate::plan::estimate::Statistics;
-use crate::plan::{BoundQuery, optimize, order};
+use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
 use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
@@ -366,7 +366,7 @@ impl Engraph {
 
     fn optimized(&self, query: BoundQuery, reader: Reader<'_>) -> Result<BoundQuery> {
         if self.options.unoptimized {
-            return Ok(BoundQuery { plan: order::as_written(query.plan), ..query });
+            return Ok(BoundQuery { plan: optimize::as_written(query.plan), ..query });
         }
         let statistics = self.statistics(reader)?;
         let facts = optimize::Facts { catalog: reader.catalog(), statistics: &statistics };
@@ -502,8 +502,7 @@ pub(crate) fn is_read(statement: &Statement) -> bool {
 
 /// Whether a query only reads.
 pub(crate) fn reads(query: &ast::Query) -> bool {
-    query.unions.is_empty() && matches!(query.pipeline.end, None | Some(QueryEnd::Return(_)))
-        || !query.unions.is_empty()
+    !query.unions.is_empty() || matches!(query.pipeline.end, None | Some(QueryEnd::Return(_)))
 }
 
 /// Whether a script only reads, so that it can run beside a writer.

@@ -140,7 +140,7 @@ impl<'d> Session<'d> {
             .bound(script, statement, query, (source.reader(), &params))
             .map_err(|error| error.with_text(&text))?;
         let interrupt = self.interrupt.clone();
-        Cursor::new(self.database, source, bound, params, interrupt, text)
+        Cursor::new(self.database, source, bound, params, interrupt, (text, false))
     }
 
     /// The plan of a query: the one that is kept, or a new one.
@@ -185,15 +185,14 @@ impl<'d> Session<'d> {
             false => None,
             true => {
                 let (text, interrupt) = (Arc::clone(&script.text), self.interrupt.clone());
-                let cursor = Cursor::new(
+                let mut cursor = Cursor::new(
                     self.database,
                     self.source(),
                     bound,
                     params.clone(),
                     interrupt,
-                    text,
+                    (text, true),
                 )?;
-                let mut cursor = cursor.profiled();
                 cursor.by_ref().try_for_each(|row| row.map(drop))?;
                 Some(cursor.run().costs())
             }

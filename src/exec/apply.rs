@@ -3,7 +3,7 @@
 use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
-use crate::exec::lower::lower_at;
+use crate::exec::lower::lower;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::LogicalPlan;
 use crate::plan::expr::Slot;
@@ -11,8 +11,8 @@ use crate::plan::expr::Slot;
 pub(crate) struct Apply {
     input: Taken,
     inner: LogicalPlan,
-    /// Where the inner plan stands in the whole one.
-    place: usize,
+    /// Where the inner plan stands in the whole one, if that is profiled.
+    place: Option<usize>,
     optional: Option<Vec<Slot>>,
     running: Option<Running>,
 }
@@ -28,7 +28,7 @@ impl Apply {
     pub(crate) fn new(
         input: Box<dyn Operator>,
         inner: LogicalPlan,
-        place: usize,
+        place: Option<usize>,
         optional: Option<Vec<Slot>>,
     ) -> Self {
         Self { input: Taken::new(input), inner, place, optional, running: None }
@@ -52,7 +52,7 @@ impl Operator for Apply {
         while chunk.len() < want {
             let Some(running) = &mut self.running else {
                 let Some(row) = self.input.next(context)? else { break };
-                let operator = lower_at(&self.inner, &row, self.place);
+                let operator = lower(&self.inner, &row, self.place);
                 self.running = Some(Running { row, operator, gave: false });
                 continue;
             };

@@ -22,47 +22,61 @@ use crate::exec::sort::Sort;
 use crate::exec::union::Union;
 use crate::exec::unwind::Unwind;
 use crate::exec::walk::WalkPaths;
-use crate::plan::LogicalPlan;
+use crate::plan::expr::Slot;
+use crate::plan::{LogicalPlan, order};
 
 /// The number of operators of a plan, those of inner plans included.
 pub(crate) fn operators(plan: &LogicalPlan) -> usize {
     1 + plan.inputs().into_iter().map(operators).sum::<usize>()
 }
 
-/// The operators of a plan that begins with a row. An operator's place is its number in the plan
-/// read from the top, inputs first.
-pub(crate) fn lower(plan: &LogicalPlan, row: &Row) -> Box<dyn Operator> {
-    lower_at(plan, row, 0)
+/// The operators of a plan that begins with a row. With a place, each keeps account of what it
+/// costs: an operator's place is its number in the plan read from the top, inputs first.
+pub(super) fn lower(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Operator> {
+    let inner = operator(plan, row, place);
+    match place {
+        Some(place) => Box::new(Metered { inner, place }),
+        None => inner,
+    }
 }
 
-/// The same for a part of a plan that stands at a place.
-pub(super) fn lower_at(plan: &LogicalPlan, row: &Row, place: usize) -> Box<dyn Operator> {
-    let below = |input: &LogicalPlan| lower_at(input, row, place + 1);
-    let inner: Box<dyn Operator> = match plan.clone() {
+fn operator(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Operator> {
+    let below = |input: &LogicalPlan| lower(input, row, place.map(|place| place + 1));
+    match plan {
         LogicalPlan::Once => Box::new(Once { row: Some(row.clone()) }),
-        // `order` leaves none behind; without it the pattern is walked as it is written.
-        LogicalPlan::Match { .. } => {
-            return lower_at(&crate::plan::order::as_written(plan.clone()), row, place);
-        }
+        // `order` leaves none behind in a plan that is run.
+        LogicalPlan::Match { .. } => operator(&order::as_written(plan.clone()), row, place),
         LogicalPlan::NodeScan { input, node, labels, system } => {
-            Box::new(NodeScan::new(below(&input), node, labels, system))
+            Box::new(NodeScan::new(below(input), *node, labels.clone(), system.clone()))
         }
-        LogicalPlan::NodeLookup { input, node, labels, key, system } => {
-            Box::new(NodeLookup { input: below(&input), node, labels, key, system })
-        }
+        LogicalPlan::NodeLookup { input, node, labels, key, system } => Box::new(NodeLookup {
+            input: below(input),
+            node: *node,
+            labels: labels.clone(),
+            key: key.clone(),
+            system: system.clone(),
+        }),
         LogicalPlan::IndexScan { input, node, label, lookup } => {
-            Box::new(IndexScan::new(below(&input), node, label, lookup))
+            Box::new(IndexScan::new(below(input), *node, *label, lookup.clone()))
         }
         LogicalPlan::Expand { input, step, closes, distinct_from } => {
-            Box::new(Expand::new(below(&input), *step, closes, distinct_from))
+            let step = step.as_ref().clone();
+            Box::new(Expand::new(below(input), step, *closes, distinct_from.clone()))
         }
-        LogicalPlan::Walk { input, walk } => Box::new(WalkPaths::new(below(&input), *walk)),
-        LogicalPlan::BindPath { input, path, start, facts } => {
-            Box::new(BindPath { input: below(&input), path, start, facts })
+        LogicalPlan::Walk { input, walk } => {
+            Box::new(WalkPaths::new(below(input), walk.as_ref().clone()))
         }
-        LogicalPlan::Filter { input, condition, tentative } => {
-            Box::new(Filter { input: below(&input), condition, tentative })
-        }
+        LogicalPlan::BindPath { input, path, start, facts } => Box::new(BindPath {
+            input: below(input),
+            path: *path,
+            start: *start,
+            facts: facts.clone(),
+        }),
+        LogicalPlan::Filter { input, condition, tentative } => Box::new(Filter {
+            input: below(input),
+            condition: condition.clone(),
+            tentative: *tentative,
+        }),
         LogicalPlan::Search {
             input,
             node,
@@ -74,60 +88,77 @@ pub(super) fn lower_at(plan: &LogicalPlan, row: &Row, place: usize) -> Box<dyn O
             condition,
             system,
         } => Box::new(Search {
-            input: Some(below(&input)),
+            input: Some(below(input)),
             ready: super::Ready::default(),
-            node,
-            score,
-            bound,
-            labels,
-            query: *query,
-            top,
-            condition: condition.map(|condition| *condition),
-            system,
+            node: *node,
+            score: *score,
+            bound: *bound,
+            labels: labels.clone(),
+            query: query.as_ref().clone(),
+            top: top.clone(),
+            condition: condition.as_deref().cloned(),
+            system: system.clone(),
             held: 0,
         }),
         LogicalPlan::Beam { input, step, path, score, search } => {
-            Box::new(Beam::new(below(&input), *step, path, score, *search))
+            let (step, search) = (step.as_ref().clone(), search.as_ref().clone());
+            Box::new(Beam::new(below(input), step, *path, *score, search))
         }
-        LogicalPlan::Project { input, items } => Box::new(Project { input: below(&input), items }),
+        LogicalPlan::Project { input, items } => {
+            Box::new(Project { input: below(input), items: items.clone() })
+        }
         LogicalPlan::Unwind { input, list, item } => {
-            Box::new(Unwind::new(below(&input), list, item))
+            Box::new(Unwind::new(below(input), list.clone(), *item))
         }
         LogicalPlan::Apply { input, inner, optional } => {
-            let inner_place = place + 1 + operators(&input);
-            Box::new(Apply::new(below(&input), *inner, inner_place, optional))
+            let at = place.map(|place| place + 1 + operators(input));
+            Box::new(Apply::new(below(input), inner.as_ref().clone(), at, optional.clone()))
         }
         LogicalPlan::Union { inputs, slots } => {
-            let mut at = place + 1;
-            let mut lowered = Vec::new();
-            for (input, from) in inputs {
-                lowered.push((lower_at(&input, row, at), from));
-                at += operators(&input);
-            }
-            Box::new(Union { inputs: lowered, slots, at: 0 })
+            Box::new(Union { inputs: union(inputs, row, place), slots: slots.clone(), at: 0 })
         }
-        LogicalPlan::Call { input, procedure, arguments, scope, slots } => {
-            Box::new(Call::new(below(&input), procedure, arguments, *scope, slots))
-        }
+        LogicalPlan::Call { input, procedure, arguments, scope, slots } => Box::new(Call::new(
+            below(input),
+            *procedure,
+            arguments.clone(),
+            scope.as_ref().clone(),
+            slots.clone(),
+        )),
         LogicalPlan::Aggregate { input, keys, aggregates } => Box::new(Aggregate {
-            input: Some(below(&input)),
+            input: Some(below(input)),
             ready: super::Ready::default(),
-            keys,
-            aggregates,
+            keys: keys.clone(),
+            aggregates: aggregates.clone(),
             row: row.clone(),
             held: 0,
         }),
-        LogicalPlan::Distinct { input, slots } => {
-            Box::new(Distinct { input: below(&input), slots, seen: Default::default(), held: 0 })
-        }
-        LogicalPlan::Sort { input, keys, first } => Box::new(Sort {
-            input: Some(below(&input)),
-            ready: super::Ready::default(),
-            keys,
-            first,
+        LogicalPlan::Distinct { input, slots } => Box::new(Distinct {
+            input: below(input),
+            slots: slots.clone(),
+            seen: Default::default(),
             held: 0,
         }),
-        LogicalPlan::Slice { input, cut } => Box::new(Slice::new(below(&input), cut)),
-    };
-    Box::new(Metered { inner, place })
+        LogicalPlan::Sort { input, keys, first } => Box::new(Sort {
+            input: Some(below(input)),
+            ready: super::Ready::default(),
+            keys: keys.clone(),
+            first: first.clone(),
+            held: 0,
+        }),
+        LogicalPlan::Slice { input, cut } => Box::new(Slice::new(below(input), cut.clone())),
+    }
+}
+
+fn union(
+    inputs: &[(LogicalPlan, Vec<Slot>)],
+    row: &Row,
+    place: Option<usize>,
+) -> Vec<(Box<dyn Operator>, Vec<Slot>)> {
+    let mut at = place.map(|place| place + 1);
+    let mut lowered = Vec::new();
+    for (input, from) in inputs {
+        lowered.push((lower(input, row, at), from.clone()));
+        at = at.map(|at| at + operators(input));
+    }
+    lowered
 }

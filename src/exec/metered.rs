@@ -14,9 +14,6 @@ pub(crate) struct Metered {
 
 impl Operator for Metered {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
-        if !context.run.is_profiled() {
-            return self.inner.next(context, want);
-        }
         let (before, begun) = (context.run.cost(), Instant::now());
         let next = self.inner.next(context, want);
         let rows = next.as_ref().ok().and_then(Option::as_ref).map_or(0, Vec::len);

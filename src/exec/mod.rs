@@ -41,7 +41,8 @@ use crate::exec::context::Context;
 use crate::plan::expr::Expr;
 use crate::plan::{BoundQuery, LogicalPlan};
 
-pub(crate) use lower::{lower, operators};
+use lower::lower;
+pub(crate) use lower::operators;
 
 /// Rows that travel together, so that a model sees many inputs at once. Never empty.
 pub(crate) type Chunk = Vec<Row>;
@@ -56,9 +57,10 @@ pub(crate) trait Operator {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>>;
 }
 
-/// The operators of a query, which begin with a row in which nothing is bound.
-pub(crate) fn start(query: &BoundQuery) -> Box<dyn Operator> {
-    lower(&query.plan, &vec![Cell::Null; query.names.len()])
+/// The operators of a query, which begin with a row in which nothing is bound. `profiled` ones keep
+/// account of what they cost.
+pub(crate) fn start(query: &BoundQuery, profiled: bool) -> Box<dyn Operator> {
+    lower(&query.plan, &vec![Cell::Null; query.names.len()], profiled.then_some(0))
 }
 
 /// Calls `visit` on every row of a query.
@@ -67,7 +69,7 @@ pub(crate) fn run(
     context: &Context<'_>,
     visit: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
-    let mut operator = start(query);
+    let mut operator = start(query, false);
     while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
         for row in chunk {
             visit(row)?;

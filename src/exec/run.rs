@@ -109,10 +109,6 @@ impl Run {
         &self.meter
     }
 
-    pub(crate) fn is_profiled(&self) -> bool {
-        self.costs.is_some()
-    }
-
     /// What each operator has cost.
     pub(crate) fn costs(&self) -> Vec<Cost> {
         self.costs.as_ref().map_or(Vec::new(), |costs| costs.borrow().clone())

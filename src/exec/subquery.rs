@@ -1,18 +1,16 @@
-//! A plan within an expression: run for one row, as far as its answer needs.
+//! A plan within an expression: run for one row, as far as its answer needs. What it costs is part
+//! of the operator around it.
 
 use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
-use crate::exec::lower::lower_at;
+use crate::exec::lower::lower;
 use crate::exec::{CHUNK_ROWS, Operator};
 use crate::plan::expr::{Answer, Subquery};
 
-/// The place of its operators in a profile: none, for it is part of the operator around it.
-const NOWHERE: usize = usize::MAX / 2;
-
 /// The value of a plan within an expression.
 pub(crate) fn answer(subquery: &Subquery, row: &Row, context: &Context<'_>) -> Result<Cell> {
-    let mut operator: Box<dyn Operator> = lower_at(&subquery.plan, row, NOWHERE);
+    let mut operator: Box<dyn Operator> = lower(&subquery.plan, row, None);
     context.work(1)?;
     match subquery.answer {
         Answer::Exists => Ok(Cell::Bool(operator.next(context, 1)?.is_some())),

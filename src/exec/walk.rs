@@ -228,7 +228,7 @@ impl WalkPaths {
         let edges = edges_of(searching.visits[at].node, step, &searching.filters[leg], context)?;
         let mut row = match (&step.each, &self.walk.search) {
             (None, PathSearch::All | PathSearch::Shortest(_) | PathSearch::Groups(_)) => None,
-            _ => Some(self.bound(searching, at, leg, context)?),
+            _ => Some(self.bound(searching, at, leg)),
         };
         let mut pushed = Vec::new();
         for (edge, far) in edges {
@@ -368,7 +368,7 @@ impl WalkPaths {
             return Ok(true);
         }
         let node = searching.visits[at].node;
-        let mut row = self.bound(searching, at, leg, context)?;
+        let mut row = self.bound(searching, at, leg);
         if this.closes {
             if !matches!(row[this.step.to], Cell::Node(other) if other.id == node) {
                 return Ok(false);
@@ -384,13 +384,7 @@ impl WalkPaths {
     }
 
     /// The row with the steps up to one bound: those before it whole, this one's facts so far.
-    fn bound(
-        &self,
-        searching: &Searching,
-        at: usize,
-        until: usize,
-        _: &Context<'_>,
-    ) -> Result<Row> {
+    fn bound(&self, searching: &Searching, at: usize, until: usize) -> Row {
         let mut facts: Vec<Vec<Edge>> = vec![Vec::new(); until + 1];
         let mut next = Some(at);
         while let Some(visit) = next.map(|at| &searching.visits[at]) {
@@ -413,7 +407,7 @@ impl WalkPaths {
             }
             row[step.fact] = facts_cell(step, edges);
         }
-        Ok(row)
+        row
     }
 
     /// Adds the row of a path that the pattern fits, if it is one of those that are wanted.
@@ -443,7 +437,7 @@ impl WalkPaths {
             found.longest = found.longest.max(length);
             found.paths += 1;
         }
-        let row = self.row(searching, at, context)?;
+        let row = self.row(searching, at);
         if let Some(accept) = &self.walk.accept
             && !eval::holds(accept, &row, context)?
         {
@@ -455,9 +449,9 @@ impl WalkPaths {
         Ok(())
     }
 
-    fn row(&self, searching: &Searching, at: usize, context: &Context<'_>) -> Result<Row> {
+    fn row(&self, searching: &Searching, at: usize) -> Row {
         let last = self.walk.legs.len() - 1;
-        let mut row = self.bound(searching, at, last, context)?;
+        let mut row = self.bound(searching, at, last);
         let step = &self.walk.legs[last].step;
         if !self.walk.legs[last].closes {
             let (id, system) = (searching.visits[at].node, searching.filters[last].system);
@@ -466,7 +460,7 @@ impl WalkPaths {
         if let Some(path) = self.walk.path {
             row[path] = Cell::Path(Arc::new(self.path(searching, at)));
         }
-        Ok(row)
+        row
     }
 
     /// The path from its first node as it is written.

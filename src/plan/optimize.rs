@@ -47,17 +47,22 @@ static RULES: &[Rule] = &[
 /// The plan after all rules, and the names of those that changed it.
 pub(crate) fn optimize(plan: LogicalPlan, facts: &Facts<'_>) -> (LogicalPlan, Vec<&'static str>) {
     let mut applied = Vec::new();
-    let written = order::as_written(plan.clone());
+    // Every pattern is ordered: the first rule has changed something if it is not as written.
+    let mut before = as_written(plan.clone());
     let mut plan = plan;
     for rule in RULES {
-        let before = plan.clone();
         plan = inside(plan, &|plan| (rule.apply)(plan, facts));
-        // Every pattern is ordered; the rule has changed something if it is not as written.
-        if plan != before && plan != written {
+        if plan != before {
             applied.push(rule.name);
+            before = plan.clone();
         }
     }
     (plan, applied)
+}
+
+/// The plan with every pattern as it is written, and no rule applied.
+pub(crate) fn as_written(plan: LogicalPlan) -> LogicalPlan {
+    inside(plan, &order::as_written)
 }
 
 /// Applies a rule to a plan and to every plan within its expressions.

@@ -5,6 +5,7 @@
 
 use crate::plan::estimate::Statistics;
 use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::optimize::conjuncts;
 use crate::plan::pattern::{Link, Pattern, PatternNode, PatternWalk};
 use crate::plan::scope::SystemTime;
 use crate::plan::{Leg, LogicalPlan, Mode, PathSearch, Step, Walk};
@@ -288,22 +289,13 @@ impl<'s> Builder<'s> {
         statistics: &Statistics,
     ) -> f64 {
         let nodes = statistics.nodes(&node.labels);
-        let mut parts = Vec::new();
-        condition.iter().for_each(|condition| conjuncts(condition, &mut parts));
+        let parts = condition.clone().map_or(Vec::new(), conjuncts);
         parts.iter().fold(nodes, |nodes, part| match asked(part, node.slot) {
             Some(Asked::Key(_)) => nodes.min(ONE_BY_KEY),
             Some(Asked::Value(_)) => nodes * 0.1,
             Some(Asked::Range(_)) => nodes * 0.3,
             None => nodes,
         })
-    }
-}
-
-/// The parts of a condition all of which must hold.
-pub(crate) fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
-    match &condition.kind {
-        ExprKind::And(inner) => inner.iter().for_each(|part| conjuncts(part, parts)),
-        _ => parts.push(condition),
     }
 }
 

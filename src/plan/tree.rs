@@ -236,7 +236,8 @@ impl LogicalPlan {
         self.exprs_mut(&mut |expr| expr.subqueries(visit));
     }
 
-    /// Calls `visit` on the expressions of this operator that may hold a plan.
+    /// Calls `visit` on every expression of this operator, times and numbers left out: no plan stands
+    /// in those.
     fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match self {
             Self::Filter { condition, .. } => visit(condition),
@@ -247,10 +248,23 @@ impl LogicalPlan {
                 aggregates.iter_mut().filter_map(|one| one.argument.as_mut()).for_each(visit);
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expr)),
-            Self::Search { condition, .. } => condition.iter_mut().for_each(|part| visit(part)),
+            Self::Search { query, condition, .. } => {
+                visit(query);
+                condition.iter_mut().for_each(|part| visit(part));
+            }
+            Self::Beam { search, .. } => {
+                visit(&mut search.order);
+                search.condition.iter_mut().for_each(visit);
+            }
+            Self::Call { arguments, .. } => arguments.iter_mut().for_each(visit),
+            Self::NodeLookup { key, .. } => visit(key),
+            Self::Expand { step, .. } => step.each.iter_mut().for_each(visit),
             Self::Match { pattern, .. } => pattern.conditions.iter_mut().for_each(visit),
             Self::Walk { walk, .. } => {
-                walk.legs.iter_mut().filter_map(|leg| leg.condition.as_mut()).for_each(visit);
+                for leg in &mut walk.legs {
+                    leg.step.each.iter_mut().chain(&mut leg.condition).for_each(&mut *visit);
+                }
+                walk.accept.iter_mut().for_each(visit);
             }
             _ => {}
         }

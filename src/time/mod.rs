@@ -14,11 +14,10 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-#[expect(unused_imports, reason = "called by the functions of MemQL")]
 pub(crate) use self::{
     duration::Duration,
     field::{FIELDS, field, truncate},
-    period::{Allen, PeriodPredicate, contains_instant},
+    period::{Allen, PeriodPredicate},
     phrase::{find, when},
 };
 

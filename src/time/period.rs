@@ -4,11 +4,9 @@
 //! instants, so they compare as -∞ and +∞, and two open ends are equal. Nothing here reads the
 //! clock or knows which facts a period comes from.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "called by the functions of MemQL"))]
-
 use std::cmp::Ordering;
 
-use engraph_storage::graph::{Interval, Time};
+use engraph_storage::graph::Interval;
 
 /// The 13 relations of two intervals, of which exactly one holds (J. F. Allen, "Maintaining
 /// knowledge about temporal intervals", CACM 26, 1983). With the intervals `a` and `b`:
@@ -40,23 +38,6 @@ pub(crate) enum Allen {
 }
 
 impl Allen {
-    /// Every relation; the inverse of each stands as far from the end as it from the beginning.
-    pub(crate) const ALL: [Self; 13] = [
-        Self::Before,
-        Self::Meets,
-        Self::Overlaps,
-        Self::Starts,
-        Self::During,
-        Self::Finishes,
-        Self::Equals,
-        Self::FinishedBy,
-        Self::Contains,
-        Self::StartedBy,
-        Self::OverlappedBy,
-        Self::MetBy,
-        Self::After,
-    ];
-
     /// The relation of the first period to the second.
     pub(crate) fn of(a: Interval, b: Interval) -> Self {
         if a.to <= b.from {
@@ -78,25 +59,6 @@ impl Allen {
         }
     }
 
-    /// The relation of the second period to the first.
-    pub(crate) fn inverse(self) -> Self {
-        match self {
-            Self::Before => Self::After,
-            Self::Meets => Self::MetBy,
-            Self::Overlaps => Self::OverlappedBy,
-            Self::Starts => Self::StartedBy,
-            Self::During => Self::Contains,
-            Self::Finishes => Self::FinishedBy,
-            Self::Equals => Self::Equals,
-            Self::FinishedBy => Self::Finishes,
-            Self::Contains => Self::During,
-            Self::StartedBy => Self::Starts,
-            Self::OverlappedBy => Self::Overlaps,
-            Self::MetBy => Self::Meets,
-            Self::After => Self::Before,
-        }
-    }
-
     /// Its name, in lower case.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -114,13 +76,6 @@ impl Allen {
             Self::MetBy => "met_by",
             Self::After => "after",
         }
-    }
-
-    /// The relation of a name in any letter case: `met_by`, `met-by`, `met by`, `metBy`.
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        let letters = name.trim().chars().filter(|c| !matches!(c, '_' | '-' | ' '));
-        let folded: String = letters.map(|c| c.to_ascii_lowercase()).collect();
-        Self::ALL.into_iter().find(|relation| relation.name().replace('_', "") == folded)
     }
 }
 
@@ -159,14 +114,47 @@ impl PeriodPredicate {
     }
 }
 
-/// `CONTAINS` of a period and an instant: `from <= instant` and `instant < to`.
-pub(crate) fn contains_instant(period: Interval, instant: Time) -> bool {
-    period.contains(instant)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Allen {
+        /// Every relation; the inverse of each stands as far from the end as it from the beginning.
+        const ALL: [Self; 13] = [
+            Self::Before,
+            Self::Meets,
+            Self::Overlaps,
+            Self::Starts,
+            Self::During,
+            Self::Finishes,
+            Self::Equals,
+            Self::FinishedBy,
+            Self::Contains,
+            Self::StartedBy,
+            Self::OverlappedBy,
+            Self::MetBy,
+            Self::After,
+        ];
+
+        /// The relation of the second period to the first.
+        fn inverse(self) -> Self {
+            match self {
+                Self::Before => Self::After,
+                Self::Meets => Self::MetBy,
+                Self::Overlaps => Self::OverlappedBy,
+                Self::Starts => Self::StartedBy,
+                Self::During => Self::Contains,
+                Self::Finishes => Self::FinishedBy,
+                Self::Equals => Self::Equals,
+                Self::FinishedBy => Self::Finishes,
+                Self::Contains => Self::During,
+                Self::StartedBy => Self::Starts,
+                Self::OverlappedBy => Self::Overlaps,
+                Self::MetBy => Self::Meets,
+                Self::After => Self::Before,
+            }
+        }
+    }
 
     /// Every interval over six points, two of which are the open ends.
     fn intervals() -> Vec<Interval> {
@@ -254,21 +242,8 @@ mod tests {
             for instant in 0..5 {
                 let short = Interval::new(instant, instant + 1).expect("holds the instant");
                 let expected = PeriodPredicate::Contains.holds(period, short);
-                assert_eq!(contains_instant(period, instant), expected, "{period:?} {instant}");
+                assert_eq!(period.contains(instant), expected, "{period:?} {instant}");
             }
-        }
-    }
-
-    #[test]
-    fn names() {
-        for relation in Allen::ALL {
-            assert_eq!(Allen::parse(relation.name()), Some(relation));
-        }
-        for name in ["met_by", "met-by", "MET BY", "metBy", " MetBy "] {
-            assert_eq!(Allen::parse(name), Some(Allen::MetBy), "{name}");
-        }
-        for name in ["", "met", "by", "overlap", "met.by"] {
-            assert_eq!(Allen::parse(name), None, "{name}");
         }
     }
 }

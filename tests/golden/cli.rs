@@ -59,18 +59,19 @@ fn query(db: &TempDir, args: &[&str]) -> Output {
     engraph(&[&["query", db], args].concat(), "")
 }
 
-fn shell(db: &Path, input: &str) -> Output {
+/// Runs the shell with this input.
+pub(crate) fn shell(db: &Path, input: &str) -> Output {
     engraph(&[OsStr::new("shell"), db.as_os_str()], input)
 }
 
 #[track_caller]
-fn text(bytes: &[u8]) -> &str {
+pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("UTF-8")
 }
 
 /// The output of a command that has to succeed and say nothing on stderr.
 #[track_caller]
-fn answer(output: &Output) -> &str {
+pub(crate) fn answer(output: &Output) -> &str {
     assert_eq!(text(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
     text(&output.stdout)

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use super::cli::{answer, shell, text};
 use super::folder;
 
 const FACTS: &str = "\
@@ -19,40 +20,10 @@ REMEMBER (:Person 'Tomas' {motto: 'a|b'})-[knows]->(:Person 'Nora')
 
 const AGES: &str = "MATCH (p:Person) RETURN p.key AS who, p.age AS age ORDER BY who;\n";
 
-/// Runs the shell with this input.
-fn shell(db: &Path, input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_engraph"))
-        .arg("shell")
-        .arg(db)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    // It may end at an error before everything is written.
-    let mut stdin = child.stdin.take().expect("a pipe");
-    drop(stdin.write_all(input.as_bytes()));
-    drop(stdin);
-    child.wait_with_output().expect("it ends")
-}
-
 fn facts() -> TempDir {
     let db = folder();
     answer(&shell(db.path(), FACTS));
     db
-}
-
-#[track_caller]
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("UTF-8")
-}
-
-/// The output of a shell that has to succeed and say nothing on stderr.
-#[track_caller]
-fn answer(output: &Output) -> &str {
-    assert_eq!(text(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(0));
-    text(&output.stdout)
 }
 
 /// What a shell that has to fail says on stderr.

@@ -12,6 +12,8 @@
 //!   bert.rs     the encoder: from token ids to one row for each token
 //!   folder.rs   where the model lies, and reading its files without trusting them
 //!   fixed.rs    the stand-in for tests
+//!   keys.rs     what a model has to do that writes keys
+//!   rerank.rs   what a model has to do that holds texts against a question
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
@@ -21,13 +23,17 @@
 mod bert;
 mod fixed;
 mod folder;
+mod keys;
 mod minilm;
+mod rerank;
 
 use std::path::PathBuf;
 
 pub use fixed::FixedEmbedder;
 pub use folder::model_folder;
+pub use keys::{KeyModel, KeyWriter, Logits};
 pub use minilm::MiniLm;
+pub use rerank::Reranker;
 
 /// Something that turns texts into vectors whose cosine says how near the texts are in meaning.
 pub trait Embedder: Send + Sync {

@@ -4,7 +4,7 @@
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
 
 /// What every fact has.
-pub(crate) const FACT_PROPERTIES: [&str; 12] = [
+pub(crate) const FACT_PROPERTIES: [&str; 14] = [
     "id",
     "relation",
     "valid",
@@ -16,5 +16,7 @@ pub(crate) const FACT_PROPERTIES: [&str; 12] = [
     "confidence",
     "intent",
     "uncertain",
+    "derived",
+    "rule",
     "sources",
 ];

@@ -49,7 +49,7 @@ pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;
 pub use exec::run::Interrupt;
 pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};
-pub use rows::{Fact, Node, Params, Path, Rows, Value};
+pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};
 
 /// The names of all functions, as they are written.

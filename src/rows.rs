@@ -77,6 +77,17 @@ pub struct Fact {
     pub sources: Vec<String>,
     /// Its properties.
     pub properties: BTreeMap<String, Value>,
+    /// Why it is there, if it is no fact but follows from some by a rule; nothing of it is stored.
+    pub derived: Option<Derivation>,
+}
+
+/// What a step follows from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Derivation {
+    /// The name of the rule.
+    pub rule: String,
+    /// The ids of the facts, in the order in which the rule names them.
+    pub facts: Vec<u64>,
 }
 
 /// A path in an answer: one node more than facts.
@@ -246,6 +257,10 @@ impl Serialize for Fact {
         if !self.properties.is_empty() {
             map.serialize_entry("properties", &self.properties)?;
         }
+        if let Some(derived) = &self.derived {
+            map.serialize_entry("rule", &derived.rule)?;
+            map.serialize_entry("follows_from", &derived.facts)?;
+        }
         map.end()
     }
 }
@@ -328,11 +343,12 @@ impl Fact {
     fn arrow(&self, forward: bool) -> String {
         let (left, right) = if forward { ("-", "->") } else { ("<-", "-") };
         format!(
-            "{left}[{}, [{}, {}), {}]{right}",
+            "{left}[{}, [{}, {}), {}{}]{right}",
             self.relation,
             time::short(self.valid.from),
             time::short(self.valid.to),
-            round(self.confidence)
+            round(self.confidence),
+            if self.derived.is_some() { ", derived" } else { "" }
         )
     }
 }

@@ -3,10 +3,10 @@
 //! Visitors may change what they see. This module knows no meaning, only where things are.
 
 use crate::ast::{
-    Amount, AmountKind, Clause, Expr, ExprKind, FactPattern, Match, Name, NodePattern, Ordering,
-    PathPattern, PathSearch, Pipeline, ProcedureCall, Query, QueryEnd, RelationPattern, Remember,
-    Return, ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times,
-    ValidTimeKind,
+    Activate, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern, Generate,
+    Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline, ProcedureCall,
+    Query, QueryEnd, RelationPattern, Remember, Represent, Rerank, Return, ReturnItem, RuleNode,
+    RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
 };
 
 /// The names of the parameters of a query, each once, in the order in which they are met.
@@ -72,6 +72,7 @@ fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
             names(v, &mut define.name);
             rule_path(v, &mut define.body);
             rule_path(v, &mut define.head);
+            names(v, &mut define.family);
             exprs(v, &mut define.confidence);
         }
         StatementKind::DefineRecipe(define) => {
@@ -80,7 +81,18 @@ fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
         }
         StatementKind::DefineIndex(define) => {
             names(v, &mut define.name);
-            names(v, [&mut define.label, &mut define.property]);
+            v.span(&mut define.span);
+            v.span(&mut define.label.span);
+            for (property, weight) in &mut define.properties {
+                v.span(&mut property.span);
+                exprs(v, weight);
+            }
+        }
+        StatementKind::TrainScorer(train) => {
+            v.span(&mut train.span);
+            v.span(&mut train.name.span);
+            query(v, &mut train.query);
+            amounts(v, &mut train.seed);
         }
         StatementKind::Drop(drop) => v.span(&mut drop.name.span),
         StatementKind::Show(show) => {
@@ -144,6 +156,12 @@ fn clause(v: &mut impl Visit, clause: &mut Clause) {
     match clause {
         Clause::Match(matched) => match_clause(v, matched),
         Clause::Search(found) => search(v, found),
+        Clause::Generate(found) => generate(v, found),
+        Clause::Anchor(found) => anchor(v, found),
+        Clause::Activate(found) => activate(v, found),
+        Clause::Represent(found) => represent(v, found),
+        Clause::Rerank(found) => rerank(v, found),
+        Clause::Pack(packed) => pack(v, packed),
         Clause::With(with) => {
             v.span(&mut with.span);
             columns(v, &mut with.columns);
@@ -178,7 +196,12 @@ fn match_clause(v: &mut impl Visit, matched: &mut Match) {
     }
     if let Some(beam) = &mut matched.beam {
         amounts(v, [&mut beam.width].into_iter().chain(&mut beam.expand));
-        v.expr(&mut beam.score);
+        exprs(v, &mut beam.scores);
+        if let Some(repair) = &mut beam.repair {
+            v.span(&mut repair.span);
+            names(v, &mut repair.rules);
+            exprs(v, &mut repair.when);
+        }
     }
     times(v, &mut matched.times);
     exprs(v, &mut matched.confidence);
@@ -191,9 +214,65 @@ fn search(v: &mut impl Visit, found: &mut Search) {
     v.span(&mut found.variable.span);
     names(v, &mut found.labels);
     v.expr(&mut found.query);
+    entries(v, &mut found.weights);
     amounts(v, [&mut found.top]);
+    among(v, &mut found.among);
+}
+
+fn among(v: &mut impl Visit, among: &mut Among) {
+    times(v, &mut among.times);
+    exprs(v, among.confidence.iter_mut().chain(&mut among.condition));
+}
+
+fn generate(v: &mut impl Visit, found: &mut Generate) {
+    v.span(&mut found.span);
+    names(v, [&mut found.variable].into_iter().chain(&mut found.labels));
+    v.expr(&mut found.question);
+    amounts(v, [&mut found.width]);
+    names(v, &mut found.model);
+    among(v, &mut found.among);
+}
+
+fn anchor(v: &mut impl Visit, found: &mut Anchor) {
+    v.span(&mut found.span);
+    names(v, [&mut found.variable].into_iter().chain(&mut found.labels));
+    v.expr(&mut found.question);
+    amounts(v, &mut found.top);
+    among(v, &mut found.among);
+}
+
+fn activate(v: &mut impl Visit, found: &mut Activate) {
+    v.span(&mut found.span);
+    names(v, [&mut found.variable, &mut found.from].into_iter().chain(&mut found.relations));
+    amounts(v, &mut found.hops);
+    exprs(v, &mut found.temperature);
+    amounts(v, found.sample.iter_mut().flat_map(|(size, seed)| [size, seed]));
+    amounts(v, &mut found.top);
     times(v, &mut found.times);
-    exprs(v, &mut found.condition);
+    exprs(v, &mut found.confidence);
+}
+
+fn represent(v: &mut impl Visit, found: &mut Represent) {
+    v.span(&mut found.span);
+    names(v, [&mut found.variable, &mut found.from]);
+    exprs(v, &mut found.relevance);
+    v.expr(&mut found.coverage);
+    amounts(v, &mut found.budget);
+}
+
+fn rerank(v: &mut impl Visit, found: &mut Rerank) {
+    v.span(&mut found.span);
+    v.span(&mut found.variable.span);
+    v.expr(&mut found.question);
+    names(v, &mut found.model);
+    entries(v, &mut found.boosts);
+    amounts(v, [&mut found.top]);
+}
+
+fn pack(v: &mut impl Visit, packed: &mut Pack) {
+    v.span(&mut packed.span);
+    names(v, &mut packed.names);
+    amounts(v, [&mut packed.budget]);
 }
 
 fn procedure(v: &mut impl Visit, call: &mut ProcedureCall) {

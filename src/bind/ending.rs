@@ -144,6 +144,8 @@ impl Binder<'_> {
                 computed.push((item.slot, item.expr.clone()));
             }
         }
+        let kept: Vec<Slot> = keys.iter().map(|key| key.0).collect();
+        self.scope.keep_attached(&kept);
         let plan = LogicalPlan::Aggregate { input: Box::new(plan), keys, aggregates };
         Ok(projected(plan, computed.into_iter()))
     }

@@ -32,8 +32,12 @@ impl Binder<'_> {
             Ast::Variable(name) => return self.variable(name, span, place),
             Ast::Property(inner, name) => {
                 if let Ast::Variable(variable) = &inner.kind
-                    && let Some((_, kind)) = self.scope.get(variable)
+                    && let Some((slot, kind)) = self.scope.get(variable)
                 {
+                    if let Some(attached) = self.scope.attached(slot, &name.text) {
+                        let shown = format!("{variable}.{}", name.text);
+                        return Ok(Expr::new(ExprKind::Slot(attached, shown), span));
+                    }
                     self.warn_if_no_property(name, kind);
                 }
                 ExprKind::Property(Box::new(self.expr(inner, place)?), name.text.clone())

@@ -1,4 +1,4 @@
-//! `MATCH` and `SEARCH`: what stands around their patterns.
+//! `MATCH`: what stands around its patterns.
 //!
 //! Conditions go into the pattern; `plan::order` puts them on top of its scans and steps, and the
 //! optimizer moves them down.
@@ -13,10 +13,7 @@ use crate::functions;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::pattern::Pattern;
 use crate::plan::scope::Scope;
-use crate::plan::{BeamSearch, LogicalPlan, SortKey};
-
-/// The deepest beam.
-const BEAM_DEPTH_MAX: u32 = 64;
+use crate::plan::{LogicalPlan, SortKey};
 
 impl Binder<'_> {
     pub(super) fn match_clause(
@@ -92,121 +89,6 @@ impl Binder<'_> {
         Ok(LogicalPlan::Sort { input: Box::new(plan), keys, first: None })
     }
 
-    fn beam(
-        &mut self,
-        plan: LogicalPlan,
-        clause: &ast::Match,
-        beam: &ast::Beam,
-        mut building: Building,
-    ) -> Result<LogicalPlan> {
-        let fail =
-            |span, message: &str, help: &str| Err(Diagnostic::at(span, message).help(help).bind());
-        if clause.intent.as_ref().is_some_and(|filter| filter.preferred) {
-            return fail(
-                clause.span,
-                "a beam orders its paths by its score alone",
-                "leave the ~ out, or give paths of the intent a higher score",
-            );
-        }
-        let [pattern] = clause.patterns.as_slice() else {
-            return fail(
-                clause.span,
-                "a beam follows one pattern",
-                "write the other patterns in a MATCH of their own, before it",
-            );
-        };
-        let [(relation, end)] = pattern.steps.as_slice() else {
-            return fail(
-                clause.span,
-                "a beam follows one relation pattern",
-                "write it as (a)-[f]->{1,3}(b)",
-            );
-        };
-        if pattern.search.is_some() || pattern.mode.is_some() || pattern.time.is_some() {
-            return fail(
-                pattern.span,
-                "a beam is a path search of its own",
-                "leave the other path search out",
-            );
-        }
-        let ends =
-            nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
-        let [start, far] = ends.as_slice() else {
-            return fail(pattern.span, "a beam has two ends", "write it as (a)-[f]->{1,3}(b)");
-        };
-        if far.bound || far.slot == start.slot {
-            return fail(
-                relation.span,
-                "a beam ends at a node that is not bound yet",
-                "give the end another name, and compare the two in WHERE",
-            );
-        }
-        let kind = if relation.hops.is_some() { Kind::Facts } else { Kind::Fact };
-        let fact = match &relation.variable {
-            Some(name) => self.declare(name, kind)?,
-            None => self.scope.anonymous(""),
-        };
-        let mut conditions = Vec::new();
-        self.node_conditions(&pattern.start, start, &mut conditions)?;
-        let first = Pattern::single(start.clone(), conditions, &building.scope.system, clause.span);
-        let plan = LogicalPlan::Match { input: Box::new(plan), pattern: Box::new(first) };
-        let mut step = self.step(relation, [start.slot, far.slot], fact, &building.scope);
-        step.hops = Some(beam_hops(relation)?);
-        step.keeps_facts = true;
-        let path = match &pattern.variable {
-            Some(name) => self.fresh(name, Kind::Path)?,
-            None => self.scope.anonymous("path"),
-        };
-        let score = self.scope.add("score", Kind::Value);
-        building.conditions.extend(far.has_label());
-        self.node_conditions(end, far, &mut building.conditions)?;
-        let order = self.expr(&beam.score, Place::Row)?;
-        if let Some(condition) = &clause.condition {
-            building.conditions.push(self.expr(condition, Place::Row)?);
-        }
-        let property = relation.properties.first().map(|(name, _)| name.span);
-        if let Some(span) = property.or(relation.condition.as_ref().map(|condition| condition.span))
-        {
-            return fail(
-                span,
-                "a beam takes no properties or condition of its facts",
-                "test facts(p) in WHERE",
-            );
-        }
-        let width = self.amount(&beam.width);
-        let expand = beam.expand.as_ref().map(|expand| self.amount(expand));
-        let condition = Expr::all(building.conditions, clause.span);
-        let search = BeamSearch { width, expand, order, condition };
-        let (input, step, search) = (Box::new(plan), Box::new(step), Box::new(search));
-        Ok(LogicalPlan::Beam { input, step, path, score, search })
-    }
-
-    pub(super) fn search(
-        &mut self,
-        plan: LogicalPlan,
-        clause: &ast::Search,
-    ) -> Result<LogicalPlan> {
-        let system = self.system_time(&clause.times)?;
-        let query = self.expr(&clause.query, Place::Row)?;
-        let top = self.amount(&clause.top);
-        let bound = self.scope.get(&clause.variable.text).is_some();
-        let node = self.declare(&clause.variable, Kind::Node)?;
-        let score = self.scope.add("score", Kind::Value);
-        let labels = self.labels(&clause.labels);
-        let condition = clause.condition.as_ref().map(|c| self.expr(c, Place::Row)).transpose()?;
-        Ok(LogicalPlan::Search {
-            input: Box::new(plan),
-            node,
-            score,
-            bound,
-            labels,
-            query: Box::new(query),
-            top,
-            condition: condition.map(Box::new),
-            system,
-        })
-    }
-
     /// What a pattern asks of a node, beside its labels.
     pub(super) fn node_conditions(
         &mut self,
@@ -247,15 +129,4 @@ fn facts_of(pattern: &Pattern) -> Vec<Slot> {
     let links = pattern.links.iter().map(|link| link.step.fact);
     let walks = pattern.walks.iter().flat_map(|walk| walk.steps.iter().map(|step| step.fact));
     links.chain(walks).collect()
-}
-
-fn beam_hops(relation: &ast::RelationPattern) -> Result<(u32, u32)> {
-    match relation.hops {
-        None => Ok((1, 1)),
-        Some(ast::Hops { min, max: Some(max) }) if max <= BEAM_DEPTH_MAX => Ok((min, max)),
-        Some(_) => {
-            let message = format!("a beam goes at most {BEAM_DEPTH_MAX} hops deep");
-            Err(Diagnostic::at(relation.span, message).help("write {1,3}").bind())
-        }
-    }
 }

@@ -3,12 +3,14 @@
 //! It reads the catalogue and never a node or fact. The values of parameters and the time stay
 //! open in the plan of a query; only a write takes its values here.
 
+mod beam;
 mod call;
 mod clauses;
 mod ending;
 mod expr;
 mod matching;
 mod patterns;
+mod retrieval;
 mod scope;
 mod times;
 
@@ -230,7 +232,13 @@ impl<'b> Binder<'b> {
         self.step_at(pipeline)?;
         match clause {
             Clause::Match(clause) => self.match_clause(plan, clause),
-            Clause::Search(clause) => self.search(plan, clause),
+            Clause::Search(_)
+            | Clause::Generate(_)
+            | Clause::Anchor(_)
+            | Clause::Activate(_)
+            | Clause::Represent(_)
+            | Clause::Rerank(_)
+            | Clause::Pack(_) => self.retrieve(plan, clause),
             Clause::With(clause) => self.with(plan, clause),
             Clause::Let(items) => self.let_clause(plan, items),
             Clause::Filter(condition) => {

@@ -396,6 +396,7 @@ mod tests {
             uncertain: false,
             sources: Vec::new(),
             properties: BTreeMap::new(),
+            derived: None,
         }
     }
 

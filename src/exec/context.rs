@@ -6,14 +6,19 @@ use std::time::Duration;
 
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
-use engraph_storage::graph::{self, Edge, Interval, NodeRecord, Properties, SystemScope, Time};
+use engraph_storage::graph::{
+    self, Edge, Interval, NodeId, NodeRecord, Properties, SystemScope, Time,
+};
 use engraph_storage::{Reader, StorageError};
 
 use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
+use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
 use crate::models::Models;
-use crate::rows::{self, Params, Value};
+use crate::neural::NeuralError;
+use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
+use crate::rows::{self, Derivation, Params, Value};
 use crate::text;
 
 /// What one statement may use; the same for every text.
@@ -127,9 +132,14 @@ impl<'c> Context<'c> {
 
     /// The embeddings of texts, unless time is up.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
-        self.work(texts.len())?;
+        self.asking(texts.len(), || Ok(self.models.embed(texts)?))
+    }
+
+    /// Asks a model, unless time is up, and counts what it is asked.
+    pub(crate) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.work(texts)?;
         self.run.in_time(&self.limits)?;
-        self.run.asking(texts.len(), || Ok(self.models.embed(texts)?))
+        self.run.asking(texts, ask)
     }
 
     /// An error if an operator would hold too many rows.
@@ -190,7 +200,7 @@ impl<'c> Context<'c> {
         let catalog = self.reader.catalog();
         Ok(match name {
             "id" => Cell::Int(edge.fact.0.cast_signed()),
-            "relation" => Cell::text(catalog.relation_name(edge.relation)),
+            "relation" => Cell::text(&self.relation_of(edge)),
             "valid" => Cell::Period(edge.valid),
             "system" => Cell::Period(edge.system),
             "valid_from" => Cell::instant(edge.valid.from),
@@ -200,13 +210,15 @@ impl<'c> Context<'c> {
             "confidence" => Cell::Float(edge.confidence),
             "intent" => Cell::text(edge.intent.name()),
             "uncertain" => Cell::Bool(edge.uncertain),
+            "derived" => Cell::Bool(is_derived(edge.fact)),
+            "rule" => self.derivation(edge.fact).map_or(Cell::Null, |why| Cell::text(&why.rule)),
             "sources" => {
-                let version = self.reader.version(edge.fact, edge.version)?;
+                let version = self.version(edge)?;
                 Cell::list(version.belief.sources.iter().map(|source| Cell::text(source)).collect())
             }
             name => {
                 let Some(property) = catalog.property(name) else { return Ok(Cell::Null) };
-                let version = self.reader.version(edge.fact, edge.version)?;
+                let version = self.version(edge)?;
                 version.belief.properties.get(&property).map_or(Cell::Null, Cell::from)
             }
         })
@@ -240,8 +252,8 @@ impl<'c> Context<'c> {
     /// `Nora works at Forno Studio.`
     fn sentence(&self, edge: &Edge) -> Result<String> {
         let node = |id| self.name(NodeRef { id, system: SystemScope::Current });
-        let relation = self.reader.catalog().relation_name(edge.relation);
-        Ok(text::sentence(&node(edge.head)?, relation, &node(edge.tail)?))
+        let relation = self.relation_of(edge);
+        Ok(text::sentence(&node(edge.head)?, &relation, &node(edge.tail)?))
     }
 
     /// What a sentence calls a node: its text if it has one, else its key.
@@ -252,6 +264,56 @@ impl<'c> Context<'c> {
             Some(graph::Value::String(text)) if !text.is_empty() => Ok(text.clone()),
             _ => Ok(record.key.clone()),
         }
+    }
+
+    /// What lines of evidence call a node: its key.
+    pub(crate) fn called(&self, id: NodeId) -> Result<String> {
+        Ok(self.node(NodeRef { id, system: SystemScope::Current })?.key.clone())
+    }
+
+    /// What a sentence calls a node, as it is now.
+    pub(crate) fn spoken(&self, id: NodeId) -> Result<String> {
+        self.name(self.seen_now(id))
+    }
+
+    /// A node as it is now.
+    pub(crate) fn seen_now(&self, id: NodeId) -> NodeRef {
+        NodeRef { id, system: SystemScope::Current }
+    }
+
+    /// A path as an evaluator sees it.
+    pub(crate) fn path_text(&self, path: &Arc<PathRef>) -> Result<PathText> {
+        let sentence = self.text(&Cell::Path(Arc::clone(path)))?;
+        Ok(PathText {
+            nodes: path.nodes.iter().map(|node| self.spoken(node.id)).collect::<Result<_>>()?,
+            relations: path.facts.iter().map(|edge| self.relation_of(edge)).collect(),
+            sentence: sentence.map_or_else(String::new, |text| text.to_string()),
+            valid: path.facts.iter().map(|edge| edge.valid).collect(),
+            confidence: path.facts.iter().map(|edge| edge.confidence).collect(),
+        })
+    }
+
+    /// Asks the evaluator of paths, and counts the paths.
+    pub(crate) fn judge(
+        &self,
+        paths: usize,
+        ask: impl FnOnce(&dyn Evaluator) -> std::result::Result<Vec<f32>, NeuralError>,
+    ) -> Result<Vec<f32>> {
+        self.asking(paths, || match self.models.evaluator() {
+            Some(evaluator) => Ok(ask(&*evaluator)?),
+            None => Ok(ask(&VectorEvaluator::new(|texts: &[&str]| self.models.embed(texts)))?),
+        })
+    }
+
+    /// What is embedded of a node: its text with the speaker and the caption, if it has a text.
+    pub(crate) fn passage(&self, node: NodeRef) -> Result<Option<Arc<str>>> {
+        let record = self.node(node)?;
+        let catalog = self.reader.catalog();
+        let properties = text::PROPERTIES.iter().filter_map(|name| {
+            let value = record.properties.get(&catalog.property(name)?)?;
+            Some(((*name).to_owned(), value.clone()))
+        });
+        Ok(text::of_node(&properties.collect()).map(Arc::from))
     }
 
     /// The cell with everything looked up, for an answer.
@@ -309,12 +371,12 @@ impl<'c> Context<'c> {
     }
 
     fn whole_fact(&self, edge: &Edge) -> Result<rows::Fact> {
-        let version = self.reader.version(edge.fact, edge.version)?;
+        let version = self.version(edge)?;
         let node = |id| self.bare_node(NodeRef { id, system: SystemScope::Current });
         Ok(rows::Fact {
             id: edge.fact.0,
             head: node(edge.head)?,
-            relation: self.reader.catalog().relation_name(edge.relation).to_owned(),
+            relation: self.relation_of(edge),
             tail: node(edge.tail)?,
             valid: edge.valid,
             system: edge.system,
@@ -323,6 +385,10 @@ impl<'c> Context<'c> {
             uncertain: edge.uncertain,
             sources: version.belief.sources,
             properties: self.whole_properties(&version.belief.properties)?,
+            derived: self.derivation(edge.fact).map(|why| Derivation {
+                rule: why.rule.clone(),
+                facts: why.facts.iter().map(|fact| fact.0).collect(),
+            }),
         })
     }
 

@@ -16,7 +16,7 @@ use crate::exec::node_lookup::NodeLookup;
 use crate::exec::node_scan::NodeScan;
 use crate::exec::once::Once;
 use crate::exec::project::Project;
-use crate::exec::search::Search;
+use crate::exec::retrieve::Retrieve;
 use crate::exec::slice::Slice;
 use crate::exec::sort::Sort;
 use crate::exec::union::Union;
@@ -77,29 +77,9 @@ fn operator(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Oper
             condition: condition.clone(),
             tentative: *tentative,
         }),
-        LogicalPlan::Search {
-            input,
-            node,
-            score,
-            bound,
-            labels,
-            query,
-            top,
-            condition,
-            system,
-        } => Box::new(Search {
-            input: Some(below(input)),
-            ready: super::Ready::default(),
-            node: *node,
-            score: *score,
-            bound: *bound,
-            labels: labels.clone(),
-            query: query.as_ref().clone(),
-            top: top.clone(),
-            condition: condition.as_deref().cloned(),
-            system: system.clone(),
-            held: 0,
-        }),
+        LogicalPlan::Retrieve { input, clause } => {
+            Box::new(Retrieve::new(below(input), clause.as_ref().clone()))
+        }
         LogicalPlan::Beam { input, step, path, score, search } => {
             let (step, search) = (step.as_ref().clone(), search.as_ref().clone());
             Box::new(Beam::new(below(input), step, *path, *score, search))

@@ -15,6 +15,7 @@ use regex::Regex;
 use crate::cell::{Cell, NodeRef};
 use crate::error::{Error, Result};
 use crate::exec::context::{Limits, narrow};
+use crate::exec::derived::Derivation;
 
 /// Nodes kept in memory for one query.
 const NODES_MAX: usize = 16_384;
@@ -76,6 +77,8 @@ pub(crate) struct Run {
     expressions: RefCell<HashMap<String, Regex>>,
     /// Parameters as values of the query.
     parameters: RefCell<HashMap<String, Cell>>,
+    /// Why the derived steps are there.
+    derivations: RefCell<Vec<Arc<Derivation>>>,
     /// What each operator has cost, by its place in the plan; none if nobody asks.
     costs: Option<RefCell<Vec<Cost>>>,
 }
@@ -96,6 +99,7 @@ impl Run {
             nodes: RefCell::default(),
             expressions: RefCell::default(),
             parameters: RefCell::default(),
+            derivations: RefCell::default(),
             costs: None,
         }
     }
@@ -191,6 +195,17 @@ impl Run {
         self.model_texts.set(self.model_texts.get() + texts as u64);
         self.model_time.set(self.model_time.get() + begun.elapsed());
         answer
+    }
+
+    /// Keeps why a derived step is there; its place.
+    pub(super) fn hold_derivation(&self, derivation: Arc<Derivation>) -> usize {
+        let mut derivations = self.derivations.borrow_mut();
+        derivations.push(derivation);
+        derivations.len() - 1
+    }
+
+    pub(super) fn held_derivation(&self, place: usize) -> Option<Arc<Derivation>> {
+        self.derivations.borrow().get(place).cloned()
     }
 
     pub(super) fn held_parameter(&self, name: &str) -> Option<Cell> {

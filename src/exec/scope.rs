@@ -124,7 +124,7 @@ fn confidence(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
     }
 }
 
-fn intent(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Intent> {
+pub(crate) fn intent(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Intent> {
     let names = Intent::ALL.map(Intent::name);
     let error = match eval::eval(expr, row, context)? {
         Cell::String(name) => match Intent::parse(&name) {

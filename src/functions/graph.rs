@@ -122,7 +122,7 @@ fn sources(call: &Call<'_>) -> Result<Cell> {
     let mut seen = BTreeSet::new();
     let mut sources = Vec::new();
     for edge in edges(call)? {
-        for source in call.context.reader.version(edge.fact, edge.version)?.belief.sources {
+        for source in call.context.version(edge)?.belief.sources {
             if seen.insert(source.clone()) {
                 sources.push(Cell::text(&source));
             }
@@ -210,7 +210,7 @@ fn properties(call: &Call<'_>) -> Result<BTreeMap<String, Cell>> {
         Cell::Map(entries) => Ok(entries.clone()),
         Cell::Node(node) => Ok(named(&call.context.node(*node)?.properties)),
         Cell::Fact(edge) => {
-            let version = call.context.reader.version(edge.fact, edge.version)?;
+            let version = call.context.version(edge)?;
             Ok(named(&version.belief.properties))
         }
         _ => Err(call.takes("a node, a fact or a map", 0)),

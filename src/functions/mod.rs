@@ -2,6 +2,7 @@
 //!
 //! A function sees values and the state that is read; it never writes, and knows no plan.
 
+pub(crate) mod evaluation;
 mod graph;
 mod instants;
 mod lists;
@@ -153,7 +154,8 @@ impl Call<'_> {
 }
 
 /// Every function, by subject.
-const TABLES: [&[Function]; 7] = [
+const TABLES: [&[Function]; 8] = [
+    evaluation::TABLE,
     graph::TABLE,
     instants::TABLE,
     lists::TABLE,

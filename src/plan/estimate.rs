@@ -9,11 +9,14 @@ use engraph_storage::Sample;
 
 use crate::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind};
+use crate::plan::retrieval::{Retrieval, Wanted};
 use crate::plan::scope::{SystemTime, ValidTime};
 use crate::plan::{Cut, IndexBound, Labels, LogicalPlan, PathSearch, Step, Walk};
 
 /// Hops of a pattern without an end that are taken into account.
 const HOPS_MAX: u32 = 8;
+/// Nodes that a retrieval clause is expected to find if it does not say.
+const RETRIEVED: f64 = 10.0;
 /// No estimate is larger.
 const ROWS_MAX: f64 = 1e15;
 
@@ -80,7 +83,7 @@ impl Statistics {
             }
             LogicalPlan::Walk { walk, .. } => self.walked(walk),
             LogicalPlan::Filter { condition, .. } => share(condition),
-            LogicalPlan::Search { top, .. } => number(top).unwrap_or(10.0),
+            LogicalPlan::Retrieve { clause, .. } => return retrieved(clause, rows),
             LogicalPlan::Beam { search, .. } => number(&search.width).unwrap_or(5.0),
             LogicalPlan::Unwind { list, .. } => match &list.kind {
                 ExprKind::List(items) => items.len() as f64,
@@ -131,6 +134,28 @@ impl Statistics {
             | PathSearch::Groups(count)
             | PathSearch::Cheapest(count, _) => paths.min(ends * number(count).unwrap_or(1.0)),
         }
+    }
+}
+
+/// The rows that a retrieval clause makes of so many.
+fn retrieved(clause: &Retrieval, rows: f64) -> f64 {
+    let asked = |expr: Option<&Expr>| expr.and_then(number);
+    match clause {
+        Retrieval::Search(search) if search.bound => {
+            asked(Some(&search.top)).unwrap_or(rows).min(rows)
+        }
+        Retrieval::Search(search) => rows * asked(Some(&search.top)).unwrap_or(RETRIEVED),
+        Retrieval::Generate(generate) => rows * asked(Some(&generate.width)).unwrap_or(RETRIEVED),
+        Retrieval::Anchor(anchor) => rows * asked(anchor.top.as_ref()).unwrap_or(1.0),
+        Retrieval::Activate(activate) => match &activate.wanted {
+            Wanted::All => rows * RETRIEVED,
+            Wanted::Top(count) | Wanted::Sample(count, _) => asked(Some(count)).unwrap_or(RETRIEVED),
+        },
+        Retrieval::Represent(represent) => {
+            asked(represent.budget.as_ref()).unwrap_or(rows).min(rows)
+        }
+        Retrieval::Rerank(rerank) => asked(Some(&rerank.top)).unwrap_or(rows).min(rows),
+        Retrieval::Pack(_) => 1.0,
     }
 }
 

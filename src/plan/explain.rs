@@ -163,9 +163,9 @@ fn rounded(rows: f64) -> f64 {
     (rows / scale).round() * scale
 }
 
-struct Printer<'p> {
+pub(super) struct Printer<'p> {
     names: &'p [String],
-    catalog: &'p Catalog,
+    pub(super) catalog: &'p Catalog,
 }
 
 impl Printer<'_> {
@@ -215,24 +215,8 @@ impl Printer<'_> {
             LogicalPlan::Filter { condition, tentative, .. } => {
                 format!("Filter {condition}{}", if *tentative { " tentatively" } else { "" })
             }
-            LogicalPlan::Search { node, labels, query, top, condition, system, .. } => {
-                let condition = condition.as_ref().map_or(String::new(), |c| format!(" where {c}"));
-                let node = self.node(*node, labels);
-                format!("Search {node} by vector for {query} top {top}{condition}{}", as_of(system))
-            }
-            LogicalPlan::Beam { step, search, .. } => {
-                let condition =
-                    search.condition.as_ref().map_or(String::new(), |c| format!(" where {c}"));
-                let expand =
-                    search.expand.as_ref().map_or(String::new(), |e| format!(" expand {e}"));
-                format!(
-                    "Beam {}{} width {}{expand} score {}{condition}",
-                    self.step(step),
-                    scope(&step.scope),
-                    search.width,
-                    search.order
-                )
-            }
+            LogicalPlan::Retrieve { clause, .. } => self.retrieval(clause),
+            LogicalPlan::Beam { step, search, .. } => self.beam(step, search),
             LogicalPlan::Project { items, .. } => {
                 let items: Vec<String> = items.iter().map(|item| item.1.to_string()).collect();
                 format!("Project {}", items.join(", "))
@@ -270,7 +254,7 @@ impl Printer<'_> {
         }
     }
 
-    fn name(&self, slot: Slot) -> &str {
+    pub(super) fn name(&self, slot: Slot) -> &str {
         self.names.get(slot).map_or("", |name| name.trim_start())
     }
 
@@ -278,7 +262,7 @@ impl Printer<'_> {
         slots.iter().map(|slot| self.name(*slot)).collect::<Vec<_>>().join(", ")
     }
 
-    fn node(&self, node: Slot, labels: &Labels) -> String {
+    pub(super) fn node(&self, node: Slot, labels: &Labels) -> String {
         let labels = match labels {
             None => String::new(),
             Some(labels) if labels.is_empty() => ":?".to_owned(),
@@ -332,7 +316,7 @@ impl Printer<'_> {
         )
     }
 
-    fn step(&self, step: &Step) -> String {
+    pub(super) fn step(&self, step: &Step) -> String {
         let relations = match &step.relations {
             None => String::new(),
             Some(relations) if relations.is_empty() => ":?".to_owned(),
@@ -369,7 +353,7 @@ fn cut(cut: &Cut) -> String {
     format!("{skip}{limit}")
 }
 
-fn as_of(system: &SystemTime) -> String {
+pub(super) fn as_of(system: &SystemTime) -> String {
     match system {
         SystemTime::Current => String::new(),
         SystemTime::AsOf(instant) => format!(" believed at {instant}"),
@@ -377,7 +361,7 @@ fn as_of(system: &SystemTime) -> String {
     }
 }
 
-fn scope(scope: &Scope) -> String {
+pub(super) fn scope(scope: &Scope) -> String {
     let valid = match &scope.valid {
         ValidTime::AsOf(instant) => format!(" valid at {instant}"),
         ValidTime::From(from, to, _) => format!(" valid in [{from}, {to})"),

@@ -6,11 +6,13 @@
 
 pub(crate) mod estimate;
 pub(crate) mod explain;
+mod explain_retrieval;
 pub(crate) mod expr;
 pub(crate) mod optimize;
 pub(crate) mod order;
 pub(crate) mod pattern;
 pub(crate) mod procedure;
+pub(crate) mod retrieval;
 mod scans;
 pub(crate) mod scope;
 mod tree;
@@ -22,6 +24,7 @@ use engraph_storage::graph::{LabelId, PropertyId, RelationId, Side};
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
 use crate::plan::pattern::Pattern;
 use crate::plan::procedure::Procedure;
+use crate::plan::retrieval::Retrieval;
 use crate::plan::scope::{Scope, SystemTime};
 
 /// An operator and its inputs.
@@ -60,19 +63,8 @@ pub(crate) enum LogicalPlan {
     /// The input rows for which the condition is true. A tentative one lets rows pass for which it
     /// fails: it stands below the same condition, which will fail for them if they get there.
     Filter { input: Box<LogicalPlan>, condition: Expr, tentative: bool },
-    /// Each input row with the nodes nearest to the query bound to the slot, best first; if the
-    /// slot is bound already, the input rows whose node is nearest.
-    Search {
-        input: Box<LogicalPlan>,
-        node: Slot,
-        score: Slot,
-        bound: bool,
-        labels: Labels,
-        query: Box<Expr>,
-        top: Expr,
-        condition: Option<Box<Expr>>,
-        system: SystemTime,
-    },
+    /// The rows that a retrieval clause makes of all input rows.
+    Retrieve { input: Box<LogicalPlan>, clause: Box<Retrieval> },
     /// Each input row with the best paths that a beam search from its node keeps, best first
     /// (REAL, section III-B2, with the score given by the query).
     Beam {
@@ -234,17 +226,37 @@ impl IndexBound {
     }
 }
 
-/// The numbers of a beam search.
+/// What a beam search is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BeamSearch {
     /// Paths kept after each step, and in the answer.
     pub(crate) width: Expr,
     /// Continuations kept of each path; none for as many as there are.
     pub(crate) expand: Option<Expr>,
-    /// What orders the paths; larger is better.
-    pub(crate) order: Expr,
+    /// What orders the paths; larger is better. The score of a path is the mean.
+    pub(crate) scores: Vec<BeamScore>,
+    /// The intent whose facts come first where continuations are chosen.
+    pub(crate) prefers: Option<Expr>,
+    /// What is done where no continuation is good.
+    pub(crate) repair: Option<BeamRepair>,
     /// What a path in the answer must fulfil.
     pub(crate) condition: Option<Expr>,
+}
+
+/// One of the scores of a path, and the slot that holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BeamScore {
+    pub(crate) expr: Expr,
+    pub(crate) slot: Slot,
+}
+
+/// Counterfactual repair (REAL, section III-B2).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BeamRepair {
+    /// The names of the rules that may be used.
+    pub(crate) rules: Vec<String>,
+    /// Over the slots of the scores: whether a step is not good. None: whether it is over.
+    pub(crate) when: Option<Expr>,
 }
 
 /// One aggregate of a group.

@@ -134,9 +134,10 @@ struct Elements {
 fn elements(plan: &LogicalPlan) -> Elements {
     let mut slots = plan.input().map_or_else(Elements::default, elements);
     match plan {
-        LogicalPlan::NodeScan { node, .. }
-        | LogicalPlan::NodeLookup { node, .. }
-        | LogicalPlan::Search { node, .. } => slots.nodes.push(*node),
+        LogicalPlan::NodeScan { node, .. } | LogicalPlan::NodeLookup { node, .. } => {
+            slots.nodes.push(*node);
+        }
+        LogicalPlan::Retrieve { clause, .. } => slots.nodes.extend(clause.node()),
         LogicalPlan::Expand { step, .. } | LogicalPlan::Beam { step, .. } => {
             slots.nodes.push(step.to);
             slots.facts.extend(step.hops.is_none().then_some(step.fact));

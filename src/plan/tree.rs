@@ -1,7 +1,7 @@
 //! A plan as a tree: its inputs, what each operator binds and what it reads.
 
 use crate::plan::expr::{Expr, Slot, Subquery};
-use crate::plan::{LogicalPlan, PathSearch, Step};
+use crate::plan::{BeamSearch, LogicalPlan, PathSearch, Step};
 
 impl LogicalPlan {
     /// The plans below, the inner one of an `Apply` last.
@@ -26,7 +26,7 @@ impl LogicalPlan {
             | Self::Walk { input, .. }
             | Self::BindPath { input, .. }
             | Self::Filter { input, .. }
-            | Self::Search { input, .. }
+            | Self::Retrieve { input, .. }
             | Self::Beam { input, .. }
             | Self::Project { input, .. }
             | Self::Unwind { input, .. }
@@ -53,7 +53,7 @@ impl LogicalPlan {
             | Self::Walk { input, .. }
             | Self::BindPath { input, .. }
             | Self::Filter { input, .. }
-            | Self::Search { input, .. }
+            | Self::Retrieve { input, .. }
             | Self::Beam { input, .. }
             | Self::Project { input, .. }
             | Self::Unwind { input, .. }
@@ -95,9 +95,11 @@ impl LogicalPlan {
                 legs.chain(walk.path).collect()
             }
             Self::BindPath { path, .. } => vec![*path],
-            Self::Search { score, bound: true, .. } => vec![*score],
-            Self::Search { node, score, .. } => vec![*node, *score],
-            Self::Beam { step, path, score, .. } => vec![step.fact, step.to, *path, *score],
+            Self::Retrieve { clause, .. } => clause.binds(),
+            Self::Beam { step, path, score, search, .. } => {
+                let scores = search.scores.iter().map(|score| score.slot);
+                [step.fact, step.to, *path, *score].into_iter().chain(scores).collect()
+            }
             Self::Project { items, .. } => items.iter().map(|item| item.0).collect(),
             Self::Unwind { item, .. } => vec![*item],
             Self::Apply { inner, .. } => inner.all_binds(),
@@ -152,7 +154,7 @@ impl LogicalPlan {
                 slots.push(*start);
                 slots.extend(facts);
             }
-            Self::Search { node, bound: true, .. } => slots.push(*node),
+            Self::Retrieve { clause, .. } => slots.extend(clause.reads()),
             Self::Beam { step, .. } => slots.push(step.from),
             Self::Union { inputs, .. } => inputs.iter().for_each(|input| slots.extend(&input.1)),
             Self::Distinct { slots: own, .. } => slots.extend(own),
@@ -188,14 +190,10 @@ impl LogicalPlan {
                 walk.floor.iter().chain(&walk.accept).for_each(&mut *visit);
             }
             Self::Filter { condition, .. } => visit(condition),
-            Self::Search { query, top, condition, system, .. } => {
-                [&**query, top].into_iter().chain(condition.as_deref()).for_each(&mut *visit);
-                system.exprs(visit);
-            }
+            Self::Retrieve { clause, .. } => clause.exprs(visit),
             Self::Beam { step, search, .. } => {
                 step.exprs(visit);
-                let numbers = [&search.width, &search.order];
-                numbers.into_iter().chain(&search.expand).chain(&search.condition).for_each(visit);
+                search.exprs(visit);
             }
             Self::Project { items, .. } => items.iter().for_each(|item| visit(&item.1)),
             Self::Unwind { list, .. } => visit(list),
@@ -217,6 +215,15 @@ impl Step {
     pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
         self.each.iter().for_each(&mut *visit);
         self.scope.exprs(visit);
+    }
+}
+
+impl BeamSearch {
+    fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        visit(&self.width);
+        self.scores.iter().for_each(|score| visit(&score.expr));
+        let when = self.repair.iter().filter_map(|repair| repair.when.as_ref());
+        self.expand.iter().chain(&self.prefers).chain(when).chain(&self.condition).for_each(visit);
     }
 }
 
@@ -248,12 +255,9 @@ impl LogicalPlan {
                 aggregates.iter_mut().filter_map(|one| one.argument.as_mut()).for_each(visit);
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expr)),
-            Self::Search { query, condition, .. } => {
-                visit(query);
-                condition.iter_mut().for_each(|part| visit(part));
-            }
+            Self::Retrieve { clause, .. } => clause.exprs_mut(visit),
             Self::Beam { search, .. } => {
-                visit(&mut search.order);
+                search.scores.iter_mut().for_each(|score| visit(&mut score.expr));
                 search.condition.iter_mut().for_each(visit);
             }
             Self::Call { arguments, .. } => arguments.iter_mut().for_each(visit),

@@ -9,6 +9,7 @@ use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec;
 use crate::exec::context::{Context, Surroundings};
+use crate::exec::derived::is_derived;
 use crate::exec::eval;
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::{BoundQuery, Change, End};
@@ -80,6 +81,12 @@ impl Found {
         match cell {
             Cell::Null => {}
             Cell::Node(node) => self.nodes.push(node.id),
+            Cell::Fact(edge) if is_derived(edge.fact) => {
+                let message = format!("`{name}` is a step that follows by a rule, not a fact");
+                return Err(Diagnostic::new(message)
+                    .help("REMEMBER it if it is so")
+                    .execute());
+            }
             Cell::Fact(edge) => self.facts.push(edge.fact),
             Cell::List(items) => items.iter().try_for_each(|item| self.add(item, name))?,
             other => {

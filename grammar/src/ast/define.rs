@@ -2,7 +2,7 @@
 
 use super::{Direction, Expr, Name, NodePattern, Query, Span};
 
-/// `DEFINE RULE name body IMPLIES head CONFIDENCE x`.
+/// `DEFINE RULE name body IMPLIES head FAMILY f CONFIDENCE x`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefineRule {
     /// Its name, if it is given one.
@@ -11,6 +11,8 @@ pub struct DefineRule {
     pub body: RulePath,
     /// What follows.
     pub head: RulePath,
+    /// The kind of rule that it is, if said.
+    pub family: Option<Name>,
     /// How surely, if said.
     pub confidence: Option<Expr>,
     /// Where the whole stands.
@@ -46,15 +48,19 @@ pub struct DefineRecipe {
     pub query: Query,
 }
 
-/// `DEFINE INDEX name FOR (n:Label) ON (n.property)`.
+/// `DEFINE INDEX name FOR (n:Label) ON (n.title WEIGHT 2, n.text) FULLTEXT`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefineIndex {
     /// Its name, if it is given one.
     pub name: Option<Name>,
     /// The label.
     pub label: Name,
-    /// The property.
-    pub property: Name,
+    /// The properties, each with its weight, if said.
+    pub properties: Vec<(Name, Option<Expr>)>,
+    /// Whether it is one of their words.
+    pub fulltext: bool,
+    /// Where the whole stands.
+    pub span: Span,
 }
 
 /// `DROP what name`.
@@ -73,8 +79,10 @@ pub enum Definition {
     Rule,
     /// A query with a name.
     Recipe,
-    /// A way to find nodes by a property.
+    /// A way to find nodes by their properties.
     Index,
+    /// A score that was learned.
+    Scorer,
 }
 
 /// `DEFINE RELATION name ...`.

@@ -6,6 +6,7 @@ mod define;
 mod expr;
 mod pattern;
 mod query;
+mod retrieval;
 
 use std::ops::Range;
 
@@ -13,6 +14,7 @@ pub use define::*;
 pub use expr::*;
 pub use pattern::*;
 pub use query::*;
+pub use retrieval::*;
 
 /// Where something stands in the text, in bytes, half-open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +65,9 @@ pub enum StatementKind {
     DefineRecipe(DefineRecipe),
     /// `DEFINE INDEX`.
     DefineIndex(DefineIndex),
-    /// `DROP RULE`, `DROP RECIPE` or `DROP INDEX`.
+    /// `TRAIN SCORER`.
+    TrainScorer(Box<TrainScorer>),
+    /// `DROP RULE`, `DROP RECIPE`, `DROP INDEX` or `DROP SCORER`.
     Drop(Drop),
     /// `SHOW what [name]`.
     Show(Show),

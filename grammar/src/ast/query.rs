@@ -1,6 +1,9 @@
 //! Queries: pipelines, clauses and how they end.
 
-use super::{Amount, Expr, Name, PathPattern, Span, Times};
+use super::{
+    Activate, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Represent, Rerank,
+    Search, Span, Times,
+};
 
 /// Pipelines joined by `UNION`.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +47,18 @@ pub enum Clause {
     Match(Match),
     /// `SEARCH`.
     Search(Search),
+    /// `GENERATE`.
+    Generate(Generate),
+    /// `ANCHOR`.
+    Anchor(Anchor),
+    /// `ACTIVATE`.
+    Activate(Activate),
+    /// `REPRESENT`.
+    Represent(Represent),
+    /// `RERANK`.
+    Rerank(Rerank),
+    /// `PACK`.
+    Pack(Pack),
     /// `WITH`.
     With(With),
     /// `LET`.
@@ -151,36 +166,6 @@ pub struct IntentFilter {
     pub preferred: bool,
     /// The intent: its bare name, or an expression.
     pub intent: Expr,
-}
-
-/// `BEAM k ... EXPAND m ... SCORE BY e`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Beam {
-    /// Paths kept after each step.
-    pub width: Amount,
-    /// Continuations kept of each path, if said.
-    pub expand: Option<Amount>,
-    /// What orders the paths; larger is better.
-    pub score: Expr,
-}
-
-/// `SEARCH n:Label FOR e BY VECTOR TOP k`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Search {
-    /// The name that the nodes are bound to.
-    pub variable: Name,
-    /// The labels to search, or all of them.
-    pub labels: Vec<Name>,
-    /// The text to search for.
-    pub query: Expr,
-    /// How many nodes.
-    pub top: Amount,
-    /// Its own times.
-    pub times: Times,
-    /// `WHERE`, which holds inside the search.
-    pub condition: Option<Expr>,
-    /// Where the clause stands.
-    pub span: Span,
 }
 
 /// What becomes of the bindings of a query.

@@ -8,7 +8,7 @@ use super::query::query;
 use super::{Result, Rule, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
     Alias, Cardinality, DefineIndex, DefineRecipe, DefineRelation, DefineRule, Definition,
-    Direction, Drop, FactPattern, Name, Observe, Remember, RuleNode, RulePath,
+    Direction, Drop, Expr, FactPattern, Name, Observe, Remember, RuleNode, RulePath,
 };
 use crate::error::SyntaxError;
 
@@ -130,8 +130,10 @@ pub(super) fn define_rule(pair: Pair<'_, Rule>) -> Result<DefineRule> {
     let named = parts.next_if(|pair| pair.as_rule() == Rule::name).map(name).transpose()?;
     let body = rule_path(next(&mut parts, whole)?)?;
     let head = rule_path(next(&mut parts, whole)?)?;
+    let family = parts.next_if(|pair| pair.as_rule() == Rule::rule_family);
+    let family = family.map(|pair| name(only(pair)?)).transpose()?;
     let confidence = parts.next().map(sum).transpose()?;
-    Ok(DefineRule { name: named, body, head, confidence, span: whole })
+    Ok(DefineRule { name: named, body, head, family, confidence, span: whole })
 }
 
 fn rule_path(pair: Pair<'_, Rule>) -> Result<RulePath> {
@@ -175,26 +177,44 @@ pub(super) fn define_recipe(pair: Pair<'_, Rule>) -> Result<DefineRecipe> {
 
 pub(super) fn define_index(pair: Pair<'_, Rule>) -> Result<DefineIndex> {
     let whole = span(&pair);
+    let fulltext = says(&pair, Rule::k_fulltext);
     let mut parts = children(pair).peekable();
     let named = parts.next_if(|pair| pair.as_rule() == Rule::name).map(name).transpose()?;
     let node = name(next(&mut parts, whole)?)?;
     let label = name(next(&mut parts, whole)?)?;
-    let indexed = next(&mut parts, whole)?;
-    let at = span(&indexed);
-    let mut parts = children(indexed);
+    let properties = parts.map(|pair| indexed(pair, &node)).collect::<Result<Vec<_>>>()?;
+    if let (false, [_, (second, _), ..]) = (fulltext, properties.as_slice()) {
+        let message = "an index of values is one of a single property";
+        return Err(SyntaxError::new(message, second.span.start, second.span.end)
+            .help("define one for each, or add FULLTEXT for one of their words"));
+    }
+    let weight = properties.iter().find_map(|(_, weight)| weight.as_ref());
+    if let (false, Some(weight)) = (fulltext, weight) {
+        let message = "only an index of words has weights";
+        return Err(SyntaxError::new(message, weight.span.start, weight.span.end)
+            .help("add FULLTEXT, or leave WEIGHT out"));
+    }
+    Ok(DefineIndex { name: named, label, properties, fulltext, span: whole })
+}
+
+/// A property of the index's node, and its weight.
+fn indexed(pair: Pair<'_, Rule>, node: &Name) -> Result<(Name, Option<Expr>)> {
+    let at = span(&pair);
+    let mut parts = children(pair);
     let of = name(next(&mut parts, at)?)?;
     if of.text != node.text {
         let message = format!("`{}` is not the node of the index", of.text);
         return Err(SyntaxError::new(message, of.span.start, of.span.end)
             .help(format!("write ({}.property)", node.text)));
     }
-    Ok(DefineIndex { name: named, label, property: name(next(&mut parts, at)?)? })
+    Ok((name(next(&mut parts, at)?)?, parts.next().map(sum).transpose()?))
 }
 
 pub(super) fn dropped(pair: Pair<'_, Rule>) -> Result<Drop> {
     let kind = match () {
         () if says(&pair, Rule::k_rule) => Definition::Rule,
         () if says(&pair, Rule::k_recipe) => Definition::Recipe,
+        () if says(&pair, Rule::k_scorer) => Definition::Scorer,
         () => Definition::Index,
     };
     Ok(Drop { kind, name: name(only(pair)?)? })

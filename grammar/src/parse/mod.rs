@@ -6,6 +6,7 @@ mod define;
 pub(crate) mod expr;
 mod pattern;
 mod query;
+mod retrieval;
 
 use pest::Parser as _;
 use pest::iterators::Pair;
@@ -22,6 +23,7 @@ use define::{
 };
 use expr::string;
 use query::{query, session_set};
+use retrieval::train_scorer;
 
 /// The generated parser.
 #[derive(Parser)]
@@ -78,6 +80,7 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
         Rule::define_rule => StatementKind::DefineRule(define_rule(pair)?),
         Rule::define_recipe => StatementKind::DefineRecipe(define_recipe(pair)?),
         Rule::define_index => StatementKind::DefineIndex(define_index(pair)?),
+        Rule::train_scorer => StatementKind::TrainScorer(Box::new(train_scorer(pair)?)),
         Rule::drop => StatementKind::Drop(dropped(pair)?),
         Rule::show => StatementKind::Show(show(pair)?),
         Rule::session_set => StatementKind::SessionSet(session_set(pair)?),

@@ -3,14 +3,15 @@
 use pest::iterators::Pair;
 
 use super::expr::{expression, map, sum};
-use super::pattern::{label_filter, path_pattern};
+use super::pattern::path_pattern;
+use super::retrieval::{BeamParts, activate, anchor, generate, pack, represent, rerank, search};
 use super::{
     Result, Rule, amount, children, incomplete, name, next, once, only, says, span, unexpected,
 };
 use crate::ast::{
-    Amount, Beam, Clause, Expr, ExprKind, IntentFilter, Match, Name, Ordering, Pipeline,
-    ProcedureCall, Query, QueryEnd, Recall, Return, ReturnItem, Search, SortItem, Span, Subquery,
-    SystemTime, Times, Union, Unwind, ValidTime, ValidTimeKind, With,
+    Clause, Expr, ExprKind, IntentFilter, Match, Name, Ordering, Pipeline, ProcedureCall, Query,
+    QueryEnd, Recall, Return, ReturnItem, SortItem, Span, Subquery, SystemTime, Times, Union,
+    Unwind, ValidTime, ValidTimeKind, With,
 };
 use crate::error::SyntaxError;
 
@@ -58,7 +59,13 @@ fn pipeline(pair: Pair<'_, Rule>) -> Result<Pipeline> {
 fn clause(pair: Pair<'_, Rule>) -> Result<Clause> {
     Ok(match pair.as_rule() {
         Rule::match_clause => Clause::Match(match_clause(pair)?),
-        Rule::search_clause => Clause::Search(search_clause(pair)?),
+        Rule::search_clause => Clause::Search(search(pair)?),
+        Rule::generate_clause => Clause::Generate(generate(pair)?),
+        Rule::anchor_clause => Clause::Anchor(anchor(pair)?),
+        Rule::activate_clause => Clause::Activate(activate(pair)?),
+        Rule::represent_clause => Clause::Represent(represent(pair)?),
+        Rule::rerank_clause => Clause::Rerank(rerank(pair)?),
+        Rule::pack_clause => Clause::Pack(pack(pair)?),
         Rule::with_clause => Clause::With(with_clause(pair)?),
         Rule::let_clause => Clause::Let(children(pair).map(let_item).collect::<Result<_>>()?),
         Rule::filter_clause => Clause::Filter(expression(only(pair)?)?),
@@ -85,20 +92,18 @@ fn variables_by(pair: Pair<'_, Rule>) -> Result<(Vec<Name>, Expr)> {
 }
 
 fn match_clause(pair: Pair<'_, Rule>) -> Result<Match> {
-    let whole = span(&pair);
-    let (mut width, mut expand, mut score) = (None, None, None);
-    let mut clause = empty_match(whole);
+    let mut beam = BeamParts::default();
+    let mut clause = empty_match(span(&pair));
     clause.optional = says(&pair, Rule::k_optional);
     for pair in children(pair) {
-        let at = span(&pair);
         match pair.as_rule() {
-            Rule::beam_width => width = Some(amount(only(pair)?)?),
-            Rule::expand_width => once(&mut expand, amount(only(pair)?)?, at)?,
-            Rule::score_by => once(&mut score, expression(only(pair)?)?, at)?,
+            Rule::beam_width | Rule::expand_width | Rule::score_by | Rule::repair => {
+                beam.take(pair)?;
+            }
             _ => match_part(pair, &mut clause)?,
         }
     }
-    clause.beam = beam(width, expand, score, whole)?;
+    clause.beam = beam.whole(clause.span)?;
     Ok(clause)
 }
 
@@ -160,62 +165,6 @@ pub(super) fn matching(clause: Match, end: Option<QueryEnd>) -> Query {
 pub(super) fn match_of(pattern: crate::ast::PathPattern, condition: Option<Expr>) -> Match {
     let span = pattern.span;
     Match { patterns: vec![pattern], condition, ..empty_match(span) }
-}
-
-fn beam(
-    width: Option<Amount>,
-    expand: Option<Amount>,
-    score: Option<Expr>,
-    whole: Span,
-) -> Result<Option<Beam>> {
-    let fail = |message: &str, span: Span, help: &str| {
-        Err(SyntaxError::new(message, span.start, span.end).help(help))
-    };
-    match (width, expand, score) {
-        (Some(width), expand, Some(score)) => Ok(Some(Beam { width, expand, score })),
-        (Some(width), _, None) => fail(
-            "BEAM needs a score to order its paths",
-            width.span,
-            "add SCORE BY similarity(p, $question) behind the pattern",
-        ),
-        (None, Some(expand), _) => {
-            fail("EXPAND belongs to a beam", expand.span, "write MATCH BEAM 5 p = ...")
-        }
-        (None, None, Some(_)) => {
-            fail("SCORE BY belongs to a beam", whole, "write MATCH BEAM 5 p = ...")
-        }
-        (None, None, None) => Ok(None),
-    }
-}
-
-fn search_clause(pair: Pair<'_, Rule>) -> Result<Search> {
-    let whole = span(&pair);
-    let mut parts = children(pair).peekable();
-    let variable = name(next(&mut parts, whole)?)?;
-    let labels = match parts.next_if(|pair| pair.as_rule() == Rule::label_filter) {
-        Some(pair) => label_filter(pair)?,
-        None => Vec::new(),
-    };
-    let query = expression(next(&mut parts, whole)?)?;
-    let top = amount(next(&mut parts, whole)?)?;
-    let mut clause = Search {
-        variable,
-        labels,
-        query,
-        top,
-        times: Times::default(),
-        condition: None,
-        span: whole,
-    };
-    for pair in parts {
-        let at = span(&pair);
-        match pair.as_rule() {
-            Rule::valid_time | Rule::system_time => time(pair, &mut clause.times)?,
-            Rule::where_clause => once(&mut clause.condition, expression(only(pair)?)?, at)?,
-            _ => return Err(unexpected(&pair)),
-        }
-    }
-    Ok(clause)
 }
 
 fn with_clause(pair: Pair<'_, Rule>) -> Result<With> {
@@ -314,7 +263,7 @@ pub(super) fn session_set(pair: Pair<'_, Rule>) -> Result<Times> {
     Ok(times)
 }
 
-fn time(pair: Pair<'_, Rule>, times: &mut Times) -> Result<()> {
+pub(super) fn time(pair: Pair<'_, Rule>, times: &mut Times) -> Result<()> {
     let whole = span(&pair);
     let is_valid = matches!(pair.as_rule(), Rule::valid_time | Rule::session_valid);
     let form = only(pair)?;

@@ -3,12 +3,12 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::expr::{Sum, any};
-use super::pattern::{labels, path};
-use super::{commas, optional, own_name, quoted, quoted_variable, variable, word};
+use super::pattern::path;
+use super::{commas, optional, own_name, quoted, quoted_variable, retrieval, variable, word};
 use crate::ast::{
     Amount, AmountKind, Clause, Expr, Match, Name, Ordering, Pipeline, ProcedureCall, Query,
-    QueryEnd, Recall, Return, ReturnItem, Search, SortItem, Subquery, SystemTime, Times,
-    ValidTimeKind, With,
+    QueryEnd, Recall, Return, ReturnItem, SortItem, Subquery, SystemTime, Times, ValidTimeKind,
+    With,
 };
 
 /// The query with this between its clauses.
@@ -81,7 +81,13 @@ fn clause(f: &mut Formatter<'_>, clause: &Clause) -> fmt::Result {
             }
             match_body(f, matched)
         }
-        Clause::Search(found) => search(f, found),
+        Clause::Search(found) => retrieval::search(f, found),
+        Clause::Generate(found) => retrieval::generate(f, found),
+        Clause::Anchor(found) => retrieval::anchor(f, found),
+        Clause::Activate(found) => retrieval::activate(f, found),
+        Clause::Represent(found) => retrieval::represent(f, found),
+        Clause::Rerank(found) => retrieval::rerank(f, found),
+        Clause::Pack(packed) => retrieval::pack(f, packed),
         Clause::With(with) => with_clause(f, with),
         Clause::Let(items) => {
             f.write_str("LET ")?;
@@ -102,8 +108,7 @@ fn clause(f: &mut Formatter<'_>, clause: &Clause) -> fmt::Result {
 fn match_body(f: &mut Formatter<'_>, matched: &Match) -> fmt::Result {
     commas(f, &matched.patterns, path)?;
     if let Some(beam) = &matched.beam {
-        optional(f, " EXPAND ", beam.expand.as_ref().map(Count))?;
-        write!(f, " SCORE BY {}", beam.score)?;
+        retrieval::beam(f, beam)?;
     }
     f.write_str(&times(&matched.times))?;
     optional(f, " CONFIDENCE >= ", matched.confidence.as_ref().map(Sum))?;
@@ -112,14 +117,6 @@ fn match_body(f: &mut Formatter<'_>, matched: &Match) -> fmt::Result {
         write!(f, " INTENT {preferred}{}", Sum(&filter.intent))?;
     }
     optional(f, " WHERE ", matched.condition.as_ref())
-}
-
-fn search(f: &mut Formatter<'_>, found: &Search) -> fmt::Result {
-    write!(f, "SEARCH {}", variable(&found.variable))?;
-    labels(f, &found.labels)?;
-    write!(f, " FOR {} BY VECTOR TOP {}", found.query, Count(&found.top))?;
-    f.write_str(&times(&found.times))?;
-    optional(f, " WHERE ", found.condition.as_ref())
 }
 
 fn with_clause(f: &mut Formatter<'_>, with: &With) -> fmt::Result {
@@ -174,7 +171,7 @@ fn end(f: &mut Formatter<'_>, end: &QueryEnd) -> fmt::Result {
     optional(f, " BY ", by.map(Sum))
 }
 
-fn names(f: &mut Formatter<'_>, names: &[Name]) -> fmt::Result {
+pub(super) fn names(f: &mut Formatter<'_>, names: &[Name]) -> fmt::Result {
     commas(f, names, |f, name| write!(f, "{}", variable(name)))
 }
 
@@ -224,7 +221,7 @@ fn sort_item(item: &SortItem) -> String {
 }
 
 /// The times, a blank before each.
-fn times(times: &Times) -> String {
+pub(super) fn times(times: &Times) -> String {
     let valid = times.valid.as_ref().map(|time| format!(" FOR VALID_TIME {}", Valid(&time.kind)));
     let system = times.system.as_ref().map(|time| format!(" FOR SYSTEM_TIME {}", System(time)));
     valid.into_iter().chain(system).collect()

@@ -12,6 +12,7 @@
 mod clause;
 mod expr;
 mod pattern;
+mod retrieval;
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -65,11 +66,13 @@ impl Display for Statement {
                 write!(f, "DEFINE RECIPE {} AS\n{}", word(&define.name), define.query)
             }
             StatementKind::DefineIndex(define) => index(f, define),
+            StatementKind::TrainScorer(train) => retrieval::train_scorer(f, train),
             StatementKind::Drop(drop) => {
                 let kind = match drop.kind {
                     Definition::Rule => "RULE",
                     Definition::Recipe => "RECIPE",
                     Definition::Index => "INDEX",
+                    Definition::Scorer => "SCORER",
                 };
                 write!(f, "DROP {kind} {}", word(&drop.name))
             }
@@ -140,6 +143,7 @@ fn rule(f: &mut Formatter<'_>, define: &DefineRule) -> fmt::Result {
         write!(f, "{} ", word(name))?;
     }
     write!(f, "{} IMPLIES {}", define.body, define.head)?;
+    optional(f, " FAMILY ", define.family.as_ref().map(word))?;
     optional(f, " CONFIDENCE ", define.confidence.as_ref().map(expr::Sum))
 }
 
@@ -148,7 +152,12 @@ fn index(f: &mut Formatter<'_>, define: &DefineIndex) -> fmt::Result {
     if let Some(name) = &define.name {
         write!(f, "{} ", variable(name))?;
     }
-    write!(f, "FOR (n:{}) ON (n.{})", word(&define.label), word(&define.property))
+    write!(f, "FOR (n:{}) ON (", word(&define.label))?;
+    commas(f, &define.properties, |f, (property, weight)| {
+        write!(f, "n.{}", word(property))?;
+        optional(f, " WEIGHT ", weight.as_ref().map(expr::Sum))
+    })?;
+    f.write_str(if define.fulltext { ") FULLTEXT" } else { ")" })
 }
 
 fn remember(f: &mut Formatter<'_>, new: &Remember) -> fmt::Result {

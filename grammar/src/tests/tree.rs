@@ -76,19 +76,23 @@ impl Trees {
                 name: self.maybe(Self::name),
                 body: self.rule_path(),
                 head: self.rule_path(),
+                family: self.maybe(Self::name),
                 confidence: self.maybe(Self::expr),
                 span: AT,
             }),
             3 => {
                 StatementKind::DefineRecipe(DefineRecipe { name: self.name(), query: self.query() })
             }
-            4 => StatementKind::DefineIndex(DefineIndex {
-                name: self.maybe(Self::name),
-                label: self.name(),
-                property: self.name(),
-            }),
+            4 => StatementKind::DefineIndex(self.define_index()),
+            14 => StatementKind::TrainScorer(Box::new(TrainScorer {
+                name: self.name(),
+                query: self.query(),
+                seed: self.maybe(Self::amount),
+                span: AT,
+            })),
             5 => {
-                let kinds = [Definition::Rule, Definition::Recipe, Definition::Index];
+                let kinds =
+                    [Definition::Rule, Definition::Recipe, Definition::Index, Definition::Scorer];
                 StatementKind::Drop(Drop { kind: *self.random.pick(&kinds), name: self.name() })
             }
             6 => StatementKind::Show(Show { what: self.name(), name: self.maybe(Self::name) }),
@@ -203,16 +207,8 @@ impl Trees {
     }
 
     fn clause(&mut self) -> Clause {
-        match self.random.under(12) {
-            0 => Clause::Search(Search {
-                variable: self.name(),
-                labels: self.names(0),
-                query: self.expr(),
-                top: self.amount(),
-                times: Times { valid: None, system: self.maybe(Self::system_time) },
-                condition: self.maybe(Self::expr),
-                span: AT,
-            }),
+        match self.random.under(13) {
+            0 | 9 => self.retrieval(),
             1 => Clause::With(With {
                 columns: self.columns(true),
                 condition: self.maybe(Self::expr),
@@ -248,6 +244,99 @@ impl Trees {
         }
     }
 
+    fn define_index(&mut self) -> DefineIndex {
+        let fulltext = self.coin();
+        let properties = match fulltext {
+            true => self.some(1, |t| (t.name(), t.maybe(Self::expr))),
+            false => vec![(self.name(), None)],
+        };
+        let (name, label) = (self.maybe(Self::name), self.name());
+        DefineIndex { name, label, properties, fulltext, span: AT }
+    }
+
+    fn retrieval(&mut self) -> Clause {
+        match self.random.under(7) {
+            0 => {
+                use SearchMode::{Hybrid, Text, Vector};
+                let mode = self.maybe(|t| *t.random.pick(&[Text, Vector, Hybrid]));
+                let weights = if mode == Some(Hybrid) { self.factors() } else { Vec::new() };
+                Clause::Search(Search {
+                    variable: self.name(),
+                    labels: self.names(0),
+                    query: self.expr(),
+                    mode,
+                    weights,
+                    top: self.amount(),
+                    among: self.among(),
+                    span: AT,
+                })
+            }
+            1 => Clause::Generate(Generate {
+                variable: self.name(),
+                labels: self.names(0),
+                question: self.expr(),
+                width: self.amount(),
+                model: self.maybe(Self::name),
+                among: self.among(),
+                span: AT,
+            }),
+            2 => Clause::Anchor(Anchor {
+                variable: self.name(),
+                labels: self.names(0),
+                question: self.expr(),
+                top: self.maybe(Self::amount),
+                among: self.among(),
+                span: AT,
+            }),
+            3 => self.activate(),
+            4 => Clause::Represent(Represent {
+                variable: self.name(),
+                from: self.name(),
+                relevance: self.maybe(Self::expr),
+                coverage: self.expr(),
+                budget: self.maybe(Self::amount),
+                span: AT,
+            }),
+            5 => Clause::Rerank(Rerank {
+                variable: self.name(),
+                question: self.expr(),
+                model: self.maybe(Self::name),
+                boosts: self.factors(),
+                top: self.amount(),
+                span: AT,
+            }),
+            _ => Clause::Pack(Pack { names: self.names(0), budget: self.amount(), span: AT }),
+        }
+    }
+
+    fn activate(&mut self) -> Clause {
+        let sample = self.maybe(|t| (t.amount(), t.amount()));
+        Clause::Activate(Activate {
+            variable: self.name(),
+            from: self.name(),
+            relations: self.names(1),
+            hops: self.maybe(Self::amount),
+            temperature: self.maybe(Self::expr),
+            top: if sample.is_none() { self.maybe(Self::amount) } else { None },
+            sample,
+            times: self.times(),
+            confidence: self.maybe(Self::expr),
+            span: AT,
+        })
+    }
+
+    fn factors(&mut self) -> Vec<(Name, Expr)> {
+        self.some(0, |t| (t.name(), t.expr()))
+    }
+
+    fn among(&mut self) -> Among {
+        Among {
+            times: self.times(),
+            confidence: self.maybe(Self::expr),
+            condition: self.maybe(Self::expr),
+        }
+    }
+
     fn match_clause(&mut self) -> Match {
         Match {
             optional: self.random.once_in(4),
@@ -255,7 +344,12 @@ impl Trees {
             beam: self.random.once_in(6).then(|| Beam {
                 width: self.amount(),
                 expand: self.maybe(Self::amount),
-                score: self.expr(),
+                scores: self.some(1, Self::expr),
+                repair: self.maybe(|t| Repair {
+                    rules: t.names(0),
+                    when: t.maybe(Self::expr),
+                    span: AT,
+                }),
             }),
             times: self.times(),
             confidence: self.maybe(Self::expr),

@@ -1,0 +1,189 @@
+//! The retrieval clauses: what a model does inside a query.
+
+use super::{Amount, Expr, Name, Query, Span, Times};
+
+/// `SEARCH n:Label FOR e BY HYBRID TOP k`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// The name that the nodes are bound to.
+    pub variable: Name,
+    /// The labels to search, or all of them.
+    pub labels: Vec<Name>,
+    /// The text to search for.
+    pub query: Expr,
+    /// How, if said.
+    pub mode: Option<SearchMode>,
+    /// `WEIGHTS`, of a hybrid search.
+    pub weights: Vec<(Name, Expr)>,
+    /// How many nodes.
+    pub top: Amount,
+    /// Which nodes count.
+    pub among: Among,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// How nodes are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchMode {
+    /// By their words.
+    Text,
+    /// By their meaning.
+    Vector,
+    /// By both.
+    Hybrid,
+}
+
+/// Which nodes count in a clause that finds nodes. It holds inside, before the best are taken.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Among {
+    /// Nodes of which a fact holds then.
+    pub times: Times,
+    /// Nodes of which a fact is that sure.
+    pub confidence: Option<Expr>,
+    /// `WHERE`.
+    pub condition: Option<Expr>,
+}
+
+/// `GENERATE k:Label FOR e BEAM b MODEL m`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generate {
+    /// The name that the nodes are bound to.
+    pub variable: Name,
+    /// Their label, if said.
+    pub labels: Vec<Name>,
+    /// The question.
+    pub question: Expr,
+    /// How many keys.
+    pub width: Amount,
+    /// The model, if said.
+    pub model: Option<Name>,
+    /// Which nodes count.
+    pub among: Among,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// `ANCHOR e:Label FOR q TOP k`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchor {
+    /// The name that the entities are bound to.
+    pub variable: Name,
+    /// Their labels, or all of them.
+    pub labels: Vec<Name>,
+    /// The question.
+    pub question: Expr,
+    /// The most entities, if said.
+    pub top: Option<Amount>,
+    /// Which nodes count.
+    pub among: Among,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// `ACTIVATE c FROM k VIA r HOPS h TEMPERATURE t TOP n`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Activate {
+    /// The name that the active nodes are bound to.
+    pub variable: Name,
+    /// The name of the nodes that it begins with.
+    pub from: Name,
+    /// The relations along which it spreads.
+    pub relations: Vec<Name>,
+    /// How far, if said.
+    pub hops: Option<Amount>,
+    /// How evenly, if said.
+    pub temperature: Option<Expr>,
+    /// How many nodes are drawn, and the seed.
+    pub sample: Option<(Amount, Amount)>,
+    /// How many nodes are wanted, the most active first.
+    pub top: Option<Amount>,
+    /// Which facts count.
+    pub times: Times,
+    /// How sure they are.
+    pub confidence: Option<Expr>,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// `REPRESENT s FROM c BY e COVERAGE a BUDGET n`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Represent {
+    /// The name that the representatives are bound to.
+    pub variable: Name,
+    /// The name of the nodes that they stand for.
+    pub from: Name,
+    /// What says how relevant a node is, if said.
+    pub relevance: Option<Expr>,
+    /// The share of the relevance that is to be covered.
+    pub coverage: Expr,
+    /// The most nodes, if said.
+    pub budget: Option<Amount>,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// `RERANK x FOR q MODEL m BOOST time 1.4 TOP k`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rerank {
+    /// The name of what is ranked.
+    pub variable: Name,
+    /// The question.
+    pub question: Expr,
+    /// The model, if said.
+    pub model: Option<Name>,
+    /// Factors for what the question asks for.
+    pub boosts: Vec<(Name, Expr)>,
+    /// How many rows go on.
+    pub top: Amount,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// `PACK p, t BUDGET n TOKENS`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pack {
+    /// The names of the evidence; none stands for all that is some.
+    pub names: Vec<Name>,
+    /// The most tokens.
+    pub budget: Amount,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// `BEAM k ... EXPAND m ... SCORE BY a, b REPAIR ...`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beam {
+    /// Paths kept after each step.
+    pub width: Amount,
+    /// Continuations kept of each path, if said.
+    pub expand: Option<Amount>,
+    /// What orders the paths; larger is better.
+    pub scores: Vec<Expr>,
+    /// What is done where no continuation is good.
+    pub repair: Option<Repair>,
+}
+
+/// `REPAIR USING a, b WHEN condition`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repair {
+    /// The rules or families of rules; none stands for all.
+    pub rules: Vec<Name>,
+    /// When, if said.
+    pub when: Option<Expr>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `TRAIN SCORER name FROM query SEED n`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainScorer {
+    /// The scorer.
+    pub name: Name,
+    /// The examples: numbers by name, and the `label` that is to be learned.
+    pub query: Query,
+    /// What makes it repeatable, if said.
+    pub seed: Option<Amount>,
+    /// Where the whole stands.
+    pub span: Span,
+}

@@ -1,0 +1,240 @@
+//! The retrieval clauses, the parts of a beam, and the training of scorers.
+
+use pest::iterators::Pair;
+
+use super::expr::{expression, sum};
+use super::pattern::label_filter;
+use super::query::{query, time};
+use super::{Result, Rule, amount, children, name, next, once, only, says, span, unexpected};
+use crate::ast::{
+    Activate, Among, Amount, Anchor, Beam, Expr, Generate, Name, Pack, Repair, Represent, Rerank,
+    Search, SearchMode, Span, Times, TrainScorer,
+};
+use crate::error::SyntaxError;
+
+pub(super) fn search(pair: Pair<'_, Rule>) -> Result<Search> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let variable = name(next(&mut parts, whole)?)?;
+    let labels = parts.next_if(|pair| pair.as_rule() == Rule::label_filter);
+    let labels = labels.map(label_filter).transpose()?.unwrap_or_default();
+    let query = expression(next(&mut parts, whole)?)?;
+    let by = parts.next_if(|pair| pair.as_rule() == Rule::search_by);
+    let (mode, weights) = by.map(search_by).transpose()?.unwrap_or_default();
+    let top = amount(next(&mut parts, whole)?)?;
+    Ok(Search { variable, labels, query, mode, weights, top, among: among(parts)?, span: whole })
+}
+
+/// How it searches, and the weights.
+type SearchBy = (Option<SearchMode>, Vec<(Name, Expr)>);
+
+fn search_by(pair: Pair<'_, Rule>) -> Result<SearchBy> {
+    let mode = match () {
+        () if says(&pair, Rule::k_text) => SearchMode::Text,
+        () if says(&pair, Rule::k_vector) => SearchMode::Vector,
+        () => SearchMode::Hybrid,
+    };
+    let weights = children(pair).next().map(factors).transpose()?.unwrap_or_default();
+    Ok((Some(mode), weights))
+}
+
+/// `text 0.4, vector 0.6`.
+fn factors(pair: Pair<'_, Rule>) -> Result<Vec<(Name, Expr)>> {
+    children(pair)
+        .map(|factor| {
+            let whole = span(&factor);
+            let mut parts = children(factor);
+            Ok((name(next(&mut parts, whole)?)?, sum(next(&mut parts, whole)?)?))
+        })
+        .collect()
+}
+
+fn among<'i>(parts: impl Iterator<Item = Pair<'i, Rule>>) -> Result<Among> {
+    let mut among = Among::default();
+    for pair in parts {
+        let at = span(&pair);
+        match pair.as_rule() {
+            Rule::valid_time | Rule::system_time => time(pair, &mut among.times)?,
+            Rule::confidence_floor => once(&mut among.confidence, sum(only(pair)?)?, at)?,
+            Rule::where_clause => once(&mut among.condition, expression(only(pair)?)?, at)?,
+            _ => return Err(unexpected(&pair)),
+        }
+    }
+    Ok(among)
+}
+
+pub(super) fn generate(pair: Pair<'_, Rule>) -> Result<Generate> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let variable = name(next(&mut parts, whole)?)?;
+    let labels = parts.next_if(|pair| pair.as_rule() == Rule::label_filter);
+    let labels = labels.map(label_filter).transpose()?.unwrap_or_default();
+    let question = expression(next(&mut parts, whole)?)?;
+    let width = amount(next(&mut parts, whole)?)?;
+    let model = parts.next_if(|pair| pair.as_rule() == Rule::by_model);
+    let model = model.map(|pair| name(only(pair)?)).transpose()?;
+    Ok(Generate { variable, labels, question, width, model, among: among(parts)?, span: whole })
+}
+
+pub(super) fn anchor(pair: Pair<'_, Rule>) -> Result<Anchor> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let variable = name(next(&mut parts, whole)?)?;
+    let labels = parts.next_if(|pair| pair.as_rule() == Rule::label_filter);
+    let labels = labels.map(label_filter).transpose()?.unwrap_or_default();
+    let question = expression(next(&mut parts, whole)?)?;
+    let top = parts.next_if(|pair| pair.as_rule() == Rule::amount).map(amount).transpose()?;
+    Ok(Anchor { variable, labels, question, top, among: among(parts)?, span: whole })
+}
+
+pub(super) fn activate(pair: Pair<'_, Rule>) -> Result<Activate> {
+    let whole = span(&pair);
+    let mut parts = children(pair);
+    let mut clause = Activate {
+        variable: name(next(&mut parts, whole)?)?,
+        from: name(next(&mut parts, whole)?)?,
+        relations: Vec::new(),
+        hops: None,
+        temperature: None,
+        sample: None,
+        top: None,
+        times: Times::default(),
+        confidence: None,
+        span: whole,
+    };
+    for pair in parts {
+        activate_part(pair, &mut clause)?;
+    }
+    match (&clause.sample, &clause.top) {
+        (Some(_), Some(top)) => {
+            let message = "either the most active nodes are wanted, or some that are drawn";
+            Err(SyntaxError::new(message, top.span.start, top.span.end)
+                .help("keep either TOP or SAMPLE"))
+        }
+        _ => Ok(clause),
+    }
+}
+
+fn activate_part(pair: Pair<'_, Rule>, clause: &mut Activate) -> Result<()> {
+    let at = span(&pair);
+    match pair.as_rule() {
+        Rule::name => clause.relations.push(name(pair)?),
+        Rule::hops_count => once(&mut clause.hops, amount(only(pair)?)?, at)?,
+        Rule::temperature => once(&mut clause.temperature, sum(only(pair)?)?, at)?,
+        Rule::top_count => once(&mut clause.top, amount(only(pair)?)?, at)?,
+        Rule::sample_size => {
+            let mut parts = children(pair).map(amount);
+            let mut part = || parts.next().unwrap_or_else(|| Err(super::incomplete(at)));
+            once(&mut clause.sample, (part()?, part()?), at)?;
+        }
+        Rule::valid_time | Rule::system_time => time(pair, &mut clause.times)?,
+        Rule::confidence_floor => once(&mut clause.confidence, sum(only(pair)?)?, at)?,
+        _ => return Err(unexpected(&pair)),
+    }
+    Ok(())
+}
+
+pub(super) fn represent(pair: Pair<'_, Rule>) -> Result<Represent> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let variable = name(next(&mut parts, whole)?)?;
+    let from = name(next(&mut parts, whole)?)?;
+    let relevance = parts.next_if(|pair| pair.as_rule() == Rule::relevance_by);
+    let relevance = relevance.map(|pair| expression(only(pair)?)).transpose()?;
+    let coverage = sum(next(&mut parts, whole)?)?;
+    let budget = parts.next().map(amount).transpose()?;
+    Ok(Represent { variable, from, relevance, coverage, budget, span: whole })
+}
+
+pub(super) fn rerank(pair: Pair<'_, Rule>) -> Result<Rerank> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let variable = name(next(&mut parts, whole)?)?;
+    let question = expression(next(&mut parts, whole)?)?;
+    let model = parts.next_if(|pair| pair.as_rule() == Rule::by_model);
+    let model = model.map(|pair| name(only(pair)?)).transpose()?;
+    let boosts = parts.next_if(|pair| pair.as_rule() == Rule::boosts);
+    let boosts = boosts.map(factors).transpose()?.unwrap_or_default();
+    let top = amount(next(&mut parts, whole)?)?;
+    Ok(Rerank { variable, question, model, boosts, top, span: whole })
+}
+
+pub(super) fn pack(pair: Pair<'_, Rule>) -> Result<Pack> {
+    let whole = span(&pair);
+    let (names, rest): (Vec<_>, Vec<_>) =
+        children(pair).partition(|pair| pair.as_rule() == Rule::variable);
+    let names = names.into_iter().map(name).collect::<Result<_>>()?;
+    Ok(Pack { names, budget: amount(next(&mut rest.into_iter(), whole)?)?, span: whole })
+}
+
+/// What is said of a beam, in any order.
+#[derive(Default)]
+pub(super) struct BeamParts {
+    width: Option<Amount>,
+    expand: Option<Amount>,
+    scores: Option<Vec<Expr>>,
+    repair: Option<Repair>,
+}
+
+impl BeamParts {
+    pub(super) fn take(&mut self, pair: Pair<'_, Rule>) -> Result<()> {
+        let at = span(&pair);
+        match pair.as_rule() {
+            Rule::beam_width => once(&mut self.width, amount(only(pair)?)?, at),
+            Rule::expand_width => once(&mut self.expand, amount(only(pair)?)?, at),
+            Rule::score_by => {
+                let scores = children(pair).map(expression).collect::<Result<_>>()?;
+                once(&mut self.scores, scores, at)
+            }
+            _ => once(&mut self.repair, repair(pair)?, at),
+        }
+    }
+
+    pub(super) fn whole(self, whole: Span) -> Result<Option<Beam>> {
+        let fail = |message: &str, span: Span, help: &str| {
+            Err(SyntaxError::new(message, span.start, span.end).help(help))
+        };
+        match (self.width, self.scores) {
+            (Some(width), Some(scores)) => {
+                Ok(Some(Beam { width, expand: self.expand, scores, repair: self.repair }))
+            }
+            (Some(width), None) => fail(
+                "BEAM needs a score to order its paths",
+                width.span,
+                "add SCORE BY similarity(p, $question) behind the pattern",
+            ),
+            (None, scores) => match (&self.expand, &self.repair, scores) {
+                (Some(Amount { span, .. }), ..) => {
+                    fail("EXPAND belongs to a beam", *span, "write MATCH BEAM 5 p = ...")
+                }
+                (None, Some(repair), _) => {
+                    fail("REPAIR belongs to a beam", repair.span, "write MATCH BEAM 5 p = ...")
+                }
+                (None, None, Some(_)) => {
+                    fail("SCORE BY belongs to a beam", whole, "write MATCH BEAM 5 p = ...")
+                }
+                (None, None, None) => Ok(None),
+            },
+        }
+    }
+}
+
+fn repair(pair: Pair<'_, Rule>) -> Result<Repair> {
+    let mut repair = Repair { rules: Vec::new(), when: None, span: span(&pair) };
+    for pair in children(pair) {
+        match pair.as_rule() {
+            Rule::repair_when => repair.when = Some(expression(only(pair)?)?),
+            _ => repair.rules.push(name(pair)?),
+        }
+    }
+    Ok(repair)
+}
+
+pub(super) fn train_scorer(pair: Pair<'_, Rule>) -> Result<TrainScorer> {
+    let whole = span(&pair);
+    let mut parts = children(pair);
+    let scorer = name(next(&mut parts, whole)?)?;
+    let examples = query(next(&mut parts, whole)?)?;
+    let seed = parts.next().map(|pair| amount(only(pair)?)).transpose()?;
+    Ok(TrainScorer { name: scorer, query: examples, seed, span: whole })
+}

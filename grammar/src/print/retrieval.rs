@@ -1,0 +1,109 @@
+//! The retrieval clauses.
+
+use std::fmt::{self, Formatter};
+
+use super::clause::{Count, names, query, times};
+use super::expr::{Sum, any};
+use super::pattern::labels;
+use super::{commas, optional, variable, word};
+use crate::ast::{
+    Activate, Among, Anchor, Beam, Expr, Generate, Name, Pack, Represent, Rerank, Search,
+    SearchMode, TrainScorer,
+};
+
+pub(super) fn search(f: &mut Formatter<'_>, found: &Search) -> fmt::Result {
+    write!(f, "SEARCH {}", variable(&found.variable))?;
+    labels(f, &found.labels)?;
+    write!(f, " FOR {}", found.query)?;
+    let mode = found.mode.map(|mode| match mode {
+        SearchMode::Text => "TEXT",
+        SearchMode::Vector => "VECTOR",
+        SearchMode::Hybrid => "HYBRID",
+    });
+    optional(f, " BY ", mode)?;
+    factors(f, " WEIGHTS ", &found.weights)?;
+    write!(f, " TOP {}", Count(&found.top))?;
+    among(f, &found.among)
+}
+
+/// `text 0.4, vector 0.6` behind the sign, if there are any.
+fn factors(f: &mut Formatter<'_>, sign: &str, factors: &[(Name, Expr)]) -> fmt::Result {
+    f.write_str(if factors.is_empty() { "" } else { sign })?;
+    commas(f, factors, |f, (name, factor)| write!(f, "{} {}", word(name), Sum(factor)))
+}
+
+fn among(f: &mut Formatter<'_>, among: &Among) -> fmt::Result {
+    f.write_str(&times(&among.times))?;
+    optional(f, " CONFIDENCE >= ", among.confidence.as_ref().map(Sum))?;
+    optional(f, " WHERE ", among.condition.as_ref())
+}
+
+pub(super) fn generate(f: &mut Formatter<'_>, found: &Generate) -> fmt::Result {
+    write!(f, "GENERATE {}", variable(&found.variable))?;
+    labels(f, &found.labels)?;
+    write!(f, " FOR {} BEAM {}", found.question, Count(&found.width))?;
+    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    among(f, &found.among)
+}
+
+pub(super) fn anchor(f: &mut Formatter<'_>, found: &Anchor) -> fmt::Result {
+    write!(f, "ANCHOR {}", variable(&found.variable))?;
+    labels(f, &found.labels)?;
+    write!(f, " FOR {}", found.question)?;
+    optional(f, " TOP ", found.top.as_ref().map(Count))?;
+    among(f, &found.among)
+}
+
+pub(super) fn activate(f: &mut Formatter<'_>, found: &Activate) -> fmt::Result {
+    write!(f, "ACTIVATE {} FROM {}", variable(&found.variable), variable(&found.from))?;
+    let mut sign = " VIA ";
+    for relation in &found.relations {
+        write!(f, "{sign}{}", word(relation))?;
+        sign = "|";
+    }
+    optional(f, " HOPS ", found.hops.as_ref().map(Count))?;
+    optional(f, " TEMPERATURE ", found.temperature.as_ref().map(Sum))?;
+    if let Some((size, seed)) = &found.sample {
+        write!(f, " SAMPLE {} SEED {}", Count(size), Count(seed))?;
+    }
+    optional(f, " TOP ", found.top.as_ref().map(Count))?;
+    f.write_str(&times(&found.times))?;
+    optional(f, " CONFIDENCE >= ", found.confidence.as_ref().map(Sum))
+}
+
+pub(super) fn represent(f: &mut Formatter<'_>, found: &Represent) -> fmt::Result {
+    write!(f, "REPRESENT {} FROM {}", variable(&found.variable), variable(&found.from))?;
+    optional(f, " BY ", found.relevance.as_ref())?;
+    write!(f, " COVERAGE {}", Sum(&found.coverage))?;
+    optional(f, " BUDGET ", found.budget.as_ref().map(Count))
+}
+
+pub(super) fn rerank(f: &mut Formatter<'_>, found: &Rerank) -> fmt::Result {
+    write!(f, "RERANK {} FOR {}", variable(&found.variable), found.question)?;
+    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    factors(f, " BOOST ", &found.boosts)?;
+    write!(f, " TOP {}", Count(&found.top))
+}
+
+pub(super) fn pack(f: &mut Formatter<'_>, packed: &Pack) -> fmt::Result {
+    f.write_str(if packed.names.is_empty() { "PACK" } else { "PACK " })?;
+    names(f, &packed.names)?;
+    write!(f, " BUDGET {} TOKENS", Count(&packed.budget))
+}
+
+/// What stands behind the patterns of a beam.
+pub(super) fn beam(f: &mut Formatter<'_>, beam: &Beam) -> fmt::Result {
+    optional(f, " EXPAND ", beam.expand.as_ref().map(Count))?;
+    f.write_str(" SCORE BY ")?;
+    commas(f, &beam.scores, any)?;
+    let Some(repair) = &beam.repair else { return Ok(()) };
+    f.write_str(if repair.rules.is_empty() { " REPAIR" } else { " REPAIR USING " })?;
+    commas(f, &repair.rules, |f, rule| write!(f, "{}", word(rule)))?;
+    optional(f, " WHEN ", repair.when.as_ref())
+}
+
+pub(super) fn train_scorer(f: &mut Formatter<'_>, train: &TrainScorer) -> fmt::Result {
+    write!(f, "TRAIN SCORER {} FROM ", word(&train.name))?;
+    query(f, &train.query, " ")?;
+    optional(f, " SEED ", train.seed.as_ref().map(Count))
+}

@@ -1,0 +1,171 @@
+//! `MATCH BEAM`: the one pattern that a beam follows, its scores and its repair.
+
+use engraph_grammar::ast;
+use engraph_grammar::closest;
+
+use crate::bind::patterns::{Building, nodes};
+use crate::bind::scope::Kind;
+use crate::bind::{Binder, Place};
+use crate::error::{Diagnostic, Result};
+use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::pattern::Pattern;
+use crate::plan::{BeamRepair, BeamScore, BeamSearch, LogicalPlan};
+
+/// The families of rules of REAL (table I); a database need not have rules of each.
+const FAMILIES: [&str; 5] = ["symmetry", "hyponymy", "succession", "causality", "co_occurrence"];
+/// The deepest beam.
+const BEAM_DEPTH_MAX: u32 = 64;
+
+impl Binder<'_> {
+    pub(super) fn beam(
+        &mut self,
+        plan: LogicalPlan,
+        clause: &ast::Match,
+        beam: &ast::Beam,
+        mut building: Building,
+    ) -> Result<LogicalPlan> {
+        let fail =
+            |span, message: &str, help: &str| Err(Diagnostic::at(span, message).help(help).bind());
+        let [pattern] = clause.patterns.as_slice() else {
+            return fail(
+                clause.span,
+                "a beam follows one pattern",
+                "write the other patterns in a MATCH of their own, before it",
+            );
+        };
+        let [(relation, end)] = pattern.steps.as_slice() else {
+            return fail(
+                clause.span,
+                "a beam follows one relation pattern",
+                "write it as (a)-[f]->{1,3}(b)",
+            );
+        };
+        if pattern.search.is_some() || pattern.mode.is_some() || pattern.time.is_some() {
+            return fail(
+                pattern.span,
+                "a beam is a path search of its own",
+                "leave the other path search out",
+            );
+        }
+        let ends =
+            nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
+        let [start, far] = ends.as_slice() else {
+            return fail(pattern.span, "a beam has two ends", "write it as (a)-[f]->{1,3}(b)");
+        };
+        if far.bound || far.slot == start.slot {
+            return fail(
+                relation.span,
+                "a beam ends at a node that is not bound yet",
+                "give the end another name, and compare the two in WHERE",
+            );
+        }
+        let kind = if relation.hops.is_some() { Kind::Facts } else { Kind::Fact };
+        let fact = match &relation.variable {
+            Some(name) => self.declare(name, kind)?,
+            None => self.scope.anonymous(""),
+        };
+        let mut conditions = Vec::new();
+        self.node_conditions(&pattern.start, start, &mut conditions)?;
+        let first = Pattern::single(start.clone(), conditions, &building.scope.system, clause.span);
+        let plan = LogicalPlan::Match { input: Box::new(plan), pattern: Box::new(first) };
+        let mut step = self.step(relation, [start.slot, far.slot], fact, &building.scope);
+        step.hops = Some(beam_hops(relation)?);
+        step.keeps_facts = true;
+        let path = match &pattern.variable {
+            Some(name) => self.fresh(name, Kind::Path)?,
+            None => self.scope.anonymous("path"),
+        };
+        let score = self.scope.add("score", Kind::Value);
+        building.conditions.extend(far.has_label());
+        self.node_conditions(end, far, &mut building.conditions)?;
+        let scores = self.scores(beam, path)?;
+        let repair = beam.repair.as_ref().map(|repair| self.repair(repair, &scores)).transpose()?;
+        if let Some(condition) = &clause.condition {
+            building.conditions.push(self.expr(condition, Place::Row)?);
+        }
+        let property = relation.properties.first().map(|(name, _)| name.span);
+        if let Some(span) = property.or(relation.condition.as_ref().map(|condition| condition.span))
+        {
+            return fail(
+                span,
+                "a beam takes no properties or condition of its facts",
+                "test facts(p) in WHERE",
+            );
+        }
+        let prefers = clause.intent.as_ref().filter(|filter| filter.preferred);
+        let prefers = prefers.map(|filter| self.intent(&filter.intent)).transpose()?;
+        let width = self.amount(&beam.width);
+        let expand = beam.expand.as_ref().map(|expand| self.amount(expand));
+        let condition = Expr::all(building.conditions, clause.span);
+        let search = BeamSearch { width, expand, scores, prefers, repair, condition };
+        let (input, step, search) = (Box::new(plan), Box::new(step), Box::new(search));
+        Ok(LogicalPlan::Beam { input, step, path, score, search })
+    }
+
+    /// The scores; one by a function can be said as a property of the path.
+    fn scores(&mut self, beam: &ast::Beam, path: Slot) -> Result<Vec<BeamScore>> {
+        let mut scores = Vec::new();
+        for score in &beam.scores {
+            let expr = self.expr(score, Place::Row)?;
+            let slot = match &expr.kind {
+                ExprKind::Call(function, _) => self.attached(path, function.name),
+                _ => self.scope.anonymous("score"),
+            };
+            scores.push(BeamScore { expr, slot });
+        }
+        Ok(scores)
+    }
+
+    fn repair(&mut self, repair: &ast::Repair, scores: &[BeamScore]) -> Result<BeamRepair> {
+        let names = self.scope.held();
+        for score in scores {
+            if let ExprKind::Call(function, _) = &score.expr.kind {
+                self.scope.bind(function.name, score.slot, Kind::Value);
+            }
+        }
+        let when = repair.when.as_ref().map(|when| self.expr(when, Place::Row)).transpose();
+        self.scope.restore(names);
+        Ok(BeamRepair { rules: self.repair_rules(&repair.rules)?, when: when? })
+    }
+
+    /// The names of the rules that have one of these names or belong to one of these families.
+    fn repair_rules(&mut self, wanted: &[ast::Name]) -> Result<Vec<String>> {
+        let catalog = self.reader().catalog();
+        if wanted.is_empty() {
+            return Ok(catalog.rules().map(|rule| rule.name.clone()).collect());
+        }
+        let mut rules: Vec<String> = Vec::new();
+        for name in wanted {
+            let fits = |rule: &&engraph_storage::graph::RuleDefinition| {
+                rule.name == name.text || rule.family.as_ref() == Some(&name.text)
+            };
+            let before = rules.len();
+            for rule in catalog.rules().filter(fits) {
+                if !rules.contains(&rule.name) {
+                    rules.push(rule.name.clone());
+                }
+            }
+            if rules.len() == before && !FAMILIES.contains(&name.text.as_str()) {
+                let known = catalog.rules().map(|rule| rule.name.as_str()).chain(FAMILIES);
+                let message = format!("there is no rule or family of rules `{}`", name.text);
+                let warning = Diagnostic::at(name.span, message);
+                self.warnings.push(match closest(&name.text, known) {
+                    Some(known) => warning.help(format!("did you mean {known}?")),
+                    None => warning.help("SHOW RULES lists them; DEFINE RULE adds one"),
+                });
+            }
+        }
+        Ok(rules)
+    }
+}
+
+fn beam_hops(relation: &ast::RelationPattern) -> Result<(u32, u32)> {
+    match relation.hops {
+        None => Ok((1, 1)),
+        Some(ast::Hops { min, max: Some(max) }) if max <= BEAM_DEPTH_MAX => Ok((min, max)),
+        Some(_) => {
+            let message = format!("a beam goes at most {BEAM_DEPTH_MAX} hops deep");
+            Err(Diagnostic::at(relation.span, message).help("write {1,3}").bind())
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The retrieval clauses: `SEARCH`, `GENERATE`, `ANCHOR`, `ACTIVATE`, `REPRESENT`, `RERANK` and
+//! `PACK`.
+//!
+//! What a clause finds out about a node is bound beside it, and can be said as if the node had it:
+//! `n.score`, `e.intent`, `c.activation`.
+
+use engraph_grammar::ast::{self, SearchMode, Span};
+use engraph_grammar::closest;
+use engraph_storage::graph::LabelId;
+
+use crate::bind::scope::Kind;
+use crate::bind::{Binder, Place};
+use crate::error::{Diagnostic, Result};
+use crate::exec::scope;
+use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::retrieval::{
+    Activate, Anchor, Boost, Finding, Generate, Pack, Represent, Rerank, Retrieval, Search,
+    SeedWeight, Wanted,
+};
+use crate::plan::scope::{Scope, ValidTime};
+use crate::plan::{Labels, LogicalPlan};
+
+/// The label of the nodes whose keys are the schema (SCG-MEM, section 3).
+pub(crate) const CONCEPT: &str = "Concept";
+
+impl Binder<'_> {
+    /// A retrieval clause on top of a plan.
+    pub(super) fn retrieve(
+        &mut self,
+        input: LogicalPlan,
+        clause: &ast::Clause,
+    ) -> Result<LogicalPlan> {
+        let clause = match clause {
+            ast::Clause::Search(clause) => Retrieval::Search(self.search(clause)?),
+            ast::Clause::Generate(clause) => Retrieval::Generate(self.generate(clause)?),
+            ast::Clause::Anchor(clause) => Retrieval::Anchor(self.anchor(clause)?),
+            ast::Clause::Activate(clause) => Retrieval::Activate(self.activate(clause)?),
+            ast::Clause::Represent(clause) => Retrieval::Represent(self.represent(clause)?),
+            ast::Clause::Rerank(clause) => Retrieval::Rerank(self.rerank(clause)?),
+            ast::Clause::Pack(clause) => Retrieval::Pack(self.pack(clause)?),
+            _ => return Ok(input),
+        };
+        Ok(LogicalPlan::Retrieve { input: Box::new(input), clause: Box::new(clause) })
+    }
+
+    fn search(&mut self, clause: &ast::Search) -> Result<Search> {
+        let question = self.expr(&clause.query, Place::Row)?;
+        let bound = self.scope.get(&clause.variable.text).is_some();
+        let labels = self.labels(&clause.labels);
+        let mode = clause.mode.unwrap_or_else(|| self.search_mode(&labels));
+        let weights = self.weights(clause)?;
+        let node = self.declare(&clause.variable, Kind::Node)?;
+        let score = self.beside(node, "score");
+        let legs = ["text_score", "vector_score", "text_rank", "vector_rank"]
+            .map(|name| self.attached(node, name));
+        let finding = self.finding(node, labels, question, &clause.among)?;
+        let top = self.amount(&clause.top);
+        Ok(Search { finding, bound, mode, weights, top, score, legs })
+    }
+
+    /// How a search is done that does not say: by words and meaning, if the words are indexed.
+    fn search_mode(&self, labels: &Labels) -> SearchMode {
+        let catalog = self.reader().catalog();
+        let is_indexed = |label: &LabelId| catalog.full_text(*label).is_some();
+        match labels {
+            Some(labels) if !labels.is_empty() && labels.iter().all(is_indexed) => {
+                SearchMode::Hybrid
+            }
+            _ => SearchMode::Vector,
+        }
+    }
+
+    /// The shares of words and meaning.
+    fn weights(&mut self, clause: &ast::Search) -> Result<Option<(Expr, Expr)>> {
+        let (mut words, mut meaning) = (None, None);
+        for (name, weight) in &clause.weights {
+            let leg = match name.text.as_str() {
+                "text" => &mut words,
+                "vector" => &mut meaning,
+                _ => {
+                    let message = format!("a hybrid search has no leg `{}`", name.text);
+                    return Err(Diagnostic::at(name.span, message)
+                        .help("write WEIGHTS text 0.4, vector 0.6")
+                        .bind());
+                }
+            };
+            if leg.is_some() {
+                return Err(Diagnostic::at(name.span, "this is said twice")
+                    .help("keep one of the two")
+                    .bind());
+            }
+            *leg = Some(self.expr(weight, Place::Row)?);
+        }
+        match (words, meaning) {
+            (None, None) => Ok(None),
+            (Some(words), Some(meaning)) => Ok(Some((words, meaning))),
+            _ => Err(Diagnostic::at(clause.span, "a hybrid search has two weights")
+                .help("write WEIGHTS text 0.4, vector 0.6")
+                .bind()),
+        }
+    }
+
+    fn generate(&mut self, clause: &ast::Generate) -> Result<Generate> {
+        let question = self.expr(&clause.question, Place::Row)?;
+        if let Some(other) = clause.labels.iter().find(|label| label.text != CONCEPT) {
+            let message = format!("keys are generated of concepts, not of `{}`", other.text);
+            return Err(Diagnostic::at(other.span, message)
+                .help("write GENERATE k:Concept, or find other nodes with SEARCH")
+                .bind());
+        }
+        let concept = ast::Name { text: CONCEPT.to_owned(), span: clause.variable.span };
+        let labels = self.labels(&[clause.labels.first().cloned().unwrap_or(concept)]);
+        let node = self.fresh(&clause.variable, Kind::Node)?;
+        let logprob = self.beside(node, "logprob");
+        let finding = self.finding(node, labels, question, &clause.among)?;
+        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        Ok(Generate { finding, width: self.amount(&clause.width), model, logprob })
+    }
+
+    fn anchor(&mut self, clause: &ast::Anchor) -> Result<Anchor> {
+        let question = self.expr(&clause.question, Place::Row)?;
+        let labels = self.labels(&clause.labels);
+        let node = self.fresh(&clause.variable, Kind::Node)?;
+        let score = self.attached(node, "score");
+        let intent = self.beside(node, "intent");
+        let reference_time = self.beside(node, "reference_time");
+        let reference_period = self.attached(node, "reference_period");
+        let hedged = self.attached(node, "hedged");
+        let mention = self.attached(node, "mention");
+        let finding = self.finding(node, labels, question, &clause.among)?;
+        let top = clause.top.as_ref().map(|top| self.amount(top));
+        Ok(Anchor {
+            finding,
+            top,
+            score,
+            intent,
+            reference_time,
+            reference_period,
+            hedged,
+            mention,
+        })
+    }
+
+    fn activate(&mut self, clause: &ast::Activate) -> Result<Activate> {
+        let from = self.node_slot(&clause.from)?;
+        let weight = [("logprob", SeedWeight::Logprob), ("score", SeedWeight::Score)]
+            .into_iter()
+            .find_map(|(name, kind)| Some((kind, self.scope.attached(from, name)?)));
+        let relations = self.relations(&clause.relations).unwrap_or_default();
+        let mut scope = self.scope_of(&clause.times)?;
+        let confidence = clause.confidence.as_ref();
+        scope.confidence = confidence.map(|floor| self.expr(floor, Place::Row)).transpose()?;
+        scope::check(&scope, self.context)?;
+        let temperature = clause.temperature.as_ref();
+        let temperature = temperature.map(|expr| self.expr(expr, Place::Row)).transpose()?;
+        let wanted = match (&clause.top, &clause.sample) {
+            (Some(top), _) => Wanted::Top(self.amount(top)),
+            (None, Some((size, seed))) => Wanted::Sample(self.amount(size), self.amount(seed)),
+            (None, None) => Wanted::All,
+        };
+        let node = self.fresh(&clause.variable, Kind::Node)?;
+        let activation = self.beside(node, "activation");
+        let hops = clause.hops.as_ref().map(|hops| self.amount(hops));
+        Ok(Activate { node, from, weight, relations, hops, temperature, wanted, activation, scope })
+    }
+
+    fn represent(&mut self, clause: &ast::Represent) -> Result<Represent> {
+        let from = self.node_slot(&clause.from)?;
+        let relevance = match &clause.relevance {
+            Some(expr) => Some(self.expr(expr, Place::Row)?),
+            None => ["score", "activation"].into_iter().find_map(|name| {
+                let slot = self.scope.attached(from, name)?;
+                let kind = ExprKind::Slot(slot, format!("{}.{name}", clause.from.text));
+                Some(Expr::new(kind, clause.from.span))
+            }),
+        };
+        let coverage = self.expr(&clause.coverage, Place::Row)?;
+        let budget = clause.budget.as_ref().map(|budget| self.amount(budget));
+        let node = match clause.variable.text == clause.from.text {
+            true => from,
+            false => self.fresh(&clause.variable, Kind::Node)?,
+        };
+        self.scope.attach_as(from, node);
+        let covered = self.attached(node, "covered");
+        Ok(Represent { node, from, relevance, coverage, budget, covered })
+    }
+
+    fn rerank(&mut self, clause: &ast::Rerank) -> Result<Rerank> {
+        let Some((item, _)) = self.scope.get(&clause.variable.text) else {
+            return Err(self.unknown_name(&clause.variable.text, clause.variable.span));
+        };
+        let question = self.expr(&clause.question, Place::Row)?;
+        let mut boosts = Vec::new();
+        for (name, factor) in &clause.boosts {
+            boosts.push((boost(name)?, self.expr(factor, Place::Row)?));
+        }
+        let score = self.beside(item, "score");
+        let relevance = self.attached(item, "relevance");
+        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        Ok(Rerank { item, question, model, boosts, top: self.amount(&clause.top), score, relevance })
+    }
+
+    fn pack(&mut self, clause: &ast::Pack) -> Result<Pack> {
+        let named = |name: &ast::Name| {
+            let found = self.scope.get(&name.text);
+            found.map(|found| found.0).ok_or_else(|| self.unknown_name(&name.text, name.span))
+        };
+        let items: Vec<Slot> = match clause.names.is_empty() {
+            true => self.evidence(),
+            false => clause.names.iter().map(named).collect::<Result<_>>()?,
+        };
+        if items.is_empty() {
+            return Err(Diagnostic::at(clause.span, "no evidence is bound that could be packed")
+                .help("bind a path, a fact or a node before it")
+                .bind());
+        }
+        self.scope.restore(Default::default());
+        let [text, tokens, pieces] =
+            ["text", "tokens", "pieces"].map(|name| self.scope.add(name, Kind::Value));
+        Ok(Pack { items, budget: self.amount(&clause.budget), text, tokens, pieces })
+    }
+
+    /// Everything bound that can be evidence.
+    fn evidence(&self) -> Vec<Slot> {
+        let kinds = [Kind::Path, Kind::Fact, Kind::Facts, Kind::Node];
+        let bound = self.scope.visible().filter_map(|name| self.scope.get(name));
+        bound.filter(|(_, kind)| kinds.contains(kind)).map(|(slot, _)| slot).collect()
+    }
+
+    /// What stands around a clause that finds nodes.
+    fn finding(
+        &mut self,
+        node: Slot,
+        labels: Labels,
+        question: Expr,
+        among: &ast::Among,
+    ) -> Result<Finding> {
+        let says_when = among.times.valid.is_some() || self.times.valid.is_some();
+        let mut scope: Scope = self.scope_of(&among.times)?;
+        let confidence = among.confidence.as_ref();
+        scope.confidence = confidence.map(|floor| self.expr(floor, Place::Row)).transpose()?;
+        scope::check(&scope, self.context)?;
+        let by_time = says_when && !matches!(scope.valid, ValidTime::All);
+        let by_fact = by_time || scope.confidence.is_some();
+        if !by_time {
+            scope.valid = ValidTime::All;
+        }
+        let condition = among.condition.as_ref();
+        let condition = condition.map(|expr| self.expr(expr, Place::Row)).transpose()?;
+        Ok(Finding { node, labels, question, scope, by_fact, condition })
+    }
+
+    /// The slot of a name that is a node.
+    fn node_slot(&self, name: &ast::Name) -> Result<Slot> {
+        match self.scope.get(&name.text) {
+            Some((slot, Kind::Node | Kind::Value)) => Ok(slot),
+            Some((_, kind)) => {
+                let message = format!("`{}` is {}, not a node", name.text, kind.words());
+                Err(Diagnostic::at(name.span, message).help("name a node").bind())
+            }
+            None => Err(self.unknown_name(&name.text, name.span)),
+        }
+    }
+
+    /// A new slot for something that is found out about a node, which can be said as `n.name`.
+    pub(super) fn attached(&mut self, of: Slot, name: &str) -> Slot {
+        let slot = self.scope.anonymous(name);
+        self.scope.attach(of, name, slot);
+        slot
+    }
+
+    /// The same, and by its name alone.
+    fn beside(&mut self, of: Slot, name: &str) -> Slot {
+        let slot = self.scope.add(name, Kind::Value);
+        self.scope.attach(of, name, slot);
+        slot
+    }
+}
+
+fn boost(name: &ast::Name) -> Result<Boost> {
+    let found = Boost::ALL.into_iter().find(|boost| boost.name() == name.text);
+    found.ok_or_else(|| unknown_boost(&name.text, name.span))
+}
+
+fn unknown_boost(name: &str, span: Span) -> crate::Error {
+    let names = Boost::ALL.map(Boost::name);
+    let error = Diagnostic::at(span, format!("there is no boost `{name}`"));
+    match closest(name, names) {
+        Some(known) => error.help(format!("did you mean {known}?")),
+        None => error.help(format!("write one of {}", names.join(", "))),
+    }
+    .bind()
+}

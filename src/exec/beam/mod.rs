@@ -1,0 +1,307 @@
+//! Beam search from the node of each input row, guided by the scores of its paths (REAL, algorithm
+//! 1): at each depth the best continuations of every path, then the best paths of all; no node
+//! twice on one path.
+//!
+//! ```text
+//! candidate.rs   a path with its scores, as a row
+//! score.rs       the scores of all paths of a step, in one call of the model
+//! repair.rs      steps that follow by rules, where no continuation is good
+//! ```
+//!
+//! Where the query asks for `sufficiency`, each path decides whether it stops or goes on (eq. 7-8),
+//! and the answer is of the paths that stopped. Else the answer is of all paths that were kept at
+//! any depth, so a short path stays in it while longer ones are walked.
+
+mod candidate;
+mod repair;
+mod score;
+
+use engraph_storage::graph::{Edge, EdgeFilter, Intent, NodeId};
+
+use crate::cell::{Cell, PathRef, Row};
+use crate::error::Result;
+use crate::exec::bind_path::extend;
+use crate::exec::context::Context;
+use crate::exec::expand::edges_of;
+use crate::exec::scope::{self, Scoped};
+use crate::exec::{Chunk, Operator, candidates, eval};
+use crate::plan::expr::Slot;
+use crate::plan::{BeamSearch, Step};
+use candidate::Candidate;
+use repair::Repairs;
+use score::Scores;
+
+pub(crate) struct Beam {
+    input: Box<dyn Operator>,
+    step: Step,
+    path: Slot,
+    score: Slot,
+    search: BeamSearch,
+    scope: Scoped,
+    scores: Scores,
+    /// Parsed with the first row.
+    repairs: Option<Repairs>,
+}
+
+/// What the query says for one row.
+struct Asked {
+    /// Paths kept after each step, and continuations kept of each.
+    width: usize,
+    expand: usize,
+    filter: EdgeFilter,
+    prefers: Option<Intent>,
+}
+
+impl Beam {
+    pub(crate) fn new(
+        input: Box<dyn Operator>,
+        step: Step,
+        path: Slot,
+        score: Slot,
+        search: BeamSearch,
+    ) -> Self {
+        let scope = Scoped::new(step.scope.clone());
+        let scores = Scores::new(&search.scores);
+        Self { input, step, path, score, search, scope, scores, repairs: None }
+    }
+
+    fn asked(&mut self, row: &Row, context: &Context<'_>) -> Result<Asked> {
+        if let (Some(repair), None) = (&self.search.repair, &self.repairs) {
+            self.repairs = Some(Repairs::new(repair, context)?);
+        }
+        let expand = self.search.expand.as_ref();
+        let prefers = self.search.prefers.as_ref();
+        Ok(Asked {
+            width: candidates(&self.search.width, "BEAM", context)?,
+            expand: expand.map_or(Ok(context.limits.candidates_max), |expand| {
+                candidates(expand, "EXPAND", context)
+            })?,
+            filter: self.scope.filter(row, context)?,
+            prefers: prefers.map(|intent| scope::intent(intent, row, context)).transpose()?,
+        })
+    }
+
+    fn search(&self, row: &Row, asked: &Asked, context: &Context<'_>) -> Result<Vec<Row>> {
+        let Cell::Node(start) = row[self.step.from] else { return Ok(Vec::new()) };
+        let (min, max) = self.step.hops.unwrap_or((1, 1));
+        let root = PathRef { nodes: vec![start], facts: Vec::new() };
+        let mut beam = match min > 0 && !self.scores.decide() {
+            // A path that cannot be in the answer, and is compared with none, needs no score.
+            true => vec![Candidate::unscored(row, root)],
+            false => self.scored(row, vec![(root, 0)], asked, context)?,
+        };
+        let mut answer = Answer { most: asked.width, paths: Vec::new() };
+        for depth in 0..=max {
+            if beam.is_empty() {
+                break;
+            }
+            let may_end = depth >= min;
+            if may_end && (!self.scores.decide() || depth == max) {
+                answer.add(self.accepted(&beam, context)?);
+            }
+            if depth == max {
+                break;
+            }
+            let step = self.step_from(row, &beam, may_end, asked, context)?;
+            if !step.stopped.is_empty() {
+                let stopped: Vec<Candidate> =
+                    step.stopped.iter().map(|place| beam[*place].clone()).collect();
+                answer.add(self.accepted(&stopped, context)?);
+            }
+            beam = step.best(asked.width);
+        }
+        Ok(answer.paths.into_iter().map(|candidate| candidate.row).collect())
+    }
+
+    /// Continues every path of the beam, and decides which of them stop.
+    fn step_from(
+        &self,
+        row: &Row,
+        beam: &[Candidate],
+        may_end: bool,
+        asked: &Asked,
+        context: &Context<'_>,
+    ) -> Result<Taken> {
+        let decide = self.scores.decide() && may_end;
+        let paths = self.continued(row, beam, asked, context)?;
+        let next = self.scored(row, paths, asked, context)?;
+        let next = keep_best_of_each(next, asked.expand);
+        let mut by_parent: Vec<Vec<Candidate>> = vec![Vec::new(); beam.len()];
+        for candidate in next {
+            by_parent[candidate.parent].push(candidate);
+        }
+        let repaired = self.repaired(row, beam, &by_parent, asked, context)?;
+        let mut taken = Taken { stopped: Vec::new(), pool: repaired };
+        for (place, own) in by_parent.into_iter().enumerate() {
+            let enough = beam[place].sufficiency;
+            let best = own.iter().filter_map(|next| next.sufficiency).reduce(f64::max);
+            if decide && best.is_none_or(|best| enough.is_some_and(|own| own >= best)) {
+                // Eq. 7: nothing that could be added says more.
+                taken.stopped.push(place);
+                continue;
+            }
+            // Eq. 8: only what says more goes on.
+            let says_more = |next: &Candidate| !decide || next.sufficiency > enough;
+            taken.pool.extend(own.into_iter().filter(says_more));
+        }
+        Ok(taken)
+    }
+
+    /// Every path of the beam with one fact more, and which one it continues.
+    fn continued(
+        &self,
+        row: &Row,
+        beam: &[Candidate],
+        asked: &Asked,
+        context: &Context<'_>,
+    ) -> Result<Vec<(PathRef, usize)>> {
+        let mut found: Vec<(usize, Edge)> = Vec::new();
+        for (parent, candidate) in beam.iter().enumerate() {
+            let Some(last) = candidate.path.nodes.last() else { continue };
+            for (edge, far) in edges_of(last.id, &self.step, &asked.filter, context)? {
+                if !visits(&candidate.path, far) {
+                    found.push((parent, edge));
+                }
+            }
+            context.rows(found.len())?;
+        }
+        let chosen = self.scores.nearest(found, row, beam, asked, context)?;
+        let path = |(parent, edge): (usize, Edge)| {
+            let mut path = beam[parent].path.as_ref().clone();
+            extend(&mut path, edge);
+            (path, parent)
+        };
+        Ok(chosen.into_iter().map(path).collect())
+    }
+
+    /// The steps by rules, for the paths of which no continuation is good.
+    fn repaired(
+        &self,
+        row: &Row,
+        beam: &[Candidate],
+        next: &[Vec<Candidate>],
+        asked: &Asked,
+        context: &Context<'_>,
+    ) -> Result<Vec<Candidate>> {
+        let Some(repairs) = &self.repairs else { return Ok(Vec::new()) };
+        let mut paths = Vec::new();
+        let mut budgets = vec![0; beam.len()];
+        for (parent, candidate) in beam.iter().enumerate() {
+            budgets[parent] = repairs.budget(&next[parent], asked.expand, row, context)?;
+            if budgets[parent] == 0 {
+                continue;
+            }
+            let intent = asked.prefers.or(asked.filter.intent).unwrap_or_default();
+            for edge in repairs.steps(&candidate.path, &asked.filter, intent, context)? {
+                let mut path = candidate.path.as_ref().clone();
+                extend(&mut path, edge);
+                paths.push((path, parent));
+            }
+        }
+        let mut scored = self.scored(row, paths, asked, context)?;
+        scored.sort_by(Candidate::order);
+        scored.retain(|candidate| {
+            let left = &mut budgets[candidate.parent];
+            let fits = *left > 0;
+            *left = left.saturating_sub(1);
+            fits
+        });
+        Ok(scored)
+    }
+
+    /// The paths as rows with their scores.
+    fn scored(
+        &self,
+        row: &Row,
+        paths: Vec<(PathRef, usize)>,
+        asked: &Asked,
+        context: &Context<'_>,
+    ) -> Result<Vec<Candidate>> {
+        let system = asked.filter.system;
+        let bind = |(path, parent)| {
+            Candidate::bound(row, (path, parent), [self.step.to, self.step.fact, self.path], system)
+        };
+        let mut bound: Vec<Candidate> = paths.into_iter().map(bind).collect();
+        self.scores.fill(&mut bound, self.score, context)?;
+        Ok(bound)
+    }
+
+    fn accepted(&self, beam: &[Candidate], context: &Context<'_>) -> Result<Vec<Candidate>> {
+        let mut accepted = Vec::new();
+        for candidate in beam {
+            let holds = match &self.search.condition {
+                Some(condition) => eval::holds(condition, &candidate.row, context)?,
+                None => true,
+            };
+            if holds {
+                accepted.push(candidate.clone());
+            }
+        }
+        Ok(accepted)
+    }
+}
+
+/// What a step of the beam has given.
+struct Taken {
+    /// The places of the paths that stop.
+    stopped: Vec<usize>,
+    /// Those that may go on.
+    pool: Vec<Candidate>,
+}
+
+impl Taken {
+    /// The best of those that may go on.
+    fn best(mut self, width: usize) -> Vec<Candidate> {
+        self.pool.sort_by(Candidate::order);
+        self.pool.truncate(width);
+        self.pool
+    }
+}
+
+/// The best paths so far.
+struct Answer {
+    most: usize,
+    paths: Vec<Candidate>,
+}
+
+impl Answer {
+    fn add(&mut self, paths: Vec<Candidate>) {
+        self.paths.extend(paths);
+        self.paths.sort_by(Candidate::order);
+        self.paths.truncate(self.most);
+    }
+}
+
+/// The best continuations of each path.
+fn keep_best_of_each(mut next: Vec<Candidate>, most: usize) -> Vec<Candidate> {
+    next.sort_by(Candidate::order);
+    let mut taken: Vec<usize> = Vec::new();
+    next.retain(|candidate| {
+        if taken.len() <= candidate.parent {
+            taken.resize(candidate.parent + 1, 0);
+        }
+        taken[candidate.parent] += 1;
+        taken[candidate.parent] <= most
+    });
+    next
+}
+
+fn visits(path: &PathRef, node: NodeId) -> bool {
+    path.nodes.iter().any(|other| other.id == node)
+}
+
+impl Operator for Beam {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        while let Some(input) = self.input.next(context, want)? {
+            let mut chunk = Vec::new();
+            for row in &input {
+                let asked = self.asked(row, context)?;
+                chunk.extend(self.search(row, &asked, context)?);
+            }
+            if !chunk.is_empty() {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(None)
+    }
+}

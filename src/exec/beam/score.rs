@@ -1,0 +1,154 @@
+//! The scores of the paths of a step: what an evaluator judges is asked of it for all paths at once.
+
+use std::cmp::Ordering;
+
+use engraph_storage::graph::Edge;
+
+use super::candidate::Candidate;
+use super::{Asked, Row};
+use crate::cell::Cell;
+use crate::error::{Diagnostic, Result};
+use crate::exec::context::Context;
+use crate::exec::eval;
+use crate::functions::evaluation::{judge, judges};
+use crate::models::dot;
+use crate::plan::BeamScore;
+use crate::plan::expr::{Expr, ExprKind, Slot};
+
+/// The scores of a beam.
+pub(super) struct Scores {
+    scores: Vec<BeamScore>,
+    /// Which of them is the sufficiency.
+    sufficiency: Option<usize>,
+    /// The question, if relevance to one is among them.
+    question: Option<Expr>,
+}
+
+impl Scores {
+    pub(super) fn new(scores: &[BeamScore]) -> Self {
+        let named = |score: &BeamScore, name: &str| match &score.expr.kind {
+            ExprKind::Call(function, arguments) if function.name == name => Some(arguments.clone()),
+            _ => None,
+        };
+        let question = scores.iter().find_map(|score| named(score, "relevance"));
+        Self {
+            scores: scores.to_vec(),
+            sufficiency: scores.iter().position(|score| named(score, "sufficiency").is_some()),
+            question: question.and_then(|arguments| arguments.into_iter().nth(1)),
+        }
+    }
+
+    /// Whether each path decides to stop or to go on.
+    pub(super) fn decide(&self) -> bool {
+        self.sufficiency.is_some()
+    }
+
+    /// Fills the scores of the candidates and the slot of the whole, which is their mean.
+    pub(super) fn fill(
+        &self,
+        candidates: &mut [Candidate],
+        whole: Slot,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let columns: Vec<Vec<f64>> = self
+            .scores
+            .iter()
+            .map(|score| values(&score.expr, candidates, context))
+            .collect::<Result<_>>()?;
+        let shown = |score: f64| if score.is_finite() { Cell::Float(score) } else { Cell::Null };
+        for (place, candidate) in candidates.iter_mut().enumerate() {
+            let own: Vec<f64> = columns.iter().map(|column| column[place]).collect();
+            for (score, value) in self.scores.iter().zip(&own) {
+                candidate.row[score.slot] = shown(*value);
+            }
+            candidate.score = own.iter().sum::<f64>() / own.len().max(1) as f64;
+            candidate.sufficiency = self.sufficiency.map(|place| own[place]);
+            candidate.row[whole] = shown(candidate.score);
+        }
+        Ok(())
+    }
+
+    /// The continuations that are looked at more closely: of each path so many, those of the
+    /// intent first, then those whose relation and end are nearest to the question (REAL, eq. 5).
+    /// All of them, if the query names no question.
+    pub(super) fn nearest(
+        &self,
+        found: Vec<(usize, Edge)>,
+        row: &Row,
+        beam: &[Candidate],
+        asked: &Asked,
+        context: &Context<'_>,
+    ) -> Result<Vec<(usize, Edge)>> {
+        let mut counts = vec![0_usize; beam.len()];
+        found.iter().for_each(|(parent, _)| counts[*parent] += 1);
+        let crowded = counts.iter().any(|count| *count > asked.expand);
+        if !crowded || (self.question.is_none() && asked.prefers.is_none()) {
+            return Ok(found);
+        }
+        let near = self.nearness(&found, row, beam, context)?;
+        let other = |edge: &Edge| asked.prefers.is_some_and(|intent| intent != edge.intent);
+        let mut ranked: Vec<((usize, Edge), f32)> = found.into_iter().zip(near).collect();
+        ranked.sort_by(|((_, a), near_a), ((_, b), near_b)| {
+            let near = near_b.partial_cmp(near_a).unwrap_or(Ordering::Equal);
+            other(a).cmp(&other(b)).then(near).then((a.valid.from, a.fact).cmp(&(b.valid.from, b.fact)))
+        });
+        let mut taken = vec![0_usize; beam.len()];
+        ranked.retain(|((parent, _), _)| {
+            taken[*parent] += 1;
+            taken[*parent] <= asked.expand
+        });
+        Ok(ranked.into_iter().map(|(found, _)| found).collect())
+    }
+
+    /// The cosine of the question and of the relation and end of each continuation.
+    fn nearness(
+        &self,
+        found: &[(usize, Edge)],
+        row: &Row,
+        beam: &[Candidate],
+        context: &Context<'_>,
+    ) -> Result<Vec<f32>> {
+        let Some(question) = &self.question else { return Ok(vec![0.0; found.len()]) };
+        let Cell::String(question) = eval::eval(question, row, context)? else {
+            return Ok(vec![0.0; found.len()]);
+        };
+        let mut texts = vec![question.to_string()];
+        for (parent, edge) in found {
+            let near = beam[*parent].path.nodes.last().map(|node| node.id);
+            let far = if Some(edge.head) == near { edge.tail } else { edge.head };
+            let relation = context.relation_of(edge).replace('_', " ").to_lowercase();
+            texts.push(format!("{relation} {}", context.spoken(far)?));
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let vectors = context.embed(&texts)?;
+        let Some((question, others)) = vectors.split_first() else { return Ok(Vec::new()) };
+        Ok(others.iter().map(|other| dot(question, other)).collect())
+    }
+}
+
+/// The values of one score; what has none is the last.
+fn values(expr: &Expr, candidates: &[Candidate], context: &Context<'_>) -> Result<Vec<f64>> {
+    if let ExprKind::Call(function, arguments) = &expr.kind
+        && judges(function)
+    {
+        let calls: Vec<Vec<Cell>> = candidates
+            .iter()
+            .map(|candidate| {
+                arguments.iter().map(|part| eval::eval(part, &candidate.row, context)).collect()
+            })
+            .collect::<Result<_>>()?;
+        let judged = judge(function, &calls, expr.span, context)?;
+        return Ok(judged.into_iter().map(|score| score.unwrap_or(f64::NEG_INFINITY)).collect());
+    }
+    eval::warm(&[expr], candidates.iter().map(|candidate| &candidate.row), context)?;
+    candidates
+        .iter()
+        .map(|candidate| match eval::eval(expr, &candidate.row, context)? {
+            Cell::Null => Ok(f64::NEG_INFINITY),
+            cell => cell.number().ok_or_else(|| {
+                let message = format!("SCORE BY takes a number, not {}", cell.kind());
+                Diagnostic::at(expr.span, message).execute()
+            }),
+        })
+        .collect()
+}

@@ -1,0 +1,191 @@
+//! `ANCHOR`: the entities that a question names, what is wanted of each, and the time that it
+//! speaks of (REAL, section III-B1).
+//!
+//! Names are compared as they are, as a part, and with a few letters wrong; if the question names
+//! nothing, the nodes nearest to it in meaning are taken.
+
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time};
+
+use crate::cell::{Cell, Row};
+use crate::error::Result;
+use crate::exec::candidates;
+use crate::exec::context::Context;
+use crate::exec::retrieval::finding::{Gate, question, vector};
+use crate::plan::retrieval::Anchor;
+use crate::retrieval::anchor::{self, Anchors, How, Match, Name};
+use crate::retrieval::intent::intents;
+
+const WORD: &str = "ANCHOR";
+/// Names of a label that mentions are compared with letter by letter; of one with more, only names
+/// that are exact are found.
+const NAMES_MAX: usize = 10_000;
+/// Nodes taken by meaning where none is named, and the least cosine.
+const NEAREST: (usize, f32) = (3, 0.4);
+/// Labels of the layers of a memory, whose keys are no names.
+const LAYERS: [&str; 6] = ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic"];
+
+pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
+    let top = match &clause.top {
+        Some(top) => candidates(top, "TOP", context)?,
+        None => context.limits.candidates_max,
+    };
+    let labels = labels(clause, context);
+    let mut names = None;
+    let mut found = Vec::new();
+    for row in rows {
+        let text = question(&clause.finding.question, WORD, row, context)?;
+        if names.is_none() {
+            names = Some(all_names(&labels, context)?);
+        }
+        let names = names.as_deref().unwrap_or_default();
+        let anchors = anchor::anchor(&text, names, context.now(), |name| {
+            lookup(name, &labels, context)
+        })?;
+        found.extend(Asked::new(clause, row, context)?.rows(&text, &anchors, top)?);
+        context.rows(found.len())?;
+    }
+    Ok(found)
+}
+
+/// The labels whose nodes may be named.
+fn labels(clause: &Anchor, context: &Context<'_>) -> Vec<LabelId> {
+    match &clause.finding.labels {
+        Some(labels) => labels.clone(),
+        None => {
+            let all = context.reader.catalog().labels();
+            all.filter(|(_, name)| !LAYERS.contains(name)).map(|(label, _)| label).collect()
+        }
+    }
+}
+
+/// The names of all nodes of the labels that have few enough.
+fn all_names(labels: &[LabelId], context: &Context<'_>) -> Result<Vec<Name>> {
+    let mut names = Vec::new();
+    for label in labels {
+        let mut nodes = Vec::new();
+        context.reader.nodes_of_label(*label, None, &mut |_, node| {
+            nodes.push(node);
+            match nodes.len() <= NAMES_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        context.work(nodes.len())?;
+        if nodes.len() <= NAMES_MAX {
+            for node in nodes {
+                names.extend(names_of(node, *label, context)?);
+            }
+        }
+    }
+    Ok(names)
+}
+
+fn names_of(node: NodeId, label: LabelId, context: &Context<'_>) -> Result<Vec<Name>> {
+    let Some(record) = context.reader.node(node, SystemScope::Current)? else {
+        return Ok(Vec::new());
+    };
+    let label = context.reader.catalog().label_name(label).to_owned();
+    let name = |name: &String, how: How| Name {
+        name: name.clone(),
+        of: Match { node, label: label.clone(), key: record.key.clone(), how },
+    };
+    let aliases = record.aliases.iter().map(|alias| name(alias, How::Alias));
+    Ok(std::iter::once(name(&record.key, How::Key)).chain(aliases).collect())
+}
+
+/// The nodes that have a name as their key or an alias.
+fn lookup(name: &str, labels: &[LabelId], context: &Context<'_>) -> Result<Vec<Match>> {
+    let mut found = Vec::new();
+    for label in labels {
+        let Some(node) = context.reader.find_node(*label, name)? else { continue };
+        let Some(record) = context.reader.node(node, SystemScope::Current)? else { continue };
+        let how = if record.key == name { How::Key } else { How::Alias };
+        let label = context.reader.catalog().label_name(*label).to_owned();
+        found.push(Match { node, label, key: record.key, how });
+    }
+    Ok(found)
+}
+
+/// The question of one row.
+struct Asked<'a> {
+    clause: &'a Anchor,
+    row: &'a Row,
+    context: &'a Context<'a>,
+    gate: Gate<'a>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(clause: &'a Anchor, row: &'a Row, context: &'a Context<'a>) -> Result<Self> {
+        let own = [
+            clause.score,
+            clause.intent,
+            clause.reference_time,
+            clause.reference_period,
+            clause.hedged,
+            clause.mention,
+        ];
+        let gate = Gate::new(&clause.finding, &own, row, context)?;
+        Ok(Self { clause, row, context, gate })
+    }
+
+    fn rows(&self, question: &str, anchors: &Anchors, top: usize) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for entity in &anchors.entities {
+            if rows.len() < top && self.gate.admits(entity.found.node)? {
+                let intent = entity.intents.first().map(|(intent, _)| intent.name());
+                let mention = question.get(entity.mention.clone());
+                let mut row = self.found(entity.found.node, entity.score, anchors);
+                row[self.clause.intent] = intent.map_or(Cell::Null, Cell::text);
+                row[self.clause.mention] = mention.map_or(Cell::Null, Cell::text);
+                rows.extend(self.gate.keeps(&row)?.then_some(row));
+            }
+        }
+        if anchors.entities.is_empty() {
+            rows = self.nearest(question, anchors, top)?;
+        }
+        Ok(rows)
+    }
+
+    /// The nodes nearest in meaning to a question that names none.
+    fn nearest(&self, question: &str, anchors: &Anchors, top: usize) -> Result<Vec<Row>> {
+        let intent = intents(question).first().map(|(intent, _)| intent.name());
+        let asked = vector(question, &self.clause.finding.question, self.context)?;
+        let labels = labels(self.clause, self.context);
+        let (system, most) = (self.gate.filter.system, top.min(NEAREST.0));
+        let mut accept = |node| self.gate.admits(node);
+        let hits = self.context.nearest(Some(&labels), system, &asked, most, &mut accept)?;
+        let mut rows = Vec::new();
+        for (cosine, node) in hits.into_iter().filter(|hit| hit.0 >= NEAREST.1) {
+            // A name is surer than any likeness.
+            let mut row = self.found(node, f64::from(cosine) / 2.0, anchors);
+            row[self.clause.intent] = intent.map_or(Cell::Null, Cell::text);
+            rows.extend(self.gate.keeps(&row)?.then_some(row));
+        }
+        Ok(rows)
+    }
+
+    fn found(&self, node: NodeId, score: f64, anchors: &Anchors) -> Row {
+        let mut row = self.row.clone();
+        row[self.clause.finding.node] = self.gate.node(node);
+        row[self.clause.score] = Cell::Float(score);
+        let period = anchors.reference_time;
+        row[self.clause.reference_time] =
+            Cell::Timestamp(reference_time(period, self.context.now()));
+        row[self.clause.reference_period] = period.map_or(Cell::Null, Cell::Period);
+        row[self.clause.hedged] = Cell::Bool(anchors.is_hedged);
+        row[self.clause.mention] = Cell::Null;
+        row
+    }
+}
+
+/// The instant at which a question looks at the world: the last one of the period that it speaks
+/// of, which is what was so by then; now if it speaks of none.
+fn reference_time(period: Option<Interval>, now: Time) -> Time {
+    match period {
+        None => now,
+        Some(period) if period.to == Interval::MAX => period.from.max(now),
+        Some(period) => period.to.saturating_sub(1),
+    }
+}

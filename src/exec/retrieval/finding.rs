@@ -1,0 +1,150 @@
+//! What the clauses share that find nodes: the question, and which nodes count.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use engraph_storage::graph::{EdgeFilter, NodeId, Side};
+
+use crate::cell::{Cell, NodeRef, Row};
+use crate::error::{Diagnostic, Result};
+use crate::exec::context::Context;
+use crate::exec::{eval, scope};
+use crate::plan::expr::{Expr, Slot};
+use crate::plan::optimize::conjuncts;
+use crate::plan::retrieval::Finding;
+
+/// The text of a question.
+pub(super) fn question(
+    expr: &Expr,
+    word: &str,
+    row: &Row,
+    context: &Context<'_>,
+) -> Result<Arc<str>> {
+    match eval::eval(expr, row, context)? {
+        Cell::String(text) => Ok(text),
+        other => {
+            let message = format!("{word} takes a string, not {}", other.kind());
+            Err(Diagnostic::at(expr.span, message).execute())
+        }
+    }
+}
+
+/// Embeds the questions of many rows in one call of the model, so that each has its vector at hand.
+pub(super) fn warm(
+    expr: &Expr,
+    word: &str,
+    rows: &[Row],
+    context: &Context<'_>,
+) -> Result<()> {
+    let questions: Vec<Arc<str>> =
+        rows.iter().map(|row| question(expr, word, row, context)).collect::<Result<_>>()?;
+    let mut texts: Vec<&str> = questions.iter().map(|text| &**text).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    if texts.len() > 1 {
+        context.embed(&texts)?;
+    }
+    Ok(())
+}
+
+/// The embedding of a text.
+pub(super) fn vector(text: &str, expr: &Expr, context: &Context<'_>) -> Result<Arc<[f32]>> {
+    let vector = context.embed(&[text])?.into_iter().next();
+    vector.ok_or_else(|| Diagnostic::at(expr.span, "no embedding").execute())
+}
+
+/// Says of one row which nodes count.
+pub(super) struct Gate<'g> {
+    finding: &'g Finding,
+    row: &'g Row,
+    context: &'g Context<'g>,
+    pub(super) filter: EdgeFilter,
+    /// What a node must fulfil before anything is found out about it, and after.
+    before: Vec<Expr>,
+    after: Vec<Expr>,
+    /// What was said already.
+    known: RefCell<HashMap<NodeId, bool>>,
+}
+
+impl<'g> Gate<'g> {
+    /// `found` are the slots of what the clause finds out about a node.
+    pub(super) fn new(
+        finding: &'g Finding,
+        found: &[Slot],
+        row: &'g Row,
+        context: &'g Context<'g>,
+    ) -> Result<Self> {
+        let filter = scope::filter(&finding.scope, row, context)?;
+        let asks = |part: &Expr| part.slots().iter().any(|slot| found.contains(slot));
+        let parts = finding.condition.clone().map_or_else(Vec::new, conjuncts);
+        let (after, before) = parts.into_iter().partition(asks);
+        Ok(Self { finding, row, context, filter, before, after, known: RefCell::default() })
+    }
+
+    /// Whether something is asked of what the clause finds out.
+    pub(super) fn asks_what_is_found(&self) -> bool {
+        !self.after.is_empty()
+    }
+
+    /// The node as it is seen by the clause.
+    pub(super) fn node(&self, id: NodeId) -> Cell {
+        Cell::Node(NodeRef { id, system: self.filter.system })
+    }
+
+    /// Whether a node counts: it exists then, has one of the labels, a fact of it is in the scope,
+    /// and it fulfils what can be asked before anything is found out about it.
+    pub(super) fn admits(&self, id: NodeId) -> Result<bool> {
+        if let Some(known) = self.known.borrow().get(&id) {
+            return Ok(*known);
+        }
+        self.context.work(1)?;
+        let admits = self.exists(id)? && self.has_fact(id)? && self.fulfils(id)?;
+        self.known.borrow_mut().insert(id, admits);
+        Ok(admits)
+    }
+
+    /// Whether a row fulfils what is asked of what was found.
+    pub(super) fn keeps(&self, row: &Row) -> Result<bool> {
+        all_hold(&self.after, row, self.context)
+    }
+
+    fn exists(&self, id: NodeId) -> Result<bool> {
+        let Some(record) = self.context.reader.node(id, self.filter.system)? else {
+            return Ok(false);
+        };
+        Ok(self.finding.labels.as_ref().is_none_or(|labels| labels.contains(&record.label)))
+    }
+
+    fn has_fact(&self, id: NodeId) -> Result<bool> {
+        let mut found = !self.finding.by_fact;
+        for side in [Side::Out, Side::In] {
+            if !found {
+                self.context.reader.edges(id, side, None, &self.filter, &mut |_| {
+                    found = true;
+                    ControlFlow::Break(())
+                })?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn fulfils(&self, id: NodeId) -> Result<bool> {
+        if self.before.is_empty() {
+            return Ok(true);
+        }
+        let mut row = self.row.clone();
+        row[self.finding.node] = self.node(id);
+        all_hold(&self.before, &row, self.context)
+    }
+}
+
+fn all_hold(conditions: &[Expr], row: &Row, context: &Context<'_>) -> Result<bool> {
+    for condition in conditions {
+        if !eval::holds(condition, row, context)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

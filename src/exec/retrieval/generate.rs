@@ -1,0 +1,51 @@
+//! `GENERATE`: the nodes whose keys a model writes for a question, under the schema (SCG-MEM).
+//!
+//! Only keys that exist and count can come out: the search never leaves the trie.
+
+use std::sync::Arc;
+
+use crate::cell::{Cell, Row};
+use crate::error::{Diagnostic, Result};
+use crate::exec::candidates;
+use crate::exec::context::Context;
+use crate::exec::retrieval::finding::{Gate, question};
+use crate::neural::KeyModel;
+use crate::plan::retrieval::Generate;
+
+pub(super) fn generate(
+    clause: &Generate,
+    rows: &[Row],
+    context: &Context<'_>,
+) -> Result<Vec<Row>> {
+    let width = candidates(&clause.width, "BEAM", context)?;
+    let model = model(clause, context)?;
+    let mut found = Vec::new();
+    for row in rows {
+        let text = question(&clause.finding.question, "GENERATE", row, context)?;
+        let gate = Gate::new(&clause.finding, &[clause.logprob], row, context)?;
+        let wanted = if gate.asks_what_is_found() { context.limits.candidates_max } else { width };
+        let mut accept = |node| gate.admits(node);
+        let system = gate.filter.system;
+        let keys = context.generate(&text, wanted, model.clone(), system, &mut accept)?;
+        let before = found.len();
+        for key in keys {
+            let mut row = row.clone();
+            row[clause.finding.node] = gate.node(key.node);
+            row[clause.logprob] = Cell::Float(key.logprob);
+            if found.len() - before < width && gate.keeps(&row)? {
+                found.push(row);
+            }
+        }
+        context.rows(found.len())?;
+    }
+    Ok(found)
+}
+
+/// The model that is named; none for the default one.
+fn model(clause: &Generate, context: &Context<'_>) -> Result<Option<Arc<dyn KeyModel>>> {
+    let Some((name, span)) = &clause.model else { return Ok(None) };
+    match context.models.key_model(name) {
+        Ok(model) => Ok(Some(model)),
+        Err(error) => Err(Diagnostic::at(*span, error.to_string()).execute()),
+    }
+}

@@ -1,0 +1,42 @@
+//! The retrieval clauses: each takes a table of rows and gives one, a file a clause.
+//!
+//! ```text
+//! finding.rs     what the clauses share that find nodes: the question, and which nodes count
+//! search.rs      SEARCH: by words, by meaning, by both
+//! generate.rs    GENERATE: keys that a model writes under the schema
+//! anchor.rs      ANCHOR: the entities that a question names
+//! activate.rs    ACTIVATE: spreading activation
+//! represent.rs   REPRESENT: the nodes that stand for the others
+//! rerank.rs      RERANK: a closer look, and boosts
+//! pack.rs        PACK: evidence as text, within a budget
+//! ```
+//!
+//! The arithmetic is in `crate::retrieval`, the models in `crate::neural`: nothing here knows how
+//! a score is computed.
+
+mod activate;
+mod anchor;
+mod finding;
+mod generate;
+mod pack;
+mod represent;
+mod rerank;
+mod search;
+
+use crate::cell::Row;
+use crate::error::Result;
+use crate::exec::context::Context;
+use crate::plan::retrieval::Retrieval;
+
+/// The rows that a clause makes of these.
+pub(super) fn run(clause: &Retrieval, rows: Vec<Row>, context: &Context<'_>) -> Result<Vec<Row>> {
+    match clause {
+        Retrieval::Search(clause) => search::search(clause, &rows, context),
+        Retrieval::Generate(clause) => generate::generate(clause, &rows, context),
+        Retrieval::Anchor(clause) => anchor::anchor(clause, &rows, context),
+        Retrieval::Activate(clause) => activate::activate(clause, &rows, context),
+        Retrieval::Represent(clause) => represent::represent(clause, rows, context),
+        Retrieval::Rerank(clause) => rerank::rerank(clause, rows, context),
+        Retrieval::Pack(clause) => pack::pack(clause, &rows, context),
+    }
+}

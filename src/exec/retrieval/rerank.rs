@@ -1,0 +1,159 @@
+//! `RERANK`: the best rows after a closer look, times factors for what the question asks for (GAM,
+//! eq. 11).
+//!
+//! The closer look is late interaction over the vectors of the tokens, or a model that reads the
+//! question and the text together. Both are brought to a share from 0 to 1 before the factors.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use engraph_storage::graph::{EdgeFilter, NodeId, Side, SystemScope};
+
+use crate::cell::{Cell, NodeRef, Row};
+use crate::error::{Diagnostic, Result};
+use crate::exec::context::Context;
+use crate::exec::retrieval::finding::question;
+use crate::exec::{candidates, eval};
+use crate::plan::expr::Expr;
+use crate::plan::retrieval::{Boost, Rerank};
+use crate::retrieval::boost;
+
+/// Neighbours of a node that are read to see whether they bear it out.
+const SOURCES_MAX: usize = 32;
+
+pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> Result<Vec<Row>> {
+    let top = candidates(&clause.top, "TOP", context)?;
+    let mut by_question: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
+    let mut texts: Vec<Option<Arc<str>>> = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        let asked = question(&clause.question, "RERANK", row, context)?;
+        by_question.entry(asked).or_default().push(place);
+        texts.push(text_of(&row[clause.item], context)?);
+    }
+    let mut ranked: Vec<Row> = Vec::new();
+    for (asked, places) in by_question {
+        // What has no text cannot be looked at.
+        let places: Vec<usize> = places.into_iter().filter(|n| texts[*n].is_some()).collect();
+        let read: Vec<&str> = places.iter().filter_map(|n| texts[*n].as_deref()).collect();
+        let shares = relevance(clause, &asked, &read, context)?;
+        for ((place, text), share) in places.into_iter().zip(read).zip(shares) {
+            let factor = factor(clause, &asked, text, &rows[place], context)?;
+            let mut row = rows[place].clone();
+            row[clause.relevance] = Cell::Float(share);
+            row[clause.score] = Cell::Float(share * factor);
+            ranked.push(row);
+        }
+    }
+    let score = |row: &Row| row[clause.score].number().unwrap_or(f64::NEG_INFINITY);
+    // Stable: equals stay in the order in which they came.
+    ranked.sort_by(|a, b| score(b).partial_cmp(&score(a)).unwrap_or(Ordering::Equal));
+    ranked.truncate(top);
+    Ok(ranked)
+}
+
+/// What a model reads of a cell.
+fn text_of(cell: &Cell, context: &Context<'_>) -> Result<Option<Arc<str>>> {
+    match cell {
+        Cell::Node(node) => match context.passage(*node)? {
+            Some(text) => Ok(Some(text)),
+            None => context.text(cell),
+        },
+        other => context.text(other),
+    }
+}
+
+/// How well each text fits the question, from 0 to 1.
+fn relevance(
+    clause: &Rerank,
+    asked: &str,
+    texts: &[&str],
+    context: &Context<'_>,
+) -> Result<Vec<f64>> {
+    let Some((name, span)) = &clause.model else {
+        let scores = context.late_interaction(asked, texts)?;
+        return Ok(scores.into_iter().map(|score| (f64::from(score) + 1.0) / 2.0).collect());
+    };
+    let fail = |error: crate::NeuralError| Diagnostic::at(*span, error.to_string()).execute();
+    let model = context.models.reranker(name).map_err(fail)?;
+    let scores = context.asking(texts.len(), || model.score(asked, texts).map_err(fail))?;
+    Ok(scores.into_iter().map(|score| 1.0 / (1.0 + f64::from(-score).exp())).collect())
+}
+
+/// The product of the factors whose condition holds.
+fn factor(
+    clause: &Rerank,
+    asked: &str,
+    text: &str,
+    row: &Row,
+    context: &Context<'_>,
+) -> Result<f64> {
+    let mut product = 1.0;
+    for (boost, expr) in &clause.boosts {
+        let holds = match boost {
+            Boost::Time => boost::asks_for_time(asked, context.now()) && boost::says_time(text, context.now()),
+            Boost::Role => speaker(&row[clause.item], context)?
+                .is_some_and(|speaker| boost::names(asked, &speaker)),
+            Boost::Confidence => is_borne_out(&row[clause.item], text, context)?,
+        };
+        if holds {
+            product *= number(expr, row, context)?;
+        }
+    }
+    Ok(product)
+}
+
+fn number(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
+    let factor = eval::eval(expr, row, context)?.number();
+    factor.filter(|factor| *factor >= 0.0 && factor.is_finite()).ok_or_else(|| {
+        Diagnostic::at(expr.span, "BOOST takes a number that is not negative").execute()
+    })
+}
+
+/// Who says what a node says.
+fn speaker(cell: &Cell, context: &Context<'_>) -> Result<Option<Arc<str>>> {
+    let Cell::Node(node) = cell else { return Ok(None) };
+    match context.node_property(*node, "speaker")? {
+        Cell::String(speaker) => Ok(Some(speaker)),
+        _ => Ok(None),
+    }
+}
+
+/// Whether the words of a node are found in the turns and episodes that it comes from; a turn, or
+/// anything else that comes from none, is its own source.
+fn is_borne_out(cell: &Cell, text: &str, context: &Context<'_>) -> Result<bool> {
+    let Cell::Node(node) = cell else { return Ok(true) };
+    let label = context.node(*node)?.label;
+    if context.reader.catalog().label_name(label) == "Turn" {
+        return Ok(true);
+    }
+    let sources = sources(*node, context)?;
+    Ok(sources.is_empty() || boost::is_borne_out(text, &sources))
+}
+
+/// The texts of the turns and episodes next to a node.
+fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
+    let mut near: Vec<NodeId> = Vec::new();
+    let filter = EdgeFilter { system: node.system, ..EdgeFilter::CURRENT };
+    for side in [Side::Out, Side::In] {
+        context.reader.edges(node.id, side, None, &filter, &mut |edge| {
+            near.push(if edge.head == node.id { edge.tail } else { edge.head });
+            match near.len() < SOURCES_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+    }
+    near.sort_unstable();
+    near.dedup();
+    let mut texts = Vec::new();
+    for id in near {
+        let far = NodeRef { id, system: SystemScope::Current };
+        let label = context.node(far)?.label;
+        if ["Turn", "Episode"].contains(&context.reader.catalog().label_name(label)) {
+            texts.extend(context.passage(far)?);
+        }
+    }
+    Ok(texts)
+}

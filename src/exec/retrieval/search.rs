@@ -1,0 +1,277 @@
+//! `SEARCH`: the nodes nearest to a text by their words, by their meaning, or by both.
+//!
+//! Conditions hold inside the search: a node that fails them takes no place among the best.
+
+use std::sync::Arc;
+
+use engraph_grammar::ast::{SearchMode, Span};
+use engraph_storage::graph::{IndexDefinition, LabelId, NodeId};
+
+use crate::cell::{Cell, Row};
+use crate::error::{Diagnostic, Error, Result};
+use crate::exec::context::Context;
+use crate::exec::retrieval::finding::{Gate, question, vector, warm};
+use crate::exec::{candidates, eval};
+use crate::models::dot;
+use crate::plan::retrieval::Search;
+use crate::retrieval::fusion::{Contribution, Fused, Leg, reciprocal_rank, weighted};
+
+/// What each leg of a hybrid search finds before the two are fused: so many times what is wanted,
+/// and no fewer than this.
+const POOL: (usize, usize) = (4, 100);
+const WORD: &str = "SEARCH";
+
+pub(super) fn search(clause: &Search, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
+    let top = candidates(&clause.top, "TOP", context)?;
+    if clause.mode != SearchMode::Text {
+        check_model(clause, context)?;
+        warm(&clause.finding.question, WORD, rows, context)?;
+    }
+    if clause.bound {
+        return among(clause, rows, top, context);
+    }
+    let mut found = Vec::new();
+    for row in rows {
+        let asked = Asked::new(clause, row, context)?;
+        let fused = asked.fused(clause, top)?;
+        let before = found.len();
+        for hit in fused {
+            if found.len() - before == top {
+                break;
+            }
+            found.extend(asked.row(hit.id, &hit.legs, hit.score)?);
+        }
+        context.rows(found.len())?;
+    }
+    Ok(found)
+}
+
+/// The search of one row.
+struct Asked<'a> {
+    clause: &'a Search,
+    row: &'a Row,
+    context: &'a Context<'a>,
+    text: Arc<str>,
+    gate: Gate<'a>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(clause: &'a Search, row: &'a Row, context: &'a Context<'a>) -> Result<Self> {
+        let text = question(&clause.finding.question, WORD, row, context)?;
+        let mut own = vec![clause.score];
+        own.extend(clause.legs);
+        let gate = Gate::new(&clause.finding, &own, row, context)?;
+        Ok(Self { clause, row, context, text, gate })
+    }
+
+    /// What is found, best first: more than is wanted where something is asked of the scores.
+    fn fused(&self, clause: &Search, top: usize) -> Result<Vec<Fused<NodeId>>> {
+        let top = match self.gate.asks_what_is_found() {
+            true => self.context.limits.candidates_max,
+            false => top,
+        };
+        match clause.mode {
+            SearchMode::Text => Ok(alone(0, self.by_words(top)?)),
+            SearchMode::Vector => Ok(alone(1, self.by_meaning(top)?)),
+            SearchMode::Hybrid => {
+                let pool = top.saturating_mul(POOL.0).max(POOL.1);
+                let legs = [self.by_words(pool)?, self.by_meaning(pool)?];
+                fuse(clause, legs, self.row, self.context)
+            }
+        }
+    }
+
+    fn by_words(&self, top: usize) -> Result<Vec<(NodeId, f64)>> {
+        let (reader, system) = (self.context.reader, self.gate.filter.system);
+        let mut hits = Vec::new();
+        for index in indexes(self.clause, self.context)? {
+            let mut accept = |node| self.gate.admits(node);
+            hits.extend(reader.search_text(index, &self.text, system, top, &mut accept)?);
+        }
+        Ok(hits.into_iter().map(|(score, node)| (node, score)).collect())
+    }
+
+    fn by_meaning(&self, top: usize) -> Result<Vec<(NodeId, f64)>> {
+        let question = vector(&self.text, &self.clause.finding.question, self.context)?;
+        let labels = self.clause.finding.labels.as_deref();
+        let system = self.gate.filter.system;
+        let mut accept = |node| self.gate.admits(node);
+        let hits = self.context.nearest(labels, system, &question, top, &mut accept)?;
+        Ok(hits.into_iter().map(|(score, node)| (node, f64::from(score))).collect())
+    }
+
+    /// The row with a node and what was found out about it, if that is what is asked for.
+    fn row(
+        &self,
+        node: NodeId,
+        legs: &[Option<Contribution>],
+        score: f64,
+    ) -> Result<Option<Row>> {
+        let mut row = self.row.clone();
+        row[self.clause.finding.node] = self.gate.node(node);
+        fill(self.clause, &mut row, legs, score);
+        Ok(self.gate.keeps(&row)?.then_some(row))
+    }
+}
+
+/// What one leg alone has found.
+fn alone(leg: usize, hits: Vec<(NodeId, f64)>) -> Vec<Fused<NodeId>> {
+    let mut fused = reciprocal_rank(&[Leg { hits, weight: 1.0 }]);
+    for hit in &mut fused {
+        let own = hit.legs.pop().flatten();
+        hit.score = own.as_ref().map_or(0.0, |own| own.score);
+        hit.legs = vec![None, None];
+        hit.legs[leg] = own;
+    }
+    fused
+}
+
+/// Both legs as one list.
+fn fuse<I: Copy + Ord>(
+    clause: &Search,
+    [words, meaning]: [Vec<(I, f64)>; 2],
+    row: &Row,
+    context: &Context<'_>,
+) -> Result<Vec<Fused<I>>> {
+    let Some((by_words, by_meaning)) = &clause.weights else {
+        let legs = [words, meaning].map(|hits| Leg { hits, weight: 1.0 });
+        return Ok(reciprocal_rank(&legs));
+    };
+    let weight = |expr| {
+        let cell = eval::eval(expr, row, context)?;
+        cell.number().filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+            Diagnostic::at(expr.span, "a weight is a number that is not negative").execute()
+        })
+    };
+    let legs = [
+        Leg { hits: words, weight: weight(by_words)? },
+        Leg { hits: meaning, weight: weight(by_meaning)? },
+    ];
+    Ok(weighted(&legs))
+}
+
+/// Fills the slots of what was found.
+fn fill(clause: &Search, row: &mut Row, legs: &[Option<Contribution>], score: f64) {
+    row[clause.score] = Cell::Float(score);
+    let [text_score, vector_score, text_rank, vector_rank] = clause.legs;
+    for (leg, score, rank) in [(0, text_score, text_rank), (1, vector_score, vector_rank)] {
+        let found = legs.get(leg).and_then(Option::as_ref);
+        row[score] = found.map_or(Cell::Null, |found| Cell::Float(found.score));
+        let place = found.and_then(|found| i64::try_from(found.rank).ok());
+        row[rank] = place.map_or(Cell::Null, Cell::Int);
+    }
+}
+
+/// The best of nodes that are bound already, over all rows.
+fn among(clause: &Search, rows: &[Row], top: usize, context: &Context<'_>) -> Result<Vec<Row>> {
+    let mut legs = [Vec::new(), Vec::new()];
+    for (place, row) in rows.iter().enumerate() {
+        let Cell::Node(node) = row[clause.finding.node] else { continue };
+        let asked = Asked::new(clause, row, context)?;
+        if !asked.gate.admits(node.id)? {
+            continue;
+        }
+        let label = context.node(node)?.label;
+        if clause.mode != SearchMode::Vector {
+            legs[0].extend(asked.words_of(node.id, label)?.map(|score| (place, score)));
+        }
+        if clause.mode != SearchMode::Text {
+            legs[1].extend(asked.meaning_of(node.id, label)?.map(|score| (place, score)));
+        }
+    }
+    let [words, meaning] = legs;
+    let fused = match (clause.mode, rows.first()) {
+        (_, None) => return Ok(Vec::new()),
+        (SearchMode::Text, _) => alone(0, words),
+        (SearchMode::Vector, _) => alone(1, meaning),
+        (SearchMode::Hybrid, Some(first)) => fuse(clause, [words, meaning], first, context)?,
+    };
+    let mut found = Vec::new();
+    for hit in fused {
+        if found.len() == top {
+            break;
+        }
+        let mut row = rows[hit.id].clone();
+        fill(clause, &mut row, &hit.legs, hit.score);
+        let keeps = Asked::new(clause, &rows[hit.id], context)?.gate.keeps(&row)?;
+        found.extend(keeps.then_some(row));
+    }
+    Ok(found)
+}
+
+impl Asked<'_> {
+    /// How well the words of a node fit; none if nothing of the question is in its texts.
+    fn words_of(&self, node: NodeId, label: LabelId) -> Result<Option<f64>> {
+        let mut best: Option<f64> = None;
+        for index in indexes(self.clause, self.context)? {
+            if index.label == label {
+                let system = self.gate.filter.system;
+                let scores = self.context.reader.score_text(index, &self.text, system, &[node])?;
+                best = scores.into_iter().filter(|score| *score > 0.0).reduce(f64::max);
+            }
+        }
+        Ok(best)
+    }
+
+    /// How near the meaning of a node is; none if it has no embedding.
+    fn meaning_of(&self, node: NodeId, label: LabelId) -> Result<Option<f64>> {
+        let held = self.context.reader.vector(label, node, self.gate.filter.system)?;
+        let Some(held) = held else { return Ok(None) };
+        let span = self.clause.finding.question.span;
+        let question = vector(&self.text, &self.clause.finding.question, self.context)?;
+        match question.len() == held.len() {
+            true => Ok(Some(f64::from(dot(&question, &held)))),
+            false => Err(other_length(span, question.len(), held.len())),
+        }
+    }
+}
+
+/// The full-text indexes of the labels.
+fn indexes<'c>(clause: &Search, context: &Context<'c>) -> Result<Vec<&'c IndexDefinition>> {
+    let reader = &context.reader;
+    let Some(labels) = &clause.finding.labels else {
+        let mut indexes = Vec::new();
+        for index in reader.catalog().indexes().filter(|index| index.text_fields().is_some()) {
+            indexes.extend(reader.text_index(index.label)?);
+        }
+        return match indexes.is_empty() {
+            true => Err(no_index(clause, "Label")),
+            false => Ok(indexes),
+        };
+    };
+    let index = |label: &LabelId| {
+        let index = reader.text_index(*label)?;
+        index.ok_or_else(|| no_index(clause, reader.catalog().label_name(*label)))
+    };
+    labels.iter().map(index).collect()
+}
+
+fn no_index(clause: &Search, label: &str) -> Error {
+    let what = match clause.finding.labels {
+        Some(_) => format!("the words of {label} are not indexed"),
+        None => "no words are indexed".to_owned(),
+    };
+    Diagnostic::at(clause.finding.question.span, what)
+        .help(format!("DEFINE INDEX FOR (n:{label}) ON (n.text) FULLTEXT; or search BY VECTOR"))
+        .execute()
+}
+
+fn other_length(span: Span, question: usize, held: usize) -> Error {
+    let message = format!("the query has {question} dimensions, and an embedding {held}");
+    Diagnostic::at(span, message)
+        .help("open the database with the model that made its embeddings")
+        .execute()
+}
+
+/// An error if another model made the embeddings that are stored.
+fn check_model(clause: &Search, context: &Context<'_>) -> Result<()> {
+    let Some(stored) = context.reader.model()? else { return Ok(()) };
+    let model = context.models.embedder()?;
+    if stored == model.id() {
+        return Ok(());
+    }
+    let message = format!("the embeddings were made by {stored}, and the query by {}", model.id());
+    Err(Diagnostic::at(clause.finding.question.span, message)
+        .help("open the database with the model that made its embeddings")
+        .execute())
+}

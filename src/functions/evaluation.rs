@@ -1,0 +1,115 @@
+//! How relevant, coherent and sufficient paths are for a question (REAL, section III-B2).
+//!
+//! The evaluator judges many paths in one call; a function by itself asks for one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engraph_grammar::ast::Span;
+
+use crate::cell::{Cell, PathRef};
+use crate::error::{Diagnostic, Result};
+use crate::exec::context::Context;
+use crate::functions::{Call, Function};
+use crate::retrieval::evaluate::{Evaluator, PathText};
+
+pub(super) const TABLE: &[Function] = &[
+    Function {
+        asks_model: true,
+        ..Function::new(
+            "coherence",
+            (1, 1),
+            "coherence(p): how well the steps of a path hang together, from 0 to 1",
+            one,
+        )
+    },
+    Function {
+        asks_model: true,
+        ..Function::new(
+            "relevance",
+            (2, 2),
+            "relevance(p, q): how much a path has to do with a question, from 0 to 1",
+            one,
+        )
+    },
+    Function {
+        asks_model: true,
+        ..Function::new(
+            "sufficiency",
+            (3, 3),
+            "sufficiency(p, q, e): how much of what a question asks of e a path holds, from 0 to 1",
+            one,
+        )
+    },
+];
+
+/// Whether a function is one of these.
+pub(crate) fn judges(function: &Function) -> bool {
+    TABLE.contains(function)
+}
+
+fn one(call: &Call<'_>) -> Result<Cell> {
+    let judged = judge(call.function, &[call.arguments.to_vec()], call.span, call.context)?;
+    Ok(judged.into_iter().next().flatten().map_or(Cell::Null, Cell::Float))
+}
+
+/// What a function gives for the arguments of many calls, with one call of the evaluator for each
+/// question. Null where an argument is null.
+pub(crate) fn judge(
+    function: &'static Function,
+    calls: &[Vec<Cell>],
+    span: Span,
+    context: &Context<'_>,
+) -> Result<Vec<Option<f64>>> {
+    let mut by_question: BTreeMap<(Arc<str>, Arc<str>), Vec<usize>> = BTreeMap::new();
+    let mut paths: Vec<PathText> = Vec::with_capacity(calls.len());
+    for (place, arguments) in calls.iter().enumerate() {
+        let call = Call { function, arguments, span, context };
+        if arguments.contains(&Cell::Null) {
+            paths.push(PathText::default());
+            continue;
+        }
+        paths.push(path(&call)?);
+        let (question, root) = (text(&call, 1)?, text(&call, 2)?);
+        by_question.entry((question, root)).or_default().push(place);
+    }
+    let mut judged = vec![None; calls.len()];
+    for ((question, root), places) in by_question {
+        let asked: Vec<PathText> = places.iter().map(|place| paths[*place].clone()).collect();
+        let scores = context.judge(asked.len(), |evaluator: &dyn Evaluator| match function.name {
+            "relevance" => evaluator.relevance(&question, &asked),
+            "coherence" => evaluator.coherence(&asked),
+            _ => evaluator.sufficiency(&question, &root, &asked),
+        })?;
+        if scores.len() != places.len() || scores.iter().any(|score| !score.is_finite()) {
+            let message = format!("the evaluator gave no {} for each path", function.name);
+            return Err(Diagnostic::at(span, message).execute());
+        }
+        for (place, score) in places.into_iter().zip(scores) {
+            judged[place] = Some(f64::from(score));
+        }
+    }
+    Ok(judged)
+}
+
+/// The path that is judged.
+fn path(call: &Call<'_>) -> Result<PathText> {
+    let path = match call.argument(0) {
+        Cell::Path(path) => Arc::clone(path),
+        Cell::Fact(edge) => {
+            let [head, tail] = [edge.head, edge.tail].map(|id| call.context.seen_now(id));
+            Arc::new(PathRef { nodes: vec![head, tail], facts: vec![*edge] })
+        }
+        _ => return Err(call.takes("a path or a fact", 0)),
+    };
+    call.context.path_text(&path)
+}
+
+/// The question or the root; empty where the function takes none.
+fn text(call: &Call<'_>, place: usize) -> Result<Arc<str>> {
+    match call.arguments.get(place) {
+        None => Ok(Arc::from("")),
+        Some(Cell::Node(node)) => Ok(Arc::from(call.context.called(node.id)?)),
+        Some(_) => call.text(place).cloned(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Retrieval clauses and beams in words, for `EXPLAIN` and `PROFILE`.
+
+use crate::plan::explain::{Printer, as_of, scope};
+use crate::plan::retrieval::{
+    Activate, Anchor, Behind, Finding, Generate, Pack, Represent, Rerank, Retrieval, Search,
+    Wanted, mode_name,
+};
+use crate::plan::{BeamSearch, Step};
+
+impl Printer<'_> {
+    pub(super) fn retrieval(&self, clause: &Retrieval) -> String {
+        match clause {
+            Retrieval::Search(search) => self.search(search),
+            Retrieval::Generate(generate) => self.generate(generate),
+            Retrieval::Anchor(anchor) => self.anchor(anchor),
+            Retrieval::Activate(activate) => self.activate(activate),
+            Retrieval::Represent(represent) => self.represent(represent),
+            Retrieval::Rerank(rerank) => self.rerank(rerank),
+            Retrieval::Pack(pack) => self.pack(pack),
+        }
+    }
+
+    fn search(&self, search: &Search) -> String {
+        let Search { finding, mode, weights, top, .. } = search;
+        let weights = weights
+            .as_ref()
+            .map_or(String::new(), |(words, meaning)| format!(" weights {words}, {meaning}"));
+        let (node, question) = (self.node(finding.node, &finding.labels), &finding.question);
+        let mode = mode_name(*mode);
+        format!("Search {node} by {mode}{weights} for {question} top {top}{}", among(finding))
+    }
+
+    fn generate(&self, generate: &Generate) -> String {
+        let Generate { finding, width, model, .. } = generate;
+        let (node, question) = (self.node(finding.node, &finding.labels), &finding.question);
+        let model = model.as_ref().map_or(String::new(), |(name, _)| format!(" model {name}"));
+        format!("Generate {node} for {question} beam {width}{model}{}", among(finding))
+    }
+
+    fn anchor(&self, anchor: &Anchor) -> String {
+        let Anchor { finding, top, .. } = anchor;
+        let (node, question) = (self.node(finding.node, &finding.labels), &finding.question);
+        let top = Behind("top", top.as_ref());
+        format!("Anchor {node} for {question}{top}{}", among(finding))
+    }
+
+    fn activate(&self, activate: &Activate) -> String {
+        let relations: Vec<&str> = activate
+            .relations
+            .iter()
+            .map(|relation| self.catalog.relation_name(*relation))
+            .collect();
+        let wanted = match &activate.wanted {
+            Wanted::All => String::new(),
+            Wanted::Top(top) => format!(" top {top}"),
+            Wanted::Sample(size, seed) => format!(" sample {size} seed {seed}"),
+        };
+        format!(
+            "Activate ({}) from ({}) via {}{}{}{wanted}{}",
+            self.name(activate.node),
+            self.name(activate.from),
+            if relations.is_empty() { "?".to_owned() } else { relations.join("|") },
+            Behind("hops", activate.hops.as_ref()),
+            Behind("temperature", activate.temperature.as_ref()),
+            scope(&activate.scope)
+        )
+    }
+
+    fn represent(&self, represent: &Represent) -> String {
+        format!(
+            "Represent ({}) from ({}){} coverage {}{}",
+            self.name(represent.node),
+            self.name(represent.from),
+            Behind("by", represent.relevance.as_ref()),
+            represent.coverage,
+            Behind("budget", represent.budget.as_ref())
+        )
+    }
+
+    fn rerank(&self, rerank: &Rerank) -> String {
+        let model = match &rerank.model {
+            Some((name, _)) => format!(" model {name}"),
+            None => String::new(),
+        };
+        let boosts: String = rerank
+            .boosts
+            .iter()
+            .map(|(boost, factor)| format!(" {} x {factor}", boost.name()))
+            .collect();
+        let (item, question) = (self.name(rerank.item), &rerank.question);
+        format!("Rerank {item} for {question}{model}{boosts} top {}", rerank.top)
+    }
+
+    fn pack(&self, pack: &Pack) -> String {
+        let items: Vec<&str> = pack.items.iter().map(|item| self.name(*item)).collect();
+        format!("Pack {} budget {} tokens", items.join(", "), pack.budget)
+    }
+
+    pub(super) fn beam(&self, step: &Step, search: &BeamSearch) -> String {
+        let scores: Vec<String> =
+            search.scores.iter().map(|score| score.expr.to_string()).collect();
+        let repair = search.repair.as_ref().map_or(String::new(), |repair| {
+            let when = Behind("when", repair.when.as_ref());
+            format!(" repair by {}{when}", repair.rules.join(", "))
+        });
+        format!(
+            "Beam {}{}{} width {}{} score {}{repair}{}",
+            self.step(step),
+            scope(&step.scope),
+            Behind("first of intent", search.prefers.as_ref()),
+            search.width,
+            Behind("expand", search.expand.as_ref()),
+            scores.join(", "),
+            Behind("where", search.condition.as_ref())
+        )
+    }
+}
+
+/// Which nodes count.
+fn among(finding: &Finding) -> String {
+    let scope = match finding.by_fact {
+        true => format!(" with a fact{}", scope(&finding.scope)),
+        false => as_of(&finding.scope.system),
+    };
+    format!("{scope}{}", Behind("where", finding.condition.as_ref()))
+}

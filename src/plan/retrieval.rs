@@ -1,0 +1,309 @@
+//! The retrieval clauses as part of a plan: each takes all rows of its input and gives others.
+//!
+//! Each struct names the physical operator of the same name in `exec::retrieval`.
+
+use std::fmt::{self, Display, Formatter};
+
+use engraph_grammar::ast::{SearchMode, Span};
+use engraph_storage::graph::RelationId;
+
+use crate::plan::Labels;
+use crate::plan::expr::{Expr, Slot};
+use crate::plan::scope::Scope;
+
+/// A retrieval clause.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Retrieval {
+    /// Each input row with the nodes nearest to the query, best first; if the slot is bound
+    /// already, the input rows whose node is nearest.
+    Search(Search),
+    /// Each input row with the nodes whose keys a model writes for the question, likeliest first
+    /// (SCG-MEM, eq. 6 and 11).
+    Generate(Generate),
+    /// Each input row with the entities that the question names (REAL, section III-B1).
+    Anchor(Anchor),
+    /// The nodes to which activation spreads from those of all input rows, each with the row that
+    /// gave it most (SCG-MEM, eq. 12-13).
+    Activate(Activate),
+    /// The input rows whose nodes stand for the others, in the order in which they are chosen
+    /// (xMemory, eq. 4).
+    Represent(Represent),
+    /// The best of the input rows after a closer look, best first (GAM, eq. 11).
+    Rerank(Rerank),
+    /// One row with a text of the evidence in all input rows.
+    Pack(Pack),
+}
+
+/// What the clauses share that find nodes for a question.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) node: Slot,
+    pub(crate) labels: Labels,
+    pub(crate) question: Expr,
+    pub(crate) scope: Scope,
+    /// Only nodes count of which a fact is in the scope; else all that exist in its system time.
+    pub(crate) by_fact: bool,
+    /// What a node must fulfil to count.
+    pub(crate) condition: Option<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Search {
+    pub(crate) finding: Finding,
+    /// The node is bound already.
+    pub(crate) bound: bool,
+    pub(crate) mode: SearchMode,
+    /// The shares of words and meaning; none for a fusion of the ranks.
+    pub(crate) weights: Option<(Expr, Expr)>,
+    pub(crate) top: Expr,
+    pub(crate) score: Slot,
+    /// What each leg gave: the scores by words and by meaning, and the ranks.
+    pub(crate) legs: [Slot; 4],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Generate {
+    pub(crate) finding: Finding,
+    pub(crate) width: Expr,
+    /// The name of the model, and where it stands; none for the default one.
+    pub(crate) model: Option<(String, Span)>,
+    pub(crate) logprob: Slot,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Anchor {
+    pub(crate) finding: Finding,
+    pub(crate) top: Option<Expr>,
+    pub(crate) score: Slot,
+    pub(crate) intent: Slot,
+    pub(crate) reference_time: Slot,
+    /// The whole of the time that the question speaks of.
+    pub(crate) reference_period: Slot,
+    pub(crate) hedged: Slot,
+    /// The words of the question that name it.
+    pub(crate) mention: Slot,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Activate {
+    pub(crate) node: Slot,
+    pub(crate) from: Slot,
+    /// The slot of the weight that the seeds bring along, such as their `logprob`, if any does.
+    pub(crate) weight: Option<(SeedWeight, Slot)>,
+    pub(crate) relations: Vec<RelationId>,
+    pub(crate) hops: Option<Expr>,
+    pub(crate) temperature: Option<Expr>,
+    pub(crate) wanted: Wanted,
+    pub(crate) activation: Slot,
+    pub(crate) scope: Scope,
+}
+
+/// What a seed's number says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SeedWeight {
+    /// The logarithm of a probability.
+    Logprob,
+    /// A score, the larger the better.
+    Score,
+}
+
+/// Which of the active nodes are wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wanted {
+    All,
+    Top(Expr),
+    /// How many are drawn, and the seed.
+    Sample(Expr, Expr),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Represent {
+    pub(crate) node: Slot,
+    pub(crate) from: Slot,
+    /// What says how relevant a node is; all are alike without.
+    pub(crate) relevance: Option<Expr>,
+    pub(crate) coverage: Expr,
+    pub(crate) budget: Option<Expr>,
+    /// How much of the relevance is covered with this node and those before it.
+    pub(crate) covered: Slot,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rerank {
+    pub(crate) item: Slot,
+    pub(crate) question: Expr,
+    /// The name of the model, and where it stands; none for late interaction.
+    pub(crate) model: Option<(String, Span)>,
+    pub(crate) boosts: Vec<(Boost, Expr)>,
+    pub(crate) top: Expr,
+    pub(crate) score: Slot,
+    /// The score without its boosts.
+    pub(crate) relevance: Slot,
+}
+
+/// What a score is multiplied for (GAM, eq. 11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Boost {
+    /// The question asks for a time, and the text says one.
+    Time,
+    /// The question names the speaker.
+    Role,
+    /// The text is borne out by its sources.
+    Confidence,
+}
+
+impl Boost {
+    pub(crate) const ALL: [Self; 3] = [Self::Time, Self::Role, Self::Confidence];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Role => "role",
+            Self::Confidence => "confidence",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pack {
+    /// What may hold evidence.
+    pub(crate) items: Vec<Slot>,
+    pub(crate) budget: Expr,
+    pub(crate) text: Slot,
+    pub(crate) tokens: Slot,
+    /// How many pieces of evidence are in the text.
+    pub(crate) pieces: Slot,
+}
+
+impl Finding {
+    fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        visit(&self.question);
+        self.scope.exprs(visit);
+        self.condition.iter().for_each(visit);
+    }
+}
+
+impl Retrieval {
+    /// The slots that it binds.
+    pub(crate) fn binds(&self) -> Vec<Slot> {
+        match self {
+            Self::Search(search) => {
+                let node = (!search.bound).then_some(search.finding.node);
+                node.into_iter().chain([search.score]).chain(search.legs).collect()
+            }
+            Self::Generate(generate) => vec![generate.finding.node, generate.logprob],
+            Self::Anchor(anchor) => vec![
+                anchor.finding.node,
+                anchor.score,
+                anchor.intent,
+                anchor.reference_time,
+                anchor.reference_period,
+                anchor.hedged,
+                anchor.mention,
+            ],
+            Self::Activate(activate) => vec![activate.node, activate.activation],
+            Self::Represent(represent) => vec![represent.node, represent.covered],
+            Self::Rerank(rerank) => vec![rerank.score, rerank.relevance],
+            Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces],
+        }
+    }
+
+    /// The slots that it reads, those of its expressions aside.
+    pub(crate) fn reads(&self) -> Vec<Slot> {
+        match self {
+            Self::Search(search) if search.bound => vec![search.finding.node],
+            Self::Search(_) | Self::Generate(_) | Self::Anchor(_) => Vec::new(),
+            Self::Activate(activate) => {
+                let weight = activate.weight.map(|(_, slot)| slot);
+                [activate.from].into_iter().chain(weight).collect()
+            }
+            Self::Represent(represent) => vec![represent.from],
+            Self::Rerank(rerank) => vec![rerank.item],
+            Self::Pack(pack) => pack.items.clone(),
+        }
+    }
+
+    /// Calls `visit` on every expression.
+    pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        match self {
+            Self::Search(search) => {
+                search.finding.exprs(visit);
+                visit(&search.top);
+                let weights = search.weights.iter().flat_map(|(words, meaning)| [words, meaning]);
+                weights.for_each(visit);
+            }
+            Self::Generate(generate) => {
+                generate.finding.exprs(visit);
+                visit(&generate.width);
+            }
+            Self::Anchor(anchor) => {
+                anchor.finding.exprs(visit);
+                anchor.top.iter().for_each(visit);
+            }
+            Self::Activate(activate) => {
+                activate.hops.iter().chain(&activate.temperature).for_each(&mut *visit);
+                match &activate.wanted {
+                    Wanted::All => {}
+                    Wanted::Top(top) => visit(top),
+                    Wanted::Sample(size, seed) => [size, seed].into_iter().for_each(&mut *visit),
+                }
+                activate.scope.exprs(visit);
+            }
+            Self::Represent(represent) => {
+                visit(&represent.coverage);
+                represent.relevance.iter().chain(&represent.budget).for_each(visit);
+            }
+            Self::Rerank(rerank) => {
+                [&rerank.question, &rerank.top].into_iter().for_each(&mut *visit);
+                rerank.boosts.iter().for_each(|boost| visit(&boost.1));
+            }
+            Self::Pack(pack) => visit(&pack.budget),
+        }
+    }
+
+    /// Calls `visit` on every expression in which a plan may stand.
+    pub(crate) fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        let finding = match self {
+            Self::Search(search) => &mut search.finding,
+            Self::Generate(generate) => &mut generate.finding,
+            Self::Anchor(anchor) => &mut anchor.finding,
+            Self::Represent(represent) => {
+                return represent.relevance.iter_mut().for_each(visit);
+            }
+            Self::Rerank(rerank) => return visit(&mut rerank.question),
+            Self::Activate(_) | Self::Pack(_) => return,
+        };
+        visit(&mut finding.question);
+        finding.condition.iter_mut().for_each(visit);
+    }
+
+    /// The slot of the nodes that it finds, if it finds some.
+    pub(crate) fn node(&self) -> Option<Slot> {
+        match self {
+            Self::Search(search) => Some(search.finding.node),
+            Self::Generate(generate) => Some(generate.finding.node),
+            Self::Anchor(anchor) => Some(anchor.finding.node),
+            Self::Activate(activate) => Some(activate.node),
+            Self::Represent(represent) => Some(represent.node),
+            Self::Rerank(_) | Self::Pack(_) => None,
+        }
+    }
+}
+
+/// How a search is called in a plan.
+pub(crate) fn mode_name(mode: SearchMode) -> &'static str {
+    match mode {
+        SearchMode::Text => "text",
+        SearchMode::Vector => "vector",
+        SearchMode::Hybrid => "text and vector",
+    }
+}
+
+/// A sign and an expression behind it, or nothing.
+pub(crate) struct Behind<'a>(pub(crate) &'a str, pub(crate) Option<&'a Expr>);
+
+impl Display for Behind<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.1.map_or(Ok(()), |expr| write!(f, " {} {expr}", self.0))
+    }
+}

@@ -13,8 +13,8 @@ use crate::bind::Binder;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::{Limits, Surroundings};
 use crate::exec::run::{Interrupt, Run};
-use crate::models::Models;
-use crate::neural::Embedder;
+use crate::models::{Models, Registered};
+use crate::neural::{Embedder, KeyModel, Reranker};
 use crate::plan::estimate::Statistics;
 use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
@@ -51,7 +51,7 @@ pub struct Options {
     durability: Durability,
     memory: Memory,
     limits: Limits,
-    embedder: Option<Arc<dyn Embedder>>,
+    models: Registered,
     unoptimized: bool,
 }
 
@@ -82,7 +82,21 @@ impl Options {
 
     /// Another embedder. Every handle on one database has to use the same.
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
-        self.embedder = Some(embedder);
+        self.models.embedder = Some(embedder);
+        self
+    }
+
+    /// A reranker that queries may name. It goes before a folder of that name beside the folder of
+    /// the embedding model, which is loaded as a [`CrossEncoder`](crate::CrossEncoder) otherwise.
+    pub fn reranker(mut self, name: impl Into<String>, reranker: Arc<dyn Reranker>) -> Self {
+        self.models.rerankers.insert(name.into(), reranker);
+        self
+    }
+
+    /// A model that writes keys, which queries may name. It goes before a folder of that name beside
+    /// the folder of the embedding model.
+    pub fn key_model(mut self, name: impl Into<String>, model: Arc<dyn KeyModel>) -> Self {
+        self.models.key_models.insert(name.into(), model);
         self
     }
 
@@ -163,7 +177,7 @@ impl Engraph {
     }
 
     fn new(store: Store, options: Options) -> Self {
-        let models = Models::new(options.embedder.clone());
+        let models = Models::new(options.models.clone());
         let statistics = Mutex::new(None);
         Self { store, models, options, plans: Plans::default(), statistics }
     }

@@ -48,7 +48,12 @@ pub use engraph_storage::{
 pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;
 pub use exec::run::Interrupt;
-pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};
+#[cfg(feature = "http")]
+pub use neural::HttpEmbedder;
+pub use neural::{
+    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, Reranker, SentenceModel,
+    TokenVectors,
+};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};
 

@@ -5,10 +5,16 @@
 //! synonyms, no order of words and no language, and must never be the default of a database that
 //! is meant to be used.
 
-use super::{Embedder, NeuralError};
+use super::{Embedder, NeuralError, TokenVectors};
 
 const ID: &str = "fixed-64";
 const DIMENSIONS: usize = 64;
+const TOKENIZER_ID: &str = "fixed-pieces";
+/// The bytes of a word that make a piece.
+const PIECE_BYTES: usize = 3;
+/// How many digits a byte of a piece can be, with 0 for none: those of printed ASCII without capitals
+/// and those from 0x80 to 0xf4, which is the last that UTF-8 uses.
+const DIGITS: u32 = 186;
 
 /// An [`Embedder`] without weights, which places texts near each other if they share words.
 ///
@@ -30,13 +36,72 @@ impl Embedder for FixedEmbedder {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
         Ok(texts.iter().map(|text| embed_one(text)).collect())
     }
+
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<TokenVectors>>, NeuralError> {
+        Ok(Some(texts.iter().map(|text| embed_words(text)).collect()))
+    }
+
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, NeuralError> {
+        Ok(pieces(&text.to_lowercase()))
+    }
+
+    fn tokenizer_id(&self) -> &str {
+        TOKENIZER_ID
+    }
+}
+
+/// The words of a text in lower case.
+fn words(lower: &str) -> impl Iterator<Item = &str> {
+    lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// A unit vector for each word, along the axis that its hash names.
+fn embed_words(text: &str) -> TokenVectors {
+    let mut values = Vec::new();
+    for word in words(&text.to_lowercase()) {
+        let (place, sign) = place_of(stem(word));
+        let start = values.len();
+        values.resize(start + DIMENSIONS, 0.0);
+        values[start + place] = sign;
+    }
+    TokenVectors { dimensions: DIMENSIONS, values }
+}
+
+/// The pieces of a text in lower case: each run of letters and digits in threes, and what stands
+/// between the runs by itself. The bytes of a piece are the digits of its id, and the digit above
+/// them says whether it begins behind a gap, so that texts with the same ids differ in gaps only.
+fn pieces(lower: &str) -> Vec<u32> {
+    let mut ids = Vec::new();
+    for part in lower.split(|c: char| c.is_whitespace() || c.is_control()) {
+        let mut is_first = true;
+        for run in part.split_inclusive(|c: char| !c.is_alphanumeric()) {
+            let sign = run.chars().next_back().filter(|c| !c.is_alphanumeric());
+            let (word, sign) = run.split_at(run.len() - sign.map_or(0, char::len_utf8));
+            for piece in [word, sign].iter().flat_map(|s| s.as_bytes().chunks(PIECE_BYTES)) {
+                let id = (0..PIECE_BYTES).fold(u32::from(is_first), |id, place| {
+                    id * DIGITS + piece.get(place).map_or(0, |byte| digit(*byte))
+                });
+                ids.push(id);
+                is_first = false;
+            }
+        }
+    }
+    ids
+}
+
+/// The digit of a byte that is no control character, space or capital, from 1 on.
+fn digit(byte: u8) -> u32 {
+    match u32::from(byte) {
+        byte @ ..0x41 => byte.saturating_sub(0x20),
+        byte @ ..0x80 => byte - 0x3a,
+        byte => byte - 0x80 + 69,
+    }
 }
 
 fn embed_one(text: &str) -> Vec<f32> {
     let mut vector = vec![0.0_f32; DIMENSIONS];
     let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    for word in words.filter(|word| !word.is_empty()) {
+    for word in words(&lower) {
         let (place, sign) = place_of(stem(word));
         vector[place] += sign;
     }
@@ -139,5 +204,35 @@ mod tests {
         assert_eq!(embed("Works"), embed("worked"));
         assert_ne!(embed("red"), embed("r"));
         assert!(cosine("ann lives in Paris", "ann lives in Rome") > cosine("ann", "Rome"));
+    }
+
+    #[test]
+    fn each_word_has_a_vector_of_its_own() {
+        let texts = FixedEmbedder.embed_tokens(&["Ann, works at", ""]).unwrap().unwrap();
+        assert_eq!((texts[0].len(), texts[1].len()), (3, 0));
+        for (row, word) in texts[0].rows().zip(["ann", "works", "at"]) {
+            assert_eq!(row, embed(word));
+        }
+    }
+
+    #[test]
+    fn pieces_never_change_and_tell_texts_apart() {
+        let pieces = |text: &str| FixedEmbedder.tokenize(text).unwrap();
+        // Golden scripts show what depends on these ids, so other ones would break them.
+        assert_eq!(pieces("Ann"), pieces("ann"));
+        assert_eq!(pieces("ann"), [((186 + 39) * 186 + 52) * 186 + 52]);
+        assert_eq!(pieces("works at").len(), 3);
+        assert_eq!(pieces(" a\tb \n"), pieces("a b"));
+        assert!(pieces("").is_empty() && pieces(" \u{1}").is_empty());
+        let texts = [
+            "a", "b", "ab", "a b", "abc", "abcd", "abc d", "a-b", "a -b", "a - b", "c", "c+", "c++",
+            "c +", "é", "e", "東京", "東", "東 京", "日本", "🦀", "🦀🦀", "\u{10ffff}", "~", "0",
+        ];
+        for (i, a) in texts.iter().enumerate() {
+            for b in &texts[..i] {
+                assert_ne!(pieces(a), pieces(b), "{a:?} {b:?}");
+            }
+            assert!(pieces(a).iter().all(|id| (1..1 << 24).contains(id)), "{a:?}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Where the model lies, and reading its files without trusting them.
 //!
-//! A model is a folder of three files: `model.safetensors`, `tokenizer.json` and `config.json`.
-//! They may come from anywhere, so each is read whole and never mapped (a mapped file that is cut
+//! A model is a folder of three files: `model.safetensors`, `tokenizer.json` and `config.json`,
+//! and what sentence-transformers lays beside them: `modules.json`, `1_Pooling/config.json` and
+//! `sentence_bert_config.json`. They may come from anywhere, so each is read whole and never mapped (a mapped file that is cut
 //! short meanwhile ends the process), up to a limit, and handed to its parser only after the
 //! checks that the parser itself leaves out. Whatever the bytes are, the answer is a model or
 //! a [`NeuralError`].
@@ -14,11 +15,11 @@ use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use tokenizers::{Tokenizer, TruncationParams};
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 
 use super::NeuralError;
-use super::bert::Config;
+use super::config::Config;
 
 /// The file of the weights inside a model's folder.
 pub(super) const WEIGHTS: &str = "model.safetensors";
@@ -33,10 +34,10 @@ const WEIGHTS_BYTES_MAX: u64 = 4 << 30;
 const HEADER_BYTES_MAX: u64 = 4 << 20;
 /// The largest tokenizer that is read, in bytes.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
-/// The largest config that is read, in bytes.
+/// The largest config or other small file that is read, in bytes.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
-/// The longest word a tokenizer may look up piece by piece, as that takes the square of its length.
-const WORD_CHARS_MAX: u64 = 1_000;
+/// How much of the SHA-256 of a file stands in an id, in bytes.
+const ID_HASH_BYTES: usize = 6;
 
 /// Where the model is looked for: `$ENGRAPH_MODEL_DIR`, else `engraph/models/all-MiniLM-L6-v2`
 /// under `$XDG_CACHE_HOME` or `$HOME/.cache`.
@@ -85,53 +86,33 @@ pub(super) fn read_weights(folder: &Path) -> Result<Vec<u8>, NeuralError> {
 
 /// Reads the sizes of the model, or those of all-MiniLM-L6-v2 if the folder does not say.
 pub(super) fn read_config(folder: &Path) -> Result<Config, NeuralError> {
-    let file = folder.join(CONFIG);
-    let Some(bytes) = read(&file, CONFIG_BYTES_MAX)? else {
-        return Ok(Config::default());
-    };
-    let config: Config =
-        serde_json::from_slice(&bytes).map_err(|error| damaged(&file, error.to_string()))?;
-    config.check().map_err(|reason| damaged(&file, reason))?;
+    let config: Config = read_json(&folder.join(CONFIG))?.unwrap_or_default();
+    config.check().map_err(|reason| damaged(&folder.join(CONFIG), reason))?;
     Ok(config)
 }
 
-/// Reads the tokenizer and sets it to cut at `tokens_max` tokens and not to pad.
-pub(super) fn read_tokenizer(folder: &Path, tokens_max: usize) -> Result<Tokenizer, NeuralError> {
-    let file = folder.join(TOKENIZER);
-    let bytes = read_needed(folder, &file, TOKENIZER_BYTES_MAX)?;
-    check_tokenizer(&bytes).map_err(|reason| damaged(&file, reason))?;
-    let load = || -> tokenizers::Result<Tokenizer> {
-        let mut tokenizer = Tokenizer::from_bytes(&bytes)?;
-        tokenizer.with_padding(None);
-        let truncation = TruncationParams { max_length: tokens_max, ..Default::default() };
-        tokenizer.with_truncation(Some(truncation))?;
-        Ok(tokenizer)
+/// Reads a small JSON file; nothing if there is none.
+pub(super) fn read_json<T: DeserializeOwned>(file: &Path) -> Result<Option<T>, NeuralError> {
+    let Some(bytes) = read(file, CONFIG_BYTES_MAX)? else {
+        return Ok(None);
     };
-    guarded(load)
-        .and_then(|loaded| loaded.map_err(first_line))
-        .map_err(|reason| damaged(&file, reason))
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| damaged(file, error.to_string()))
 }
 
-/// Lets only the parts of a BERT tokenizer pass. The others are not needed, and some of them
-/// hold regular expressions that can run for ever.
-fn check_tokenizer(bytes: &[u8]) -> Result<(), String> {
-    let json: Value = serde_json::from_slice(bytes).map_err(first_line)?;
-    let allowed = [
-        ("/model/type", "WordPiece"),
-        ("/normalizer/type", "BertNormalizer"),
-        ("/pre_tokenizer/type", "BertPreTokenizer"),
-        ("/post_processor/type", "TemplateProcessing"),
-    ];
-    for (place, name) in allowed {
-        if json.pointer(place).and_then(Value::as_str) != Some(name) {
-            return Err(format!("{} is not {name}", place.trim_start_matches('/')));
-        }
-    }
-    let chars = json.pointer("/model/max_input_chars_per_word").and_then(Value::as_u64);
-    match chars {
-        Some(chars) if chars <= WORD_CHARS_MAX => Ok(()),
-        _ => Err(format!("model/max_input_chars_per_word is not within {WORD_CHARS_MAX}")),
-    }
+/// Reads the bytes of the tokenizer, unchecked.
+pub(super) fn read_tokenizer(folder: &Path) -> Result<Vec<u8>, NeuralError> {
+    read_needed(folder, &folder.join(TOKENIZER), TOKENIZER_BYTES_MAX)
+}
+
+/// The first 12 hex digits of the SHA-256 of a file's bytes, which stand for them in an id.
+pub(super) fn short_hash(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash.iter().take(ID_HASH_BYTES).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The name of a folder, which is the name of the model in it.
+pub(super) fn name_of(folder: &Path) -> Option<String> {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 /// Reads a file without which there is no model.
@@ -185,6 +166,11 @@ pub(super) fn panic_text(payload: &(dyn Any + Send)) -> String {
     format!("it panicked: {}", text.unwrap_or("without a message"))
 }
 
+/// A model that could not run.
+pub(super) fn failed(reason: impl ToString) -> NeuralError {
+    NeuralError::Failed { reason: first_line(reason) }
+}
+
 /// The first line of an error of another package, which may append a backtrace.
 pub(super) fn first_line(error: impl ToString) -> String {
     error.to_string().lines().next().unwrap_or("no reason given").to_string()
@@ -231,22 +217,5 @@ mod tests {
     fn a_panic_becomes_its_message() {
         let text = guarded(|| -> u8 { panic!("row {}", 7) }).unwrap_err();
         assert_eq!(text, "it panicked: row 7");
-    }
-
-    #[test]
-    fn a_tokenizer_with_other_parts_is_refused() {
-        let allowed = r#"{"model":{"type":"WordPiece","max_input_chars_per_word":100},
-            "normalizer":{"type":"BertNormalizer"},"pre_tokenizer":{"type":"BertPreTokenizer"},
-            "post_processor":{"type":"TemplateProcessing"}}"#;
-        assert_eq!(check_tokenizer(allowed.as_bytes()), Ok(()));
-        for (from, to) in [
-            ("WordPiece", "BPE"),
-            ("BertNormalizer", "Replace"),
-            ("BertPreTokenizer", "Split"),
-            ("TemplateProcessing", "ByteLevel"),
-            (":100", ":100000000"),
-        ] {
-            assert!(check_tokenizer(allowed.replace(from, to).as_bytes()).is_err(), "{to}");
-        }
     }
 }

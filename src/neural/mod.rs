@@ -1,39 +1,64 @@
-//! Text to vectors: the one place where a neural model runs.
+//! Texts to vectors, scores and keys: the one place where a neural model runs.
 //!
-//! The rest of the database sees a text go in and a vector of `f32` come out, through
-//! [`Embedder`]. Two kinds exist: [`MiniLm`], a sentence model that runs on the CPU, and
-//! [`FixedEmbedder`], a stand-in without weights that measures shared words only.
+//! The rest of the database sees a text go in and numbers come out. [`Embedder`] makes a vector of a
+//! text, [`Reranker`] holds texts against a question, [`KeyModel`] writes keys. [`SentenceModel`] and
+//! [`CrossEncoder`] run on the CPU, and [`FixedEmbedder`] is a stand-in without weights that measures
+//! shared words only.
 //!
 //! ```text
-//!   texts ──tokenizer──▶ token ids ──sort, batch──▶ packed batches ──Bert──▶ (tokens, hidden)
-//!         ──mean over the tokens of each text──▶ ──to length 1──▶ one vector a text
+//!   texts ──tokens──▶ sequences ──batches: sort, pack──▶ Encoder ──▶ (tokens, hidden)
+//!         ──pooling──▶ one vector a text         SentenceModel::embed
+//!         ──each row──▶ one vector a token       SentenceModel::embed_tokens ──▶ max_sim
+//!         ──head──▶ one score a text             CrossEncoder::score
 //!
-//!   minilm.rs   the way above, and the threads it runs on
-//!   bert.rs     the encoder: from token ids to one row for each token
-//!   folder.rs   where the model lies, and reading its files without trusting them
-//!   fixed.rs    the stand-in for tests
-//!   keys.rs     what a model has to do that writes keys
-//!   rerank.rs   what a model has to do that holds texts against a question
+//!   sentence.rs   the sentence models       tokens.rs    from a text to ids
+//!   cross.rs      the cross-encoders        allowed.rs   what a tokenizer's file may hold
+//!   max_sim.rs    late interaction          batches.rs   batches, and the threads they run on
+//!   http.rs       a model elsewhere         config.rs    families and sizes
+//!   fixed.rs      the stand-in for tests    encoder.rs   from ids to one row for each token
+//!   keys.rs       what writes keys          fused.rs     what stands between its products
+//!   rerank.rs     what scores texts         pooling.rs   from rows to a vector
+//!                                           folder.rs    reading files without trusting them
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
-//! database on disk or of a query. It never fetches anything: a model that is not there is an
-//! error that says how to install it. A vector that comes out is finite and of length 1.
+//! database on disk or of a query. It never fetches a model: one that is not there is an error that
+//! says how to install it. A vector that comes out is finite and of length 1.
 
-mod bert;
+mod allowed;
+mod batches;
+mod config;
+mod cross;
+mod encoder;
 mod fixed;
 mod folder;
+mod fused;
+#[cfg(feature = "http")]
+mod http;
 mod keys;
-mod minilm;
+mod max_sim;
+mod pooling;
 mod rerank;
+mod sentence;
+#[cfg(test)]
+mod tiny;
+mod tokens;
 
 use std::path::PathBuf;
 
+pub use cross::CrossEncoder;
 pub use fixed::FixedEmbedder;
 pub use folder::model_folder;
+#[cfg(feature = "http")]
+pub use http::HttpEmbedder;
 pub use keys::{KeyModel, KeyWriter, Logits};
-pub use minilm::MiniLm;
+pub(crate) use max_sim::dot;
+pub use max_sim::{TokenVectors, max_sim};
 pub use rerank::Reranker;
+pub use sentence::SentenceModel;
+
+/// The name of a tokenizer that gives the bytes of a text.
+pub(crate) const BYTES_TOKENIZER: &str = "bytes";
 
 /// Something that turns texts into vectors whose cosine says how near the texts are in meaning.
 pub trait Embedder: Send + Sync {
@@ -58,6 +83,35 @@ pub trait Embedder: Send + Sync {
     /// [`NeuralError::NotFinite`] if the model made something other than numbers of a text, and
     /// [`NeuralError::Failed`] if it could not run. Then no vector is given at all.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError>;
+
+    /// Embeds each token of each text, for late interaction with [`max_sim`]; nothing if the model
+    /// has no vectors of tokens, which is the default.
+    ///
+    /// There is one vector of length 1 for each token, without the marks that a model puts around
+    /// a text, and as many tokens as [`embed`](Self::embed) reads. An empty text has none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`embed`](Self::embed).
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<TokenVectors>>, NeuralError> {
+        let _ = texts;
+        Ok(None)
+    }
+
+    /// The token ids of a text, without marks and all of them, however much of a text the model
+    /// reads. By default they are the bytes of the text in lower case.
+    ///
+    /// # Errors
+    ///
+    /// [`NeuralError::Failed`] if the tokenizer cannot take the text apart.
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, NeuralError> {
+        Ok(text.to_lowercase().bytes().map(u32::from).collect())
+    }
+
+    /// Names the tokenizer. It changes when the ids of a text would, so it is stored beside them.
+    fn tokenizer_id(&self) -> &str {
+        BYTES_TOKENIZER
+    }
 }
 
 /// Why a model could not be loaded, or a text not embedded.
@@ -103,16 +157,40 @@ pub enum NeuralError {
 
     /// The model gave something other than finite numbers. The weights are most likely damaged:
     /// install the model again, or leave the text out.
-    #[error("the embedding of text {text} is not finite")]
+    #[error("what the model made of text {text} is not finite")]
     NotFinite {
         /// The place of the first such text in the call, counted from 0.
         text: usize,
     },
 
     /// The model could not run on these texts. Install the model again; if it still fails it is
-    /// a bug in Engraph.
-    #[error("the embedding model failed: {reason}")]
+    /// a bug in Engraph or in a model of your own.
+    #[error("the model failed: {reason}")]
     Failed {
+        /// What went wrong, in one line.
+        reason: String,
+    },
+
+    /// No model goes by this name. Register one with [`Options`](crate::Options), put its folder
+    /// beside that of the embedding model, or name another.
+    #[error(
+        "no {kind} named '{name}': {}",
+        if known.is_empty() { "there is none".to_string() } else { format!("there are {}", known.join(", ")) }
+    )]
+    Unknown {
+        /// What was looked for: a reranker or a key model.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The names of those that were registered, and of the folders of models.
+        known: Vec<String>,
+    },
+
+    /// A model elsewhere did not answer as it should. Look at the address and the key, or retry.
+    #[error("{url}: {reason}")]
+    Remote {
+        /// The address that was asked.
+        url: String,
         /// What went wrong, in one line.
         reason: String,
     },

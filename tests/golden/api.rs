@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engraph::{Engraph, Error, Limits, MiniLm, Options, Params, StorageError, Value};
+use engraph::{Engraph, Error, Limits, SentenceModel, Options, Params, StorageError, Value};
 
 use crate::{folder, open};
 
@@ -74,7 +74,7 @@ fn folders_that_hold_something_else_are_left_alone() {
 fn a_text_without_a_model_is_refused_with_the_mend() {
     let folder = folder();
     let nowhere = folder.path().join("no-model");
-    let error = MiniLm::load(&nowhere).expect_err("no model is there");
+    let error = SentenceModel::load(&nowhere).expect_err("no model is there");
     assert_eq!(
         Error::from(error).to_string(),
         format!(

@@ -1,50 +1,43 @@
-//! Sentence embeddings with all-MiniLM-L6-v2, or another BERT in the same form.
+//! Sentence embeddings with all-MiniLM-L6-v2, or another sentence model of the BERT family.
 //!
-//! A text becomes at most 256 tokens, the tokens become rows, and the mean of the rows, brought to
-//! length 1, is the vector. Texts are cut into batches by tokens, not by number, since a token is
-//! what costs time: a batch is large enough that reading the weights for it pays, and small
-//! enough that the cores get equal shares. Each core runs whole batches of its own.
+//! A text becomes tokens, at most as many as the model was trained for, the tokens become rows, and
+//! the rows, pooled and brought to length 1, are the vector. What stands for the text as a whole is
+//! for search; for late interaction each token has a vector of its own.
 
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use candle_core::utils::with_threadpool;
 use candle_core::{DType, Device};
 use candle_nn::VarBuilder;
-use sha2::{Digest, Sha256};
-use tokenizers::Tokenizer;
 
-use super::bert::{Bert, Config};
-use super::folder::{self, damaged, first_line, guarded, panic_text};
-use super::{Embedder, NeuralError};
+use super::batches::{self, cores};
+use super::config::Config;
+use super::encoder::{Encoder, base};
+use super::folder::{self, damaged, failed, first_line, guarded, panic_text};
+use super::pooling::{Pooling, read_tokens_max, unit};
+use super::tokens::{Sequence, TextTokenizer};
+use super::{Embedder, NeuralError, TokenVectors};
 
-/// The longest sequence the model was trained for, in tokens; what lies behind is not read.
-const TOKENS_MAX: usize = 256;
-/// The longest text that is given to the tokenizer, in bytes. 256 tokens are far shorter, but the
-/// tokenizer would go through all of it before it cuts.
-const TEXT_BYTES_MAX: usize = 64 << 10;
-/// Where a batch is full, in tokens.
-const BATCH_TOKENS: usize = 512;
-/// How much of the SHA-256 of the weights stands in the id, in bytes.
-const ID_HASH_BYTES: usize = 6;
-/// The name of the model this file is written for, and the weights that are known to be it.
+/// What a model reads if the folder does not say: what all-MiniLM-L6-v2 was trained for, in tokens.
+const TOKENS_DEFAULT: usize = 256;
+/// The name of the default model, and the weights that are known to be it.
 const KNOWN_NAME: &str = "all-MiniLM-L6-v2";
 const KNOWN_HASH: &str = "53aa51172d14";
 
-/// A sentence model on the CPU: all-MiniLM-L6-v2, or another BERT with a WordPiece tokenizer.
+/// A sentence model on the CPU: all-MiniLM-L6-v2, or another one of the families BERT, RoBERTa,
+/// XLM-RoBERTa, DistilBERT and MPNet, as sentence-transformers saves them.
 ///
-/// It may be shared between threads. It takes some 90 MB of memory, and about as much again for a
-/// moment while it loads.
-pub struct MiniLm {
+/// It may be shared between threads. all-MiniLM-L6-v2 takes some 90 MB of memory, and about as much
+/// again for a moment while it loads.
+pub struct SentenceModel {
     id: String,
-    dimensions: usize,
-    tokenizer: Tokenizer,
-    bert: Bert,
+    tokenizer: TextTokenizer,
+    encoder: Encoder,
+    pooling: Pooling,
 }
 
-impl MiniLm {
+impl SentenceModel {
     /// Loads the model that [`model_folder`](super::model_folder) names.
     ///
     /// # Errors
@@ -57,9 +50,15 @@ impl MiniLm {
     /// Loads the model from a folder that holds `model.safetensors`, `tokenizer.json` and, unless
     /// its sizes are those of all-MiniLM-L6-v2, `config.json`.
     ///
-    /// Its id is its name and the first 12 hex digits of the SHA-256 of the weights. The name is
-    /// that of the folder, but weights known to be all-MiniLM-L6-v2 are called that wherever they
-    /// lie, so that a moved folder does not make the stored vectors strangers.
+    /// `modules.json` and `1_Pooling/config.json` say how the rows of the tokens become one vector
+    /// (their mean, the first, the largest numbers; the mean without the files), and
+    /// `sentence_bert_config.json` how many tokens are read of a text (256 without it). A vector has
+    /// length 1 whether or not they ask for it. Nothing is put before a text.
+    ///
+    /// Its id is its name, the first 12 hex digits of the SHA-256 of the weights, and the pooling if
+    /// that is not the mean. The name is that of the folder, but weights known to be
+    /// all-MiniLM-L6-v2 are called that wherever they lie, so that a moved folder does not make the
+    /// stored vectors strangers.
     ///
     /// # Errors
     ///
@@ -68,214 +67,110 @@ impl MiniLm {
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
         let weights = folder::read_weights(folder)?;
         let config = folder::read_config(folder)?;
-        // Hashing all the weights takes some 50 ms of one core, so it runs beside the rest.
-        let (hash, parts) = thread::scope(|scope| {
-            let hash = scope.spawn(|| short_hash(&weights));
-            let parts = load_parts(folder, &weights, &config);
-            (hash.join(), parts)
-        });
-        let (tokenizer, bert) = parts?;
-        let hash = hash.map_err(|payload| failed(panic_text(payload.as_ref())))?;
-        let id = format!("{}:{hash}", name_of(folder, &hash));
-        let model = Self { id, dimensions: config.hidden_size, tokenizer, bert };
-        model.try_out(folder)?;
+        let pooling = Pooling::read(folder)?;
+        let tokens_max = read_tokens_max(folder, config.sequence_max(), TOKENS_DEFAULT)?;
+        let load = |vb: &VarBuilder<'_>| Encoder::load(&base(vb, config.model_type), &config);
+        let parts = load_parts(folder, &weights, &config, tokens_max, load)?;
+        let name = folder::name_of(folder).filter(|_| parts.hash != KNOWN_HASH);
+        let name = name.as_deref().unwrap_or(KNOWN_NAME);
+        let id = format!("{name}:{}{}", parts.hash, pooling.suffix());
+        let model = Self { id, tokenizer: parts.tokenizer, encoder: parts.model, pooling };
+        try_out(folder, || model.embed(&[""]).map(|_| ()))?;
         Ok(model)
-    }
-
-    /// Embeds an empty text, so that parts that do not fit together are found at once.
-    fn try_out(&self, folder: &Path) -> Result<(), NeuralError> {
-        match self.embed(&[""]) {
-            Ok(_) => Ok(()),
-            Err(NeuralError::Failed { reason }) => {
-                Err(damaged(&folder.join(folder::TOKENIZER), reason))
-            }
-            Err(error) => Err(damaged(&folder.join(folder::WEIGHTS), error.to_string())),
-        }
     }
 
     /// Embeds with so many batches at once at most.
     fn embed_on(&self, threads: usize, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
-        let ids = guarded(|| self.tokenize(texts)).map_err(failed)??;
-        let order = longest_first(&ids);
-        let batches = cut_batches(&order, &ids);
-        let run = |batch: &[usize]| self.run_batch(batch, &ids);
-        let mut vectors = vec![Vec::new(); texts.len()];
-        for (text, vector) in run_all(&batches, threads, run)? {
-            vectors[text] = vector;
-        }
-        // Invariant: each text has a vector, and its numbers are finite.
-        match vectors.iter().position(|v| v.is_empty() || v.iter().any(|x| !x.is_finite())) {
-            Some(text) => Err(NeuralError::NotFinite { text }),
-            None => Ok(vectors),
-        }
-    }
-
-    /// The token ids of each text, with the marks at its beginning and end.
-    fn tokenize(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, NeuralError> {
-        let encode = |text: &&str| {
-            let encoding = self.tokenizer.encode_fast(cut_text(text), true).map_err(failed)?;
-            match encoding.get_ids() {
-                [] => Err(failed("the tokenizer gives no token")),
-                ids => Ok(ids.to_vec()),
-            }
-        };
-        texts.iter().map(encode).collect()
-    }
-
-    /// The vectors of the texts of one batch, each with the place of its text.
-    fn run_batch(&self, batch: &[usize], ids: &[Vec<u32>]) -> Result<Vectors, NeuralError> {
-        let lengths: Vec<usize> = batch.iter().map(|text| ids[*text].len()).collect();
-        let packed: Vec<u32> = batch.iter().flat_map(|text| &ids[*text]).copied().collect();
-        // (tokens, hidden)
-        let rows = self.bert.forward(&packed, &lengths).map_err(failed)?;
-        let rows: Vec<f32> = rows.flatten_all().and_then(|rows| rows.to_vec1()).map_err(failed)?;
-        let mut rest = rows.as_slice();
-        let mut vectors = Vec::with_capacity(batch.len());
-        for (text, length) in batch.iter().zip(lengths) {
-            let (own, after) = rest.split_at(length * self.dimensions);
-            vectors.push((*text, pool(own, self.dimensions)));
-            rest = after;
-        }
-        Ok(vectors)
+        let sequences = self.tokenizer.sequences(texts)?;
+        let pool = |_: &Sequence, rows: &[f32]| self.pooling.pool(rows, self.encoder.width());
+        batches::run(&self.encoder, &sequences, threads, pool)
     }
 }
 
-impl fmt::Debug for MiniLm {
+impl fmt::Debug for SentenceModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The weights and the vocabulary would fill a book.
-        f.debug_struct("MiniLm").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("SentenceModel").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
-impl Embedder for MiniLm {
+impl Embedder for SentenceModel {
     fn id(&self) -> &str {
         &self.id
     }
 
     fn dimensions(&self) -> usize {
-        self.dimensions
+        self.encoder.width()
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        self.embed_on(threads, texts)
+        self.embed_on(cores(), texts)
+    }
+
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<TokenVectors>>, NeuralError> {
+        let sequences = self.tokenizer.sequences(texts)?;
+        let width = self.encoder.width();
+        let vectors = |sequence: &Sequence, rows: &[f32]| token_vectors(sequence, rows, width);
+        batches::run(&self.encoder, &sequences, cores(), vectors).map(Some)
+    }
+
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, NeuralError> {
+        self.tokenizer.tokenize(text)
+    }
+
+    fn tokenizer_id(&self) -> &str {
+        self.tokenizer.id()
     }
 }
 
-/// Vectors in any order, each with the place of its text.
-type Vectors = Vec<(usize, Vec<f32>)>;
+/// The rows of the tokens that are no marks, each of length 1.
+fn token_vectors(sequence: &Sequence, rows: &[f32], width: usize) -> Option<TokenVectors> {
+    let mut values = Vec::with_capacity(rows.len());
+    for (row, mark) in rows.chunks_exact(width).zip(&sequence.marks) {
+        if !mark {
+            values.extend(unit(row.to_vec())?);
+        }
+    }
+    Some(TokenVectors { dimensions: width, values })
+}
 
-fn load_parts(
+/// What a folder gave: the weights as a model, what they hash to, and the tokenizer.
+pub(super) struct Parts<M> {
+    pub(super) model: M,
+    pub(super) hash: String,
+    pub(super) tokenizer: TextTokenizer,
+}
+
+/// Loads the tokenizer and makes a model of the weights.
+pub(super) fn load_parts<M>(
     folder: &Path,
     weights: &[u8],
     config: &Config,
-) -> Result<(Tokenizer, Bert), NeuralError> {
-    let tokens_max = TOKENS_MAX.min(config.max_position_embeddings);
-    let tokenizer = folder::read_tokenizer(folder, tokens_max)?;
-    let id_max = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
-    if id_max as usize >= config.vocab_size {
-        let reason = format!("token {id_max} is not among the {} of the model", config.vocab_size);
-        return Err(damaged(&folder.join(folder::TOKENIZER), reason));
-    }
-    let load = || {
-        let vb = VarBuilder::from_slice_safetensors(weights, DType::F32, &Device::Cpu)?;
-        Bert::load(&vb, config)
-    };
-    let bert = guarded(load)
-        .and_then(|loaded| loaded.map_err(first_line))
-        .map_err(|reason| damaged(&folder.join(folder::WEIGHTS), reason))?;
-    Ok((tokenizer, bert))
-}
-
-fn short_hash(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    hash.iter().take(ID_HASH_BYTES).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn name_of(folder: &Path, hash: &str) -> String {
-    let name = folder.file_name().filter(|_| hash != KNOWN_HASH);
-    name.map_or_else(|| KNOWN_NAME.to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-fn failed(reason: impl ToString) -> NeuralError {
-    NeuralError::Failed { reason: first_line(reason) }
-}
-
-/// The beginning of a text, at most [`TEXT_BYTES_MAX`] long and ending between two characters.
-fn cut_text(text: &str) -> &str {
-    // The beginning of a text is a boundary, so there is always one.
-    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
-}
-
-/// The places of the texts, the longest first: the last batches to be handed out are then of
-/// short texts and alike, and no core is left alone with a long one at the end.
-fn longest_first(ids: &[Vec<u32>]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..ids.len()).collect();
-    order.sort_by_key(|text| std::cmp::Reverse(ids[*text].len()));
-    order
-}
-
-/// Cuts the texts, in this order, into batches of at most [`BATCH_TOKENS`] tokens.
-fn cut_batches<'a>(order: &'a [usize], ids: &[Vec<u32>]) -> Vec<&'a [usize]> {
-    let mut batches = Vec::new();
-    let (mut start, mut tokens) = (0, 0);
-    for (place, text) in order.iter().enumerate() {
-        let length = ids[*text].len();
-        if tokens + length > BATCH_TOKENS && place > start {
-            batches.push(&order[start..place]);
-            (start, tokens) = (place, 0);
-        }
-        tokens += length;
-    }
-    if start < order.len() {
-        batches.push(&order[start..]);
-    }
-    batches
-}
-
-/// Runs the batches, on several threads if there are several batches.
-fn run_all<F>(batches: &[&[usize]], threads: usize, run: F) -> Result<Vectors, NeuralError>
-where
-    F: Fn(&[usize]) -> Result<Vectors, NeuralError> + Sync,
-{
-    let next = AtomicUsize::new(0);
-    // Takes one batch after another until none is left.
-    let work = || -> Result<Vectors, NeuralError> {
-        let mut vectors = Vec::new();
-        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-            vectors.extend(guarded(|| run(batch)).map_err(failed)??);
-        }
-        Ok(vectors)
-    };
-    let threads = threads.min(batches.len());
-    if threads < 2 {
-        return work();
-    }
-    // A worker runs inside candle's own pool, where a matrix product that is split into tasks finds
-    // itself among the pool's threads. From outside it would hand over each product and wait, with
-    // twice as many threads as cores. The size of the pool is the limit on what runs at once.
+    tokens_max: usize,
+    load: impl FnOnce(&VarBuilder<'_>) -> candle_core::Result<M>,
+) -> Result<Parts<M>, NeuralError> {
+    // Hashing all the weights takes some 50 ms of one core, so it runs beside the rest.
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| with_threadpool(work))).collect();
-        let mut vectors = Vec::new();
-        for worker in workers {
-            let joined = worker.join().map_err(|payload| failed(panic_text(payload.as_ref())))?;
-            vectors.extend(joined?);
-        }
-        Ok(vectors)
+        let hash = scope.spawn(|| folder::short_hash(weights));
+        let tokenizer = TextTokenizer::load(folder, tokens_max, config.vocab_size)?;
+        let load = || load(&VarBuilder::from_slice_safetensors(weights, DType::F32, &Device::Cpu)?);
+        let model = guarded(load)
+            .and_then(|loaded| loaded.map_err(first_line))
+            .map_err(|reason| damaged(&folder.join(folder::WEIGHTS), reason))?;
+        let hash = hash.join().map_err(|payload| failed(panic_text(payload.as_ref())))?;
+        Ok(Parts { model, hash, tokenizer })
     })
 }
 
-/// The mean of the rows, brought to length 1.
-fn pool(rows: &[f32], width: usize) -> Vec<f32> {
-    let mut mean = vec![0.0_f32; width];
-    for row in rows.chunks_exact(width) {
-        mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
-    }
-    // The number of rows falls out, as the length becomes 1 in any case.
-    let norm = mean.iter().map(|x| x * x).sum::<f32>().sqrt();
-    mean.iter_mut().for_each(|x| *x /= norm);
-    mean
+/// Runs a model on an empty text, so that parts that do not fit together are found at once.
+pub(super) fn try_out(
+    folder: &Path,
+    run: impl FnOnce() -> Result<(), NeuralError>,
+) -> Result<(), NeuralError> {
+    run().map_err(|error| match error {
+        NeuralError::Failed { reason } => damaged(&folder.join(folder::TOKENIZER), reason),
+        error => damaged(&folder.join(folder::WEIGHTS), error.to_string()),
+    })
 }
 
 #[cfg(test)]
@@ -285,9 +180,9 @@ mod tests {
     use std::sync::OnceLock;
 
     /// The installed model. A test that needs it fails without it, and says how to install it.
-    fn model() -> &'static MiniLm {
-        static MODEL: OnceLock<Result<MiniLm, String>> = OnceLock::new();
-        let model = MODEL.get_or_init(|| MiniLm::load_default().map_err(|e| e.to_string()));
+    fn model() -> &'static SentenceModel {
+        static MODEL: OnceLock<Result<SentenceModel, String>> = OnceLock::new();
+        let model = MODEL.get_or_init(|| SentenceModel::load_default().map_err(|e| e.to_string()));
         model.as_ref().unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -328,9 +223,9 @@ mod tests {
     fn tokens_are_those_of_the_reference() {
         let reference = reference();
         let texts: Vec<&str> = reference.iter().map(|(text, ..)| text.as_str()).collect();
-        let ids = model().tokenize(&texts).unwrap();
-        for (ids, (text, tokens, _)) in ids.iter().zip(&reference) {
-            assert_eq!(ids.len(), *tokens, "{text:?}");
+        let sequences = model().tokenizer.sequences(&texts).unwrap();
+        for (sequence, (text, tokens, _)) in sequences.iter().zip(&reference) {
+            assert_eq!(sequence.ids.len(), *tokens, "{text:?}");
         }
     }
 
@@ -363,48 +258,34 @@ mod tests {
 
     #[test]
     fn very_long_texts_are_cut() {
-        let long = "é".repeat(TEXT_BYTES_MAX);
-        assert_eq!(cut_text(&long).len(), TEXT_BYTES_MAX);
-        assert_eq!(cut_text(&format!("a{long}")).len(), TEXT_BYTES_MAX - 1);
-        assert_eq!(cut_text("short"), "short");
-        let ids = model().tokenize(&["word ".repeat(1 << 20).as_str()]).unwrap();
-        assert_eq!(ids[0].len(), TOKENS_MAX);
+        let long = "word ".repeat(1 << 18);
+        let sequences = model().tokenizer.sequences(&[&long]).unwrap();
+        assert_eq!(sequences[0].ids.len(), TOKENS_DEFAULT);
+        assert_eq!(model().tokenize(&long).unwrap().len(), 1 << 18);
+        assert_eq!(model().tokenize("Unfriendliness").unwrap().len(), 5);
+    }
+
+    #[test]
+    fn tokens_have_vectors_without_marks() {
+        let texts = ["ann lives in porto", "", "She moved to Lisbon."];
+        let tokens = model().embed_tokens(&texts).unwrap().unwrap();
+        for (tokens, text) in tokens.iter().zip(texts) {
+            assert_eq!(tokens.len(), model().tokenize(text).unwrap().len(), "{text:?}");
+            for row in tokens.rows() {
+                assert!((row.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
+            }
+        }
+        let question = model().embed_tokens(&["where does ann live"]).unwrap().unwrap();
+        let other = model().embed_tokens(&["the price of fish"]).unwrap().unwrap();
+        let score = |text| super::super::max_sim(&question[0], text);
+        assert!(score(&tokens[0]) > score(&other[0]) + 0.1);
     }
 
     #[test]
     fn the_id_names_the_model_and_its_weights() {
         assert_eq!(model().id(), "all-MiniLM-L6-v2:53aa51172d14");
         assert_eq!(model().dimensions(), 384);
-        assert_eq!(name_of(Path::new("/models/other"), "00"), "other");
-        assert_eq!(name_of(Path::new("/models/other"), KNOWN_HASH), KNOWN_NAME);
-        assert_eq!(name_of(Path::new("/"), "00"), KNOWN_NAME);
-    }
-
-    #[test]
-    fn batches_hold_whole_texts_and_all_of_them() {
-        let ids: Vec<Vec<u32>> = [3, 256, 2, 256, 250, 1].map(|n| vec![0; n]).to_vec();
-        let order = longest_first(&ids);
-        assert_eq!(order, [1, 3, 4, 0, 2, 5]);
-        let batches = cut_batches(&order, &ids);
-        let tokens = |batch: &&[usize]| batch.iter().map(|text| ids[*text].len()).sum::<usize>();
-        assert!(batches.iter().all(|batch| !batch.is_empty() && tokens(batch) <= BATCH_TOKENS));
-        assert_eq!(batches.concat(), order);
-        assert!(cut_batches(&[], &[]).is_empty());
-    }
-
-    #[test]
-    fn a_failing_batch_is_an_error_on_any_number_of_threads() {
-        let places = [0, 1, 2, 3];
-        let batches: Vec<&[usize]> = places.chunks(1).collect();
-        for threads in [1, 2] {
-            let run = |batch: &[usize]| -> Result<Vectors, NeuralError> {
-                assert_ne!(batch[0], 2, "a message");
-                Ok(Vec::new())
-            };
-            let error = run_all(&batches, threads, run).unwrap_err();
-            let text = error.to_string();
-            assert!(text.starts_with("the embedding model failed: it panicked"), "{text}");
-        }
+        assert!(model().tokenizer_id().starts_with("tokenizer:"), "{}", model().tokenizer_id());
     }
 
     /// A folder with these files; the tokenizer is the installed one if none is given.
@@ -424,7 +305,7 @@ mod tests {
 
     /// Loading fails and blames the file with this name.
     fn assert_damaged(folder: &Path, name: &str) -> String {
-        match MiniLm::load(folder) {
+        match SentenceModel::load(folder) {
             Err(NeuralError::Damaged { file, reason }) => {
                 assert_eq!(file, folder.join(name), "{reason}");
                 reason
@@ -442,7 +323,7 @@ mod tests {
     #[test]
     fn an_absent_model_says_how_to_install_it() {
         let folder = tempfile::tempdir().unwrap();
-        let error = MiniLm::load(folder.path()).err().unwrap();
+        let error = SentenceModel::load(folder.path()).err().unwrap();
         assert!(matches!(error, NeuralError::Missing { .. }));
         let text = format!(
             "no embedding model in {}: run `make model` in a checkout of Engraph, or set \
@@ -512,7 +393,7 @@ mod tests {
         // With more marks than a sequence may hold, the package computes a length below zero.
         let mut json: serde_json::Value = serde_json::from_str(&installed).unwrap();
         let mark = serde_json::json!({ "SpecialToken": { "id": "[SEP]", "type_id": 0 } });
-        json["post_processor"]["single"] = vec![mark; 2 * TOKENS_MAX].into();
+        json["post_processor"]["single"] = vec![mark; 2 * TOKENS_DEFAULT].into();
         let folder = folder_with(&weights, Some(json.to_string().as_bytes()));
         assert_damaged(folder.path(), folder::TOKENIZER);
     }
@@ -575,7 +456,7 @@ mod tests {
     #[test]
     fn another_bert_loads_under_the_name_of_its_folder() {
         let folder = tiny(0.5, 30_522);
-        let model = MiniLm::load(folder.path()).unwrap();
+        let model = SentenceModel::load(folder.path()).unwrap();
         assert_eq!(model.dimensions(), 4);
         let name = folder.path().file_name().unwrap().to_string_lossy();
         assert!(model.id().starts_with(&format!("{name}:")), "{}", model.id());
@@ -587,7 +468,7 @@ mod tests {
         for value in [f32::NAN, f32::INFINITY] {
             let folder = tiny(value, 30_522);
             let reason = assert_damaged(folder.path(), folder::WEIGHTS);
-            assert_eq!(reason, "the embedding of text 0 is not finite");
+            assert_eq!(reason, "what the model made of text 0 is not finite");
         }
     }
 

@@ -1,0 +1,331 @@
+//! The database's models: loaded when they are needed, shared by all sessions, and what they made of
+//! texts kept for the next time.
+//!
+//! ```text
+//!   mod.rs     which model answers what
+//!   named.rs   loading once; models that go by a name
+//!   cache.rs   vectors by text, within a bound
+//! ```
+//!
+//! It never falls back to another model: vectors of two models cannot be compared.
+
+mod cache;
+mod named;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use self::cache::{Cache, Kept};
+use self::named::{Lazy, Named};
+pub(crate) use crate::neural::dot;
+use crate::neural::{
+    BYTES_TOKENIZER, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker, SentenceModel,
+    TokenVectors,
+};
+
+/// What the vectors of texts may take, in bytes: some 30,000 texts of 384 dimensions.
+const VECTORS_BYTES_MAX: usize = 64 << 20;
+/// What the vectors of tokens may take, in bytes: some 2,500 texts of 30 tokens.
+const TOKENS_BYTES_MAX: usize = 128 << 20;
+/// How many characters a token has, about, where no tokenizer says so.
+const TOKEN_CHARS: usize = 4;
+
+/// The models of the caller's own.
+#[derive(Clone, Default)]
+pub(crate) struct Registered {
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) rerankers: HashMap<String, Arc<dyn Reranker>>,
+    pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
+}
+
+/// The models of a database and their caches.
+pub(crate) struct Models {
+    embedder: Lazy<dyn Embedder>,
+    /// Whether the embedder could not be loaded when tokens were to be counted.
+    estimates: AtomicBool,
+    vectors: Mutex<Cache<Arc<[f32]>>>,
+    token_vectors: Mutex<Cache<Arc<TokenVectors>>>,
+    rerankers: Named<dyn Reranker>,
+    key_models: Named<dyn KeyModel>,
+}
+
+impl Models {
+    /// With the models of the caller's; the default embedder is loaded when it is needed.
+    pub(crate) fn new(registered: Registered) -> Self {
+        Self {
+            embedder: Lazy::new(registered.embedder),
+            estimates: AtomicBool::new(false),
+            vectors: Mutex::new(Cache::new(VECTORS_BYTES_MAX)),
+            token_vectors: Mutex::new(Cache::new(TOKENS_BYTES_MAX)),
+            rerankers: Named::new("reranker", registered.rerankers),
+            key_models: Named::new("key model", registered.key_models),
+        }
+    }
+
+    /// The embedder.
+    pub(crate) fn embedder(&self) -> Result<Arc<dyn Embedder>, NeuralError> {
+        self.embedder.get(|| Ok(Arc::new(SentenceModel::load_default()?)))
+    }
+
+    /// A vector for each text; those not known yet go through the model in one call.
+    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> {
+        let vectors = through(&self.vectors, texts, |unknown| {
+            let embedder = self.embedder()?;
+            let vectors = embedder.embed(unknown)?;
+            check(&*embedder, unknown, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+            Ok(Some(vectors.into_iter().map(Arc::from).collect()))
+        })?;
+        Ok(vectors.unwrap_or_default())
+    }
+
+    /// A vector for each token of each text, if the embedder has such; those not known yet go
+    /// through the model in one call.
+    pub(crate) fn embed_tokens(
+        &self,
+        texts: &[&str],
+    ) -> Result<Option<Vec<Arc<TokenVectors>>>, NeuralError> {
+        through(&self.token_vectors, texts, |unknown| {
+            let embedder = self.embedder()?;
+            let Some(vectors) = embedder.embed_tokens(unknown)? else {
+                return Ok(None);
+            };
+            let numbers = vectors.iter().map(|vectors| vectors.values.as_slice());
+            check(&*embedder, unknown, numbers, |v, d| v.len().is_multiple_of(d))?;
+            let fits = |vectors: &TokenVectors| vectors.dimensions == embedder.dimensions();
+            match vectors.iter().all(fits) {
+                true => Ok(Some(vectors.into_iter().map(Arc::new).collect())),
+                false => Err(failed("it gives vectors of another width for tokens")),
+            }
+        })
+    }
+
+    /// The token ids of a text, without marks.
+    pub(crate) fn tokenize(&self, text: &str) -> Result<Vec<u32>, NeuralError> {
+        self.embedder()?.tokenize(text)
+    }
+
+    /// Names the tokenizer, and changes when the ids of a text would.
+    pub(crate) fn tokenizer_id(&self) -> Result<String, NeuralError> {
+        Ok(self.embedder()?.tokenizer_id().to_string())
+    }
+
+    /// How many tokens a text has by the embedder's tokenizer; a fourth of its characters if the
+    /// embedder is not there or has no tokenizer. A model that could not be loaded is not looked for
+    /// again until something else needs it.
+    pub(crate) fn count_tokens(&self, text: &str) -> usize {
+        let embedder = self.embedder.loaded().or_else(|| {
+            let missing = self.estimates.load(Ordering::Relaxed);
+            let loaded = if missing { None } else { self.embedder().ok() };
+            self.estimates.store(loaded.is_none(), Ordering::Relaxed);
+            loaded
+        });
+        let tokenizer = embedder.filter(|model| model.tokenizer_id() != BYTES_TOKENIZER);
+        let ids = tokenizer.and_then(|model| model.tokenize(text).ok());
+        ids.map_or_else(|| text.chars().count().div_ceil(TOKEN_CHARS), |ids| ids.len())
+    }
+
+    /// The reranker of this name: the caller's, or a cross-encoder in the folder of that name beside
+    /// the embedder's.
+    pub(crate) fn reranker(&self, name: &str) -> Result<Arc<dyn Reranker>, NeuralError> {
+        self.rerankers.get(name, |folder| Ok(Arc::new(CrossEncoder::load(folder)?)))
+    }
+
+    /// The key model of this name: the caller's, or a language model in the folder of that name
+    /// beside the embedder's.
+    pub(crate) fn key_model(&self, name: &str) -> Result<Arc<dyn KeyModel>, NeuralError> {
+        self.key_models.get(name, load_key_model)
+    }
+}
+
+/// Loads a language model that writes keys.
+fn load_key_model(folder: &Path) -> Result<Arc<dyn KeyModel>, NeuralError> {
+    Err(failed(format!("language models are not supported, such as {}", folder.display())))
+}
+
+/// What is kept of the texts, and for the others what `make` makes of them in one call. None if it
+/// makes none at all.
+fn through<V: Kept>(
+    cache: &Mutex<Cache<V>>,
+    texts: &[&str],
+    make: impl FnOnce(&[&str]) -> Result<Option<Vec<V>>, NeuralError>,
+) -> Result<Option<Vec<V>>, NeuralError> {
+    let mut known: Vec<Option<V>> = {
+        let mut cache = cache.lock();
+        texts.iter().map(|text| cache.get(text)).collect()
+    };
+    // A text that is there twice is made once.
+    let mut unknown = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (text, value) in texts.iter().zip(&known) {
+        if value.is_none() && !places.contains_key(text) {
+            places.insert(text, unknown.len());
+            unknown.push(*text);
+        }
+    }
+    if !unknown.is_empty() {
+        let Some(made) = make(&unknown)? else {
+            return Ok(None);
+        };
+        let mut cache = cache.lock();
+        for (text, value) in unknown.iter().zip(&made) {
+            cache.insert(text, value.clone());
+        }
+        for (text, value) in texts.iter().zip(&mut known) {
+            if value.is_none() {
+                *value = places.get(text).and_then(|place| made.get(*place)).cloned();
+            }
+        }
+    }
+    Ok(Some(known.into_iter().flatten().collect()))
+}
+
+/// Says what is wrong with the numbers that an embedder of anybody's gave for these texts.
+fn check<'v>(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    vectors: impl ExactSizeIterator<Item = &'v [f32]>,
+    fits: impl Fn(&[f32], usize) -> bool,
+) -> Result<(), NeuralError> {
+    let (given, wanted) = (vectors.len(), texts.len());
+    if given != wanted {
+        return Err(failed(format!("it gives {given} vectors for {wanted} texts")));
+    }
+    let dimensions = embedder.dimensions();
+    for (text, vector) in vectors.enumerate() {
+        if dimensions == 0 || !fits(vector, dimensions) {
+            let length = vector.len();
+            return Err(failed(format!("{length} numbers are no vector of {dimensions}")));
+        }
+        if !vector.iter().all(|x| x.is_finite()) {
+            return Err(NeuralError::NotFinite { text });
+        }
+    }
+    Ok(())
+}
+
+fn failed(reason: impl Into<String>) -> NeuralError {
+    NeuralError::Failed { reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::neural::FixedEmbedder;
+
+    /// Gives vectors of two dimensions and counts the texts; some texts it answers wrongly.
+    #[derive(Default)]
+    struct Counting {
+        texts: AtomicUsize,
+        has_tokens: bool,
+    }
+
+    impl Embedder for Counting {
+        fn id(&self) -> &str {
+            "counting"
+        }
+
+        fn dimensions(&self) -> usize {
+            2
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
+            self.texts.fetch_add(texts.len(), Ordering::Relaxed);
+            let vector = |text: &&str| match *text {
+                "nan" => vec![f32::NAN, 0.0],
+                "wide" => vec![1.0; 3],
+                _ => vec![1.0, 0.0],
+            };
+            let vectors = texts.iter().filter(|text| **text != "lost").map(vector);
+            Ok(vectors.collect())
+        }
+
+        fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<TokenVectors>>, NeuralError> {
+            let vectors = self.embed(texts)?;
+            let tokens = |values| TokenVectors { dimensions: 2, values };
+            Ok(self.has_tokens.then(|| vectors.into_iter().map(tokens).collect()))
+        }
+    }
+
+    fn models(embedder: Arc<dyn Embedder>) -> Models {
+        Models::new(Registered { embedder: Some(embedder), ..Registered::default() })
+    }
+
+    #[test]
+    fn a_text_goes_through_the_model_once() {
+        let embedder = Arc::new(Counting { has_tokens: true, ..Counting::default() });
+        let models = models(embedder.clone());
+        let count = || embedder.texts.load(Ordering::Relaxed);
+        assert_eq!(models.embed(&["a", "b", "a"]).unwrap().len(), 3);
+        assert_eq!(count(), 2);
+        assert_eq!(models.embed(&["b", "c", "a"]).unwrap().len(), 3);
+        assert_eq!(count(), 3);
+        assert!(models.embed(&[]).unwrap().is_empty());
+        assert_eq!(models.embed_tokens(&["a", "a"]).unwrap().unwrap().len(), 2);
+        assert_eq!(models.embed_tokens(&["a"]).unwrap().unwrap()[0].len(), 1);
+        assert_eq!(count(), 4);
+    }
+
+    #[test]
+    fn wrong_answers_of_an_embedder_are_errors_and_not_kept() {
+        let models = models(Arc::new(Counting { has_tokens: true, ..Counting::default() }));
+        for (text, error) in [
+            ("nan", "what the model made of text 1 is not finite"),
+            ("wide", "the model failed: 3 numbers are no vector of 2"),
+            ("lost", "the model failed: it gives 1 vectors for 2 texts"),
+        ] {
+            for _ in 0..2 {
+                assert_eq!(models.embed(&["a", text]).unwrap_err().to_string(), error);
+                assert_eq!(models.embed_tokens(&["a", text]).unwrap_err().to_string(), error);
+            }
+        }
+        assert_eq!(models.embed(&["a"]).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn an_embedder_without_tokens_says_so() {
+        let models = models(Arc::new(Counting::default()));
+        assert!(models.embed_tokens(&["a"]).unwrap().is_none());
+        assert_eq!(models.tokenize("Ab").unwrap(), [97, 98]);
+        assert_eq!(models.tokenizer_id().unwrap(), "bytes");
+    }
+
+    #[test]
+    fn tokens_are_counted_or_estimated() {
+        let fixed = models(Arc::new(FixedEmbedder));
+        assert_eq!(fixed.count_tokens("Nora lives in Porto"), 2 + 2 + 1 + 2);
+        assert_eq!(fixed.count_tokens(""), 0);
+        // Bytes are no tokens.
+        let bytes = models(Arc::new(Counting::default()));
+        assert_eq!(bytes.count_tokens("12345678é"), 3);
+        assert_eq!(bytes.count_tokens(&"word ".repeat(200_000)), 250_000);
+        let none = Models::new(Registered::default());
+        none.estimates.store(true, Ordering::Relaxed);
+        assert_eq!(none.count_tokens("12345678"), 2);
+    }
+
+    #[test]
+    fn models_of_the_callers_go_by_their_names() {
+        struct Lengths;
+        impl Reranker for Lengths {
+            fn id(&self) -> &str {
+                "lengths"
+            }
+
+            fn score(&self, _: &str, texts: &[&str]) -> Result<Vec<f32>, NeuralError> {
+                Ok(texts.iter().map(|text| text.len() as f32).collect())
+            }
+        }
+        let rerankers: HashMap<String, Arc<dyn Reranker>> =
+            HashMap::from([("by length".to_string(), Arc::new(Lengths) as Arc<dyn Reranker>)]);
+        let models = Models::new(Registered { rerankers, ..Registered::default() });
+        assert_eq!(models.reranker("by length").unwrap().id(), "lengths");
+        let unknown = models.key_model("by length").err().unwrap();
+        assert!(matches!(unknown, NeuralError::Unknown { kind: "key model", .. }), "{unknown}");
+    }
+}

@@ -1,0 +1,166 @@
+//! Many sequences through an encoder: sorted, cut into batches, on all cores.
+//!
+//! Batches are cut by tokens, not by number, since a token is what costs time: a batch is large
+//! enough that reading the weights for it pays, and small enough that the cores get equal shares.
+//! Each core runs whole batches of its own. A panic in a batch is an error and no more.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use candle_core::utils::with_threadpool;
+
+use super::NeuralError;
+use super::encoder::Encoder;
+use super::folder::{failed, guarded, panic_text};
+use super::tokens::Sequence;
+
+/// Where a batch is full, in tokens.
+const BATCH_TOKENS: usize = 512;
+
+/// How many batches run at once.
+pub(super) fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs the sequences through the encoder and gives what `finish` makes of the rows of each, in
+/// their order. It makes nothing of rows that are not finite.
+pub(super) fn run<T: Send>(
+    encoder: &Encoder,
+    sequences: &[Sequence],
+    threads: usize,
+    finish: impl Fn(&Sequence, &[f32]) -> Option<T> + Sync,
+) -> Result<Vec<T>, NeuralError> {
+    let order = longest_first(sequences);
+    let batches = cut_batches(&order, sequences);
+    let run = |batch: &[usize]| run_batch(encoder, batch, sequences, &finish);
+    let mut results: Vec<Option<T>> = sequences.iter().map(|_| None).collect();
+    for (place, result) in run_all(&batches, threads, run)? {
+        results[place] = result;
+    }
+    let missing = |(text, result): (usize, Option<T>)| result.ok_or(NeuralError::NotFinite { text });
+    results.into_iter().enumerate().map(missing).collect()
+}
+
+/// Results in any order, each with the place of its sequence.
+type Results<T> = Vec<(usize, Option<T>)>;
+
+/// The results of one batch.
+fn run_batch<T>(
+    encoder: &Encoder,
+    batch: &[usize],
+    sequences: &[Sequence],
+    finish: &impl Fn(&Sequence, &[f32]) -> Option<T>,
+) -> Result<Results<T>, NeuralError> {
+    let own = || batch.iter().map(|place| &sequences[*place]);
+    let ids: Vec<u32> = own().flat_map(|sequence| &sequence.ids).copied().collect();
+    let types: Vec<u32> = own().flat_map(|sequence| &sequence.types).copied().collect();
+    let lengths: Vec<usize> = own().map(|sequence| sequence.ids.len()).collect();
+    // (tokens, hidden)
+    let rows = encoder.forward(&ids, &types, &lengths).map_err(failed)?;
+    let rows: Vec<f32> = rows.flatten_all().and_then(|rows| rows.to_vec1()).map_err(failed)?;
+    let mut rest = rows.as_slice();
+    let mut results = Vec::with_capacity(batch.len());
+    for (place, length) in batch.iter().zip(lengths) {
+        let (own, after) = rest.split_at(length * encoder.width());
+        results.push((*place, finish(&sequences[*place], own)));
+        rest = after;
+    }
+    Ok(results)
+}
+
+/// The places of the sequences, the longest first: the last batches to be handed out are then of
+/// short ones and alike, and no core is left alone with a long one at the end.
+fn longest_first(sequences: &[Sequence]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sequences.len()).collect();
+    order.sort_by_key(|place| std::cmp::Reverse(sequences[*place].ids.len()));
+    order
+}
+
+/// Cuts the sequences, in this order, into batches of at most [`BATCH_TOKENS`] tokens, or one
+/// sequence that is longer.
+fn cut_batches<'a>(order: &'a [usize], sequences: &[Sequence]) -> Vec<&'a [usize]> {
+    let mut batches = Vec::new();
+    let (mut start, mut tokens) = (0, 0);
+    for (place, sequence) in order.iter().enumerate() {
+        let length = sequences[*sequence].ids.len();
+        if tokens + length > BATCH_TOKENS && place > start {
+            batches.push(&order[start..place]);
+            (start, tokens) = (place, 0);
+        }
+        tokens += length;
+    }
+    if start < order.len() {
+        batches.push(&order[start..]);
+    }
+    batches
+}
+
+/// Runs the batches, on several threads if there are several batches.
+fn run_all<T: Send>(
+    batches: &[&[usize]],
+    threads: usize,
+    run: impl Fn(&[usize]) -> Result<Results<T>, NeuralError> + Sync,
+) -> Result<Results<T>, NeuralError> {
+    let next = AtomicUsize::new(0);
+    // Takes one batch after another until none is left.
+    let work = || -> Result<Results<T>, NeuralError> {
+        let mut results = Vec::new();
+        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+            results.extend(guarded(|| run(batch)).map_err(failed)??);
+        }
+        Ok(results)
+    };
+    let threads = threads.min(batches.len());
+    if threads < 2 {
+        return work();
+    }
+    // A worker runs inside candle's own pool, where a matrix product that is split into tasks finds
+    // itself among the pool's threads. From outside it would hand over each product and wait, with
+    // twice as many threads as cores. The size of the pool is the limit on what runs at once.
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| with_threadpool(work))).collect();
+        let mut results = Vec::new();
+        for worker in workers {
+            let joined = worker.join().map_err(|payload| failed(panic_text(payload.as_ref())))?;
+            results.extend(joined?);
+        }
+        Ok(results)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_whole_sequences_and_all_of_them() {
+        let sequence =
+            |n| Sequence { ids: vec![0; n], types: vec![0; n], marks: vec![false; n] };
+        let sequences = [3, 256, 2, 256, 250, 1].map(sequence);
+        let order = longest_first(&sequences);
+        assert_eq!(order, [1, 3, 4, 0, 2, 5]);
+        let batches = cut_batches(&order, &sequences);
+        let tokens =
+            |batch: &&[usize]| batch.iter().map(|at| sequences[*at].ids.len()).sum::<usize>();
+        assert!(batches.iter().all(|batch| !batch.is_empty() && tokens(batch) <= BATCH_TOKENS));
+        assert_eq!(batches.concat(), order);
+        assert!(cut_batches(&[], &[]).is_empty());
+        let long = [sequence(2), sequence(BATCH_TOKENS + 1), sequence(1)];
+        assert_eq!(cut_batches(&longest_first(&long), &long), [&[1][..], &[0, 2]]);
+    }
+
+    #[test]
+    fn a_failing_batch_is_an_error_on_any_number_of_threads() {
+        let places = [0, 1, 2, 3];
+        let batches: Vec<&[usize]> = places.chunks(1).collect();
+        for threads in [1, 2] {
+            let run = |batch: &[usize]| -> Result<Results<f32>, NeuralError> {
+                assert_ne!(batch[0], 2, "a message");
+                Ok(Vec::new())
+            };
+            let error = run_all(&batches, threads, run).unwrap_err();
+            let text = error.to_string();
+            assert!(text.starts_with("the model failed: it panicked"), "{text}");
+        }
+    }
+}

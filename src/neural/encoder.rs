@@ -1,0 +1,356 @@
+//! An encoder of the BERT family: token ids in, one row for each token out.
+//!
+//! It computes what the references do, in another shape. The sequences of a batch are packed:
+//! they lie one after another in a single matrix with a row for each token, without padding, so
+//! that each linear layer is one matrix product with no wasted row. Only attention looks at one
+//! sequence at a time.
+//!
+//! ```text
+//!   ids of "a b" and "c"   [CLS] a b [SEP] [CLS] c [SEP]
+//!   lengths                [4, 3]
+//!   xs                     7 rows of hidden_size numbers
+//! ```
+//!
+//! BERT, RoBERTa, XLM-RoBERTa, DistilBERT and MPNet differ only in what is read here: the names of
+//! their weights, the first position, the token types, and the bias by distance that MPNet adds in
+//! attention. It never pads and never trains.
+
+use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Tensor, bail};
+use candle_nn::VarBuilder;
+
+use super::config::{Config, Family};
+use super::fused::{AddNorm, BiasGelu, Softmax, values_mut};
+
+/// Token types that are told apart: those of a question and a text.
+const TYPES_MAX: usize = 2;
+/// The distance from which on MPNet tells none apart, in tokens.
+const DISTANCE_MAX: f32 = 128.0;
+
+/// What the weights of a layer are called.
+struct Names {
+    layers: &'static str,
+    query: &'static str,
+    key: &'static str,
+    value: &'static str,
+    attended: &'static str,
+    attended_norm: &'static str,
+    up: &'static str,
+    down: &'static str,
+    down_norm: &'static str,
+}
+
+const BERT: Names = Names {
+    layers: "encoder.layer",
+    query: "attention.self.query",
+    key: "attention.self.key",
+    value: "attention.self.value",
+    attended: "attention.output.dense",
+    attended_norm: "attention.output.LayerNorm",
+    up: "intermediate.dense",
+    down: "output.dense",
+    down_norm: "output.LayerNorm",
+};
+const DISTIL_BERT: Names = Names {
+    layers: "transformer.layer",
+    query: "attention.q_lin",
+    key: "attention.k_lin",
+    value: "attention.v_lin",
+    attended: "attention.out_lin",
+    attended_norm: "sa_layer_norm",
+    up: "ffn.lin1",
+    down: "ffn.lin2",
+    down_norm: "output_layer_norm",
+};
+const MPNET: Names = Names {
+    query: "attention.attn.q",
+    key: "attention.attn.k",
+    value: "attention.attn.v",
+    attended: "attention.attn.o",
+    attended_norm: "attention.LayerNorm",
+    ..BERT
+};
+
+impl Family {
+    fn names(self) -> &'static Names {
+        match self {
+            Self::Bert | Self::Roberta => &BERT,
+            Self::DistilBert => &DISTIL_BERT,
+            Self::MpNet => &MPNET,
+        }
+    }
+
+    /// Stands before the names of the weights if a head was trained on top.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Bert => "bert",
+            Self::Roberta => "roberta",
+            Self::DistilBert => "distilbert",
+            Self::MpNet => "mpnet",
+        }
+    }
+
+    fn has_types(self) -> bool {
+        matches!(self, Self::Bert | Self::Roberta)
+    }
+}
+
+/// Where the weights of the encoder lie: at the top, or below the name of its family.
+pub(super) fn base<'v>(vb: &VarBuilder<'v>, family: Family) -> VarBuilder<'v> {
+    let top = vb.contains_tensor("embeddings.word_embeddings.weight");
+    if top { vb.clone() } else { vb.pp(family.prefix()) }
+}
+
+/// The encoder with its weights.
+pub(super) struct Encoder {
+    width: usize,
+    /// A row for each token of the vocabulary.
+    words: Tensor,
+    /// A row for each place in a sequence, once for each token type, whose row is added in.
+    places: Tensor,
+    /// The longest sequence, in tokens, and so the rows of `places` for each type.
+    sequence_max: usize,
+    types: usize,
+    norm: AddNorm,
+    layers: Vec<Layer>,
+    distances: Option<Distances>,
+}
+
+impl Encoder {
+    /// Takes the weights out of `vb`, where they have the names of the reference.
+    pub(super) fn load(vb: &VarBuilder, config: &Config) -> Result<Self> {
+        let (family, hidden) = (config.model_type, config.hidden_size);
+        let table = |rows, name: &str| vb.get((rows, hidden), &format!("embeddings.{name}.weight"));
+        let positions = table(config.max_position_embeddings, "position_embeddings")?;
+        let positions = positions.narrow(0, config.first_position(), config.sequence_max())?;
+        let places = if family.has_types() {
+            let types = table(config.type_vocab_size, "token_type_embeddings")?;
+            let of_type = |i| positions.broadcast_add(&types.narrow(0, i, 1)?);
+            let types = config.type_vocab_size.min(TYPES_MAX);
+            (0..types).map(of_type).collect::<Result<Vec<_>>>()?
+        } else {
+            vec![positions]
+        };
+        let names = family.names();
+        let layers = (0..config.num_hidden_layers)
+            .map(|i| Layer::load(&vb.pp(format!("{}.{i}", names.layers)), names, config));
+        Ok(Self {
+            width: hidden,
+            words: table(config.vocab_size, "word_embeddings")?,
+            types: places.len(),
+            places: Tensor::cat(&places, 0)?,
+            sequence_max: config.sequence_max(),
+            norm: AddNorm::load(None, &vb.pp("embeddings.LayerNorm"), config)?,
+            layers: layers.collect::<Result<_>>()?,
+            distances: match family {
+                Family::MpNet => Some(Distances::load(&vb.pp("encoder"), config)?),
+                _ => None,
+            },
+        })
+    }
+
+    /// How many numbers the row of a token has.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Runs a packed batch: `ids` holds the token ids of all its sequences, one sequence after
+    /// another, `types` the type of each token, and `lengths` how many tokens each sequence has.
+    /// The answer is (tokens, hidden).
+    pub(super) fn forward(&self, ids: &[u32], types: &[u32], lengths: &[usize]) -> Result<Tensor> {
+        if let Some(length) = lengths.iter().find(|length| **length > self.sequence_max) {
+            bail!("{length} tokens are above the limit {}", self.sequence_max);
+        }
+        let device = self.words.device();
+        let last_type = self.types.saturating_sub(1) as u32;
+        let places: Vec<u32> = lengths
+            .iter()
+            .flat_map(|length| 0..*length as u32)
+            .zip(types)
+            .map(|(place, of_type)| place + self.sequence_max as u32 * last_type.min(*of_type))
+            .collect();
+        let places = self.places.index_select(&Tensor::new(places, device)?, 0)?;
+        // (tokens) -> (tokens, hidden)
+        let mut xs = self.words.index_select(&Tensor::new(ids, device)?, 0)?;
+        xs.inplace_op2(&places, &self.norm)?;
+        for layer in &self.layers {
+            xs = layer.forward(&xs, lengths, self.distances.as_ref())?;
+        }
+        Ok(xs)
+    }
+}
+
+/// One layer: attention and a feed-forward part, each added to its input and normed.
+struct Layer {
+    heads: usize,
+    /// Query, key and value beside each other in one matrix, (hidden, 3 * hidden). The query's
+    /// part is already divided by the root of the size of a head.
+    qkv: Tensor,
+    qkv_bias: Tensor,
+    attended: Tensor,
+    attended_norm: AddNorm,
+    up: Tensor,
+    gelu: BiasGelu,
+    down: Tensor,
+    down_norm: AddNorm,
+}
+
+impl Layer {
+    fn load(vb: &VarBuilder, names: &Names, config: &Config) -> Result<Self> {
+        let (hidden, inner) = (config.hidden_size, config.intermediate_size);
+        let scale = 1.0 / ((hidden / config.num_attention_heads) as f64).sqrt();
+        let [(q, q_bias), (k, k_bias), (v, v_bias)] = [
+            linear(&vb.pp(names.query), hidden, hidden)?,
+            linear(&vb.pp(names.key), hidden, hidden)?,
+            linear(&vb.pp(names.value), hidden, hidden)?,
+        ];
+        let (q, q_bias) = ((q * scale)?, (q_bias * scale)?);
+        let (attended, attended_bias) = linear(&vb.pp(names.attended), hidden, hidden)?;
+        let (up, up_bias) = linear(&vb.pp(names.up), hidden, inner)?;
+        let (down, down_bias) = linear(&vb.pp(names.down), inner, hidden)?;
+        let norm = |bias: &Tensor, name| AddNorm::load(Some(bias), &vb.pp(name), config);
+        Ok(Self {
+            heads: config.num_attention_heads,
+            qkv: Tensor::cat(&[q, k, v], 0)?.t()?,
+            qkv_bias: Tensor::cat(&[q_bias, k_bias, v_bias], 0)?,
+            attended: attended.t()?,
+            attended_norm: norm(&attended_bias, names.attended_norm)?,
+            up: up.t()?,
+            gelu: BiasGelu::new(&up_bias)?,
+            down: down.t()?,
+            down_norm: norm(&down_bias, names.down_norm)?,
+        })
+    }
+
+    fn forward(
+        &self,
+        xs: &Tensor,
+        lengths: &[usize],
+        distances: Option<&Distances>,
+    ) -> Result<Tensor> {
+        // (tokens, hidden) -> (tokens, 3 * hidden)
+        let qkv = xs.matmul(&self.qkv)?.broadcast_add(&self.qkv_bias)?;
+        let attended = attention(&qkv, lengths, self.heads, distances)?.matmul(&self.attended)?;
+        attended.inplace_op2(xs, &self.attended_norm)?;
+        // (tokens, hidden) -> (tokens, intermediate) -> (tokens, hidden)
+        let up = attended.matmul(&self.up)?;
+        up.inplace_op1(&self.gelu)?;
+        let down = up.matmul(&self.down)?;
+        down.inplace_op2(&attended, &self.down_norm)?;
+        Ok(down)
+    }
+}
+
+/// The weight (outputs, inputs) and the bias (outputs) of a linear layer.
+pub(super) fn linear(vb: &VarBuilder, inputs: usize, outputs: usize) -> Result<(Tensor, Tensor)> {
+    Ok((vb.get((outputs, inputs), "weight")?, vb.get(outputs, "bias")?))
+}
+
+/// Attention of each sequence to itself: (tokens, 3 * hidden) -> (tokens, hidden).
+fn attention(
+    qkv: &Tensor,
+    lengths: &[usize],
+    heads: usize,
+    distances: Option<&Distances>,
+) -> Result<Tensor> {
+    let (tokens, width) = qkv.dims2()?;
+    let qkv = qkv.reshape((tokens, 3, heads, width / 3 / heads))?;
+    let mut start = 0;
+    let mut rows = Vec::with_capacity(lengths.len());
+    for &length in lengths {
+        let own = qkv.narrow(0, start, length)?;
+        // Views, nothing is copied: (length, 3, heads, size) -> (heads, length, size)
+        let part = |i| own.narrow(1, i, 1)?.squeeze(1)?.transpose(0, 1);
+        let (q, k, v) = (part(0)?, part(1)?, part(2)?);
+        // (heads, length, length)
+        let scores = q.matmul(&k.t()?)?;
+        if let Some(distances) = distances {
+            scores.inplace_op1(distances)?;
+        }
+        scores.inplace_op1(&Softmax)?;
+        // (heads, length, size) -> (length, hidden)
+        rows.push(scores.matmul(&v)?.transpose(0, 1)?.reshape((length, width / 3))?);
+        start += length;
+    }
+    Tensor::cat(&rows, 0)
+}
+
+/// Adds to the score of two tokens what was learned for the distance between them.
+struct Distances {
+    sequence_max: usize,
+    /// For each head the bias of each distance, from the farthest before to the farthest behind.
+    heads: Vec<Vec<f32>>,
+}
+
+impl Distances {
+    fn load(vb: &VarBuilder, config: &Config) -> Result<Self> {
+        let buckets = config.relative_attention_num_buckets;
+        let shape = (buckets, config.num_attention_heads);
+        let table: Vec<Vec<f32>> =
+            vb.get(shape, "relative_attention_bias.weight")?.t()?.to_vec2()?;
+        let far = config.sequence_max() as i64 - 1;
+        let spread = |row: &Vec<f32>| (-far..=far).map(|d| row[bucket(d, buckets)]).collect();
+        Ok(Self {
+            sequence_max: config.sequence_max(),
+            heads: table.iter().map(spread).collect(),
+        })
+    }
+}
+
+/// The row of the table that belongs to a distance, behind if it is above 0: half of the rows are
+/// for each side, and half of those for one distance each, the others for ever more of them.
+fn bucket(distance: i64, buckets: usize) -> usize {
+    let half = buckets / 2;
+    let exact = half / 2;
+    let steps = distance.unsigned_abs() as usize;
+    let row = if steps < exact {
+        steps
+    } else {
+        let share = (steps as f32 / exact as f32).ln() / (DISTANCE_MAX / exact as f32).ln();
+        let far = exact + (share * (half - exact) as f32) as usize;
+        far.min(half.saturating_sub(1))
+    };
+    if distance > 0 { half + row } else { row }
+}
+
+impl InplaceOp1 for Distances {
+    fn name(&self) -> &'static str {
+        "distances"
+    }
+
+    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
+        let length = layout.dims().last().copied().unwrap_or(1);
+        let scores = values_mut(storage, layout)?;
+        for (head, scores) in self.heads.iter().zip(scores.chunks_exact_mut(length * length)) {
+            for (place, row) in scores.chunks_exact_mut(length).enumerate() {
+                // The token itself lies in the middle of the biases of its head.
+                let before = &head[self.sequence_max - 1 - place..];
+                row.iter_mut().zip(before).for_each(|(score, bias)| *score += bias);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_fall_into_the_buckets_of_the_reference() {
+        // What `relative_position_bucket` of MPNet's reference gives for 32 buckets.
+        let reference = [
+            (0, 0), (-1, 1), (-7, 7), (-8, 8), (-11, 8), (-12, 9), (-16, 10), (-23, 11),
+            (-32, 12), (-64, 14), (-127, 15), (-128, 15), (-500, 15), (1, 17), (7, 23), (8, 24),
+            (12, 25), (64, 30), (500, 31),
+        ];
+        for (distance, expected) in reference {
+            assert_eq!(bucket(distance, 32), expected, "{distance}");
+        }
+        // No number of buckets reaches beyond the table.
+        for buckets in 1..40 {
+            for distance in -300..300 {
+                assert!(bucket(distance, buckets) < buckets, "{distance} of {buckets}");
+            }
+        }
+    }
+}

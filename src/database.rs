@@ -18,6 +18,7 @@ use crate::neural::{Embedder, KeyModel, Reranker};
 use crate::plan::estimate::Statistics;
 use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
+use crate::retrieval::evaluate::Evaluator;
 use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
 use crate::time;
@@ -97,6 +98,12 @@ impl Options {
     /// the folder of the embedding model.
     pub fn key_model(mut self, name: impl Into<String>, model: Arc<dyn KeyModel>) -> Self {
         self.models.key_models.insert(name.into(), model);
+        self
+    }
+
+    /// Another evaluator of the paths of a beam, in place of the one by vectors and words.
+    pub fn evaluator(mut self, evaluator: Arc<dyn Evaluator>) -> Self {
+        self.models.evaluator = Some(evaluator);
         self
     }
 

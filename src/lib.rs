@@ -31,6 +31,7 @@ mod models;
 pub mod neural;
 mod plan;
 mod plans;
+mod retrieval;
 mod rows;
 mod session;
 mod show;
@@ -54,6 +55,7 @@ pub use neural::{
     CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, Reranker, SentenceModel,
     TokenVectors,
 };
+pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};
 

@@ -5,7 +5,7 @@
 
 use engraph_grammar::ast;
 
-use crate::bind::patterns::{Building, equal, nodes};
+use crate::bind::patterns::{Building, equal};
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};

@@ -197,7 +197,15 @@ impl Binder<'_> {
         let score = self.beside(item, "score");
         let relevance = self.attached(item, "relevance");
         let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
-        Ok(Rerank { item, question, model, boosts, top: self.amount(&clause.top), score, relevance })
+        Ok(Rerank {
+            item,
+            question,
+            model,
+            boosts,
+            top: self.amount(&clause.top),
+            score,
+            relevance,
+        })
     }
 
     fn pack(&mut self, clause: &ast::Pack) -> Result<Pack> {

@@ -15,8 +15,8 @@ use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
 use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
-use crate::models::Models;
-use crate::neural::NeuralError;
+use crate::models::{Models, dot};
+use crate::neural::{NeuralError, max_sim};
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::rows::{self, Derivation, Params, Value};
 use crate::text;
@@ -293,6 +293,20 @@ impl<'c> Context<'c> {
         })
     }
 
+    /// How near each text is to a question by the vectors of their tokens, from -1 to 1 (ColBERT:
+    /// Khattab and Zaharia 2020, eq. 3); by one vector each, if the model gives no others.
+    pub(crate) fn late_interaction(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>> {
+        let all: Vec<&str> = std::iter::once(question).chain(texts.iter().copied()).collect();
+        let tokens = self.asking(all.len(), || Ok(self.models.embed_tokens(&all)?))?;
+        if let Some(tokens) = tokens {
+            let Some((question, others)) = tokens.split_first() else { return Ok(Vec::new()) };
+            return Ok(others.iter().map(|text| max_sim(question, text)).collect());
+        }
+        let vectors = self.embed(&all)?;
+        let Some((question, others)) = vectors.split_first() else { return Ok(Vec::new()) };
+        Ok(others.iter().map(|text| dot(question, text)).collect())
+    }
+
     /// Asks the evaluator of paths, and counts the paths.
     pub(crate) fn judge(
         &self,
@@ -300,7 +314,7 @@ impl<'c> Context<'c> {
         ask: impl FnOnce(&dyn Evaluator) -> std::result::Result<Vec<f32>, NeuralError>,
     ) -> Result<Vec<f32>> {
         self.asking(paths, || match self.models.evaluator() {
-            Some(evaluator) => Ok(ask(&*evaluator)?),
+            Some(evaluator) => Ok(ask(evaluator)?),
             None => Ok(ask(&VectorEvaluator::new(|texts: &[&str]| self.models.embed(texts)))?),
         })
     }

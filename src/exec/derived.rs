@@ -5,9 +5,7 @@
 
 use std::sync::Arc;
 
-use engraph_storage::graph::{
-    Belief, Edge, FactId, Intent, Interval, RelationId, VersionRecord,
-};
+use engraph_storage::graph::{Belief, Edge, FactId, Intent, Interval, RelationId, VersionRecord};
 
 use crate::error::Result;
 use crate::exec::context::Context;
@@ -37,8 +35,7 @@ impl Context<'_> {
         let catalog = self.reader.catalog();
         let relation = catalog.relation(&step.relation).unwrap_or(RelationId(u32::MAX));
         let (head, tail, valid, confidence) = (step.from, step.to, step.valid, step.confidence);
-        let derivation =
-            Derivation { relation: step.relation, rule: step.rule, facts: step.facts };
+        let derivation = Derivation { relation: step.relation, rule: step.rule, facts: step.facts };
         let place = self.run.hold_derivation(Arc::new(derivation));
         Edge {
             fact: FactId(FIRST.saturating_add(place as u64)),

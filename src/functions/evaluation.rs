@@ -76,11 +76,12 @@ pub(crate) fn judge(
     let mut judged = vec![None; calls.len()];
     for ((question, root), places) in by_question {
         let asked: Vec<PathText> = places.iter().map(|place| paths[*place].clone()).collect();
-        let scores = context.judge(asked.len(), |evaluator: &dyn Evaluator| match function.name {
-            "relevance" => evaluator.relevance(&question, &asked),
-            "coherence" => evaluator.coherence(&asked),
-            _ => evaluator.sufficiency(&question, &root, &asked),
-        })?;
+        let scores =
+            context.judge(asked.len(), |evaluator: &dyn Evaluator| match function.name {
+                "relevance" => evaluator.relevance(&question, &asked),
+                "coherence" => evaluator.coherence(&asked),
+                _ => evaluator.sufficiency(&question, &root, &asked),
+            })?;
         if scores.len() != places.len() || scores.iter().any(|score| !score.is_finite()) {
             let message = format!("the evaluator gave no {} for each path", function.name);
             return Err(Diagnostic::at(span, message).execute());

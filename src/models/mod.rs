@@ -26,6 +26,7 @@ use crate::neural::{
     BYTES_TOKENIZER, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker, SentenceModel,
     TokenVectors,
 };
+use crate::retrieval::evaluate::Evaluator;
 
 /// What the vectors of texts may take, in bytes: some 30,000 texts of 384 dimensions.
 const VECTORS_BYTES_MAX: usize = 64 << 20;
@@ -40,6 +41,7 @@ pub(crate) struct Registered {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) rerankers: HashMap<String, Arc<dyn Reranker>>,
     pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
+    pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
 }
 
 /// The models of a database and their caches.
@@ -51,6 +53,7 @@ pub(crate) struct Models {
     token_vectors: Mutex<Cache<Arc<TokenVectors>>>,
     rerankers: Named<dyn Reranker>,
     key_models: Named<dyn KeyModel>,
+    evaluator: Option<Arc<dyn Evaluator>>,
 }
 
 impl Models {
@@ -63,6 +66,7 @@ impl Models {
             token_vectors: Mutex::new(Cache::new(TOKENS_BYTES_MAX)),
             rerankers: Named::new("reranker", registered.rerankers),
             key_models: Named::new("key model", registered.key_models),
+            evaluator: registered.evaluator,
         }
     }
 
@@ -132,6 +136,11 @@ impl Models {
     /// the embedder's.
     pub(crate) fn reranker(&self, name: &str) -> Result<Arc<dyn Reranker>, NeuralError> {
         self.rerankers.get(name, |folder| Ok(Arc::new(CrossEncoder::load(folder)?)))
+    }
+
+    /// The evaluator of paths of the caller's; none for the one by vectors.
+    pub(crate) fn evaluator(&self) -> Option<&dyn Evaluator> {
+        self.evaluator.as_deref()
     }
 
     /// The key model of this name: the caller's, or a language model in the folder of that name

@@ -110,11 +110,7 @@ impl TextTokenizer {
         self.guarded(|| self.tokenizer.encode_fast(text, false))
     }
 
-    fn finish(
-        &self,
-        encoding: Encoding,
-        pair: Option<Encoding>,
-    ) -> Result<Sequence, NeuralError> {
+    fn finish(&self, encoding: Encoding, pair: Option<Encoding>) -> Result<Sequence, NeuralError> {
         let encoding = self.guarded(|| self.tokenizer.post_process(encoding, pair, true))?;
         match encoding.len() {
             0 => return Err(failed("the tokenizer gives no token")),
@@ -182,7 +178,8 @@ mod tests {
             assert!(parts.len() > 1 && parts.iter().all(|part| part.len() <= TEXT_BYTES_MAX));
             assert_eq!(parts.concat(), text);
         }
-        assert!(parts(&words).all(|part| part.trim().ends_with("some") || part.ends_with("words ")
+        assert!(parts(&words).all(|part| part.trim().ends_with("some")
+            || part.ends_with("words ")
             || part.trim().ends_with("words")));
     }
 }

@@ -149,7 +149,9 @@ fn retrieved(clause: &Retrieval, rows: f64) -> f64 {
         Retrieval::Anchor(anchor) => rows * asked(anchor.top.as_ref()).unwrap_or(1.0),
         Retrieval::Activate(activate) => match &activate.wanted {
             Wanted::All => rows * RETRIEVED,
-            Wanted::Top(count) | Wanted::Sample(count, _) => asked(Some(count)).unwrap_or(RETRIEVED),
+            Wanted::Top(count) | Wanted::Sample(count, _) => {
+                asked(Some(count)).unwrap_or(RETRIEVED)
+            }
         },
         Retrieval::Represent(represent) => {
             asked(represent.budget.as_ref()).unwrap_or(rows).min(rows)

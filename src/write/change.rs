@@ -83,9 +83,7 @@ impl Found {
             Cell::Node(node) => self.nodes.push(node.id),
             Cell::Fact(edge) if is_derived(edge.fact) => {
                 let message = format!("`{name}` is a step that follows by a rule, not a fact");
-                return Err(Diagnostic::new(message)
-                    .help("REMEMBER it if it is so")
-                    .execute());
+                return Err(Diagnostic::new(message).help("REMEMBER it if it is so").execute());
             }
             Cell::Fact(edge) => self.facts.push(edge.fact),
             Cell::List(items) => items.iter().try_for_each(|item| self.add(item, name))?,

@@ -37,9 +37,8 @@ impl Candidate {
         let path = Arc::new(path);
         let mut row = row.clone();
         let end = path.nodes.last();
-        row[to] = end.map_or(Cell::Null, |NodeRef { id, .. }| {
-            Cell::Node(NodeRef { id: *id, system })
-        });
+        row[to] =
+            end.map_or(Cell::Null, |NodeRef { id, .. }| Cell::Node(NodeRef { id: *id, system }));
         row[fact] = Cell::list(path.facts.iter().copied().map(Cell::Fact).collect());
         row[whole] = Cell::Path(Arc::clone(&path));
         Self { score: 0.0, sufficiency: None, path, row, parent }

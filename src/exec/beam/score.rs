@@ -90,7 +90,10 @@ impl Scores {
         let mut ranked: Vec<((usize, Edge), f32)> = found.into_iter().zip(near).collect();
         ranked.sort_by(|((_, a), near_a), ((_, b), near_b)| {
             let near = near_b.partial_cmp(near_a).unwrap_or(Ordering::Equal);
-            other(a).cmp(&other(b)).then(near).then((a.valid.from, a.fact).cmp(&(b.valid.from, b.fact)))
+            other(a)
+                .cmp(&other(b))
+                .then(near)
+                .then((a.valid.from, a.fact).cmp(&(b.valid.from, b.fact)))
         });
         let mut taken = vec![0_usize; beam.len()];
         ranked.retain(|((parent, _), _)| {

@@ -22,11 +22,7 @@ const HOPS_MAX: usize = 64;
 /// T, if nothing is said.
 const TEMPERATURE: f64 = 1.0;
 
-pub(super) fn activate(
-    clause: &Activate,
-    rows: &[Row],
-    context: &Context<'_>,
-) -> Result<Vec<Row>> {
+pub(super) fn activate(clause: &Activate, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let spread = spread(clause, first, context)?;
     let filter = scope::filter(&clause.scope, first, context)?;
@@ -70,9 +66,9 @@ fn spread(clause: &Activate, row: &Row, context: &Context<'_>) -> Result<Spread>
 
 fn above_zero(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
     let number = eval::eval(expr, row, context)?.number();
-    number.filter(|number| *number > 0.0 && number.is_finite()).ok_or_else(|| {
-        Diagnostic::at(expr.span, "TEMPERATURE takes a number above 0").execute()
-    })
+    number
+        .filter(|number| *number > 0.0 && number.is_finite())
+        .ok_or_else(|| Diagnostic::at(expr.span, "TEMPERATURE takes a number above 0").execute())
 }
 
 /// A node that activation begins with.

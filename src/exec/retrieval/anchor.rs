@@ -40,9 +40,8 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
             names = Some(all_names(&labels, context)?);
         }
         let names = names.as_deref().unwrap_or_default();
-        let anchors = anchor::anchor(&text, names, context.now(), |name| {
-            lookup(name, &labels, context)
-        })?;
+        let anchors =
+            anchor::anchor(&text, names, context.now(), |name| lookup(name, &labels, context))?;
         found.extend(Asked::new(clause, row, context)?.rows(&text, &anchors, top)?);
         context.rows(found.len())?;
     }

@@ -32,12 +32,7 @@ pub(super) fn question(
 }
 
 /// Embeds the questions of many rows in one call of the model, so that each has its vector at hand.
-pub(super) fn warm(
-    expr: &Expr,
-    word: &str,
-    rows: &[Row],
-    context: &Context<'_>,
-) -> Result<()> {
+pub(super) fn warm(expr: &Expr, word: &str, rows: &[Row], context: &Context<'_>) -> Result<()> {
     let questions: Vec<Arc<str>> =
         rows.iter().map(|row| question(expr, word, row, context)).collect::<Result<_>>()?;
     let mut texts: Vec<&str> = questions.iter().map(|text| &**text).collect();

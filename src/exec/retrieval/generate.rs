@@ -12,11 +12,7 @@ use crate::exec::retrieval::finding::{Gate, question};
 use crate::neural::KeyModel;
 use crate::plan::retrieval::Generate;
 
-pub(super) fn generate(
-    clause: &Generate,
-    rows: &[Row],
-    context: &Context<'_>,
-) -> Result<Vec<Row>> {
+pub(super) fn generate(clause: &Generate, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let width = candidates(&clause.width, "BEAM", context)?;
     let model = model(clause, context)?;
     let mut found = Vec::new();

@@ -92,7 +92,9 @@ fn factor(
     let mut product = 1.0;
     for (boost, expr) in &clause.boosts {
         let holds = match boost {
-            Boost::Time => boost::asks_for_time(asked, context.now()) && boost::says_time(text, context.now()),
+            Boost::Time => {
+                boost::asks_for_time(asked, context.now()) && boost::says_time(text, context.now())
+            }
             Boost::Role => speaker(&row[clause.item], context)?
                 .is_some_and(|speaker| boost::names(asked, &speaker)),
             Boost::Confidence => is_borne_out(&row[clause.item], text, context)?,

@@ -101,12 +101,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The row with a node and what was found out about it, if that is what is asked for.
-    fn row(
-        &self,
-        node: NodeId,
-        legs: &[Option<Contribution>],
-        score: f64,
-    ) -> Result<Option<Row>> {
+    fn row(&self, node: NodeId, legs: &[Option<Contribution>], score: f64) -> Result<Option<Row>> {
         let mut row = self.row.clone();
         row[self.clause.finding.node] = self.gate.node(node);
         fill(self.clause, &mut row, legs, score);
@@ -115,7 +110,7 @@ impl<'a> Asked<'a> {
 }
 
 /// What one leg alone has found.
-fn alone(leg: usize, hits: Vec<(NodeId, f64)>) -> Vec<Fused<NodeId>> {
+fn alone<I: Copy + Ord>(leg: usize, hits: Vec<(I, f64)>) -> Vec<Fused<I>> {
     let mut fused = reciprocal_rank(&[Leg { hits, weight: 1.0 }]);
     for hit in &mut fused {
         let own = hit.legs.pop().flatten();

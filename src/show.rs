@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 
 use engraph_grammar::ast;
 use engraph_grammar::closest;
-use engraph_storage::Reader;
 use engraph_storage::graph::{
-    Cardinality, EdgeFilter, IndexDefinition, RecipeDefinition, RelationId, RuleDefinition, Side,
-    SystemScope,
+    Cardinality, EdgeFilter, IndexDefinition, IndexKind, PropertyId, RecipeDefinition, RelationId,
+    RuleDefinition, Side, SystemScope,
 };
+use engraph_storage::{Catalog, Reader};
 
 use crate::database::Engraph;
 use crate::error::{Diagnostic, Result};
@@ -154,9 +154,13 @@ fn schema(reader: Reader<'_>) -> Result<Rows> {
 fn rules(reader: Reader<'_>) -> Rows {
     let row = |rule: &RuleDefinition| {
         let confidence = Value::Float(rule.confidence);
-        vec![text(&rule.name), text(&rule.body), text(&rule.head), confidence]
+        let family = rule.family.as_ref().map_or(Value::Null, |family| text(family));
+        vec![text(&rule.name), text(&rule.body), text(&rule.head), confidence, family]
     };
-    rows(&["rule", "body", "head", "confidence"], reader.catalog().rules().map(row).collect())
+    rows(
+        &["rule", "body", "head", "confidence", "family"],
+        reader.catalog().rules().map(row).collect(),
+    )
 }
 
 fn recipes(reader: Reader<'_>) -> Rows {
@@ -186,11 +190,23 @@ fn recipe(name: &ast::Name, reader: Reader<'_>) -> Result<Rows> {
 fn indexes(reader: Reader<'_>) -> Rows {
     let catalog = reader.catalog();
     let row = |index: &IndexDefinition| {
-        let (label, property) =
-            (catalog.label_name(index.label), catalog.property_name(index.property));
-        vec![text(&index.name), text(label), text(property)]
+        let (kind, properties) = match &index.kind {
+            IndexKind::Values { property } => ("values", catalog.property_name(*property).into()),
+            IndexKind::FullText { fields } => ("fulltext", weighed(fields, catalog)),
+        };
+        let label = catalog.label_name(index.label);
+        vec![text(&index.name), text(label), Value::String(properties), text(kind)]
     };
-    rows(&["index", "label", "property"], catalog.indexes().map(row).collect())
+    rows(&["index", "label", "property", "kind"], catalog.indexes().map(row).collect())
+}
+
+/// Properties as `DEFINE INDEX` has them: `title WEIGHT 2, text`.
+fn weighed(fields: &[(PropertyId, f32)], catalog: &Catalog) -> String {
+    let field = |(property, weight): &(PropertyId, f32)| {
+        let name = catalog.property_name(*property);
+        if *weight == 1.0 { name.to_owned() } else { format!("{name} WEIGHT {weight}") }
+    };
+    fields.iter().map(field).collect::<Vec<_>>().join(", ")
 }
 
 fn stats(database: &Engraph) -> Result<Rows> {

@@ -4,12 +4,15 @@
 //! {"definition":{"rule":{"name":"r","body":"..","head":"..","confidence":0.6}}}
 //! {"definition":{"recipe":{"name":"r","parameters":["q"],"text":".."}}}
 //! {"definition":{"index":{"name":"i","label":"Person","property":"age"}}}
+//! {"definition":{"text_index":{"name":"i","label":"Turn","fields":[{"property":"text","weight":1.0}]}}}
 //! ```
 //!
 //! Texts come back as they are; they are not read here.
 
 use engraph_storage::Item;
-use engraph_storage::graph::{Definition, IndexDefinition, RecipeDefinition, RuleDefinition};
+use engraph_storage::graph::{
+    Definition, IndexDefinition, IndexKind, RecipeDefinition, RuleDefinition,
+};
 use serde::{Deserialize, Serialize};
 
 use super::line::{Ids, Names, Result, finite};
@@ -20,6 +23,7 @@ pub(crate) enum DefinitionLine {
     Rule(RuleLine),
     Recipe(RecipeLine),
     Index(IndexLine),
+    TextIndex(TextIndexLine),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -29,6 +33,9 @@ pub(crate) struct RuleLine {
     body: String,
     head: String,
     confidence: f64,
+    /// Exports of format 3 have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    family: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -47,19 +54,47 @@ pub(crate) struct IndexLine {
     property: String,
 }
 
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TextIndexLine {
+    name: String,
+    label: String,
+    fields: Vec<FieldLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FieldLine {
+    property: String,
+    weight: f32,
+}
+
 impl Names<'_> {
     pub(super) fn definition(&self, definition: Definition) -> Result<DefinitionLine> {
         Ok(match definition {
-            Definition::Rule(RuleDefinition { name, body, head, confidence }) => {
+            Definition::Rule(RuleDefinition { name, body, head, confidence, family }) => {
                 let confidence = finite(confidence)?;
-                DefinitionLine::Rule(RuleLine { name, body, head, confidence })
+                DefinitionLine::Rule(RuleLine { name, body, head, confidence, family })
             }
             Definition::Recipe(RecipeDefinition { name, parameters, text }) => {
                 DefinitionLine::Recipe(RecipeLine { name, parameters, text })
             }
-            Definition::Index(IndexDefinition { name, label, property }) => {
-                let (label, property) = (self.label(label)?, self.property(property)?);
-                DefinitionLine::Index(IndexLine { name, label, property })
+            Definition::Index(IndexDefinition { name, label, kind }) => {
+                let label = self.label(label)?;
+                match kind {
+                    IndexKind::Values { property } => {
+                        let property = self.property(property)?;
+                        DefinitionLine::Index(IndexLine { name, label, property })
+                    }
+                    IndexKind::FullText { fields } => {
+                        let field = |(property, weight): (_, f32)| {
+                            finite(f64::from(weight))?;
+                            Ok(FieldLine { property: self.property(property)?, weight })
+                        };
+                        let fields = fields.into_iter().map(field).collect::<Result<_>>()?;
+                        DefinitionLine::TextIndex(TextIndexLine { name, label, fields })
+                    }
+                }
             }
         })
     }
@@ -68,15 +103,23 @@ impl Names<'_> {
 impl Ids {
     pub(crate) fn definition(&self, line: DefinitionLine) -> Result<Item> {
         Ok(Item::Definition(match line {
-            DefinitionLine::Rule(RuleLine { name, body, head, confidence }) => {
-                Definition::Rule(RuleDefinition { name, body, head, confidence })
+            DefinitionLine::Rule(RuleLine { name, body, head, confidence, family }) => {
+                Definition::Rule(RuleDefinition { name, body, head, confidence, family })
             }
             DefinitionLine::Recipe(RecipeLine { name, parameters, text }) => {
                 Definition::Recipe(RecipeDefinition { name, parameters, text })
             }
             DefinitionLine::Index(IndexLine { name, label, property }) => {
                 let (label, property) = (self.label(&label)?, self.property(&property)?);
-                Definition::Index(IndexDefinition { name, label, property })
+                let kind = IndexKind::Values { property };
+                Definition::Index(IndexDefinition { name, label, kind })
+            }
+            DefinitionLine::TextIndex(TextIndexLine { name, label, fields }) => {
+                let label = self.label(&label)?;
+                let field = |field: FieldLine| Ok((self.property(&field.property)?, field.weight));
+                let fields = fields.into_iter().map(field).collect::<Result<_>>()?;
+                let kind = IndexKind::FullText { fields };
+                Definition::Index(IndexDefinition { name, label, kind })
             }
         }))
     }
@@ -98,7 +141,9 @@ mod tests {
         let define = |transaction: &mut Transaction<'_>| {
             let name = "odd \u{2028} name".to_owned();
             let (body, head) = ("(a)-[likes]->(b)\n".to_owned(), "(a)-[\"wants\"]->(b)".to_owned());
-            transaction.define_rule(RuleDefinition { name, body, head, confidence: 0.1 + 0.2 })?;
+            let family = Some("symmetry".to_owned());
+            let confidence = 0.1 + 0.2;
+            transaction.define_rule(RuleDefinition { name, body, head, confidence, family })?;
             let (name, text) = ("real".to_owned(), "RETURN $q".to_owned());
             let parameters = vec!["q".to_owned(), "k".to_owned()];
             transaction.define_recipe(RecipeDefinition { name, parameters, text })?;

@@ -369,7 +369,8 @@ fn indexed(plan: LogicalPlan, parts: &[Expr], catalog: &Catalog) -> LogicalPlan 
 fn lookup(label: LabelId, node: Slot, parts: &[Expr], catalog: &Catalog) -> Option<IndexLookup> {
     let mut best: Option<IndexLookup> = None;
     for index in catalog.indexes().filter(|index| index.label == label) {
-        let name = catalog.property_name(index.property);
+        let Some(property) = index.property() else { continue };
+        let name = catalog.property_name(property);
         let bounds: Vec<(IndexBound, Expr)> =
             parts.iter().filter_map(|part| bound(part, node, name)).collect();
         let is_equal =
@@ -378,7 +379,7 @@ fn lookup(label: LabelId, node: Slot, parts: &[Expr], catalog: &Catalog) -> Opti
             continue;
         }
         if best.is_none() || is_equal(&bounds) {
-            best = Some(IndexLookup { property: index.property, name: name.to_owned(), bounds });
+            best = Some(IndexLookup { property, name: name.to_owned(), bounds });
         }
     }
     best

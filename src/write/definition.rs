@@ -44,7 +44,7 @@ impl Binder<'_> {
         }
         let name = define.name.as_ref().map_or_else(|| rule_name(define), |name| name.text.clone());
         let (body, head) = (define.body.to_string(), define.head.to_string());
-        Ok(Write::DefineRule(RuleDefinition { name, body, head, confidence }))
+        Ok(Write::DefineRule(RuleDefinition { name, body, head, confidence, family: None }))
     }
 
     pub(super) fn define_recipe(&mut self, define: &ast::DefineRecipe) -> Result<Write> {

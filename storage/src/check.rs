@@ -14,6 +14,7 @@ mod facts;
 mod nodes;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -24,7 +25,7 @@ use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters, read_commit};
 use crate::definitions::is_definition;
 use crate::error::{Result, StorageError, hex};
 use crate::families::Family;
-use crate::graph::{Definition, IndexDefinition, NodeId, NodeRecord, RelationId};
+use crate::graph::{Definition, NodeId, NodeRecord, RelationId};
 use crate::key;
 use crate::overlay::View;
 use crate::reader::{MODEL, Reader};
@@ -115,6 +116,8 @@ impl<'c> Check<'c> {
                 check.vector(family, key, value, &mut dimensions)
             }
             Family::Values => check.value(key, value),
+            Family::Text => check.text(key, value),
+            Family::TextPast => check.text_past(key, value),
         });
     }
 
@@ -171,13 +174,14 @@ impl<'c> Check<'c> {
     fn definition(&self, definition: &Definition) -> Verdict {
         definition.check().map_err(|error| ("I4", error.to_string()))?;
         let Definition::Index(index) = definition else { return Ok(()) };
-        if !self.catalog.has_label(index.label) || !self.catalog.has_property(index.property) {
+        let properties = index.property().into_iter();
+        let fields = index.text_fields().unwrap_or_default().iter().map(|(property, _)| *property);
+        if !self.catalog.has_label(index.label)
+            || !properties.chain(fields).all(|property| self.catalog.has_property(property))
+        {
             return Err(("I4", "its label or its property is not there".to_owned()));
         }
-        let alike = |other: &&IndexDefinition| {
-            (other.label, other.property) == (index.label, index.property)
-        };
-        match self.catalog.indexes().filter(alike).count() {
+        match self.catalog.indexes().filter(|other| other.is_twin(index)).count() {
             1 => Ok(()),
             _ => Err(("I5", "another index has the same values".to_owned())),
         }

@@ -14,6 +14,7 @@ use crate::graph::{Definition, IndexDefinition, RecipeDefinition, RuleDefinition
 use crate::key;
 use crate::overlay::View;
 use crate::record;
+use crate::text::check_fields;
 use crate::transaction::Transaction;
 
 /// The longest name of a definition, in bytes.
@@ -71,7 +72,9 @@ impl Definition {
 
     fn text_bytes(&self) -> usize {
         match self {
-            Self::Rule(rule) => rule.body.len() + rule.head.len(),
+            Self::Rule(rule) => {
+                rule.body.len() + rule.head.len() + rule.family.as_ref().map_or(0, String::len)
+            }
             Self::Recipe(recipe) => {
                 recipe.text.len() + recipe.parameters.iter().map(String::len).sum::<usize>()
             }
@@ -83,8 +86,9 @@ impl Definition {
     ///
     /// # Errors
     ///
-    /// [`StorageError::Invalid`] if its name is empty or too long, its texts are too long, or its
-    /// confidence is not in (0, 1].
+    /// [`StorageError::Invalid`] if its name is empty or too long, its texts are too long, its
+    /// confidence is not in (0, 1], or its fields are none, too many, or have other weights than
+    /// finite ones above 0.
     pub(crate) fn check(&self) -> Result<()> {
         let invalid = |reason: String| Err(StorageError::Invalid(reason));
         let word = self.kind().word();
@@ -106,6 +110,7 @@ impl Definition {
             Self::Rule(rule) if !(rule.confidence > 0.0 && rule.confidence <= 1.0) => {
                 invalid(format!("confidence {} is not above 0 and at most 1", rule.confidence))
             }
+            Self::Index(index) => index.text_fields().map_or(Ok(()), check_fields),
             _ => Ok(()),
         }
     }

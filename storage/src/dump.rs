@@ -25,9 +25,10 @@ use crate::overlay::Overlay;
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
 use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
+use crate::text;
 
 /// Bytes that are put into a new database at once.
-const LOAD_BYTES: usize = 4 << 20;
+pub(crate) const LOAD_BYTES: usize = 4 << 20;
 
 /// What a database says of itself beside what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -294,6 +295,7 @@ impl Builder {
     /// [`StorageError::Invalid`] if a check of it finds a violation; the first one is named.
     pub fn finish(mut self) -> Result<()> {
         self.load()?;
+        text::build(&self.engine, &self.indexes)?;
         self.engine.flush()?;
         let Self { engine, path, part, .. } = self;
         drop(engine);

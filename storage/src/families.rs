@@ -15,6 +15,8 @@
 //! vectors       label, node                                  system_from, embedding of 32-bit floats
 //! vectors_past  label, node, system_to                       embedding that was replaced
 //! values        label, property, value, node                 nothing
+//! text          label, term, node or none                    posting, document or count
+//! text_past     label, term, node, system_to                 posting or document that was replaced
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.
@@ -48,11 +50,15 @@ pub enum Family {
     VectorsPast,
     /// Nodes by the value of an indexed property.
     Values,
+    /// Nodes by the words of an indexed text.
+    Text,
+    /// Nodes by the words that an indexed text had.
+    TextPast,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Meta,
         Self::Symbols,
         Self::Nodes,
@@ -66,6 +72,8 @@ impl Family {
         Self::Vectors,
         Self::VectorsPast,
         Self::Values,
+        Self::Text,
+        Self::TextPast,
     ];
 
     /// Its name on disk.
@@ -84,11 +92,13 @@ impl Family {
             Self::Vectors => "vectors",
             Self::VectorsPast => "vectors_past",
             Self::Values => "values",
+            Self::Text => "text",
+            Self::TextPast => "text_past",
         }
     }
 
     /// Whether it is read by whole key more than by prefix, so that a Bloom filter pays.
     pub(crate) fn is_point_read(self) -> bool {
-        matches!(self, Self::Nodes | Self::NodeKeys | Self::Versions)
+        matches!(self, Self::Nodes | Self::NodeKeys | Self::Versions | Self::Text)
     }
 }

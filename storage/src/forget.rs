@@ -84,7 +84,7 @@ impl Transaction<'_> {
         let Some(record) = self.reader().node(node, SystemScope::Current)? else {
             return Ok(Vec::new());
         };
-        self.index_node(node, Some(&record), None);
+        self.index_node(node, Some(&record), None)?;
         let names: Vec<String> = std::iter::once(record.key).chain(record.aliases).collect();
         for name in &names {
             self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));

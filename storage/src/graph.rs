@@ -228,6 +228,8 @@ pub struct RuleDefinition {
     pub head: String,
     /// How sure that is, in (0, 1].
     pub confidence: f64,
+    /// The family of reasoning that it belongs to, as it was given.
+    pub family: Option<String>,
 }
 
 /// A stored query.
@@ -241,15 +243,49 @@ pub struct RecipeDefinition {
     pub text: String,
 }
 
-/// An index of the nodes of a label by the value of a property.
+/// An index of the nodes of a label.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct IndexDefinition {
     /// Its name.
     pub name: String,
     /// Which nodes.
     pub label: LabelId,
-    /// Which property.
-    pub property: PropertyId,
+    /// By what.
+    pub kind: IndexKind,
+}
+
+/// What an index is of.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub enum IndexKind {
+    /// The values of a property.
+    Values {
+        /// Which property.
+        property: PropertyId,
+    },
+    /// The words in the texts of properties; a label has one such index at most.
+    FullText {
+        /// The properties, each with its weight: finite and above 0. A word counts by the weight
+        /// of the property that it is found in.
+        fields: Vec<(PropertyId, f32)>,
+    },
+}
+
+impl IndexDefinition {
+    /// The property whose values it has; none if it is a full-text index.
+    pub fn property(&self) -> Option<PropertyId> {
+        match self.kind {
+            IndexKind::Values { property } => Some(property),
+            IndexKind::FullText { .. } => None,
+        }
+    }
+
+    /// The properties whose words it has, with their weights; none if it is no full-text index.
+    pub fn text_fields(&self) -> Option<&[(PropertyId, f32)]> {
+        match &self.kind {
+            IndexKind::Values { .. } => None,
+            IndexKind::FullText { fields } => Some(fields),
+        }
+    }
 }
 
 /// Something that is defined by name. Names are unique within a kind.
@@ -259,7 +295,7 @@ pub enum Definition {
     Rule(RuleDefinition),
     /// A stored query.
     Recipe(RecipeDefinition),
-    /// An index of a property.
+    /// An index of properties.
     Index(IndexDefinition),
 }
 

@@ -1,7 +1,8 @@
-//! Indexes of properties: made, kept with every change of a node, and taken away.
+//! Indexes: made, kept with every change of a node, and taken away. What is in one of texts is for
+//! `text` to say.
 //!
-//! Invariant: an index holds each node of its label that has a value that can be indexed, once,
-//! and nothing else.
+//! Invariant: an index of values holds each node of its label that has a value that can be indexed,
+//! once, and nothing else.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use crate::definitions::Kind;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Definition, IndexDefinition, NodeId, NodeRecord};
+use crate::graph::{Definition, IndexDefinition, IndexKind, NodeId, NodeRecord};
 use crate::key;
 use crate::transaction::Transaction;
 
@@ -24,11 +25,9 @@ impl Transaction<'_> {
     /// [`StorageError::Invalid`] if there is one of that name, or one of the same label and
     /// property, or if the label has too many nodes already.
     pub fn define_index(&mut self, name: &str, label: &str, property: &str) -> Result<()> {
-        let index = IndexDefinition {
-            name: name.to_owned(),
-            label: self.label(label)?,
-            property: self.property(property)?,
-        };
+        let label = self.label(label)?;
+        let kind = IndexKind::Values { property: self.property(property)? };
+        let index = IndexDefinition { name: name.to_owned(), label, kind };
         self.check_new(&index)?;
         let nodes = self.nodes_to_index(&index)?;
         self.define(Definition::Index(index.clone()))?;
@@ -41,29 +40,28 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    fn check_new(&self, index: &IndexDefinition) -> Result<()> {
+    pub(crate) fn check_new(&self, index: &IndexDefinition) -> Result<()> {
         if self.catalog.index(&index.name).is_some() {
             return Err(StorageError::Invalid(format!(
                 "there is an index '{}' already; drop it first, or take another name",
                 index.name
             )));
         }
-        let twin = self
-            .catalog
-            .indexes()
-            .find(|other| (other.label, other.property) == (index.label, index.property));
-        match twin {
-            Some(twin) => Err(StorageError::Invalid(format!(
-                "the index '{}' has `{}` of {} already",
-                twin.name,
-                self.catalog.property_name(index.property),
-                self.catalog.label_name(index.label)
-            ))),
-            None => Ok(()),
-        }
+        let Some(twin) = self.catalog.indexes().find(|other| other.is_twin(index)) else {
+            return Ok(());
+        };
+        let what = match index.property() {
+            Some(property) => format!("`{}`", self.catalog.property_name(property)),
+            None => "the texts".to_owned(),
+        };
+        Err(StorageError::Invalid(format!(
+            "the index '{}' has {what} of {} already",
+            twin.name,
+            self.catalog.label_name(index.label)
+        )))
     }
 
-    fn nodes_to_index(&self, index: &IndexDefinition) -> Result<Vec<NodeId>> {
+    pub(crate) fn nodes_to_index(&self, index: &IndexDefinition) -> Result<Vec<NodeId>> {
         let mut nodes = Vec::new();
         self.reader().nodes_of_label(index.label, None, &mut |_, node| {
             nodes.push(node);
@@ -84,8 +82,17 @@ impl Transaction<'_> {
     /// Takes an index away. False if there is none of that name.
     pub fn drop_index(&mut self, name: &str) -> Result<bool> {
         let Some(index) = self.catalog.index(name) else { return Ok(false) };
-        let prefix = key::value_prefix(index.label, index.property);
-        self.delete_prefix(Family::Values, &prefix)?;
+        let label = index.label;
+        match index.property() {
+            Some(property) => {
+                self.delete_prefix(Family::Values, &key::value_prefix(label, property))?;
+            }
+            None => {
+                for family in [Family::Text, Family::TextPast] {
+                    self.delete_prefix(family, &label.0.to_be_bytes())?;
+                }
+            }
+        }
         Ok(self.undefine(Kind::Index, name))
     }
 
@@ -95,9 +102,13 @@ impl Transaction<'_> {
         node: NodeId,
         old: Option<&NodeRecord>,
         new: Option<&NodeRecord>,
-    ) {
+    ) -> Result<()> {
         let catalog = Arc::clone(&self.catalog);
         for index in catalog.indexes() {
+            if let Some(fields) = index.text_fields() {
+                self.index_text(index.label, fields, node, old, new)?;
+                continue;
+            }
             let [old, new] = [old, new].map(|record| record.and_then(|r| index.key(node, r)));
             if old == new {
                 continue;
@@ -109,5 +120,13 @@ impl Transaction<'_> {
                 self.overlay.put(Family::Values, key, Vec::new());
             }
         }
+        Ok(())
+    }
+}
+
+impl IndexDefinition {
+    /// Whether both would have the same keys.
+    pub(crate) fn is_twin(&self, other: &Self) -> bool {
+        (self.label, self.property()) == (other.label, other.property())
     }
 }

@@ -11,6 +11,8 @@
 //! vector      [label 4][node 8]
 //! vector past [label 4][node 8][system_to 8]
 //! value       [label 4][property 4][value ...][node 8]               value: see `values`
+//! text        [label 4][term ...][0] and [label 4][term ...][0][node 8]   the term is empty, or has
+//! text past   [label 4][term ...][0][node 8][system_to 8]                 no byte 0
 //! symbol      [kind 1][0][name ...] and [kind 1][1][id 4]
 //! ```
 
@@ -63,6 +65,34 @@ pub(crate) fn vector_past(label: LabelId, node: NodeId, system_to: Time) -> Vec<
 /// What the keys of an index begin with.
 pub(crate) fn value_prefix(label: LabelId, property: PropertyId) -> Vec<u8> {
     [label.0.to_be_bytes(), property.0.to_be_bytes()].concat()
+}
+
+/// The key of a term's count, which the keys of its postings begin with. That of the empty term
+/// is of all documents.
+pub(crate) fn term(label: LabelId, term: &str) -> Vec<u8> {
+    [&label.0.to_be_bytes()[..], term.as_bytes(), &[0]].concat()
+}
+
+/// The key of a term's posting; of the empty term, that of a document.
+pub(crate) fn posting(label: LabelId, term: &str, node: NodeId) -> Vec<u8> {
+    let mut key = self::term(label, term);
+    key.extend(node.0.to_be_bytes());
+    key
+}
+
+pub(crate) fn posting_past(label: LabelId, term: &str, node: NodeId, system_to: Time) -> Vec<u8> {
+    let mut key = posting(label, term, node);
+    key.extend(time(system_to));
+    key
+}
+
+/// The label and term of a key of the texts, and what is behind it; none if it has no end.
+pub(crate) fn term_from(key: &[u8]) -> Option<(LabelId, &str, &[u8])> {
+    let (label, rest) = key.split_first_chunk()?;
+    let end = rest.iter().position(|byte| *byte == 0)?;
+    let (term, rest) = rest.split_at(end);
+    let term = std::str::from_utf8(term).ok()?;
+    Some((LabelId(u32::from_be_bytes(*label)), term, rest.get(1..)?))
 }
 
 /// The parts of an adjacency key, in order.

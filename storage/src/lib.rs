@@ -14,6 +14,7 @@
 //! meter      what reads cost      sample            what a typical node looks like
 //! transaction, facts, relations, forget             typed writes
 //! definitions rules, recipes      indexes, values   nodes by the value of a property
+//! text        nodes by the words of their texts
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
@@ -46,6 +47,7 @@ mod sample;
 mod snapshots;
 mod stamp;
 mod store;
+mod text;
 mod transaction;
 pub mod update;
 mod upgrade;
@@ -68,6 +70,7 @@ pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
 pub use sample::{Degree, Sample};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
+pub use text::{FIELDS_MAX, TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
 pub use upgrade::upgrade;
 pub use values::{INDEXED_BYTES_MAX, ValueMark, ValueRange};

@@ -11,6 +11,7 @@ use crate::graph::{NodeRecord, RelationRule, Time, VersionRecord};
 use crate::key;
 use crate::overlay::Overlay;
 use crate::record;
+use crate::text;
 
 /// Moves every mark `from` in the changes to `to`.
 pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()> {
@@ -52,6 +53,9 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 let mut rule: RelationRule = record::decode(family, key, value)?;
                 move_mark(&mut rule.since, from, to);
                 *value = record::encode(&rule)?;
+            }
+            Family::Text | Family::TextPast => {
+                text::restamp(family, key, value, |bound| move_mark(bound, from, to))?;
             }
             Family::Meta | Family::Symbols | Family::NodeKeys | Family::Values => {}
         }

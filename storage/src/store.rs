@@ -21,7 +21,7 @@ use crate::recovery;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
 /// The id of the database, also in the identity file.

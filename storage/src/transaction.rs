@@ -174,7 +174,7 @@ impl<'s> Transaction<'s> {
         if old.as_ref() == Some(&new) {
             return Ok(());
         }
-        self.index_node(node, old.as_ref(), Some(&new));
+        self.index_node(node, old.as_ref(), Some(&new))?;
         if let Some(old) = old.filter(|old| old.system_from != self.now) {
             let past = key::node_past(node, self.now);
             self.overlay.put(Family::NodesPast, past, record::encode(&old)?);

@@ -2,7 +2,8 @@
 //!
 //! From format 1, every record is written anew with its checksum. Each step is one batch, and a record
 //! says itself how it is encoded; so after a crash the upgrade goes on where it stopped, and what it
-//! has done already stays. Format 2 lacks a family, which opening makes. The format is set last: in
+//! has done already stays. From format 3, the definitions are written anew in the batch
+//! that sets the format. Families that are missing are made by opening. The format is set last: in
 //! the database, then in the identity file.
 
 use std::ops::ControlFlow;
@@ -10,12 +11,14 @@ use std::path::Path;
 
 use crate::catalog;
 use crate::commit::{COMMIT_KEY, Counters, read_commit};
+use crate::definitions;
 use crate::engine::{Engine, Memory};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    Belief, Cardinality, ConfidencePolicy, Intent, Interval, NodeId, NodeRecord, Properties,
-    RelationId, RelationRule, Time, VersionRecord,
+    Belief, Cardinality, ConfidencePolicy, Definition, IndexDefinition, IndexKind, Intent,
+    Interval, LabelId, NodeId, NodeRecord, Properties, PropertyId, RecipeDefinition, RelationId,
+    RelationRule, RuleDefinition, Time, VersionRecord,
 };
 use crate::identity::Identity;
 use crate::lock::WriterLock;
@@ -57,6 +60,28 @@ struct Version1 {
     system: Interval,
 }
 
+#[derive(Decode)]
+struct Rule3 {
+    name: String,
+    body: String,
+    head: String,
+    confidence: f64,
+}
+
+#[derive(Decode)]
+struct Index3 {
+    name: String,
+    label: LabelId,
+    property: PropertyId,
+}
+
+#[derive(Decode)]
+enum Definition3 {
+    Rule(Rule3),
+    Recipe(RecipeDefinition),
+    Index(Index3),
+}
+
 /// Brings a database to the format of this version. Gives the format that it had.
 ///
 /// # Errors
@@ -75,9 +100,9 @@ pub fn upgrade(path: &Path) -> Result<u32> {
             let _lock = WriterLock::take(path)?;
             Upgrade::begin(path)?.run()?;
         }
-        2 => {
+        2 | 3 => {
             let _lock = WriterLock::take(path)?;
-            from_2(path, identity)?;
+            from_log(path, identity)?;
         }
         FORMAT => {}
         found => return Err(StorageError::TooNew { found, known: FORMAT }),
@@ -86,21 +111,39 @@ pub fn upgrade(path: &Path) -> Result<u32> {
     Ok(found)
 }
 
-/// Sets the format of a database of format 2, whose log is looked through first.
-fn from_2(path: &Path, identity: Option<Identity>) -> Result<()> {
+/// Renews the definitions and sets the format of a database of format 2 or 3, whose log is looked
+/// through first.
+fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     let scan = recovery::prepare(path)?;
     let mut upgrade = Upgrade::open(path)?;
     let last = upgrade.last.ok_or_else(|| lost("it has no commit record"))?;
     recovery::check(&scan, last)?;
     let snapshot = upgrade.engine.snapshot();
-    let identity = check_same(View::new(&snapshot, None), identity)?;
-    drop(snapshot);
+    let view = View::new(&snapshot, None);
+    let identity = check_same(view, identity)?;
     let mut overlay = Overlay::default();
+    let format = FORMAT.to_be_bytes().to_vec();
+    // If a crash came between the database and its identity file, they are renewed already.
+    if view.get(Family::Meta, FORMAT_KEY)? != Some(format) {
+        renew_definitions(view, &mut overlay)?;
+    }
+    drop(snapshot);
     overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
     upgrade.write(&overlay)?;
     upgrade.engine.sync()?;
     drop(upgrade);
     identity.write(path)
+}
+
+/// Writes every definition of format 3 anew.
+fn renew_definitions(view: View<'_>, overlay: &mut Overlay) -> Result<()> {
+    view.scan(Family::Meta, &[], None, &mut |key, value| {
+        if definitions::is_definition(key) {
+            let renewed = record::decode::<Definition3>(Family::Meta, key, value)?.renewed();
+            overlay.put(Family::Meta, key, record::encode(&renewed)?);
+        }
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
 /// An upgrade under way.
@@ -235,6 +278,21 @@ impl Rule1 {
     }
 }
 
+impl Definition3 {
+    fn renewed(self) -> Definition {
+        match self {
+            Self::Rule(Rule3 { name, body, head, confidence }) => {
+                Definition::Rule(RuleDefinition { name, body, head, confidence, family: None })
+            }
+            Self::Recipe(recipe) => Definition::Recipe(recipe),
+            Self::Index(Index3 { name, label, property }) => {
+                let kind = IndexKind::Values { property };
+                Definition::Index(IndexDefinition { name, label, kind })
+            }
+        }
+    }
+}
+
 impl Version1 {
     fn renewed(self) -> VersionRecord {
         let belief = Belief {
@@ -302,35 +360,68 @@ mod tests {
     }
 
     #[test]
-    fn format_2_is_upgraded_wherever_it_stopped() {
-        assert_upgrades(fixture(2).path(), 2);
-        // The family is there, and the format is the old one.
-        let folder = fixture(2);
-        drop(Upgrade::open(folder.path()).expect("opens"));
-        assert_upgrades(folder.path(), 2);
-        // The database says the new format, and the folder the old one.
-        let folder = fixture(2);
-        let identity = Identity::read(folder.path()).expect("reads").expect("is there");
-        assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 2);
-        identity.write(folder.path()).expect("writes");
-        assert_upgrades(folder.path(), 2);
+    fn later_formats_are_upgraded_wherever_it_stopped() {
+        for format in [2, 3] {
+            assert_upgrades(fixture(format).path(), format);
+            // The families are there, and the format is the old one.
+            let folder = fixture(format);
+            drop(Upgrade::open(folder.path()).expect("opens"));
+            assert_upgrades(folder.path(), format);
+            // The database says the new format, and the folder the old one.
+            let folder = fixture(format);
+            let identity = Identity::read(folder.path()).expect("reads").expect("is there");
+            assert_eq!(super::upgrade(folder.path()).expect("upgrades"), format);
+            identity.write(folder.path()).expect("writes");
+            assert_upgrades(folder.path(), format);
+        }
     }
 
     #[test]
-    fn format_2_with_a_torn_log_is_upgraded_and_with_a_damaged_one_refused() {
-        let folder = fixture(2);
-        let log = folder.path().join("000004.log");
-        let bytes = std::fs::read(&log).expect("reads");
-        std::fs::write(&log, &bytes[..bytes.len() - 1]).expect("writes");
-        assert_upgrades(folder.path(), 2);
-        let folder = fixture(2);
-        let log = folder.path().join("000004.log");
-        let mut damaged = bytes;
-        let middle = damaged.len() / 2;
-        damaged[middle] ^= 0xff;
-        std::fs::write(&log, &damaged).expect("writes");
-        let error = super::upgrade(folder.path()).expect_err("is damaged");
-        assert!(matches!(error, StorageError::DamagedLog { .. }), "{error}");
-        assert_eq!(std::fs::read(&log).expect("reads"), damaged);
+    fn format_3_keeps_its_definitions() {
+        let folder = fixture(3);
+        assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 3);
+        let store = Store::open(folder.path(), Memory::default()).expect("opens");
+        let snapshot = store.snapshot(0);
+        let catalog = snapshot.reader().catalog();
+        let rules: Vec<_> =
+            catalog.rules().map(|r| (&*r.name, &*r.head, r.confidence, &r.family)).collect();
+        assert_eq!(
+            rules,
+            [
+                ("married_to_implies_knows", "(a)-[knows]->(b)", 1.0, &None),
+                ("r", "(a)-[interested_in]->(c)", 0.6, &None)
+            ]
+        );
+        let recipe = catalog.recipe("homes").expect("is there");
+        assert_eq!(recipe.parameters, ["q"]);
+        assert!(recipe.text.starts_with("MATCH (p:Person)-[:lives_in]->(c)"), "{}", recipe.text);
+        let index = |label: &str, property: &str| {
+            let (label, property) = (catalog.label(label), catalog.property(property));
+            let found = snapshot.reader().index(label.expect("known"), property.expect("known"));
+            found.expect("reads").map(|index| index.name.clone())
+        };
+        assert_eq!(index("Person", "age").as_deref(), Some("Person_age"));
+        assert_eq!(index("City", "country").as_deref(), Some("places"));
+        assert_eq!(catalog.definitions().count(), 5);
+    }
+
+    #[test]
+    fn a_torn_log_is_upgraded_and_a_damaged_one_refused() {
+        for format in [2, 3] {
+            let folder = fixture(format);
+            let log = folder.path().join("000004.log");
+            let bytes = std::fs::read(&log).expect("reads");
+            std::fs::write(&log, &bytes[..bytes.len() - 1]).expect("writes");
+            assert_upgrades(folder.path(), format);
+            let folder = fixture(format);
+            let log = folder.path().join("000004.log");
+            let mut damaged = bytes;
+            let middle = damaged.len() / 2;
+            damaged[middle] ^= 0xff;
+            std::fs::write(&log, &damaged).expect("writes");
+            let error = super::upgrade(folder.path()).expect_err("is damaged");
+            assert!(matches!(error, StorageError::DamagedLog { .. }), "{error}");
+            assert_eq!(std::fs::read(&log).expect("reads"), damaged);
+        }
     }
 }

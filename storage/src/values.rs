@@ -152,10 +152,11 @@ fn is_long(value: &Value) -> bool {
 pub struct ValueMark(Vec<u8>);
 
 impl IndexDefinition {
-    /// The key of a node; none if it is not in the index.
+    /// The key of a node in `values`; none if it is not in the index.
     pub(crate) fn key(&self, node: NodeId, record: &NodeRecord) -> Option<Vec<u8>> {
-        let value = record.properties.get(&self.property).filter(|_| self.label == record.label)?;
-        let prefix = key::value_prefix(self.label, self.property);
+        let property = self.property().filter(|_| self.label == record.label)?;
+        let value = record.properties.get(&property)?;
+        let prefix = key::value_prefix(self.label, property);
         Some([&prefix[..], &encode(value)?, &key::node(node)].concat())
     }
 }
@@ -173,18 +174,22 @@ pub(crate) fn parts(key: &[u8]) -> Option<(LabelId, PropertyId, NodeId)> {
 }
 
 impl<'r> Reader<'r> {
-    /// The index of a label by a property; none if this state has no such one.
+    /// The index of a label by the values of a property; none if this state has no such one.
     pub fn index(
         &self,
         label: LabelId,
         property: PropertyId,
     ) -> Result<Option<&'r IndexDefinition>> {
-        let of_it = |index: &&IndexDefinition| index.label == label && index.property == property;
+        let of_it =
+            |index: &&IndexDefinition| index.label == label && index.property() == Some(property);
         let Some(index) = self.catalog().indexes().find(of_it) else { return Ok(None) };
-        // The catalogue may be newer than the state, which then lacks the keys.
+        Ok(self.has_index(index)?.then_some(index))
+    }
+
+    /// Whether this state has the keys of an index: the catalogue may be newer.
+    pub(crate) fn has_index(&self, index: &IndexDefinition) -> Result<bool> {
         let (key, value) = Definition::Index(index.clone()).entry()?;
-        let held = self.view().get(Family::Meta, &key)?;
-        Ok((held == Some(value)).then_some(index))
+        Ok(self.view().get(Family::Meta, &key)? == Some(value))
     }
 
     /// Calls `visit` on every node whose value is in the range, in order of value and then of node,

@@ -49,7 +49,7 @@ impl Check<'_> {
                 return Ok(Err(("I5", format!("the index '{}' does not hold it", index.name))));
             }
         }
-        Ok(Ok(()))
+        self.texts(node, &record)
     }
 
     /// Where the states of a node end that it had one after the other from `from` on; none if they
@@ -114,7 +114,8 @@ impl Check<'_> {
             return Ok(wrong("D", "no label, property, value and node"));
         };
         let mut indexes = self.catalog.indexes();
-        let Some(index) = indexes.find(|index| (index.label, index.property) == (label, property))
+        let Some(index) =
+            indexes.find(|index| (index.label, index.property()) == (label, Some(property)))
         else {
             return Ok(wrong("I5", "there is no such index"));
         };

@@ -6,8 +6,8 @@ use super::*;
 use crate::commit::Durability;
 use crate::engine::Memory;
 use crate::graph::{
-    Belief, Cardinality, FactId, Intent, Interval, LabelId, PropertyId, RecipeDefinition,
-    RelationRule, RuleDefinition, Value, VersionRecord,
+    Belief, Cardinality, FactId, IndexDefinition, IndexKind, Intent, Interval, LabelId, PropertyId,
+    RecipeDefinition, RelationRule, RuleDefinition, Value, VersionRecord,
 };
 use crate::overlay::Overlay;
 use crate::transaction::Transaction;
@@ -22,15 +22,26 @@ fn filled() -> (tempfile::TempDir, Store) {
         let wed = transaction.relation("wed")?;
         transaction.define_relation("wed", RelationRule { mirror: Some(wed), ..one })?;
         let (name, body, head) = ("r".to_owned(), "(a)".to_owned(), "(b)".to_owned());
-        transaction.define_rule(RuleDefinition { name, body, head, confidence: 0.5 })?;
+        transaction.define_rule(RuleDefinition {
+            name,
+            body,
+            head,
+            confidence: 0.5,
+            family: None,
+        })?;
         let (name, text) = ("c".to_owned(), "RETURN 1".to_owned());
         transaction.define_recipe(RecipeDefinition { name, parameters: Vec::new(), text })?;
-        transaction.define_index("by_age", "Person", "age")
+        transaction.define_index("by_age", "Person", "age")?;
+        transaction.define_text_index("words", "Person", &[("note", 2.0), ("text", 1.0)])
     });
     for round in 0..12 {
         commit(&store, |transaction| {
             let name = |label: &str, n: usize| format!("{label}{}", n % 5);
-            let age = BTreeMap::from([("age".to_owned(), Value::Int(round as i64))]);
+            let text = Value::String(format!("round {} of some {round}", round / 5));
+            let age = BTreeMap::from([
+                ("age".to_owned(), Value::Int(round as i64)),
+                ("text".to_owned(), text),
+            ]);
             let head = transaction.put_node("Person", &name("p", round), &age)?;
             let city = transaction.put_node("City", &name("c", round / 2), &BTreeMap::new())?;
             let other = transaction.put_node("Person", &name("p", round + 2), &BTreeMap::new())?;
@@ -234,13 +245,15 @@ fn a_definition_that_cannot_be_is_found() {
     let (_folder, store) = filled();
     let index = |name: &str, label, property| {
         let (label, property) = (LabelId(label), PropertyId(property));
-        Definition::Index(IndexDefinition { name: name.to_owned(), label, property })
+        let kind = IndexKind::Values { property };
+        Definition::Index(IndexDefinition { name: name.to_owned(), label, kind })
     };
     let sure = RuleDefinition {
         name: "sure".to_owned(),
         body: String::new(),
         head: String::new(),
         confidence: 2.0,
+        family: None,
     };
     for (definition, expected) in [
         (index("nowhere", 9, 0), vec!["I4"]),

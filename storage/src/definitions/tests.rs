@@ -14,7 +14,7 @@ fn store() -> (tempfile::TempDir, Store) {
 
 fn rule(name: &str, confidence: f64) -> RuleDefinition {
     let (body, head) = ("(a)-[likes]->(b)".to_owned(), "(a)-[interested_in]->(b)".to_owned());
-    RuleDefinition { name: name.to_owned(), body, head, confidence }
+    RuleDefinition { name: name.to_owned(), body, head, confidence, family: None }
 }
 
 fn recipe(name: &str, text: &str) -> RecipeDefinition {

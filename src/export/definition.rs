@@ -1,17 +1,18 @@
-//! The lines of what is defined by name: rules of inference, recipes and indexes.
+//! The lines of what is defined by name: rules of inference, recipes, indexes and scorers.
 //!
 //! ```text
 //! {"definition":{"rule":{"name":"r","body":"..","head":"..","confidence":0.6}}}
 //! {"definition":{"recipe":{"name":"r","parameters":["q"],"text":".."}}}
 //! {"definition":{"index":{"name":"i","label":"Person","property":"age"}}}
 //! {"definition":{"text_index":{"name":"i","label":"Turn","fields":[{"property":"text","weight":1.0}]}}}
+//! {"definition":{"scorer":{"name":"s","bytes":[69,71]}}}
 //! ```
 //!
 //! Texts come back as they are; they are not read here.
 
 use engraph_storage::Item;
 use engraph_storage::graph::{
-    Definition, IndexDefinition, IndexKind, RecipeDefinition, RuleDefinition,
+    Definition, IndexDefinition, IndexKind, RecipeDefinition, RuleDefinition, ScorerDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,7 @@ pub(crate) enum DefinitionLine {
     Recipe(RecipeLine),
     Index(IndexLine),
     TextIndex(TextIndexLine),
+    Scorer(ScorerLine),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -64,6 +66,13 @@ pub(crate) struct TextIndexLine {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct ScorerLine {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct FieldLine {
     property: String,
     weight: f32,
@@ -78,6 +87,9 @@ impl Names<'_> {
             }
             Definition::Recipe(RecipeDefinition { name, parameters, text }) => {
                 DefinitionLine::Recipe(RecipeLine { name, parameters, text })
+            }
+            Definition::Scorer(ScorerDefinition { name, bytes }) => {
+                DefinitionLine::Scorer(ScorerLine { name, bytes })
             }
             Definition::Index(IndexDefinition { name, label, kind }) => {
                 let label = self.label(label)?;
@@ -108,6 +120,9 @@ impl Ids {
             }
             DefinitionLine::Recipe(RecipeLine { name, parameters, text }) => {
                 Definition::Recipe(RecipeDefinition { name, parameters, text })
+            }
+            DefinitionLine::Scorer(ScorerLine { name, bytes }) => {
+                Definition::Scorer(ScorerDefinition { name, bytes })
             }
             DefinitionLine::Index(IndexLine { name, label, property }) => {
                 let (label, property) = (self.label(&label)?, self.property(&property)?);

@@ -18,7 +18,8 @@
 //!   fixed.rs      the stand-in for tests    encoder.rs   from ids to one row for each token
 //!   keys.rs       what writes keys          fused.rs     what stands between its products
 //!   rerank.rs     what scores texts         pooling.rs   from rows to a vector
-//!                                           folder.rs    reading files without trusting them
+//!   causal/       a language model           folder.rs    reading files without trusting them
+//!   train/        models that are trained in the database
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
@@ -27,6 +28,7 @@
 
 mod allowed;
 mod batches;
+mod causal;
 mod config;
 mod cross;
 mod encoder;
@@ -43,9 +45,11 @@ mod sentence;
 #[cfg(test)]
 mod tiny;
 mod tokens;
+mod train;
 
 use std::path::PathBuf;
 
+pub use causal::CausalLm;
 pub use cross::CrossEncoder;
 pub use fixed::FixedEmbedder;
 pub use folder::model_folder;
@@ -56,6 +60,7 @@ pub(crate) use max_sim::dot;
 pub use max_sim::{TokenVectors, max_sim};
 pub use rerank::Reranker;
 pub use sentence::SentenceModel;
+pub use train::{Scorer, Training};
 
 /// The name of a tokenizer that gives the bytes of a text.
 pub(crate) const BYTES_TOKENIZER: &str = "bytes";
@@ -161,6 +166,20 @@ pub enum NeuralError {
     NotFinite {
         /// The place of the first such text in the call, counted from 0.
         text: usize,
+    },
+
+    /// A model cannot be trained on what was given. Mend the rows, as the text says.
+    #[error("training failed: {reason}")]
+    Training {
+        /// What went wrong, in one line.
+        reason: String,
+    },
+
+    /// A trained model that was stored is damaged. Train it again.
+    #[error("a stored model is damaged: {reason}")]
+    Stored {
+        /// What is wrong with it, in one line.
+        reason: String,
     },
 
     /// The model could not run on these texts. Install the model again; if it still fails it is

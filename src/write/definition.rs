@@ -1,4 +1,4 @@
-//! `DEFINE RULE`, `DEFINE RECIPE`, `DEFINE INDEX` and `DROP`: what is held by name, as text.
+//! `DEFINE RULE`, `DEFINE RECIPE`, `DEFINE INDEX`, `TRAIN SCORER` and `DROP`: what is held by name.
 //!
 //! A recipe is bound once here, so that one which cannot run is never held.
 
@@ -8,12 +8,19 @@ use engraph_storage::Transaction;
 use engraph_storage::graph::{RecipeDefinition, RuleDefinition};
 
 use crate::bind::Binder;
-use crate::cell::Cell;
+use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
+use crate::exec::context::Context;
+use crate::exec::{self, eval};
 use crate::graph_names::NODE_PROPERTIES;
+use crate::neural::Scorer;
+use crate::plan::expr::Slot;
+use crate::plan::{BoundQuery, End};
 use crate::rows::{Rows, Value};
 use crate::write::statement::Write;
 
+/// The column that a scorer learns.
+const LABEL: &str = "label";
 /// How sure a rule is that says nothing else.
 const RULE_CONFIDENCE: f64 = 1.0;
 
@@ -44,7 +51,8 @@ impl Binder<'_> {
         }
         let name = define.name.as_ref().map_or_else(|| rule_name(define), |name| name.text.clone());
         let (body, head) = (define.body.to_string(), define.head.to_string());
-        Ok(Write::DefineRule(RuleDefinition { name, body, head, confidence, family: None }))
+        let family = define.family.as_ref().map(|family| family.text.clone());
+        Ok(Write::DefineRule(RuleDefinition { name, body, head, confidence, family }))
     }
 
     pub(super) fn define_recipe(&mut self, define: &ast::DefineRecipe) -> Result<Write> {
@@ -78,22 +86,113 @@ fn rule_name(define: &ast::DefineRule) -> String {
     format!("{}_implies_{}", relations(&define.body), relations(&define.head))
 }
 
-/// An index by the name that it is given, or `Label_property`.
-pub(super) fn define_index(define: &ast::DefineIndex) -> Result<Write> {
-    let (label, property) = (define.label.text.clone(), define.property.text.clone());
-    // What every node has is kept elsewhere: an index would hold nothing.
-    if NODE_PROPERTIES.contains(&property.as_str()) {
-        let message = format!("`{property}` is no property that can be indexed");
-        return Err(Diagnostic::at(define.property.span, message)
-            .help("nodes are found by label, key and alias without one")
-            .bind());
+impl Binder<'_> {
+    /// An index by the name that it is given, or `Label_property`, or `Label_words`.
+    pub(super) fn define_index(&mut self, define: &ast::DefineIndex) -> Result<Write> {
+        let label = define.label.text.clone();
+        for (property, _) in &define.properties {
+            // What every node has is kept elsewhere: an index would hold nothing.
+            if NODE_PROPERTIES.contains(&property.text.as_str()) {
+                let message = format!("`{}` is no property that can be indexed", property.text);
+                return Err(Diagnostic::at(property.span, message)
+                    .help("nodes are found by label, key and alias without one")
+                    .bind());
+            }
+        }
+        let name = define.name.as_ref().map(|name| name.text.clone());
+        if define.fulltext {
+            let fields = define.properties.iter().map(|property| self.field(property));
+            let fields = fields.collect::<Result<_>>()?;
+            let name = name.unwrap_or_else(|| format!("{label}_words"));
+            return Ok(Write::DefineTextIndex { name, label, fields });
+        }
+        let [(property, _)] = define.properties.as_slice() else {
+            return Err(Diagnostic::at(define.span, "an index of values is of one property").bind());
+        };
+        let property = property.text.clone();
+        let name = name.unwrap_or_else(|| format!("{label}_{property}"));
+        Ok(Write::DefineIndex { name, label, property })
     }
-    let name = define.name.as_ref().map(|name| name.text.clone());
-    Ok(Write::DefineIndex {
-        name: name.unwrap_or_else(|| format!("{label}_{property}")),
-        label,
-        property,
-    })
+
+    /// A property of an index of words, and its weight.
+    fn field(&mut self, (property, weight): &(ast::Name, Option<ast::Expr>)) -> Result<(String, f32)> {
+        let Some(expr) = weight else { return Ok((property.text.clone(), 1.0)) };
+        let weight = self.constant(expr)?.number().map(|weight| weight as f32);
+        match weight.filter(|weight| weight.is_finite() && *weight > 0.0) {
+            Some(weight) => Ok((property.text.clone(), weight)),
+            None => Err(Diagnostic::at(expr.span, "WEIGHT takes a number above 0").bind()),
+        }
+    }
+
+    /// A scorer, trained on the rows of its query.
+    pub(super) fn train_scorer(&mut self, train: &ast::TrainScorer) -> Result<Write> {
+        let query = self.query(&train.query)?;
+        let End::Return(columns) = &query.end else {
+            return Err(Diagnostic::at(train.query.span, "a scorer is trained on rows")
+                .help("end the query with RETURN")
+                .bind());
+        };
+        let Some(label) = columns.iter().position(|column| column.0 == LABEL) else {
+            return Err(Diagnostic::at(train.query.span, "no column is called `label`")
+                .help("name what is to be learned, from 0 to 1, with AS label")
+                .bind());
+        };
+        let seed = train.seed.as_ref().map(|seed| self.seed(seed)).transpose()?.unwrap_or_default();
+        let examples = examples(&query, columns, label, self.context())?;
+        let trained = Scorer::train(&examples.names, &examples.rows, &examples.labels, seed);
+        let scorer = trained.map_err(|error| {
+            Diagnostic::at(train.query.span, error.to_string()).execute()
+        })?;
+        Ok(Write::DefineScorer { name: train.name.text.clone(), scorer: Box::new(scorer) })
+    }
+
+    fn seed(&self, seed: &ast::Amount) -> Result<u64> {
+        match eval::eval(&self.amount(seed), &Row::new(), self.context())? {
+            Cell::Int(seed) if seed >= 0 => Ok(seed.cast_unsigned()),
+            _ => Err(Diagnostic::at(seed.span, "SEED takes a whole number from 0").bind()),
+        }
+    }
+}
+
+/// Rows to learn from.
+#[derive(Default)]
+struct Examples {
+    names: Vec<String>,
+    rows: Vec<Vec<f32>>,
+    labels: Vec<f32>,
+}
+
+fn examples(
+    query: &BoundQuery,
+    columns: &[(String, Slot)],
+    label: usize,
+    context: &Context<'_>,
+) -> Result<Examples> {
+    exec::check(&query.plan, context)?;
+    let mut examples = Examples::default();
+    let named = columns.iter().enumerate().filter(|(place, _)| *place != label);
+    examples.names = named.map(|(_, (name, _))| name.clone()).collect();
+    exec::run(query, context, &mut |row| {
+        let mut numbers = Vec::with_capacity(columns.len());
+        for (name, slot) in columns {
+            numbers.push(example(&row[*slot], name)?);
+        }
+        examples.labels.push(numbers.remove(label));
+        examples.rows.push(numbers);
+        context.rows(examples.rows.len())
+    })?;
+    Ok(examples)
+}
+
+/// A number of an example; what is true is 1.
+fn example(cell: &Cell, name: &str) -> Result<f32> {
+    match cell {
+        Cell::Bool(value) => Ok(f32::from(u8::from(*value))),
+        cell => cell.number().map(|number| number as f32).ok_or_else(|| {
+            let message = format!("`{name}` is {}, not a number", cell.kind());
+            Diagnostic::new(message).help("fill what is missing with coalesce").execute()
+        }),
+    }
 }
 
 /// Takes a definition back.
@@ -106,6 +205,7 @@ pub(super) fn dropped(
         ast::Definition::Rule => ("rule", transaction.drop_rule(&name.text)),
         ast::Definition::Recipe => ("recipe", transaction.drop_recipe(&name.text)),
         ast::Definition::Index => ("index", transaction.drop_index(&name.text)?),
+        ast::Definition::Scorer => ("scorer", transaction.drop_scorer(&name.text)),
     };
     if is_gone {
         let text = |text: &str| Value::String(text.to_owned());
@@ -117,6 +217,7 @@ pub(super) fn dropped(
         ast::Definition::Rule => catalog.rules().map(|rule| rule.name.as_str()).collect(),
         ast::Definition::Recipe => catalog.recipes().map(|recipe| recipe.name.as_str()).collect(),
         ast::Definition::Index => catalog.indexes().map(|index| index.name.as_str()).collect(),
+        ast::Definition::Scorer => catalog.scorers().map(|scorer| scorer.name.as_str()).collect(),
     };
     let error = Diagnostic::at(name.span, format!("there is no {what} `{}`", name.text));
     Err(match closest(&name.text, known) {

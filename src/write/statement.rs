@@ -6,7 +6,7 @@ use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
 use engraph_storage::graph::{
     Cardinality, ConfidencePolicy, Intent, Interval, RecipeDefinition, RelationId, RelationRule,
-    RuleDefinition, Time, Value as Property,
+    RuleDefinition, ScorerDefinition, Time, Value as Property,
 };
 
 use engraph_storage::{StorageError, Transaction};
@@ -16,11 +16,12 @@ use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::{Context, Surroundings};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
+use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
 use crate::show;
 use crate::time;
-use crate::write::definition::{define_index, dropped};
+use crate::write::definition::dropped;
 use crate::write::{self, FactInput, Input, NodeInput, TurnInput, change};
 
 /// A statement with its values bound, ready to be applied.
@@ -32,6 +33,8 @@ pub(crate) enum Write {
     DefineRule(RuleDefinition),
     DefineRecipe(RecipeDefinition),
     DefineIndex { name: String, label: String, property: String },
+    DefineTextIndex { name: String, label: String, fields: Vec<(String, f32)> },
+    DefineScorer { name: String, scorer: Box<Scorer> },
     Drop { kind: ast::Definition, name: ast::Name },
 }
 
@@ -102,7 +105,8 @@ pub(crate) fn prepare(
         StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
         StatementKind::DefineRule(define) => binder.define_rule(define)?,
         StatementKind::DefineRecipe(define) => binder.define_recipe(define)?,
-        StatementKind::DefineIndex(define) => define_index(define)?,
+        StatementKind::DefineIndex(define) => binder.define_index(define)?,
+        StatementKind::TrainScorer(train) => binder.train_scorer(train)?,
         StatementKind::Drop(drop) => Write::Drop { kind: drop.kind, name: drop.name.clone() },
         StatementKind::Explain(_)
         | StatementKind::Show(_)
@@ -186,9 +190,36 @@ impl Write {
                 transaction.define_index(name, label, property)?;
                 Ok(Rows::single(&["index", "outcome"], vec![text(name), text("defined")]))
             }
+            Self::DefineTextIndex { name, label, fields } => {
+                let fields: Vec<(&str, f32)> =
+                    fields.iter().map(|(name, weight)| (name.as_str(), *weight)).collect();
+                transaction.define_text_index(name, label, &fields)?;
+                Ok(Rows::single(&["index", "outcome"], vec![text(name), text("defined")]))
+            }
+            Self::DefineScorer { name, scorer } => {
+                let bytes = scorer.to_bytes();
+                transaction.define_scorer(ScorerDefinition { name: name.clone(), bytes })?;
+                Ok(trained(name, scorer))
+            }
             Self::Drop { kind, name } => dropped(*kind, name, transaction),
         }
     }
+}
+
+/// What came out of a training.
+fn trained(name: &str, scorer: &Scorer) -> Rows {
+    let training = scorer.training();
+    let rounded = |number: f32| Value::Float((f64::from(number) * 1e4).round() / 1e4);
+    Rows::single(
+        &["scorer", "outcome", "rows", "loss", "auc"],
+        vec![
+            Value::String(name.to_owned()),
+            Value::String("trained".to_owned()),
+            Value::Int(training.rows.cast_signed()),
+            rounded(training.loss),
+            training.auc.map_or(Value::Null, rounded),
+        ],
+    )
 }
 
 impl Binder<'_> {

@@ -1,4 +1,4 @@
-//! What is defined by name: rules, recipes and indexes. They are kept in `meta`, and in memory with
+//! What is defined by name: rules, recipes, indexes and scorers. They are kept in `meta`, and in memory with
 //! the catalogue.
 //!
 //! Texts are stored as they are given: nothing here ever reads MemQL.
@@ -10,7 +10,9 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Definition, IndexDefinition, RecipeDefinition, RuleDefinition};
+use crate::graph::{
+    Definition, IndexDefinition, LabelId, RecipeDefinition, RuleDefinition, ScorerDefinition,
+};
 use crate::key;
 use crate::overlay::View;
 use crate::record;
@@ -30,6 +32,7 @@ pub(crate) enum Kind {
     Rule,
     Recipe,
     Index,
+    Scorer,
 }
 
 impl Kind {
@@ -39,6 +42,7 @@ impl Kind {
             Self::Rule => "rule",
             Self::Recipe => "recipe",
             Self::Index => "index",
+            Self::Scorer => "scorer",
         }
     }
 
@@ -58,6 +62,7 @@ impl Definition {
             Self::Rule(_) => Kind::Rule,
             Self::Recipe(_) => Kind::Recipe,
             Self::Index(_) => Kind::Index,
+            Self::Scorer(_) => Kind::Scorer,
         }
     }
 
@@ -67,6 +72,7 @@ impl Definition {
             Self::Rule(rule) => &rule.name,
             Self::Recipe(recipe) => &recipe.name,
             Self::Index(index) => &index.name,
+            Self::Scorer(scorer) => &scorer.name,
         }
     }
 
@@ -79,6 +85,7 @@ impl Definition {
                 recipe.text.len() + recipe.parameters.iter().map(String::len).sum::<usize>()
             }
             Self::Index(_) => 0,
+            Self::Scorer(scorer) => scorer.bytes.len(),
         }
     }
 
@@ -192,6 +199,20 @@ impl Catalog {
         }
     }
 
+    /// Every scorer, in order of name.
+    pub fn scorers(&self) -> impl Iterator<Item = &ScorerDefinition> {
+        self.definitions.of_kind(Kind::Scorer).filter_map(|definition| match definition {
+            Definition::Scorer(scorer) => Some(scorer),
+            _ => None,
+        })
+    }
+
+    /// The full-text index of a label. Whether a state has its keys is for
+    /// [`Reader::text_index`](crate::Reader::text_index) to say.
+    pub fn full_text(&self, label: LabelId) -> Option<&IndexDefinition> {
+        self.indexes().find(|index| index.label == label && index.text_fields().is_some())
+    }
+
     /// Every index, in order of name. Whether a state has its keys is for
     /// [`Reader::index`](crate::Reader::index) to say.
     pub fn indexes(&self) -> impl Iterator<Item = &IndexDefinition> {
@@ -227,6 +248,20 @@ impl Transaction<'_> {
     /// [`StorageError::Invalid`] if its name or its texts are too long.
     pub fn define_recipe(&mut self, recipe: RecipeDefinition) -> Result<()> {
         self.define(Definition::Recipe(recipe))
+    }
+
+    /// Sets a scorer; one of that name is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Invalid`] if its name or its bytes are too long.
+    pub fn define_scorer(&mut self, scorer: ScorerDefinition) -> Result<()> {
+        self.define(Definition::Scorer(scorer))
+    }
+
+    /// Takes a scorer away. False if there is none of that name.
+    pub fn drop_scorer(&mut self, name: &str) -> bool {
+        self.undefine(Kind::Scorer, name)
     }
 
     /// Takes a rule of inference away. False if there is none of that name.

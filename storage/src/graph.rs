@@ -288,6 +288,15 @@ impl IndexDefinition {
     }
 }
 
+/// A score that was learned. What its bytes mean is for its reader to say.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct ScorerDefinition {
+    /// Its name.
+    pub name: String,
+    /// What was learned.
+    pub bytes: Vec<u8>,
+}
+
 /// Something that is defined by name. Names are unique within a kind.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub enum Definition {
@@ -297,6 +306,8 @@ pub enum Definition {
     Recipe(RecipeDefinition),
     /// An index of properties.
     Index(IndexDefinition),
+    /// A score that was learned.
+    Scorer(ScorerDefinition),
 }
 
 /// A node as it is stored.

@@ -9,19 +9,20 @@ use engraph_grammar::ast;
 use engraph_grammar::closest;
 use engraph_storage::graph::{
     Cardinality, EdgeFilter, IndexDefinition, IndexKind, PropertyId, RecipeDefinition, RelationId,
-    RuleDefinition, Side, SystemScope,
+    RuleDefinition, ScorerDefinition, Side, SystemScope,
 };
 use engraph_storage::{Catalog, Reader};
 
 use crate::database::Engraph;
 use crate::error::{Diagnostic, Result};
 use crate::functions;
+use crate::neural::Scorer;
 use crate::plan::expr::AggregateFunction;
 use crate::plan::procedure::{Procedure, Signature};
 use crate::rows::{Rows, Value};
 
 /// What can be shown, and whether it takes a name.
-const SHOWN: [(&str, bool); 11] = [
+const SHOWN: [(&str, bool); 12] = [
     ("SCHEMA", false),
     ("LABELS", false),
     ("RELATIONS", false),
@@ -30,6 +31,7 @@ const SHOWN: [(&str, bool); 11] = [
     ("RECIPES", false),
     ("RECIPE", true),
     ("INDEXES", false),
+    ("SCORERS", false),
     ("STATS", false),
     ("FUNCTIONS", false),
     ("PROCEDURES", false),
@@ -67,6 +69,7 @@ pub(crate) fn show(show: &ast::Show, reader: Reader<'_>, database: &Engraph) -> 
             "RULES" => Ok(rules(reader)),
             "RECIPES" => Ok(recipes(reader)),
             "INDEXES" => Ok(indexes(reader)),
+            "SCORERS" => scorers(reader),
             "STATS" => stats(database),
             "FUNCTIONS" => Ok(functions()),
             _ => Ok(procedures()),
@@ -201,6 +204,19 @@ fn indexes(reader: Reader<'_>) -> Rows {
 }
 
 /// Properties as `DEFINE INDEX` has them: `title WEIGHT 2, text`.
+fn scorers(reader: Reader<'_>) -> Result<Rows> {
+    let catalog = reader.catalog();
+    let row = |held: &ScorerDefinition| {
+        let scorer = Scorer::from_bytes(&held.bytes)?;
+        let training = scorer.training();
+        let rows = Value::Int(training.rows.cast_signed());
+        let auc = training.auc.map_or(Value::Null, |auc| Value::Float(f64::from(auc)));
+        Ok(vec![text(&held.name), text(&scorer.names().join(", ")), rows, auc])
+    };
+    let found = catalog.scorers().map(row).collect::<Result<_>>()?;
+    Ok(rows(&["scorer", "numbers", "rows", "auc"], found))
+}
+
 fn weighed(fields: &[(PropertyId, f32)], catalog: &Catalog) -> String {
     let field = |(property, weight): &(PropertyId, f32)| {
         let name = catalog.property_name(*property);

@@ -79,7 +79,8 @@ impl Binder<'_> {
         building.conditions.extend(far.has_label());
         self.node_conditions(end, far, &mut building.conditions)?;
         let scores = self.scores(beam, path)?;
-        let repair = beam.repair.as_ref().map(|repair| self.repair(repair, &scores)).transpose()?;
+        let repair = beam.repair.as_ref();
+        let repair = repair.map(|repair| self.repair(repair, relation, &scores)).transpose()?;
         if let Some(condition) = &clause.condition {
             building.conditions.push(self.expr(condition, Place::Row)?);
         }
@@ -116,7 +117,12 @@ impl Binder<'_> {
         Ok(scores)
     }
 
-    fn repair(&mut self, repair: &ast::Repair, scores: &[BeamScore]) -> Result<BeamRepair> {
+    fn repair(
+        &mut self,
+        repair: &ast::Repair,
+        relation: &ast::RelationPattern,
+        scores: &[BeamScore],
+    ) -> Result<BeamRepair> {
         let names = self.scope.held();
         for score in scores {
             if let ExprKind::Call(function, _) = &score.expr.kind {
@@ -125,7 +131,9 @@ impl Binder<'_> {
         }
         let when = repair.when.as_ref().map(|when| self.expr(when, Place::Row)).transpose();
         self.scope.restore(names);
-        Ok(BeamRepair { rules: self.repair_rules(&repair.rules)?, when: when? })
+        let rules = self.repair_rules(&repair.rules)?;
+        let relations = relation.relations.iter().map(|name| name.text.clone()).collect();
+        Ok(BeamRepair { rules, relations, when: when? })
     }
 
     /// The names of the rules that have one of these names or belong to one of these families.

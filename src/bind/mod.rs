@@ -81,6 +81,11 @@ impl<'b> Binder<'b> {
         }
     }
 
+    /// What the statement is run with.
+    pub(crate) fn context(&self) -> &'b Context<'b> {
+        self.context
+    }
+
     /// The state that names are bound to.
     pub(crate) fn reader(&self) -> Reader<'b> {
         self.context.reader
@@ -293,7 +298,7 @@ impl<'b> Binder<'b> {
     }
 
     /// A number of things: a literal, or a parameter whose value is looked at when the query runs.
-    fn amount(&self, amount: &ast::Amount) -> Expr {
+    pub(crate) fn amount(&self, amount: &ast::Amount) -> Expr {
         let kind = match &amount.kind {
             ast::AmountKind::Literal(value) => {
                 ExprKind::Constant(Cell::Int(i64::try_from(*value).unwrap_or(i64::MAX)))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
 use engraph_storage::graph::{
-    self, Edge, Interval, NodeId, NodeRecord, Properties, SystemScope, Time,
+    self, Edge, Interval, LabelId, NodeId, NodeRecord, Properties, SystemScope, Time,
 };
 use engraph_storage::{Reader, StorageError};
 
@@ -16,7 +16,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
 use crate::models::{Models, dot};
-use crate::neural::{NeuralError, max_sim};
+use crate::neural::{KeyModel, NeuralError, Scorer, max_sim};
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::rows::{self, Derivation, Params, Value};
 use crate::text;
@@ -65,6 +65,11 @@ impl<'s> Surroundings<'s> {
     {
         Context::new(reader, self.models, self.limits, self.run, self.parameters)
     }
+}
+
+pub(crate) struct Generated {
+    pub(crate) node: NodeId,
+    pub(crate) logprob: f64,
 }
 
 /// Shared by the operators of one statement while they make one chunk.
@@ -291,6 +296,62 @@ impl<'c> Context<'c> {
             valid: path.facts.iter().map(|edge| edge.valid).collect(),
             confidence: path.facts.iter().map(|edge| edge.confidence).collect(),
         })
+    }
+
+    /// The `top` nodes of the labels nearest to a vector, of those that are accepted, best first.
+    pub(crate) fn nearest(
+        &self,
+        labels: Option<&[LabelId]>,
+        system: SystemScope,
+        question: &[f32],
+        top: usize,
+        accept: &mut dyn FnMut(NodeId) -> Result<bool>,
+    ) -> Result<Vec<(f32, NodeId)>> {
+        let mut scores = Vec::new();
+        let all: Vec<Option<LabelId>> =
+            labels.map_or(vec![None], |labels| labels.iter().copied().map(Some).collect());
+        for label in all {
+            self.reader.vectors(label, system, &mut |node, vector| {
+                scores.push((dot(question, vector), node));
+            })?;
+        }
+        self.work(scores.len())?;
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut best = Vec::new();
+        for (score, node) in scores {
+            if best.len() == top {
+                break;
+            }
+            if accept(node)? {
+                best.push((score, node));
+            }
+        }
+        Ok(best)
+    }
+
+    /// The nodes whose keys a model writes for a question.
+    pub(crate) fn generate(
+        &self,
+        _question: &str,
+        _width: usize,
+        _model: Option<Arc<dyn KeyModel>>,
+        _system: SystemScope,
+        _accept: &mut dyn FnMut(NodeId) -> Result<bool>,
+    ) -> Result<Vec<Generated>> {
+        Ok(Vec::new())
+    }
+
+    /// The scorer of that name.
+    pub(crate) fn scorer(&self, name: &str) -> Result<Option<Arc<Scorer>>> {
+        if let Some(scorer) = self.run.held_scorer(name) {
+            return Ok(Some(scorer));
+        }
+        let Some(held) = self.reader.catalog().scorers().find(|one| one.name == name) else {
+            return Ok(None);
+        };
+        let scorer = Arc::new(Scorer::from_bytes(&held.bytes)?);
+        self.run.hold_scorer(name, Arc::clone(&scorer));
+        Ok(Some(scorer))
     }
 
     /// How near each text is to a question by the vectors of their tokens, from -1 to 1 (ColBERT:

@@ -16,6 +16,7 @@ use crate::cell::{Cell, NodeRef};
 use crate::error::{Error, Result};
 use crate::exec::context::{Limits, narrow};
 use crate::exec::derived::Derivation;
+use crate::neural::Scorer;
 
 /// Nodes kept in memory for one query.
 const NODES_MAX: usize = 16_384;
@@ -77,6 +78,8 @@ pub(crate) struct Run {
     expressions: RefCell<HashMap<String, Regex>>,
     /// Parameters as values of the query.
     parameters: RefCell<HashMap<String, Cell>>,
+    /// Scorers by name.
+    scorers: RefCell<HashMap<String, Arc<Scorer>>>,
     /// Why the derived steps are there.
     derivations: RefCell<Vec<Arc<Derivation>>>,
     /// What each operator has cost, by its place in the plan; none if nobody asks.
@@ -99,6 +102,7 @@ impl Run {
             nodes: RefCell::default(),
             expressions: RefCell::default(),
             parameters: RefCell::default(),
+            scorers: RefCell::default(),
             derivations: RefCell::default(),
             costs: None,
         }
@@ -206,6 +210,14 @@ impl Run {
 
     pub(super) fn held_derivation(&self, place: usize) -> Option<Arc<Derivation>> {
         self.derivations.borrow().get(place).cloned()
+    }
+
+    pub(super) fn held_scorer(&self, name: &str) -> Option<Arc<Scorer>> {
+        self.scorers.borrow().get(name).cloned()
+    }
+
+    pub(super) fn hold_scorer(&self, name: &str, scorer: Arc<Scorer>) {
+        self.scorers.borrow_mut().insert(name.to_owned(), scorer);
     }
 
     pub(super) fn held_parameter(&self, name: &str) -> Option<Cell> {

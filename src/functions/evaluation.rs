@@ -1,4 +1,5 @@
-//! How relevant, coherent and sufficient paths are for a question (REAL, section III-B2).
+//! How relevant, coherent and sufficient paths are for a question (REAL, section III-B2), and what
+//! a scorer has learned.
 //!
 //! The evaluator judges many paths in one call; a function by itself asks for one.
 
@@ -6,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engraph_grammar::ast::Span;
+use engraph_grammar::closest;
 
 use crate::cell::{Cell, PathRef};
 use crate::error::{Diagnostic, Result};
@@ -41,16 +43,52 @@ pub(super) const TABLE: &[Function] = &[
             one,
         )
     },
+    Function::new(
+        "scorer",
+        (2, 2),
+        "scorer('name', {x: 1.5}): what a scorer gives for numbers by name, from 0 to 1",
+        scored,
+    ),
 ];
 
-/// Whether a function is one of these.
+/// Whether a function is judged by the evaluator.
 pub(crate) fn judges(function: &Function) -> bool {
-    TABLE.contains(function)
+    function.asks_model && TABLE.contains(function)
 }
 
 fn one(call: &Call<'_>) -> Result<Cell> {
     let judged = judge(call.function, &[call.arguments.to_vec()], call.span, call.context)?;
     Ok(judged.into_iter().next().flatten().map_or(Cell::Null, Cell::Float))
+}
+
+/// What a scorer has learned to give for numbers by name; a number that is left out counts as the
+/// mean of those that it was trained on.
+fn scored(call: &Call<'_>) -> Result<Cell> {
+    let name = call.text(0)?;
+    let Cell::Map(entries) = call.argument(1) else { return Err(call.takes("a map", 1)) };
+    let Some(scorer) = call.context.scorer(name)? else {
+        let known = call.context.reader.catalog().scorers().map(|scorer| scorer.name.as_str());
+        let error = call.fail(format!("there is no scorer `{name}`"));
+        return Err(match closest(name, known) {
+            Some(known) => error.help(format!("did you mean {known}?")),
+            None => error.help("SHOW SCORERS lists them; TRAIN SCORER adds one"),
+        }
+        .execute());
+    };
+    if let Some(other) = entries.keys().find(|key| !scorer.names().contains(key)) {
+        let message = format!("the scorer was not trained on `{other}`");
+        let help = format!("it knows {}", scorer.names().join(", "));
+        return Err(call.fail(message).help(help).execute());
+    }
+    let number = |name: &String| match entries.get(name) {
+        None | Some(Cell::Null) => Ok(f32::NAN),
+        Some(Cell::Bool(value)) => Ok(f32::from(u8::from(*value))),
+        Some(cell) => cell.number().map(|number| number as f32).ok_or_else(|| {
+            call.fail(format!("`{name}` is {}, not a number", cell.kind())).execute()
+        }),
+    };
+    let features: Vec<f32> = scorer.names().iter().map(number).collect::<Result<_>>()?;
+    call.finite(f64::from(scorer.score(&features)))
 }
 
 /// What a function gives for the arguments of many calls, with one call of the evaluator for each

@@ -255,6 +255,8 @@ pub(crate) struct BeamScore {
 pub(crate) struct BeamRepair {
     /// The names of the rules that may be used.
     pub(crate) rules: Vec<String>,
+    /// The relations that a step may have; none stands for all. Some are known to rules alone.
+    pub(crate) relations: Vec<String>,
     /// Over the slots of the scores: whether a step is not good. None: whether it is over.
     pub(crate) when: Option<Expr>,
 }

@@ -145,16 +145,12 @@ pub(crate) fn rules(
     }
     let known = |name: &str| nodes(body).any(|node| node.variable.text == name);
     let body = steps(body);
-    let one = |head: Step| match [&head.from, &head.to].into_iter().find(|name| !known(name)) {
-        Some(name) => Err(RuleError::Unbound(name.clone())),
-        None => Ok(Rule {
-            name: name.to_owned(),
-            family,
-            body: body.clone(),
-            head,
-            confidence,
-            labels: labels.clone(),
-        }),
+    let one = |head: Step| {
+        if let Some(name) = [&head.from, &head.to].into_iter().find(|name| !known(name)) {
+            return Err(RuleError::Unbound(name.clone()));
+        }
+        let (name, body, labels) = (name.to_owned(), body.clone(), labels.clone());
+        Ok(Rule { name, family, body, head, confidence, labels })
     };
     steps(head).into_iter().map(one).collect()
 }

@@ -115,7 +115,10 @@ impl Binder<'_> {
     }
 
     /// A property of an index of words, and its weight.
-    fn field(&mut self, (property, weight): &(ast::Name, Option<ast::Expr>)) -> Result<(String, f32)> {
+    fn field(
+        &mut self,
+        (property, weight): &(ast::Name, Option<ast::Expr>),
+    ) -> Result<(String, f32)> {
         let Some(expr) = weight else { return Ok((property.text.clone(), 1.0)) };
         let weight = self.constant(expr)?.number().map(|weight| weight as f32);
         match weight.filter(|weight| weight.is_finite() && *weight > 0.0) {
@@ -140,9 +143,8 @@ impl Binder<'_> {
         let seed = train.seed.as_ref().map(|seed| self.seed(seed)).transpose()?.unwrap_or_default();
         let examples = examples(&query, columns, label, self.context())?;
         let trained = Scorer::train(&examples.names, &examples.rows, &examples.labels, seed);
-        let scorer = trained.map_err(|error| {
-            Diagnostic::at(train.query.span, error.to_string()).execute()
-        })?;
+        let scorer = trained
+            .map_err(|error| Diagnostic::at(train.query.span, error.to_string()).execute())?;
         Ok(Write::DefineScorer { name: train.name.text.clone(), scorer: Box::new(scorer) })
     }
 

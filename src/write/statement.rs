@@ -209,7 +209,7 @@ impl Write {
 /// What came out of a training.
 fn trained(name: &str, scorer: &Scorer) -> Rows {
     let training = scorer.training();
-    let rounded = |number: f32| Value::Float((f64::from(number) * 1e4).round() / 1e4);
+    let rounded = |number: f32| Value::Float((f64::from(number) * 1e2).round() / 1e2);
     Rows::single(
         &["scorer", "outcome", "rows", "loss", "auc"],
         vec![

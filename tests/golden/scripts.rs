@@ -184,6 +184,11 @@ fn definitions() {
 }
 
 #[test]
+fn retrieval() {
+    check("retrieval");
+}
+
+#[test]
 fn procedures() {
     check("procedures");
 }

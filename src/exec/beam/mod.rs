@@ -67,7 +67,7 @@ impl Beam {
 
     fn asked(&mut self, row: &Row, context: &Context<'_>) -> Result<Asked> {
         if let (Some(repair), None) = (&self.search.repair, &self.repairs) {
-            self.repairs = Some(Repairs::new(repair, context)?);
+            self.repairs = Some(Repairs::new(repair, self.step.sides, context)?);
         }
         let expand = self.search.expand.as_ref();
         let prefers = self.search.prefers.as_ref();

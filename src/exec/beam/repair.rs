@@ -21,20 +21,28 @@ use crate::retrieval::rules::{self, Facts, Family, Met, Rule};
 /// The rules of a beam, and when they are used.
 pub(super) struct Repairs {
     rules: Vec<Rule>,
+    /// The sides of a node that steps may leave by.
+    sides: &'static [Side],
     when: Option<Expr>,
     /// The slots that the condition reads.
     reads: Vec<Slot>,
 }
 
 impl Repairs {
-    pub(super) fn new(repair: &BeamRepair, context: &Context<'_>) -> Result<Self> {
+    pub(super) fn new(
+        repair: &BeamRepair,
+        sides: &'static [Side],
+        context: &Context<'_>,
+    ) -> Result<Self> {
         let catalog = context.reader.catalog();
         let mut found = Vec::new();
         for rule in catalog.rules().filter(|rule| repair.rules.contains(&rule.name)) {
             found.extend(read(rule)?);
         }
+        let only = &repair.relations;
+        found.retain(|rule| only.is_empty() || only.contains(&rule.head.relation));
         let reads = repair.when.as_ref().map_or_else(Vec::new, Expr::slots);
-        Ok(Self { rules: found, when: repair.when.clone(), reads })
+        Ok(Self { rules: found, sides, when: repair.when.clone(), reads })
     }
 
     /// How many derived steps a path may have: none if it has a good continuation, else what the
@@ -84,6 +92,10 @@ impl Repairs {
         let mut edges = Vec::new();
         for rule in &self.rules {
             for traversal in rule.traversals() {
+                let side = if traversal.is_forward { Side::Out } else { Side::In };
+                if !self.sides.contains(&side) {
+                    continue;
+                }
                 let limit = context.limits.candidates_max;
                 for step in rules::derive(rule, &traversal, end.id, limit, &mut seen)? {
                     if !visits(path, step.end()) {

@@ -91,6 +91,7 @@ fn factor(
 ) -> Result<f64> {
     let mut product = 1.0;
     for (boost, expr) in &clause.boosts {
+        let factor = number(expr, row, context)?;
         let holds = match boost {
             Boost::Time => {
                 boost::asks_for_time(asked, context.now()) && boost::says_time(text, context.now())
@@ -100,7 +101,7 @@ fn factor(
             Boost::Confidence => is_borne_out(&row[clause.item], text, context)?,
         };
         if holds {
-            product *= number(expr, row, context)?;
+            product *= factor;
         }
     }
     Ok(product)

@@ -128,7 +128,15 @@ impl Naive<'_> {
                     next.extend(self.subquery(subquery, row, windows)?);
                 }
             }
-            Clause::Search(_) | Clause::Call(_) | Clause::Recall(_) => {
+            Clause::Search(_)
+            | Clause::Generate(_)
+            | Clause::Anchor(_)
+            | Clause::Activate(_)
+            | Clause::Represent(_)
+            | Clause::Rerank(_)
+            | Clause::Pack(_)
+            | Clause::Call(_)
+            | Clause::Recall(_) => {
                 return wrong("not of these tests");
             }
         }

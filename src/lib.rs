@@ -31,6 +31,7 @@ mod models;
 pub mod neural;
 mod plan;
 mod plans;
+mod retrieval;
 mod rows;
 mod session;
 mod show;
@@ -49,6 +50,7 @@ pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;
 pub use exec::run::Interrupt;
 pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};
+pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};
 

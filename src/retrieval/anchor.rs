@@ -1,0 +1,593 @@
+//! The entities that a question names, with the intent of each, the time that it speaks of and
+//! whether it hedges (REAL, section III-B1), without a model.
+//!
+//! Names are looked up through a callback; it never reads a store or the clock.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::{Range, RangeInclusive};
+
+use engraph_storage::graph::{Intent, Interval, NodeId, Time};
+
+use super::hedge::hedging;
+use super::intent::intents_near;
+use super::words::{Word, is_stop_word, words};
+use crate::time;
+
+/// Words of a name, at most.
+const NAME_WORDS_MAX: usize = 6;
+/// Words of a name that is written wrongly, at most.
+const FUZZY_WORDS_MAX: usize = 3;
+/// Mentions of one length range that are compared with every name, at most.
+const FUZZY_MENTIONS_MAX: usize = 16;
+/// Nodes taken for one mention, the best ones.
+const MATCHES_MAX: usize = 8;
+
+/// How a mention names a node, from the surest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum How {
+    /// It is the node's key.
+    Key,
+    /// It is an alias of the node.
+    Alias,
+    /// It is a part of the name: `Caroline` of `Caroline Smith`.
+    Part,
+    /// It is nearly the name.
+    Fuzzy,
+}
+
+/// A node that a text names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Match {
+    pub(crate) node: NodeId,
+    pub(crate) label: String,
+    pub(crate) key: String,
+    pub(crate) how: How,
+}
+
+/// A name that a mention may come near to.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    /// The key, or an alias.
+    pub(crate) name: String,
+    /// Whose name it is; `how` is `Key` or `Alias`.
+    pub(crate) of: Match,
+}
+
+/// A node that a question names.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entity {
+    pub(crate) found: Match,
+    /// How surely the node is meant, in (0, 1].
+    pub(crate) score: f64,
+    /// Where the question names it, in bytes; without a possessive ending.
+    pub(crate) mention: Range<usize>,
+    /// What is wanted of it, with weights that add up to 1, the weightiest first.
+    pub(crate) intents: Vec<(Intent, f64)>,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Anchors {
+    /// Best first; equals by their place in the question, then by node. Each node once.
+    pub(crate) entities: Vec<Entity>,
+    /// The period of its first sure time phrase, seen from `now`.
+    pub(crate) reference_time: Option<Interval>,
+    /// Whether it asks for guesses, see [`hedging`].
+    pub(crate) is_hedged: bool,
+}
+
+/// Finds what a question is about.
+///
+/// Mentions are one to six words, the longest first; words of a mention are in no other. First
+/// come exact names: `lookup` is asked for the words as they are written, in lower case, and with a
+/// capital each, and gives the nodes of which that is the key or an alias; the names of
+/// `candidates` are compared in any letter case. Then, among the words that are left, come those
+/// that are nearly a candidate's name or a part of one, as far as they are capitalised or rare.
+/// A word that says nothing ("will", "may") is a name only with a capital within a sentence, in
+/// quotes, or beside others; the words of a time phrase are none outside quotes.
+///
+/// A score is 1 for a key, 0.95 for an alias, 0.6 to 0.9 for a part, and 0.9 of the likeness for a
+/// likeness; 0.8 of that for one word in lower case. Only the first 512 words are looked at, and of
+/// a mention the best eight nodes are taken.
+///
+/// # Errors
+///
+/// Those of the callback.
+pub(crate) fn anchor<E>(
+    question: &str,
+    candidates: &[Name],
+    now: Time,
+    lookup: impl FnMut(&str) -> Result<Vec<Match>, E>,
+) -> Result<Anchors, E> {
+    let words = words(question);
+    let end = words.last().map_or(0, |word| word.range.end);
+    let read = question.get(..end).unwrap_or_default();
+    let phrases = time::find(read, now);
+    let mut mentions = Mentions::new(read, words, &phrases);
+    mentions.exact(candidates, lookup)?;
+    mentions.fuzzy(candidates, 2..=FUZZY_WORDS_MAX);
+    mentions.parts(candidates);
+    mentions.fuzzy(candidates, 1..=1);
+    Ok(Anchors {
+        entities: entities(read, mentions.found),
+        reference_time: phrases.first().map(|(_, period)| *period),
+        is_hedged: hedging(read),
+    })
+}
+
+/// The period of the first sure time phrase of a question ("last month", "in May 2023").
+pub(crate) fn reference_time(question: &str, now: Time) -> Option<Interval> {
+    time::find(question, now).first().map(|(_, period)| *period)
+}
+
+/// A node, how surely it is meant, and where.
+type Found = (Match, f64, Range<usize>);
+
+/// Each node once, with its surest mention; the surest first.
+fn entities(question: &str, mut found: Vec<Found>) -> Vec<Entity> {
+    found.sort_by(|a, b| {
+        b.1.total_cmp(&a.1).then(a.2.start.cmp(&b.2.start)).then(a.0.node.cmp(&b.0.node))
+    });
+    let mut seen = HashSet::new();
+    found.retain(|(found, ..)| seen.insert(found.node));
+    let entity = |(found, score, mention): Found| {
+        let intents = intents_near(question, &mention);
+        Entity { found, score, mention, intents }
+    };
+    found.into_iter().map(entity).collect()
+}
+
+/// A question on the way to its mentions.
+struct Mentions<'q> {
+    question: &'q str,
+    words: Vec<Word>,
+    /// Whether each word may be in a mention; one that is in a mention may not be in another.
+    is_free: Vec<bool>,
+    is_quoted: Vec<bool>,
+    found: Vec<Found>,
+}
+
+impl<'q> Mentions<'q> {
+    fn new(question: &'q str, words: Vec<Word>, phrases: &[(Range<usize>, Interval)]) -> Self {
+        let quotes = quotes(question);
+        let within = |ranges: &[Range<usize>], word: &Word| {
+            ranges
+                .iter()
+                .any(|range| range.start <= word.range.start && word.range.end <= range.end)
+        };
+        let times: Vec<Range<usize>> = phrases.iter().map(|(range, _)| range.clone()).collect();
+        let is_quoted: Vec<bool> = words.iter().map(|word| within(&quotes, word)).collect();
+        let is_free = words.iter().zip(&is_quoted);
+        let is_free = is_free.map(|(word, quoted)| *quoted || !within(&times, word)).collect();
+        Self { question, words, is_free, is_quoted, found: Vec::new() }
+    }
+
+    /// The text of some words, and where it stands.
+    fn text(&self, place: &Range<usize>) -> Option<(&'q str, Range<usize>)> {
+        let words = self.words.get(place.clone())?;
+        let range = words.first()?.range.start..words.last()?.range.end;
+        Some((self.question.get(range.clone())?, range))
+    }
+
+    /// The places of free words, of so many each, that may be a name.
+    fn places(&self, length: usize) -> Vec<Range<usize>> {
+        // No ends if there are fewer words.
+        let ends = length..=self.words.len();
+        ends.map(|end| end - length..end).filter(|place| self.may_be_name(place)).collect()
+    }
+
+    fn is_free(&self, place: &Range<usize>) -> bool {
+        self.is_free.get(place.clone()).is_some_and(|free| free.iter().all(|free| *free))
+    }
+
+    fn may_be_name(&self, place: &Range<usize>) -> bool {
+        let Some(words) = self.words.get(place.clone()) else { return false };
+        let is_quoted = self.is_quoted.get(place.clone()).is_some_and(|q| q.iter().all(|q| *q));
+        let says_something = words.iter().any(|word| !is_stop_word(&word.lower));
+        let is_capital = words.iter().all(|word| word.is_capital && word.lower != "i");
+        let is_title = is_capital && (words.len() > 1 || words.iter().all(|word| !word.is_first));
+        self.is_free(place) && (is_quoted || says_something || is_title)
+    }
+
+    /// Whether the words stand out as a name does.
+    fn is_marked(&self, place: &Range<usize>) -> bool {
+        let words = self.words.get(place.clone()).unwrap_or_default();
+        let quoted = self.is_quoted.get(place.clone()).unwrap_or_default();
+        words.len() > 1 || words.iter().any(|word| word.is_capital) || quoted.contains(&true)
+    }
+
+    /// Keeps the best nodes of a mention, and takes its words.
+    fn keep(&mut self, place: &Range<usize>, mut matches: Vec<(Match, f64)>) {
+        let Some((_, range)) = self.text(place) else { return };
+        let share = if self.is_marked(place) { 1.0 } else { 0.8 };
+        matches.sort_by(best_first);
+        let mut seen = HashSet::new();
+        matches.retain(|(found, _)| seen.insert(found.node));
+        matches.truncate(MATCHES_MAX);
+        if let Some(free) = self.is_free.get_mut(place.clone()) {
+            free.fill(false);
+        }
+        let found = matches.into_iter().map(|(found, score)| (found, score * share, range.clone()));
+        self.found.extend(found);
+    }
+
+    fn exact<E>(
+        &mut self,
+        candidates: &[Name],
+        mut lookup: impl FnMut(&str) -> Result<Vec<Match>, E>,
+    ) -> Result<(), E> {
+        let mut known: HashMap<String, Vec<&Name>> = HashMap::new();
+        for name in candidates {
+            known.entry(name.name.to_lowercase()).or_default().push(name);
+        }
+        for length in (1..=NAME_WORDS_MAX).rev() {
+            for place in self.places(length) {
+                // Overlaps a mention that was found since.
+                if !self.is_free(&place) {
+                    continue;
+                }
+                let Some((text, _)) = self.text(&place) else { continue };
+                let mut matches = Vec::new();
+                for spelling in spellings(text) {
+                    matches.extend(lookup(&spelling)?);
+                }
+                let names = known.get(&text.to_lowercase()).into_iter().flatten();
+                matches.extend(names.map(|name| name.of.clone()));
+                if !matches.is_empty() {
+                    let scored = matches.into_iter().map(|found| {
+                        let score = if found.how == How::Key { 1.0 } else { 0.95 };
+                        (found, score)
+                    });
+                    let scored = scored.collect();
+                    self.keep(&place, scored);
+                }
+            }
+        }
+        self.unspaced(candidates);
+        Ok(())
+    }
+
+    /// Names in scripts that set no blanks between words: found anywhere in the question.
+    fn unspaced(&mut self, candidates: &[Name]) {
+        for name in candidates.iter().filter(|name| is_unspaced(&name.name)) {
+            if let Some(at) = self.question.find(&name.name) {
+                self.found.push((name.of.clone(), 0.9, at..at + name.name.len()));
+            }
+        }
+    }
+
+    /// Capitalised words that are a part of a longer name.
+    fn parts(&mut self, candidates: &[Name]) {
+        let free: Vec<Range<usize>> =
+            self.places(1).into_iter().filter(|place| self.is_marked(place)).collect();
+        let wanted: HashSet<&str> =
+            free.iter().map(|place| self.words[place.start].lower.as_str()).collect();
+        let mut parts: BTreeMap<String, Vec<(Match, f64)>> = BTreeMap::new();
+        for name in candidates.iter().filter(|name| name.name.contains(' ')) {
+            let lower = name.name.to_lowercase();
+            let count = lower.split_whitespace().count();
+            for part in lower.split_whitespace().filter(|part| wanted.contains(part)) {
+                let score = 0.6 + 0.3 / count as f64;
+                let found = Match { how: How::Part, ..name.of.clone() };
+                parts.entry(part.to_owned()).or_default().push((found, score));
+            }
+        }
+        for place in free {
+            let lower = self.words[place.start].lower.clone();
+            if let Some(matches) = parts.get(&lower).filter(|_| !is_stop_word(&lower)) {
+                self.keep(&place, matches.clone());
+            }
+        }
+    }
+
+    /// So many words that are nearly a name.
+    fn fuzzy(&mut self, candidates: &[Name], lengths: RangeInclusive<usize>) {
+        let lower: Vec<String> = candidates.iter().map(|name| name.name.to_lowercase()).collect();
+        let mut left = FUZZY_MENTIONS_MAX;
+        for length in lengths.rev() {
+            for place in self.places(length) {
+                if left == 0 || !self.is_free(&place) || !self.is_rare(&place) {
+                    continue;
+                }
+                let Some((text, _)) = self.text(&place) else { continue };
+                left -= 1;
+                let mention = text.to_lowercase();
+                let raise = if self.is_marked(&place) { 0.0 } else { 0.05 };
+                let likeness = |(name, lower): (&Name, &String)| {
+                    let likeness = likeness(&mention, lower, raise)?;
+                    Some((Match { how: How::Fuzzy, ..name.of.clone() }, 0.9 * likeness))
+                };
+                let matches: Vec<(Match, f64)> =
+                    candidates.iter().zip(&lower).filter_map(likeness).collect();
+                if !matches.is_empty() {
+                    self.keep(&place, matches);
+                }
+            }
+        }
+    }
+
+    /// Whether words are worth a comparison with every name: each says something, and is
+    /// capitalised or long.
+    fn is_rare(&self, place: &Range<usize>) -> bool {
+        self.words.get(place.clone()).unwrap_or_default().iter().all(|word| {
+            !is_stop_word(&word.lower) && (word.is_capital || word.lower.chars().count() >= 5)
+        })
+    }
+}
+
+fn best_first(a: &(Match, f64), b: &(Match, f64)) -> Ordering {
+    b.1.total_cmp(&a.1).then(a.0.how.cmp(&b.0.how)).then(a.0.node.cmp(&b.0.node))
+}
+
+/// A text as it is, in lower case, and with a capital for each word; each spelling once.
+fn spellings(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let mut capital = String::with_capacity(lower.len());
+    let mut is_start = true;
+    for c in lower.chars() {
+        if is_start {
+            capital.extend(c.to_uppercase());
+        } else {
+            capital.push(c);
+        }
+        is_start = c.is_whitespace() || c == '-';
+    }
+    let mut spellings = vec![text.to_owned()];
+    for other in [lower, capital] {
+        if !spellings.contains(&other) {
+            spellings.push(other);
+        }
+    }
+    spellings
+}
+
+/// Letters of a name that is compared by likeness, at most.
+const FUZZY_CHARS_MAX: usize = 64;
+
+/// How alike two names in lower case are, in (0, 1]; none if not enough.
+///
+/// The mean of the Jaro-Winkler and the normalised Damerau-Levenshtein likeness: the first forgives
+/// too much in names that begin alike (Nora, Norman), the second in long ones. Short names must be
+/// more alike: below four letters a change makes another name. The limits were chosen so that a
+/// slip of one letter passes (Noar, Carolina), and Nova for Nora does not.
+fn likeness(mention: &str, name: &str, raise: f64) -> Option<f64> {
+    let (a, b) = (mention.chars().count(), name.chars().count());
+    let (short, long) = (a.min(b), a.max(b));
+    if short < 4 || long > FUZZY_CHARS_MAX || long - short > 1 + long / 6 {
+        return None;
+    }
+    let threshold = match long {
+        ..=5 => 0.84,
+        6..=8 => 0.82,
+        _ => 0.8,
+    };
+    let edited = strsim::normalized_damerau_levenshtein(mention, name);
+    let likeness = f64::midpoint(strsim::jaro_winkler(mention, name), edited);
+    (likeness >= threshold + raise).then_some(likeness)
+}
+
+/// Whether a name is of a script that has no letter cases and, most likely, no blanks.
+fn is_unspaced(name: &str) -> bool {
+    let is_of_it = |c: char| {
+        matches!(c as u32, 0x0E00..=0x0EFF | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF)
+            || matches!(c as u32, 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
+    };
+    name.chars().count() > 1 && name.chars().all(is_of_it)
+}
+
+/// What stands between quotation marks, in bytes.
+fn quotes(text: &str) -> Vec<Range<usize>> {
+    let mut quotes = Vec::new();
+    let mut open: Option<(usize, char)> = None;
+    for (at, c) in text.char_indices() {
+        match open {
+            Some((start, end)) if c == end => {
+                quotes.push(start..at);
+                open = None;
+            }
+            Some(_) => {}
+            None => {
+                let end = match c {
+                    '"' => Some('"'),
+                    '“' | '„' => Some('”'),
+                    '«' => Some('»'),
+                    _ => None,
+                };
+                open = end.map(|end| (at + c.len_utf8(), end));
+            }
+        }
+    }
+    quotes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEYS: &[(u64, &str, How)] = &[
+        (1, "Nora", How::Key),
+        (2, "Lisbon", How::Key),
+        (2, "Lisboa", How::Alias),
+        (3, "Forno Studio", How::Key),
+        (4, "Studio", How::Key),
+        (5, "Caroline Smith", How::Key),
+        (6, "Will", How::Key),
+        (7, "May", How::Key),
+        (8, "painting", How::Key),
+        (9, "The Who", How::Key),
+        (10, "Joanna", How::Key),
+        (11, "東京", How::Key),
+        (12, "Charlotte's Web", How::Key),
+        (13, "Is", How::Key),
+    ];
+
+    fn found(id: u64, key: &str, how: How) -> Match {
+        Match { node: NodeId(id), label: "Person".to_owned(), key: key.to_owned(), how }
+    }
+
+    fn lookup(text: &str) -> Result<Vec<Match>, Infallible> {
+        let matching = KEYS.iter().filter(|(_, name, _)| *name == text);
+        Ok(matching.map(|(id, name, how)| found(*id, name, *how)).collect())
+    }
+
+    fn candidates() -> Vec<Name> {
+        let name = |(id, name, how): &(u64, &str, How)| Name {
+            name: (*name).to_owned(),
+            of: found(*id, name, *how),
+        };
+        KEYS.iter().map(name).collect()
+    }
+
+    fn now() -> Time {
+        time::parse("2023-06-10").unwrap()
+    }
+
+    fn ids(question: &str) -> Vec<u64> {
+        let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
+        anchors.entities.iter().map(|entity| entity.found.node.0).collect()
+    }
+
+    #[test]
+    fn names_as_they_are_written() {
+        for (question, expected) in [
+            ("Where does Nora live?", vec![1]),
+            ("Is NORA in lisboa?", vec![1, 2]),
+            ("What did Nora's boss at Forno Studio say?", vec![1, 3]),
+            ("Which studio is it?", vec![4]),
+            ("does she like painting", vec![8]),
+            ("Did Will call?", vec![6]),
+            ("Will Nora call?", vec![1]),
+            ("Does she listen to The Who?", vec![9]),
+            ("Who is the one?", vec![]),
+            ("Did she read “charlotte's web” in May 2023?", vec![12]),
+            ("Is May her friend?", vec![7]),
+            ("Who lives in 東京?", vec![11]),
+            ("ノラは東京に住んでいますか", vec![11]),
+            ("", vec![]),
+        ] {
+            assert_eq!(ids(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn exact_names_need_no_candidates() {
+        let anchors = anchor("Did nora meet caroline smith?", &[], now(), lookup).unwrap();
+        let found: Vec<(u64, f64)> =
+            anchors.entities.iter().map(|entity| (entity.found.node.0, entity.score)).collect();
+        assert_eq!(found, [(5, 1.0), (1, 0.8)]);
+    }
+
+    #[test]
+    fn parts_of_names_and_slips() {
+        for (question, expected) in [
+            ("What does Caroline like?", vec![(5, How::Part)]),
+            ("What does Johanna like?", vec![(10, How::Fuzzy)]),
+            ("What does Noar like?", vec![(1, How::Fuzzy)]),
+            ("What does Nova like?", vec![]),
+            ("What is more norm?", vec![]),
+            ("where is forno studoi?", vec![(3, How::Fuzzy)]),
+            ("What did Carolina Smith say?", vec![(5, How::Fuzzy)]),
+        ] {
+            let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
+            let shown: Vec<(u64, How)> = anchors
+                .entities
+                .iter()
+                .map(|entity| (entity.found.node.0, entity.found.how))
+                .collect();
+            assert_eq!(shown, expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn surer_matches_come_first_and_a_node_once() {
+        let question = "Nora, did Noar see Lisboa or Lisbon?";
+        let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
+        let shown: Vec<(&str, f64)> = anchors
+            .entities
+            .iter()
+            .map(|entity| (&question[entity.mention.clone()], entity.score))
+            .collect();
+        assert_eq!(shown, [("Nora", 1.0), ("Lisbon", 1.0)]);
+    }
+
+    #[test]
+    fn intents_time_and_hedges() {
+        let question = "Why did Nora maybe move to Lisbon last month?";
+        let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
+        assert_eq!(anchors.entities[0].intents[0].0, Intent::Causal);
+        assert!(anchors.is_hedged);
+        let may = Interval {
+            from: time::parse("2023-05-01").unwrap(),
+            to: time::parse("2023-06-01").unwrap(),
+        };
+        assert_eq!(anchors.reference_time, Some(may));
+        assert_eq!(reference_time("Where was she in May 2023?", now()), Some(may));
+        assert_eq!(reference_time("May she come?", now()), None);
+        let plain = anchor("Where does Nora live?", &[], now(), lookup).unwrap();
+        assert_eq!((plain.reference_time, plain.is_hedged), (None, false));
+    }
+
+    #[test]
+    fn an_error_of_the_callback_is_the_answer() {
+        let failing = |_: &str| Err::<Vec<Match>, _>("gone");
+        assert_eq!(anchor("Nora?", &[], now(), failing), Err("gone"));
+        assert_eq!(anchor("", &[], now(), failing), Ok(Anchors::default()));
+    }
+
+    #[test]
+    fn long_questions_and_many_namesakes_are_bounded() {
+        let mut calls = 0;
+        let question = "Nora and the rest of it ".repeat(40_000);
+        let counted = |text: &str| {
+            calls += 1;
+            lookup(text)
+        };
+        assert_eq!(anchor(&question, &[], now(), counted).unwrap().entities.len(), 1);
+        assert!(calls <= super::super::words::WORDS_MAX * NAME_WORDS_MAX * 3);
+        let many: Vec<Name> = (0..100)
+            .map(|id| Name { name: "Tom Ash".to_owned(), of: found(id, "Tom Ash", How::Key) })
+            .collect();
+        let anchors = anchor("Is Tom here?", &many, now(), lookup).unwrap();
+        assert_eq!(anchors.entities.len(), MATCHES_MAX);
+    }
+
+    #[test]
+    fn likeness_by_length() {
+        let alike = |a: &str, b: &str| likeness(a, b, 0.0).is_some();
+        for (a, b) in
+            [("nora", "noar"), ("nora", "norah"), ("caroline", "carolina"), ("joanna", "johanna")]
+        {
+            assert!(alike(a, b) && alike(b, a), "{a} {b}");
+        }
+        for (a, b) in
+            [("nora", "nova"), ("nora", "norman"), ("tom", "tim"), ("lisbon", "london"), ("", "")]
+        {
+            assert!(!alike(a, b), "{a} {b}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn mentions_lie_in_the_question(
+            question in "(Nora|nora's|Caroline|“|”|\"|Forno|Studio|in May|who|Noar|é|[.]| ){0,14}",
+        ) {
+            let anchors = anchor(&question, &candidates(), now(), lookup).unwrap();
+            let entities = &anchors.entities;
+            prop_assert!(entities.iter().all(|entity| question.get(entity.mention.clone()).is_some()));
+            prop_assert!(entities.iter().all(|entity| entity.score > 0.0 && entity.score <= 1.0));
+            prop_assert!(entities.is_sorted_by(|a, b| a.score >= b.score));
+            for (i, a) in entities.iter().enumerate() {
+                for b in &entities[i + 1..] {
+                    let same = a.mention == b.mention;
+                    let apart = a.mention.end <= b.mention.start || b.mention.end <= a.mention.start;
+                    prop_assert!(same || apart);
+                    prop_assert_ne!(a.found.node, b.found.node);
+                }
+            }
+        }
+    }
+}

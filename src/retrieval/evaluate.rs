@@ -1,0 +1,385 @@
+//! How relevant, coherent and sufficient paths are for a question (REAL, section III-B2), and an
+//! evaluator that needs no language model.
+//!
+//! All paths of a step are judged in one call. It never walks a graph, and an evaluator never sees
+//! more of a path than its names, times and confidences.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use engraph_storage::graph::Interval;
+
+use super::words::{content, stem, words};
+use crate::models::dot;
+use crate::neural::NeuralError;
+use crate::text;
+
+/// A path as an evaluator sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PathText {
+    /// The names of its nodes, from the root on; one more than there are relations.
+    pub nodes: Vec<String>,
+    /// The names of its relations, in order.
+    pub relations: Vec<String>,
+    /// The whole path as text.
+    pub sentence: String,
+    /// When each step holds, in microseconds since the Unix epoch.
+    pub valid: Vec<Interval>,
+    /// How sure each step is, in (0, 1].
+    pub confidence: Vec<f64>,
+}
+
+impl PathText {
+    /// Each step as a sentence.
+    fn steps(&self) -> impl Iterator<Item = String> {
+        let ends = self.nodes.iter().zip(self.nodes.iter().skip(1));
+        ends.zip(&self.relations)
+            .map(|((head, tail), relation)| text::sentence(head, relation, tail))
+    }
+}
+
+/// Judges paths through the graph on the way to an answer.
+///
+/// Every call gets all paths of a step and gives one number from 0 to 1 for each, in their order.
+pub trait Evaluator: Send + Sync {
+    /// How much each path has to do with the question. From 0.5 on it counts as relevant.
+    ///
+    /// # Errors
+    ///
+    /// [`NeuralError`] if a model fails; then no path is judged.
+    fn relevance(&self, question: &str, paths: &[PathText]) -> Result<Vec<f32>, NeuralError>;
+
+    /// How well the steps of each path hang together. From 0.5 on it counts as coherent.
+    ///
+    /// # Errors
+    ///
+    /// [`NeuralError`] if a model fails; then no path is judged.
+    fn coherence(&self, paths: &[PathText]) -> Result<Vec<f32>, NeuralError>;
+
+    /// How much of what the question wants to know of the root, which it names, each path from
+    /// there holds.
+    ///
+    /// # Errors
+    ///
+    /// [`NeuralError`] if a model fails; then no path is judged.
+    fn sufficiency(
+        &self,
+        question: &str,
+        root: &str,
+        paths: &[PathText],
+    ) -> Result<Vec<f32>, NeuralError>;
+}
+
+/// A cosine as a number from 0 to 1, by a logistic curve.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    /// The cosine that is 0.5.
+    middle: f32,
+    /// How far from there the number is 0.73.
+    width: f32,
+}
+
+impl Curve {
+    fn at(self, cosine: f32) -> f32 {
+        // A cosine that is no number has nothing in common with anything.
+        if cosine.is_nan() {
+            return 0.0;
+        }
+        1.0 / (1.0 + ((self.middle - cosine) / self.width).exp())
+    }
+}
+
+/// Of a question and the sentence of a path.
+const RELEVANCE: Curve = Curve { middle: 0.40, width: 0.08 };
+
+/// Of two steps that follow each other.
+const COHERENCE: Curve = Curve { middle: 0.25, width: 0.10 };
+
+/// What is left of coherence for each node met again, and for each two steps that are at no time
+/// both true.
+const JUMP: f32 = 0.5;
+
+/// How much of sufficiency each part is.
+const COVERED: f32 = 0.35;
+const TYPED: f32 = 0.25;
+const MEANT: f32 = 0.4;
+
+/// Judges paths by the vectors of their sentences, by the words of the question that they hold,
+/// and by their times.
+///
+/// `embed` gives a vector of length 1 for each text, and should keep those that it has made.
+pub(crate) struct VectorEvaluator<F> {
+    embed: F,
+}
+
+impl<F> VectorEvaluator<F>
+where
+    F: Fn(&[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> + Send + Sync,
+{
+    pub(crate) fn new(embed: F) -> Self {
+        Self { embed }
+    }
+
+    /// The vectors of texts, each of which goes through the model once.
+    fn vectors(&self, texts: impl IntoIterator<Item = String>) -> Result<Vectors, NeuralError> {
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for text in texts {
+            let next = places.len();
+            places.entry(text).or_insert(next);
+        }
+        let mut ordered = vec![""; places.len()];
+        for (text, place) in &places {
+            ordered[*place] = text;
+        }
+        let vectors = if ordered.is_empty() { Vec::new() } else { (self.embed)(&ordered)? };
+        Ok(Vectors { places, vectors })
+    }
+}
+
+/// Vectors by text.
+struct Vectors {
+    places: BTreeMap<String, usize>,
+    vectors: Vec<Arc<[f32]>>,
+}
+
+impl Vectors {
+    /// The cosine of two texts; NaN if one has no vector.
+    fn cosine(&self, a: &str, b: &str) -> f32 {
+        let vector = |text| self.vectors.get(*self.places.get(text)?);
+        vector(a).zip(vector(b)).map_or(f32::NAN, |(a, b)| dot(a, b))
+    }
+}
+
+impl<F> Evaluator for VectorEvaluator<F>
+where
+    F: Fn(&[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> + Send + Sync,
+{
+    /// The cosine of the question and the path's sentence, on a logistic curve.
+    fn relevance(&self, question: &str, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sentences = paths.iter().map(|path| path.sentence.clone());
+        let vectors = self.vectors(std::iter::once(question.to_owned()).chain(sentences))?;
+        let one = |path: &PathText| RELEVANCE.at(vectors.cosine(question, &path.sentence));
+        Ok(paths.iter().map(one).collect())
+    }
+
+    /// The weakest pair of neighbouring steps: the cosine of their sentences on a logistic curve,
+    /// halved if they are at no time both true. Halved again for each node met twice. A path of one
+    /// step or none has no pair, and is 1.
+    fn coherence(&self, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
+        let steps: Vec<Vec<String>> = paths.iter().map(|path| path.steps().collect()).collect();
+        let compared = steps.iter().filter(|steps| steps.len() > 1).flatten().cloned();
+        let vectors = self.vectors(compared)?;
+        let one = |(path, steps): (&PathText, &Vec<String>)| {
+            let weakest = (1..steps.len()).map(|at| {
+                let (before, after) = (&steps[at - 1], &steps[at]);
+                let meaning = COHERENCE.at(vectors.cosine(before, after));
+                meaning * if touch(path, at) { 1.0 } else { JUMP }
+            });
+            let distinct: HashSet<&String> = path.nodes.iter().collect();
+            let again = path.nodes.len() - distinct.len();
+            weakest.fold(1.0, f32::min) * JUMP.powi(i32::try_from(again).unwrap_or(i32::MAX))
+        };
+        Ok(paths.iter().zip(&steps).map(one).collect())
+    }
+
+    /// The sum of three parts.
+    ///
+    /// - 0.35 times the share of the question's content words, without those of the root, that
+    ///   stand in the path, by stem.
+    /// - 0.25 if the path holds what the question's first question word asks for: a time for
+    ///   `when`, another name for `who`, a number for `how many`, and so on.
+    /// - 0.4 times the best cosine of the question and a step, on the curve of relevance.
+    ///
+    /// Where the question has no other content words, or does not tell what it wants, that part is
+    /// taken from the cosine. No part falls when a path grows, and none grows by its length alone:
+    /// a step that adds nothing leaves the number as it was, so that the search stops (eq. 7). A
+    /// path without steps is 0.
+    fn sufficiency(
+        &self,
+        question: &str,
+        root: &str,
+        paths: &[PathText],
+    ) -> Result<Vec<f32>, NeuralError> {
+        let steps: Vec<Vec<String>> = paths.iter().map(|path| path.steps().collect()).collect();
+        if steps.iter().all(Vec::is_empty) {
+            return Ok(vec![0.0; paths.len()]);
+        }
+        let asked = std::iter::once(question.to_owned());
+        let vectors = self.vectors(asked.chain(steps.iter().flatten().cloned()))?;
+        let wanted = Wanted::of(question, root);
+        let one = |(path, steps): (&PathText, &Vec<String>)| {
+            if steps.is_empty() {
+                return 0.0;
+            }
+            let meant = steps.iter().map(|step| RELEVANCE.at(vectors.cosine(question, step)));
+            let meant = meant.fold(0.0, f32::max);
+            let covered = wanted.covered(path).unwrap_or(meant);
+            let typed = wanted.typed(root, path).map_or(meant, |typed| f32::from(u8::from(typed)));
+            COVERED * covered + TYPED * typed + MEANT * meant
+        };
+        Ok(paths.iter().zip(&steps).map(one).collect())
+    }
+}
+
+/// Whether a step and the one before it are at some time both true, or one begins where the other
+/// ends.
+fn touch(path: &PathText, step: usize) -> bool {
+    match (path.valid.get(step - 1), path.valid.get(step)) {
+        (Some(before), Some(after)) => before.touches(after),
+        _ => true,
+    }
+}
+
+/// What kind of answer a question wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AnswerType {
+    Person,
+    Time,
+    Place,
+    Number,
+    Cause,
+}
+
+/// What a question wants to know of a root.
+struct Wanted {
+    /// Stems of its content words, without those of the root.
+    words: HashSet<String>,
+    answer: Option<AnswerType>,
+}
+
+impl Wanted {
+    fn of(question: &str, root: &str) -> Self {
+        let named: HashSet<String> = words(root).iter().map(|word| stem(&word.lower)).collect();
+        let mut words: HashSet<String> = content(question).into_iter().collect();
+        words.retain(|word| !named.contains(word));
+        Self { words, answer: answer_type(question) }
+    }
+
+    /// The share of the words that stand in the path; none if there are no words.
+    fn covered(&self, path: &PathText) -> Option<f32> {
+        if self.words.is_empty() {
+            return None;
+        }
+        let names = path.nodes.iter().chain(&path.relations);
+        let held: HashSet<String> =
+            names.flat_map(|name| content(&name.replace('_', " "))).collect();
+        let found = self.words.intersection(&held).count();
+        Some(found as f32 / self.words.len() as f32)
+    }
+
+    /// Whether the path holds an answer of the kind that is wanted; none if any kind is.
+    fn typed(&self, root: &str, path: &PathText) -> Option<bool> {
+        let others = || path.nodes.iter().filter(|node| node.as_str() != root);
+        let any_word = |names: &[String], known: &[&str]| {
+            let spoken = |name: &String| words(&name.replace('_', " "));
+            names.iter().flat_map(spoken).any(|word| known.contains(&word.lower.as_str()))
+        };
+        let has_digit = |name: &String| name.contains(|c: char| c.is_ascii_digit());
+        let is_dated = |valid: &Interval| *valid != Interval::ALL;
+        Some(match self.answer? {
+            AnswerType::Person => others().any(|node| node.starts_with(char::is_uppercase)),
+            AnswerType::Time => path.valid.iter().any(is_dated) || others().any(has_digit),
+            AnswerType::Place => any_word(&path.relations, PLACE_WORDS),
+            AnswerType::Number => {
+                others().any(has_digit) || any_word(path.nodes.get(1..).unwrap_or(&[]), NUMBERS)
+            }
+            AnswerType::Cause => any_word(&path.relations, CAUSE_WORDS),
+        })
+    }
+}
+
+/// The kind of answer that the first question word asks for.
+fn answer_type(question: &str) -> Option<AnswerType> {
+    let words = words(question);
+    words.iter().enumerate().find_map(|(at, word)| {
+        let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
+        match (word.lower.as_str(), next) {
+            ("who" | "whom" | "whose", _) => Some(AnswerType::Person),
+            ("when", _)
+            | ("how", "long" | "soon")
+            | ("what" | "which", "time" | "date" | "day" | "month" | "year") => {
+                Some(AnswerType::Time)
+            }
+            ("where", _) | ("what" | "which", "city" | "country" | "place" | "town") => {
+                Some(AnswerType::Place)
+            }
+            ("how", "many" | "much" | "old" | "often") => Some(AnswerType::Number),
+            ("why", _) | ("how", "come") => Some(AnswerType::Cause),
+            _ => None,
+        }
+    })
+}
+
+const PLACE_WORDS: &[&str] = &[
+    "in",
+    "at",
+    "to",
+    "from",
+    "near",
+    "lives",
+    "lived",
+    "located",
+    "location",
+    "moved",
+    "visited",
+    "visits",
+    "born",
+    "works",
+    "worked",
+    "studied",
+    "studies",
+    "stayed",
+    "travelled",
+    "traveled",
+    "home",
+    "place",
+    "city",
+    "country",
+    "capital",
+    "held",
+];
+
+const CAUSE_WORDS: &[&str] = &[
+    "because",
+    "cause",
+    "causes",
+    "caused",
+    "reason",
+    "led",
+    "leads",
+    "due",
+    "motivated",
+    "motivates",
+    "inspired",
+    "explains",
+    "explained",
+    "resulted",
+    "results",
+    "for",
+    "prompted",
+];
+
+const NUMBERS: &[&str] = &[
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "once", "twice",
+    "dozen", "hundred", "thousand", "million",
+];
+
+#[cfg(test)]
+mod calibrate {
+    use super::*;
+    use crate::neural::{Embedder, MiniLm};
+
+    #[test]
+    fn throw_away() {
+        let model = MiniLm::load_default().unwrap();
+        let file = std::fs::read_to_string("/tmp/pairs-retrieval.txt").unwrap();
+        for line in file.lines().filter(|l| !l.is_empty()) {
+            let p: Vec<&str> = line.split('|').collect();
+            let v = model.embed(&[p[1], p[2]]).unwrap();
+            println!("CAL {} {:.3} {} | {}", p[0], dot(&v[0], &v[1]), p[1], p[2]);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Evidence as a text within a budget of tokens, and a path as a line of it.
+//!
+//! An item goes in whole or not at all. It never counts tokens itself: the tokenizer is the
+//! caller's.
+
+use std::collections::HashSet;
+
+use engraph_storage::graph::{FactId, Interval, NodeId, Time};
+
+use crate::time;
+
+/// A piece of evidence.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// What it is, by which the same thing is known again.
+    pub(crate) source: Source,
+    /// How it reads.
+    pub(crate) text: String,
+    /// Where it belongs in time.
+    pub(crate) time: Option<Time>,
+}
+
+/// What a piece of evidence is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Source {
+    /// A path, by its facts in order. A part of it says nothing more.
+    Path(Vec<FactId>),
+    /// A fact; the same as a path of one.
+    Fact(FactId),
+    /// A turn, or another node with a text.
+    Turn(NodeId),
+    /// A text that is nothing else; known again by its words.
+    Text,
+}
+
+impl Source {
+    /// The facts that it holds, in order.
+    fn facts(&self) -> &[FactId] {
+        match self {
+            Self::Path(facts) => facts,
+            Self::Fact(fact) => std::slice::from_ref(fact),
+            Self::Turn(_) | Self::Text => &[],
+        }
+    }
+
+    /// Whether the other says nothing that this does not say: it is the same, or a part of this
+    /// path, read from either end.
+    fn holds(&self, other: &Self) -> bool {
+        let (whole, part) = (self.facts(), other.facts());
+        if part.is_empty() {
+            return matches!(self, Self::Turn(_)) && self == other;
+        }
+        whole
+            .windows(part.len())
+            .any(|window| window == part || window.iter().eq(part.iter().rev()))
+    }
+}
+
+/// Evidence as a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Packed {
+    /// The items, one below the other.
+    pub(crate) text: String,
+    /// What the text counts, by the caller's count; 0 if nothing was taken.
+    pub(crate) tokens: usize,
+    /// The places of the items that were taken, in the order in which they stand in the text.
+    pub(crate) taken: Vec<usize>,
+}
+
+/// Packs evidence, given best first, into a text that counts at most `budget` tokens.
+///
+/// An item is taken if it fits whole into what is left; one that does not is passed over, and the
+/// next ones are tried. An item that says no more than a taken one is merged into it: the same
+/// source, a part of its path, or the same words. A longer path takes the place, and the rank, of
+/// its parts, if it fits. Items without words are left out.
+///
+/// The text stands in the order of time, what has none first; equals in the order given. Each item
+/// begins on a new line. Tokens are counted by item and by line end, and once more over the whole
+/// text, as a tokenizer may join across lines: if that is too much, the last items go again.
+pub(crate) fn pack(items: &[Item], budget: usize, count: impl Fn(&str) -> usize) -> Packed {
+    let mut packer = Packer { items, budget, line_end: count("\n"), taken: Vec::new() };
+    for (index, item) in items.iter().enumerate() {
+        let words = normalised(&item.text);
+        if !words.is_empty() {
+            packer.offer(index, words, &count);
+        }
+    }
+    packer.finish(&count)
+}
+
+/// An item that was taken.
+#[derive(Clone, Debug)]
+struct Taken {
+    index: usize,
+    /// Its place among the items, or the best of those it replaced.
+    rank: usize,
+    tokens: usize,
+    /// Its text, for comparison.
+    words: String,
+}
+
+struct Packer<'a> {
+    items: &'a [Item],
+    budget: usize,
+    line_end: usize,
+    taken: Vec<Taken>,
+}
+
+impl Packer<'_> {
+    /// Takes an item if it says something new and fits.
+    fn offer(&mut self, index: usize, words: String, count: &impl Fn(&str) -> usize) {
+        let item = &self.items[index];
+        let source = |taken: &Taken| &self.items[taken.index].source;
+        let is_known = |taken: &Taken| taken.words == words || source(taken).holds(&item.source);
+        if self.taken.iter().any(is_known) {
+            return;
+        }
+        let parts: HashSet<usize> = self
+            .taken
+            .iter()
+            .filter(|taken| item.source.holds(source(taken)))
+            .map(|taken| taken.index)
+            .collect();
+        let kept = || self.taken.iter().filter(|taken| !parts.contains(&taken.index));
+        let lines = kept().count();
+        let used = kept().fold(0_usize, |sum, taken| sum.saturating_add(taken.tokens));
+        let tokens = count(&item.text);
+        let ends = self.line_end.saturating_mul(lines);
+        if used.saturating_add(tokens).saturating_add(ends) > self.budget {
+            return;
+        }
+        let replaced = self.taken.iter().filter(|taken| parts.contains(&taken.index));
+        let rank = replaced.map(|taken| taken.rank).min().unwrap_or(index);
+        self.taken.retain(|taken| !parts.contains(&taken.index));
+        self.taken.push(Taken { index, rank, tokens, words });
+    }
+
+    fn finish(mut self, count: &impl Fn(&str) -> usize) -> Packed {
+        self.taken.sort_by_key(|taken| taken.rank);
+        while !self.taken.is_empty() {
+            let packed = self.packed(count);
+            if packed.tokens <= self.budget {
+                return packed;
+            }
+            self.taken.pop();
+        }
+        Packed::default()
+    }
+
+    fn packed(&self, count: &impl Fn(&str) -> usize) -> Packed {
+        let mut order: Vec<&Taken> = self.taken.iter().collect();
+        // Stable: what has the same time stays in the order of the ranks.
+        order.sort_by_key(|taken| self.items[taken.index].time);
+        let lines: Vec<&str> =
+            order.iter().map(|taken| self.items[taken.index].text.as_str()).collect();
+        let text = lines.join("\n");
+        let tokens = count(&text);
+        Packed { text, tokens, taken: order.iter().map(|taken| taken.index).collect() }
+    }
+}
+
+/// The words of a text, in lower case, with a blank between them.
+fn normalised(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<&str>>().join(" ")
+}
+
+/// A step of a path, as it is printed.
+#[derive(Clone, Debug)]
+pub(crate) struct Hop<'a> {
+    /// The name of the relation.
+    pub(crate) relation: &'a str,
+    /// Whether it is walked from its head to its tail.
+    pub(crate) is_forward: bool,
+    /// When it holds.
+    pub(crate) valid: Interval,
+    /// How sure it is, in (0, 1].
+    pub(crate) confidence: f64,
+    /// Whether a rule derived it, see [`super::rules`].
+    pub(crate) is_derived: bool,
+    /// The name of the node behind it.
+    pub(crate) node: &'a str,
+}
+
+/// A path as a line of evidence (REAL, eq. 9):
+/// `Nora -[lives_in, 2019-09-01..2025-06-14, 0.90]-> Lisbon <-[born_in, 0.80, derived]- Tom`.
+///
+/// An open end of an interval is left empty, and an interval open at both ends left out.
+pub(crate) fn path_text(root: &str, hops: &[Hop<'_>]) -> String {
+    let mut text = root.to_owned();
+    for hop in hops {
+        let valid = interval(hop.valid).map_or(String::new(), |valid| format!(", {valid}"));
+        let derived = if hop.is_derived { ", derived" } else { "" };
+        let (left, right) = if hop.is_forward { ("-", "->") } else { ("<-", "-") };
+        let Hop { relation, confidence, node, .. } = hop;
+        text += &format!(" {left}[{relation}{valid}, {confidence:.2}{derived}]{right} {node}");
+    }
+    text
+}
+
+fn interval(valid: Interval) -> Option<String> {
+    let shown = |time: Time| match time {
+        Interval::MIN | Interval::MAX => String::new(),
+        time => time::short(time),
+    };
+    (valid != Interval::ALL).then(|| format!("{}..{}", shown(valid.from), shown(valid.to)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+
+    fn turn(id: u64, text: &str, time: Option<Time>) -> Item {
+        Item { source: Source::Turn(NodeId(id)), text: text.to_owned(), time }
+    }
+
+    fn path(facts: &[u64], text: &str) -> Item {
+        let source = Source::Path(facts.iter().copied().map(FactId).collect());
+        Item { source, text: text.to_owned(), time: None }
+    }
+
+    #[test]
+    fn best_first_and_whole_while_they_fit() {
+        let items = [
+            turn(1, "one two three", Some(30)),
+            turn(2, "a much too long turn for this", Some(10)),
+            turn(3, "four five", Some(20)),
+            turn(4, "six", None),
+        ];
+        let packed = pack(&items, 6, words);
+        assert_eq!(packed.text, "six\nfour five\none two three");
+        assert_eq!(packed.taken, [3, 2, 0]);
+        assert_eq!(packed.tokens, 6);
+        assert_eq!(pack(&items, 0, words), Packed::default());
+        assert_eq!(pack(&[], 10, words), Packed::default());
+    }
+
+    #[test]
+    fn undated_items_stand_first_in_the_order_given() {
+        let items =
+            [turn(1, "b", None), turn(2, "d", Some(5)), turn(3, "a", None), turn(4, "c", Some(5))];
+        assert_eq!(pack(&items, 9, words).text, "b\na\nd\nc");
+    }
+
+    #[test]
+    fn the_same_is_taken_once() {
+        let fact =
+            |id: u64, text: &str| Item { source: Source::Fact(FactId(id)), ..turn(0, text, None) };
+        let items = [
+            turn(1, "Nora moved.", None),
+            turn(1, "Nora moved, again said", None),
+            turn(2, "nora  MOVED", None),
+            path(&[1, 2, 3], "a b c d"),
+            path(&[2, 3], "b c d"),
+            path(&[2, 1], "c b a"),
+            path(&[1, 3], "a d"),
+            fact(2, "b c"),
+            fact(9, "y z"),
+            Item { source: Source::Text, ..turn(0, "A. D!", None) },
+            turn(7, " ?! ", None),
+        ];
+        assert_eq!(pack(&items, 100, words).taken, [0, 3, 6, 8]);
+    }
+
+    #[test]
+    fn a_longer_path_takes_the_place_of_its_parts_if_it_fits() {
+        let items = [
+            path(&[1], "a b"),
+            turn(5, "x", None),
+            path(&[3], "c d"),
+            path(&[1, 2, 3], "a b c d e"),
+        ];
+        let packed = pack(&items, 6, words);
+        assert_eq!(packed.text, "a b c d e\nx");
+        assert_eq!(packed.taken, [3, 1]);
+        assert_eq!(pack(&items, 5, words).text, "a b\nx\nc d");
+        let after = [items[3].clone(), items[0].clone()];
+        assert_eq!(pack(&after, 4, words).text, "a b", "the part is tried where the whole is not");
+    }
+
+    #[test]
+    fn line_ends_count() {
+        let items = [turn(1, "ab", None), turn(2, "cd", None), turn(3, "ef", None)];
+        assert_eq!(pack(&items, 7, str::len).text, "ab\ncd");
+        assert_eq!(pack(&items, 8, str::len).text, "ab\ncd\nef");
+    }
+
+    #[test]
+    fn a_path_as_a_line() {
+        let at = |text: &str| time::parse(text).unwrap();
+        let hop = |relation, from, to, confidence, node| Hop {
+            relation,
+            is_forward: true,
+            valid: Interval { from, to },
+            confidence,
+            is_derived: false,
+            node,
+        };
+        let lives = hop("lives_in", at("2019-09-01"), at("2025-06-14"), 0.9, "Lisbon");
+        let near = hop("near", at("2019-09-01 10:30"), Interval::MAX, 0.456, "Sintra");
+        let born = Hop {
+            is_forward: false,
+            is_derived: true,
+            ..hop("born_in", Interval::MIN, Interval::MAX, 1.0, "Tom")
+        };
+        assert_eq!(
+            path_text("Nora", &[lives, near, born]),
+            "Nora -[lives_in, 2019-09-01..2025-06-14, 0.90]-> Lisbon \
+             -[near, 2019-09-01T10:30:00Z.., 0.46]-> Sintra <-[born_in, 1.00, derived]- Tom"
+        );
+        assert_eq!(path_text("Nora", &[]), "Nora");
+        let until = hop("was", Interval::MIN, at("2020-01-01"), f64::NAN, "B");
+        assert_eq!(path_text("A", &[until]), "A -[was, ..2020-01-01, NaN]-> B");
+    }
+
+    fn any_item() -> impl Strategy<Value = Item> {
+        let source = prop_oneof![
+            proptest::collection::vec((0_u64..5).prop_map(FactId), 0..4).prop_map(Source::Path),
+            (0_u64..5).prop_map(|id| Source::Fact(FactId(id))),
+            (0_u64..6).prop_map(|id| Source::Turn(NodeId(id))),
+            Just(Source::Text),
+        ];
+        let time = proptest::option::of(prop_oneof![0_i64..4, Just(Time::MIN), Just(Time::MAX)]);
+        (source, "[a-c ]{0,8}", time).prop_map(|(source, text, time)| Item { source, text, time })
+    }
+
+    proptest! {
+        #[test]
+        fn within_the_budget_whole_and_in_order(
+            items in proptest::collection::vec(any_item(), 0..14),
+            budget in 0_usize..30,
+            odd in 0_usize..3,
+        ) {
+            // Also a count that finds more in the whole than in its parts.
+            let count = |text: &str| match odd {
+                0 => words(text),
+                1 => text.len(),
+                _ => words(text) * (1 + text.matches('\n').count()),
+            };
+            let packed = pack(&items, budget, count);
+            prop_assert!(packed.tokens <= budget);
+            let whole: Vec<&str> = packed.taken.iter().map(|i| items[*i].text.as_str()).collect();
+            prop_assert_eq!(&packed.text, &whole.join("\n"));
+            if !packed.taken.is_empty() {
+                prop_assert_eq!(packed.tokens, count(&packed.text));
+            }
+            prop_assert!(packed.taken.is_sorted_by_key(|i| items[*i].time));
+            for (place, a) in packed.taken.iter().enumerate() {
+                for b in &packed.taken[place + 1..] {
+                    let (a, b) = (&items[*a], &items[*b]);
+                    prop_assert!(!a.source.holds(&b.source) && !b.source.holds(&a.source));
+                    prop_assert_ne!(normalised(&a.text), normalised(&b.text));
+                }
+            }
+        }
+
+        #[test]
+        fn what_was_left_out_is_known_or_does_not_fit(
+            items in proptest::collection::vec(any_item(), 0..14),
+            budget in 0_usize..30,
+        ) {
+            // A longer path that takes the place of its parts would make room again.
+            let turns: Vec<Item> =
+                items.into_iter().filter(|item| item.source.facts().is_empty()).collect();
+            let packed = pack(&turns, budget, words);
+            for (index, item) in turns.iter().enumerate() {
+                let is_same = |taken: &usize| {
+                    turns[*taken].source.holds(&item.source)
+                        || normalised(&turns[*taken].text) == normalised(&item.text)
+                };
+                let is_known = packed.taken.contains(&index) || packed.taken.iter().any(is_same);
+                let is_empty = normalised(&item.text).is_empty();
+                let does_fit = words(&item.text) + packed.tokens <= budget;
+                prop_assert!(is_known || is_empty || !does_fit);
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! A text as words, each with its place, and which words say something.
+//!
+//! English only; words of other languages all count as content.
+
+use std::ops::Range;
+
+/// Words of a text that are looked at; what follows is not read.
+pub(super) const WORDS_MAX: usize = 512;
+
+/// A word: letters and digits, and apostrophes between them. A possessive `'s` is not part of it.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    /// In lower case, with a straight apostrophe.
+    pub(super) lower: String,
+    /// Its bytes in the text.
+    pub(super) range: Range<usize>,
+    /// It begins with a capital.
+    pub(super) is_capital: bool,
+    /// It is the first of a sentence.
+    pub(super) is_first: bool,
+}
+
+/// The first 512 words of a text.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    let mut is_first = true;
+    while words.len() < WORDS_MAX
+        && let Some(rest) = text.get(at..)
+        && let Some(first) = rest.chars().next()
+    {
+        if !first.is_alphanumeric() {
+            is_first |= matches!(first, '.' | '!' | '?' | '\n');
+            at += first.len_utf8();
+            continue;
+        }
+        let length = length(rest);
+        let whole = &rest[..length];
+        let bare = without_possessive(whole);
+        words.push(Word {
+            lower: bare.to_lowercase().replace('’', "'"),
+            range: at..at + bare.len(),
+            is_capital: first.is_uppercase(),
+            is_first,
+        });
+        is_first = false;
+        at += length;
+    }
+    words
+}
+
+/// The bytes of the word that a text begins with.
+fn length(text: &str) -> usize {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let joins = |next: Option<&(usize, char)>| next.is_some_and(|(_, c)| c.is_alphanumeric());
+        let is_inner = matches!(c, '\'' | '’') && joins(chars.peek());
+        if !c.is_alphanumeric() && !is_inner {
+            return at;
+        }
+    }
+    text.len()
+}
+
+fn without_possessive(word: &str) -> &str {
+    ["'s", "’s", "'S", "’S"].into_iter().find_map(|s| word.strip_suffix(s)).unwrap_or(word)
+}
+
+/// Whether a word, in lower case, says nothing by itself.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// The stems of the words that say something, in order.
+pub(super) fn content(text: &str) -> Vec<String> {
+    let words = words(text).into_iter().filter(|word| !is_stop_word(&word.lower));
+    words.map(|word| stem(&word.lower)).collect()
+}
+
+/// A crude stem: `lives`, `lived` and `living` are one word, and so are `city` and `cities`.
+pub(super) fn stem(word: &str) -> String {
+    if !word.is_ascii() {
+        return word.to_owned();
+    }
+    let cut = |word: &str, ending: &str| {
+        word.strip_suffix(ending).filter(|rest| rest.len() >= 3).map(str::to_owned)
+    };
+    let singular = match word {
+        _ if word.ends_with("ss") || word.ends_with("us") => word.to_owned(),
+        _ => cut(word, "ies")
+            .map(|rest| rest + "y")
+            .or_else(|| cut(word, "s"))
+            .unwrap_or_else(|| word.to_owned()),
+    };
+    let bare = cut(&singular, "ing").or_else(|| cut(&singular, "ed"));
+    let bare = bare.map(undoubled).unwrap_or(singular);
+    let bare = cut(&bare, "e").unwrap_or(bare);
+    match bare.strip_suffix('y') {
+        Some(rest) if rest.len() >= 3 => format!("{rest}i"),
+        _ => bare,
+    }
+}
+
+/// `planned` is `plan`.
+fn undoubled(mut word: String) -> String {
+    let mut last = word.chars().rev();
+    if let (Some(a), Some(b)) = (last.next(), last.next())
+        && a == b
+        && !"aeiouls".contains(a)
+    {
+        word.pop();
+    }
+    word
+}
+
+/// Words that say nothing by themselves, in order.
+const STOP_WORDS: &[&str] = &[
+    "a",
+    "about",
+    "after",
+    "again",
+    "all",
+    "also",
+    "am",
+    "an",
+    "and",
+    "any",
+    "are",
+    "aren't",
+    "as",
+    "at",
+    "be",
+    "because",
+    "been",
+    "before",
+    "being",
+    "between",
+    "both",
+    "but",
+    "by",
+    "can",
+    "can't",
+    "could",
+    "couldn't",
+    "did",
+    "didn't",
+    "do",
+    "does",
+    "doesn't",
+    "doing",
+    "don't",
+    "during",
+    "each",
+    "else",
+    "ever",
+    "for",
+    "from",
+    "get",
+    "gets",
+    "getting",
+    "got",
+    "had",
+    "hadn't",
+    "has",
+    "hasn't",
+    "have",
+    "haven't",
+    "having",
+    "he",
+    "her",
+    "here",
+    "hers",
+    "herself",
+    "him",
+    "himself",
+    "his",
+    "how",
+    "i",
+    "i'd",
+    "i'll",
+    "i'm",
+    "i've",
+    "if",
+    "in",
+    "into",
+    "is",
+    "isn't",
+    "it",
+    "its",
+    "itself",
+    "just",
+    "let",
+    "many",
+    "may",
+    "me",
+    "might",
+    "more",
+    "most",
+    "much",
+    "must",
+    "my",
+    "myself",
+    "no",
+    "nor",
+    "not",
+    "now",
+    "of",
+    "off",
+    "on",
+    "once",
+    "one",
+    "only",
+    "or",
+    "other",
+    "our",
+    "ours",
+    "out",
+    "over",
+    "own",
+    "same",
+    "shall",
+    "she",
+    "should",
+    "shouldn't",
+    "since",
+    "so",
+    "some",
+    "still",
+    "such",
+    "than",
+    "that",
+    "the",
+    "their",
+    "theirs",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "they're",
+    "this",
+    "those",
+    "through",
+    "to",
+    "too",
+    "under",
+    "until",
+    "up",
+    "upon",
+    "us",
+    "very",
+    "was",
+    "wasn't",
+    "we",
+    "we're",
+    "were",
+    "weren't",
+    "what",
+    "when",
+    "where",
+    "which",
+    "while",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "within",
+    "without",
+    "won't",
+    "would",
+    "wouldn't",
+    "yes",
+    "yet",
+    "you",
+    "you're",
+    "your",
+    "yours",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lower(text: &str) -> Vec<String> {
+        words(text).into_iter().map(|word| word.lower).collect()
+    }
+
+    #[test]
+    fn words_and_their_places() {
+        let text = "Nora’s O'Brien isn’t in “Lisboa”. Élan, co-op 2023's 東京!";
+        let expected =
+            ["nora", "o'brien", "isn't", "in", "lisboa", "élan", "co", "op", "2023", "東京"];
+        assert_eq!(lower(text), expected);
+        let slices: Vec<&str> = words(text).iter().map(|word| &text[word.range.clone()]).collect();
+        assert_eq!(slices[0], "Nora");
+        assert_eq!(slices[2], "isn’t");
+        let first: Vec<bool> = words(text).iter().map(|word| word.is_first).collect();
+        assert_eq!(first.iter().filter(|first| **first).count(), 2);
+        assert!(first[0] && first[5]);
+        assert!(words("'' 's ?").len() == 1);
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(words(&"word ".repeat(100_000)).len(), WORDS_MAX);
+        assert_eq!(words(&"x".repeat(1 << 20)).len(), 1);
+    }
+
+    #[test]
+    fn stop_words_are_in_order() {
+        assert!(STOP_WORDS.is_sorted_by(|a, b| a < b));
+        assert!(is_stop_word("the") && is_stop_word("your") && !is_stop_word("nora"));
+        assert_eq!(
+            content("When did the painter paint Nora's houses?"),
+            ["painter", "paint", "nora", "hous"]
+        );
+    }
+
+    #[test]
+    fn stems() {
+        for group in [
+            ["live", "lives", "lived", "living"],
+            ["plan", "plans", "planned", "planning"],
+            ["city", "cities", "city", "cities"],
+            ["study", "studies", "studied", "studying"],
+            ["house", "houses", "housed", "housing"],
+        ] {
+            let stems: Vec<String> = group.iter().map(|word| stem(word)).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
+        }
+        for (whole, same) in
+            [("red", "red"), ("king", "king"), ("glass", "glass"), ("élans", "élans")]
+        {
+            assert_eq!(stem(whole), same);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_words_in_their_places(text in "\\PC{0,40}") {
+            let words = words(&text);
+            prop_assert!(words.iter().all(|word| text.get(word.range.clone()).is_some()));
+            prop_assert!(words.is_sorted_by(|a, b| a.range.end <= b.range.start));
+            content(&text);
+        }
+    }
+}

@@ -240,11 +240,12 @@ mod tests {
     #[test]
     fn activation_of_several_seeds_adds_up_and_seeds_come_first() {
         let edges = vec![(1, 3, 1.0), (2, 3, 1.0)];
-        let answer = run(&[(1, 9.0), (2, 1.0)], &edges, &spread(1, 1.0, 9));
-        assert_eq!(answer, [(1, 0.9), (3, 0.5), (2, 0.1)]);
+        let seeds = [(1, 3.0), (2, 1.0)];
+        let answer = run(&seeds, &edges, &spread(1, 1.0, 9));
+        assert_eq!(answer, [(1, 0.75), (3, 0.5), (2, 0.25)]);
         // Node 3 is more active than seed 2, which is taken all the same.
-        assert_eq!(run(&[(1, 9.0), (2, 1.0)], &edges, &spread(1, 1.0, 2)), [(1, 0.9), (2, 0.1)]);
-        assert_eq!(run(&[(1, 9.0), (2, 1.0)], &edges, &spread(1, 1.0, 1)), [(1, 0.9)]);
+        assert_eq!(run(&seeds, &edges, &spread(1, 1.0, 2)), [(1, 0.75), (2, 0.25)]);
+        assert_eq!(run(&seeds, &edges, &spread(1, 1.0, 1)), [(1, 0.75)]);
         assert!(run(&[(1, 9.0)], &edges, &spread(1, 1.0, 0)).is_empty());
     }
 

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use engraph_storage::graph::{Intent, Interval, NodeId, Time};
 
@@ -18,7 +18,7 @@ use crate::time;
 const NAME_WORDS_MAX: usize = 6;
 /// Words of a name that is written wrongly, at most.
 const FUZZY_WORDS_MAX: usize = 3;
-/// Mentions that are compared with every name, at most.
+/// Mentions of one length range that are compared with every name, at most.
 const FUZZY_MENTIONS_MAX: usize = 16;
 /// Nodes taken for one mention, the best ones.
 const MATCHES_MAX: usize = 8;
@@ -83,7 +83,7 @@ pub(crate) struct Anchors {
 /// come exact names: `lookup` is asked for the words as they are written, in lower case, and with a
 /// capital each, and gives the nodes of which that is the key or an alias; the names of
 /// `candidates` are compared in any letter case. Then, among the words that are left, come those
-/// that are a part of a candidate's name or nearly one, as far as they are capitalised or rare.
+/// that are nearly a candidate's name or a part of one, as far as they are capitalised or rare.
 /// A word that says nothing ("will", "may") is a name only with a capital within a sentence, in
 /// quotes, or beside others; the words of a time phrase are none outside quotes.
 ///
@@ -106,8 +106,9 @@ pub(crate) fn anchor<E>(
     let phrases = time::find(read, now);
     let mut mentions = Mentions::new(read, words, &phrases);
     mentions.exact(candidates, lookup)?;
+    mentions.fuzzy(candidates, 2..=FUZZY_WORDS_MAX);
     mentions.parts(candidates);
-    mentions.fuzzy(candidates);
+    mentions.fuzzy(candidates, 1..=1);
     Ok(Anchors {
         entities: entities(read, mentions.found),
         reference_time: phrases.first().map(|(_, period)| *period),
@@ -171,6 +172,7 @@ impl<'q> Mentions<'q> {
 
     /// The places of free words, of so many each, that may be a name.
     fn places(&self, length: usize) -> Vec<Range<usize>> {
+        // No ends if there are fewer words.
         let ends = length..=self.words.len();
         ends.map(|end| end - length..end).filter(|place| self.may_be_name(place)).collect()
     }
@@ -219,7 +221,7 @@ impl<'q> Mentions<'q> {
         for name in candidates {
             known.entry(name.name.to_lowercase()).or_default().push(name);
         }
-        for length in (1..=NAME_WORDS_MAX.min(self.words.len())).rev() {
+        for length in (1..=NAME_WORDS_MAX).rev() {
             for place in self.places(length) {
                 // Overlaps a mention that was found since.
                 if !self.is_free(&place) {
@@ -279,11 +281,11 @@ impl<'q> Mentions<'q> {
         }
     }
 
-    /// Words that are nearly a name.
-    fn fuzzy(&mut self, candidates: &[Name]) {
+    /// So many words that are nearly a name.
+    fn fuzzy(&mut self, candidates: &[Name], lengths: RangeInclusive<usize>) {
         let lower: Vec<String> = candidates.iter().map(|name| name.name.to_lowercase()).collect();
         let mut left = FUZZY_MENTIONS_MAX;
-        for length in (1..=FUZZY_WORDS_MAX.min(self.words.len())).rev() {
+        for length in lengths.rev() {
             for place in self.places(length) {
                 if left == 0 || !self.is_free(&place) || !self.is_rare(&place) {
                     continue;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::Interval;
 
-use super::words::{content, stem, words};
+use super::words::{Word, content, is_stop_word, stem, words};
 use crate::models::dot;
 use crate::neural::NeuralError;
 use crate::text;
@@ -89,11 +89,21 @@ impl Curve {
     }
 }
 
-/// Of a question and the sentence of a path.
-const RELEVANCE: Curve = Curve { middle: 0.40, width: 0.08 };
+/// Of a question and a path, both [`masked`].
+///
+/// Calibrated with all-MiniLM-L6-v2 on 44 pairs of questions and paths about the same person, half
+/// of them related. The middle parts 41 of them rightly, and all of 20 further pairs that were held
+/// back. (Area under the ROC curve: 0.99 and 1.0. With the name in place, as a vector makes much
+/// of it, no middle was right for more than 38, the area being 0.94.)
+const RELEVANCE: Curve = Curve { middle: 0.21, width: 0.06 };
 
-/// Of two steps that follow each other.
-const COHERENCE: Curve = Curve { middle: 0.25, width: 0.10 };
+/// Of two steps that follow each other. With all-MiniLM-L6-v2, ten pairs that go on from each other
+/// had 0.43 to 0.62, and three without a common node -0.02 to 0.08. Pairs that have a node and
+/// little else in common lie anywhere from 0.22 to 0.69: the curve does not know those.
+const COHERENCE: Curve = Curve { middle: 0.35, width: 0.08 };
+
+/// What stands for the name of the root.
+const ANYBODY: &str = "someone";
 
 /// What is left of coherence for each node met again, and for each two steps that are at no time
 /// both true.
@@ -154,15 +164,19 @@ impl<F> Evaluator for VectorEvaluator<F>
 where
     F: Fn(&[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> + Send + Sync,
 {
-    /// The cosine of the question and the path's sentence, on a logistic curve.
+    /// The cosine of the question and the path's sentence, both without the root's name, on a
+    /// logistic curve.
     fn relevance(&self, question: &str, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let sentences = paths.iter().map(|path| path.sentence.clone());
-        let vectors = self.vectors(std::iter::once(question.to_owned()).chain(sentences))?;
-        let one = |path: &PathText| RELEVANCE.at(vectors.cosine(question, &path.sentence));
-        Ok(paths.iter().map(one).collect())
+        let pair = |path: &PathText| {
+            let name = common_name(question, path.nodes.first().map_or("", String::as_str));
+            [masked(question, &name), masked(&path.sentence, &name)]
+        };
+        let pairs: Vec<[String; 2]> = paths.iter().map(pair).collect();
+        let vectors = self.vectors(pairs.iter().flatten().cloned())?;
+        Ok(pairs.iter().map(|[a, b]| RELEVANCE.at(vectors.cosine(a, b))).collect())
     }
 
     /// The weakest pair of neighbouring steps: the cosine of their sentences on a logistic curve,
@@ -191,7 +205,8 @@ where
     ///   stand in the path, by stem.
     /// - 0.25 if the path holds what the question's first question word asks for: a time for
     ///   `when`, another name for `who`, a number for `how many`, and so on.
-    /// - 0.4 times the best cosine of the question and a step, on the curve of relevance.
+    /// - 0.4 times the best cosine of the question and a step, both without the root's name, on the
+    ///   curve of relevance.
     ///
     /// Where the question has no other content words, or does not tell what it wants, that part is
     /// taken from the cosine. No part falls when a path grows, and none grows by its length alone:
@@ -203,18 +218,21 @@ where
         root: &str,
         paths: &[PathText],
     ) -> Result<Vec<f32>, NeuralError> {
-        let steps: Vec<Vec<String>> = paths.iter().map(|path| path.steps().collect()).collect();
+        let name = common_name(question, root);
+        let steps = |path: &PathText| path.steps().map(|step| masked(&step, &name)).collect();
+        let steps: Vec<Vec<String>> = paths.iter().map(steps).collect();
         if steps.iter().all(Vec::is_empty) {
             return Ok(vec![0.0; paths.len()]);
         }
-        let asked = std::iter::once(question.to_owned());
-        let vectors = self.vectors(asked.chain(steps.iter().flatten().cloned()))?;
+        let asked = masked(question, &name);
+        let texts = std::iter::once(&asked).chain(steps.iter().flatten());
+        let vectors = self.vectors(texts.cloned())?;
         let wanted = Wanted::of(question, root);
         let one = |(path, steps): (&PathText, &Vec<String>)| {
             if steps.is_empty() {
                 return 0.0;
             }
-            let meant = steps.iter().map(|step| RELEVANCE.at(vectors.cosine(question, step)));
+            let meant = steps.iter().map(|step| RELEVANCE.at(vectors.cosine(&asked, step)));
             let meant = meant.fold(0.0, f32::max);
             let covered = wanted.covered(path).unwrap_or(meant);
             let typed = wanted.typed(root, path).map_or(meant, |typed| f32::from(u8::from(typed)));
@@ -222,6 +240,34 @@ where
         };
         Ok(paths.iter().zip(&steps).map(one).collect())
     }
+}
+
+/// The words of a root's name, in lower case, if the question names it.
+fn common_name(question: &str, root: &str) -> HashSet<String> {
+    let says_something = |word: &Word| !is_stop_word(&word.lower);
+    let lower = |text: &str| -> HashSet<String> {
+        words(text).into_iter().filter(says_something).map(|word| word.lower).collect()
+    };
+    let name = lower(root);
+    if name.is_disjoint(&lower(question)) { HashSet::new() } else { name }
+}
+
+/// A text with "someone" for each run of words of a name. What is asked of a person is the same
+/// whoever it is, and a name that both texts hold makes them alike whatever they say.
+fn masked(text: &str, name: &HashSet<String>) -> String {
+    let mut masked = String::with_capacity(text.len());
+    // The end of what was copied or left out, and of a name that goes on there.
+    let (mut at, mut name_end) = (0, None);
+    for word in words(text).iter().filter(|word| name.contains(&word.lower)) {
+        let between = text.get(at..word.range.start).unwrap_or_default();
+        if name_end != Some(at) || !between.trim().is_empty() {
+            masked += between;
+            masked += ANYBODY;
+        }
+        at = word.range.end;
+        name_end = Some(at);
+    }
+    masked + text.get(at..).unwrap_or_default()
 }
 
 /// Whether a step and the one before it are at some time both true, or one begins where the other
@@ -368,18 +414,205 @@ const NUMBERS: &[&str] = &[
 ];
 
 #[cfg(test)]
-mod calibrate {
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
-    use crate::neural::{Embedder, MiniLm};
+    use crate::neural::{Embedder, FixedEmbedder, MiniLm};
+    use proptest::prelude::*;
+
+    fn embedded(texts: &[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> {
+        Ok(FixedEmbedder.embed(texts)?.into_iter().map(Arc::from).collect())
+    }
+
+    fn path(root: &str, steps: &[(&str, &str)]) -> PathText {
+        let mut path = PathText { nodes: vec![root.to_owned()], ..PathText::default() };
+        for (relation, node) in steps {
+            path.relations.push((*relation).to_owned());
+            path.nodes.push((*node).to_owned());
+            path.valid.push(Interval::ALL);
+            path.confidence.push(1.0);
+        }
+        path.sentence = path.steps().collect::<Vec<String>>().join(" ");
+        path
+    }
 
     #[test]
-    fn throw_away() {
+    fn the_model_tells_relevant_from_irrelevant() {
         let model = MiniLm::load_default().unwrap();
-        let file = std::fs::read_to_string("/tmp/pairs-retrieval.txt").unwrap();
-        for line in file.lines().filter(|l| !l.is_empty()) {
-            let p: Vec<&str> = line.split('|').collect();
-            let v = model.embed(&[p[1], p[2]]).unwrap();
-            println!("CAL {} {:.3} {} | {}", p[0], dot(&v[0], &v[1]), p[1], p[2]);
+        let embed = |texts: &[&str]| -> Result<Vec<Arc<[f32]>>, NeuralError> {
+            Ok(model.embed(texts)?.into_iter().map(Arc::from).collect())
+        };
+        let judge = VectorEvaluator::new(embed);
+        for (question, relevant, irrelevant) in [
+            (
+                "Where does Nora live?",
+                path("Nora", &[("lives_in", "Lisbon")]),
+                path("Nora", &[("likes", "jazz")]),
+            ),
+            (
+                "What is the user's favorite food?",
+                path("user", &[("likes", "Italian cuisine")]),
+                path("user", &[("works_at", "tech company")]),
+            ),
+            (
+                "Which city is Nora's employer based in?",
+                path("Nora", &[("works_at", "Forno Studio"), ("located_in", "Lisbon")]),
+                path("Nora", &[("likes", "jazz"), ("is_a", "music")]),
+            ),
+            (
+                "What languages does James speak?",
+                path("James", &[("learns", "Spanish")]),
+                path("James", &[("adopted", "puppy")]),
+            ),
+        ] {
+            let paths = [relevant, irrelevant];
+            let scores = judge.relevance(question, &paths).unwrap();
+            assert!(scores[0] >= 0.5 && scores[1] < 0.5, "{question} {scores:?}");
+            let enough = judge.sufficiency(question, &paths[0].nodes[0], &paths).unwrap();
+            assert!(enough[0] > enough[1], "{question} {enough:?}");
+        }
+        let shoes = path("user", &[("bought", "red shoes"), ("made_of", "leather")]);
+        assert!(judge.coherence(&[shoes]).unwrap()[0] > 0.8);
+    }
+
+    #[test]
+    fn all_paths_go_through_the_model_in_one_call() {
+        let calls = AtomicUsize::new(0);
+        let judge = VectorEvaluator::new(|texts: &[&str]| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            let distinct: HashSet<&&str> = texts.iter().collect();
+            assert_eq!(distinct.len(), texts.len(), "a text is embedded once");
+            embedded(texts)
+        });
+        let long = path("Nora", &[("works_at", "Forno"), ("in", "Lisbon")]);
+        let paths = [long.clone(), path("Nora", &[("likes", "tea")]), long];
+        judge.relevance("Where does Nora work?", &paths).unwrap();
+        judge.coherence(&paths).unwrap();
+        judge.sufficiency("Where does Nora work?", "Nora", &paths).unwrap();
+        assert_eq!(calls.load(Ordering::Relaxed), 3);
+        assert!(judge.relevance("?", &[]).unwrap().is_empty());
+        assert!(judge.coherence(&[]).unwrap().is_empty());
+        assert!(judge.sufficiency("?", "", &[]).unwrap().is_empty());
+        assert_eq!(calls.load(Ordering::Relaxed), 3, "nothing to judge, nothing to embed");
+    }
+
+    #[test]
+    fn a_name_is_masked_if_the_question_holds_it() {
+        let name = |question: &str, root: &str| common_name(question, root);
+        let caroline = name("Where does Caroline live?", "Caroline Smith");
+        assert_eq!(masked("Where does Caroline live?", &caroline), "Where does someone live?");
+        assert_eq!(masked("Caroline Smith's cat", &caroline), "someone's cat");
+        assert_eq!(masked("Smith, caroline: é", &caroline), "someone, someone: é");
+        assert!(name("Where does she live?", "Nora").is_empty());
+        assert!(name("Who is the one?", "The Who").is_empty());
+        assert_eq!(masked("as it is", &HashSet::new()), "as it is");
+    }
+
+    #[test]
+    fn jumps_in_time_and_circles_are_less_coherent() {
+        let judge = VectorEvaluator::new(embedded);
+        let good = path("a cat", &[("sees", "a cat dog"), ("sees", "a cat bird")]);
+        let mut apart = good.clone();
+        apart.valid = vec![Interval { from: 0, to: 5 }, Interval { from: 6, to: 9 }];
+        let mut next = good.clone();
+        next.valid = vec![Interval { from: 0, to: 5 }, Interval { from: 5, to: 9 }];
+        let circle = path("a cat", &[("sees", "a cat dog"), ("sees", "a cat")]);
+        let paths = [good, apart, next, circle, path("a cat", &[("sees", "x")]), path("a", &[])];
+        let scores = judge.coherence(&paths).unwrap();
+        assert!(scores[0] > 0.5, "{scores:?}");
+        assert_eq!(scores[1], scores[0] / 2.0);
+        assert_eq!(scores[2], scores[0]);
+        assert!(scores[3] <= 0.5);
+        assert_eq!(scores[4..], [1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_kind_of_answer_counts() {
+        let typed =
+            |question: &str, path: &PathText| Wanted::of(question, "Nora").typed("Nora", path);
+        let person = path("Nora", &[("met", "Tom")]);
+        let place = path("Nora", &[("lives_in", "sea side")]);
+        let count = path("Nora", &[("has_cats", "three cats")]);
+        let mut dated = path("Nora", &[("left", "work")]);
+        assert_eq!(typed("Who did Nora meet?", &person), Some(true));
+        assert_eq!(typed("Who did Nora meet?", &place), Some(false));
+        assert_eq!(typed("In what city does Nora live?", &place), Some(true));
+        assert_eq!(typed("Where does Nora live?", &person), Some(false));
+        assert_eq!(typed("How many cats has Nora?", &count), Some(true));
+        assert_eq!(typed("When did Nora leave?", &dated), Some(false));
+        dated.valid = vec![Interval { from: 3, to: Interval::MAX }];
+        assert_eq!(typed("When did Nora leave?", &dated), Some(true));
+        assert_eq!(typed("Why did Nora leave?", &dated), Some(false));
+        assert_eq!(typed("Why?", &path("Nora", &[("because_of", "x")])), Some(true));
+        assert_eq!(typed("What does Nora like?", &person), None);
+    }
+
+    #[test]
+    fn what_the_question_asks_is_sufficient() {
+        let judge = VectorEvaluator::new(embedded);
+        let question = "Where does Nora's brother live?";
+        let paths = [
+            path("Nora", &[]),
+            path("Nora", &[("likes", "tea")]),
+            path("Nora", &[("has_brother", "Tom")]),
+            path("Nora", &[("has_brother", "Tom"), ("lives_in", "Porto")]),
+        ];
+        let scores = judge.sufficiency(question, "Nora", &paths).unwrap();
+        assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
+        assert_eq!(scores[0], 0.0);
+        assert!(scores[3] > 0.6, "{scores:?}");
+        let more = path("Nora", &[("has_brother", "Tom"), ("lives_in", "Porto"), ("mows", "lawn")]);
+        let longer = judge.sufficiency(question, "Nora", &[more]).unwrap();
+        assert_eq!(longer[0], scores[3], "what adds nothing does not raise it");
+        let who = judge.sufficiency("Nora?", "Nora", &paths).unwrap();
+        assert!(who.iter().all(|score| score.is_finite()));
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_relevant() {
+        let judge = VectorEvaluator::new(|texts: &[&str]| {
+            Ok(texts.iter().map(|_| Arc::from([f32::NAN])).collect())
+        });
+        let paths = [path("Nora", &[("likes", "tea"), ("from", "Ceylon")])];
+        assert_eq!(judge.relevance("tea?", &paths).unwrap(), [0.0]);
+        assert_eq!(judge.coherence(&paths).unwrap(), [0.0]);
+        assert!(judge.sufficiency("tea?", "Nora", &paths).unwrap()[0] <= COVERED);
+        let none = VectorEvaluator::new(|_: &[&str]| Ok(Vec::new()));
+        assert_eq!(none.relevance("tea?", &paths).unwrap(), [0.0]);
+        let failing =
+            VectorEvaluator::new(|_: &[&str]| Err(NeuralError::Failed { reason: "no".to_owned() }));
+        assert!(failing.relevance("tea?", &paths).is_err());
+        assert!(failing.coherence(&paths).is_err());
+        assert!(failing.sufficiency("tea?", "Nora", &paths).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn scores_lie_between_zero_and_one_and_sufficiency_never_falls(
+            question in "(who|when|where|likes|Nora|tea|Tom|in| ){0,9}",
+            steps in proptest::collection::vec(("(likes|lives_in|x)", "(tea|Tom|Lisbon|7)"), 0..6),
+        ) {
+            let judge = VectorEvaluator::new(embedded);
+            let steps: Vec<(&str, &str)> =
+                steps.iter().map(|(relation, node)| (relation.as_str(), node.as_str())).collect();
+            let paths: Vec<PathText> =
+                (0..=steps.len()).map(|length| path("Nora", &steps[..length])).collect();
+            let enough = judge.sufficiency(&question, "Nora", &paths).unwrap();
+            prop_assert!(enough.is_sorted(), "{:?}", enough);
+            let relevance = judge.relevance(&question, &paths).unwrap();
+            let coherence = judge.coherence(&paths).unwrap();
+            prop_assert!(coherence.is_sorted_by(|a, b| a >= b));
+            let all = enough.iter().chain(&relevance).chain(&coherence);
+            prop_assert!(all.into_iter().all(|score| (0.0..=1.0).contains(score)));
+            // Walking the same step again adds nothing.
+            if let Some(last) = steps.last() {
+                let mut twice = steps.clone();
+                twice.push(*last);
+                let twice = [path("Nora", &steps), path("Nora", &twice)];
+                let enough = judge.sufficiency(&question, "Nora", &twice).unwrap();
+                prop_assert!(enough[1] >= enough[0]);
+            }
         }
     }
 }

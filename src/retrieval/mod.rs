@@ -7,6 +7,7 @@
 //!   pack.rs       evidence within a budget of tokens, and a path as a line (REAL)
 //!   anchor.rs     the entities that a question names (REAL)
 //!   intent.rs     what a question wants to know
+//!   boost.rs      what a score is multiplied for (GAM)
 //!   hedge.rs      words that say "I am not sure"
 //!   evaluate.rs   how well a path answers a question (REAL)
 //!   rules.rs      steps that follow from facts by a rule (REAL)
@@ -17,10 +18,6 @@
 //! Nothing here knows of plans, rows or operators, reads the disk or the clock, or loads a model:
 //! neighbours, names and vectors come through callbacks. The same input gives the same output, to
 //! the order of equals. No number that is given, NaN and infinities among them, makes it panic.
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the operators of the retrieval clauses are built on it")
-)]
 
 pub(crate) mod activate;
 pub(crate) mod anchor;

@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(indexes(&picks), [1, 4]);
         assert_eq!(picks[0].coverage, 0.5);
         assert_eq!(picks[1].coverage, 1.0);
-        assert_eq!(picks[0].gain, 1.0);
+        assert!((picks[0].gain - 1.0).abs() < 1e-6);
     }
 
     #[test]

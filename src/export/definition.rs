@@ -144,7 +144,7 @@ impl Ids {
 mod tests {
     use std::path::Path;
 
-    use engraph_storage::graph::Value;
+    use engraph_storage::graph::{SystemScope, Value};
     use engraph_storage::{Durability, Reader, StorageError, Transaction, ValueRange};
 
     use super::*;
@@ -162,13 +162,14 @@ mod tests {
             let (name, text) = ("real".to_owned(), "RETURN $q".to_owned());
             let parameters = vec!["q".to_owned(), "k".to_owned()];
             transaction.define_recipe(RecipeDefinition { name, parameters, text })?;
+            transaction.define_text_index("words", "Person", &[("note", 2.5), ("age", 1.0)])?;
             transaction.define_index("by_age", "Person", "age")
         };
         let mut transaction = db.store.begin(0).expect("begins");
         define(&mut transaction).expect("defines");
         transaction.commit(Durability::Buffered, 0).expect("commits");
         let people = "REMEMBER (:Person 'Nora' {age: 31}); REMEMBER (:Person 'Tomas' {age: 33.5});
-             REMEMBER (:Person 'Ines' {age: 'unknown'}); REMEMBER (:Person 'Nora' {age: 32});";
+             REMEMBER (:Person 'Ines' {age: 'unknown', note: 'sea'}); REMEMBER (:Person 'Nora' {age: 32});";
         db.execute(people, ()).expect("writes");
         db
     }
@@ -196,6 +197,15 @@ mod tests {
         found
     }
 
+    /// The people whose texts have a word.
+    fn with_word(reader: Reader<'_>, word: &str) -> Vec<u64> {
+        let label = reader.catalog().label("Person").expect("is there");
+        let index = reader.text_index(label).expect("reads").expect("is there");
+        let accept = &mut |_| Ok::<bool, StorageError>(true);
+        let found = reader.search_text(index, word, SystemScope::Current, 9, accept);
+        found.expect("searches").into_iter().map(|(_, node)| node.0).collect()
+    }
+
     #[test]
     fn definitions_and_indexes_come_back() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -204,10 +214,15 @@ mod tests {
         assert!(text.contains(
             "{\"definition\":{\"index\":{\"name\":\"by_age\",\"label\":\"Person\",\"property\":\"age\"}}}\n"
         ));
+        assert!(text.contains(
+            "{\"definition\":{\"text_index\":{\"name\":\"words\",\"label\":\"Person\",\"fields\":\
+             [{\"property\":\"note\",\"weight\":2.5},{\"property\":\"age\",\"weight\":1.0}]}}}\n"
+        ));
+        assert!(text.contains("\"family\":\"symmetry\"}"));
         let (file, path) = (folder.path().join("all.jsonl"), folder.path().join("copy"));
         std::fs::write(&file, &text).expect("writes");
         let report = import::whole(&path, &file, &mut |_, _| {}).expect("imports");
-        assert!(report.stored.contains(&("definitions", 3)), "{report:?}");
+        assert!(report.stored.contains(&("definitions", 4)), "{report:?}");
         let backup = folder.path().join("backup");
         db.backup(&backup, &mut |_| {}).expect("copies");
         for path in [path, backup] {
@@ -218,6 +233,7 @@ mod tests {
             let rules: Vec<f64> =
                 snapshot.reader().catalog().rules().map(|rule| rule.confidence).collect();
             assert_eq!(rules, [0.1 + 0.2]);
+            assert_eq!(with_word(snapshot.reader(), "sea"), [2]);
         }
     }
 
@@ -228,8 +244,10 @@ mod tests {
         let (file, path) = (folder.path().join("all.jsonl"), folder.path().join("copy"));
         let at = good.rfind(",\"sha256\"").expect("a hash");
         for (from, to, reason) in [
-            ("\"property\":\"age\"", "\"property\":\"size\"", "'size' is not among those"),
+            ("\"property\":\"age\"}}", "\"property\":\"size\"}}", "'size' is not among those"),
             ("{\"index\":{", "{\"list\":{", "unknown variant `list`"),
+            ("\"weight\":2.5", "\"weight\":-2.5", "is not finite and above 0"),
+            ("\"property\":\"note\"", "\"property\":\"age\"", "a property is twice"),
             ("\"name\":\"real\"", "\"name\":\"\"", "needs a name that is not empty"),
             ("\"confidence\":0.3", "\"confidence\":1.3", "is not above 0 and at most 1"),
         ] {

@@ -431,6 +431,32 @@ fn format_2_is_upgraded_with_all_it_says() {
 }
 
 #[test]
+fn format_3_is_upgraded_with_all_it_says() {
+    let folder = old(3);
+    assert_eq!(upgrade(folder.path()).expect("upgrades"), 3);
+    assert_eq!(upgrade(folder.path()).expect("is done"), engraph::FORMAT);
+    let db = open(folder.path());
+    assert_eq!(violations(&db), []);
+    let json = |text: &str| db.query(text, ()).expect(text).to_json();
+    let homes = "MATCH (n:Person 'Nori')-[f:lives_in]->(c) FOR VALID_TIME ALL \
+                 RETURN c.key AS c, n.age AS age, f.valid_to AS e ORDER BY f.valid_from";
+    assert_eq!(
+        json(homes),
+        r#"[{"c":"Lisbon","age":32,"e":"2025-06-14T00:00:00Z"},{"c":"Porto","age":32,"e":null}]"#
+    );
+    assert_eq!(json("RECALL 20 USING homes"), r#"[{"p":"Nori","c":"Porto"}]"#);
+    let rules = json("SHOW RULES");
+    assert!(rules.contains("(a)-[likes]->(b)-[part_of]->(c)"), "{rules}");
+    assert!(rules.contains(r#""confidence":0.6,"family":null"#), "{rules}");
+    let indexes = json("SHOW INDEXES");
+    assert!(
+        indexes.contains(r#""label":"City","property":"country","kind":"values""#),
+        "{indexes}"
+    );
+    assert_comes_back(&db, crate::folder().path(), &Value::Null);
+}
+
+#[test]
 fn format_1_is_upgraded_with_all_it_says() {
     let folder = old(1);
     assert_eq!(upgrade(folder.path()).expect("upgrades"), 1);
@@ -477,7 +503,7 @@ fn a_database_from_the_future_is_refused() {
     drop(open(folder.path()));
     let id = folder.path().join("engraph.id");
     let text = std::fs::read_to_string(&id).expect("reads");
-    std::fs::write(&id, text.replace("format 3", "format 99")).expect("writes");
+    std::fs::write(&id, text.replace("format 4", "format 99")).expect("writes");
     let errors = [
         Engraph::open(folder.path()).err(),
         Options::new().open_read_only(folder.path()).err(),

@@ -4,6 +4,7 @@ use super::*;
 use crate::commit::Durability;
 use crate::dump::{Builder, Item};
 use crate::engine::Memory;
+use crate::graph::PropertyId;
 use crate::store::Store;
 
 fn store() -> (tempfile::TempDir, Store) {
@@ -49,7 +50,8 @@ fn are_seen_by_their_transaction_then_by_all_and_after_opening_again() {
     assert_eq!(catalog.recipes().count(), 1);
     assert_eq!(catalog.recipe("a"), Some(&recipe("a", "RETURN $q")));
     assert_eq!(catalog.recipe("b"), None);
-    assert_eq!(catalog.index("a").map(|index| (index.label.0, index.property.0)), Some((0, 0)));
+    let index = catalog.index("a").map(|index| (index.label.0, index.property()));
+    assert_eq!(index, Some((0, Some(PropertyId(0)))));
 }
 
 #[test]

@@ -145,7 +145,7 @@ mod tests {
             ("don’t ﬁnd Ｗｉｄｅ", "0:don't 1:find 2:wide"),
             ("東京に行く", "0:東 1:京 2:に 3:行 4:く"),
             ("Привет, мир", "0:привет 1:мир"),
-            ("Straße Ærø İstanbul", "0:strasse 1:aero 2:istanbul"),
+            ("Straße Ærø İstanbul", "0:strass 1:aero 2:istanbul"),
             ("the of and", ""),
             ("", ""),
             ("!!! ... 👍 \u{0}\u{1}", ""),

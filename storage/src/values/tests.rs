@@ -168,6 +168,7 @@ fn cases(low: &Value, high: &Value) -> Vec<Case> {
 /// What the index gives, in pieces of three nodes.
 fn found(reader: Reader<'_>, index: &IndexDefinition, range: &ValueRange) -> Vec<NodeId> {
     let (mut found, mut after) = (Vec::new(), None);
+    let property = index.property().expect("of values");
     loop {
         let mut piece = 0;
         let mut visit = |node| {
@@ -176,7 +177,7 @@ fn found(reader: Reader<'_>, index: &IndexDefinition, range: &ValueRange) -> Vec
             if piece < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let mark = reader
-            .nodes_by_value(index.label, index.property, range, after.as_ref(), &mut visit)
+            .nodes_by_value(index.label, property, range, after.as_ref(), &mut visit)
             .expect("reads");
         match mark {
             Some(mark) => after = Some(mark),

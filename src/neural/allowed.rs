@@ -32,11 +32,26 @@ const CHARSMAP_TEXT_BYTES_MAX: usize = 64;
 const SPACES: &str = " {2,}";
 
 const NORMALIZERS: &[&str] = &[
-    "BertNormalizer", "NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "Strip", "StripAccents",
-    "Prepend", "Replace", "Precompiled",
+    "BertNormalizer",
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
+    "Nmt",
+    "Lowercase",
+    "Strip",
+    "StripAccents",
+    "Prepend",
+    "Replace",
+    "Precompiled",
 ];
 const PRE_TOKENIZERS: &[&str] = &[
-    "BertPreTokenizer", "ByteLevel", "Metaspace", "Whitespace", "WhitespaceSplit", "Punctuation",
+    "BertPreTokenizer",
+    "ByteLevel",
+    "Metaspace",
+    "Whitespace",
+    "WhitespaceSplit",
+    "Punctuation",
     "Digits",
 ];
 const POST_PROCESSORS: &[&str] =
@@ -77,7 +92,9 @@ fn check_model(model: &Value) -> Result<(), String> {
             let pieces = model["vocab"].as_array().map_or(&[][..], Vec::as_slice);
             let long = |piece: &Value| piece[0].as_str().map_or(0, str::len) > PIECE_BYTES_MAX;
             let long = pieces.iter().position(long);
-            long.map_or(Ok(()), |at| Err(format!("piece {at} is longer than {PIECE_BYTES_MAX} bytes")))
+            long.map_or(Ok(()), |at| {
+                Err(format!("piece {at} is longer than {PIECE_BYTES_MAX} bytes"))
+            })
         }
         _ => Err("model is not WordPiece, BPE or Unigram".to_string()),
     }
@@ -117,10 +134,8 @@ fn check_part(place: &str, part: &Value, allowed: &[&str]) -> Result<(), String>
             _ => Err(format!("{place} Prepend adds more than {AFFIX_BYTES_MAX} bytes")),
         },
         "Replace" => check_replace(&part["pattern"], part["content"].as_str().unwrap_or_default()),
-        "Precompiled" => {
-            check_charsmap(part["precompiled_charsmap"].as_str().unwrap_or_default())
-                .ok_or_else(|| format!("{place} Precompiled holds no table of characters"))
-        }
+        "Precompiled" => check_charsmap(part["precompiled_charsmap"].as_str().unwrap_or_default())
+            .ok_or_else(|| format!("{place} Precompiled holds no table of characters")),
         _ => Ok(()),
     }
 }
@@ -237,9 +252,7 @@ mod tests {
     #[test]
     fn expressions_of_the_files_own_are_refused_wherever_they_stand() {
         let split = json!({ "type": "Split", "pattern": { "Regex": "(a+)+$" } });
-        let replace = |pattern: Value, content: &str| {
-            json!({ "type": "Replace", "pattern": pattern, "content": content })
-        };
+        let replace = |pattern: Value, content: &str| json!({ "type": "Replace", "pattern": pattern, "content": content });
         for (part, hostile) in [
             ("pre_tokenizer", split.clone()),
             ("pre_tokenizer", json!({ "type": "Sequence", "pretokenizers": [split] })),

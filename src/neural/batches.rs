@@ -37,7 +37,8 @@ pub(super) fn run<T: Send>(
     for (place, result) in run_all(&batches, threads, run)? {
         results[place] = result;
     }
-    let missing = |(text, result): (usize, Option<T>)| result.ok_or(NeuralError::NotFinite { text });
+    let missing =
+        |(text, result): (usize, Option<T>)| result.ok_or(NeuralError::NotFinite { text });
     results.into_iter().enumerate().map(missing).collect()
 }
 
@@ -134,8 +135,7 @@ mod tests {
 
     #[test]
     fn batches_hold_whole_sequences_and_all_of_them() {
-        let sequence =
-            |n| Sequence { ids: vec![0; n], types: vec![0; n], marks: vec![false; n] };
+        let sequence = |n| Sequence { ids: vec![0; n], types: vec![0; n], marks: vec![false; n] };
         let sequences = [3, 256, 2, 256, 250, 1].map(sequence);
         let order = longest_first(&sequences);
         assert_eq!(order, [1, 3, 4, 0, 2, 5]);

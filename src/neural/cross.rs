@@ -189,7 +189,8 @@ mod tests {
     use super::*;
 
     const QUESTION: &str = "who is ann";
-    const TEXTS: [&str; 4] = ["ann is bob", "x", "", "a long text that is cut at its end and not read"];
+    const TEXTS: [&str; 4] =
+        ["ann is bob", "x", "", "a long text that is cut at its end and not read"];
 
     /// A head by the name of its family: its layers, of which the last has so many outputs.
     fn with_head(family: Family, outputs: usize) -> (Tiny, &'static str, &'static str) {

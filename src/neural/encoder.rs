@@ -94,10 +94,11 @@ impl Family {
     }
 }
 
-/// Where the weights of the encoder lie: at the top, or below the name of its family.
+/// Where the weights of the encoder lie: below the name of its family, or at the top.
 pub(super) fn base<'v>(vb: &VarBuilder<'v>, family: Family) -> VarBuilder<'v> {
-    let top = vb.contains_tensor("embeddings.word_embeddings.weight");
-    if top { vb.clone() } else { vb.pp(family.prefix()) }
+    let below = vb.pp(family.prefix());
+    let is_below = below.contains_tensor("embeddings.word_embeddings.weight");
+    if is_below { below } else { vb.clone() }
 }
 
 /// The encoder with its weights.
@@ -289,10 +290,7 @@ impl Distances {
             vb.get(shape, "relative_attention_bias.weight")?.t()?.to_vec2()?;
         let far = config.sequence_max() as i64 - 1;
         let spread = |row: &Vec<f32>| (-far..=far).map(|d| row[bucket(d, buckets)]).collect();
-        Ok(Self {
-            sequence_max: config.sequence_max(),
-            heads: table.iter().map(spread).collect(),
-        })
+        Ok(Self { sequence_max: config.sequence_max(), heads: table.iter().map(spread).collect() })
     }
 }
 
@@ -339,9 +337,25 @@ mod tests {
     fn distances_fall_into_the_buckets_of_the_reference() {
         // What `relative_position_bucket` of MPNet's reference gives for 32 buckets.
         let reference = [
-            (0, 0), (-1, 1), (-7, 7), (-8, 8), (-11, 8), (-12, 9), (-16, 10), (-23, 11),
-            (-32, 12), (-64, 14), (-127, 15), (-128, 15), (-500, 15), (1, 17), (7, 23), (8, 24),
-            (12, 25), (64, 30), (500, 31),
+            (0, 0),
+            (-1, 1),
+            (-7, 7),
+            (-8, 8),
+            (-11, 8),
+            (-12, 9),
+            (-16, 10),
+            (-23, 11),
+            (-32, 12),
+            (-64, 14),
+            (-127, 15),
+            (-128, 15),
+            (-500, 15),
+            (1, 17),
+            (7, 23),
+            (8, 24),
+            (12, 25),
+            (64, 30),
+            (500, 31),
         ];
         for (distance, expected) in reference {
             assert_eq!(bucket(distance, 32), expected, "{distance}");

@@ -225,8 +225,31 @@ mod tests {
         assert_eq!(pieces(" a\tb \n"), pieces("a b"));
         assert!(pieces("").is_empty() && pieces(" \u{1}").is_empty());
         let texts = [
-            "a", "b", "ab", "a b", "abc", "abcd", "abc d", "a-b", "a -b", "a - b", "c", "c+", "c++",
-            "c +", "é", "e", "東京", "東", "東 京", "日本", "🦀", "🦀🦀", "\u{10ffff}", "~", "0",
+            "a",
+            "b",
+            "ab",
+            "a b",
+            "abc",
+            "abcd",
+            "abc d",
+            "a-b",
+            "a -b",
+            "a - b",
+            "c",
+            "c+",
+            "c++",
+            "c +",
+            "é",
+            "e",
+            "東京",
+            "東",
+            "東 京",
+            "日本",
+            "🦀",
+            "🦀🦀",
+            "\u{10ffff}",
+            "~",
+            "0",
         ];
         for (i, a) in texts.iter().enumerate() {
             for b in &texts[..i] {

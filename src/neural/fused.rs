@@ -156,7 +156,10 @@ fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
 }
 
 /// The same, to be written to.
-pub(super) fn values_mut<'a>(storage: &'a mut CpuStorage, layout: &Layout) -> Result<&'a mut [f32]> {
+pub(super) fn values_mut<'a>(
+    storage: &'a mut CpuStorage,
+    layout: &Layout,
+) -> Result<&'a mut [f32]> {
     match (storage, layout.contiguous_offsets()) {
         (CpuStorage::F32(values), Some((start, end))) => Ok(&mut values[start..end]),
         _ => bail!("the tensor is not f32 without gaps"),

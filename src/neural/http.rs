@@ -208,11 +208,7 @@ impl From<ureq::Error> for Failure {
 }
 
 /// The vectors in the order of the texts, each of length 1, or what is wrong with them.
-fn ordered(
-    answer: Answer,
-    count: usize,
-    width: Option<usize>,
-) -> Result<Vec<Vec<f32>>, String> {
+fn ordered(answer: Answer, count: usize, width: Option<usize>) -> Result<Vec<Vec<f32>>, String> {
     if answer.data.len() != count {
         return Err(format!("{} vectors for {count} texts", answer.data.len()));
     }
@@ -340,9 +336,7 @@ mod tests {
 
     fn lengths(request: &Value) -> String {
         let texts = request["input"].as_array().unwrap().iter().enumerate();
-        let item = |(index, text): (usize, &Value)| {
-            json!({ "index": index, "embedding": [text.as_str().unwrap().len(), 1] })
-        };
+        let item = |(index, text): (usize, &Value)| json!({ "index": index, "embedding": [text.as_str().unwrap().len(), 1] });
         // The order of an answer means nothing.
         let items: Vec<Value> = texts.map(item).rev().collect();
         json!({ "object": "list", "data": items, "usage": {} }).to_string()
@@ -387,7 +381,10 @@ mod tests {
         for (head, body) in asked {
             assert!(head.starts_with("post /v1/embeddings http/1.1\r\n"), "{head}");
             assert!(head.contains(&format!("authorization: bearer {KEY}\r\n")), "{head}");
-            assert_eq!((&body["model"], &body["encoding_format"]), (&json!("tiny"), &json!("float")));
+            assert_eq!(
+                (&body["model"], &body["encoding_format"]),
+                (&json!("tiny"), &json!("float"))
+            );
         }
     }
 
@@ -432,7 +429,7 @@ mod tests {
             (answer(json!([item(7, json!([1]))])), "the vector 7 is there twice or for no text"),
             (answer(json!([item(0, json!([]))])), "a vector of 0 numbers where 0 are due"),
             (answer(json!([item(0, json!([0, 0]))])), "a vector without a direction"),
-            (answer(json!([item(0, json!([1e39, 0]))])), "a vector without a direction"),
+            (answer(json!([item(0, json!([1e39, 0]))])), "the answer is not of its form: number"),
             (answer(json!([item(0, json!(["a"]))])), "the answer is not of its form: "),
         ] {
             let (url, _asked) = serve(vec![Reply::Status(200, body)]);

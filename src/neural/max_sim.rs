@@ -37,9 +37,8 @@ pub fn max_sim(question: &TokenVectors, text: &TokenVectors) -> f32 {
     if question.is_empty() || text.is_empty() || question.dimensions != text.dimensions {
         return 0.0;
     }
-    let best = |token: &[f32]| {
-        text.rows().map(|row| dot(token, row)).fold(f32::NEG_INFINITY, f32::max)
-    };
+    let best =
+        |token: &[f32]| text.rows().map(|row| dot(token, row)).fold(f32::NEG_INFINITY, f32::max);
     let sum: f32 = question.rows().map(best).sum();
     // Rounding may carry a cosine over its bounds.
     (sum / question.len() as f32).clamp(-1.0, 1.0)

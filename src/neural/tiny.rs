@@ -98,23 +98,40 @@ impl Tiny {
             Family::Bert | Family::Roberta => (
                 "encoder",
                 [
-                    "attention.self.query", "attention.self.key", "attention.self.value",
-                    "attention.output.dense", "attention.output.LayerNorm", "intermediate.dense",
-                    "output.dense", "output.LayerNorm",
+                    "attention.self.query",
+                    "attention.self.key",
+                    "attention.self.value",
+                    "attention.output.dense",
+                    "attention.output.LayerNorm",
+                    "intermediate.dense",
+                    "output.dense",
+                    "output.LayerNorm",
                 ],
             ),
             Family::DistilBert => (
                 "transformer",
                 [
-                    "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
-                    "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm",
+                    "attention.q_lin",
+                    "attention.k_lin",
+                    "attention.v_lin",
+                    "attention.out_lin",
+                    "sa_layer_norm",
+                    "ffn.lin1",
+                    "ffn.lin2",
+                    "output_layer_norm",
                 ],
             ),
             Family::MpNet => (
                 "encoder",
                 [
-                    "attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o",
-                    "attention.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm",
+                    "attention.attn.q",
+                    "attention.attn.k",
+                    "attention.attn.v",
+                    "attention.attn.o",
+                    "attention.LayerNorm",
+                    "intermediate.dense",
+                    "output.dense",
+                    "output.LayerNorm",
                 ],
             ),
         };
@@ -297,7 +314,8 @@ fn word_pieces() -> Value {
     let inside = letters().map(|letter| format!("##{letter}"));
     let vocab: BTreeMap<String, usize> =
         marks.into_iter().chain(letters()).chain(inside).zip(0..).collect();
-    let mark = |name: &str, of_type: u8| json!({ "SpecialToken": { "id": name, "type_id": of_type } });
+    let mark =
+        |name: &str, of_type: u8| json!({ "SpecialToken": { "id": name, "type_id": of_type } });
     let text = |name: &str, of_type: u8| json!({ "Sequence": { "id": name, "type_id": of_type } });
     let [cls, sep] = [("[CLS]", 2), ("[SEP]", 3)]
         .map(|(name, id)| json!({ "id": name, "ids": [id], "tokens": [name] }));
@@ -384,7 +402,8 @@ mod tests {
         (Family::DistilBert, "distilbert."),
         (Family::MpNet, ""),
     ];
-    const TEXTS: [&str; 4] = ["the ann and bob", "x", "", "a long text that is read to its end only once"];
+    const TEXTS: [&str; 4] =
+        ["the ann and bob", "x", "", "a long text that is read to its end only once"];
 
     fn unit(row: &[f64]) -> Vec<f64> {
         let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -474,8 +493,8 @@ mod tests {
 
     #[test]
     fn texts_of_any_script_and_size_have_vectors() {
-        let long = "Straße 東京 עברית 🦀\u{0}\u{fffd} e\u{301}\n".repeat(20_000);
-        assert!(long.len() > 800_000);
+        let long = "Straße 東京 עברית 🦀\u{0}\u{fffd} e\u{301}\n".repeat(30_000);
+        assert!(long.len() > 1_000_000);
         let texts = ["", " \n\t", "\u{0}", "東京 москва عربى", "🦀🦀", "[CLS] <s> </s>", &long];
         for (family, prefix) in FAMILIES {
             let tiny = Tiny::new(family, prefix);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engraph::{Engraph, Error, Limits, SentenceModel, Options, Params, StorageError, Value};
+use engraph::{Engraph, Error, Limits, Options, Params, SentenceModel, StorageError, Value};
 
 use crate::{folder, open};
 

@@ -351,7 +351,7 @@ mod tests {
     fn reason(url: &str) -> String {
         match connect(url) {
             Err(NeuralError::Remote { url: asked, reason }) => {
-                assert_eq!(asked, format!("{}embeddings", url));
+                assert_eq!(asked, format!("{url}embeddings"));
                 assert!(!reason.contains(KEY) && !reason.contains('\n'), "{reason}");
                 reason
             }

@@ -240,8 +240,8 @@ impl Tiny {
             for head in 0..HEADS {
                 let own = head * size..(head + 1) * size;
                 let mut scores = Vec::new();
-                for j in 0..xs.len() {
-                    let product = own.clone().map(|at| queries[i][at] * keys[j][at]).sum::<f64>();
+                for (j, key) in keys.iter().enumerate() {
+                    let product = own.clone().map(|at| queries[i][at] * key[at]).sum::<f64>();
                     scores.push(product / (size as f64).sqrt() + self.bias(i, j, head));
                 }
                 let sum: f64 = scores.iter().map(|score| score.exp()).sum();

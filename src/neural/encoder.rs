@@ -94,10 +94,11 @@ impl Family {
     }
 }
 
-/// Where the weights of the encoder lie: at the top, or below the name of its family.
+/// Where the weights of the encoder lie: below the name of its family, or at the top.
 pub(super) fn base<'v>(vb: &VarBuilder<'v>, family: Family) -> VarBuilder<'v> {
-    let top = vb.contains_tensor("embeddings.word_embeddings.weight");
-    if top { vb.clone() } else { vb.pp(family.prefix()) }
+    let below = vb.pp(family.prefix());
+    let is_below = below.contains_tensor("embeddings.word_embeddings.weight");
+    if is_below { below } else { vb.clone() }
 }
 
 /// The encoder with its weights.

@@ -351,7 +351,7 @@ mod tests {
     fn reason(url: &str) -> String {
         match connect(url) {
             Err(NeuralError::Remote { url: asked, reason }) => {
-                assert_eq!(asked, format!("{}embeddings", url));
+                assert_eq!(asked, format!("{url}embeddings"));
                 assert!(!reason.contains(KEY) && !reason.contains('\n'), "{reason}");
                 reason
             }
@@ -429,7 +429,7 @@ mod tests {
             (answer(json!([item(7, json!([1]))])), "the vector 7 is there twice or for no text"),
             (answer(json!([item(0, json!([]))])), "a vector of 0 numbers where 0 are due"),
             (answer(json!([item(0, json!([0, 0]))])), "a vector without a direction"),
-            (answer(json!([item(0, json!([1e39, 0]))])), "a vector without a direction"),
+            (answer(json!([item(0, json!([1e39, 0]))])), "the answer is not of its form: number"),
             (answer(json!([item(0, json!(["a"]))])), "the answer is not of its form: "),
         ] {
             let (url, _asked) = serve(vec![Reply::Status(200, body)]);

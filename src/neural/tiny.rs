@@ -240,8 +240,8 @@ impl Tiny {
             for head in 0..HEADS {
                 let own = head * size..(head + 1) * size;
                 let mut scores = Vec::new();
-                for j in 0..xs.len() {
-                    let product = own.clone().map(|at| queries[i][at] * keys[j][at]).sum::<f64>();
+                for (j, key) in keys.iter().enumerate() {
+                    let product = own.clone().map(|at| queries[i][at] * key[at]).sum::<f64>();
                     scores.push(product / (size as f64).sqrt() + self.bias(i, j, head));
                 }
                 let sum: f64 = scores.iter().map(|score| score.exp()).sum();
@@ -493,8 +493,8 @@ mod tests {
 
     #[test]
     fn texts_of_any_script_and_size_have_vectors() {
-        let long = "Straße 東京 עברית 🦀\u{0}\u{fffd} e\u{301}\n".repeat(20_000);
-        assert!(long.len() > 800_000);
+        let long = "Straße 東京 עברית 🦀\u{0}\u{fffd} e\u{301}\n".repeat(30_000);
+        assert!(long.len() > 1_000_000);
         let texts = ["", " \n\t", "\u{0}", "東京 москва عربى", "🦀🦀", "[CLS] <s> </s>", &long];
         for (family, prefix) in FAMILIES {
             let tiny = Tiny::new(family, prefix);

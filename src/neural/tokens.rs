@@ -50,7 +50,11 @@ impl TextTokenizer {
             return Err(damaged(&file, reason));
         }
         let id = format!("tokenizer:{}", folder::short_hash(&bytes));
-        Ok(Self { id, tokenizer, tokens_max })
+        let tokenizer = Self { id, tokenizer, tokens_max };
+        match tokenizer.room(false) {
+            Ok(_) => Ok(tokenizer),
+            Err(reason) => Err(damaged(&file, reason)),
+        }
     }
 
     /// Changes when the ids of a text would.
@@ -69,7 +73,7 @@ impl TextTokenizer {
 
     /// Each text as the model reads it: with its marks, and cut behind what the model can read.
     pub(super) fn sequences(&self, texts: &[&str]) -> Result<Vec<Sequence>, NeuralError> {
-        let room = self.room(false)?;
+        let room = self.room(false).map_err(failed)?;
         let sequence = |text: &&str| {
             let mut encoding = self.encode(first_part(text))?;
             cut(&mut encoding, room);
@@ -85,7 +89,7 @@ impl TextTokenizer {
         question: &str,
         texts: &[&str],
     ) -> Result<Vec<Sequence>, NeuralError> {
-        let room = self.room(true)?;
+        let room = self.room(true).map_err(failed)?;
         let mut question = self.encode(first_part(question))?;
         cut(&mut question, room.div_ceil(2));
         let room = room - question.len();
@@ -99,11 +103,11 @@ impl TextTokenizer {
     }
 
     /// The tokens beside the marks.
-    fn room(&self, is_pair: bool) -> Result<usize, NeuralError> {
+    fn room(&self, is_pair: bool) -> Result<usize, String> {
         let processor = self.tokenizer.get_post_processor();
         let marks = processor.map_or(0, |processor| processor.added_tokens(is_pair));
         let room = self.tokens_max.checked_sub(marks).filter(|room| *room >= 2);
-        room.ok_or_else(|| failed(format!("{marks} marks leave no room for a text")))
+        room.ok_or_else(|| format!("{marks} marks leave no room for a text"))
     }
 
     fn encode(&self, text: &str) -> Result<Encoding, NeuralError> {

@@ -14,6 +14,7 @@
 //!   fixed.rs    the stand-in for tests
 //!   keys.rs     what a model has to do that writes keys
 //!   rerank.rs   what a model has to do that holds texts against a question
+//!   beams.rs    what such models keep for each prefix of a search
 //!   causal/     a language model from a folder, as a writer of keys
 //!   train/      models that are trained inside the database
 //! ```
@@ -22,6 +23,7 @@
 //! database on disk or of a query. It never fetches anything: a model that is not there is an
 //! error that says how to install it. A vector that comes out is finite and of length 1.
 
+mod beams;
 mod bert;
 mod causal;
 mod fixed;
@@ -39,7 +41,7 @@ pub use folder::model_folder;
 pub use keys::{KeyModel, KeyWriter, Logits};
 pub use minilm::MiniLm;
 pub use rerank::Reranker;
-pub use train::{Scorer, Training};
+pub use train::{Allowed, Decoder, Keys, Scorer, Training};
 
 /// Something that turns texts into vectors whose cosine says how near the texts are in meaning.
 pub trait Embedder: Send + Sync {

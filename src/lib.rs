@@ -49,7 +49,6 @@ pub use engraph_storage::{
 pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;
 pub use exec::run::Interrupt;
-<<<<<<< HEAD
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{
@@ -58,11 +57,6 @@ pub use neural::{
 };
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
-=======
-pub use neural::{Embedder, FixedEmbedder, MiniLm, NeuralError};
-pub use retrieval::evaluate::{Evaluator, PathText};
-pub use rows::{Fact, Node, Params, Path, Rows, Value};
->>>>>>> retrieval
 pub use session::{Session, Transaction};
 
 /// The names of all functions, as they are written.

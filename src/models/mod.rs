@@ -18,7 +18,6 @@ mod cache;
 mod named;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,8 +27,8 @@ use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
 pub(crate) use crate::neural::dot;
 use crate::neural::{
-    BYTES_TOKENIZER, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker, SentenceModel,
-    TokenVectors,
+    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker,
+    SentenceModel, TokenVectors,
 };
 use crate::retrieval::evaluate::Evaluator;
 
@@ -151,13 +150,8 @@ impl Models {
     /// The key model of this name: the caller's, or a language model in the folder of that name
     /// beside the embedder's.
     pub(crate) fn key_model(&self, name: &str) -> Result<Arc<dyn KeyModel>, NeuralError> {
-        self.key_models.get(name, load_key_model)
+        self.key_models.get(name, |folder| Ok(Arc::new(CausalLm::load(folder)?)))
     }
-}
-
-/// Loads a language model that writes keys.
-fn load_key_model(folder: &Path) -> Result<Arc<dyn KeyModel>, NeuralError> {
-    Err(failed(format!("language models are not supported, such as {}", folder.display())))
 }
 
 /// What is kept of the texts, and for the others what `make` makes of them in one call. None if it

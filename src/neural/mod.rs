@@ -19,7 +19,7 @@
 //!   keys.rs       what writes keys          fused.rs     what stands between its products
 //!   rerank.rs     what scores texts         pooling.rs   from rows to a vector
 //!   causal/       a language model           folder.rs    reading files without trusting them
-//!   train/        models that are trained in the database
+//!   train/        what is trained here      beams.rs     what is kept for each prefix of a key
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
@@ -28,6 +28,7 @@
 
 mod allowed;
 mod batches;
+mod beams;
 mod causal;
 mod config;
 mod cross;
@@ -60,7 +61,7 @@ pub(crate) use max_sim::dot;
 pub use max_sim::{TokenVectors, max_sim};
 pub use rerank::Reranker;
 pub use sentence::SentenceModel;
-pub use train::{Scorer, Training};
+pub use train::{Allowed, Decoder, Keys, Scorer, Training};
 
 /// The name of a tokenizer that gives the bytes of a text.
 pub(crate) const BYTES_TOKENIZER: &str = "bytes";

@@ -116,11 +116,6 @@ pub(crate) fn anchor<E>(
     })
 }
 
-/// The period of the first sure time phrase of a question ("last month", "in May 2023").
-pub(crate) fn reference_time(question: &str, now: Time) -> Option<Interval> {
-    time::find(question, now).first().map(|(_, period)| *period)
-}
-
 /// A node, how surely it is meant, and where.
 type Found = (Match, f64, Range<usize>);
 
@@ -525,8 +520,6 @@ mod tests {
             to: time::parse("2023-06-01").unwrap(),
         };
         assert_eq!(anchors.reference_time, Some(may));
-        assert_eq!(reference_time("Where was she in May 2023?", now()), Some(may));
-        assert_eq!(reference_time("May she come?", now()), None);
         let plain = anchor("Where does Nora live?", &[], now(), lookup).unwrap();
         assert_eq!((plain.reference_time, plain.is_hedged), (None, false));
     }

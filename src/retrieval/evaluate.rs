@@ -418,7 +418,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::neural::{Embedder, FixedEmbedder, MiniLm};
+    use crate::neural::{Embedder, FixedEmbedder, SentenceModel};
     use proptest::prelude::*;
 
     fn embedded(texts: &[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> {
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn the_model_tells_relevant_from_irrelevant() {
-        let model = MiniLm::load_default().unwrap();
+        let model = SentenceModel::load_default().unwrap();
         let embed = |texts: &[&str]| -> Result<Vec<Arc<[f32]>>, NeuralError> {
             Ok(model.embed(texts)?.into_iter().map(Arc::from).collect())
         };

@@ -7,7 +7,6 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::fusion::normalised;
-use crate::models::dot;
 
 /// Candidates that are looked at, the most relevant ones: the graph takes the square of it.
 pub(crate) const CANDIDATES_MAX: usize = 4096;
@@ -41,14 +40,6 @@ pub(crate) struct Pick {
     pub(crate) gain: f64,
     /// The share of the candidates that is covered with it and those before it.
     pub(crate) coverage: f64,
-}
-
-/// Chooses representatives among vectors of length 1; see [`represent_by`]. Vectors of different
-/// lengths are compared as far as both go.
-pub(crate) fn represent(vectors: &[&[f32]], relevance: &[f64], aim: &Aim) -> Vec<Pick> {
-    represent_by(relevance, aim, |a, b| {
-        vectors.get(a).zip(vectors.get(b)).map_or(0.0, |(a, b)| dot(a, b))
-    })
 }
 
 /// Chooses representatives by a similarity of candidates, which is symmetric and about 0 to 1.
@@ -209,6 +200,14 @@ fn greedy(objective: &Objective, aim: &Aim) -> Vec<Pick> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::neural::dot;
+
+    /// Chooses representatives among vectors of length 1.
+    fn represent(vectors: &[&[f32]], relevance: &[f64], aim: &Aim) -> Vec<Pick> {
+        represent_by(relevance, aim, |a, b| {
+            vectors.get(a).zip(vectors.get(b)).map_or(0.0, |(a, b)| dot(a, b))
+        })
+    }
     use proptest::prelude::*;
 
     /// The same without a heap: every gain anew at every step.

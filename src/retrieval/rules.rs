@@ -53,35 +53,6 @@ impl Family {
     }
 }
 
-/// The rules of table I as MemQL, one of each family. `happened(A)` and `true(A)` are facts of A
-/// and of whom it happened to or is true of, as a fact has two ends.
-pub(crate) const TABLE_I: [(Family, &str); 5] = [
-    (
-        Family::Symmetry,
-        "DEFINE RULE taste (a)-[likes]->(b) IMPLIES (a)-[interested_in]->(b) CONFIDENCE 0.6",
-    ),
-    (
-        Family::Hyponymy,
-        "DEFINE RULE kinds (c)-[likes]->(a)-[subclass_of]->(b) IMPLIES (c)-[likes]->(b) \
-         CONFIDENCE 0.6",
-    ),
-    (
-        Family::Succession,
-        "DEFINE RULE before (w)<-[happened_to]-(a)-[after]->(b) IMPLIES (b)-[happened_to]->(w) \
-         CONFIDENCE 0.6",
-    ),
-    (
-        Family::Causality,
-        "DEFINE RULE effect (w)<-[true_of]-(a)-[causes]->(b) IMPLIES (b)-[true_of]->(w) \
-         CONFIDENCE 0.6",
-    ),
-    (
-        Family::CoOccurrence,
-        "DEFINE RULE together (c)-[mentions]->(a)-[co_occurs]-(b) IMPLIES (c)-[may_mention]->(b) \
-         CONFIDENCE 0.6",
-    ),
-];
-
 /// A relation between two variables of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -439,6 +410,35 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
+
+    /// The rules of table I as MemQL, one of each family. `happened(A)` and `true(A)` are facts of A
+    /// and of whom it happened to or is true of, as a fact has two ends.
+    const TABLE_I: [(Family, &str); 5] = [
+        (
+            Family::Symmetry,
+            "DEFINE RULE taste (a)-[likes]->(b) IMPLIES (a)-[interested_in]->(b) CONFIDENCE 0.6",
+        ),
+        (
+            Family::Hyponymy,
+            "DEFINE RULE kinds (c)-[likes]->(a)-[subclass_of]->(b) IMPLIES (c)-[likes]->(b) \
+             CONFIDENCE 0.6",
+        ),
+        (
+            Family::Succession,
+            "DEFINE RULE before (w)<-[happened_to]-(a)-[after]->(b) IMPLIES (b)-[happened_to]->(w) \
+             CONFIDENCE 0.6",
+        ),
+        (
+            Family::Causality,
+            "DEFINE RULE effect (w)<-[true_of]-(a)-[causes]->(b) IMPLIES (b)-[true_of]->(w) \
+             CONFIDENCE 0.6",
+        ),
+        (
+            Family::CoOccurrence,
+            "DEFINE RULE together (c)-[mentions]->(a)-[co_occurs]-(b) IMPLIES (c)-[may_mention]->(b) \
+             CONFIDENCE 0.6",
+        ),
+    ];
     use proptest::prelude::*;
 
     fn rules_of(text: &str, family: Option<Family>, confidence: f64) -> Vec<Rule> {

@@ -25,7 +25,6 @@ mod weights;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
@@ -36,6 +35,7 @@ use tokenizers::Tokenizer;
 use self::llama::{Llama, Own, Shared};
 use self::weights::Weights;
 use super::NeuralError;
+use super::beams::Beams;
 use super::folder::{self, damaged, first_line, guarded};
 use super::keys::{KeyModel, KeyWriter, Logits};
 
@@ -165,8 +165,8 @@ impl KeyModel for CausalLm {
         let text = format!(" {}{PROMPT_END}", words.join(" "));
         let ids = tokens::encode(&self.tokenizer, &text, false).map_err(failed)?;
         let (prompt, first) = self.read(self.prompt.clone(), &ids).map_err(failed)?;
-        let prefixes = HashMap::from([(Vec::new(), 0)]);
-        Ok(Box::new(Writer { model: self, prompt, first, prefixes, own: Own::default() }))
+        let (beams, own) = (Beams::new(), Own::default());
+        Ok(Box::new(Writer { model: self, prompt, first, beams, own }))
     }
 }
 
@@ -177,8 +177,8 @@ struct Writer<'m> {
     prompt: Shared,
     /// What comes behind them.
     first: Logits,
-    /// The prefixes of the last call, and their places in `own`.
-    prefixes: HashMap<Vec<u32>, u32>,
+    /// The places of the prefixes in `own`.
+    beams: Beams,
     own: Own,
 }
 
@@ -188,20 +188,13 @@ impl KeyWriter for Writer<'_> {
             return Ok(Vec::new());
         };
         if length == 0 {
-            self.prefixes = HashMap::from([(Vec::new(), 0)]);
+            self.beams = Beams::new();
             self.own = Own::default();
             return Ok(vec![self.first.clone(); prefixes.len()]);
         }
-        let (mut ids, mut parents) = (Vec::new(), Vec::new());
-        for prefix in prefixes {
-            let known = |(last, start): (&u32, &[u32])| Some((*last, *self.prefixes.get(start)?));
-            let (id, parent) = prefix
-                .split_last()
-                .and_then(known)
-                .filter(|(id, _)| (*id as usize) < self.model.model.vocab_size())
-                .ok_or_else(|| failed("a prefix does not continue one of the last call"))?;
-            ids.push(id);
-            parents.push(parent);
+        let (parents, ids) = self.beams.parents(prefixes)?;
+        if ids.iter().any(|id| *id as usize >= self.model.model.vocab_size()) {
+            return Err(failed("a token is not one of the model's"));
         }
         let run = || {
             let own = self.own.select(&parents)?;
@@ -210,7 +203,7 @@ impl KeyWriter for Writer<'_> {
         let (scores, own) = guarded(run).and_then(|run| run.map_err(first_line)).map_err(failed)?;
         let logits = self.model.logits(&scores).map_err(failed)?;
         self.own = own;
-        self.prefixes = (0..).zip(prefixes).map(|(place, p)| (p.to_vec(), place)).collect();
+        self.beams.step(prefixes);
         Ok(logits)
     }
 }

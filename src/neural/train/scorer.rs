@@ -17,11 +17,11 @@ use crate::neural::NeuralError;
 use crate::neural::folder::{first_line, guarded};
 
 /// The fewest rows that are learned from.
-pub const ROWS_MIN: usize = 4;
+const ROWS_MIN: usize = 4;
 /// The most rows that are learned from.
-pub const ROWS_MAX: usize = 1_000_000;
+const ROWS_MAX: usize = 1_000_000;
 /// The most numbers in a row.
-pub const FEATURES_MAX: usize = 256;
+const FEATURES_MAX: usize = 256;
 /// The longest name of a number, in bytes.
 const NAME_BYTES_MAX: usize = 1 << 10;
 /// From so many rows on there is a hidden layer.
@@ -583,5 +583,50 @@ mod tests {
         assert_eq!(pairs(&[(2.0, false), (1.0, true)]), (0.0, 1.0));
         assert_eq!(pairs(&[(1.0, false), (1.0, true), (3.0, true)]), (1.5, 2.0));
         assert_eq!(pairs(&[(1.0, true)]), (0.0, 0.0));
+    }
+}
+#[cfg(test)]
+mod timing {
+    use super::*;
+    #[test]
+    fn timing() {
+        let mut random = SplitMix64::new(3);
+        let rows: Vec<Vec<f32>> = (0..500).map(|_| random.uniform(8, 1.0)).collect();
+        let labels: Vec<f32> =
+            rows.iter().map(|r| f32::from(u8::from(r[0] * r[1] > 0.0))).collect();
+        let names: Vec<String> = (0..8).map(|i| i.to_string()).collect();
+        let t = std::time::Instant::now();
+        let s = Scorer::train(&names, &rows, &labels, 1).unwrap();
+        eprintln!("DBG scorer 500x8 {:?} {:?}", t.elapsed(), s.training());
+        let t = std::time::Instant::now();
+        let mut sum = 0.0;
+        for row in rows.iter().cycle().take(100_000) {
+            sum += s.score(row);
+        }
+        eprintln!("DBG score each {:?} {sum}", t.elapsed() / 100_000);
+        let keys: Vec<Vec<u32>> = (0..1441)
+            .map(|i| (0..2 + i % 4).map(|j| ((i * 31 + j * 977) % 2000) as u32).collect())
+            .collect();
+        let vs: Vec<Vec<f32>> = keys.iter().map(|_| random.uniform(384, 0.05)).collect();
+        let pairs: Vec<(&[f32], &[u32])> =
+            vs.iter().zip(&keys).map(|(v, k)| (v.as_slice(), k.as_slice())).collect();
+        let mut map: std::collections::HashMap<Vec<u32>, crate::neural::Allowed> =
+            Default::default();
+        for k in &keys {
+            for i in 0..=k.len() {
+                let e = map.entry(k[..i].to_vec()).or_default();
+                match k.get(i) {
+                    Some(t) => {
+                        if !e.tokens.contains(t) {
+                            e.tokens.push(*t)
+                        }
+                    }
+                    None => e.end = true,
+                }
+            }
+        }
+        let t = std::time::Instant::now();
+        let d = crate::neural::Decoder::train(&pairs, &|p| map[p].clone(), 1).unwrap();
+        eprintln!("DBG decoder 1441 {:?} loss {}", t.elapsed(), d.loss());
     }
 }

@@ -79,9 +79,33 @@ const OPERATORS: [&str; 13] = [
     "SUCCEEDS",
     "XOR",
 ];
-const CLAUSES: [&str; 20] = [
-    "MATCH", "OPTIONAL", "SEARCH", "WITH", "LET", "FILTER", "UNWIND", "CALL", "RECALL", "RETURN",
-    "RETRACT", "CONFIRM", "DOUBT", "FORGET", "ORDER", "SKIP", "OFFSET", "LIMIT", "UNION", "YIELD",
+const CLAUSES: [&str; 26] = [
+    "ACTIVATE",
+    "ANCHOR",
+    "GENERATE",
+    "PACK",
+    "REPRESENT",
+    "RERANK",
+    "MATCH",
+    "OPTIONAL",
+    "SEARCH",
+    "WITH",
+    "LET",
+    "FILTER",
+    "UNWIND",
+    "CALL",
+    "RECALL",
+    "RETURN",
+    "RETRACT",
+    "CONFIRM",
+    "DOUBT",
+    "FORGET",
+    "ORDER",
+    "SKIP",
+    "OFFSET",
+    "LIMIT",
+    "UNION",
+    "YIELD",
 ];
 const WITHIN_EXPRESSIONS: [&str; 6] = ["CASE", "COLLECT", "COUNT", "DURATION", "EXISTS", "REDUCE"];
 
@@ -181,10 +205,11 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
 
 /// What statement was meant by its first word.
 fn begun(found: &str) -> Option<String> {
-    const STATEMENTS: [&str; 25] = [
-        "MATCH", "OPTIONAL", "SEARCH", "WITH", "LET", "UNWIND", "CALL", "RECALL", "RETURN",
-        "EXPLAIN", "PROFILE", "DEFINE", "DROP", "SHOW", "REMEMBER", "ALIAS", "OBSERVE", "SESSION",
-        "BEGIN", "COMMIT", "ROLLBACK", "FILTER", "ORDER", "LIMIT", "FOR",
+    const STATEMENTS: [&str; 28] = [
+        "ANCHOR", "GENERATE", "TRAIN", "MATCH", "OPTIONAL", "SEARCH", "WITH", "LET", "UNWIND",
+        "CALL", "RECALL", "RETURN", "EXPLAIN", "PROFILE", "DEFINE", "DROP", "SHOW", "REMEMBER",
+        "ALIAS", "OBSERVE", "SESSION", "BEGIN", "COMMIT", "ROLLBACK", "FILTER", "ORDER", "LIMIT",
+        "FOR",
     ];
     if let Some(word) = closest(found, STATEMENTS) {
         return Some(format!("did you mean {word}?"));

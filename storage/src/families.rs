@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! family        key                                          value
-//! meta          name                                         format, counters, commit, model, rules, definitions
+//! meta          name                                         format, counters, commit, model, tokenizer, rules, definitions
 //! symbols       kind, direction, name or id                  id or name
 //! nodes         node                                         node record
 //! nodes_past    node, system_to                              node record that was replaced
@@ -15,6 +15,7 @@
 //! vectors       label, node                                  system_from, embedding of 32-bit floats
 //! vectors_past  label, node, system_to                       embedding that was replaced
 //! values        label, property, value, node                 nothing
+//! schema_keys   token ids, end mark, node                    when the concept came to be
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.
@@ -22,7 +23,7 @@
 /// A column family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// Format, counters, the last commit, the model, relation rules, definitions.
+    /// Format, counters, the last commit, the model, the tokenizer, relation rules, definitions.
     Meta,
     /// Interned names, both ways.
     Symbols,
@@ -48,11 +49,13 @@ pub enum Family {
     VectorsPast,
     /// Nodes by the value of an indexed property.
     Values,
+    /// Concepts by the tokens of their keys.
+    SchemaKeys,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Meta,
         Self::Symbols,
         Self::Nodes,
@@ -66,6 +69,7 @@ impl Family {
         Self::Vectors,
         Self::VectorsPast,
         Self::Values,
+        Self::SchemaKeys,
     ];
 
     /// Its name on disk.
@@ -84,6 +88,7 @@ impl Family {
             Self::Vectors => "vectors",
             Self::VectorsPast => "vectors_past",
             Self::Values => "values",
+            Self::SchemaKeys => "schema_keys",
         }
     }
 

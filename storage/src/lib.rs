@@ -14,6 +14,7 @@
 //! meter      what reads cost      sample            what a typical node looks like
 //! transaction, facts, relations, forget             typed writes
 //! definitions rules, recipes      indexes, values   nodes by the value of a property
+//! schema_keys concepts by the tokens of their keys
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
@@ -43,6 +44,7 @@ mod record;
 mod recovery;
 mod relations;
 mod sample;
+mod schema_keys;
 mod snapshots;
 mod stamp;
 mod store;
@@ -67,6 +69,7 @@ pub use reader::{EdgeMark, Reader};
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
 pub use sample::{Degree, Sample};
+pub use schema_keys::{Allowed, CONCEPT, KEY_TOKENS_MAX, KeyTokenizer, TokenizerError};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
 pub use upgrade::upgrade;

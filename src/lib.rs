@@ -32,6 +32,7 @@ pub mod neural;
 mod plan;
 mod plans;
 mod rows;
+mod schema;
 mod session;
 mod show;
 mod text;

@@ -137,6 +137,11 @@ impl<'v> View<'v> {
         Self { meter: Some(meter), ..self }
     }
 
+    /// The same state without what is not committed.
+    pub(crate) fn committed(self) -> Self {
+        Self { overlay: None, ..self }
+    }
+
     /// What is not committed; none if nothing is.
     pub(crate) fn overlay(&self) -> Option<&'v Overlay> {
         self.overlay

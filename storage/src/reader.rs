@@ -309,6 +309,11 @@ impl<'r> Reader<'r> {
         })
     }
 
+    /// The state that was there before the open transaction changed it.
+    pub fn committed(self) -> Self {
+        Self { view: self.view.committed(), ..self }
+    }
+
     pub(crate) fn view(&self) -> View<'r> {
         self.view
     }

@@ -86,9 +86,9 @@ fn path(tokens: &[u32]) -> Result<Vec<u8>> {
 /// The node and the bytes of the tokens of a key in the family; none if it is no such key.
 pub(crate) fn parts(key: &[u8]) -> Option<(&[[u8; 4]], NodeId)> {
     let (path, node) = key.split_last_chunk()?;
-    let (tokens, END) = path.split_last_chunk()? else { return None };
-    let (tokens, []) = tokens.as_chunks() else { return None };
-    let whole = !tokens.contains(&END) && tokens.len() <= KEY_TOKENS_MAX;
+    let (tokens, []) = path.as_chunks() else { return None };
+    let (end, tokens) = tokens.split_last()?;
+    let whole = *end == END && !tokens.contains(&END) && tokens.len() <= KEY_TOKENS_MAX;
     whole.then_some((tokens, NodeId(u64::from_be_bytes(*node))))
 }
 

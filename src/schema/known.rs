@@ -77,7 +77,11 @@ impl Known {
 
     /// Goes on to a newer state by the nodes that changed and when. False if it cannot: then the
     /// concepts have to be read again.
-    pub(super) fn follow(&mut self, reader: Reader<'_>, changed: &[(Time, NodeId)]) -> Result<bool> {
+    pub(super) fn follow(
+        &mut self,
+        reader: Reader<'_>,
+        changed: &[(Time, NodeId)],
+    ) -> Result<bool> {
         let until = reader.last_commit()?;
         let changed = changed.iter().filter(|(time, _)| *time <= until);
         let last: BTreeMap<NodeId, Time> = changed.map(|(time, node)| (*node, *time)).collect();
@@ -112,8 +116,7 @@ impl Known {
                 if place < self.concepts.len() {
                     return Ok(false);
                 }
-                let concept =
-                    Concept { node, created: record.created, removed: Interval::MAX };
+                let concept = Concept { node, created: record.created, removed: Interval::MAX };
                 Arc::make_mut(&mut self.concepts).push(concept);
                 place
             }
@@ -213,9 +216,8 @@ impl Known {
 
     /// Whether every concept that is visible has an embedding.
     pub(super) fn has_vectors(&self, like: &Vectors, live: &Live<'_>) -> bool {
-        let fits = |vectors: &&Vectors| {
-            vectors.fits(&like.embedder, like.dimensions, like.is_stored)
-        };
+        let fits =
+            |vectors: &&Vectors| vectors.fits(&like.embedder, like.dimensions, like.is_stored);
         let Some(vectors) = self.vectors.as_ref().filter(fits) else { return false };
         let all = 0..u32::try_from(self.concepts.len()).unwrap_or(u32::MAX);
         all.into_iter().all(|n| !live.is_visible(n) || vectors.row_at(n, live.at()).is_some())

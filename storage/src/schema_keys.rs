@@ -235,7 +235,8 @@ impl Transaction<'_> {
         }
         let tokenizer = self.store.tokenizer.clone().ok_or(StorageError::NoTokenizer)?;
         let tokens = tokens_of(&*tokenizer, key)?;
-        if self.reader().key_tokenizer()? != Some(tokenizer.id().map_err(StorageError::Tokenizer)?) {
+        if self.reader().key_tokenizer()? != Some(tokenizer.id().map_err(StorageError::Tokenizer)?)
+        {
             self.rebuild_schema_keys(&*tokenizer)?;
         }
         Ok(Some(tokens))

@@ -85,9 +85,13 @@ fn concepts_and_nothing_else_stand_in_it() {
     let reader = snapshot.reader();
     let created = reader.current_node(tea).expect("reads").created;
     assert!(schema(reader, 0).contains(&("tea".to_owned(), tea, created)));
-    for (prefix, next, end) in
-        [("", "\0tz", false), ("t", "e", false), ("te", "a", true), ("tea", "m", true), ("x", "", false)]
-    {
+    for (prefix, next, end) in [
+        ("", "\0tz", false),
+        ("t", "e", false),
+        ("te", "a", true),
+        ("tea", "m", true),
+        ("x", "", false),
+    ] {
         assert_eq!(allowed(reader, prefix), (next.to_owned(), end), "{prefix}");
     }
     assert_eq!(reader.allowed_next(&[u32::MAX]).expect("reads"), Allowed::default());
@@ -132,7 +136,10 @@ fn a_concept_that_cannot_be_taken_apart_is_not_written() {
     let store = open(&folder, Some(u32::MAX - u32::from('z')));
     let error = put(&store, CONCEPT, "z").expect_err("has a token that cannot be stored");
     assert!(matches!(error, StorageError::Exhausted("token")), "{error}");
-    assert_eq!(store.snapshot(0).reader().key_tokenizer().expect("reads").as_deref(), Some("letters-0"));
+    assert_eq!(
+        store.snapshot(0).reader().key_tokenizer().expect("reads").as_deref(),
+        Some("letters-0")
+    );
     assert_eq!(keys(&store, 0), ["x".repeat(64)]);
     assert_eq!(violations(&store), []);
 }
@@ -146,7 +153,10 @@ fn another_tokenizer_makes_it_anew() {
     }
     drop(store);
     let store = open(&folder, Some(7));
-    assert_eq!(store.snapshot(0).reader().key_tokenizer().expect("reads").as_deref(), Some("letters-0"));
+    assert_eq!(
+        store.snapshot(0).reader().key_tokenizer().expect("reads").as_deref(),
+        Some("letters-0")
+    );
     put(&store, CONCEPT, "tom").expect("puts");
     assert_eq!(keys(&store, 7), ["tall", "tea", "tom"]);
     assert_eq!(violations(&store), []);
@@ -202,7 +212,8 @@ fn what_is_forgotten_leaves_no_bytes() {
     let mark = path(&tokens).expect("a path");
     let found = || {
         let files = std::fs::read_dir(folder.path()).expect("a folder");
-        files.filter_map(|file| std::fs::read(file.expect("an entry").path()).ok())
+        files
+            .filter_map(|file| std::fs::read(file.expect("an entry").path()).ok())
             .any(|bytes| memchr::memmem::find(&bytes, &mark).is_some())
     };
     assert!(found(), "the search finds what is there");

@@ -137,7 +137,7 @@ impl Schemas {
             let live = asking.live(&concepts, state);
             if has(known, &live) { Ok(()) } else { make(known, reader, &live) }
         };
-        let mut known = {
+        let known = {
             let mut held = self.known.lock();
             let known = up_to(&mut held, committed, state, asking.changes)?;
             let is_whole = || has(known, &asking.live(&known.concepts, state));
@@ -146,13 +146,12 @@ impl Schemas {
                 known.clone()
             } else {
                 // A state from before what is known: for this question alone.
-                Known::read(committed, Some(known))?
+                let mut own = Known::read(committed, Some(known))?;
+                ready(&mut own, committed, state)?;
+                own
             }
         };
-        let Some(nodes) = asking.reader.uncommitted() else {
-            ready(&mut known, committed, state)?;
-            return Ok((known, state));
-        };
+        let Some(nodes) = asking.reader.uncommitted() else { return Ok((known, state)) };
         let mut own = known.with_changes(asking.reader, nodes)?;
         let now = asking.reader.now();
         ready(&mut own, asking.reader, now)?;

@@ -116,6 +116,14 @@ fn a_snapshot_and_a_transaction_see_their_own() {
     assert!(before.reader().last_commit().expect("reads") < store.snapshot(0).reader().now());
     drop(transaction);
     assert_eq!(allowed(store.snapshot(0).reader(), "t"), ("ae".to_owned(), false));
+    // A reader that is told a later instant meanwhile moves the instant of the commit.
+    let mut transaction = store.begin(0).expect("begins");
+    transaction.put_node(CONCEPT, "tie", &BTreeMap::new()).expect("puts");
+    let later = store.snapshot(1000);
+    transaction.commit(Durability::Buffered, 0).expect("commits");
+    assert_eq!(allowed(later.reader(), "t"), ("ae".to_owned(), false));
+    assert!(store.snapshot(0).reader().last_commit().expect("reads") > 1000);
+    assert_eq!(violations(&store), []);
 }
 
 #[test]

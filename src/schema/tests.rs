@@ -189,6 +189,10 @@ fn a_filter_shares_out_the_probability_among_what_it_accepts() {
     let in_order: Vec<NodeId> =
         nodes(&all).into_iter().filter(|node| ids[2..5].contains(node)).collect();
     assert_eq!(nodes(&some), in_order);
+    let one =
+        Asking { accept: Some(&accept), beams: 1, ..asking(snapshot.reader(), "tea", BY_MEANING) };
+    let one = schemas.generate(&one).expect("asks");
+    assert!((one[0].logprob - some[0].logprob).abs() < 1e-6, "{one:?} {some:?}");
     let refused = |_: NodeId| Err(crate::Error::Interrupted);
     for by in [BY_MEANING, By::Model { model: &Table(Vec::new()), tokenizer: "letters" }] {
         let asking = Asking { accept: Some(&refused), ..asking(snapshot.reader(), "tea", by) };

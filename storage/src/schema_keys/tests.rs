@@ -257,3 +257,43 @@ fn the_history_of_embeddings_is_told_whole() {
     assert_eq!((first.to, second.to), (second.from, Interval::MAX));
     assert_eq!(history(None).len(), 3);
 }
+
+#[test]
+fn a_schema_that_says_something_else_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(&folder, Some(0));
+    let tea = put(&store, CONCEPT, "tea").expect("puts");
+    let nora = put(&store, "Person", "Nora").expect("puts");
+    let created = store.snapshot(0).reader().current_node(tea).expect("reads").created;
+    let put = |family, key: &[u8], value: Option<Time>| {
+        let mut overlay = crate::overlay::Overlay::default();
+        match value {
+            Some(value) => overlay.put(family, key, value.to_be_bytes().to_vec()),
+            None => overlay.delete(family, key),
+        }
+        let mut writer = store.commits.writer().expect("a writer");
+        store.commits.write(&store.engine, &mut writer, &overlay).expect("writes");
+    };
+    let found = || -> Vec<&str> { violations(&store).iter().map(|v| v.invariant).collect() };
+    let at = |tokens: &[u32], node| place(tokens, node).expect("a place");
+    let tokens: Vec<u32> = "tea".chars().map(u32::from).collect();
+    for (key, value, expected) in [
+        (at(&[7], tea), created, "I4"),
+        (at(&[7], nora), created, "I4"),
+        (at(&[7], NodeId(9)), created, "I4"),
+        (vec![0; 11], created, "D"),
+        ([&[0; 4][..], &at(&[7], tea)].concat(), created, "D"),
+    ] {
+        put(Family::SchemaKeys, &key, Some(value));
+        assert_eq!(found(), [expected], "{key:?}");
+        put(Family::SchemaKeys, &key, None);
+    }
+    let place = at(&tokens, tea);
+    put(Family::SchemaKeys, &place, Some(created + 1));
+    assert_eq!(found(), ["I4", "I4"], "another time, so the concept is missing");
+    put(Family::SchemaKeys, &place, None);
+    assert_eq!(found(), ["I4"], "the concept is missing");
+    put(Family::SchemaKeys, &place, Some(created));
+    put(Family::Meta, TOKENIZER, None);
+    assert_eq!(found(), ["I4"], "the schema has no tokenizer");
+}

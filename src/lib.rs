@@ -33,6 +33,7 @@ mod plan;
 mod plans;
 mod retrieval;
 mod rows;
+mod schema;
 mod session;
 mod show;
 mod text;

@@ -5,7 +5,8 @@
 //! I1  a ONE relation has one certain tail at any valid and any system instant
 //! I2  no version begins or ends later than the last commit; one belief of a fact at a time
 //! I3  out, in, out_past and in_past hold what the versions say, and nothing else
-//! I4  intervals hold an instant, confidences are in (0, 1], every id leads somewhere
+//! I4  intervals hold an instant, confidences are in (0, 1], every id leads somewhere; every key of
+//!     the schema is that of a concept, and the reverse
 //! I5  the indexes hold the values of the nodes, and nothing else
 //! D   bytes that nobody wrote
 //! ```
@@ -16,6 +17,7 @@ mod nodes;
 mod tests;
 mod text;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,6 +32,7 @@ use crate::key;
 use crate::overlay::View;
 use crate::reader::{MODEL, Reader};
 use crate::record;
+use crate::schema_keys;
 use crate::store::{FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
 
 /// Something that is not as it must be.
@@ -69,12 +72,15 @@ impl Store {
         let counters = Counters::read(view)?;
         let catalog = Arc::new(Catalog::read(view)?);
         let reader = Reader::new(view, &catalog, counters.clock);
-        let mut check = Check { view, reader, catalog: &catalog, counters, report, keys: 0 };
+        let schema = HashSet::new();
+        let mut check =
+            Check { view, reader, catalog: &catalog, counters, report, keys: 0, schema };
         for family in Family::ALL {
             progress(family);
             check.family(family);
         }
         check.one_tail();
+        check.concepts();
         Ok(check.keys)
     }
 }
@@ -87,6 +93,8 @@ struct Check<'c> {
     counters: Counters,
     report: &'c mut dyn FnMut(Violation),
     keys: u64,
+    /// The concepts that stand in the schema.
+    schema: HashSet<NodeId>,
 }
 
 /// What is wrong with a key: the invariant, and how.
@@ -118,6 +126,7 @@ impl<'c> Check<'c> {
             Family::Values => check.value(key, value),
             Family::Text => check.text(key, value),
             Family::TextPast => check.text_past(key, value),
+            Family::SchemaKeys => check.schema_key(key, value),
         });
     }
 
@@ -148,6 +157,9 @@ impl<'c> Check<'c> {
             MODEL => std::str::from_utf8(value)
                 .map(drop)
                 .map_err(|_| ("D", "the model is no text".to_owned())),
+            schema_keys::TOKENIZER => std::str::from_utf8(value)
+                .map(|_| ())
+                .map_err(|_| ("D", "the tokenizer is no text".to_owned())),
             key if catalog::is_rule(key) => self.rule(key),
             key if is_definition(key) => self.definition(&Definition::decode(key, value)?),
             _ => Err(("D", "nobody writes such a key".to_owned())),

@@ -129,6 +129,15 @@ pub enum StorageError {
     /// What was asked to be stored breaks a rule of the data model. Mend it.
     #[error("{0}")]
     Invalid(String),
+    /// A concept was written, and the store knows no tokenizer. Open it with one.
+    #[error(
+        "the key of a Concept is stored by its tokens, and no tokenizer was given; open the database \
+         with a model that has one"
+    )]
+    NoTokenizer,
+    /// The tokenizer could not take the key of a concept apart; its own text says why.
+    #[error("the key of a Concept cannot be taken apart: {0}")]
+    Tokenizer(crate::schema_keys::TokenizerError),
     /// The gate of the read's [`Meter`](crate::Meter) ended it; who set the gate knows why.
     #[error("the read was stopped")]
     Stopped,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! family        key                                          value
-//! meta          name                                         format, counters, commit, model, rules, definitions
+//! meta          name                                         format, counters, commit, model, tokenizer, rules, definitions
 //! symbols       kind, direction, name or id                  id or name
 //! nodes         node                                         node record
 //! nodes_past    node, system_to                              node record that was replaced
@@ -17,6 +17,7 @@
 //! values        label, property, value, node                 nothing
 //! text          label, term, node or none                    posting, document or count
 //! text_past     label, term, node, system_to                 posting or document that was replaced
+//! schema_keys   token ids, end mark, node                    when the concept came to be
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.
@@ -24,7 +25,7 @@
 /// A column family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// Format, counters, the last commit, the model, relation rules, definitions.
+    /// Format, counters, the last commit, the model, the tokenizer, relation rules, definitions.
     Meta,
     /// Interned names, both ways.
     Symbols,
@@ -54,11 +55,13 @@ pub enum Family {
     Text,
     /// Nodes by the words that an indexed text had.
     TextPast,
+    /// Concepts by the tokens of their keys.
+    SchemaKeys,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Meta,
         Self::Symbols,
         Self::Nodes,
@@ -74,6 +77,7 @@ impl Family {
         Self::Values,
         Self::Text,
         Self::TextPast,
+        Self::SchemaKeys,
     ];
 
     /// Its name on disk.
@@ -94,6 +98,7 @@ impl Family {
             Self::Values => "values",
             Self::Text => "text",
             Self::TextPast => "text_past",
+            Self::SchemaKeys => "schema_keys",
         }
     }
 

@@ -85,6 +85,7 @@ impl Transaction<'_> {
             return Ok(Vec::new());
         };
         self.index_node(node, Some(&record), None)?;
+        self.forget_schema_key(node, &record)?;
         let names: Vec<String> = std::iter::once(record.key).chain(record.aliases).collect();
         for name in &names {
             self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));

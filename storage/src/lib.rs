@@ -15,6 +15,7 @@
 //! transaction, facts, relations, forget             typed writes
 //! definitions rules, recipes      indexes, values   nodes by the value of a property
 //! text        nodes by the words of their texts
+//! schema_keys concepts by the tokens of their keys
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
@@ -44,6 +45,7 @@ mod record;
 mod recovery;
 mod relations;
 mod sample;
+mod schema_keys;
 mod snapshots;
 mod stamp;
 mod store;
@@ -69,6 +71,7 @@ pub use reader::{EdgeMark, Reader};
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
 pub use sample::{Degree, Sample};
+pub use schema_keys::{Allowed, CONCEPT, KEY_TOKENS_MAX, KeyTokenizer, TokenizerError};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
 pub use text::{FIELDS_MAX, TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
 pub use transaction::{KEY_BYTES_MAX, Transaction};

@@ -82,6 +82,11 @@ impl Overlay {
             .map(|((family, key), value)| (*family, key.as_slice(), value.as_deref()))
     }
 
+    /// The keys of a family that it sets or deletes, in order.
+    pub(crate) fn keys(&self, family: Family) -> impl Iterator<Item = &[u8]> {
+        self.range(family, &[], None).map(|(key, _)| key)
+    }
+
     /// What the overlay says of a key; none if it says nothing.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Option<Option<&[u8]>> {
         self.changes.get(&(family, key.to_vec())).map(Option::as_deref)
@@ -130,6 +135,16 @@ impl<'v> View<'v> {
     /// The same state; what is read of it is counted.
     pub(crate) fn metered(self, meter: &'v Meter) -> Self {
         Self { meter: Some(meter), ..self }
+    }
+
+    /// The same state without what is not committed.
+    pub(crate) fn committed(self) -> Self {
+        Self { overlay: None, ..self }
+    }
+
+    /// What is not committed; none if nothing is.
+    pub(crate) fn overlay(&self) -> Option<&'v Overlay> {
+        self.overlay
     }
 
     /// The value of a key.

@@ -82,6 +82,13 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// A node that something leads to.
+    pub(crate) fn current_node(&self, node: NodeId) -> Result<NodeRecord> {
+        self.node(node, SystemScope::Current)?.ok_or_else(|| {
+            StorageError::corrupt(Family::Nodes.name(), &key::node(node), "a key leads nowhere")
+        })
+    }
+
     fn past_node(&self, node: NodeId, time: Time) -> Result<Option<NodeRecord>> {
         let mut found = None;
         let from = key::node_past(node, time.saturating_add(1));
@@ -302,6 +309,11 @@ impl<'r> Reader<'r> {
         })
     }
 
+    /// The state that was there before the open transaction changed it.
+    pub fn committed(self) -> Self {
+        Self { view: self.view.committed(), ..self }
+    }
+
     pub(crate) fn view(&self) -> View<'r> {
         self.view
     }
@@ -348,7 +360,7 @@ pub(crate) fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> R
 }
 
 /// The node of an embedding and since when it stands; `vector` becomes the embedding.
-fn vector_of(
+pub(crate) fn vector_of(
     family: Family,
     key: &[u8],
     value: &[u8],

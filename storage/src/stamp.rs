@@ -12,6 +12,7 @@ use crate::key;
 use crate::overlay::Overlay;
 use crate::record;
 use crate::text;
+use crate::schema_keys;
 
 /// Moves every mark `from` in the changes to `to`.
 pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()> {
@@ -48,6 +49,12 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                     move_mark(&mut bound, from, to);
                     *end = key::time(bound);
                 }
+            }
+            Family::SchemaKeys => {
+                let mut created = schema_keys::created_of(value)
+                    .ok_or_else(|| StorageError::corrupt(family.name(), key, "no time"))?;
+                move_mark(&mut created, from, to);
+                *value = created.to_be_bytes().to_vec();
             }
             Family::Meta if catalog::is_rule(key) => {
                 let mut rule: RelationRule = record::decode(family, key, value)?;

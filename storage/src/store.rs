@@ -18,6 +18,7 @@ use crate::log_scan::{self, Commit, Torn};
 use crate::overlay::{Overlay, View};
 use crate::reader::Reader;
 use crate::recovery;
+use crate::schema_keys::KeyTokenizer;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
@@ -43,6 +44,7 @@ pub struct Store {
     /// The last commit when it was opened.
     recovered: Commit,
     torn: Option<Torn>,
+    pub(crate) tokenizer: Option<Arc<dyn KeyTokenizer>>,
 }
 
 /// A state of the database that does not change while it is held.
@@ -133,7 +135,7 @@ impl Store {
         let commits = Commits::new(Counters::read(view)?, recovered, Catalog::read(view)?);
         drop(snapshot);
         let path = path.to_owned();
-        Ok(Self { engine, commits, path, lock, identity, recovered, torn: None })
+        Ok(Self { engine, commits, path, lock, identity, recovered, torn: None, tokenizer: None })
     }
 
     /// Finishes what a crash interrupted.

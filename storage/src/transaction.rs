@@ -1,6 +1,6 @@
 //! Transactions and their nodes: one method per change, each filling every family it touches. Facts
 //! are in `facts`, relations in `relations`, other definitions in `definitions`, indexes in
-//! `indexes`, forgetting in `forget`.
+//! `indexes`, the keys of concepts in `schema_keys`, forgetting in `forget`.
 //!
 //! Invariant: what a transaction has not committed, no reader sees; dropping it leaves no trace.
 //! Invariant: all its changes have one system time, and an intermediate state within it leaves no
@@ -16,7 +16,7 @@ use crate::commit::{Counters, Durability, Pending, Writer};
 use crate::engine::EngineSnapshot;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{LabelId, NodeId, NodeRecord, PropertyId, RelationId, SystemScope, Time, Value};
+use crate::graph::{LabelId, NodeId, NodeRecord, PropertyId, RelationId, Time, Value};
 use crate::key;
 use crate::overlay::{Overlay, View};
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
@@ -28,7 +28,7 @@ pub const KEY_BYTES_MAX: usize = 4096;
 
 /// A set of changes that will be committed together.
 pub struct Transaction<'s> {
-    store: &'s Store,
+    pub(crate) store: &'s Store,
     writer: MutexGuard<'s, Writer>,
     pub(crate) pending: Counters,
     snapshot: EngineSnapshot<'s>,
@@ -146,16 +146,18 @@ impl<'s> Transaction<'s> {
     }
 
     pub(crate) fn current_node(&self, node: NodeId) -> Result<NodeRecord> {
-        self.reader().node(node, SystemScope::Current)?.ok_or_else(|| {
-            StorageError::corrupt(Family::Nodes.name(), &key::node(node), "a key leads nowhere")
-        })
+        self.reader().current_node(node)
     }
 
     fn new_node(&mut self, label: LabelId, key: &str) -> Result<NodeId> {
         check_key(key)?;
+        let schema_tokens = self.schema_tokens(label, key)?;
         let node = NodeId(self.pending.next_node);
         self.pending.next_node = node.0.checked_add(1).ok_or(StorageError::Exhausted("node"))?;
         self.put_node_key(label, key, node, KEY);
+        if let Some(tokens) = schema_tokens {
+            self.put_schema_key(&tokens, node, self.now)?;
+        }
         Ok(node)
     }
 

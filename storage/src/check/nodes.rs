@@ -9,6 +9,7 @@ use crate::graph::{Interval, LabelId, NodeId, NodeRecord, Time};
 use crate::key;
 use crate::reader::{is_alias, node_of};
 use crate::record;
+use crate::schema_keys::{self, CONCEPT};
 use crate::values;
 
 impl Check<'_> {
@@ -124,6 +125,48 @@ impl Check<'_> {
             true => Ok(()),
             false => wrong("I5", "the node does not have that value"),
         })
+    }
+
+    pub(super) fn schema_key(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let (Some((_, node)), Some(created)) =
+            (schema_keys::parts(key), schema_keys::created_of(value))
+        else {
+            return Ok(wrong("D", "no key of a concept"));
+        };
+        if self.reader.key_tokenizer()?.is_none() {
+            return Ok(wrong("I4", "the schema has no tokenizer"));
+        }
+        let concept = self.catalog.label(CONCEPT);
+        Ok(match self.node_now(node)? {
+            Some(record) if Some(record.label) == concept && record.created == created => {
+                match self.schema.insert(node) {
+                    true => Ok(()),
+                    false => wrong("I4", "the concept stands in the schema twice"),
+                }
+            }
+            _ => wrong("I4", "it is the key of no concept, or of one from another time"),
+        })
+    }
+
+    /// Every concept stands in the schema, if there is one.
+    pub(super) fn concepts(&mut self) {
+        let reader = self.reader;
+        let (Some(label), Ok(Some(_))) = (self.catalog.label(CONCEPT), reader.key_tokenizer())
+        else {
+            return;
+        };
+        let mut missing = Vec::new();
+        let scanned = reader.nodes_of_label(label, None, &mut |_, node| {
+            missing.extend((!self.schema.contains(&node)).then_some(node));
+            ControlFlow::Continue(())
+        });
+        // What cannot be read has been told already.
+        if scanned.is_ok() {
+            for node in missing {
+                let reason = "the concept does not stand in the schema".to_owned();
+                self.violated("I4", Family::Nodes, &key::node(node), reason);
+            }
+        }
     }
 
     pub(super) fn vector(

@@ -10,12 +10,27 @@ use crate::graph::{
     RecipeDefinition, RelationRule, RuleDefinition, Value, VersionRecord,
 };
 use crate::overlay::Overlay;
+use crate::schema_keys::{CONCEPT, KeyTokenizer, TokenizerError};
 use crate::transaction::Transaction;
+
+/// One token for each word, by its length.
+struct Words;
+
+impl KeyTokenizer for Words {
+    fn id(&self) -> std::result::Result<String, TokenizerError> {
+        Ok("words".to_owned())
+    }
+
+    fn tokenize(&self, key: &str) -> std::result::Result<Vec<u32>, TokenizerError> {
+        Ok(key.split(' ').map(|word| word.len() as u32).collect())
+    }
+}
 
 /// A database with something in every family.
 fn filled() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::open(folder.path(), Memory::default()).expect("opens");
+    let store = store.with_tokenizer(Arc::new(Words));
     let one = RelationRule { cardinality: Cardinality::One, ..RelationRule::default() };
     commit(&store, |transaction| {
         transaction.define_relation("lives_in", one)?;
@@ -45,6 +60,7 @@ fn filled() -> (tempfile::TempDir, Store) {
             let head = transaction.put_node("Person", &name("p", round), &age)?;
             let city = transaction.put_node("City", &name("c", round / 2), &BTreeMap::new())?;
             let other = transaction.put_node("Person", &name("p", round + 2), &BTreeMap::new())?;
+            transaction.put_node(CONCEPT, &name("a word and ", round), &BTreeMap::new())?;
             transaction.put_alias(head, &format!("alias{}", round % 5))?;
             transaction.put_vector(head, "model", &[round as f32, 1.0])?;
             let lives_in = transaction.relation("lives_in")?;

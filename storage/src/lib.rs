@@ -14,12 +14,15 @@
 //! meter      what reads cost      sample            what a typical node looks like
 //! transaction, facts, relations, forget             typed writes
 //! definitions rules, recipes      indexes, values   nodes by the value of a property
+//! vectors    embeddings with their history, made anew by another model
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
+//! changes    what they changed, for what is kept in memory
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```
 
 mod catalog;
+mod changes;
 mod check;
 mod commit;
 mod definitions;
@@ -50,8 +53,10 @@ mod transaction;
 pub mod update;
 mod upgrade;
 mod values;
+mod vectors;
 
 pub use catalog::Catalog;
+pub use changes::{Changed, Changes};
 pub use check::Violation;
 pub use commit::Durability;
 pub use definitions::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
@@ -71,3 +76,4 @@ pub use store::{FORMAT, FamilyStats, Snapshot, Store};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
 pub use upgrade::upgrade;
 pub use values::{INDEXED_BYTES_MAX, ValueMark, ValueRange};
+pub use vectors::{Renewal, Stored, VectorMark};

@@ -21,6 +21,7 @@ use crate::plans::{Bound, Plans, Script};
 use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
 use crate::time;
+use crate::vectors::reembed;
 use crate::write::statement::{Write, prepare};
 
 /// A plan is no deeper than its text is long: that of a longer one gets a stack of its own.
@@ -220,6 +221,30 @@ impl Engraph {
     /// at `path` then.
     pub fn backup(&self, path: impl AsRef<Path>, progress: &mut dyn FnMut(Family)) -> Result<()> {
         Ok(self.store.backup(path.as_ref(), progress)?)
+    }
+
+    /// Makes the embeddings of all texts anew, those of now and those of the past, if another model
+    /// than the embedder of this database made them. Calls `progress` with how many are done, of how
+    /// many. Gives how many were made.
+    ///
+    /// While it runs, and if it does not come to its end, searching by meaning and storing texts are
+    /// errors; called again with the same embedder it goes on where it was.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use engraph::{FixedEmbedder, Options};
+    /// # let folder = tempfile::tempdir()?;
+    /// let db = Options::new().embedder(Arc::new(FixedEmbedder)).open(folder.path())?;
+    /// db.query("REMEMBER (:Note 'a' {text: 'Nora moved to Porto.'})", ())?;
+    /// assert_eq!(db.reembed(&mut |_, _| {})?, 0); // by this model already
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Neural`] if there is no model or it fails, [`Error::Storage`] if the disk refuses.
+    pub fn reembed(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
+        reembed::reembed(self, progress)
     }
 
     /// Runs one statement and gives its answer.

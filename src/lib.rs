@@ -36,6 +36,7 @@ mod session;
 mod show;
 mod text;
 mod time;
+mod vectors;
 mod write;
 
 pub use cursor::Cursor;

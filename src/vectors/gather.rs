@@ -76,9 +76,8 @@ pub(super) fn scan(
     let step = (to - from).div_ceil(cores).max(1);
     let starts = (from..to).step_by(step);
     let mut gathered = std::thread::scope(|scope| {
-        let running: Vec<_> = starts
-            .map(|start| scope.spawn(move || part(start, (start + step).min(to))))
-            .collect();
+        let running: Vec<_> =
+            starts.map(|start| scope.spawn(move || part(start, (start + step).min(to)))).collect();
         let mut gathered = Gathered::default();
         for part in running {
             match part.join() {

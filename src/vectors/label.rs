@@ -93,11 +93,12 @@ impl LabelIndex {
             graph: None,
         };
         let mut damaged = None;
-        reader.vector_histories(label, &mut |node, system, vector| {
-            match vector.iter().all(|component| component.is_finite()) {
-                true => index.push(node, system, vector),
-                false => damaged = Some(node),
-            }
+        reader.vector_histories(label, &mut |node, system, vector| match vector
+            .iter()
+            .all(|component| component.is_finite())
+        {
+            true => index.push(node, system, vector),
+            false => damaged = Some(node),
         })?;
         match damaged {
             Some(node) => Err(not_finite(node).into()),

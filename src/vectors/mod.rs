@@ -21,7 +21,7 @@
 //! vectors as they are stored. An index belongs to a model, a number of dimensions and the cosine;
 //! it is in memory alone, made at the first search and followed up at each. It never writes.
 
-#![cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the operators come to use it"))]
+#![cfg_attr(not(test), expect(dead_code, reason = "the operators come to use it"))]
 
 mod build;
 mod codes;
@@ -29,7 +29,7 @@ mod disk;
 mod gather;
 mod graph;
 mod label;
-mod nearest;
+pub(crate) mod nearest;
 mod rank;
 pub(crate) mod reembed;
 #[cfg(test)]
@@ -48,9 +48,8 @@ use build::Builder;
 use codes::Query;
 use gather::{Candidate, Gathered};
 use label::LabelIndex;
-pub(crate) use nearest::nearest;
-use rank::Ranking;
 pub(crate) use rank::Accept;
+use rank::Ranking;
 
 /// Candidates of the first scan, beside some for each place of the answer.
 const CANDIDATES: usize = if cfg!(test) { 1 } else { 64 };

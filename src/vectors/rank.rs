@@ -158,7 +158,7 @@ mod tests {
                 let accept = &mut |node: NodeId, score: f32| {
                     assert_eq!(score, exact(node));
                     asked.push(node);
-                    Ok(node.0 % every == 0)
+                    Ok(node.0.is_multiple_of(every))
                 };
                 let score = &mut |candidate: &Candidate| Ok(Some(exact(candidate.node)));
                 if ranking.take(&gathered, score, accept)? {
@@ -168,7 +168,7 @@ mod tests {
             let found = ranking.finish();
             let mut nodes: Vec<NodeId> = (0..scores.len() as u64).map(NodeId).collect();
             nodes.sort_by(|a, b| exact(*b).total_cmp(&exact(*a)).then(a.cmp(b)));
-            let wanted: Vec<_> = nodes.iter().filter(|node| node.0 % every == 0).copied()
+            let wanted: Vec<_> = nodes.iter().filter(|node| node.0.is_multiple_of(every)).copied()
                 .take(top).map(|node| (exact(node), node)).collect();
             // Only those up to the last one that was found are asked about, and once.
             let last = match wanted.get(top - 1) {

@@ -121,9 +121,8 @@ fn run_search(indexes: &VectorIndexes, reader: Reader<'_>, ago: Option<i64>, ask
     let labels: Option<Vec<LabelId>> = ask.labels.as_ref().map(|labels| {
         labels.iter().filter_map(|label| reader.catalog().label(LABELS[*label])).collect()
     });
-    let system = ago.map_or(SystemScope::Current, |ago| {
-        SystemScope::AsOf(reader.last_commit().unwrap() - ago)
-    });
+    let system = ago
+        .map_or(SystemScope::Current, |ago| SystemScope::AsOf(reader.last_commit().unwrap() - ago));
     let among: Option<Vec<NodeId>> =
         ask.among.as_ref().map(|among| among.iter().copied().map(NodeId).collect());
     let what = Search {
@@ -230,9 +229,7 @@ fn an_index_follows_and_does_not_read_anew() {
 fn what_is_forgotten_is_gone_from_memory() {
     let Database { store, _folder } = database();
     let indexes = VectorIndexes::new(store.changes());
-    let nodes = write(&store, |t| {
-        ["a", "b"].map(|key| set(t, "Note", key, &[0.6, 0.8]))
-    });
+    let nodes = write(&store, |t| ["a", "b"].map(|key| set(t, "Note", key, &[0.6, 0.8])));
     let query = [0.6, 0.8];
     let old = store.snapshot(0);
     assert_eq!(search(&indexes, &current(&old, &query, 3), &|_| true).nodes.len(), 2);

@@ -151,20 +151,33 @@ mod tests {
         };
         let nothing = BTreeMap::new();
         let node = NodeId(0);
-        let made = told(&mut |t| { t.put_node("Note", "a", &nothing).unwrap(); });
+        let made = told(&mut |t| {
+            t.put_node("Note", "a", &nothing).unwrap();
+        });
         let [node_made] = made[..] else { panic!("{made:?}") };
         assert!(node_made >= node);
         let text = BTreeMap::from([("text".to_owned(), Value::String("b".to_owned()))]);
         let acts: [&mut dyn FnMut(&mut crate::Transaction<'_>); 5] = [
-            &mut |t| { t.put_node("Note", "a", &text).unwrap(); },
-            &mut |t| { t.put_alias(node_made, "b").unwrap(); },
+            &mut |t| {
+                t.put_node("Note", "a", &text).unwrap();
+            },
+            &mut |t| {
+                t.put_alias(node_made, "b").unwrap();
+            },
             &mut |t| t.put_vector(node_made, "m", &[1.0]).unwrap(),
             &mut |t| t.delete_vector(node_made).unwrap(),
-            &mut |t| { t.forget(&[node_made], &[]).unwrap(); },
+            &mut |t| {
+                t.forget(&[node_made], &[]).unwrap();
+            },
         ];
         for act in acts {
             assert_eq!(told(act), [node_made]);
         }
-        assert_eq!(told(&mut |t| { t.relation("knows").unwrap(); }), []);
+        assert_eq!(
+            told(&mut |t| {
+                t.relation("knows").unwrap();
+            }),
+            []
+        );
     }
 }

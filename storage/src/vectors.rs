@@ -15,8 +15,6 @@
 
 use std::ops::ControlFlow;
 
-use bincode::{Decode, Encode};
-
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Interval, LabelId, NodeId, Time};
@@ -30,7 +28,7 @@ use crate::transaction::Transaction;
 pub(crate) const RENEWAL: &[u8] = b"renewal";
 
 /// How far embeddings have been made anew.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renewal {
     /// By which model.
     pub model: String,
@@ -39,7 +37,7 @@ pub struct Renewal {
 }
 
 /// The place of an embedding, in the order in which they are made anew.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VectorMark {
     past: bool,
     key: Vec<u8>,
@@ -50,6 +48,9 @@ impl VectorMark {
         if self.past { Family::VectorsPast } else { Family::Vectors }
     }
 }
+
+/// A renewal on the disk: the model; whether the last one that is done is of the past, and its key.
+type RenewalRecord = (String, Option<(bool, Vec<u8>)>);
 
 /// An embedding that is stored, without its components.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,10 +129,9 @@ impl Reader<'_> {
 
     /// How far embeddings have been made anew by another model; none if that is not under way.
     pub fn renewal(&self) -> Result<Option<Renewal>> {
-        match self.view().get(Family::Meta, RENEWAL)? {
-            Some(bytes) => record::decode(Family::Meta, RENEWAL, &bytes).map(Some),
-            None => Ok(None),
-        }
+        let Some(bytes) = self.view().get(Family::Meta, RENEWAL)? else { return Ok(None) };
+        let (model, done): RenewalRecord = record::decode(Family::Meta, RENEWAL, &bytes)?;
+        Ok(Some(Renewal { model, done: done.map(|(past, key)| VectorMark { past, key }) }))
     }
 
     /// The identity of the model that made the embeddings that have not been made anew.
@@ -192,7 +192,9 @@ impl Transaction<'_> {
     }
 
     fn put_renewal(&mut self, renewal: Renewal) -> Result<()> {
-        self.overlay.put(Family::Meta, RENEWAL, record::encode(&renewal)?);
+        let done = renewal.done.map(|mark| (mark.past, mark.key));
+        let record: RenewalRecord = (renewal.model, done);
+        self.overlay.put(Family::Meta, RENEWAL, record::encode(&record)?);
         Ok(())
     }
 }

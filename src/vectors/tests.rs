@@ -137,7 +137,7 @@ fn run_search(indexes: &VectorIndexes, reader: Reader<'_>, ago: Option<i64>, ask
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn every_state_and_instant_is_answered_exactly(

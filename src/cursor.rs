@@ -141,22 +141,12 @@ impl<'s> Cursor<'s> {
     }
 
     fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
-            models: &self.database.models,
-            limits: self.database.limits(),
-            run: &self.run,
-            parameters: &self.parameters,
-        }
+        self.database.surroundings(&self.run, &self.parameters)
     }
 
     /// Makes the next rows; false when there are none.
     fn pull(&mut self) -> Result<bool> {
-        let surroundings = Surroundings {
-            models: &self.database.models,
-            limits: self.database.limits(),
-            run: &self.run,
-            parameters: &self.parameters,
-        };
+        let surroundings = self.database.surroundings(&self.run, &self.parameters);
         let context = surroundings.context(self.source.reader());
         let Some(chunk) = self.operator.next(&context, self.ask)? else { return Ok(false) };
         self.ask = (self.ask * 2).min(CHUNK_ROWS);

@@ -13,6 +13,7 @@ use crate::bind::Binder;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::{Limits, Surroundings};
 use crate::exec::run::{Interrupt, Run};
+use crate::indexes::{Indexes, KeyTokens};
 use crate::models::{Models, Registered};
 use crate::neural::{Embedder, KeyModel, Reranker};
 use crate::plan::estimate::Statistics;
@@ -22,6 +23,7 @@ use crate::retrieval::evaluate::Evaluator;
 use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
 use crate::time;
+use crate::vectors::reembed;
 use crate::write::statement::{Write, prepare};
 
 /// A plan is no deeper than its text is long: that of a longer one gets a stack of its own.
@@ -166,7 +168,8 @@ impl Options {
 /// ```
 pub struct Engraph {
     pub(crate) store: Store,
-    pub(crate) models: Models,
+    pub(crate) models: Arc<Models>,
+    indexes: Indexes,
     options: Options,
     plans: Plans,
     /// What the planner goes by, and how much was written when it was looked at.
@@ -184,9 +187,20 @@ impl Engraph {
     }
 
     fn new(store: Store, options: Options) -> Self {
-        let models = Models::new(options.models.clone());
-        let statistics = Mutex::new(None);
-        Self { store, models, options, plans: Plans::default(), statistics }
+        let models = Arc::new(Models::new(options.models.clone()));
+        let store = store.with_tokenizer(Arc::new(KeyTokens(Arc::clone(&models))));
+        let (indexes, statistics) = (Indexes::new(&store), Mutex::new(None));
+        Self { store, models, indexes, options, plans: Plans::default(), statistics }
+    }
+
+    /// What statements are run with.
+    pub(crate) fn surroundings<'s>(
+        &'s self,
+        run: &'s Run,
+        parameters: &'s Params,
+    ) -> Surroundings<'s> {
+        let (models, indexes, limits) = (&*self.models, &self.indexes, self.options.limits);
+        Surroundings { models, indexes, limits, run, parameters }
     }
 
     /// Whether it was opened for reading only.
@@ -241,6 +255,30 @@ impl Engraph {
     /// at `path` then.
     pub fn backup(&self, path: impl AsRef<Path>, progress: &mut dyn FnMut(Family)) -> Result<()> {
         Ok(self.store.backup(path.as_ref(), progress)?)
+    }
+
+    /// Makes the embeddings of all texts anew, those of now and those of the past, if another model
+    /// than the embedder of this database made them. Calls `progress` with how many are done, of how
+    /// many. Gives how many were made.
+    ///
+    /// While it runs, and if it does not come to its end, searching by meaning and storing texts are
+    /// errors; called again with the same embedder it goes on where it was.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use engraph::{FixedEmbedder, Options};
+    /// # let folder = tempfile::tempdir()?;
+    /// let db = Options::new().embedder(Arc::new(FixedEmbedder)).open(folder.path())?;
+    /// db.query("REMEMBER (:Note 'a' {text: 'Nora moved to Porto.'})", ())?;
+    /// assert_eq!(db.reembed(&mut |_, _| {})?, 0); // by this model already
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Neural`] if there is no model or it fails, [`Error::Storage`] if the disk refuses.
+    pub fn reembed(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
+        reembed::reembed(self, progress)
     }
 
     /// Runs one statement and gives its answer.
@@ -360,7 +398,7 @@ impl Engraph {
     ) -> Result<Bound> {
         let limits = self.options.limits;
         let run = Run::new(&limits, interrupt.clone());
-        let surroundings = Surroundings { models: &self.models, limits, run: &run, parameters };
+        let surroundings = self.surroundings(&run, parameters);
         let context = surroundings.context(reader);
         let mut binder = Binder::new(&context, times);
         let query = with_stack(query.span.end.saturating_sub(query.span.start), || {
@@ -380,7 +418,7 @@ impl Engraph {
     ) -> Result<()> {
         let limits = self.options.limits;
         let run = Run::new(&limits, interrupt.clone());
-        let around = Surroundings { models: &self.models, limits, run: &run, parameters };
+        let around = self.surroundings(&run, parameters);
         let context = around.context(reader);
         Binder::new(&context, times).check_times(probe)
     }
@@ -419,7 +457,7 @@ impl Engraph {
     ) -> Result<Rows> {
         let limits = self.options.limits;
         let run = Run::new(&limits, interrupt.clone());
-        let around = Surroundings { models: &self.models, limits, run: &run, parameters: params };
+        let around = self.surroundings(&run, params);
         let explained = |error| run.explained(error, &limits);
         let (write, warnings) = {
             let snapshot = self.store.snapshot(time::wall());
@@ -443,7 +481,7 @@ impl Engraph {
     ) -> Result<Rows> {
         let limits = self.options.limits;
         let run = Run::new(&limits, interrupt.clone());
-        let around = Surroundings { models: &self.models, limits, run: &run, parameters: params };
+        let around = self.surroundings(&run, params);
         let (write, warnings) = self.prepared(statement, times, around, transaction.reader())?;
         let apply =
             |transaction: &mut engraph_storage::Transaction<'_>| write.apply(transaction, around);

@@ -27,6 +27,7 @@ mod export;
 mod functions;
 mod graph_names;
 pub mod import;
+mod indexes;
 mod models;
 pub mod neural;
 mod plan;
@@ -38,6 +39,7 @@ mod session;
 mod show;
 mod text;
 mod time;
+mod vectors;
 mod write;
 
 pub use cursor::Cursor;

@@ -20,8 +20,7 @@ use crate::plan::retrieval::{
 use crate::plan::scope::{Scope, ValidTime};
 use crate::plan::{Labels, LogicalPlan};
 
-/// The label of the nodes whose keys are the schema (SCG-MEM, section 3).
-pub(crate) const CONCEPT: &str = "Concept";
+pub(crate) use engraph_storage::CONCEPT;
 
 impl Binder<'_> {
     /// A retrieval clause on top of a plan.

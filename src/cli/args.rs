@@ -62,6 +62,9 @@ pub(super) enum Command {
     /// Opens a database whose log is damaged, and drops what stands behind the damage
     #[command(after_help = RECOVER_EXAMPLES)]
     Recover(Recover),
+    /// Makes the embeddings of all texts anew, by the model that is installed
+    #[command(after_help = EMBED_EXAMPLES)]
+    Embed(Embed),
     /// Counts keys and bytes per column family
     #[command(after_help = "Example:\n  engraph stats my.memory --format json")]
     Stats(Stats),
@@ -303,6 +306,20 @@ Example:
 /// `engraph recover`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Recover {
+    /// The folder of the database
+    pub(super) db: PathBuf,
+}
+
+const EMBED_EXAMPLES: &str = "\
+Needed once the model has changed: embeddings of two models cannot be compared. What was not finished
+goes on when it is run again; until then searching by meaning and storing texts are errors.
+
+Example:
+  ENGRAPH_MODEL_DIR=~/models/other engraph embed my.memory";
+
+/// `engraph embed`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Embed {
     /// The folder of the database
     pub(super) db: PathBuf,
 }

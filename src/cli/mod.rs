@@ -8,6 +8,7 @@
 //!      ──▶ check   ─────────────▶ what is wrong: text, json
 //!      ──▶ backup, restore ─────▶ a copy of the whole database
 //!      ──▶ repair  ─────────────▶ upgrade, recover
+//!      ──▶ embed   ─────────────▶ embeddings by the model that is installed
 //!      ──▶ stats   ─────────────▶ output: table, json
 //! ```
 //!
@@ -18,6 +19,7 @@ mod args;
 mod backup;
 mod check;
 mod dot;
+mod embed;
 mod evidence;
 mod export;
 mod import;
@@ -59,6 +61,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Restore(command) => backup::restore(command, &mut output),
         Command::Upgrade(command) => repair::upgrade(command, &mut output),
         Command::Recover(command) => repair::recover(command, &mut output),
+        Command::Embed(command) => embed::run(command, &mut output),
         Command::Stats(stats) => stats::run(stats, &mut output),
     };
     match done.and_then(|()| Ok(output.flush()?)) {

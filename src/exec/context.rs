@@ -9,17 +9,20 @@ use engraph_grammar::closest;
 use engraph_storage::graph::{
     self, Edge, Interval, LabelId, NodeId, NodeRecord, Properties, SystemScope, Time,
 };
-use engraph_storage::{Reader, StorageError};
+use engraph_storage::{CONCEPT, Reader, StorageError};
 
 use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
 use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
+use crate::indexes::Indexes;
 use crate::models::{Models, dot};
 use crate::neural::{KeyModel, NeuralError, Scorer, max_sim};
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::rows::{self, Derivation, Params, Value};
+use crate::schema::{Asking, By, Generated};
 use crate::text;
+use crate::vectors::{Search, Way};
 
 /// What one statement may use; the same for every text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,7 @@ impl Default for Limits {
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'s> {
     pub(crate) models: &'s Models,
+    pub(crate) indexes: &'s Indexes,
     pub(crate) limits: Limits,
     pub(crate) run: &'s Run,
     pub(crate) parameters: &'s Params,
@@ -63,35 +67,28 @@ impl<'s> Surroundings<'s> {
     where
         's: 'c,
     {
-        Context::new(reader, self.models, self.limits, self.run, self.parameters)
+        Context {
+            reader: reader.metered(self.run.meter()),
+            models: self.models,
+            indexes: self.indexes,
+            limits: self.limits,
+            run: self.run,
+            parameters: self.parameters,
+        }
     }
-}
-
-pub(crate) struct Generated {
-    pub(crate) node: NodeId,
-    pub(crate) logprob: f64,
 }
 
 /// Shared by the operators of one statement while they make one chunk.
 pub(crate) struct Context<'c> {
     pub(crate) reader: Reader<'c>,
     pub(crate) models: &'c Models,
+    indexes: &'c Indexes,
     pub(crate) limits: Limits,
     pub(crate) run: &'c Run,
     parameters: &'c Params,
 }
 
 impl<'c> Context<'c> {
-    fn new(
-        reader: Reader<'c>,
-        models: &'c Models,
-        limits: Limits,
-        run: &'c Run,
-        parameters: &'c Params,
-    ) -> Self {
-        Self { reader: reader.metered(run.meter()), models, limits, run, parameters }
-    }
-
     /// The instant of the state that is read.
     pub(crate) fn now(&self) -> Time {
         self.reader.now()
@@ -303,42 +300,38 @@ impl<'c> Context<'c> {
         &self,
         labels: Option<&[LabelId]>,
         system: SystemScope,
-        question: &[f32],
+        query: &[f32],
         top: usize,
         accept: &mut dyn FnMut(NodeId) -> Result<bool>,
     ) -> Result<Vec<(f32, NodeId)>> {
-        let mut scores = Vec::new();
-        let all: Vec<Option<LabelId>> =
-            labels.map_or(vec![None], |labels| labels.iter().copied().map(Some).collect());
-        for label in all {
-            self.reader.vectors(label, system, &mut |node, vector| {
-                scores.push((dot(question, vector), node));
-            })?;
-        }
-        self.work(scores.len())?;
-        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut best = Vec::new();
-        for (score, node) in scores {
-            if best.len() == top {
-                break;
-            }
-            if accept(node)? {
-                best.push((score, node));
-            }
-        }
-        Ok(best)
+        let search = Search { reader: self.reader, labels, system, query, top, among: None };
+        let found = self.indexes.vectors.search(&search, &mut |node, _| accept(node))?;
+        self.run.looked(found.looked, found.way == Way::Graph);
+        self.work(found.looked)?;
+        Ok(found.nodes)
     }
 
-    /// The nodes whose keys a model writes for a question.
+    /// The nodes whose keys are written for a question, the likeliest first: by a model, or by how
+    /// near they are in meaning.
     pub(crate) fn generate(
         &self,
-        _question: &str,
-        _width: usize,
-        _model: Option<Arc<dyn KeyModel>>,
-        _system: SystemScope,
-        _accept: &mut dyn FnMut(NodeId) -> Result<bool>,
+        question: &str,
+        beams: usize,
+        model: Option<(&str, &dyn KeyModel)>,
+        system: SystemScope,
+        accept: Option<&dyn Fn(NodeId) -> Result<bool>>,
     ) -> Result<Vec<Generated>> {
-        Ok(Vec::new())
+        let embedder = self.models.embedder()?;
+        let embed = |texts: &[&str]| self.embed(texts);
+        let by = match model {
+            Some((tokenizer, model)) => By::Model { model, tokenizer },
+            None => By::Meaning { embedder: embedder.id(), embed: &embed },
+        };
+        let label = self.reader.catalog().label(CONCEPT);
+        let changes = |time| self.indexes.changed_concepts(label, time);
+        let asking =
+            Asking { reader: self.reader, system, question, beams, accept, changes: &changes, by };
+        self.indexes.schemas.generate(&asking)
     }
 
     /// The scorer of that name.

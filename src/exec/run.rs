@@ -63,6 +63,9 @@ pub(crate) struct Cost {
     pub(crate) reads: Counts,
     pub(crate) model_texts: u64,
     pub(crate) model_time: Duration,
+    /// Embeddings that were looked at, and how many of them on walks of a graph.
+    pub(crate) vectors: u64,
+    pub(crate) walked: u64,
 }
 
 /// The state of a running statement.
@@ -74,6 +77,8 @@ pub(crate) struct Run {
     meter: Meter,
     model_texts: Counter<u64>,
     model_time: Counter<Duration>,
+    vectors: Counter<u64>,
+    walked: Counter<u64>,
     nodes: RefCell<HashMap<NodeId, (SystemScope, Arc<NodeRecord>)>>,
     expressions: RefCell<HashMap<String, Regex>>,
     /// Parameters as values of the query.
@@ -99,6 +104,8 @@ impl Run {
             meter: Meter::with_gate(Box::new(gate)),
             model_texts: Counter::new(0),
             model_time: Counter::new(Duration::ZERO),
+            vectors: Counter::new(0),
+            walked: Counter::new(0),
             nodes: RefCell::default(),
             expressions: RefCell::default(),
             parameters: RefCell::default(),
@@ -130,6 +137,8 @@ impl Run {
             reads: self.meter.counts(),
             model_texts: self.model_texts.get(),
             model_time: self.model_time.get(),
+            vectors: self.vectors.get(),
+            walked: self.walked.get(),
         }
     }
 
@@ -146,6 +155,8 @@ impl Run {
             cost.reads.bytes += reads.bytes;
             cost.model_texts += now.model_texts - before.model_texts;
             cost.model_time += now.model_time.saturating_sub(before.model_time);
+            cost.vectors += now.vectors - before.vectors;
+            cost.walked += now.walked - before.walked;
         }
     }
 
@@ -210,6 +221,14 @@ impl Run {
 
     pub(super) fn held_derivation(&self, place: usize) -> Option<Arc<Derivation>> {
         self.derivations.borrow().get(place).cloned()
+    }
+
+    /// Counts embeddings that were looked at.
+    pub(super) fn looked(&self, vectors: usize, on_walk: bool) {
+        self.vectors.set(self.vectors.get() + vectors as u64);
+        if on_walk {
+            self.walked.set(self.walked.get() + vectors as u64);
+        }
     }
 
     pub(super) fn held_scorer(&self, name: &str) -> Option<Arc<Scorer>> {

@@ -9,11 +9,6 @@
 //!
 //! It never falls back to another model: vectors of two models cannot be compared.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the clauses that ask for these models are written elsewhere")
-)]
-
 mod cache;
 mod named;
 

@@ -115,8 +115,13 @@ impl Shown<'_> {
                     0 => String::new(),
                     texts => format!(", {texts} texts {:.1} ms", millis(cost.model_time)),
                 };
+                let vectors = match (cost.vectors, cost.walked) {
+                    (0, _) => String::new(),
+                    (vectors, 0) => format!(", {vectors} vectors"),
+                    (vectors, walked) => format!(", {vectors} vectors, {walked} of them by graph"),
+                };
                 format!(
-                    " | {} rows, {:.1} ms, {} seeks, {} keys, {} bytes{model}",
+                    " | {} rows, {:.1} ms, {} seeks, {} keys, {} bytes{vectors}{model}",
                     cost.rows,
                     millis(cost.time),
                     cost.reads.seeks,
@@ -144,6 +149,10 @@ impl Shown<'_> {
             operator["bytes"] = json!(cost.reads.bytes);
             operator["model_texts"] = json!(cost.model_texts);
             operator["model_milliseconds"] = json!(millis(cost.model_time));
+            if cost.vectors > 0 {
+                operator["vectors"] = json!(cost.vectors);
+                operator["vectors_by_graph"] = json!(cost.walked);
+            }
         }
         operator
     }

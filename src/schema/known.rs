@@ -138,7 +138,7 @@ impl Known {
             vectors.grow(self.concepts.len());
             vectors.clear_stored(number);
             if vectors.is_stored {
-                reader.vector_history(label, Some(node), &mut |_, system, vector| {
+                reader.vector_history(label, node, &mut |_, system, vector| {
                     vectors.add_stored(number, system, vector);
                 })?;
             }
@@ -270,7 +270,7 @@ impl Known {
             return Ok(());
         };
         if vectors.is_stored {
-            reader.vector_history(label, None, &mut |node, system, vector| {
+            reader.vector_histories(label, &mut |node, system, vector| {
                 if let Some(number) = self.number(node) {
                     vectors.add_stored(number, system, vector);
                 }

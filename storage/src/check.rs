@@ -34,6 +34,7 @@ use crate::reader::{MODEL, Reader};
 use crate::record;
 use crate::schema_keys;
 use crate::store::{FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
+use crate::vectors::RENEWAL;
 
 /// Something that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,6 +111,8 @@ impl<'c> Check<'c> {
     fn family(&mut self, family: Family) {
         let mut chain = facts::Chain::default();
         let mut dimensions = None;
+        // Two models may differ in how many numbers they give.
+        let mixed = self.reader.renewal().is_ok_and(|renewal| renewal.is_some());
         self.each(family, &mut |check, key, value| match family {
             Family::Meta => check.meta(key, value),
             Family::Symbols => check.symbol(key, value),
@@ -121,6 +124,9 @@ impl<'c> Check<'c> {
                 check.edge(family, key, value)
             }
             Family::Vectors | Family::VectorsPast => {
+                if mixed {
+                    dimensions = None;
+                }
                 check.vector(family, key, value, &mut dimensions)
             }
             Family::Values => check.value(key, value),
@@ -160,6 +166,7 @@ impl<'c> Check<'c> {
             schema_keys::TOKENIZER => std::str::from_utf8(value)
                 .map(|_| ())
                 .map_err(|_| ("D", "the tokenizer is no text".to_owned())),
+            RENEWAL => self.reader.renewal().map(|_| Ok(()))?,
             key if catalog::is_rule(key) => self.rule(key),
             key if is_definition(key) => self.definition(&Definition::decode(key, value)?),
             _ => Err(("D", "nobody writes such a key".to_owned())),

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::catalog::Catalog;
+use crate::changes::Changes;
 use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
@@ -111,6 +112,8 @@ pub(crate) struct Commits {
     log: Mutex<Log>,
     synced: Condvar,
     poisoned: AtomicBool,
+    /// Shared with whoever follows them.
+    changes: Arc<Changes>,
 }
 
 impl Commits {
@@ -127,7 +130,13 @@ impl Commits {
             log: Mutex::new(Log { written: commits, synced: commits, syncing: false }),
             synced: Condvar::new(),
             poisoned: AtomicBool::new(false),
+            changes: Arc::new(Changes::new(counters.clock)),
         }
+    }
+
+    /// What they changed.
+    pub(crate) fn changes(&self) -> &Arc<Changes> {
+        &self.changes
     }
 
     /// The writer's lock, once nobody else holds it.
@@ -186,6 +195,7 @@ impl Commits {
         let counters = Counters { clock: commit, ..pending.counters };
         let written = restamp(overlay, pending.mark, commit).and_then(|()| {
             counters.put(overlay);
+            self.changes.record(commit, overlay)?;
             self.write(engine, writer, overlay)
         });
         let mut published = self.published.lock();

@@ -123,6 +123,13 @@ pub enum StorageError {
          before has ended; they leave when the database is next opened for writing"
     )]
     StillRead,
+    /// The embeddings are being made anew by the model that is named, and were not finished. Finish
+    /// that with the same model.
+    #[error(
+        "the embeddings are being made anew by {0}, and that was not finished; run `engraph embed` \
+         to finish it"
+    )]
+    Unfinished(String),
     /// The database was opened read-only.
     #[error("the database is open read-only; open it for writing")]
     ReadOnly,

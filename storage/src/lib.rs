@@ -16,12 +16,15 @@
 //! definitions rules, recipes      indexes, values   nodes by the value of a property
 //! text        nodes by the words of their texts
 //! schema_keys concepts by the tokens of their keys
+//! vectors    embeddings with their history, made anew by another model
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
+//! changes    what they changed, for what is kept in memory
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```
 
 mod catalog;
+mod changes;
 mod check;
 mod commit;
 mod definitions;
@@ -54,8 +57,10 @@ mod transaction;
 pub mod update;
 mod upgrade;
 mod values;
+mod vectors;
 
 pub use catalog::Catalog;
+pub use changes::{Changed, Changes};
 pub use check::Violation;
 pub use commit::Durability;
 pub use definitions::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
@@ -77,3 +82,4 @@ pub use text::{FIELDS_MAX, TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
 pub use upgrade::upgrade;
 pub use values::{INDEXED_BYTES_MAX, ValueMark, ValueRange};
+pub use vectors::{Renewal, Stored, VectorMark};

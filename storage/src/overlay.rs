@@ -147,6 +147,11 @@ impl<'v> View<'v> {
         self.overlay
     }
 
+    /// Whether there is something that is not committed.
+    pub(crate) fn has_changes(&self) -> bool {
+        self.overlay.is_some()
+    }
+
     /// The value of a key.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.count_seek()?;

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
+use crate::commit::Counters;
 use crate::error::{Result, StorageError};
 use crate::facts::places;
 use crate::families::Family;
@@ -59,6 +60,17 @@ impl<'r> Reader<'r> {
     /// The instant of this state: at or behind every commit that it holds.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The instant of the last commit that this state holds. It holds every earlier one too, and
+    /// may be told an instant that is earlier or later than this.
+    pub fn last_commit(&self) -> Result<Time> {
+        Ok(Counters::read(self.view)?.clock)
+    }
+
+    /// Whether it is that of a transaction with changes of its own.
+    pub fn has_changes(&self) -> bool {
+        self.view.has_changes()
     }
 
     /// The node with that label and key or alias.
@@ -224,11 +236,16 @@ impl<'r> Reader<'r> {
     }
 
     /// The identity of the model that made the embeddings; none before the first one.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Unfinished`] if another model is making them anew, so that some are by one
+    /// and some by the other.
     pub fn model(&self) -> Result<Option<String>> {
-        let Some(bytes) = self.view.get(Family::Meta, MODEL)? else { return Ok(None) };
-        String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| StorageError::corrupt(Family::Meta.name(), MODEL, "no text"))
+        if let Some(renewal) = self.renewal()? {
+            return Err(StorageError::Unfinished(renewal.model));
+        }
+        self.former_model()
     }
 
     /// The embedding of a node as it stands in the scope; that of now for `SystemScope::All`.

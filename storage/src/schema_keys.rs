@@ -18,12 +18,12 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::commit::{Counters, Durability};
+use crate::commit::Durability;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Interval, LabelId, NodeId, NodeRecord, Time};
+use crate::graph::{LabelId, NodeId, NodeRecord, Time};
 use crate::key;
-use crate::reader::{Reader, vector_of};
+use crate::reader::Reader;
 use crate::store::Store;
 use crate::transaction::Transaction;
 
@@ -104,9 +104,6 @@ pub(crate) fn created_of(value: &[u8]) -> Option<Time> {
 /// Called with the tokens of each key, its concept and when that came to be, until it breaks.
 type VisitKey<'v> = &'v mut dyn FnMut(&[u32], NodeId, Time) -> ControlFlow<()>;
 
-/// Called with each embedding and when it was that of the node, in system time.
-type VisitVector<'v> = &'v mut dyn FnMut(NodeId, Interval, &[f32]);
-
 impl Reader<'_> {
     /// The identity of the tokenizer that took the keys of the schema apart; none if there are none.
     pub fn key_tokenizer(&self) -> Result<Option<String>> {
@@ -177,11 +174,6 @@ impl Reader<'_> {
         Ok(allowed)
     }
 
-    /// The instant of the last commit that this state holds, whatever it was told when it was taken.
-    pub fn last_commit(&self) -> Result<Time> {
-        Ok(Counters::read(self.view())?.clock)
-    }
-
     /// The nodes that the open transaction has changed, or the embeddings of which; none if this is
     /// no transaction's own state, or it has changed nothing.
     pub fn uncommitted(&self) -> Option<Vec<NodeId>> {
@@ -190,34 +182,6 @@ impl Reader<'_> {
         let nodes = overlay.keys(Family::Nodes).map(|key| node(key.first_chunk()));
         let vectors = overlay.keys(Family::Vectors).map(|key| node(key.last_chunk()));
         Some(nodes.chain(vectors).flatten().collect())
-    }
-
-    /// Calls `visit` on every embedding that a node of the label has and had, or only on those of
-    /// one of them.
-    pub fn vector_history(
-        &self,
-        label: LabelId,
-        node: Option<NodeId>,
-        visit: VisitVector<'_>,
-    ) -> Result<()> {
-        let prefix = match node {
-            Some(node) => key::vector(label, node),
-            None => label.0.to_be_bytes().to_vec(),
-        };
-        let end = key::after_prefix(&prefix);
-        let mut vector = Vec::new();
-        for family in [Family::VectorsPast, Family::Vectors] {
-            self.view().scan(family, &prefix, end.as_deref(), &mut |key, value| {
-                let (node, from) = vector_of(family, key, value, &mut vector)?;
-                let to = match family {
-                    Family::VectorsPast => key.last_chunk().map(|end| key::time_from(*end)),
-                    _ => None,
-                };
-                visit(node, Interval { from, to: to.unwrap_or(Interval::MAX) }, &vector);
-                Ok(ControlFlow::Continue(()))
-            })?;
-        }
-        Ok(())
     }
 }
 

@@ -11,8 +11,8 @@ use crate::graph::{NodeRecord, RelationRule, Time, VersionRecord};
 use crate::key;
 use crate::overlay::Overlay;
 use crate::record;
-use crate::text;
 use crate::schema_keys;
+use crate::text;
 
 /// Moves every mark `from` in the changes to `to`.
 pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()> {

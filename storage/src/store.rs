@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalog::Catalog;
+use crate::changes::Changes;
 use crate::commit::{self, Commits, Counters};
 use crate::engine::{Engine, EngineSnapshot, Memory};
 use crate::error::{Result, StorageError};
@@ -169,6 +170,11 @@ impl Store {
     /// A number that grows with every key that is written.
     pub fn written(&self) -> u64 {
         self.engine.last_sequence()
+    }
+
+    /// Which nodes its commits changed lately.
+    pub fn changes(&self) -> &Arc<Changes> {
+        self.commits.changes()
     }
 
     /// The state as it stands; `wall` is what the clock on the wall says.

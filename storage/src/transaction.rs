@@ -22,6 +22,7 @@ use crate::overlay::{Overlay, View};
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
 use crate::store::{PURGE_KEY, Store};
+use crate::vectors::check_finite;
 
 /// The longest key of a node, in bytes.
 pub const KEY_BYTES_MAX: usize = 4096;
@@ -211,14 +212,13 @@ impl<'s> Transaction<'s> {
 
     /// Sets a node's embedding, made by the model of that identity.
     pub fn put_vector(&mut self, node: NodeId, model: &str, vector: &[f32]) -> Result<()> {
-        if let Some(index) = vector.iter().position(|component| !component.is_finite()) {
-            return Err(StorageError::Invalid(format!("component {index} is not finite")));
-        }
+        check_finite(vector)?;
         match self.reader().model()? {
             Some(known) if known == model => {}
             Some(known) => {
                 return Err(StorageError::Invalid(format!(
-                    "the embeddings here were made by {known}, not by {model}; use that model"
+                    "the embeddings here were made by {known}, not by {model}; use that model, or \
+                     let `engraph embed` make them anew"
                 )));
             }
             None => self.overlay.put(Family::Meta, MODEL, model.as_bytes().to_vec()),

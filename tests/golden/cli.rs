@@ -251,6 +251,7 @@ fn usage_errors_exit_with_2() {
         vec!["restore", "dir"],
         vec!["upgrade"],
         vec!["recover"],
+        vec!["embed"],
         vec![],
     ] {
         message(&engraph(&args, ""), 2);
@@ -635,6 +636,8 @@ fn damage_in_the_log_is_refused_until_it_is_dropped() {
     assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
     answer(&query(&db, &["-e", "REMEMBER (:A 'a')"]));
     message(&engraph(&["recover", "/no/such/db"], ""), 1);
+    message(&engraph(&["embed", "/no/such/db"], ""), 1);
+    assert!(!Path::new("/no/such/db").exists());
 }
 
 #[test]

@@ -78,6 +78,11 @@ impl<'g> Gate<'g> {
         Ok(Self { finding, row, context, filter, before, after, known: RefCell::default() })
     }
 
+    /// Whether all nodes of the labels count that exist.
+    pub(super) fn is_open(&self) -> bool {
+        !self.finding.by_fact && self.before.is_empty()
+    }
+
     /// Whether something is asked of what the clause finds out.
     pub(super) fn asks_what_is_found(&self) -> bool {
         !self.after.is_empty()

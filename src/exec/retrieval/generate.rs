@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use engraph_storage::graph::NodeId;
+
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::candidates;
@@ -20,9 +22,11 @@ pub(super) fn generate(clause: &Generate, rows: &[Row], context: &Context<'_>) -
         let text = question(&clause.finding.question, "GENERATE", row, context)?;
         let gate = Gate::new(&clause.finding, &[clause.logprob], row, context)?;
         let wanted = if gate.asks_what_is_found() { context.limits.candidates_max } else { width };
-        let mut accept = |node| gate.admits(node);
-        let system = gate.filter.system;
-        let keys = context.generate(&text, wanted, model.clone(), system, &mut accept)?;
+        let admits = |node| gate.admits(node);
+        let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
+            if gate.is_open() { None } else { Some(&admits) };
+        let by = model.as_ref().map(|model| (model.id(), &**model));
+        let keys = context.generate(&text, wanted, by, gate.filter.system, accept)?;
         let before = found.len();
         for key in keys {
             let mut row = row.clone();

@@ -15,6 +15,7 @@ use crate::exec::{candidates, eval};
 use crate::models::dot;
 use crate::plan::retrieval::Search;
 use crate::retrieval::fusion::{Contribution, Fused, Leg, reciprocal_rank, weighted};
+use crate::vectors::check_model;
 
 /// What each leg of a hybrid search finds before the two are fused: so many times what is wanted,
 /// and no fewer than this.
@@ -24,7 +25,7 @@ const WORD: &str = "SEARCH";
 pub(super) fn search(clause: &Search, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let top = candidates(&clause.top, "TOP", context)?;
     if clause.mode != SearchMode::Text {
-        check_model(clause, context)?;
+        check_model(context.reader, context.models.embedder()?.id())?;
         warm(&clause.finding.question, WORD, rows, context)?;
     }
     if clause.bound {
@@ -256,17 +257,4 @@ fn other_length(span: Span, question: usize, held: usize) -> Error {
     Diagnostic::at(span, message)
         .help("open the database with the model that made its embeddings")
         .execute()
-}
-
-/// An error if another model made the embeddings that are stored.
-fn check_model(clause: &Search, context: &Context<'_>) -> Result<()> {
-    let Some(stored) = context.reader.model()? else { return Ok(()) };
-    let model = context.models.embedder()?;
-    if stored == model.id() {
-        return Ok(());
-    }
-    let message = format!("the embeddings were made by {stored}, and the query by {}", model.id());
-    Err(Diagnostic::at(clause.finding.question.span, message)
-        .help("open the database with the model that made its embeddings")
-        .execute())
 }

@@ -234,31 +234,6 @@ fn what_is_forgotten_leaves_no_bytes() {
 }
 
 #[test]
-fn the_history_of_embeddings_is_told_whole() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let store = open(&folder, Some(0));
-    let tea = put(&store, CONCEPT, "tea").expect("puts");
-    let other = put(&store, CONCEPT, "other").expect("puts");
-    for x in [1.0, 2.0] {
-        commit(&store, |transaction| transaction.put_vector(tea, "model", &[x])).expect("puts");
-    }
-    commit(&store, |transaction| transaction.put_vector(other, "model", &[3.0])).expect("puts");
-    let snapshot = store.snapshot(0);
-    let label = snapshot.reader().catalog().label(CONCEPT).expect("is there");
-    let history = |node| {
-        let mut found = Vec::new();
-        let read = snapshot.reader().vector_history(label, node, &mut |node, system, vector| {
-            found.push((node, system, vector.to_vec()));
-        });
-        read.expect("reads");
-        found
-    };
-    let [(_, first, _), (_, second, _)] = &history(Some(tea))[..] else { panic!("two") };
-    assert_eq!((first.to, second.to), (second.from, Interval::MAX));
-    assert_eq!(history(None).len(), 3);
-}
-
-#[test]
 fn a_schema_that_says_something_else_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(&folder, Some(0));

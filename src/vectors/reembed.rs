@@ -1,0 +1,122 @@
+//! All embeddings made anew, by the model that the database is open with.
+//!
+//! Every embedding, of now and of the past, is of a text that stands in its node's record. It is
+//! replaced by the new model's and stands for the same time, so history looks as if that model had
+//! always been there. The model runs outside of every lock; each batch is one commit, which says
+//! how far it came, and the last one names the new model.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{Interval, SystemScope};
+use engraph_storage::{Reader, Stored, VectorMark};
+
+use crate::database::Engraph;
+use crate::error::Result;
+use crate::neural::{Embedder, NeuralError};
+use crate::{text, time};
+
+/// Embeddings that are made and stored together.
+const BATCH: usize = if cfg!(test) { 3 } else { 512 };
+
+/// See [`Engraph::reembed`].
+pub(crate) fn reembed(db: &Engraph, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
+    let Some((mut done, total, mut mark)) = begin(db)? else { return Ok(0) };
+    let embedder = db.models.embedder()?;
+    let mut made = 0;
+    progress(done, total);
+    loop {
+        let batch = read(db.store.snapshot(time::wall()).reader(), mark.as_ref())?;
+        let Some((last, _)) = batch.last() else { break };
+        mark = Some(last.mark.clone());
+        done += batch.len() as u64;
+        made += store(db, embedder.as_ref(), batch)?;
+        progress(done.min(total), total);
+    }
+    let mut transaction = db.store.begin(time::wall())?;
+    transaction.finish_renewal()?;
+    transaction.commit(db.durability(), time::wall())?;
+    Ok(made)
+}
+
+/// How many embeddings are done, of how many, and the last of those; none if there is nothing to do.
+/// From then on the database says that they are being made anew.
+fn begin(db: &Engraph) -> Result<Option<(u64, u64, Option<VectorMark>)>> {
+    let embedder = db.models.embedder()?;
+    let snapshot = db.store.snapshot(time::wall());
+    let reader = snapshot.reader();
+    let renewal = reader.renewal()?;
+    if renewal.is_none() && reader.former_model()?.is_none_or(|model| model == embedder.id()) {
+        return Ok(None);
+    }
+    let mark = renewal.filter(|renewal| renewal.model == embedder.id());
+    let mark = mark.and_then(|renewal| renewal.done);
+    let (mut done, mut total) = (0, 0);
+    reader.stored_vectors(None, &mut |stored| {
+        total += 1;
+        done += u64::from(mark.as_ref().is_some_and(|mark| stored.mark <= *mark));
+        ControlFlow::Continue(())
+    })?;
+    drop(snapshot);
+    let mut transaction = db.store.begin(time::wall())?;
+    transaction.begin_renewal(embedder.id())?;
+    transaction.commit(db.durability(), time::wall())?;
+    Ok(Some((done, total, mark)))
+}
+
+/// The next embeddings with their texts; one that is of no text has none.
+fn read(reader: Reader<'_>, after: Option<&VectorMark>) -> Result<Vec<(Stored, Option<String>)>> {
+    let mut batch = Vec::with_capacity(BATCH);
+    reader.stored_vectors(after, &mut |stored| {
+        batch.push(stored);
+        if batch.len() < BATCH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    let with_text = |stored: Stored| {
+        let text = text_of(reader, &stored)?;
+        Ok((stored, text))
+    };
+    batch.into_iter().map(with_text).collect()
+}
+
+/// The text that an embedding is of: that of its node when it stood.
+fn text_of(reader: Reader<'_>, stored: &Stored) -> Result<Option<String>> {
+    let system = match stored.system.to {
+        Interval::MAX => SystemScope::Current,
+        // Since an upgrade of format 1 it may stand for longer than its text, but not until later.
+        to => SystemScope::AsOf(to.saturating_sub(1)),
+    };
+    let Some(record) = reader.node(stored.node, system)? else { return Ok(None) };
+    let named = |(name, value)| (reader.catalog().property_name(name).to_owned(), value);
+    let properties: BTreeMap<_, _> = record.properties.into_iter().map(named).collect();
+    Ok(text::of_node(&properties))
+}
+
+/// Embeds the texts and stores what came out. Gives how many embeddings were made.
+fn store(
+    db: &Engraph,
+    embedder: &dyn Embedder,
+    batch: Vec<(Stored, Option<String>)>,
+) -> Result<u64> {
+    let texts: Vec<&str> = batch.iter().filter_map(|(_, text)| text.as_deref()).collect();
+    let vectors = embedder.embed(&texts)?;
+    if vectors.len() != texts.len() {
+        let reason = format!("it gave {} vectors for {} texts", vectors.len(), texts.len());
+        return Err(NeuralError::Failed { reason }.into());
+    }
+    let mut vectors = vectors.into_iter();
+    let mut transaction = db.store.begin(time::wall())?;
+    let mut made = 0;
+    for (stored, text) in &batch {
+        let vector = text.as_ref().and_then(|_| vectors.next());
+        let is_stored = transaction.renew(stored, vector.as_deref())?;
+        made += u64::from(is_stored && vector.is_some());
+    }
+    if let Some((last, _)) = batch.last() {
+        transaction.renewed_to(&last.mark)?;
+    }
+    transaction.commit(db.durability(), time::wall())?;
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests;

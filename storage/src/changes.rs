@@ -1,0 +1,183 @@
+//! Which nodes changed lately, so that what is kept in memory of them can follow without reading
+//! everything again.
+//!
+//! It is filled at each commit, before any reader can see it, and never written to the disk. It is
+//! bounded: behind its oldest commit nobody can say what changed, and whoever asks reads anew.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use parking_lot::Mutex;
+
+use crate::error::Result;
+use crate::families::Family;
+use crate::graph::{LabelId, NodeId, NodeRecord, Time};
+use crate::overlay::Overlay;
+use crate::record;
+
+/// The most entries that are kept.
+const ENTRIES_MAX: usize = 65_536;
+
+/// A node of which the record, a key or alias, the embedding or the existence changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Changed {
+    /// Its label.
+    pub label: LabelId,
+    /// The node, which may be gone.
+    pub node: NodeId,
+}
+
+/// The last changes of an open store.
+pub struct Changes {
+    kept: Mutex<Kept>,
+    entries_max: usize,
+}
+
+struct Kept {
+    /// In order of time.
+    entries: VecDeque<(Time, Changed)>,
+    /// The instant from which on every change is kept; those of the instant itself are not.
+    since: Time,
+}
+
+impl Changes {
+    /// Nothing has changed since the last commit.
+    pub(crate) fn new(last_commit: Time) -> Self {
+        Self::with_room(last_commit, ENTRIES_MAX)
+    }
+
+    fn with_room(last_commit: Time, entries_max: usize) -> Self {
+        let kept = Kept { entries: VecDeque::new(), since: last_commit };
+        Self { kept: Mutex::new(kept), entries_max }
+    }
+
+    /// Every node that a commit behind `time` changed, with the instant of the commit, in order; a
+    /// node is named once a commit. None if it is not known any more.
+    ///
+    /// A commit that failed, and one that a reader does not see yet, may be among them.
+    pub fn since(&self, time: Time) -> Option<Vec<(Time, Changed)>> {
+        let kept = self.kept.lock();
+        if time < kept.since {
+            return None;
+        }
+        let from = kept.entries.partition_point(|(commit, _)| *commit <= time);
+        Some(kept.entries.range(from..).copied().collect())
+    }
+
+    /// Keeps what a commit is about to change.
+    pub(crate) fn record(&self, commit: Time, overlay: &Overlay) -> Result<()> {
+        let changed = changed(overlay)?;
+        let mut kept = self.kept.lock();
+        kept.entries.extend(changed.into_iter().map(|changed| (commit, changed)));
+        while kept.entries.len() > self.entries_max {
+            if let Some((dropped, _)) = kept.entries.pop_front() {
+                kept.since = dropped;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The nodes that these changes touch.
+///
+/// A node's names and embeddings change with its record or alone; forgetting one takes out its
+/// embedding, whether it has one or not, and that names the label.
+fn changed(overlay: &Overlay) -> Result<BTreeSet<Changed>> {
+    let mut changed = BTreeSet::new();
+    for (family, key, value) in overlay.iter() {
+        let (label, node) = match (family, value) {
+            (Family::Vectors | Family::VectorsPast, _) => {
+                let Some((label, rest)) = key.split_first_chunk() else { continue };
+                (LabelId(u32::from_be_bytes(*label)), rest)
+            }
+            (Family::Nodes, Some(value)) => {
+                (record::decode::<NodeRecord>(family, key, value)?.label, key)
+            }
+            _ => continue,
+        };
+        if let Some(node) = node.first_chunk() {
+            changed.insert(Changed { label, node: NodeId(u64::from_be_bytes(*node)) });
+        }
+    }
+    Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::commit::Durability;
+    use crate::graph::Value;
+    use crate::key;
+    use crate::{Memory, Store};
+
+    fn vector(label: u32, node: u64) -> Overlay {
+        let mut overlay = Overlay::default();
+        overlay.delete(Family::Vectors, key::vector(LabelId(label), NodeId(node)));
+        overlay
+    }
+
+    #[test]
+    fn what_was_dropped_is_not_known_any_more() {
+        let changes = Changes::with_room(10, 2);
+        assert_eq!(changes.since(9), None);
+        assert_eq!(changes.since(10), Some(Vec::new()));
+        for (commit, node) in [(11, 1), (12, 2)] {
+            changes.record(commit, &vector(7, node)).unwrap();
+        }
+        let of = |node| Changed { label: LabelId(7), node: NodeId(node) };
+        assert_eq!(changes.since(10), Some(vec![(11, of(1)), (12, of(2))]));
+        assert_eq!(changes.since(11), Some(vec![(12, of(2))]));
+        changes.record(13, &vector(7, 3)).unwrap();
+        assert_eq!(changes.since(10), None);
+        assert_eq!(changes.since(11), Some(vec![(12, of(2)), (13, of(3))]));
+        assert_eq!(changes.since(13), Some(Vec::new()));
+    }
+
+    #[test]
+    fn every_act_on_a_node_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Memory::default()).unwrap();
+        let mut last = store.changes().kept.lock().since;
+        let mut told = |act: &mut dyn FnMut(&mut crate::Transaction<'_>)| {
+            let mut transaction = store.begin(0).unwrap();
+            act(&mut transaction);
+            transaction.commit(Durability::Buffered, 0).unwrap();
+            let changed = store.changes().since(last).unwrap();
+            let commit = store.snapshot(0).reader().last_commit().unwrap();
+            assert!(changed.iter().all(|(time, _)| *time == commit), "{changed:?}");
+            last = commit;
+            changed.into_iter().map(|(_, changed)| changed.node).collect::<Vec<_>>()
+        };
+        let nothing = BTreeMap::new();
+        let node = NodeId(0);
+        let made = told(&mut |t| {
+            t.put_node("Note", "a", &nothing).unwrap();
+        });
+        let [node_made] = made[..] else { panic!("{made:?}") };
+        assert!(node_made >= node);
+        let text = BTreeMap::from([("text".to_owned(), Value::String("b".to_owned()))]);
+        let acts: [&mut dyn FnMut(&mut crate::Transaction<'_>); 5] = [
+            &mut |t| {
+                t.put_node("Note", "a", &text).unwrap();
+            },
+            &mut |t| {
+                t.put_alias(node_made, "b").unwrap();
+            },
+            &mut |t| t.put_vector(node_made, "m", &[1.0]).unwrap(),
+            &mut |t| t.delete_vector(node_made).unwrap(),
+            &mut |t| {
+                t.forget(&[node_made], &[]).unwrap();
+            },
+        ];
+        for act in acts {
+            assert_eq!(told(act), [node_made]);
+        }
+        assert_eq!(
+            told(&mut |t| {
+                t.relation("knows").unwrap();
+            }),
+            []
+        );
+    }
+}

@@ -56,9 +56,12 @@ const CANDIDATES: usize = if cfg!(test) { 1 } else { 64 };
 /// By how many times more are gathered when that was not enough.
 const WIDER: usize = if cfg!(test) { 2 } else { 16 };
 /// Vectors that a walk of the graph keeps: `ef` of the paper.
-const BREADTH: usize = 200;
+const BREADTH: usize = 300;
 /// With more, a walk is slower than a scan.
 const BREADTH_MAX: usize = 2_000;
+/// Only this part of what a walk keeps is taken: of what is further away it has missed too much. So
+/// a filter that lets few pass leads to a scan.
+const TAKEN_PART: usize = 4;
 /// A walk that has looked at more than this part of a graph is given up.
 const WALK_PART: usize = 8;
 
@@ -328,8 +331,8 @@ fn gather_by_graph(
         }
         all.add(gather::scan(index, *label, query, moment.time, walked, breadth));
     }
-    all.keep(usize::MAX);
-    // What a walk has not seen is not known; what it has seen is all there is.
+    all.keep(breadth / TAKEN_PART);
+    // What is left is not known.
     all.rest = None;
     Ok(has_graph.then_some(all))
 }

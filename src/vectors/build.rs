@@ -10,12 +10,19 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
-use super::Slot;
+use super::codes::Query;
 use super::graph::{Graph, Visited};
 use super::label::LabelIndex;
+use super::{Slot, TAKEN_PART};
 
 /// From so many embeddings on that stand, a graph finds them sooner than a scan.
-pub(super) const GRAPH_MIN: usize = 50_000;
+pub(super) const GRAPH_MIN: usize = 100_000;
+/// How many vectors a walk may keep: `ef` of the paper.
+const BREADTHS: [usize; 4] = [150, 300, 600, 1_200];
+/// The part of the nearest that walks have to find.
+const RECALL: f64 = 0.985;
+/// Entries that try a graph before they come into it.
+const SAMPLES: usize = if cfg!(test) { 4 } else { 50 };
 /// Entries that a graph takes in while nobody can change the index.
 const BATCH: usize = 32;
 
@@ -66,30 +73,87 @@ pub(super) fn is_worth_it(index: &LabelIndex, graph_min: usize) -> bool {
     index.is_unit && index.standing >= graph_min && is_behind
 }
 
-/// Goes on from the graph that the index has, up to all of its entries.
+/// Goes on from the graph that the index has, up to all of its entries. The last ones try it first.
 fn build(slot: &Slot, stop: &AtomicBool) {
     let begun = slot.index.read().as_ref().map(|index| {
         let graph = index.graph.as_ref().map_or_else(Graph::default, |graph| (**graph).clone());
         (Arc::clone(&index.identity), graph)
     });
     let Some((identity, mut graph)) = begun else { return };
-    let is_same = |index: &LabelIndex| Arc::ptr_eq(&index.identity, &identity);
-    let mut visited = Visited::default();
-    loop {
-        let held = slot.index.read();
-        let Some(index) = held.as_ref().filter(|index| is_same(index)) else { return };
-        if graph.len() >= index.entries.len() {
-            break;
-        }
-        for entry in index.entries.iter().skip(graph.len()).take(BATCH) {
-            graph.insert(&index.codes, entry.name(), &mut visited);
-        }
-        drop(held);
-        if stop.load(Ordering::Relaxed) {
-            return;
+    let work = Work { slot, identity, stop };
+    if work.grow(&mut graph, SAMPLES).is_none() {
+        return;
+    }
+    let Some(breadth) = work.breadth(&graph) else { return };
+    graph.breadth = breadth;
+    if work.grow(&mut graph, 0).is_some() {
+        let mut held = slot.index.write();
+        if let Some(index) = held.as_mut().filter(|index| work.is_same(index)) {
+            index.graph = Some(Arc::new(graph));
         }
     }
-    if let Some(index) = slot.index.write().as_mut().filter(|index| is_same(index)) {
-        index.graph = Some(Arc::new(graph));
+}
+
+/// A graph that is being built. What it does ends with none if it is not wanted any more.
+struct Work<'w> {
+    slot: &'w Slot,
+    identity: Arc<()>,
+    stop: &'w AtomicBool,
+}
+
+impl Work<'_> {
+    fn is_same(&self, index: &LabelIndex) -> bool {
+        Arc::ptr_eq(&index.identity, &self.identity)
+    }
+
+    /// Does a little with the index, while nobody can change it.
+    fn step<T>(&self, work: impl FnOnce(&LabelIndex) -> T) -> Option<T> {
+        let held = self.slot.index.read();
+        let index = held.as_ref().filter(|index| self.is_same(index))?;
+        (!self.stop.load(Ordering::Relaxed)).then(|| work(index))
+    }
+
+    /// Adds all entries but so many.
+    fn grow(&self, graph: &mut Graph, left: usize) -> Option<()> {
+        let mut visited = Visited::default();
+        loop {
+            let is_done = self.step(|index| {
+                let end = index.entries.len().saturating_sub(left);
+                let new = index.entries.get(graph.len()..end).unwrap_or_default();
+                for entry in new.iter().take(BATCH) {
+                    graph.insert(&index.codes, entry.name(), &mut visited);
+                }
+                new.len() <= BATCH
+            })?;
+            if is_done {
+                return Some(());
+            }
+        }
+    }
+
+    /// The least breadth with which walks from entries that are not in the graph find nearly all of
+    /// the nearest, as far as what they find is taken. How far a graph leads depends on the vectors.
+    fn breadth(&self, graph: &Graph) -> Option<Option<usize>> {
+        let (mut hits, mut all) = ([0; BREADTHS.len()], [0; BREADTHS.len()]);
+        for place in graph.len()..graph.len() + SAMPLES {
+            self.step(|index| {
+                if place >= index.entries.len() {
+                    return;
+                }
+                let query = Query::of(&index.codes, place);
+                let count = BREADTHS.iter().max().map_or(0, |breadth| breadth / TAKEN_PART);
+                let nearest = graph.scan(&index.codes, &query, count);
+                for (at, breadth) in BREADTHS.into_iter().enumerate() {
+                    let nearest = &nearest[..nearest.len().min(breadth / TAKEN_PART)];
+                    let Some(last) = nearest.last() else { continue };
+                    let walk = graph.search(&index.codes, &query, breadth, usize::MAX, &|_| true);
+                    let found = walk.found.iter().take(nearest.len());
+                    hits[at] += found.filter(|near| near.score >= last.score).count();
+                    all[at] += nearest.len();
+                }
+            })?;
+        }
+        let is_enough = |at: &usize| hits[*at] as f64 >= RECALL * all[*at] as f64;
+        Some((0..BREADTHS.len()).find(is_enough).map(|at| BREADTHS[at]))
     }
 }

@@ -25,6 +25,8 @@ const LINKS: usize = 16;
 const BASE_LINKS: usize = 2 * LINKS;
 /// Candidates that are looked at for the links of a new vector: `efConstruction` of the paper.
 const BREADTH: usize = 128;
+/// Vectors that are scored in one go by a scan.
+const RUN: usize = 1_024;
 /// No vector is in a layer above this one.
 const LAYER_MAX: u8 = 15;
 /// Where there is no link.
@@ -60,6 +62,8 @@ pub(crate) struct Graph {
     above: HashMap<u32, Vec<u32>>,
     /// Where every walk begins, and its layer.
     top: Option<(u32, u8)>,
+    /// How many a walk keeps so that it finds the nearest; none if no walk does.
+    pub(crate) breadth: Option<usize>,
 }
 
 /// What a search of the graph has found.
@@ -128,6 +132,24 @@ impl Graph {
         self.walk(codes, query, &[start], 0, &mut visited, &mut best, is_wanted);
         let (looked, is_cut) = (best.looked, best.is_cut());
         Walk { found: best.into_sorted(), looked, is_cut }
+    }
+
+    /// Its `count` vectors that are nearest, by a scan: the nearest first.
+    pub(crate) fn scan(&self, codes: &Codes, query: &Query, count: usize) -> Vec<Near> {
+        let mut best = Best::new(count, usize::MAX);
+        let (mut places, mut scores) = (Vec::new(), Vec::new());
+        for start in (0..self.len()).step_by(RUN) {
+            places.clear();
+            places.extend((start..(start + RUN).min(self.len())).map(|place| place as u32));
+            query.scores(codes, &places, &mut scores);
+            for (place, score) in places.iter().zip(&scores) {
+                let near = Near { score: *score, place: *place };
+                if best.has_room_for(near) {
+                    best.offer(near);
+                }
+            }
+        }
+        best.into_sorted()
     }
 
     /// The nearest vector that can be reached from the top, above the layer `to`.

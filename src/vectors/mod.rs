@@ -55,10 +55,11 @@ use rank::Ranking;
 const CANDIDATES: usize = if cfg!(test) { 1 } else { 64 };
 /// By how many times more are gathered when that was not enough.
 const WIDER: usize = if cfg!(test) { 2 } else { 16 };
-/// Vectors that a walk of the graph keeps: `ef` of the paper.
-const BREADTH: usize = 200;
-/// With more, a walk is slower than a scan.
+/// If a walk has to keep more, it is slower than a scan.
 const BREADTH_MAX: usize = 2_000;
+/// Only this part of what a walk keeps is taken: of what is further away it has missed too much. So
+/// a filter that lets few pass leads to a scan.
+const TAKEN_PART: usize = 4;
 /// A walk that has looked at more than this part of a graph is given up.
 const WALK_PART: usize = 8;
 
@@ -297,17 +298,18 @@ fn gather_by_graph(
     query: &Query,
     count: usize,
 ) -> Result<Option<Gathered>> {
-    let breadth = count.max(BREADTH);
-    if breadth > BREADTH_MAX || search.among.is_some() {
+    if count > BREADTH_MAX || search.among.is_some() {
         return Ok(None);
     }
     let mut all = Gathered::default();
-    let mut has_graph = false;
+    let mut kept = 0;
     for (label, slot) in slots {
         let held = slot.index.read();
         let Some(index) = answering(held.as_ref(), search, moment)? else { return Ok(None) };
-        let walked = index.graph.as_ref().map_or(0, |graph| graph.len());
-        if let Some(graph) = &index.graph {
+        let graph = index.graph.as_ref().and_then(|graph| Some((graph, graph.breadth?)));
+        let walked = graph.map_or(0, |(graph, _)| graph.len());
+        if let Some((graph, breadth)) = graph {
+            let breadth = breadth.max(count);
             let stands = |place: u32| {
                 let entry = index.entries.get(place as usize);
                 entry.is_some_and(|entry| entry.stands_at(moment.time))
@@ -317,7 +319,7 @@ fn gather_by_graph(
             if walk.is_cut {
                 return Ok(None);
             }
-            has_graph = true;
+            kept = kept.max(breadth);
             all.looked += walk.looked;
             all.candidates.extend(walk.found.iter().filter_map(|near| {
                 let place = near.place as usize;
@@ -326,12 +328,12 @@ fn gather_by_graph(
                 Some(Candidate { most: bounded.score + bounded.error, label: *label, node })
             }));
         }
-        all.add(gather::scan(index, *label, query, moment.time, walked, breadth));
+        all.add(gather::scan(index, *label, query, moment.time, walked, count));
     }
-    all.keep(usize::MAX);
-    // What a walk has not seen is not known; what it has seen is all there is.
+    all.keep(kept / TAKEN_PART);
+    // What is left is not known.
     all.rest = None;
-    Ok(has_graph.then_some(all))
+    Ok((kept > 0).then_some(all))
 }
 
 /// The `count` best candidates of all labels; none if an index does not answer any more.

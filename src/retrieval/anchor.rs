@@ -573,7 +573,7 @@ mod tests {
     proptest! {
         #[test]
         fn mentions_lie_in_the_question(
-            question in "(Nora|nora's|Caroline|“|”|\"|Forno|Studio|in May|who|Noar|é|[.]| ){0,14}",
+            question in "(Nora|nora's|Caroline|Forno Studio|“|”|\"|Forno|Studio|in May|who|Noar|é|[.]| ){0,14}",
         ) {
             let anchors = anchor(&question, &candidates(), now(), lookup).unwrap();
             let entities = &anchors.entities;

@@ -645,7 +645,7 @@ mod tests {
 
     #[test]
     fn a_hub_is_bounded() {
-        let rule = rule("(a)-[r]-(b)-[r]-(c)-[r]-(d) IMPLIES (a)-[t]->(d)");
+        let rule = rule("(a)-[r]-(b)-[r]-(c)-[r]-(d)-[r]-(e) IMPLIES (a)-[t]->(e)");
         let mut facts = table(&[]);
         facts.facts = (0..40).flat_map(|a| (0..40).map(move |b| (a, "r", b, 1.0))).collect();
         let found = derive(&rule, &rule.traversals()[0], NodeId(0), 100, &mut facts).unwrap();

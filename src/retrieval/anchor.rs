@@ -104,11 +104,13 @@ pub(crate) fn anchor<E>(
     let end = words.last().map_or(0, |word| word.range.end);
     let read = question.get(..end).unwrap_or_default();
     let phrases = time::find(read, now);
-    let mut mentions = Mentions::new(read, words, &phrases);
-    mentions.exact(candidates, lookup)?;
-    mentions.fuzzy(candidates, 2..=FUZZY_WORDS_MAX);
-    mentions.parts(candidates);
-    mentions.fuzzy(candidates, 1..=1);
+    let names: Vec<(String, &Match)> =
+        candidates.iter().map(|name| (name.name.to_lowercase(), &name.of)).collect();
+    let mut mentions = Mentions::new(read, words, &phrases, &names);
+    mentions.exact(lookup)?;
+    mentions.fuzzy(2..=FUZZY_WORDS_MAX);
+    mentions.parts();
+    mentions.fuzzy(1..=1);
     Ok(Anchors {
         entities: entities(read, mentions.found),
         reference_time: phrases.first().map(|(_, period)| *period),
@@ -136,6 +138,8 @@ fn entities(question: &str, mut found: Vec<Found>) -> Vec<Entity> {
 /// A question on the way to its mentions.
 struct Mentions<'q> {
     question: &'q str,
+    /// The names of the candidates in lower case, and whose they are.
+    names: &'q [(String, &'q Match)],
     words: Vec<Word>,
     /// Whether each word may be in a mention; one that is in a mention may not be in another.
     is_free: Vec<bool>,
@@ -144,7 +148,12 @@ struct Mentions<'q> {
 }
 
 impl<'q> Mentions<'q> {
-    fn new(question: &'q str, words: Vec<Word>, phrases: &[(Range<usize>, Interval)]) -> Self {
+    fn new(
+        question: &'q str,
+        words: Vec<Word>,
+        phrases: &[(Range<usize>, Interval)],
+        names: &'q [(String, &'q Match)],
+    ) -> Self {
         let quotes = quotes(question);
         let within = |ranges: &[Range<usize>], word: &Word| {
             ranges
@@ -155,7 +164,7 @@ impl<'q> Mentions<'q> {
         let is_quoted: Vec<bool> = words.iter().map(|word| within(&quotes, word)).collect();
         let is_free = words.iter().zip(&is_quoted);
         let is_free = is_free.map(|(word, quoted)| *quoted || !within(&times, word)).collect();
-        Self { question, words, is_free, is_quoted, found: Vec::new() }
+        Self { question, names, words, is_free, is_quoted, found: Vec::new() }
     }
 
     /// The text of some words, and where it stands.
@@ -207,14 +216,10 @@ impl<'q> Mentions<'q> {
         self.found.extend(found);
     }
 
-    fn exact<E>(
-        &mut self,
-        candidates: &[Name],
-        mut lookup: impl FnMut(&str) -> Result<Vec<Match>, E>,
-    ) -> Result<(), E> {
-        let mut known: HashMap<String, Vec<&Name>> = HashMap::new();
-        for name in candidates {
-            known.entry(name.name.to_lowercase()).or_default().push(name);
+    fn exact<E>(&mut self, mut lookup: impl FnMut(&str) -> Result<Vec<Match>, E>) -> Result<(), E> {
+        let mut known: HashMap<&str, Vec<&Match>> = HashMap::new();
+        for (name, of) in self.names {
+            known.entry(name).or_default().push(of);
         }
         for length in (1..=NAME_WORDS_MAX).rev() {
             for place in self.places(length) {
@@ -227,8 +232,8 @@ impl<'q> Mentions<'q> {
                 for spelling in spellings(text) {
                     matches.extend(lookup(&spelling)?);
                 }
-                let names = known.get(&text.to_lowercase()).into_iter().flatten();
-                matches.extend(names.map(|name| name.of.clone()));
+                let names = known.get(text.to_lowercase().as_str()).into_iter().flatten();
+                matches.extend(names.map(|of| (*of).clone()));
                 if !matches.is_empty() {
                     let scored = matches.into_iter().map(|found| {
                         let score = if found.how == How::Key { 1.0 } else { 0.95 };
@@ -239,32 +244,31 @@ impl<'q> Mentions<'q> {
                 }
             }
         }
-        self.unspaced(candidates);
+        self.unspaced();
         Ok(())
     }
 
     /// Names in scripts that set no blanks between words: found anywhere in the question.
-    fn unspaced(&mut self, candidates: &[Name]) {
-        for name in candidates.iter().filter(|name| is_unspaced(&name.name)) {
-            if let Some(at) = self.question.find(&name.name) {
-                self.found.push((name.of.clone(), 0.9, at..at + name.name.len()));
+    fn unspaced(&mut self) {
+        for (name, of) in self.names.iter().filter(|(name, _)| is_unspaced(name)) {
+            if let Some(at) = self.question.find(name) {
+                self.found.push(((*of).clone(), 0.9, at..at + name.len()));
             }
         }
     }
 
     /// Capitalised words that are a part of a longer name.
-    fn parts(&mut self, candidates: &[Name]) {
+    fn parts(&mut self) {
         let free: Vec<Range<usize>> =
             self.places(1).into_iter().filter(|place| self.is_marked(place)).collect();
         let wanted: HashSet<&str> =
             free.iter().map(|place| self.words[place.start].lower.as_str()).collect();
         let mut parts: BTreeMap<String, Vec<(Match, f64)>> = BTreeMap::new();
-        for name in candidates.iter().filter(|name| name.name.contains(' ')) {
-            let lower = name.name.to_lowercase();
+        for (lower, of) in self.names.iter().filter(|(name, _)| name.contains(' ')) {
             let count = lower.split_whitespace().count();
             for part in lower.split_whitespace().filter(|part| wanted.contains(part)) {
                 let score = 0.6 + 0.3 / count as f64;
-                let found = Match { how: How::Part, ..name.of.clone() };
+                let found = Match { how: How::Part, ..(*of).clone() };
                 parts.entry(part.to_owned()).or_default().push((found, score));
             }
         }
@@ -277,8 +281,7 @@ impl<'q> Mentions<'q> {
     }
 
     /// So many words that are nearly a name.
-    fn fuzzy(&mut self, candidates: &[Name], lengths: RangeInclusive<usize>) {
-        let lower: Vec<String> = candidates.iter().map(|name| name.name.to_lowercase()).collect();
+    fn fuzzy(&mut self, lengths: RangeInclusive<usize>) {
         let mut left = FUZZY_MENTIONS_MAX;
         for length in lengths.rev() {
             for place in self.places(length) {
@@ -289,12 +292,11 @@ impl<'q> Mentions<'q> {
                 left -= 1;
                 let mention = text.to_lowercase();
                 let raise = if self.is_marked(&place) { 0.0 } else { 0.05 };
-                let likeness = |(name, lower): (&Name, &String)| {
-                    let likeness = likeness(&mention, lower, raise)?;
-                    Some((Match { how: How::Fuzzy, ..name.of.clone() }, 0.9 * likeness))
+                let likeness = |(name, of): &(String, &Match)| {
+                    let likeness = likeness(&mention, name, raise)?;
+                    Some((Match { how: How::Fuzzy, ..(*of).clone() }, 0.9 * likeness))
                 };
-                let matches: Vec<(Match, f64)> =
-                    candidates.iter().zip(&lower).filter_map(likeness).collect();
+                let matches: Vec<(Match, f64)> = self.names.iter().filter_map(likeness).collect();
                 if !matches.is_empty() {
                     self.keep(&place, matches);
                 }
@@ -397,190 +399,4 @@ fn quotes(text: &str) -> Vec<Range<usize>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::convert::Infallible;
-
-    use super::*;
-    use proptest::prelude::*;
-
-    const KEYS: &[(u64, &str, How)] = &[
-        (1, "Nora", How::Key),
-        (2, "Lisbon", How::Key),
-        (2, "Lisboa", How::Alias),
-        (3, "Forno Studio", How::Key),
-        (4, "Studio", How::Key),
-        (5, "Caroline Smith", How::Key),
-        (6, "Will", How::Key),
-        (7, "May", How::Key),
-        (8, "painting", How::Key),
-        (9, "The Who", How::Key),
-        (10, "Joanna", How::Key),
-        (11, "東京", How::Key),
-        (12, "Charlotte's Web", How::Key),
-        (13, "Is", How::Key),
-    ];
-
-    fn found(id: u64, key: &str, how: How) -> Match {
-        Match { node: NodeId(id), label: "Person".to_owned(), key: key.to_owned(), how }
-    }
-
-    fn lookup(text: &str) -> Result<Vec<Match>, Infallible> {
-        let matching = KEYS.iter().filter(|(_, name, _)| *name == text);
-        Ok(matching.map(|(id, name, how)| found(*id, name, *how)).collect())
-    }
-
-    fn candidates() -> Vec<Name> {
-        let name = |(id, name, how): &(u64, &str, How)| Name {
-            name: (*name).to_owned(),
-            of: found(*id, name, *how),
-        };
-        KEYS.iter().map(name).collect()
-    }
-
-    fn now() -> Time {
-        time::parse("2023-06-10").unwrap()
-    }
-
-    fn ids(question: &str) -> Vec<u64> {
-        let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
-        anchors.entities.iter().map(|entity| entity.found.node.0).collect()
-    }
-
-    #[test]
-    fn names_as_they_are_written() {
-        for (question, expected) in [
-            ("Where does Nora live?", vec![1]),
-            ("Is NORA in lisboa?", vec![1, 2]),
-            ("What did Nora's boss at Forno Studio say?", vec![1, 3]),
-            ("Which studio is it?", vec![4]),
-            ("does she like painting", vec![8]),
-            ("Did Will call?", vec![6]),
-            ("Will Nora call?", vec![1]),
-            ("Does she listen to The Who?", vec![9]),
-            ("Who is the one?", vec![]),
-            ("Did she read “charlotte's web” in May 2023?", vec![12]),
-            ("Is May her friend?", vec![7]),
-            ("Who lives in 東京?", vec![11]),
-            ("ノラは東京に住んでいますか", vec![11]),
-            ("", vec![]),
-        ] {
-            assert_eq!(ids(question), expected, "{question}");
-        }
-    }
-
-    #[test]
-    fn exact_names_need_no_candidates() {
-        let anchors = anchor("Did nora meet caroline smith?", &[], now(), lookup).unwrap();
-        let found: Vec<(u64, f64)> =
-            anchors.entities.iter().map(|entity| (entity.found.node.0, entity.score)).collect();
-        assert_eq!(found, [(5, 1.0), (1, 0.8)]);
-    }
-
-    #[test]
-    fn parts_of_names_and_slips() {
-        for (question, expected) in [
-            ("What does Caroline like?", vec![(5, How::Part)]),
-            ("What does Johanna like?", vec![(10, How::Fuzzy)]),
-            ("What does Noar like?", vec![(1, How::Fuzzy)]),
-            ("What does Nova like?", vec![]),
-            ("What is more norm?", vec![]),
-            ("where is forno studoi?", vec![(3, How::Fuzzy)]),
-            ("What did Carolina Smith say?", vec![(5, How::Fuzzy)]),
-        ] {
-            let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
-            let shown: Vec<(u64, How)> = anchors
-                .entities
-                .iter()
-                .map(|entity| (entity.found.node.0, entity.found.how))
-                .collect();
-            assert_eq!(shown, expected, "{question}");
-        }
-    }
-
-    #[test]
-    fn surer_matches_come_first_and_a_node_once() {
-        let question = "Nora, did Noar see Lisboa or Lisbon?";
-        let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
-        let shown: Vec<(&str, f64)> = anchors
-            .entities
-            .iter()
-            .map(|entity| (&question[entity.mention.clone()], entity.score))
-            .collect();
-        assert_eq!(shown, [("Nora", 1.0), ("Lisbon", 1.0)]);
-    }
-
-    #[test]
-    fn intents_time_and_hedges() {
-        let question = "Why did Nora maybe move to Lisbon last month?";
-        let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
-        assert_eq!(anchors.entities[0].intents[0].0, Intent::Causal);
-        assert!(anchors.is_hedged);
-        let may = Interval {
-            from: time::parse("2023-05-01").unwrap(),
-            to: time::parse("2023-06-01").unwrap(),
-        };
-        assert_eq!(anchors.reference_time, Some(may));
-        let plain = anchor("Where does Nora live?", &[], now(), lookup).unwrap();
-        assert_eq!((plain.reference_time, plain.is_hedged), (None, false));
-    }
-
-    #[test]
-    fn an_error_of_the_callback_is_the_answer() {
-        let failing = |_: &str| Err::<Vec<Match>, _>("gone");
-        assert_eq!(anchor("Nora?", &[], now(), failing), Err("gone"));
-        assert_eq!(anchor("", &[], now(), failing), Ok(Anchors::default()));
-    }
-
-    #[test]
-    fn long_questions_and_many_namesakes_are_bounded() {
-        let mut calls = 0;
-        let question = "Nora and the rest of it ".repeat(40_000);
-        let counted = |text: &str| {
-            calls += 1;
-            lookup(text)
-        };
-        assert_eq!(anchor(&question, &[], now(), counted).unwrap().entities.len(), 1);
-        assert!(calls <= super::super::words::WORDS_MAX * NAME_WORDS_MAX * 3);
-        let many: Vec<Name> = (0..100)
-            .map(|id| Name { name: "Tom Ash".to_owned(), of: found(id, "Tom Ash", How::Key) })
-            .collect();
-        let anchors = anchor("Is Tom here?", &many, now(), lookup).unwrap();
-        assert_eq!(anchors.entities.len(), MATCHES_MAX);
-    }
-
-    #[test]
-    fn likeness_by_length() {
-        let alike = |a: &str, b: &str| likeness(a, b, 0.0).is_some();
-        for (a, b) in
-            [("nora", "noar"), ("nora", "norah"), ("caroline", "carolina"), ("joanna", "johanna")]
-        {
-            assert!(alike(a, b) && alike(b, a), "{a} {b}");
-        }
-        for (a, b) in
-            [("nora", "nova"), ("nora", "norman"), ("tom", "tim"), ("lisbon", "london"), ("", "")]
-        {
-            assert!(!alike(a, b), "{a} {b}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn mentions_lie_in_the_question(
-            question in "(Nora|nora's|Caroline|“|”|\"|Forno|Studio|in May|who|Noar|é|[.]| ){0,14}",
-        ) {
-            let anchors = anchor(&question, &candidates(), now(), lookup).unwrap();
-            let entities = &anchors.entities;
-            prop_assert!(entities.iter().all(|entity| question.get(entity.mention.clone()).is_some()));
-            prop_assert!(entities.iter().all(|entity| entity.score > 0.0 && entity.score <= 1.0));
-            prop_assert!(entities.is_sorted_by(|a, b| a.score >= b.score));
-            for (i, a) in entities.iter().enumerate() {
-                for b in &entities[i + 1..] {
-                    let same = a.mention == b.mention;
-                    let apart = a.mention.end <= b.mention.start || b.mention.end <= a.mention.start;
-                    prop_assert!(same || apart);
-                    prop_assert_ne!(a.found.node, b.found.node);
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -91,10 +91,11 @@ impl Curve {
 
 /// Of a question and a path, both [`masked`].
 ///
-/// Calibrated with all-MiniLM-L6-v2 on 44 pairs of questions and paths about the same person, half
-/// of them related. The middle parts 41 of them rightly, and all of 20 further pairs that were held
-/// back. (Area under the ROC curve: 0.99 and 1.0. With the name in place, as a vector makes much
-/// of it, no middle was right for more than 38, the area being 0.94.)
+/// Calibrated with all-MiniLM-L6-v2 on two sets, of 44 and 20 pairs of a question and a path about
+/// the same person, half of them related. The middle parts 41 and 20 of them rightly, and the area
+/// under the ROC curve is 0.99 and 1.0. With the name in place, no middle parts more than 38 and
+/// 20, and the area is 0.94 and 1.0. Middle and mask were chosen with both sets in sight, so on
+/// other pairs they will do worse.
 const RELEVANCE: Curve = Curve { middle: 0.21, width: 0.06 };
 
 /// Of two steps that follow each other. With all-MiniLM-L6-v2, ten pairs that go on from each other
@@ -117,7 +118,8 @@ const MEANT: f32 = 0.4;
 /// Judges paths by the vectors of their sentences, by the words of the question that they hold,
 /// and by their times.
 ///
-/// `embed` gives a vector of length 1 for each text, and should keep those that it has made.
+/// `embed` gives a vector of length 1 for each text, and should keep those that it has made. The
+/// confidences of a path do not count: what is not sure enough is filtered before.
 pub(crate) struct VectorEvaluator<F> {
     embed: F,
 }
@@ -414,205 +416,4 @@ const NUMBERS: &[&str] = &[
 ];
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-    use crate::neural::{Embedder, FixedEmbedder, SentenceModel};
-    use proptest::prelude::*;
-
-    fn embedded(texts: &[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> {
-        Ok(FixedEmbedder.embed(texts)?.into_iter().map(Arc::from).collect())
-    }
-
-    fn path(root: &str, steps: &[(&str, &str)]) -> PathText {
-        let mut path = PathText { nodes: vec![root.to_owned()], ..PathText::default() };
-        for (relation, node) in steps {
-            path.relations.push((*relation).to_owned());
-            path.nodes.push((*node).to_owned());
-            path.valid.push(Interval::ALL);
-            path.confidence.push(1.0);
-        }
-        path.sentence = path.steps().collect::<Vec<String>>().join(" ");
-        path
-    }
-
-    #[test]
-    fn the_model_tells_relevant_from_irrelevant() {
-        let model = SentenceModel::load_default().unwrap();
-        let embed = |texts: &[&str]| -> Result<Vec<Arc<[f32]>>, NeuralError> {
-            Ok(model.embed(texts)?.into_iter().map(Arc::from).collect())
-        };
-        let judge = VectorEvaluator::new(embed);
-        for (question, relevant, irrelevant) in [
-            (
-                "Where does Nora live?",
-                path("Nora", &[("lives_in", "Lisbon")]),
-                path("Nora", &[("likes", "jazz")]),
-            ),
-            (
-                "What is the user's favorite food?",
-                path("user", &[("likes", "Italian cuisine")]),
-                path("user", &[("works_at", "tech company")]),
-            ),
-            (
-                "Which city is Nora's employer based in?",
-                path("Nora", &[("works_at", "Forno Studio"), ("located_in", "Lisbon")]),
-                path("Nora", &[("likes", "jazz"), ("is_a", "music")]),
-            ),
-            (
-                "What languages does James speak?",
-                path("James", &[("learns", "Spanish")]),
-                path("James", &[("adopted", "puppy")]),
-            ),
-        ] {
-            let paths = [relevant, irrelevant];
-            let scores = judge.relevance(question, &paths).unwrap();
-            assert!(scores[0] >= 0.5 && scores[1] < 0.5, "{question} {scores:?}");
-            let enough = judge.sufficiency(question, &paths[0].nodes[0], &paths).unwrap();
-            assert!(enough[0] > enough[1], "{question} {enough:?}");
-        }
-        let shoes = path("user", &[("bought", "red shoes"), ("made_of", "leather")]);
-        assert!(judge.coherence(&[shoes]).unwrap()[0] > 0.8);
-    }
-
-    #[test]
-    fn all_paths_go_through_the_model_in_one_call() {
-        let calls = AtomicUsize::new(0);
-        let judge = VectorEvaluator::new(|texts: &[&str]| {
-            calls.fetch_add(1, Ordering::Relaxed);
-            let distinct: HashSet<&&str> = texts.iter().collect();
-            assert_eq!(distinct.len(), texts.len(), "a text is embedded once");
-            embedded(texts)
-        });
-        let long = path("Nora", &[("works_at", "Forno"), ("in", "Lisbon")]);
-        let paths = [long.clone(), path("Nora", &[("likes", "tea")]), long];
-        judge.relevance("Where does Nora work?", &paths).unwrap();
-        judge.coherence(&paths).unwrap();
-        judge.sufficiency("Where does Nora work?", "Nora", &paths).unwrap();
-        assert_eq!(calls.load(Ordering::Relaxed), 3);
-        assert!(judge.relevance("?", &[]).unwrap().is_empty());
-        assert!(judge.coherence(&[]).unwrap().is_empty());
-        assert!(judge.sufficiency("?", "", &[]).unwrap().is_empty());
-        assert_eq!(calls.load(Ordering::Relaxed), 3, "nothing to judge, nothing to embed");
-    }
-
-    #[test]
-    fn a_name_is_masked_if_the_question_holds_it() {
-        let name = |question: &str, root: &str| common_name(question, root);
-        let caroline = name("Where does Caroline live?", "Caroline Smith");
-        assert_eq!(masked("Where does Caroline live?", &caroline), "Where does someone live?");
-        assert_eq!(masked("Caroline Smith's cat", &caroline), "someone's cat");
-        assert_eq!(masked("Smith, caroline: é", &caroline), "someone, someone: é");
-        assert!(name("Where does she live?", "Nora").is_empty());
-        assert!(name("Who is the one?", "The Who").is_empty());
-        assert_eq!(masked("as it is", &HashSet::new()), "as it is");
-    }
-
-    #[test]
-    fn jumps_in_time_and_circles_are_less_coherent() {
-        let judge = VectorEvaluator::new(embedded);
-        let good = path("a cat", &[("sees", "a cat dog"), ("sees", "a cat bird")]);
-        let mut apart = good.clone();
-        apart.valid = vec![Interval { from: 0, to: 5 }, Interval { from: 6, to: 9 }];
-        let mut next = good.clone();
-        next.valid = vec![Interval { from: 0, to: 5 }, Interval { from: 5, to: 9 }];
-        let circle = path("a cat", &[("sees", "a cat dog"), ("sees", "a cat")]);
-        let paths = [good, apart, next, circle, path("a cat", &[("sees", "x")]), path("a", &[])];
-        let scores = judge.coherence(&paths).unwrap();
-        assert!(scores[0] > 0.5, "{scores:?}");
-        assert_eq!(scores[1], scores[0] / 2.0);
-        assert_eq!(scores[2], scores[0]);
-        assert!(scores[3] <= 0.5);
-        assert_eq!(scores[4..], [1.0, 1.0]);
-    }
-
-    #[test]
-    fn the_kind_of_answer_counts() {
-        let typed =
-            |question: &str, path: &PathText| Wanted::of(question, "Nora").typed("Nora", path);
-        let person = path("Nora", &[("met", "Tom")]);
-        let place = path("Nora", &[("lives_in", "sea side")]);
-        let count = path("Nora", &[("has_cats", "three cats")]);
-        let mut dated = path("Nora", &[("left", "work")]);
-        assert_eq!(typed("Who did Nora meet?", &person), Some(true));
-        assert_eq!(typed("Who did Nora meet?", &place), Some(false));
-        assert_eq!(typed("In what city does Nora live?", &place), Some(true));
-        assert_eq!(typed("Where does Nora live?", &person), Some(false));
-        assert_eq!(typed("How many cats has Nora?", &count), Some(true));
-        assert_eq!(typed("When did Nora leave?", &dated), Some(false));
-        dated.valid = vec![Interval { from: 3, to: Interval::MAX }];
-        assert_eq!(typed("When did Nora leave?", &dated), Some(true));
-        assert_eq!(typed("Why did Nora leave?", &dated), Some(false));
-        assert_eq!(typed("Why?", &path("Nora", &[("because_of", "x")])), Some(true));
-        assert_eq!(typed("What does Nora like?", &person), None);
-    }
-
-    #[test]
-    fn what_the_question_asks_is_sufficient() {
-        let judge = VectorEvaluator::new(embedded);
-        let question = "Where does Nora's brother live?";
-        let paths = [
-            path("Nora", &[]),
-            path("Nora", &[("likes", "tea")]),
-            path("Nora", &[("has_brother", "Tom")]),
-            path("Nora", &[("has_brother", "Tom"), ("lives_in", "Porto")]),
-        ];
-        let scores = judge.sufficiency(question, "Nora", &paths).unwrap();
-        assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
-        assert_eq!(scores[0], 0.0);
-        assert!(scores[3] > 0.6, "{scores:?}");
-        let more = path("Nora", &[("has_brother", "Tom"), ("lives_in", "Porto"), ("mows", "lawn")]);
-        let longer = judge.sufficiency(question, "Nora", &[more]).unwrap();
-        assert_eq!(longer[0], scores[3], "what adds nothing does not raise it");
-        let who = judge.sufficiency("Nora?", "Nora", &paths).unwrap();
-        assert!(who.iter().all(|score| score.is_finite()));
-    }
-
-    #[test]
-    fn what_is_no_number_is_not_relevant() {
-        let judge = VectorEvaluator::new(|texts: &[&str]| {
-            Ok(texts.iter().map(|_| Arc::from([f32::NAN])).collect())
-        });
-        let paths = [path("Nora", &[("likes", "tea"), ("from", "Ceylon")])];
-        assert_eq!(judge.relevance("tea?", &paths).unwrap(), [0.0]);
-        assert_eq!(judge.coherence(&paths).unwrap(), [0.0]);
-        assert!(judge.sufficiency("tea?", "Nora", &paths).unwrap()[0] <= COVERED);
-        let none = VectorEvaluator::new(|_: &[&str]| Ok(Vec::new()));
-        assert_eq!(none.relevance("tea?", &paths).unwrap(), [0.0]);
-        let failing =
-            VectorEvaluator::new(|_: &[&str]| Err(NeuralError::Failed { reason: "no".to_owned() }));
-        assert!(failing.relevance("tea?", &paths).is_err());
-        assert!(failing.coherence(&paths).is_err());
-        assert!(failing.sufficiency("tea?", "Nora", &paths).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn scores_lie_between_zero_and_one_and_sufficiency_never_falls(
-            question in "(who|when|where|likes|Nora|tea|Tom|in| ){0,9}",
-            steps in proptest::collection::vec(("(likes|lives_in|x)", "(tea|Tom|Lisbon|7)"), 0..6),
-        ) {
-            let judge = VectorEvaluator::new(embedded);
-            let steps: Vec<(&str, &str)> =
-                steps.iter().map(|(relation, node)| (relation.as_str(), node.as_str())).collect();
-            let paths: Vec<PathText> =
-                (0..=steps.len()).map(|length| path("Nora", &steps[..length])).collect();
-            let enough = judge.sufficiency(&question, "Nora", &paths).unwrap();
-            prop_assert!(enough.is_sorted(), "{:?}", enough);
-            let relevance = judge.relevance(&question, &paths).unwrap();
-            let coherence = judge.coherence(&paths).unwrap();
-            prop_assert!(coherence.is_sorted_by(|a, b| a >= b));
-            let all = enough.iter().chain(&relevance).chain(&coherence);
-            prop_assert!(all.into_iter().all(|score| (0.0..=1.0).contains(score)));
-            // Walking the same step again adds nothing.
-            if let Some(last) = steps.last() {
-                let mut twice = steps.clone();
-                twice.push(*last);
-                let twice = [path("Nora", &steps), path("Nora", &twice)];
-                let enough = judge.sufficiency(&question, "Nora", &twice).unwrap();
-                prop_assert!(enough[1] >= enough[0]);
-            }
-        }
-    }
-}
+mod tests;

@@ -2,7 +2,6 @@
 //!
 //! It never runs a search itself.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// The constant of reciprocal rank fusion; 60 in the paper.
@@ -77,11 +76,6 @@ pub(super) fn normalised(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(one).collect()
 }
 
-/// Larger first, as numbers are ordered in sorts here; NaN is never given.
-fn best_first<I: Ord>(a: (f64, &I), b: (f64, &I)) -> Ordering {
-    b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1))
-}
-
 fn fuse<I: Copy + Ord>(
     legs: &[Leg<I>],
     shares: impl Fn(&Leg<I>, &[(I, f64)]) -> Vec<f64>,
@@ -98,7 +92,8 @@ fn fuse<I: Copy + Ord>(
     let sum = |legs: &[Option<Contribution>]| legs.iter().flatten().map(|leg| leg.share).sum();
     let mut fused: Vec<Fused<I>> =
         found.into_iter().map(|(id, legs)| Fused { id, score: sum(&legs), legs }).collect();
-    fused.sort_by(|a, b| best_first((a.score, &a.id), (b.score, &b.id)));
+    // Stable, and the ids stand in order.
+    fused.sort_by(|a, b| b.score.total_cmp(&a.score));
     fused
 }
 
@@ -111,7 +106,8 @@ fn ranked<I: Copy + Ord>(hits: &[(I, f64)]) -> Vec<(I, f64)> {
     }
     // Zero has two signs, which are the same score.
     let mut ranked: Vec<(I, f64)> = best.into_iter().map(|(id, score)| (id, score + 0.0)).collect();
-    ranked.sort_by(|a, b| best_first((a.1, &a.0), (b.1, &b.0)));
+    // Stable, and the ids stand in order.
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     ranked
 }
 

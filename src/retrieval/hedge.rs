@@ -17,8 +17,8 @@ pub(crate) struct Hedge {
 }
 
 /// Whether a question asks for guesses too: then facts below the threshold of confidence are
-/// looked at (REAL, section III-B2). It does if it holds a hedge, or asks what somebody would or
-/// could do.
+/// looked at (REAL, section III-B2). It does if it holds a hedge, or asks for a guess ("do you
+/// think", "is it possible").
 pub(crate) fn hedging(question: &str) -> bool {
     let words = words(question);
     let asks_for_guess =

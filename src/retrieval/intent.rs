@@ -12,8 +12,17 @@ use super::words::{Word, words};
 /// How many words a cue may be away from a mention to count for it.
 const NEAR_WORDS: usize = 5;
 
-/// A cue at the beginning of a question is the question's type, and counts so many times.
+/// A cue at the beginning of a question is the question's type, and counts so much.
 const TYPE_WEIGHT: f64 = 2.0;
+
+/// What asks for a fact at the beginning of a question, unless the next words say more.
+const OPENERS: &[&str] = &["what", "who", "whom", "whose", "which", "where", "how"];
+const OPENER_WEIGHT: f64 = 0.75;
+
+/// What, within a question, mostly tells which event is meant, and not what is wanted of it: "how
+/// did she feel when he left?"
+const CONJUNCTIONS: &[&str] = &["when", "before", "after", "during", "until", "since"];
+const CONJUNCTION_WEIGHT: f64 = 0.5;
 
 /// A word or phrase that shows an intent.
 #[derive(Clone, Debug)]
@@ -84,14 +93,24 @@ fn cues(words: &[Word]) -> Vec<Cue> {
             .iter()
             .filter(|(phrase, _)| begins_with(&words[at..], phrase))
             .max_by_key(|(phrase, _)| phrase.split(' ').count());
-        let Some((phrase, intent)) = longest else {
-            at += 1;
-            continue;
+        let is_first = words[at].is_first;
+        let (length, intent, weight) = match longest {
+            Some((phrase, intent)) => {
+                let is_conjunction = CONJUNCTIONS.contains(phrase);
+                let inner = if is_conjunction { CONJUNCTION_WEIGHT } else { 1.0 };
+                let weight = if is_first { TYPE_WEIGHT } else { inner };
+                (phrase.split(' ').count(), *intent, weight)
+            }
+            None if is_first && OPENERS.contains(&words[at].lower.as_str()) => {
+                (1, Intent::Fact, OPENER_WEIGHT)
+            }
+            None => {
+                at += 1;
+                continue;
+            }
         };
-        let end = at + phrase.split(' ').count();
-        let weight = if words[at].is_first { TYPE_WEIGHT } else { 1.0 };
-        cues.push(Cue { intent: *intent, weight, words: at..end });
-        at = end;
+        cues.push(Cue { intent, weight, words: at..at + length });
+        at += length;
     }
     cues
 }
@@ -133,6 +152,7 @@ const CUES: &[(&str, Intent)] = &[
     ("motivates", Intent::Causal),
     ("motivation", Intent::Causal),
     ("inspired", Intent::Causal),
+    ("inspires", Intent::Causal),
     ("prompted", Intent::Causal),
     ("when", Intent::Temporal),
     ("how long", Intent::Temporal),
@@ -232,7 +252,9 @@ mod tests {
             ("What caused the delay after the meeting?", Intent::Causal),
             ("When did Nora move?", Intent::Temporal),
             ("How long has she lived there?", Intent::Temporal),
-            ("What did she do before the race?", Intent::Temporal),
+            ("What did she do before the race?", Intent::Fact),
+            ("How did she feel when he left?", Intent::Fact),
+            ("Did she leave before the race?", Intent::Temporal),
             ("Which year was it?", Intent::Temporal),
             ("In which year was it?", Intent::Temporal),
             ("Does Nora earn more than Tom?", Intent::Contrast),
@@ -248,6 +270,12 @@ mod tests {
         ] {
             assert_eq!(first(question), intent, "{question}");
         }
+    }
+
+    #[test]
+    fn a_conjunction_counts_less_than_the_opening() {
+        let shown = intents("What did she do before the race?");
+        assert_eq!(shown, [(Intent::Fact, 0.6), (Intent::Temporal, 0.4)]);
     }
 
     #[test]

@@ -289,6 +289,8 @@ mod tests {
         let items = [turn(1, "ab", None), turn(2, "cd", None), turn(3, "ef", None)];
         assert_eq!(pack(&items, 7, str::len).text, "ab\ncd");
         assert_eq!(pack(&items, 8, str::len).text, "ab\ncd\nef");
+        let uneven = [turn(1, "ab", None), turn(2, "cdef", None), turn(3, "g", None)];
+        assert_eq!(pack(&uneven, 6, str::len).text, "ab\ng");
     }
 
     #[test]

@@ -289,6 +289,8 @@ mod tests {
         let picks = represent(&slices, &[f64::NAN, 1.0, f64::INFINITY], &aim);
         assert_eq!(indexes(&picks), [0, 1, 2]);
         assert!(picks.iter().all(|pick| pick.gain.is_finite()));
+        let picks = represent_by(&[1.0, 1.0], &Aim::covering(1.0), |_, _| f32::INFINITY);
+        assert_eq!(picks.len(), 2, "an infinite likeness is none");
         assert_eq!(represent(&slices[..1], &[1.0, 1.0, 1.0], &Aim::covering(1.0)).len(), 3);
     }
 

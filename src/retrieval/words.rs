@@ -4,6 +4,9 @@
 
 use std::ops::Range;
 
+/// Bytes of a text that are looked at, as one word may be as long as the text.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
 /// Words of a text that are looked at; what follows is not read.
 pub(super) const WORDS_MAX: usize = 512;
 
@@ -20,8 +23,10 @@ pub(super) struct Word {
     pub(super) is_first: bool,
 }
 
-/// The first 512 words of a text.
+/// The first 512 words of a text, of its first 16 KiB.
 pub(super) fn words(text: &str) -> Vec<Word> {
+    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|end| text.is_char_boundary(*end));
+    let text = end.and_then(|end| text.get(..end)).unwrap_or_default();
     let mut words = Vec::new();
     let mut at = 0;
     let mut is_first = true;
@@ -306,7 +311,9 @@ mod tests {
     #[test]
     fn long_texts_are_cut() {
         assert_eq!(words(&"word ".repeat(100_000)).len(), WORDS_MAX);
-        assert_eq!(words(&"x".repeat(1 << 20)).len(), 1);
+        let long = words(&"é".repeat(1 << 20));
+        assert_eq!((long.len(), long[0].range.end), (1, TEXT_BYTES_MAX));
+        assert_eq!(words(&"東".repeat(1 << 20))[0].range.end, TEXT_BYTES_MAX / 3 * 3);
     }
 
     #[test]

@@ -104,6 +104,7 @@ impl Codes {
     }
 
     /// Bytes that it takes.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.codes.capacity() + self.scales.capacity() * size_of::<Scale>()
     }

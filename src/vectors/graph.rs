@@ -83,6 +83,7 @@ impl Graph {
     }
 
     /// Bytes that it takes, roughly.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         let above: usize = self.above.values().map(|links| 32 + 4 * links.capacity()).sum();
         4 * self.base.capacity() + above

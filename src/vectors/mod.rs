@@ -13,7 +13,6 @@
 //!   build.rs    the thread that makes graphs
 //!   rank.rs     from candidates to what is found
 //!   disk.rs     without an index
-//!   nearest.rs  neighbours among few
 //!   reembed.rs  all embeddings by another model
 //! ```
 //!
@@ -21,15 +20,12 @@
 //! vectors as they are stored. An index belongs to a model, a number of dimensions and the cosine;
 //! it is in memory alone, made at the first search and followed up at each. It never writes.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "the operators come to use it"))]
-
 mod build;
 mod codes;
 mod disk;
 mod gather;
 mod graph;
 mod label;
-pub(crate) mod nearest;
 mod rank;
 pub(crate) mod reembed;
 #[cfg(test)]
@@ -100,17 +96,6 @@ pub(crate) enum Way {
     Scan,
     /// By a walk of the graph, the best were read: nearly exact.
     Graph,
-}
-
-impl Way {
-    /// Its name in a profile.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Disk => "disk",
-            Self::Scan => "scan",
-            Self::Graph => "graph",
-        }
-    }
 }
 
 /// The indexes of a database, shared by its sessions.

@@ -367,19 +367,26 @@ fn the_crates_know_only_whom_they_may() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-#[test]
-fn the_whole_language_is_shown() {
-    let mut page = Page::read("docs/language.md".to_owned());
+/// The examples of a page, in lower case.
+fn examples(page: &Page) -> Vec<String> {
     let fences = page.fences();
     let examples = fences.iter().filter(|fence| fence.info.starts_with("memql"));
-    let text: String = examples.map(|fence| page.block(fence).to_lowercase()).collect();
+    examples.map(|fence| page.block(fence).to_lowercase()).collect()
+}
+
+#[test]
+fn the_whole_language_is_shown() {
+    let pages = ["docs/language.md", "docs/retrieval.md"].map(|name| Page::read(name.to_owned()));
+    let text: String = pages.iter().flat_map(examples).collect();
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut page = Page::read("docs/language.md".to_owned());
     for keyword in quoted("grammar/src/memql.pest", "k_") {
         if !words.contains(keyword.to_lowercase().as_str()) {
             page.complain(0, format!("no example has the keyword {}", keyword.to_uppercase()));
         }
     }
-    let text = page.lines.join("\n").to_lowercase();
+    let lines = pages.iter().flat_map(|page| page.lines.iter());
+    let text: String = lines.map(|line| line.to_lowercase() + "\n").collect();
     for name in called("SHOW FUNCTIONS", "function")
         .into_iter()
         .chain(called("SHOW PROCEDURES", "procedure"))

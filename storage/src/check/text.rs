@@ -11,6 +11,9 @@ use crate::graph::{IndexDefinition, LabelId, NodeId, NodeRecord, Time};
 use crate::key;
 use crate::text::{self, DOCUMENT, Held, Posting, Spell, Statistics};
 
+/// Called with a key and its value.
+type VisitEntry<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
+
 impl<'c> Check<'c> {
     /// Whether the index of its label has what a node says and said, and nothing else.
     pub(super) fn texts(&self, node: NodeId, record: &NodeRecord) -> Result<Verdict> {
@@ -146,12 +149,7 @@ impl<'c> Check<'c> {
         Ok(statistics)
     }
 
-    fn each_posting(
-        &self,
-        label: LabelId,
-        term: &str,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    fn each_posting(&self, label: LabelId, term: &str, visit: VisitEntry<'_>) -> Result<()> {
         let count = key::term(label, term);
         let (from, to) = ([&count[..], &[0]].concat(), key::after_prefix(&count));
         self.view.scan(Family::Text, &from, to.as_deref(), &mut |key, value| {

@@ -37,8 +37,7 @@ pub(crate) fn term(word: String) -> Option<String> {
 
 /// Calls `visit` on every word of a text, folded, with its position.
 pub(crate) fn words(text: &str, visit: &mut dyn FnMut(u32, String)) {
-    let text = &text[..text.floor_char_boundary(TEXT_ANALYZED_MAX)];
-    let parts = text.unicode_words().flat_map(|word| word.split(['_', ':']));
+    let parts = looked_at(text).unicode_words().flat_map(|word| word.split(['_', ':']));
     let mut position = 0;
     for word in parts {
         let word = folded(word);
@@ -47,6 +46,12 @@ pub(crate) fn words(text: &str, visit: &mut dyn FnMut(u32, String)) {
             position = position.saturating_add(1);
         }
     }
+}
+
+/// The part of a text that is looked at, up to the last whole character.
+pub(crate) fn looked_at(text: &str) -> &str {
+    let ends = (0..=TEXT_ANALYZED_MAX.min(text.len())).rev();
+    ends.take(4).find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 fn is_stop_word(word: &str) -> bool {

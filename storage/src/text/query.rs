@@ -21,7 +21,7 @@ pub(crate) enum Clause {
 
 /// The parts of a query, and how often each one is there.
 pub(crate) fn parse(query: &str) -> BTreeMap<Clause, u32> {
-    let query = &query[..query.floor_char_boundary(analyze::TEXT_ANALYZED_MAX)];
+    let query = analyze::looked_at(query);
     let mut clauses = BTreeMap::new();
     let mut add = |clause: Clause| {
         if clauses.len() < CLAUSES_MAX || clauses.contains_key(&clause) {

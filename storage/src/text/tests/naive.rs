@@ -37,10 +37,10 @@ pub(super) fn assert_like_naive(reader: Reader<'_>, queries: &[String], system: 
         assert_best(&found(reader, index, query, system, 2), &scores, 2, query);
         assert_eq!(found(reader, index, query, system, 0), []);
         let (mut asked, mut even) = (HashSet::new(), scores.clone());
-        even.retain(|node, _| node.0 % 2 == 0);
+        even.retain(|node, _| node.0.is_multiple_of(2));
         let accept = &mut |node: NodeId| {
             assert!(asked.insert(node), "{node:?} is asked for twice");
-            Ok::<bool, StorageError>(node.0 % 2 == 0)
+            Ok::<bool, StorageError>(node.0.is_multiple_of(2))
         };
         let best = reader.search_text(index, query, system, 2, accept).expect("searches");
         assert_best(&best, &even, 2, query);

@@ -1,8 +1,8 @@
 //! What a model made of a text, kept by the text within a bound of bytes.
 //!
 //! There are two generations: what is asked for moves to the young one, and when that holds half of
-//! the bound the old one is dropped and the young one grows old. So what is used stays, what was not
-//! used for a while goes, and nothing has to be counted or sorted.
+//! the bound the old one is dropped and the young one grows old. So what is used stays, what was
+//! not used for a while goes, and nothing has to be counted or sorted.
 
 use std::collections::HashMap;
 use std::sync::Arc;

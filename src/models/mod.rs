@@ -1,5 +1,5 @@
-//! The database's models: loaded when they are needed, shared by all sessions, and what they made of
-//! texts kept for the next time.
+//! The database's models: loaded when they are needed, shared by all sessions, and what they made
+//! of texts kept for the next time.
 //!
 //! ```text
 //!   mod.rs     which model answers what
@@ -117,8 +117,8 @@ impl Models {
     }
 
     /// How many tokens a text has by the embedder's tokenizer; a fourth of its characters if the
-    /// embedder is not there or has no tokenizer. A model that could not be loaded is not looked for
-    /// again until something else needs it.
+    /// embedder is not there or has no tokenizer. A model that could not be loaded is not looked
+    /// for again until something else needs it.
     pub(crate) fn count_tokens(&self, text: &str) -> usize {
         let embedder = self.embedder.loaded().or_else(|| {
             let missing = self.estimates.load(Ordering::Relaxed);
@@ -131,8 +131,8 @@ impl Models {
         ids.map_or_else(|| text.chars().count().div_ceil(TOKEN_CHARS), |ids| ids.len())
     }
 
-    /// The reranker of this name: the caller's, or a cross-encoder in the folder of that name beside
-    /// the embedder's.
+    /// The reranker of this name: the caller's, or a cross-encoder in the folder of that name
+    /// beside the embedder's.
     pub(crate) fn reranker(&self, name: &str) -> Result<Arc<dyn Reranker>, NeuralError> {
         self.rerankers.get(name, |folder| Ok(Arc::new(CrossEncoder::load(folder)?)))
     }

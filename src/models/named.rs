@@ -1,7 +1,7 @@
 //! Models that are loaded when they are first asked for, and models that go by a name.
 //!
-//! Whoever asks while a model is loaded waits for it and has the same one. A model that could not be
-//! loaded is tried again the next time, so that it can be mended while the database is open.
+//! Whoever asks while a model is loaded waits for it and has the same one. A model that could not
+//! be loaded is tried again the next time, so that it can be mended while the database is open.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

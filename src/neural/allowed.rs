@@ -252,7 +252,10 @@ mod tests {
     #[test]
     fn expressions_of_the_files_own_are_refused_wherever_they_stand() {
         let split = json!({ "type": "Split", "pattern": { "Regex": "(a+)+$" } });
-        let replace = |pattern: Value, content: &str| json!({ "type": "Replace", "pattern": pattern, "content": content });
+        let replace = |pattern: Value, content: &str| {
+            let kind = "Replace";
+            json!({ "type": kind, "pattern": pattern, "content": content })
+        };
         for (part, hostile) in [
             ("pre_tokenizer", split.clone()),
             ("pre_tokenizer", json!({ "type": "Sequence", "pretokenizers": [split] })),

@@ -1,8 +1,8 @@
 //! Cross-encoders: models that read a question and a text as one sequence and give one number.
 //!
 //! The first row that the encoder gives stands for the pair. A head that was trained with it makes
-//! the number: perhaps a layer of its own, then the product with one row, or with two, for "does not
-//! answer" and "answers", whose difference is the score.
+//! the number: perhaps a layer of its own, then the product with one row, or with two, for "does
+//! not answer" and "answers", whose difference is the score.
 
 use std::fmt;
 use std::path::Path;
@@ -23,8 +23,8 @@ use super::{NeuralError, Reranker};
 /// What a model reads of a question and a text together if the folder does not say, in tokens.
 const TOKENS_DEFAULT: usize = 512;
 
-/// A [`Reranker`] on the CPU: a cross-encoder of the families BERT, RoBERTa, XLM-RoBERTa, DistilBERT
-/// and MPNet with one output, or with two.
+/// A [`Reranker`] on the CPU: a cross-encoder of the families BERT, RoBERTa, XLM-RoBERTa,
+/// DistilBERT and MPNet with one output, or with two.
 ///
 /// A score is the model's output as it is, a number without a unit and without bounds; only the
 /// order means something. Of a pair that is too long the end of the text is not read; of a question
@@ -44,8 +44,8 @@ impl CrossEncoder {
     ///
     /// # Errors
     ///
-    /// [`NeuralError::Damaged`] if a file is absent or not what it should be, such as weights without
-    /// a head, and [`NeuralError::Unreadable`] if it cannot be read.
+    /// [`NeuralError::Damaged`] if a file is absent or not what it should be, such as weights
+    /// without a head, and [`NeuralError::Unreadable`] if it cannot be read.
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
         Self::load_present(folder).map_err(|error| match error {
             NeuralError::Missing { folder } => damaged(&folder, "weights or tokenizer are absent"),

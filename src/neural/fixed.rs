@@ -12,8 +12,8 @@ const DIMENSIONS: usize = 64;
 const TOKENIZER_ID: &str = "fixed-pieces";
 /// The bytes of a word that make a piece.
 const PIECE_BYTES: usize = 3;
-/// How many digits a byte of a piece can be, with 0 for none: those of printed ASCII without capitals
-/// and those from 0x80 to 0xf4, which is the last that UTF-8 uses.
+/// How many digits a byte of a piece can be, with 0 for none: those of printed ASCII without
+/// capitals and those from 0x80 to 0xf4, which is the last that UTF-8 uses.
 const DIGITS: u32 = 186;
 
 /// An [`Embedder`] without weights, which places texts near each other if they share words.

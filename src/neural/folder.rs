@@ -1,11 +1,11 @@
 //! Where the model lies, and reading its files without trusting them.
 //!
-//! A model is a folder of three files: `model.safetensors`, `tokenizer.json` and `config.json`,
-//! and what sentence-transformers lays beside them: `modules.json`, `1_Pooling/config.json` and
-//! `sentence_bert_config.json`. They may come from anywhere, so each is read whole and never mapped (a mapped file that is cut
-//! short meanwhile ends the process), up to a limit, and handed to its parser only after the
-//! checks that the parser itself leaves out. Whatever the bytes are, the answer is a model or
-//! a [`NeuralError`].
+//! A model is a folder of three files: `model.safetensors`, `tokenizer.json` and `config.json`, and
+//! what sentence-transformers lays beside them: `modules.json`, `1_Pooling/config.json` and
+//! `sentence_bert_config.json`. They may come from anywhere, so each is read whole and never mapped
+//! (a mapped file that is cut short meanwhile ends the process), up to a limit, and handed to its
+//! parser only after the checks that the parser itself leaves out. Whatever the bytes are, the
+//! answer is a model or a [`NeuralError`].
 
 use std::any::Any;
 use std::env;

@@ -336,7 +336,10 @@ mod tests {
 
     fn lengths(request: &Value) -> String {
         let texts = request["input"].as_array().unwrap().iter().enumerate();
-        let item = |(index, text): (usize, &Value)| json!({ "index": index, "embedding": [text.as_str().unwrap().len(), 1] });
+        let item = |(index, text): (usize, &Value)| {
+            let length = text.as_str().unwrap().len();
+            json!({ "index": index, "embedding": [length, 1] })
+        };
         // The order of an answer means nothing.
         let items: Vec<Value> = texts.map(item).rev().collect();
         json!({ "object": "list", "data": items, "usage": {} }).to_string()

@@ -1,7 +1,7 @@
 //! Late interaction: how well a text answers a question, token by token.
 //!
-//! Each token of the question looks for the token of the text that is nearest to it, and the text is
-//! as good as what they find (Khattab and Zaharia, ColBERT, 2020, eq. 3).
+//! Each token of the question looks for the token of the text that is nearest to it, and the text
+//! is as good as what they find (Khattab and Zaharia, ColBERT, 2020, eq. 3).
 
 /// A vector for each token of a text, one after another.
 ///
@@ -31,8 +31,8 @@ impl TokenVectors {
     }
 }
 
-/// The mean over the question's tokens of the largest cosine with a token of the text, from -1 to 1.
-/// It is 0 if one of the two has no tokens, or if they are of two models.
+/// The mean over the question's tokens of the largest cosine with a token of the text, from -1 to
+/// 1. It is 0 if one of the two has no tokens, or if they are of two models.
 pub fn max_sim(question: &TokenVectors, text: &TokenVectors) -> f32 {
     if question.is_empty() || text.is_empty() || question.dimensions != text.dimensions {
         return 0.0;

@@ -1,9 +1,9 @@
 //! Texts to vectors, scores and keys: the one place where a neural model runs.
 //!
-//! The rest of the database sees a text go in and numbers come out. [`Embedder`] makes a vector of a
-//! text, [`Reranker`] holds texts against a question, [`KeyModel`] writes keys. [`SentenceModel`] and
-//! [`CrossEncoder`] run on the CPU, and [`FixedEmbedder`] is a stand-in without weights that measures
-//! shared words only.
+//! The rest of the database sees a text go in and numbers come out. [`Embedder`] makes a vector of
+//! a text, [`Reranker`] holds texts against a question, [`KeyModel`] writes keys. [`SentenceModel`]
+//! and [`CrossEncoder`] run on the CPU, and [`FixedEmbedder`] is a stand-in without weights that
+//! measures shared words only.
 //!
 //! ```text
 //!   texts ──tokens──▶ sequences ──batches: sort, pack──▶ Encoder ──▶ (tokens, hidden)
@@ -195,7 +195,10 @@ pub enum NeuralError {
     /// beside that of the embedding model, or name another.
     #[error(
         "no {kind} named '{name}': {}",
-        if known.is_empty() { "there is none".to_string() } else { format!("there are {}", known.join(", ")) }
+        match known.as_slice() {
+            [] => "there is none".to_string(),
+            known => format!("there are {}", known.join(", ")),
+        }
     )]
     Unknown {
         /// What was looked for: a reranker or a key model.

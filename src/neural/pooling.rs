@@ -1,9 +1,9 @@
 //! One vector of a text from the rows of its tokens, as sentence-transformers describes it beside
 //! the weights.
 //!
-//! `modules.json` lists what a text goes through: the encoder, the pooling, and perhaps bringing the
-//! vector to length 1, which is done here in any case. Other modules would change the vector, so
-//! a model that has one is refused and never run without it.
+//! `modules.json` lists what a text goes through: the encoder, the pooling, and perhaps bringing
+//! the vector to length 1, which is done here in any case. Other modules would change the vector,
+//! so a model that has one is refused and never run without it.
 
 use std::path::Path;
 

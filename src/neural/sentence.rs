@@ -52,11 +52,11 @@ impl SentenceModel {
     ///
     /// `modules.json` and `1_Pooling/config.json` say how the rows of the tokens become one vector
     /// (their mean, the first, the largest numbers; the mean without the files), and
-    /// `sentence_bert_config.json` how many tokens are read of a text (256 without it). A vector has
-    /// length 1 whether or not they ask for it. Nothing is put before a text.
+    /// `sentence_bert_config.json` how many tokens are read of a text (256 without it). A vector
+    /// has length 1 whether or not they ask for it. Nothing is put before a text.
     ///
-    /// Its id is its name, the first 12 hex digits of the SHA-256 of the weights, and the pooling if
-    /// that is not the mean. The name is that of the folder, but weights known to be
+    /// Its id is its name, the first 12 hex digits of the SHA-256 of the weights, and the pooling
+    /// if that is not the mean. The name is that of the folder, but weights known to be
     /// all-MiniLM-L6-v2 are called that wherever they lie, so that a moved folder does not make the
     /// stored vectors strangers.
     ///

@@ -362,7 +362,10 @@ fn unigram() -> Value {
             "type": "Sequence",
             "pretokenizers": [
                 { "type": "WhitespaceSplit" },
-                { "type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true }
+                {
+                    "type": "Metaspace", "replacement": "▁", "prepend_scheme": "always",
+                    "split": true
+                }
             ]
         },
         "post_processor": {

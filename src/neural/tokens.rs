@@ -33,7 +33,8 @@ pub(super) struct TextTokenizer {
 }
 
 impl TextTokenizer {
-    /// Loads the tokenizer of a model that knows `vocab_size` tokens and reads `tokens_max` at once.
+    /// Loads the tokenizer of a model that knows `vocab_size` tokens and reads `tokens_max` at
+    /// once.
     pub(super) fn load(
         folder: &Path,
         tokens_max: usize,

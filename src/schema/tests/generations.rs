@@ -5,6 +5,7 @@
 //! sets where they begin.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use engraph_storage::Snapshot;
 use engraph_storage::graph::Interval;
@@ -300,6 +301,17 @@ fn ask(
     }
 }
 
+/// Says the seed of a history that failed.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("repeat it with ENGRAPH_SEED={}", self.0);
+        }
+    }
+}
+
 fn history(seed: u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(&folder);
@@ -334,9 +346,21 @@ fn no_model_writes_a_key_that_is_not_there() {
     };
     let first = std::env::var("ENGRAPH_SEED")
         .map_or(1, |seed| seed.parse().expect("ENGRAPH_SEED is a number"));
-    for seed in first..first + generations.div_ceil(LENGTH) {
-        println!("ENGRAPH_SEED={seed}");
-        history(seed);
-    }
+    let end = first + generations.div_ceil(LENGTH);
+    let next = AtomicU64::new(first);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(8) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end {
+                        break;
+                    }
+                    let _shown = Seed(seed);
+                    history(seed);
+                }
+            });
+        }
+    });
     println!("{generations} generations from seed {first}, no invalid key");
 }

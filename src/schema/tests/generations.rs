@@ -259,7 +259,7 @@ fn ask(
         true => By::Meaning { embedder: "two", embed: &embed },
         false => By::Model { model: &model, tokenizer: model.id() },
     };
-    let is_known = random.under(20) > 0;
+    let is_known = random.under(8) > 0;
     let changes = |since: Time| {
         let behind = log.iter().filter(|(time, _)| *time > since).copied();
         is_known.then(|| behind.collect())
@@ -278,7 +278,7 @@ fn ask(
         })
         .map(|(node, _)| *node)
         .collect();
-    let beams = 1 + random.under(12);
+    let beams = if random.under(3) == 0 { 1_000 } else { 1 + random.under(12) };
     let generated = schemas
         .generate(&Asking {
             reader,

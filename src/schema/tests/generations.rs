@@ -171,28 +171,14 @@ impl<'s> History<'s> {
             (0..self.fates.len()).filter(|i| self.fates[*i].1.to == Interval::MAX).collect();
         let Some(victim) = living.get(self.random.under(living.len())).copied() else { return };
         let node = self.fates[victim].0;
-        let store = self.store;
-        let before = store.snapshot(0).reader().last_commit().expect("reads");
-        self.held.truncate(1);
-        std::thread::scope(|scope| {
-            let forgetting = scope.spawn(move || {
-                commit(store, |transaction| transaction.forget(&[node], &[]).map(drop)).0
-            });
-            // It is seen before the bytes are gone, which waits for the snapshots.
-            let after = loop {
-                let now = store.snapshot(0).reader().last_commit().expect("reads");
-                if now > before {
-                    break now;
-                }
-                std::thread::yield_now();
-            };
+        self.hold();
+        forget_beside(self.store, node, |after| {
             self.fates[victim].1.to = after;
             self.log.push((after, node));
-            for _ in 0..20 {
+            for _ in 0..50 {
                 self.generate();
             }
             self.held.clear();
-            forgetting.join().expect("ends").expect("forgets");
         });
     }
 

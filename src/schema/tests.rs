@@ -72,6 +72,26 @@ fn nodes(generated: &[Generated]) -> Vec<NodeId> {
     generated.iter().map(|generated| generated.node).collect()
 }
 
+/// Forgets a node, and does `meanwhile` once it is forgotten and before its bytes are gone, which
+/// waits until all snapshots from before have ended.
+fn forget_beside(store: &Store, node: NodeId, meanwhile: impl FnOnce(Time)) {
+    let before = store.snapshot(0).reader().last_commit().expect("reads");
+    std::thread::scope(|scope| {
+        let forgetting = scope.spawn(move || {
+            commit(store, |transaction| transaction.forget(&[node], &[]).map(drop)).0
+        });
+        let after = loop {
+            let now = store.snapshot(0).reader().last_commit().expect("reads");
+            if now > before {
+                break now;
+            }
+            std::thread::yield_now();
+        };
+        meanwhile(after);
+        forgetting.join().expect("ends").expect("forgets");
+    });
+}
+
 /// A model by the probability of each key: what comes next is as likely as the keys there together.
 struct Table(Vec<(Vec<u32>, f64)>);
 
@@ -197,6 +217,41 @@ fn a_filter_shares_out_the_probability_among_what_it_accepts() {
     for by in [BY_MEANING, By::Model { model: &Table(Vec::new()), tokenizer: "letters" }] {
         let asking = Asking { accept: Some(&refused), ..asking(snapshot.reader(), "tea", by) };
         assert!(matches!(schemas.generate(&asking), Err(crate::Error::Interrupted)));
+    }
+}
+
+#[test]
+fn a_snapshot_has_what_was_forgotten_since() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(&folder);
+    let ids = put_all(&store, &["tea", "coffee", "water"]);
+    let table = Table(["tea", "coffee", "water"].map(|key| (letters(key), 0.25)).to_vec());
+    for (victim, is_known) in [(ids[0], false), (ids[1], true)] {
+        let schemas = Schemas::default();
+        let (before, knew) = (store.snapshot(0), Cell::new(0));
+        let state = before.reader().last_commit().expect("reads");
+        forget_beside(&store, victim, |after| {
+            let changes = |since| is_known.then(|| vec![(after, victim)]).filter(|_| since < after);
+            let has = |reader: Reader<'_>, is_by_meaning: bool| {
+                let by = match is_by_meaning {
+                    true => BY_MEANING,
+                    false => By::Model { model: &table, tokenizer: "letters" },
+                };
+                let asking = Asking { changes: &changes, ..asking(reader, "tea", by) };
+                nodes(&schemas.generate(&asking).expect("asks")).contains(&victim)
+            };
+            for _ in 0..2 {
+                for is_by_meaning in [false, true] {
+                    let now = store.snapshot(0);
+                    assert!(!has(now.reader(), is_by_meaning));
+                    assert!(has(before.reader(), is_by_meaning));
+                    knew.set(knew.get() + 1);
+                }
+            }
+            assert!(state < after);
+            drop(before);
+        });
+        assert_eq!(knew.get(), 4);
     }
 }
 

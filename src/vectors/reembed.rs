@@ -42,11 +42,14 @@ pub(crate) fn reembed(db: &Engraph, progress: &mut dyn FnMut(u64, u64)) -> Resul
 /// How many embeddings are done, of how many, and the last of those; none if there is nothing to do.
 /// From then on the database says that they are being made anew.
 fn begin(db: &Engraph) -> Result<Option<(u64, u64, Option<VectorMark>)>> {
-    let embedder = db.models.embedder()?;
     let snapshot = db.store.snapshot(time::wall());
     let reader = snapshot.reader();
-    let renewal = reader.renewal()?;
-    if renewal.is_none() && reader.former_model()?.is_none_or(|model| model == embedder.id()) {
+    let (renewal, former) = (reader.renewal()?, reader.former_model()?);
+    if renewal.is_none() && former.is_none() {
+        return Ok(None);
+    }
+    let embedder = db.models.embedder()?;
+    if renewal.is_none() && former.as_deref() == Some(embedder.id()) {
         return Ok(None);
     }
     let mark = renewal.filter(|renewal| renewal.model == embedder.id());

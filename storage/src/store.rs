@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalog::Catalog;
-use crate::changes::Changes;
+use crate::changes::{Changed, Changes};
 use crate::commit::{self, Commits, Counters};
 use crate::engine::{Engine, EngineSnapshot, Memory};
 use crate::error::{Result, StorageError};
@@ -172,9 +172,14 @@ impl Store {
         self.engine.last_sequence()
     }
 
-    /// Which nodes its commits changed lately.
+    /// Which nodes its commits changed lately, to be held on to.
     pub fn changes(&self) -> &Arc<Changes> {
         self.commits.changes()
+    }
+
+    /// See [`Changes::since`].
+    pub fn changes_since(&self, time: Time) -> Option<Vec<(Time, Changed)>> {
+        self.changes().since(time)
     }
 
     /// The state as it stands; `wall` is what the clock on the wall says.

@@ -641,6 +641,12 @@ fn damage_in_the_log_is_refused_until_it_is_dropped() {
 }
 
 #[test]
+fn embeddings_of_no_text_need_no_model() {
+    let db = facts();
+    assert_eq!(answer(&engraph(&["embed", arg(db.path())], "")), "embeddings made 0\n");
+}
+
+#[test]
 fn a_check_names_each_violation_and_fails() {
     let (db, files) = (facts(), folder());
     let backup = files.path().join("backup");

@@ -140,7 +140,7 @@ fn read_needed(folder: &Path, file: &Path, bytes_max: u64) -> Result<Vec<u8>, Ne
 }
 
 /// Reads a file of at most `bytes_max` bytes; nothing if there is no such file.
-fn read(file: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, NeuralError> {
+pub(super) fn read(file: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, NeuralError> {
     let unreadable = |source| NeuralError::Unreadable { file: file.to_path_buf(), source };
     let length = match file.metadata() {
         Ok(metadata) if !metadata.is_file() => return Err(damaged(file, "it is not a file")),

@@ -14,26 +14,34 @@
 //!   fixed.rs    the stand-in for tests
 //!   keys.rs     what a model has to do that writes keys
 //!   rerank.rs   what a model has to do that holds texts against a question
+//!   beams.rs    what such models keep for each prefix of a search
+//!   causal/     a language model from a folder, as a writer of keys
+//!   train/      models that are trained inside the database
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
 //! database on disk or of a query. It never fetches anything: a model that is not there is an
 //! error that says how to install it. A vector that comes out is finite and of length 1.
 
+mod beams;
 mod bert;
+mod causal;
 mod fixed;
 mod folder;
 mod keys;
 mod minilm;
 mod rerank;
+mod train;
 
 use std::path::PathBuf;
 
+pub use causal::CausalLm;
 pub use fixed::FixedEmbedder;
 pub use folder::model_folder;
 pub use keys::{KeyModel, KeyWriter, Logits};
 pub use minilm::MiniLm;
 pub use rerank::Reranker;
+pub use train::{Scorer, Training};
 
 /// Something that turns texts into vectors whose cosine says how near the texts are in meaning.
 pub trait Embedder: Send + Sync {
@@ -107,6 +115,20 @@ pub enum NeuralError {
     NotFinite {
         /// The place of the first such text in the call, counted from 0.
         text: usize,
+    },
+
+    /// A model cannot be trained on what was given. Mend the rows, as the text says.
+    #[error("training failed: {reason}")]
+    Training {
+        /// What went wrong, in one line.
+        reason: String,
+    },
+
+    /// A trained model that was stored is damaged. Train it again.
+    #[error("a stored model is damaged: {reason}")]
+    Stored {
+        /// What is wrong with it, in one line.
+        reason: String,
     },
 
     /// The model could not run on these texts. Install the model again; if it still fails it is

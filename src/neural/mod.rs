@@ -41,7 +41,7 @@ pub use folder::model_folder;
 pub use keys::{KeyModel, KeyWriter, Logits};
 pub use minilm::MiniLm;
 pub use rerank::Reranker;
-pub use train::{Allowed, Decoder, Keys, Scorer, Training};
+pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
 
 /// Something that turns texts into vectors whose cosine says how near the texts are in meaning.
 pub trait Embedder: Send + Sync {

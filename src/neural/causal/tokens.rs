@@ -26,7 +26,7 @@ const TEMPLATE_MAX: usize = 8;
 const PARTS_MAX: usize = 8;
 
 /// What words are split with, besides the expression built into `ByteLevel`.
-const PATTERNS: [&str; 3] = [
+pub(super) const PATTERNS: [&str; 3] = [
     // GPT-2 and SmolLM.
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     // Llama 3.

@@ -167,6 +167,39 @@ fn a_key_is_written_as_the_prompt_goes_on() {
 }
 
 #[test]
+fn the_tokenizers_of_all_families_are_read() {
+    let byte_level = serde_json::json!({
+        "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false
+    });
+    let split = |pattern: &str| {
+        serde_json::json!({
+            "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated",
+            "invert": false
+        })
+    };
+    let digits = serde_json::json!({ "type": "Digits", "individual_digits": true });
+    let folder = Tiny::new("llama", true).safetensors(DType::F32);
+    let file = folder.path().join(folder::TOKENIZER);
+    for before in tokens::PATTERNS.map(split).into_iter().chain([digits]) {
+        let mut json = tiny::tokenizer();
+        let template = json["post_processor"].take();
+        json["normalizer"] = serde_json::json!({ "type": "NFC" });
+        json["pre_tokenizer"] = serde_json::json!({
+            "type": "Sequence", "pretokenizers": [before, byte_level]
+        });
+        json["post_processor"] = serde_json::json!({
+            "type": "Sequence", "processors": [byte_level, template]
+        });
+        json["model"]["end_of_word_suffix"] = "".into();
+        std::fs::write(&file, json.to_string()).unwrap();
+        let model = CausalLm::load(folder.path()).unwrap();
+        assert_eq!(prompt_ids(&model, QUESTION)[0], tiny::BEGIN);
+        // A letter and the accent behind it are one letter, two bytes and a space.
+        assert_eq!(model.tokenize("e\u{301}").unwrap(), [32, 195, 169]);
+    }
+}
+
+#[test]
 fn the_end_of_a_key_is_the_sum_of_its_tokens() {
     let folder = Tiny::new("qwen3", true).safetensors(DType::F32);
     let model = CausalLm::load(folder.path()).unwrap();

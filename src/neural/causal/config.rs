@@ -68,6 +68,7 @@ struct Json {
     attention_bias: Option<bool>,
     mlp_bias: Option<bool>,
     use_sliding_window: Option<bool>,
+    rope_interleaved: Option<bool>,
     quantization_config: Option<Value>,
     eos_token_id: Option<Value>,
 }
@@ -75,8 +76,10 @@ struct Json {
 /// How the turns are stretched for texts longer than those of the training.
 #[derive(Deserialize)]
 struct RopeJson {
-    #[serde(alias = "type")]
     rope_type: Option<String>,
+    /// The older name of `rope_type`; some files hold both.
+    #[serde(rename = "type")]
+    old_type: Option<String>,
     rope_theta: Option<f64>,
     factor: Option<f64>,
     low_freq_factor: Option<f64>,
@@ -216,6 +219,7 @@ impl Json {
             ("attention_bias", biased),
             ("mlp_bias", self.mlp_bias == Some(true)),
             ("use_sliding_window", self.use_sliding_window == Some(true)),
+            ("rope_interleaved", self.rope_interleaved == Some(true)),
             ("quantization_config", self.quantization_config.is_some()),
         ] {
             if set {
@@ -229,7 +233,7 @@ impl Json {
 impl RopeJson {
     /// Slows the slow turns down, as Llama 3.1 does; other ways are refused.
     fn stretch(&self, turns: &mut [f64]) -> Result<(), String> {
-        match self.rope_type.as_deref().unwrap_or("default") {
+        match self.rope_type.as_deref().or(self.old_type.as_deref()).unwrap_or("default") {
             "default" => return Ok(()),
             "llama3" => {}
             name => return Err(format!("rope_scaling {name} is not known")),
@@ -317,7 +321,7 @@ mod tests {
     fn the_turns_of_llama_3_are_stretched() {
         let mut json = llama();
         json["rope_scaling"] = json!({
-            "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+            "rope_type": "llama3", "type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
             "high_freq_factor": 4.0, "original_max_position_embeddings": 8192
         });
         let turns = read(&json).unwrap().turns;
@@ -335,6 +339,7 @@ mod tests {
             ("attention_bias", json!(true), "attention_bias"),
             ("mlp_bias", json!(true), "mlp_bias"),
             ("use_sliding_window", json!(true), "use_sliding_window"),
+            ("rope_interleaved", json!(true), "rope_interleaved"),
             ("quantization_config", json!({}), "quantization_config"),
             ("rope_scaling", json!({"type": "yarn"}), "rope_scaling yarn"),
             ("rope_scaling", json!({"type": "llama3"}), "not complete"),

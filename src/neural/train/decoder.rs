@@ -53,7 +53,7 @@ pub struct Allowed {
 }
 
 /// A decoder that was trained.
-pub struct Decoder {
+pub struct KeyDecoder {
     id: String,
     /// How many numbers the embedding of a text has.
     width: usize,
@@ -64,7 +64,7 @@ pub struct Decoder {
     loss: f32,
 }
 
-impl Decoder {
+impl KeyDecoder {
     /// Learns from embeddings and the token ids of the keys that belong to them. `allowed` says
     /// what may follow a prefix in the schema, which must hold every one of the keys.
     ///
@@ -161,23 +161,23 @@ impl Decoder {
     }
 }
 
-impl fmt::Debug for Decoder {
+impl fmt::Debug for KeyDecoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoder").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("KeyDecoder").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
 /// A decoder as a writer of keys, with what it needs for it.
-pub struct Keys {
+pub struct TrainedKeys {
     /// The decoder.
-    pub decoder: Decoder,
+    pub decoder: KeyDecoder,
     /// Embeds the questions, as it did the texts of the training.
     pub embedder: Arc<dyn Embedder>,
     /// Takes the keys apart, as it did in the training.
     pub tokens: Arc<dyn KeyModel>,
 }
 
-impl KeyModel for Keys {
+impl KeyModel for TrainedKeys {
     fn id(&self) -> &str {
         &self.decoder.id
     }
@@ -201,7 +201,7 @@ impl KeyModel for Keys {
 
 /// The decoder at work on one question.
 struct AtWork<'m> {
-    decoder: &'m Decoder,
+    decoder: &'m KeyDecoder,
     /// The state before the first token, (1, STATE).
     begin: Tensor,
     /// The states behind the prefixes of the last step.
@@ -237,7 +237,7 @@ fn failed(reason: impl ToString) -> NeuralError {
     NeuralError::Failed { reason: first_line(reason) }
 }
 
-fn read(bytes: &[u8]) -> Result<Decoder, String> {
+fn read(bytes: &[u8]) -> Result<KeyDecoder, String> {
     let mut input = Reader::new(bytes, MAGIC)?;
     let width = input.size("the size of an embedding", 1, WIDTH_MAX)?;
     let count = input.size("the number of tokens", 1, TOKENS_MAX)?;
@@ -252,7 +252,7 @@ fn read(bytes: &[u8]) -> Result<Decoder, String> {
     let loss = input.f32()?;
     input.done()?;
     let gru = guarded(|| Gru::with(width, count + 1, weights))?.map_err(first_line)?;
-    Decoder::new(width, tokens, gru, loss)
+    KeyDecoder::new(width, tokens, gru, loss)
 }
 
 /// Checks the pairs and gives the size of the embeddings.
@@ -301,9 +301,11 @@ impl Masks {
                     let known =
                         allowed.tokens.iter().filter_map(|id| tokens.binary_search(id).ok());
                     let end = allowed.end.then_some(tokens.len());
-                    known.chain(end).map(|column| column as u32).collect()
+                    let mut open: Vec<u32> = known.chain(end).map(|column| column as u32).collect();
+                    open.sort_unstable();
+                    open
                 });
-                if !open.contains(&column_of(key, length, tokens)) {
+                if open.binary_search(&column_of(key, length, tokens)).is_err() {
                     return Err(format!("key {number} is not allowed"));
                 }
             }
@@ -431,17 +433,17 @@ mod tests {
         allowed
     }
 
-    fn train_some(texts: &[(&str, &str)], seed: u64) -> Result<Decoder, NeuralError> {
+    fn train_some(texts: &[(&str, &str)], seed: u64) -> Result<KeyDecoder, NeuralError> {
         let embed = |text: &str| FixedEmbedder.embed(&[text]).unwrap().remove(0);
         let pairs: Vec<(Vec<f32>, Vec<u32>)> =
             texts.iter().map(|(t, key)| (embed(t), Letters.tokenize(key).unwrap())).collect();
         let pairs: Vec<(&[f32], &[u32])> =
             pairs.iter().map(|(v, k)| (v.as_slice(), k.as_slice())).collect();
-        Decoder::train(&pairs, &allowed, seed)
+        KeyDecoder::train(&pairs, &allowed, seed)
     }
 
     /// The likeliest key of a text.
-    fn write(keys: &Keys, text: &str) -> String {
+    fn write(keys: &TrainedKeys, text: &str) -> String {
         let mut writer = keys.start(text).unwrap();
         let mut prefix: Vec<u32> = Vec::new();
         loop {
@@ -456,8 +458,8 @@ mod tests {
         }
     }
 
-    fn keys(decoder: Decoder) -> Keys {
-        Keys { decoder, embedder: Arc::new(FixedEmbedder), tokens: Arc::new(Letters) }
+    fn keys(decoder: KeyDecoder) -> TrainedKeys {
+        TrainedKeys { decoder, embedder: Arc::new(FixedEmbedder), tokens: Arc::new(Letters) }
     }
 
     #[test]
@@ -495,25 +497,25 @@ mod tests {
         let bytes = train(1).to_bytes().unwrap();
         assert_eq!(bytes, train(1).to_bytes().unwrap());
         assert_ne!(bytes, train(2).to_bytes().unwrap());
-        let back = Decoder::from_bytes(&bytes).unwrap();
+        let back = KeyDecoder::from_bytes(&bytes).unwrap();
         assert_eq!(back.to_bytes().unwrap(), bytes);
         assert_eq!(back.id, train(1).id);
         for length in (0..200).chain([bytes.len() - 1]) {
-            let cut = Decoder::from_bytes(&bytes[..length]);
+            let cut = KeyDecoder::from_bytes(&bytes[..length]);
             assert!(matches!(cut, Err(NeuralError::Stored { .. })), "{length}");
         }
-        assert!(Decoder::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
+        assert!(KeyDecoder::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
         // Counts beyond what is there, tokens out of order, a weight that is no number.
         for (place, value) in [(5, u32::MAX), (9, u32::MAX), (13, u32::MAX), (601, 0x7fc0_0000)] {
             let mut damaged = bytes.clone();
             damaged[place..place + 4].copy_from_slice(&value.to_le_bytes());
-            assert!(Decoder::from_bytes(&damaged).is_err(), "{place}");
+            assert!(KeyDecoder::from_bytes(&damaged).is_err(), "{place}");
         }
     }
 
     #[test]
     fn what_cannot_be_learned_from_is_refused() {
-        let train = |pairs: &[(&[f32], &[u32])]| match Decoder::train(pairs, &allowed, 1) {
+        let train = |pairs: &[(&[f32], &[u32])]| match KeyDecoder::train(pairs, &allowed, 1) {
             Err(NeuralError::Training { reason }) => reason,
             other => panic!("{other:?}"),
         };
@@ -530,7 +532,8 @@ mod tests {
 
     #[test]
     fn an_embedder_of_another_size_is_refused() {
-        let decoder = Decoder::train(&[(&[1.0, 2.0], &[97, 110])], &allowed, 1).unwrap();
-        assert!(matches!(keys(decoder).start("ann"), Err(NeuralError::Failed { .. })));
+        let decoder = KeyDecoder::train(&[(&[1.0, 2.0], &[97, 110])], &allowed, 1).unwrap();
+        let error = keys(decoder).start("ann").err().unwrap().to_string();
+        assert!(error.contains("64 numbers, not 2"), "{error}");
     }
 }

@@ -17,6 +17,6 @@ mod gru;
 mod random;
 mod scorer;
 
-pub use decoder::{Allowed, Decoder, Keys};
+pub use decoder::{Allowed, KeyDecoder, TrainedKeys};
 pub(super) use random::SplitMix64;
 pub use scorer::{Scorer, Training};

@@ -123,7 +123,6 @@ fn a_gguf_file_gives_the_same_within_its_rounding() {
             let tiny = Tiny::new(family, family == "qwen3");
             let model = CausalLm::load(tiny.gguf(dtype).path()).unwrap();
             let error = error_of(&model, &tiny.quantised(dtype));
-            eprintln!("DBG {error} {family} {dtype:?}");
             assert!(error < most, "{error} for {family}, {dtype:?}");
         }
     }
@@ -165,6 +164,39 @@ fn a_key_is_written_as_the_prompt_goes_on() {
     assert_eq!(rest.iter().filter(|id| **id == tiny::BEGIN).count(), 1);
     assert_eq!(rest[0], tiny::BEGIN);
     assert!(!model.tokenize("<s> </s>").unwrap().contains(&tiny::BEGIN));
+}
+
+#[test]
+fn the_tokenizers_of_all_families_are_read() {
+    let byte_level = serde_json::json!({
+        "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false
+    });
+    let split = |pattern: &str| {
+        serde_json::json!({
+            "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated",
+            "invert": false
+        })
+    };
+    let digits = serde_json::json!({ "type": "Digits", "individual_digits": true });
+    let folder = Tiny::new("llama", true).safetensors(DType::F32);
+    let file = folder.path().join(folder::TOKENIZER);
+    for before in tokens::PATTERNS.map(split).into_iter().chain([digits]) {
+        let mut json = tiny::tokenizer();
+        let template = json["post_processor"].take();
+        json["normalizer"] = serde_json::json!({ "type": "NFC" });
+        json["pre_tokenizer"] = serde_json::json!({
+            "type": "Sequence", "pretokenizers": [before, byte_level]
+        });
+        json["post_processor"] = serde_json::json!({
+            "type": "Sequence", "processors": [byte_level, template]
+        });
+        json["model"]["end_of_word_suffix"] = "".into();
+        std::fs::write(&file, json.to_string()).unwrap();
+        let model = CausalLm::load(folder.path()).unwrap();
+        assert_eq!(prompt_ids(&model, QUESTION)[0], tiny::BEGIN);
+        // A letter and the accent behind it are one letter, two bytes and a space.
+        assert_eq!(model.tokenize("e\u{301}").unwrap(), [32, 195, 169]);
+    }
 }
 
 #[test]

@@ -56,18 +56,17 @@ fn attention(tiny: &Tiny, layer: usize, xs: &[Vec<f32>]) -> Vec<Vec<f32>> {
     };
     let (q, k, v) = (all("q", HEADS), all("k", KV_HEADS), all("v", KV_HEADS));
     let output = tiny.weight(&format!("model.layers.{layer}.self_attn.o_proj.weight"));
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    let look = |place: usize, head: usize| -> Vec<f32> {
+        let group = head / (HEADS / KV_HEADS);
+        let score = |i: usize| dot(&q[place][head], &k[i][group]) / (size as f32).sqrt();
+        let powers: Vec<f32> = (0..=place).map(|i| score(i).exp()).collect();
+        let sum: f32 = powers.iter().sum();
+        let value = |j: usize| (0..=place).map(|i| powers[i] / sum * v[i][group][j]).sum();
+        (0..size).map(value).collect()
+    };
     let one = |place: usize| {
-        let mut joined = Vec::new();
-        for head in 0..HEADS {
-            let group = head / (HEADS / KV_HEADS);
-            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
-            let score = |i: usize| dot(&q[place][head], &k[i][group]) / (size as f32).sqrt();
-            let powers: Vec<f32> = (0..=place).map(|i| score(i).exp()).collect();
-            let sum: f32 = powers.iter().sum();
-            for j in 0..size {
-                joined.push((0..=place).map(|i| powers[i] / sum * v[i][group][j]).sum());
-            }
-        }
+        let joined: Vec<f32> = (0..HEADS).flat_map(|head| look(place, head)).collect();
         product(output, &joined, tiny.hidden())
     };
     (0..xs.len()).map(one).collect()

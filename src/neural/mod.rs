@@ -61,7 +61,7 @@ pub(crate) use max_sim::dot;
 pub use max_sim::{TokenVectors, max_sim};
 pub use rerank::Reranker;
 pub use sentence::SentenceModel;
-pub use train::{Allowed, Decoder, Keys, Scorer, Training};
+pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
 
 /// The name of a tokenizer that gives the bytes of a text.
 pub(crate) const BYTES_TOKENIZER: &str = "bytes";

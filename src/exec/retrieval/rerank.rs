@@ -78,6 +78,10 @@ fn relevance(
     let fail = |error: crate::NeuralError| Diagnostic::at(*span, error.to_string()).execute();
     let model = context.models.reranker(name).map_err(fail)?;
     let scores = context.asking(texts.len(), || model.score(asked, texts).map_err(fail))?;
+    if scores.len() != texts.len() || scores.iter().any(|score| !score.is_finite()) {
+        let message = format!("the model {name} gave no score for each text");
+        return Err(Diagnostic::at(*span, message).execute());
+    }
     Ok(scores.into_iter().map(|score| 1.0 / (1.0 + f64::from(-score).exp())).collect())
 }
 

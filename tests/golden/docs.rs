@@ -368,7 +368,7 @@ fn the_crates_know_only_whom_they_may() {
 }
 
 /// The examples of a page, in lower case.
-fn examples(page: &Page) -> Vec<String> {
+fn examples(page: &mut Page) -> Vec<String> {
     let fences = page.fences();
     let examples = fences.iter().filter(|fence| fence.info.starts_with("memql"));
     examples.map(|fence| page.block(fence).to_lowercase()).collect()
@@ -376,8 +376,8 @@ fn examples(page: &Page) -> Vec<String> {
 
 #[test]
 fn the_whole_language_is_shown() {
-    let pages = ["docs/language.md", "docs/retrieval.md"].map(|name| Page::read(name.to_owned()));
-    let text: String = pages.iter().flat_map(examples).collect();
+    let mut pages = ["docs/language.md", "docs/retrieval.md"].map(|name| Page::read(name.to_owned()));
+    let text: String = pages.iter_mut().flat_map(examples).collect();
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let mut page = Page::read("docs/language.md".to_owned());
     for keyword in quoted("grammar/src/memql.pest", "k_") {

@@ -18,6 +18,7 @@ use crate::exec::run::Run;
 use crate::indexes::Indexes;
 use crate::models::{Models, dot};
 use crate::neural::{KeyModel, NeuralError, Scorer, max_sim};
+use crate::retrieval::anchor::Name;
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::rows::{self, Derivation, Params, Value};
 use crate::schema::{Asking, By, Generated};
@@ -309,6 +310,15 @@ impl<'c> Context<'c> {
         self.run.looked(found.looked, found.way == Way::Graph);
         self.work(found.looked)?;
         Ok(found.nodes)
+    }
+
+    /// The names of all nodes of these labels; `read` gives those of a label, or of one of its nodes.
+    pub(crate) fn names(
+        &self,
+        labels: &[LabelId],
+        read: &dyn Fn(LabelId, Option<NodeId>) -> Result<Vec<Name>>,
+    ) -> Result<Arc<Vec<Name>>> {
+        self.indexes.names(labels, self.reader, read)
     }
 
     /// The nodes whose keys are written for a question, the likeliest first: by a model, or by how

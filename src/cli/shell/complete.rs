@@ -158,7 +158,7 @@ impl Place<'_> {
             let is_bound = match before {
                 Some(Kind::Sign('(' | '[')) => after != Some(Kind::Sign('(')),
                 Some(Kind::Word) => match self.upper(index - 1).as_str() {
-                    "AS" | "SEARCH" => true,
+                    "AS" | "SEARCH" | "GENERATE" | "ANCHOR" | "ACTIVATE" | "REPRESENT" => true,
                     _ => after == Some(Kind::Sign('=')),
                 },
                 _ => false,

@@ -32,16 +32,15 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
         None => context.limits.candidates_max,
     };
     let labels = labels(clause, context);
-    let mut names = None;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = context.names(&labels, &|label, node| read_names(label, node, context))?;
     let mut found = Vec::new();
     for row in rows {
         let text = question(&clause.finding.question, WORD, row, context)?;
-        if names.is_none() {
-            names = Some(all_names(&labels, context)?);
-        }
-        let names = names.as_deref().unwrap_or_default();
         let anchors =
-            anchor::anchor(&text, names, context.now(), |name| lookup(name, &labels, context))?;
+            anchor::anchor(&text, &names, context.now(), |name| lookup(name, &labels, context))?;
         found.extend(Asked::new(clause, row, context)?.rows(&text, &anchors, top)?);
         context.rows(found.len())?;
     }
@@ -59,24 +58,26 @@ fn labels(clause: &Anchor, context: &Context<'_>) -> Vec<LabelId> {
     }
 }
 
-/// The names of all nodes of the labels that have few enough.
-fn all_names(labels: &[LabelId], context: &Context<'_>) -> Result<Vec<Name>> {
-    let mut names = Vec::new();
-    for label in labels {
-        let mut nodes = Vec::new();
-        context.reader.nodes_of_label(*label, None, &mut |_, node| {
-            nodes.push(node);
-            match nodes.len() <= NAMES_MAX {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
-        context.work(nodes.len())?;
-        if nodes.len() <= NAMES_MAX {
-            for node in nodes {
-                names.extend(names_of(node, *label, context)?);
-            }
+/// The names of all nodes of a label, if it has few enough, or of one of them.
+fn read_names(label: LabelId, node: Option<NodeId>, context: &Context<'_>) -> Result<Vec<Name>> {
+    if let Some(node) = node {
+        return names_of(node, label, context);
+    }
+    let mut nodes = Vec::new();
+    context.reader.nodes_of_label(label, None, &mut |_, node| {
+        nodes.push(node);
+        match nodes.len() <= NAMES_MAX {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
         }
+    })?;
+    context.work(nodes.len())?;
+    if nodes.len() > NAMES_MAX {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    for node in nodes {
+        names.extend(names_of(node, label, context)?);
     }
     Ok(names)
 }

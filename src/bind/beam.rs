@@ -10,9 +10,8 @@ use crate::error::{Diagnostic, Result};
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::pattern::Pattern;
 use crate::plan::{BeamRepair, BeamScore, BeamSearch, LogicalPlan};
+use crate::retrieval::rules::Family;
 
-/// The families of rules of REAL (table I); a database need not have rules of each.
-const FAMILIES: [&str; 5] = ["symmetry", "hyponymy", "succession", "causality", "co_occurrence"];
 /// The deepest beam.
 const BEAM_DEPTH_MAX: u32 = 64;
 
@@ -75,10 +74,10 @@ impl Binder<'_> {
             Some(name) => self.fresh(name, Kind::Path)?,
             None => self.scope.anonymous("path"),
         };
-        let score = self.scope.add("score", Kind::Value);
         building.conditions.extend(far.has_label());
         self.node_conditions(end, far, &mut building.conditions)?;
         let scores = self.scores(beam, path)?;
+        let score = self.beside(path, "score");
         let repair = beam.repair.as_ref();
         let repair = repair.map(|repair| self.repair(repair, relation, &scores)).transpose()?;
         if let Some(condition) = &clause.condition {
@@ -98,16 +97,19 @@ impl Binder<'_> {
         let width = self.amount(&beam.width);
         let expand = beam.expand.as_ref().map(|expand| self.amount(expand));
         let condition = Expr::all(building.conditions, clause.span);
-        let search = BeamSearch { width, expand, scores, prefers, repair, condition };
+        let single = relation.hops.is_none();
+        let search = BeamSearch { width, expand, single, scores, prefers, repair, condition };
         let (input, step, search) = (Box::new(plan), Box::new(step), Box::new(search));
         Ok(LogicalPlan::Beam { input, step, path, score, search })
     }
 
     /// The scores; one by a function can be said as a property of the path.
     fn scores(&mut self, beam: &ast::Beam, path: Slot) -> Result<Vec<BeamScore>> {
+        // None of them sees what the others give.
+        let exprs = beam.scores.iter().map(|score| self.expr(score, Place::Row));
+        let exprs = exprs.collect::<Result<Vec<_>>>()?;
         let mut scores = Vec::new();
-        for score in &beam.scores {
-            let expr = self.expr(score, Place::Row)?;
+        for expr in exprs {
             let slot = match &expr.kind {
                 ExprKind::Call(function, _) => self.attached(path, function.name),
                 _ => self.scope.anonymous("score"),
@@ -145,7 +147,9 @@ impl Binder<'_> {
         let mut rules: Vec<String> = Vec::new();
         for name in wanted {
             let fits = |rule: &&engraph_storage::graph::RuleDefinition| {
-                rule.name == name.text || rule.family.as_ref() == Some(&name.text)
+                let family = rule.family.as_ref();
+                rule.name == name.text
+                    || family.is_some_and(|family| family.eq_ignore_ascii_case(&name.text))
             };
             let before = rules.len();
             for rule in catalog.rules().filter(fits) {
@@ -153,8 +157,10 @@ impl Binder<'_> {
                     rules.push(rule.name.clone());
                 }
             }
-            if rules.len() == before && !FAMILIES.contains(&name.text.as_str()) {
-                let known = catalog.rules().map(|rule| rule.name.as_str()).chain(FAMILIES);
+            // A database need not have rules of each of the families of REAL.
+            if rules.len() == before && Family::parse(&name.text).is_none() {
+                let families = Family::ALL.map(Family::name);
+                let known = catalog.rules().map(|rule| rule.name.as_str()).chain(families);
                 let message = format!("there is no rule or family of rules `{}`", name.text);
                 let warning = Diagnostic::at(name.span, message);
                 self.warnings.push(match closest(&name.text, known) {

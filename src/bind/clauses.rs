@@ -31,7 +31,7 @@ impl Binder<'_> {
 
     /// From here on only these names can be said.
     fn only(&mut self, columns: &[Column]) {
-        self.scope.restore(Default::default());
+        self.scope.forget_names();
         for (name, slot, kind) in columns {
             self.scope.bind(name, *slot, *kind);
         }
@@ -47,6 +47,9 @@ impl Binder<'_> {
             let expr = self.expr(expr, Place::Row)?;
             let kind = self.kind_of(&expr);
             let slot = self.fresh(name, kind)?;
+            if let ExprKind::Slot(same, _) = &expr.kind {
+                self.scope.attach_as(*same, slot);
+            }
             plan = LogicalPlan::Project { input: Box::new(plan), items: vec![(slot, expr)] };
         }
         Ok(plan)

@@ -6,6 +6,7 @@
 
 use engraph_grammar::ast::{self, SearchMode, Span};
 use engraph_grammar::closest;
+use engraph_storage::CONCEPT;
 use engraph_storage::graph::LabelId;
 
 use crate::bind::scope::Kind;
@@ -19,8 +20,6 @@ use crate::plan::retrieval::{
 };
 use crate::plan::scope::{Scope, ValidTime};
 use crate::plan::{Labels, LogicalPlan};
-
-pub(crate) use engraph_storage::CONCEPT;
 
 impl Binder<'_> {
     /// A retrieval clause on top of a plan.
@@ -249,9 +248,6 @@ impl Binder<'_> {
         scope::check(&scope, self.context)?;
         let by_time = says_when && !matches!(scope.valid, ValidTime::All);
         let by_fact = by_time || scope.confidence.is_some();
-        if !by_time {
-            scope.valid = ValidTime::All;
-        }
         let condition = among.condition.as_ref();
         let condition = condition.map(|expr| self.expr(expr, Place::Row)).transpose()?;
         Ok(Finding { node, labels, question, scope, by_fact, condition })
@@ -277,7 +273,7 @@ impl Binder<'_> {
     }
 
     /// The same, and by its name alone.
-    fn beside(&mut self, of: Slot, name: &str) -> Slot {
+    pub(super) fn beside(&mut self, of: Slot, name: &str) -> Slot {
         let slot = self.scope.add(name, Kind::Value);
         self.scope.attach(of, name, slot);
         slot

@@ -33,8 +33,6 @@ impl Kind {
 pub(crate) struct Scope {
     slots: Vec<String>,
     names: Names,
-    /// What clauses have found out about the node or path in a slot: a name and the slot of each.
-    attached: HashMap<Slot, Vec<(String, Slot)>>,
 }
 
 /// The names that can be said at a place of the query.
@@ -42,6 +40,8 @@ pub(crate) struct Scope {
 pub(crate) struct Names {
     slots: HashMap<String, (Slot, Kind)>,
     order: Vec<String>,
+    /// What clauses have found out about the node or path in a slot: a name and the slot of each.
+    attached: HashMap<Slot, Vec<(String, Slot)>>,
 }
 
 impl Scope {
@@ -71,29 +71,35 @@ impl Scope {
 
     /// What is held in `slot` can be said as a property of what is held in `of`.
     pub(crate) fn attach(&mut self, of: Slot, name: &str, slot: Slot) {
-        let attached = self.attached.entry(of).or_default();
+        let attached = self.names.attached.entry(of).or_default();
         attached.retain(|(other, _)| other != name);
         attached.push((name.to_owned(), slot));
     }
 
     /// All that is attached to one slot is attached to another one too.
     pub(crate) fn attach_as(&mut self, of: Slot, also: Slot) {
-        if let Some(attached) = self.attached.get(&of).cloned() {
-            self.attached.insert(also, attached);
+        if let Some(attached) = self.names.attached.get(&of).cloned() {
+            self.names.attached.insert(also, attached);
         }
     }
 
     /// The slot that is attached to another one by this name.
     pub(crate) fn attached(&self, of: Slot, name: &str) -> Option<Slot> {
-        let (_, slot) = self.attached.get(&of)?.iter().find(|(other, _)| other == name)?;
+        let (_, slot) = self.names.attached.get(&of)?.iter().find(|(other, _)| other == name)?;
         Some(*slot)
     }
 
     /// From here on only what is attached in one of these slots can be said.
     pub(crate) fn keep_attached(&mut self, slots: &[Slot]) {
-        for attached in self.attached.values_mut() {
+        for attached in self.names.attached.values_mut() {
             attached.retain(|(_, slot)| slots.contains(slot));
         }
+    }
+
+    /// From here on no name can be said, but what is attached to slots stays so.
+    pub(crate) fn forget_names(&mut self) {
+        let attached = std::mem::take(&mut self.names.attached);
+        self.names = Names { attached, ..Names::default() };
     }
 
     /// The number of slots.

@@ -1,6 +1,6 @@
 //! What every operator needs: a state of the database, the models, the limits, and lookups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,9 @@ use crate::rows::{self, Derivation, Params, Value};
 use crate::schema::{Asking, By, Generated};
 use crate::text;
 use crate::vectors::{Search, Way};
+
+/// Texts that a model sees at once; between two calls the time limit is looked at.
+pub(crate) const TEXTS_PER_CALL: usize = 256;
 
 /// What one statement may use; the same for every text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +138,11 @@ impl<'c> Context<'c> {
 
     /// The embeddings of texts, unless time is up.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
-        self.asking(texts.len(), || Ok(self.models.embed(texts)?))
+        let mut vectors = Vec::with_capacity(texts.len());
+        for block in texts.chunks(TEXTS_PER_CALL) {
+            vectors.extend(self.asking(block.len(), || Ok(self.models.embed(block)?))?);
+        }
+        Ok(vectors)
     }
 
     /// Asks a model, unless time is up, and counts what it is asked.
@@ -215,6 +222,10 @@ impl<'c> Context<'c> {
             "uncertain" => Cell::Bool(edge.uncertain),
             "derived" => Cell::Bool(is_derived(edge.fact)),
             "rule" => self.derivation(edge.fact).map_or(Cell::Null, |why| Cell::text(&why.rule)),
+            "family" if is_derived(edge.fact) => {
+                let family = self.derivation(edge.fact).and_then(|why| why.family);
+                family.map_or(Cell::Null, |family| Cell::text(family.name()))
+            }
             "sources" => {
                 let version = self.version(edge)?;
                 Cell::list(version.belief.sources.iter().map(|source| Cell::text(source)).collect())
@@ -331,17 +342,29 @@ impl<'c> Context<'c> {
         system: SystemScope,
         accept: Option<&dyn Fn(NodeId) -> Result<bool>>,
     ) -> Result<Vec<Generated>> {
-        let embedder = self.models.embedder()?;
         let embed = |texts: &[&str]| self.embed(texts);
-        let by = match model {
-            Some((tokenizer, model)) => By::Model { model, tokenizer },
-            None => By::Meaning { embedder: embedder.id(), embed: &embed },
-        };
         let label = self.reader.catalog().label(CONCEPT);
         let changes = |time| self.indexes.changed_concepts(label, time);
+        let reader = self.reader;
         let asking =
-            Asking { reader: self.reader, system, question, beams, accept, changes: &changes, by };
-        self.indexes.schemas.generate(&asking)
+            |accept, by| Asking { reader, system, question, beams, accept, changes: &changes, by };
+        let Some((tokenizer, model)) = model else {
+            let embedder = self.models.embedder()?;
+            let by = By::Meaning { embedder: embedder.id(), embed: &embed };
+            return self.indexes.schemas.generate(&asking(accept, by));
+        };
+        // Each step of the search asks which keys count, and so how much time is left.
+        let timely = |node| {
+            self.run.in_time(&self.limits)?;
+            accept.map_or(Ok(true), |accept| accept(node))
+        };
+        let by = By::Model { model, tokenizer };
+        self.asking(1, || self.indexes.schemas.generate(&asking(Some(&timely), by)))
+    }
+
+    /// Counts nodes at the ends of paths that were judged.
+    pub(crate) fn visited(&self, nodes: &BTreeSet<NodeId>) {
+        self.run.visited(nodes.len());
     }
 
     /// The scorer of that name.
@@ -360,15 +383,19 @@ impl<'c> Context<'c> {
     /// How near each text is to a question by the vectors of their tokens, from -1 to 1 (ColBERT:
     /// Khattab and Zaharia 2020, eq. 3); by one vector each, if the model gives no others.
     pub(crate) fn late_interaction(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>> {
-        let all: Vec<&str> = std::iter::once(question).chain(texts.iter().copied()).collect();
-        let tokens = self.asking(all.len(), || Ok(self.models.embed_tokens(&all)?))?;
-        if let Some(tokens) = tokens {
-            let Some((question, others)) = tokens.split_first() else { return Ok(Vec::new()) };
-            return Ok(others.iter().map(|text| max_sim(question, text)).collect());
+        let tokens =
+            |texts: &[&str]| self.asking(texts.len(), || Ok(self.models.embed_tokens(texts)?));
+        let Some(asked) = tokens(&[question])?.and_then(|tokens| tokens.into_iter().next()) else {
+            let asked = self.embed(&[question])?;
+            let near = |text: &Arc<[f32]>| asked.first().map_or(0.0, |asked| dot(asked, text));
+            return Ok(self.embed(texts)?.iter().map(near).collect());
+        };
+        let mut scores = Vec::with_capacity(texts.len());
+        for block in texts.chunks(TEXTS_PER_CALL) {
+            let block = tokens(block)?.unwrap_or_default();
+            scores.extend(block.iter().map(|text| max_sim(&asked, text)));
         }
-        let vectors = self.embed(&all)?;
-        let Some((question, others)) = vectors.split_first() else { return Ok(Vec::new()) };
-        Ok(others.iter().map(|text| dot(question, text)).collect())
+        Ok(scores)
     }
 
     /// Asks the evaluator of paths, and counts the paths.

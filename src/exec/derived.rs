@@ -9,7 +9,7 @@ use engraph_storage::graph::{Belief, Edge, FactId, Intent, Interval, RelationId,
 
 use crate::error::Result;
 use crate::exec::context::Context;
-use crate::retrieval::rules::Derived;
+use crate::retrieval::rules::{Derived, Family};
 
 /// The first id of a derived step: no fact of a store has one this large.
 const FIRST: u64 = 1 << 63;
@@ -20,6 +20,7 @@ pub(crate) struct Derivation {
     pub(crate) relation: String,
     /// The name of the rule.
     pub(crate) rule: String,
+    pub(crate) family: Option<Family>,
     /// The facts that it follows from.
     pub(crate) facts: Vec<FactId>,
 }
@@ -31,17 +32,24 @@ pub(crate) fn is_derived(fact: FactId) -> bool {
 
 impl Context<'_> {
     /// The step as a path holds it.
-    pub(crate) fn derived(&self, step: Derived, intent: Intent) -> Edge {
+    ///
+    /// # Errors
+    ///
+    /// If there are more of them than rows are allowed.
+    pub(crate) fn derived(&self, step: Derived) -> Result<Edge> {
         let catalog = self.reader.catalog();
-        let relation = catalog.relation(&step.relation).unwrap_or(RelationId(u32::MAX));
+        let known = catalog.relation(&step.relation);
+        let intent = known.map_or_else(Intent::default, |relation| catalog.rule(relation).intent);
         let (head, tail, valid, confidence) = (step.from, step.to, step.valid, step.confidence);
-        let derivation = Derivation { relation: step.relation, rule: step.rule, facts: step.facts };
+        let Derived { relation, rule, family, facts, .. } = step;
+        let derivation = Derivation { relation, rule, family, facts };
         let place = self.run.hold_derivation(Arc::new(derivation));
-        Edge {
+        self.rows(place)?;
+        Ok(Edge {
             fact: FactId(FIRST.saturating_add(place as u64)),
             version: 0,
             head,
-            relation,
+            relation: known.unwrap_or(RelationId(u32::MAX)),
             tail,
             valid,
             system: Interval { from: self.now(), to: Interval::MAX },
@@ -49,7 +57,7 @@ impl Context<'_> {
             intent,
             uncertain: true,
             two_way: false,
-        }
+        })
     }
 
     /// Why a step is there, if it is derived.

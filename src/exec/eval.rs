@@ -18,9 +18,6 @@ use crate::time::{self, PeriodPredicate};
 /// Microseconds of a day, UTC.
 const DAY: i64 = 86_400_000_000;
 
-/// Texts that a model sees at once; between two calls the time limit is looked at.
-const TEXTS_PER_CALL: usize = 256;
-
 /// Lists and maps within each other in what `reduce` makes; deeper ones would exhaust the stack.
 const DEPTH_MAX: usize = 256;
 
@@ -138,10 +135,7 @@ pub(crate) fn warm<'r>(
     texts.sort_unstable();
     texts.dedup();
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-    for block in texts.chunks(TEXTS_PER_CALL) {
-        context.embed(block)?;
-    }
-    Ok(())
+    context.embed(&texts).map(drop)
 }
 
 fn has_key(node: &Cell, key: &Cell, context: &Context<'_>) -> Result<Cell> {

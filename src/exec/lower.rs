@@ -78,7 +78,7 @@ fn operator(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Oper
             tentative: *tentative,
         }),
         LogicalPlan::Retrieve { input, clause } => {
-            Box::new(Retrieve::new(below(input), clause.as_ref().clone()))
+            Box::new(Retrieve::new(below(input), clause.as_ref().clone(), row.clone()))
         }
         LogicalPlan::Beam { input, step, path, score, search } => {
             let (step, search) = (step.as_ref().clone(), search.as_ref().clone());

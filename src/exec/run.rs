@@ -66,6 +66,8 @@ pub(crate) struct Cost {
     /// Embeddings that were looked at, and how many of them on walks of a graph.
     pub(crate) vectors: u64,
     pub(crate) walked: u64,
+    /// Nodes at the ends of paths that were judged.
+    pub(crate) visited: u64,
 }
 
 /// The state of a running statement.
@@ -79,6 +81,7 @@ pub(crate) struct Run {
     model_time: Counter<Duration>,
     vectors: Counter<u64>,
     walked: Counter<u64>,
+    visited: Counter<u64>,
     nodes: RefCell<HashMap<NodeId, (SystemScope, Arc<NodeRecord>)>>,
     expressions: RefCell<HashMap<String, Regex>>,
     /// Parameters as values of the query.
@@ -106,6 +109,7 @@ impl Run {
             model_time: Counter::new(Duration::ZERO),
             vectors: Counter::new(0),
             walked: Counter::new(0),
+            visited: Counter::new(0),
             nodes: RefCell::default(),
             expressions: RefCell::default(),
             parameters: RefCell::default(),
@@ -139,6 +143,7 @@ impl Run {
             model_time: self.model_time.get(),
             vectors: self.vectors.get(),
             walked: self.walked.get(),
+            visited: self.visited.get(),
         }
     }
 
@@ -157,6 +162,7 @@ impl Run {
             cost.model_time += now.model_time.saturating_sub(before.model_time);
             cost.vectors += now.vectors - before.vectors;
             cost.walked += now.walked - before.walked;
+            cost.visited += now.visited - before.visited;
         }
     }
 
@@ -221,6 +227,10 @@ impl Run {
 
     pub(super) fn held_derivation(&self, place: usize) -> Option<Arc<Derivation>> {
         self.derivations.borrow().get(place).cloned()
+    }
+
+    pub(super) fn visited(&self, nodes: usize) {
+        self.visited.set(self.visited.get() + nodes as u64);
     }
 
     /// Counts embeddings that were looked at.

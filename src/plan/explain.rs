@@ -120,8 +120,12 @@ impl Shown<'_> {
                     (vectors, 0) => format!(", {vectors} vectors"),
                     (vectors, walked) => format!(", {vectors} vectors, {walked} of them by graph"),
                 };
+                let visited = match cost.visited {
+                    0 => String::new(),
+                    nodes => format!(", {nodes} nodes"),
+                };
                 format!(
-                    " | {} rows, {:.1} ms, {} seeks, {} keys, {} bytes{vectors}{model}",
+                    " | {} rows, {:.1} ms, {} seeks, {} keys, {} bytes{vectors}{visited}{model}",
                     cost.rows,
                     millis(cost.time),
                     cost.reads.seeks,
@@ -149,6 +153,9 @@ impl Shown<'_> {
             operator["bytes"] = json!(cost.reads.bytes);
             operator["model_texts"] = json!(cost.model_texts);
             operator["model_milliseconds"] = json!(millis(cost.model_time));
+            if cost.visited > 0 {
+                operator["nodes_visited"] = json!(cost.visited);
+            }
             if cost.vectors > 0 {
                 operator["vectors"] = json!(cost.vectors);
                 operator["vectors_by_graph"] = json!(cost.walked);

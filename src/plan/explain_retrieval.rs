@@ -101,7 +101,11 @@ impl Printer<'_> {
             search.scores.iter().map(|score| score.expr.to_string()).collect();
         let repair = search.repair.as_ref().map_or(String::new(), |repair| {
             let when = Behind("when", repair.when.as_ref());
-            format!(" repair by {}{when}", repair.rules.join(", "))
+            let rules = match repair.rules.is_empty() {
+                true => "no rule".to_owned(),
+                false => repair.rules.join(", "),
+            };
+            format!(" repair by {rules}{when}")
         });
         format!(
             "Beam {}{}{} width {}{} score {}{repair}{}",

@@ -233,6 +233,8 @@ pub(crate) struct BeamSearch {
     pub(crate) width: Expr,
     /// Continuations kept of each path; none for as many as there are.
     pub(crate) expand: Option<Expr>,
+    /// A single fact is bound, not a list of facts.
+    pub(crate) single: bool,
     /// What orders the paths; larger is better. The score of a path is the mean.
     pub(crate) scores: Vec<BeamScore>,
     /// The intent whose facts come first where continuations are chosen.

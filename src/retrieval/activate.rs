@@ -15,7 +15,7 @@ const DECAY: f64 = 0.5;
 const FRONTIER_MAX: usize = 4096;
 
 /// How activation spreads, and how many concepts are taken.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     /// Edges between a seed and what it activates, at most. The paper: 1.
     pub(crate) hops: usize,

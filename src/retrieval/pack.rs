@@ -3,7 +3,7 @@
 //! An item goes in whole or not at all. It never counts tokens itself: the tokenizer is the
 //! caller's.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engraph_storage::graph::{FactId, Interval, NodeId, Time};
 
@@ -77,21 +77,29 @@ pub(crate) struct Packed {
 /// The text stands in the order of time, what has none first; equals in the order given. Each item
 /// begins on a new line. Tokens are counted by item and by line end, and once more over the whole
 /// text, as a tokenizer may join across lines: if that is too much, the last items go again.
-pub(crate) fn pack(items: &[Item], budget: usize, count: impl Fn(&str) -> usize) -> Packed {
-    let mut packer = Packer { items, budget, line_end: count("\n"), taken: Vec::new() };
+///
+/// # Errors
+///
+/// Those of the count.
+pub(crate) fn pack<E>(
+    items: &[Item],
+    budget: usize,
+    mut count: impl FnMut(&str) -> Result<usize, E>,
+) -> Result<Packed, E> {
+    let line_end = count("\n")?;
+    let mut packer = Packer { items, budget, line_end, ..Packer::default() };
     for (index, item) in items.iter().enumerate() {
         let words = normalised(&item.text);
         if !words.is_empty() {
-            packer.offer(index, words, &count);
+            packer.offer(index, words, &mut count)?;
         }
     }
-    packer.finish(&count)
+    packer.finish(&mut count)
 }
 
 /// An item that was taken.
 #[derive(Clone, Debug)]
 struct Taken {
-    index: usize,
     /// Its place among the items, or the best of those it replaced.
     rank: usize,
     tokens: usize,
@@ -99,63 +107,119 @@ struct Taken {
     words: String,
 }
 
+#[derive(Default)]
 struct Packer<'a> {
     items: &'a [Item],
     budget: usize,
     line_end: usize,
-    taken: Vec<Taken>,
+    /// By their places.
+    taken: BTreeMap<usize, Taken>,
+    /// The tokens of what is taken, line ends aside.
+    used: usize,
+    words: HashSet<String>,
+    turns: HashSet<NodeId>,
+    /// The places of what is taken, by each fact of it.
+    facts: HashMap<FactId, BTreeSet<usize>>,
 }
 
 impl Packer<'_> {
     /// Takes an item if it says something new and fits.
-    fn offer(&mut self, index: usize, words: String, count: &impl Fn(&str) -> usize) {
-        let item = &self.items[index];
-        let source = |taken: &Taken| &self.items[taken.index].source;
-        let is_known = |taken: &Taken| taken.words == words || source(taken).holds(&item.source);
-        if self.taken.iter().any(is_known) {
-            return;
+    fn offer<E>(
+        &mut self,
+        index: usize,
+        words: String,
+        count: &mut impl FnMut(&str) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        if self.words.contains(&words) || self.holds(index) {
+            return Ok(());
         }
-        let parts: HashSet<usize> = self
-            .taken
-            .iter()
-            .filter(|taken| item.source.holds(source(taken)))
-            .map(|taken| taken.index)
-            .collect();
-        let kept = || self.taken.iter().filter(|taken| !parts.contains(&taken.index));
-        let lines = kept().count();
-        let used = kept().fold(0_usize, |sum, taken| sum.saturating_add(taken.tokens));
-        let tokens = count(&item.text);
-        let ends = self.line_end.saturating_mul(lines);
-        if used.saturating_add(tokens).saturating_add(ends) > self.budget {
-            return;
+        let parts = self.parts(index);
+        let freed = parts.iter().filter_map(|part| self.taken.get(part));
+        let freed = freed.fold(0_usize, |sum, part| sum.saturating_add(part.tokens));
+        let lines = self.taken.len() - parts.len();
+        let tokens = count(&self.items[index].text)?;
+        let used = self.used.saturating_sub(freed).saturating_add(tokens);
+        if used.saturating_add(self.line_end.saturating_mul(lines)) > self.budget {
+            return Ok(());
         }
-        let replaced = self.taken.iter().filter(|taken| parts.contains(&taken.index));
-        let rank = replaced.map(|taken| taken.rank).min().unwrap_or(index);
-        self.taken.retain(|taken| !parts.contains(&taken.index));
-        self.taken.push(Taken { index, rank, tokens, words });
+        let replaced = parts.iter().filter_map(|part| self.leave(*part)).map(|part| part.rank);
+        let rank = replaced.min().unwrap_or(index);
+        self.take(index, Taken { rank, tokens, words });
+        Ok(())
     }
 
-    fn finish(mut self, count: &impl Fn(&str) -> usize) -> Packed {
-        self.taken.sort_by_key(|taken| taken.rank);
-        while !self.taken.is_empty() {
-            let packed = self.packed(count);
-            if packed.tokens <= self.budget {
-                return packed;
+    /// Whether something that is taken says what an item says.
+    fn holds(&self, index: usize) -> bool {
+        let item = &self.items[index].source;
+        if let Source::Turn(node) = item {
+            return self.turns.contains(node);
+        }
+        let Some(near) = item.facts().first().and_then(|fact| self.facts.get(fact)) else {
+            return false;
+        };
+        near.iter().any(|other| self.items[*other].source.holds(item))
+    }
+
+    /// The places of what is taken and says no more than an item says.
+    fn parts(&self, index: usize) -> BTreeSet<usize> {
+        let item = &self.items[index].source;
+        let near = item.facts().iter().filter_map(|fact| self.facts.get(fact)).flatten();
+        near.copied().filter(|other| item.holds(&self.items[*other].source)).collect()
+    }
+
+    fn take(&mut self, index: usize, taken: Taken) {
+        let source = &self.items[index].source;
+        if let Source::Turn(node) = source {
+            self.turns.insert(*node);
+        }
+        for fact in source.facts() {
+            self.facts.entry(*fact).or_default().insert(index);
+        }
+        self.used = self.used.saturating_add(taken.tokens);
+        self.words.insert(taken.words.clone());
+        self.taken.insert(index, taken);
+    }
+
+    fn leave(&mut self, index: usize) -> Option<Taken> {
+        let left = self.taken.remove(&index)?;
+        for fact in self.items[index].source.facts() {
+            if let Some(places) = self.facts.get_mut(fact) {
+                places.remove(&index);
             }
-            self.taken.pop();
         }
-        Packed::default()
+        self.used = self.used.saturating_sub(left.tokens);
+        self.words.remove(&left.words);
+        Some(left)
     }
 
-    fn packed(&self, count: &impl Fn(&str) -> usize) -> Packed {
-        let mut order: Vec<&Taken> = self.taken.iter().collect();
+    fn finish<E>(&self, count: &mut impl FnMut(&str) -> Result<usize, E>) -> Result<Packed, E> {
+        let mut ranked: Vec<(usize, usize)> =
+            self.taken.iter().map(|(index, taken)| (taken.rank, *index)).collect();
+        ranked.sort_unstable();
+        let mut places: Vec<usize> = ranked.into_iter().map(|(_, index)| index).collect();
+        while !places.is_empty() {
+            let packed = self.packed(&places, count)?;
+            if packed.tokens <= self.budget {
+                return Ok(packed);
+            }
+            places.pop();
+        }
+        Ok(Packed::default())
+    }
+
+    /// The items of these places, best first, as a text.
+    fn packed<E>(
+        &self,
+        places: &[usize],
+        count: &mut impl FnMut(&str) -> Result<usize, E>,
+    ) -> Result<Packed, E> {
+        let mut order = places.to_vec();
         // Stable: what has the same time stays in the order of the ranks.
-        order.sort_by_key(|taken| self.items[taken.index].time);
-        let lines: Vec<&str> =
-            order.iter().map(|taken| self.items[taken.index].text.as_str()).collect();
+        order.sort_by_key(|index| self.items[*index].time);
+        let lines: Vec<&str> = order.iter().map(|index| self.items[*index].text.as_str()).collect();
         let text = lines.join("\n");
-        let tokens = count(&text);
-        Packed { text, tokens, taken: order.iter().map(|taken| taken.index).collect() }
+        let tokens = count(&text)?;
+        Ok(Packed { text, tokens, taken: order })
     }
 }
 
@@ -210,6 +274,11 @@ fn interval(valid: Interval) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn pack(items: &[Item], budget: usize, count: impl Fn(&str) -> usize) -> Packed {
+        let counted = |text: &str| Ok::<_, std::convert::Infallible>(count(text));
+        super::pack(items, budget, counted).expect("counting does not fail")
+    }
     use proptest::prelude::*;
 
     fn words(text: &str) -> usize {

@@ -14,7 +14,7 @@ use engraph_storage::graph::{FactId, Interval, NodeId};
 pub(crate) const BODY_STEPS_MAX: usize = 8;
 
 /// Facts looked at for one rule from one node, at most. What is found until then counts.
-const FACTS_MAX: usize = 10_000;
+pub(crate) const FACTS_MAX: usize = 10_000;
 
 /// What kind of reasoning a rule stands for (REAL, table I).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -219,7 +219,12 @@ impl Rule {
         let common = spans.clone().try_fold(first, |all, valid| {
             Interval::new(all.from.max(valid.from), all.to.min(valid.to))
         });
-        let valid = common.unwrap_or_else(|| spans.fold(first, |all, valid| all.hull(&valid)));
+        // One thing after another need not be at one time; whatever else follows must be.
+        let valid = match (common, self.family) {
+            (Some(common), _) => common,
+            (None, Some(Family::Succession)) => spans.fold(first, |all, valid| all.hull(&valid)),
+            (None, _) => return None,
+        };
         let confidence = self.confidence * product;
         (from != to && confidence > 0.0).then(|| Derived {
             from,
@@ -247,7 +252,8 @@ pub(crate) struct Derived {
     pub(crate) is_forward: bool,
     /// That of the rule times those of the facts.
     pub(crate) confidence: f64,
-    /// When all the facts hold; if they never do together, from the first to the last.
+    /// When all the facts hold; by a rule of succession, if they never do together, from the first to
+    /// the last.
     pub(crate) valid: Interval,
     /// The name of the rule.
     pub(crate) rule: String,

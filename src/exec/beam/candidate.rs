@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use engraph_storage::graph::{SystemScope, Time};
+use engraph_storage::graph::{NodeId, SystemScope, Time};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::plan::expr::Slot;
@@ -31,7 +31,7 @@ impl Candidate {
     pub(super) fn bound(
         row: &Row,
         (path, parent): (PathRef, usize),
-        [to, fact, whole]: [Slot; 3],
+        ([to, fact, whole], single): ([Slot; 3], bool),
         system: SystemScope,
     ) -> Self {
         let path = Arc::new(path);
@@ -39,9 +39,22 @@ impl Candidate {
         let end = path.nodes.last();
         row[to] =
             end.map_or(Cell::Null, |NodeRef { id, .. }| Cell::Node(NodeRef { id: *id, system }));
-        row[fact] = Cell::list(path.facts.iter().copied().map(Cell::Fact).collect());
+        row[fact] = match (single, path.facts.first()) {
+            (true, only) => only.copied().map_or(Cell::Null, Cell::Fact),
+            (false, _) => Cell::list(path.facts.iter().copied().map(Cell::Fact).collect()),
+        };
         row[whole] = Cell::Path(Arc::clone(&path));
         Self { score: 0.0, sufficiency: None, path, row, parent }
+    }
+
+    /// About what it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.row.iter().map(Cell::bytes).sum()
+    }
+
+    /// The node at its end.
+    pub(super) fn end(&self) -> Option<NodeId> {
+        self.path.nodes.last().map(|node| node.id)
     }
 
     /// Best first; ties go to the path whose facts began earlier, then to the older facts.

@@ -24,7 +24,7 @@ use crate::exec::bind_path::extend;
 use crate::exec::context::Context;
 use crate::exec::expand::edges_of;
 use crate::exec::scope::{self, Scoped};
-use crate::exec::{Chunk, Operator, candidates, eval};
+use crate::exec::{Chunk, Operator, candidates, eval, hold};
 use crate::plan::expr::Slot;
 use crate::plan::{BeamSearch, Step};
 use candidate::Candidate;
@@ -41,6 +41,8 @@ pub(crate) struct Beam {
     scores: Scores,
     /// Parsed with the first row.
     repairs: Option<Repairs>,
+    /// Bytes of the rows that it gives on.
+    held: usize,
 }
 
 /// What the query says for one row.
@@ -62,7 +64,7 @@ impl Beam {
     ) -> Self {
         let scope = Scoped::new(step.scope.clone());
         let scores = Scores::new(&search.scores);
-        Self { input, step, path, score, search, scope, scores, repairs: None }
+        Self { input, step, path, score, search, scope, scores, repairs: None, held: 0 }
     }
 
     fn asked(&mut self, row: &Row, context: &Context<'_>) -> Result<Asked> {
@@ -191,12 +193,12 @@ impl Beam {
             if budgets[parent] == 0 {
                 continue;
             }
-            let intent = asked.prefers.or(asked.filter.intent).unwrap_or_default();
-            for edge in repairs.steps(&candidate.path, &asked.filter, intent, context)? {
+            for edge in repairs.steps(&candidate.path, &asked.filter, context)? {
                 let mut path = candidate.path.as_ref().clone();
                 extend(&mut path, edge);
                 paths.push((path, parent));
             }
+            context.rows(paths.len())?;
         }
         let mut scored = self.scored(row, paths, asked, context)?;
         scored.sort_by(Candidate::order);
@@ -219,10 +221,15 @@ impl Beam {
     ) -> Result<Vec<Candidate>> {
         let system = asked.filter.system;
         let bind = |(path, parent)| {
-            Candidate::bound(row, (path, parent), [self.step.to, self.step.fact, self.path], system)
+            let slots = [self.step.to, self.step.fact, self.path];
+            Candidate::bound(row, (path, parent), (slots, self.search.single), system)
         };
         let mut bound: Vec<Candidate> = paths.into_iter().map(bind).collect();
+        let mut held = 0;
+        context.hold(&mut held, bound.iter().map(Candidate::bytes).sum())?;
         self.scores.fill(&mut bound, self.score, context)?;
+        context.hold(&mut held, 0)?;
+        context.visited(&bound.iter().filter_map(Candidate::end).collect());
         Ok(bound)
     }
 
@@ -297,6 +304,8 @@ impl Operator for Beam {
             for row in &input {
                 let asked = self.asked(row, context)?;
                 chunk.extend(self.search(row, &asked, context)?);
+                context.rows(chunk.len())?;
+                hold(&chunk, &mut self.held, context)?;
             }
             if !chunk.is_empty() {
                 return Ok(Some(chunk));

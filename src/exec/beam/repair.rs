@@ -3,10 +3,11 @@
 //!
 //! What follows stands in the path as derived, and is never stored.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use engraph_grammar::ast::{Direction, StatementKind};
-use engraph_storage::graph::{Edge, EdgeFilter, Intent, NodeId, RuleDefinition, Side};
+use engraph_storage::graph::{Edge, EdgeFilter, NodeId, RuleDefinition, Side};
 
 use super::candidate::Candidate;
 use super::{Row, visits};
@@ -84,7 +85,6 @@ impl Repairs {
         &self,
         path: &PathRef,
         filter: &EdgeFilter,
-        intent: Intent,
         context: &Context<'_>,
     ) -> Result<Vec<Edge>> {
         let Some(end) = path.nodes.last() else { return Ok(Vec::new()) };
@@ -99,7 +99,7 @@ impl Repairs {
                 let limit = context.limits.candidates_max;
                 for step in rules::derive(rule, &traversal, end.id, limit, &mut seen)? {
                     if !visits(path, step.end()) {
-                        edges.push(context.derived(step, intent));
+                        edges.push(context.derived(step)?);
                     }
                 }
             }
@@ -147,14 +147,18 @@ impl Facts for Seen<'_> {
         // A rule may use facts of any intent.
         let filter = EdgeFilter { intent: None, ..*self.filter };
         let mut met: Vec<Met> = Vec::new();
+        let mut known = HashSet::new();
         for side in sides {
             self.context.reader.edges(node, *side, Some(relation), &filter, &mut |edge| {
                 let far = if *side == Side::Out { edge.tail } else { edge.head };
-                if !met.iter().any(|other| other.fact == edge.fact) {
+                if known.insert(edge.fact) {
                     let (fact, confidence, valid) = (edge.fact, edge.confidence, edge.valid);
                     met.push(Met { fact, node: far, confidence, valid });
                 }
-                ControlFlow::Continue(())
+                match met.len() < rules::FACTS_MAX {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
             })?;
         }
         self.context.work(met.len() + 1)?;

@@ -20,7 +20,7 @@ pub(super) struct Scores {
     scores: Vec<BeamScore>,
     /// Which of them is the sufficiency.
     sufficiency: Option<usize>,
-    /// The question, if relevance to one is among them.
+    /// The question, if they ask for one.
     question: Option<Expr>,
 }
 
@@ -30,7 +30,8 @@ impl Scores {
             ExprKind::Call(function, arguments) if function.name == name => Some(arguments.clone()),
             _ => None,
         };
-        let question = scores.iter().find_map(|score| named(score, "relevance"));
+        let asks = |score| named(score, "relevance").or_else(|| named(score, "sufficiency"));
+        let question = scores.iter().find_map(asks);
         Self {
             scores: scores.to_vec(),
             sufficiency: scores.iter().position(|score| named(score, "sufficiency").is_some()),

@@ -10,6 +10,7 @@ use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
+use crate::exec::retrieval::finding::groups;
 use crate::exec::{amount, candidates, eval, scope};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::{Activate, SeedWeight, Wanted};
@@ -23,14 +24,29 @@ const HOPS_MAX: usize = 64;
 const TEMPERATURE: f64 = 1.0;
 
 pub(super) fn activate(clause: &Activate, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
-    let Some(first) = rows.first() else { return Ok(Vec::new()) };
-    let spread = spread(clause, first, context)?;
-    let filter = scope::filter(&clause.scope, first, context)?;
-    let seeds = seeds(clause, rows);
+    let said = |row: &Row| {
+        Ok((spread(clause, row, context)?, scope::filter(&clause.scope, row, context)?))
+    };
+    let mut active = Vec::new();
+    for ((spread, filter), places) in groups(rows, said)? {
+        active.extend(activate_from(clause, rows, &places, (&spread, &filter), context)?);
+    }
+    Ok(active)
+}
+
+/// The nodes to which activation spreads from some of the rows.
+fn activate_from(
+    clause: &Activate,
+    rows: &[Row],
+    places: &[usize],
+    (spread, filter): (&Spread, &EdgeFilter),
+    context: &Context<'_>,
+) -> Result<Vec<Row>> {
+    let seeds = seeds(clause, rows, places);
     let start: Vec<(NodeId, f64)> = seeds.iter().map(|(node, seed)| (*node, seed.weight)).collect();
     let mut origins = Origins::new(start.iter().map(|seed| seed.0));
-    let concepts = activate::activate(&start, &spread, |node| {
-        let neighbours = neighbours(clause, node, &filter, context)?;
+    let concepts = activate::activate(&start, spread, |node| {
+        let neighbours = neighbours(clause, node, filter, context)?;
         origins.reach(node, &neighbours);
         Ok::<_, crate::Error>(neighbours)
     })?;
@@ -79,9 +95,10 @@ struct Seed {
 }
 
 /// The nodes that activation begins with. One that stands in several rows counts as often.
-fn seeds(clause: &Activate, rows: &[Row]) -> BTreeMap<NodeId, Seed> {
+fn seeds(clause: &Activate, rows: &[Row], places: &[usize]) -> BTreeMap<NodeId, Seed> {
     let mut seeds: BTreeMap<NodeId, Seed> = BTreeMap::new();
-    for (place, row) in rows.iter().enumerate() {
+    for place in places.iter().copied() {
+        let row = &rows[place];
         let Cell::Node(node) = row[clause.from] else { continue };
         let weight = weight(clause, row);
         seeds.entry(node.id).or_insert(Seed { weight: 0.0, row: place }).weight += weight;
@@ -111,15 +128,16 @@ fn neighbours(
     for side in [Side::Out, Side::In] {
         for relation in &clause.relations {
             context.reader.edges(node, side, Some(*relation), filter, &mut |edge| {
-                // A fact that holds both ways is met from both sides.
-                if met.insert((edge.fact, edge.version)) {
+                // A fact that holds both ways is met from both sides; over all of time, the newest
+                // version of it counts.
+                if met.insert(edge.fact) {
                     edges.push(edge);
                 }
                 ControlFlow::Continue(())
             })?;
-            context.work(edges.len())?;
         }
     }
+    context.work(edges.len() + 1)?;
     let mut neighbours = Vec::with_capacity(edges.len());
     for edge in edges {
         let far = if edge.head == node { edge.tail } else { edge.head };

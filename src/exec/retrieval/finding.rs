@@ -14,6 +14,7 @@ use crate::exec::{eval, scope};
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::optimize::conjuncts;
 use crate::plan::retrieval::Finding;
+use crate::vectors::check_model;
 
 /// The text of a question.
 pub(super) fn question(
@@ -31,6 +32,24 @@ pub(super) fn question(
     }
 }
 
+/// The rows by the value of what the clause says of each, such as its times, in the order in which
+/// the values come.
+pub(super) fn groups<K: PartialEq>(
+    rows: &[Row],
+    key: impl Fn(&Row) -> Result<K>,
+) -> Result<Vec<(K, Vec<usize>)>> {
+    let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        let key = key(row)?;
+        // Nearly always one for all rows, or the last one again.
+        match groups.iter_mut().rev().find(|(other, _)| *other == key) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((key, vec![place])),
+        }
+    }
+    Ok(groups)
+}
+
 /// Embeds the questions of many rows in one call of the model, so that each has its vector at hand.
 pub(super) fn warm(expr: &Expr, word: &str, rows: &[Row], context: &Context<'_>) -> Result<()> {
     let questions: Vec<Arc<str>> =
@@ -44,8 +63,9 @@ pub(super) fn warm(expr: &Expr, word: &str, rows: &[Row], context: &Context<'_>)
     Ok(())
 }
 
-/// The embedding of a text.
+/// The embedding of a question, if it can be compared with those that are stored.
 pub(super) fn vector(text: &str, expr: &Expr, context: &Context<'_>) -> Result<Arc<[f32]>> {
+    check_model(context.reader, context.models.embedder()?.id())?;
     let vector = context.embed(&[text])?.into_iter().next();
     vector.ok_or_else(|| Diagnostic::at(expr.span, "no embedding").execute())
 }

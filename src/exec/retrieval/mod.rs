@@ -11,8 +11,7 @@
 //! pack.rs        PACK: evidence as text, within a budget
 //! ```
 //!
-//! The arithmetic is in `crate::retrieval`, the models in `crate::neural`: nothing here knows how
-//! a score is computed.
+//! The arithmetic is in `crate::retrieval`, the models are in `crate::neural`.
 
 mod activate;
 mod anchor;
@@ -28,8 +27,13 @@ use crate::error::Result;
 use crate::exec::context::Context;
 use crate::plan::retrieval::Retrieval;
 
-/// The rows that a clause makes of these.
-pub(super) fn run(clause: &Retrieval, rows: Vec<Row>, context: &Context<'_>) -> Result<Vec<Row>> {
+/// The rows that a clause makes of these; `begin` is the row that the plan begins with.
+pub(super) fn run(
+    clause: &Retrieval,
+    rows: Vec<Row>,
+    begin: &Row,
+    context: &Context<'_>,
+) -> Result<Vec<Row>> {
     match clause {
         Retrieval::Search(clause) => search::search(clause, &rows, context),
         Retrieval::Generate(clause) => generate::generate(clause, &rows, context),
@@ -37,6 +41,6 @@ pub(super) fn run(clause: &Retrieval, rows: Vec<Row>, context: &Context<'_>) -> 
         Retrieval::Activate(clause) => activate::activate(clause, &rows, context),
         Retrieval::Represent(clause) => represent::represent(clause, rows, context),
         Retrieval::Rerank(clause) => rerank::rerank(clause, rows, context),
-        Retrieval::Pack(clause) => pack::pack(clause, &rows, context),
+        Retrieval::Pack(clause) => pack::pack(clause, &rows, begin, context),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use engraph_storage::graph::{Edge, Interval, NodeId};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::amount;
 use crate::exec::context::Context;
 use crate::exec::derived::is_derived;
@@ -16,7 +16,12 @@ use crate::plan::retrieval::Pack;
 use crate::retrieval::pack::{self, Hop, Item, Source, path_text};
 use crate::time;
 
-pub(super) fn pack(clause: &Pack, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
+pub(super) fn pack(
+    clause: &Pack,
+    rows: &[Row],
+    begin: &Row,
+    context: &Context<'_>,
+) -> Result<Vec<Row>> {
     let budget = amount(&clause.budget, context)?;
     let mut items = Vec::new();
     for row in rows {
@@ -25,12 +30,11 @@ pub(super) fn pack(clause: &Pack, rows: &[Row], context: &Context<'_>) -> Result
             collect(&row[*slot], &mut items, context)?;
         }
     }
-    let packed = pack::pack(&items, budget, |text| context.models.count_tokens(text));
-    // Without rows there is no row to take the place of; the slots of the plan are as many.
-    let width = rows.first().map_or(0, Vec::len);
-    let slots = [clause.text, clause.tokens, clause.pieces];
-    let needed = slots.iter().max().map_or(0, |last| last + 1);
-    let mut row = vec![Cell::Null; width.max(needed)];
+    let packed = pack::pack(&items, budget, |text| {
+        context.work(1)?;
+        Ok::<_, Error>(context.models.count_tokens(text))
+    })?;
+    let mut row = begin.clone();
     row[clause.text] = Cell::text(&packed.text);
     row[clause.tokens] = whole(packed.tokens);
     row[clause.pieces] = whole(packed.taken.len());

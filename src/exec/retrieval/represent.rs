@@ -10,10 +10,11 @@ use engraph_storage::graph::NodeId;
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
+use crate::exec::retrieval::finding::groups;
 use crate::exec::{candidates, eval};
 use crate::models::dot;
 use crate::plan::retrieval::Represent;
-use crate::retrieval::represent::{Aim, Pick, represent_by};
+use crate::retrieval::represent::{Aim, CANDIDATES_MAX, Pick, represent_by};
 
 /// A node that may stand for others.
 struct Candidate {
@@ -28,27 +29,32 @@ pub(super) fn represent(
     rows: Vec<Row>,
     context: &Context<'_>,
 ) -> Result<Vec<Row>> {
-    let Some(first) = rows.first() else { return Ok(rows) };
-    let mut aim = Aim::covering(coverage(clause, first, context)?);
-    if let Some(budget) = &clause.budget {
-        aim.budget = Some(candidates(budget, "BUDGET", context)?);
+    let budget = clause.budget.as_ref();
+    let budget = budget.map(|budget| candidates(budget, "BUDGET", context)).transpose()?;
+    if let Some(relevance) = &clause.relevance {
+        eval::warm(&[relevance], rows.iter(), context)?;
     }
-    let candidates = collect(clause, &rows, context)?;
-    let relevance: Vec<f64> = candidates.iter().map(|candidate| candidate.relevance).collect();
-    context.work(candidates.len())?;
-    let picks = represent_by(&relevance, &aim, |a, b| {
-        match (&candidates[a].vector, &candidates[b].vector) {
-            (Some(a), Some(b)) if a.len() == b.len() => dot(a, b),
-            _ => 0.0,
-        }
-    });
-    let row = |pick: &Pick| {
-        let mut row = rows[candidates[pick.index].row].clone();
-        row[clause.node] = row[clause.from].clone();
-        row[clause.covered] = Cell::Float(pick.coverage);
-        row
-    };
-    Ok(picks.iter().map(row).collect())
+    let mut chosen = Vec::new();
+    for (coverage, places) in groups(&rows, |row| coverage(clause, row, context))? {
+        let aim = Aim { budget, ..Aim::covering(coverage) };
+        let found = collect(clause, &rows, &places, context)?;
+        chosen.extend(choose(&found, &aim, context)?.into_iter().map(|pick| {
+            let mut row = rows[found[pick.index].row].clone();
+            row[clause.node] = row[clause.from].clone();
+            row[clause.covered] = Cell::Float(pick.coverage);
+            row
+        }));
+    }
+    Ok(chosen)
+}
+
+fn choose(found: &[Candidate], aim: &Aim, context: &Context<'_>) -> Result<Vec<Pick>> {
+    let relevance: Vec<f64> = found.iter().map(|candidate| candidate.relevance).collect();
+    context.work(found.len())?;
+    Ok(represent_by(&relevance, aim, |a, b| match (&found[a].vector, &found[b].vector) {
+        (Some(a), Some(b)) if a.len() == b.len() => dot(a, b),
+        _ => 0.0,
+    }))
 }
 
 fn coverage(clause: &Represent, row: &Row, context: &Context<'_>) -> Result<f64> {
@@ -58,30 +64,37 @@ fn coverage(clause: &Represent, row: &Row, context: &Context<'_>) -> Result<f64>
     })
 }
 
-/// Each node once, with the best relevance that a row gives it.
-fn collect(clause: &Represent, rows: &[Row], context: &Context<'_>) -> Result<Vec<Candidate>> {
-    if let Some(relevance) = &clause.relevance {
-        eval::warm(&[relevance], rows.iter(), context)?;
-    }
-    let mut candidates: Vec<Candidate> = Vec::new();
-    let mut places: BTreeMap<NodeId, usize> = BTreeMap::new();
-    for (place, row) in rows.iter().enumerate() {
+/// Each node once, with the best relevance that a row gives it; of too many, the most relevant.
+fn collect(
+    clause: &Represent,
+    rows: &[Row],
+    places: &[usize],
+    context: &Context<'_>,
+) -> Result<Vec<Candidate>> {
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut known: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for place in places.iter().copied() {
+        let row = &rows[place];
         let Cell::Node(node) = &row[clause.from] else { continue };
         let relevance = match &clause.relevance {
             Some(expr) => eval::eval(expr, row, context)?.number().unwrap_or(0.0),
             None => 1.0,
         };
-        match places.get(&node.id) {
-            Some(known) => {
-                let known = &mut candidates[*known];
-                known.relevance = known.relevance.max(relevance);
-            }
+        match known.get(&node.id) {
+            Some(held) => found[*held].relevance = found[*held].relevance.max(relevance),
             None => {
-                places.insert(node.id, candidates.len());
-                let vector = context.stored_vector(&row[clause.from])?;
-                candidates.push(Candidate { row: place, relevance, vector });
+                known.insert(node.id, found.len());
+                found.push(Candidate { row: place, relevance, vector: None });
             }
         }
     }
-    Ok(candidates)
+    if found.len() > CANDIDATES_MAX {
+        found.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
+        found.truncate(CANDIDATES_MAX);
+        found.sort_by_key(|candidate| candidate.row);
+    }
+    for candidate in &mut found {
+        candidate.vector = context.stored_vector(&rows[candidate.row][clause.from])?;
+    }
+    Ok(found)
 }

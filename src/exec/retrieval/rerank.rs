@@ -5,11 +5,11 @@
 //! question and the text together. Both are brought to a share from 0 to 1 before the factors.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{EdgeFilter, NodeId, Side, SystemScope};
+use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
@@ -20,11 +20,18 @@ use crate::plan::expr::Expr;
 use crate::plan::retrieval::{Boost, Rerank};
 use crate::retrieval::boost;
 
-/// Neighbours of a node that are read to see whether they bear it out.
+/// Turns and episodes that are read to see whether they bear a node out.
 const SOURCES_MAX: usize = 32;
 
 pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> Result<Vec<Row>> {
     let top = candidates(&clause.top, "TOP", context)?;
+    if rows.len() > context.limits.candidates_max {
+        let most = context.limits.candidates_max;
+        let message = format!("RERANK looks at {most} rows at most, and there are {}", rows.len());
+        return Err(Diagnostic::at(clause.question.span, message)
+            .help("keep the best of them before it, with SEARCH ... TOP or LIMIT")
+            .execute());
+    }
     let mut by_question: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
     let mut texts: Vec<Option<Arc<str>>> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
@@ -32,7 +39,7 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
         by_question.entry(asked).or_default().push(place);
         texts.push(text_of(&row[clause.item], context)?);
     }
-    let mut ranked: Vec<Row> = Vec::new();
+    let mut ranked: Vec<(usize, Row)> = Vec::new();
     for (asked, places) in by_question {
         // What has no text cannot be looked at.
         let places: Vec<usize> = places.into_iter().filter(|n| texts[*n].is_some()).collect();
@@ -43,14 +50,16 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
             let mut row = rows[place].clone();
             row[clause.relevance] = Cell::Float(share);
             row[clause.score] = Cell::Float(share * factor);
-            ranked.push(row);
+            ranked.push((place, row));
         }
     }
     let score = |row: &Row| row[clause.score].number().unwrap_or(f64::NEG_INFINITY);
-    // Stable: equals stay in the order in which they came.
-    ranked.sort_by(|a, b| score(b).partial_cmp(&score(a)).unwrap_or(Ordering::Equal));
+    // Equals stay in the order in which they came.
+    ranked.sort_by(|(place, a), (other, b)| {
+        score(b).partial_cmp(&score(a)).unwrap_or(Ordering::Equal).then(place.cmp(other))
+    });
     ranked.truncate(top);
-    Ok(ranked)
+    Ok(ranked.into_iter().map(|(_, row)| row).collect())
 }
 
 /// What a model reads of a cell.
@@ -141,25 +150,24 @@ fn is_borne_out(cell: &Cell, text: &str, context: &Context<'_>) -> Result<bool> 
 
 /// The texts of the turns and episodes next to a node.
 fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
-    let mut near: Vec<NodeId> = Vec::new();
     let filter = EdgeFilter { system: node.system, ..EdgeFilter::CURRENT };
+    let mut near: BTreeSet<NodeId> = BTreeSet::new();
     for side in [Side::Out, Side::In] {
         context.reader.edges(node.id, side, None, &filter, &mut |edge| {
-            near.push(if edge.head == node.id { edge.tail } else { edge.head });
-            match near.len() < SOURCES_MAX {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
+            near.insert(if edge.head == node.id { edge.tail } else { edge.head });
+            ControlFlow::Continue(())
         })?;
     }
-    near.sort_unstable();
-    near.dedup();
+    context.work(near.len())?;
     let mut texts = Vec::new();
     for id in near {
-        let far = NodeRef { id, system: SystemScope::Current };
+        let far = NodeRef { id, system: node.system };
         let label = context.node(far)?.label;
         if ["Turn", "Episode"].contains(&context.reader.catalog().label_name(label)) {
             texts.extend(context.passage(far)?);
+        }
+        if texts.len() == SOURCES_MAX {
+            break;
         }
     }
     Ok(texts)

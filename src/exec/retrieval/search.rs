@@ -10,12 +10,11 @@ use engraph_storage::graph::{IndexDefinition, LabelId, NodeId};
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
-use crate::exec::retrieval::finding::{Gate, question, vector, warm};
+use crate::exec::retrieval::finding::{Gate, groups, question, vector, warm};
 use crate::exec::{candidates, eval};
 use crate::models::dot;
 use crate::plan::retrieval::Search;
 use crate::retrieval::fusion::{Contribution, Fused, Leg, reciprocal_rank, weighted};
-use crate::vectors::check_model;
 
 /// What each leg of a hybrid search finds before the two are fused: so many times what is wanted,
 /// and no fewer than this.
@@ -25,7 +24,6 @@ const WORD: &str = "SEARCH";
 pub(super) fn search(clause: &Search, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let top = candidates(&clause.top, "TOP", context)?;
     if clause.mode != SearchMode::Text {
-        check_model(context.reader, context.models.embedder()?.id())?;
         warm(&clause.finding.question, WORD, rows, context)?;
     }
     if clause.bound {
@@ -65,8 +63,10 @@ impl<'a> Asked<'a> {
         Ok(Self { clause, row, context, text, gate })
     }
 
-    /// What is found, best first: more than is wanted where something is asked of the scores.
+    /// What is found, best first. Where something is asked of the scores, that is asked of as many
+    /// as a search may find, and of a hybrid one's pool.
     fn fused(&self, clause: &Search, top: usize) -> Result<Vec<Fused<NodeId>>> {
+        let pool = top.saturating_mul(POOL.0).max(POOL.1);
         let top = match self.gate.asks_what_is_found() {
             true => self.context.limits.candidates_max,
             false => top,
@@ -75,9 +75,8 @@ impl<'a> Asked<'a> {
             SearchMode::Text => Ok(alone(0, self.by_words(top)?)),
             SearchMode::Vector => Ok(alone(1, self.by_meaning(top)?)),
             SearchMode::Hybrid => {
-                let pool = top.saturating_mul(POOL.0).max(POOL.1);
                 let legs = [self.by_words(pool)?, self.by_meaning(pool)?];
-                fuse(clause, legs, self.row, self.context)
+                Ok(fuse(weights(clause, self.row, self.context)?, legs))
             }
         }
     }
@@ -124,26 +123,24 @@ fn alone<I: Copy + Ord>(leg: usize, hits: Vec<(I, f64)>) -> Vec<Fused<I>> {
 
 /// Both legs as one list.
 fn fuse<I: Copy + Ord>(
-    clause: &Search,
+    weights: Option<(f64, f64)>,
     [words, meaning]: [Vec<(I, f64)>; 2],
-    row: &Row,
-    context: &Context<'_>,
-) -> Result<Vec<Fused<I>>> {
-    let Some((by_words, by_meaning)) = &clause.weights else {
-        let legs = [words, meaning].map(|hits| Leg { hits, weight: 1.0 });
-        return Ok(reciprocal_rank(&legs));
-    };
+) -> Vec<Fused<I>> {
+    let (by_words, by_meaning) = weights.unwrap_or((1.0, 1.0));
+    let legs = [Leg { hits: words, weight: by_words }, Leg { hits: meaning, weight: by_meaning }];
+    if weights.is_some() { weighted(&legs) } else { reciprocal_rank(&legs) }
+}
+
+/// What each leg counts, if the clause says so.
+fn weights(clause: &Search, row: &Row, context: &Context<'_>) -> Result<Option<(f64, f64)>> {
     let weight = |expr| {
         let cell = eval::eval(expr, row, context)?;
         cell.number().filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
             Diagnostic::at(expr.span, "a weight is a number that is not negative").execute()
         })
     };
-    let legs = [
-        Leg { hits: words, weight: weight(by_words)? },
-        Leg { hits: meaning, weight: weight(by_meaning)? },
-    ];
-    Ok(weighted(&legs))
+    let said = clause.weights.as_ref();
+    said.map(|(words, meaning)| Ok((weight(words)?, weight(meaning)?))).transpose()
 }
 
 /// Fills the slots of what was found.
@@ -158,12 +155,41 @@ fn fill(clause: &Search, row: &mut Row, legs: &[Option<Contribution>], score: f6
     }
 }
 
-/// The best of nodes that are bound already, over all rows.
+/// The best of nodes that are bound already, over all rows of which the legs count alike.
 fn among(clause: &Search, rows: &[Row], top: usize, context: &Context<'_>) -> Result<Vec<Row>> {
+    let mut found = Vec::new();
+    for (weights, places) in groups(rows, |row| weights(clause, row, context))? {
+        let [words, meaning] = legs_of(clause, rows, &places, context)?;
+        let fused = match clause.mode {
+            SearchMode::Text => alone(0, words),
+            SearchMode::Vector => alone(1, meaning),
+            SearchMode::Hybrid => fuse(weights, [words, meaning]),
+        };
+        let before = found.len();
+        for hit in fused {
+            if found.len() - before == top {
+                break;
+            }
+            let mut row = rows[hit.id].clone();
+            fill(clause, &mut row, &hit.legs, hit.score);
+            let keeps = Asked::new(clause, &rows[hit.id], context)?.gate.keeps(&row)?;
+            found.extend(keeps.then_some(row));
+        }
+    }
+    Ok(found)
+}
+
+/// What each leg gives for the nodes of these rows.
+fn legs_of(
+    clause: &Search,
+    rows: &[Row],
+    places: &[usize],
+    context: &Context<'_>,
+) -> Result<[Vec<(usize, f64)>; 2]> {
     let mut legs = [Vec::new(), Vec::new()];
-    for (place, row) in rows.iter().enumerate() {
-        let Cell::Node(node) = row[clause.finding.node] else { continue };
-        let asked = Asked::new(clause, row, context)?;
+    for place in places.iter().copied() {
+        let Cell::Node(node) = rows[place][clause.finding.node] else { continue };
+        let asked = Asked::new(clause, &rows[place], context)?;
         if !asked.gate.admits(node.id)? {
             continue;
         }
@@ -175,24 +201,7 @@ fn among(clause: &Search, rows: &[Row], top: usize, context: &Context<'_>) -> Re
             legs[1].extend(asked.meaning_of(node.id, label)?.map(|score| (place, score)));
         }
     }
-    let [words, meaning] = legs;
-    let fused = match (clause.mode, rows.first()) {
-        (_, None) => return Ok(Vec::new()),
-        (SearchMode::Text, _) => alone(0, words),
-        (SearchMode::Vector, _) => alone(1, meaning),
-        (SearchMode::Hybrid, Some(first)) => fuse(clause, [words, meaning], first, context)?,
-    };
-    let mut found = Vec::new();
-    for hit in fused {
-        if found.len() == top {
-            break;
-        }
-        let mut row = rows[hit.id].clone();
-        fill(clause, &mut row, &hit.legs, hit.score);
-        let keeps = Asked::new(clause, &rows[hit.id], context)?.gate.keeps(&row)?;
-        found.extend(keeps.then_some(row));
-    }
-    Ok(found)
+    Ok(legs)
 }
 
 impl Asked<'_> {

@@ -506,6 +506,10 @@ impl Engraph {
             Write::Change(query) => {
                 (Write::Change(Box::new(self.optimized(*query, reader)?)), warnings)
             }
+            Write::TrainScorer(lesson) => {
+                let plan = |query| self.optimized(query, reader);
+                (lesson.learn(&context, plan)?, warnings)
+            }
             other => (other, warnings),
         })
     }

@@ -4,7 +4,7 @@
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
 
 /// What every fact has.
-pub(crate) const FACT_PROPERTIES: [&str; 14] = [
+pub(crate) const FACT_PROPERTIES: [&str; 15] = [
     "id",
     "relation",
     "valid",
@@ -18,5 +18,6 @@ pub(crate) const FACT_PROPERTIES: [&str; 14] = [
     "uncertain",
     "derived",
     "rule",
+    "family",
     "sources",
 ];

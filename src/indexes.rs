@@ -24,11 +24,19 @@ pub(crate) struct Indexes {
 }
 
 /// The names of the nodes of some labels, as they were at a commit.
+#[derive(Clone)]
 struct Names {
     commit: Time,
     names: Arc<Vec<Name>>,
+    /// Labels that have too many nodes for their names to be kept.
+    crowded: BTreeSet<LabelId>,
 }
 
+/// Reads the names of all nodes of a label, or of one of them; none if the label has too many.
+pub(crate) type ReadNames<'r> = &'r dyn Fn(LabelId, Option<NodeId>) -> Result<Option<Vec<Name>>>;
+
+/// Nodes of a label whose names are kept; of one with more, none are.
+pub(crate) const NAMES_MAX: usize = 10_000;
 /// Sets of labels whose names are kept.
 const NAMED_MAX: usize = 16;
 /// With more changes than this, names are read anew.
@@ -41,45 +49,61 @@ impl Indexes {
         Self { vectors, schemas, changes, names: Mutex::default() }
     }
 
-    /// The names of all nodes of these labels in a state; `read` gives those of one label, or of one
-    /// node of it, from there.
+    /// The names of all nodes of these labels in a state, from which `read` reads.
     pub(crate) fn names(
         &self,
         labels: &[LabelId],
         reader: Reader<'_>,
-        read: &dyn Fn(LabelId, Option<NodeId>) -> Result<Vec<Name>>,
+        read: ReadNames<'_>,
     ) -> Result<Arc<Vec<Name>>> {
-        let all = || labels.iter().map(|label| read(*label, None)).collect::<Result<Vec<_>>>();
-        if reader.has_changes() {
-            return Ok(Arc::new(all()?.concat()));
-        }
         let commit = reader.last_commit()?;
-        let held = self.names.lock().get(labels).map(|held| (held.commit, Arc::clone(&held.names)));
-        let names = match held {
-            Some((at, names)) if at == commit => return Ok(names),
-            Some((at, _)) if at > commit => return Ok(Arc::new(all()?.concat())),
-            Some((at, names)) => match self.changed(labels, at, commit) {
-                Some(changed) if changed.is_empty() => names,
-                Some(changed) => {
-                    let is_old =
-                        |name: &&Name| changed.iter().any(|(_, node)| *node == name.of.node);
-                    let mut kept: Vec<Name> =
-                        names.iter().filter(|name| !is_old(name)).cloned().collect();
-                    for (label, node) in changed {
-                        kept.extend(read(label, Some(node))?);
-                    }
-                    Arc::new(kept)
-                }
-                None => Arc::new(all()?.concat()),
-            },
-            None => Arc::new(all()?.concat()),
-        };
-        let mut held = self.names.lock();
-        if held.len() >= NAMED_MAX {
-            held.clear();
+        if reader.has_changes() {
+            return Ok(all_names(labels, commit, read)?.names);
         }
-        held.insert(labels.to_vec(), Names { commit, names: Arc::clone(&names) });
-        Ok(names)
+        let held = self.names.lock().get(labels).cloned();
+        let names = match held {
+            Some(held) if held.commit == commit => return Ok(held.names),
+            Some(held) if held.commit < commit => self.followed(labels, held, commit, read)?,
+            // An older state than what is kept.
+            Some(_) => return Ok(all_names(labels, commit, read)?.names),
+            None => all_names(labels, commit, read)?,
+        };
+        let mut kept = self.names.lock();
+        if kept.len() >= NAMED_MAX {
+            kept.clear();
+        }
+        kept.insert(labels.to_vec(), names.clone());
+        Ok(names.names)
+    }
+
+    /// The names as they are at a later commit.
+    fn followed(
+        &self,
+        labels: &[LabelId],
+        held: Names,
+        commit: Time,
+        read: ReadNames<'_>,
+    ) -> Result<Names> {
+        let Some(changed) = self.changed(labels, held.commit, commit) else {
+            return all_names(labels, commit, read);
+        };
+        if changed.is_empty() {
+            return Ok(Names { commit, ..held });
+        }
+        if changed.iter().any(|(label, _)| held.crowded.contains(label)) {
+            return all_names(labels, commit, read);
+        }
+        let is_old = |name: &&Name| changed.iter().any(|(_, node)| *node == name.of.node);
+        let mut names: Vec<Name> =
+            held.names.iter().filter(|name| !is_old(name)).cloned().collect();
+        for (label, node) in changed {
+            names.extend(read(label, Some(node))?.unwrap_or_default());
+        }
+        // Whether a label has become crowded is seen when it is read as a whole.
+        match names.len() > NAMES_MAX && names.len() > held.names.len() {
+            true => all_names(labels, commit, read),
+            false => Ok(Names { commit, names: Arc::new(names), crowded: held.crowded }),
+        }
     }
 
     /// The nodes of these labels that commits behind `from` and up to `to` changed, each once; none
@@ -108,6 +132,17 @@ impl Indexes {
         let of_it = changed.filter(|(_, changed)| Some(changed.label) == label);
         Some(of_it.map(|(time, changed)| (time, changed.node)).collect())
     }
+}
+
+fn all_names(labels: &[LabelId], commit: Time, read: ReadNames<'_>) -> Result<Names> {
+    let (mut names, mut crowded) = (Vec::new(), BTreeSet::new());
+    for label in labels {
+        match read(*label, None)? {
+            Some(own) => names.extend(own),
+            None => drop(crowded.insert(*label)),
+        }
+    }
+    Ok(Names { commit, names: Arc::new(names), crowded })
 }
 
 /// Takes the keys of concepts apart with the embedder's tokenizer.

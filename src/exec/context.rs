@@ -15,7 +15,7 @@ use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
 use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
-use crate::indexes::Indexes;
+use crate::indexes::{Indexes, ReadNames};
 use crate::models::{Models, dot};
 use crate::neural::{KeyModel, NeuralError, Scorer, max_sim};
 use crate::retrieval::anchor::Name;
@@ -323,12 +323,8 @@ impl<'c> Context<'c> {
         Ok(found.nodes)
     }
 
-    /// The names of all nodes of these labels; `read` gives those of a label, or of one of its nodes.
-    pub(crate) fn names(
-        &self,
-        labels: &[LabelId],
-        read: &dyn Fn(LabelId, Option<NodeId>) -> Result<Vec<Name>>,
-    ) -> Result<Arc<Vec<Name>>> {
+    /// The names of all nodes of these labels, kept for the next time.
+    pub(crate) fn names(&self, labels: &[LabelId], read: ReadNames<'_>) -> Result<Arc<Vec<Name>>> {
         self.indexes.names(labels, self.reader, read)
     }
 

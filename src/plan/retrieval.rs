@@ -181,6 +181,11 @@ impl Finding {
         self.scope.exprs(visit);
         self.condition.iter().for_each(visit);
     }
+
+    fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        visit(&mut self.question);
+        self.condition.iter_mut().for_each(visit);
+    }
 }
 
 impl Retrieval {
@@ -261,20 +266,28 @@ impl Retrieval {
         }
     }
 
-    /// Calls `visit` on every expression in which a plan may stand.
+    /// Calls `visit` on every expression in which a plan may stand: times and numbers aside.
     pub(crate) fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        let finding = match self {
-            Self::Search(search) => &mut search.finding,
-            Self::Generate(generate) => &mut generate.finding,
-            Self::Anchor(anchor) => &mut anchor.finding,
-            Self::Represent(represent) => {
-                return represent.relevance.iter_mut().for_each(visit);
+        match self {
+            Self::Search(Search { finding, weights, .. }) => {
+                finding.exprs_mut(visit);
+                let weights = weights.iter_mut().flat_map(|(words, meaning)| [words, meaning]);
+                weights.for_each(visit);
             }
-            Self::Rerank(rerank) => return visit(&mut rerank.question),
-            Self::Activate(_) | Self::Pack(_) => return,
-        };
-        visit(&mut finding.question);
-        finding.condition.iter_mut().for_each(visit);
+            Self::Generate(Generate { finding, .. }) | Self::Anchor(Anchor { finding, .. }) => {
+                finding.exprs_mut(visit);
+            }
+            Self::Activate(activate) => activate.temperature.iter_mut().for_each(visit),
+            Self::Represent(represent) => {
+                visit(&mut represent.coverage);
+                represent.relevance.iter_mut().for_each(visit);
+            }
+            Self::Rerank(rerank) => {
+                visit(&mut rerank.question);
+                rerank.boosts.iter_mut().for_each(|boost| visit(&mut boost.1));
+            }
+            Self::Pack(_) => {}
+        }
     }
 
     /// The slot of the nodes that it finds, if it finds some.

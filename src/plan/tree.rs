@@ -258,7 +258,8 @@ impl LogicalPlan {
             Self::Retrieve { clause, .. } => clause.exprs_mut(visit),
             Self::Beam { search, .. } => {
                 search.scores.iter_mut().for_each(|score| visit(&mut score.expr));
-                search.condition.iter_mut().for_each(visit);
+                let when = search.repair.iter_mut().filter_map(|repair| repair.when.as_mut());
+                search.condition.iter_mut().chain(when).for_each(visit);
             }
             Self::Call { arguments, .. } => arguments.iter_mut().for_each(visit),
             Self::NodeLookup { key, .. } => visit(key),

@@ -2,7 +2,7 @@
 //!
 //! A recipe is bound once here, so that one which cannot run is never held.
 
-use engraph_grammar::ast;
+use engraph_grammar::ast::{self, Span};
 use engraph_grammar::closest;
 use engraph_storage::Transaction;
 use engraph_storage::graph::{RecipeDefinition, RuleDefinition};
@@ -14,8 +14,8 @@ use crate::exec::context::Context;
 use crate::exec::{self, eval};
 use crate::graph_names::NODE_PROPERTIES;
 use crate::neural::Scorer;
-use crate::plan::expr::Slot;
 use crate::plan::{BoundQuery, End};
+use crate::retrieval::rules::{self, Family};
 use crate::rows::{Rows, Value};
 use crate::write::statement::Write;
 
@@ -48,6 +48,10 @@ impl Binder<'_> {
             let span = define.confidence.as_ref().map_or(define.span, |expr| expr.span);
             let message = "the confidence of a rule is above 0 and at most 1";
             return Err(Diagnostic::at(span, message).bind());
+        }
+        let known = define.family.as_ref().and_then(|family| Family::parse(&family.text));
+        if let Err(error) = rules::rules("", known, &define.body, &define.head, confidence) {
+            return Err(Diagnostic::at(define.span, error.to_string()).bind());
         }
         let name = define.name.as_ref().map_or_else(|| rule_name(define), |name| name.text.clone());
         let (body, head) = (define.body.to_string(), define.head.to_string());
@@ -127,7 +131,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A scorer, trained on the rows of its query.
+    /// A scorer that is to be trained on the rows of its query.
     pub(super) fn train_scorer(&mut self, train: &ast::TrainScorer) -> Result<Write> {
         let query = self.query(&train.query)?;
         let End::Return(columns) = &query.end else {
@@ -141,11 +145,8 @@ impl Binder<'_> {
                 .bind());
         };
         let seed = train.seed.as_ref().map(|seed| self.seed(seed)).transpose()?.unwrap_or_default();
-        let examples = examples(&query, columns, label, self.context())?;
-        let trained = Scorer::train(&examples.names, &examples.rows, &examples.labels, seed);
-        let scorer = trained
-            .map_err(|error| Diagnostic::at(train.query.span, error.to_string()).execute())?;
-        Ok(Write::DefineScorer { name: train.name.text.clone(), scorer: Box::new(scorer) })
+        let (name, span) = (train.name.text.clone(), train.query.span);
+        Ok(Write::TrainScorer(Box::new(Lesson { name, query, label, seed, span })))
     }
 
     fn seed(&self, seed: &ast::Amount) -> Result<u64> {
@@ -153,6 +154,32 @@ impl Binder<'_> {
             Cell::Int(seed) if seed >= 0 => Ok(seed.cast_unsigned()),
             _ => Err(Diagnostic::at(seed.span, "SEED takes a whole number from 0").bind()),
         }
+    }
+}
+
+/// What a scorer is to learn.
+pub(crate) struct Lesson {
+    name: String,
+    query: BoundQuery,
+    /// The place of the column that is to be learned.
+    label: usize,
+    seed: u64,
+    span: Span,
+}
+
+impl Lesson {
+    /// Plans and runs the query and trains the scorer.
+    pub(crate) fn learn(
+        self,
+        context: &Context<'_>,
+        plan: impl FnOnce(BoundQuery) -> Result<BoundQuery>,
+    ) -> Result<Write> {
+        let examples = examples(&plan(self.query)?, self.label, context)?;
+        let scorer = context.asking(examples.rows.len(), || {
+            Scorer::train(&examples.names, &examples.rows, &examples.labels, self.seed)
+                .map_err(|error| Diagnostic::at(self.span, error.to_string()).execute())
+        })?;
+        Ok(Write::DefineScorer { name: self.name, scorer: Box::new(scorer) })
     }
 }
 
@@ -164,16 +191,13 @@ struct Examples {
     labels: Vec<f32>,
 }
 
-fn examples(
-    query: &BoundQuery,
-    columns: &[(String, Slot)],
-    label: usize,
-    context: &Context<'_>,
-) -> Result<Examples> {
+fn examples(query: &BoundQuery, label: usize, context: &Context<'_>) -> Result<Examples> {
+    let End::Return(columns) = &query.end else { return Ok(Examples::default()) };
     exec::check(&query.plan, context)?;
     let mut examples = Examples::default();
     let named = columns.iter().enumerate().filter(|(place, _)| *place != label);
     examples.names = named.map(|(_, (name, _))| name.clone()).collect();
+    let mut held = 0;
     exec::run(query, context, &mut |row| {
         let mut numbers = Vec::with_capacity(columns.len());
         for (name, slot) in columns {
@@ -181,7 +205,9 @@ fn examples(
         }
         examples.labels.push(numbers.remove(label));
         examples.rows.push(numbers);
-        context.rows(examples.rows.len())
+        context.rows(examples.rows.len())?;
+        let before = held;
+        context.hold(&mut held, before.saturating_add(columns.len() * size_of::<f32>()))
     })?;
     Ok(examples)
 }

@@ -21,7 +21,7 @@ use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
 use crate::show;
 use crate::time;
-use crate::write::definition::dropped;
+use crate::write::definition::{Lesson, dropped};
 use crate::write::{self, FactInput, Input, NodeInput, TurnInput, change};
 
 /// A statement with its values bound, ready to be applied.
@@ -34,6 +34,7 @@ pub(crate) enum Write {
     DefineRecipe(RecipeDefinition),
     DefineIndex { name: String, label: String, property: String },
     DefineTextIndex { name: String, label: String, fields: Vec<(String, f32)> },
+    TrainScorer(Box<Lesson>),
     DefineScorer { name: String, scorer: Box<Scorer> },
     Drop { kind: ast::Definition, name: ast::Name },
 }
@@ -196,6 +197,7 @@ impl Write {
                 transaction.define_text_index(name, label, &fields)?;
                 Ok(Rows::single(&["index", "outcome"], vec![text(name), text("defined")]))
             }
+            Self::TrainScorer(_) => Err(Diagnostic::new("the scorer is not trained yet").bind()),
             Self::DefineScorer { name, scorer } => {
                 let bytes = scorer.to_bytes();
                 transaction.define_scorer(ScorerDefinition { name: name.clone(), bytes })?;

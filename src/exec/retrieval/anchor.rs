@@ -1,10 +1,11 @@
 //! `ANCHOR`: the entities that a question names, what is wanted of each, and the time that it
 //! speaks of (REAL, section III-B1).
 //!
-//! Names are compared as they are, as a part, and with a few letters wrong; if the question names
-//! nothing, the nodes nearest to it in meaning are taken.
+//! Names are compared as they are, as a part, and with a few letters wrong (of a label with more than
+//! 10,000 nodes, only as they are); if the question names nothing, the nodes nearest to it in meaning are taken.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time};
 
@@ -13,14 +14,12 @@ use crate::error::Result;
 use crate::exec::candidates;
 use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, question, vector};
+use crate::indexes::NAMES_MAX;
 use crate::plan::retrieval::Anchor;
 use crate::retrieval::anchor::{self, Anchors, How, Match, Name};
 use crate::retrieval::intent::intents;
 
 const WORD: &str = "ANCHOR";
-/// Names of a label that mentions are compared with letter by letter; of one with more, only names
-/// that are exact are found.
-const NAMES_MAX: usize = 10_000;
 /// Nodes taken by meaning where none is named, and the least cosine.
 const NEAREST: (usize, f32) = (3, 0.4);
 /// Labels of the layers of a memory, whose keys are no names.
@@ -32,16 +31,16 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
         None => context.limits.candidates_max,
     };
     let labels = labels(clause, context);
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names = context.names(&labels, &|label, node| read_names(label, node, context))?;
     let mut found = Vec::new();
     for row in rows {
         let text = question(&clause.finding.question, WORD, row, context)?;
-        let anchors =
-            anchor::anchor(&text, &names, context.now(), |name| lookup(name, &labels, context))?;
-        found.extend(Asked::new(clause, row, context)?.rows(&text, &anchors, top)?);
+        let asked = Asked::new(clause, row, context)?;
+        let system = asked.gate.filter.system;
+        let names = names(&labels, system, context)?;
+        context.work(names.len())?;
+        let lookup = |name: &str| lookup(name, &labels, system, context);
+        let anchors = anchor::anchor(&text, &names, context.now(), lookup)?;
+        found.extend(asked.rows(&text, &anchors, top)?);
         context.rows(found.len())?;
     }
     Ok(found)
@@ -58,34 +57,53 @@ fn labels(clause: &Anchor, context: &Context<'_>) -> Vec<LabelId> {
     }
 }
 
-/// The names of all nodes of a label, if it has few enough, or of one of them.
-fn read_names(label: LabelId, node: Option<NodeId>, context: &Context<'_>) -> Result<Vec<Name>> {
-    if let Some(node) = node {
-        return names_of(node, label, context);
-    }
-    let mut nodes = Vec::new();
-    context.reader.nodes_of_label(label, None, &mut |_, node| {
-        nodes.push(node);
-        match nodes.len() <= NAMES_MAX {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+/// The names of all nodes of the labels, as far as a label has few enough of them.
+fn names(labels: &[LabelId], system: SystemScope, context: &Context<'_>) -> Result<Arc<Vec<Name>>> {
+    if let SystemScope::AsOf(_) = system {
+        let mut names = Vec::new();
+        for label in labels {
+            names.extend(read_names(*label, None, system, context)?.unwrap_or_default());
         }
-    })?;
+        return Ok(Arc::new(names));
+    }
+    context.names(labels, &|label, node| read_names(label, node, system, context))
+}
+
+/// The names of all nodes of a label, or of one of them; none if there are too many.
+fn read_names(
+    label: LabelId,
+    node: Option<NodeId>,
+    system: SystemScope,
+    context: &Context<'_>,
+) -> Result<Option<Vec<Name>>> {
+    let mut nodes: Vec<NodeId> = node.into_iter().collect();
+    if nodes.is_empty() {
+        context.reader.nodes_of_label(label, None, &mut |_, node| {
+            nodes.push(node);
+            match nodes.len() <= NAMES_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+    }
     context.work(nodes.len())?;
     if nodes.len() > NAMES_MAX {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let mut names = Vec::new();
     for node in nodes {
-        names.extend(names_of(node, label, context)?);
+        names.extend(names_of(node, label, system, context)?);
     }
-    Ok(names)
+    Ok(Some(names))
 }
 
-fn names_of(node: NodeId, label: LabelId, context: &Context<'_>) -> Result<Vec<Name>> {
-    let Some(record) = context.reader.node(node, SystemScope::Current)? else {
-        return Ok(Vec::new());
-    };
+fn names_of(
+    node: NodeId,
+    label: LabelId,
+    system: SystemScope,
+    context: &Context<'_>,
+) -> Result<Vec<Name>> {
+    let Some(record) = context.reader.node(node, system)? else { return Ok(Vec::new()) };
     let label = context.reader.catalog().label_name(label).to_owned();
     let name = |name: &String, how: How| Name {
         name: name.clone(),
@@ -96,14 +114,17 @@ fn names_of(node: NodeId, label: LabelId, context: &Context<'_>) -> Result<Vec<N
 }
 
 /// The nodes that have a name as their key or an alias.
-fn lookup(name: &str, labels: &[LabelId], context: &Context<'_>) -> Result<Vec<Match>> {
+fn lookup(
+    name: &str,
+    labels: &[LabelId],
+    system: SystemScope,
+    context: &Context<'_>,
+) -> Result<Vec<Match>> {
     let mut found = Vec::new();
     for label in labels {
         let Some(node) = context.reader.find_node(*label, name)? else { continue };
-        let Some(record) = context.reader.node(node, SystemScope::Current)? else { continue };
-        let how = if record.key == name { How::Key } else { How::Alias };
-        let label = context.reader.catalog().label_name(*label).to_owned();
-        found.push(Match { node, label, key: record.key, how });
+        let names = names_of(node, *label, system, context)?;
+        found.extend(names.into_iter().find(|own| own.name == name).map(|own| own.of));
     }
     Ok(found)
 }

@@ -1,5 +1,7 @@
 //! The retrieval clauses, the parts of a beam, and the training of scorers.
 
+use std::iter::Peekable;
+
 use pest::iterators::Pair;
 
 use super::expr::{expression, sum};
@@ -15,14 +17,30 @@ use crate::error::SyntaxError;
 pub(super) fn search(pair: Pair<'_, Rule>) -> Result<Search> {
     let whole = span(&pair);
     let mut parts = children(pair).peekable();
-    let variable = name(next(&mut parts, whole)?)?;
-    let labels = parts.next_if(|pair| pair.as_rule() == Rule::label_filter);
-    let labels = labels.map(label_filter).transpose()?.unwrap_or_default();
-    let query = expression(next(&mut parts, whole)?)?;
+    let (variable, labels, query) = finding(&mut parts, whole)?;
     let by = parts.next_if(|pair| pair.as_rule() == Rule::search_by);
     let (mode, weights) = by.map(search_by).transpose()?.unwrap_or_default();
     let top = amount(next(&mut parts, whole)?)?;
     Ok(Search { variable, labels, query, mode, weights, top, among: among(parts)?, span: whole })
+}
+
+/// `n:Label FOR e`: the name, the labels, the text.
+fn finding<'i>(
+    parts: &mut Peekable<impl Iterator<Item = Pair<'i, Rule>>>,
+    whole: Span,
+) -> Result<(Name, Vec<Name>, Expr)> {
+    let variable = name(next(parts, whole)?)?;
+    let labels = parts.next_if(|pair| pair.as_rule() == Rule::label_filter);
+    let labels = labels.map(label_filter).transpose()?.unwrap_or_default();
+    Ok((variable, labels, expression(next(parts, whole)?)?))
+}
+
+/// `MODEL m`, if it is there.
+fn by_model<'i>(
+    parts: &mut Peekable<impl Iterator<Item = Pair<'i, Rule>>>,
+) -> Result<Option<Name>> {
+    let model = parts.next_if(|pair| pair.as_rule() == Rule::by_model);
+    model.map(|pair| name(only(pair)?)).transpose()
 }
 
 /// How it searches, and the weights.
@@ -66,23 +84,16 @@ fn among<'i>(parts: impl Iterator<Item = Pair<'i, Rule>>) -> Result<Among> {
 pub(super) fn generate(pair: Pair<'_, Rule>) -> Result<Generate> {
     let whole = span(&pair);
     let mut parts = children(pair).peekable();
-    let variable = name(next(&mut parts, whole)?)?;
-    let labels = parts.next_if(|pair| pair.as_rule() == Rule::label_filter);
-    let labels = labels.map(label_filter).transpose()?.unwrap_or_default();
-    let question = expression(next(&mut parts, whole)?)?;
+    let (variable, labels, question) = finding(&mut parts, whole)?;
     let width = amount(next(&mut parts, whole)?)?;
-    let model = parts.next_if(|pair| pair.as_rule() == Rule::by_model);
-    let model = model.map(|pair| name(only(pair)?)).transpose()?;
+    let model = by_model(&mut parts)?;
     Ok(Generate { variable, labels, question, width, model, among: among(parts)?, span: whole })
 }
 
 pub(super) fn anchor(pair: Pair<'_, Rule>) -> Result<Anchor> {
     let whole = span(&pair);
     let mut parts = children(pair).peekable();
-    let variable = name(next(&mut parts, whole)?)?;
-    let labels = parts.next_if(|pair| pair.as_rule() == Rule::label_filter);
-    let labels = labels.map(label_filter).transpose()?.unwrap_or_default();
-    let question = expression(next(&mut parts, whole)?)?;
+    let (variable, labels, question) = finding(&mut parts, whole)?;
     let top = parts.next_if(|pair| pair.as_rule() == Rule::amount).map(amount).transpose()?;
     Ok(Anchor { variable, labels, question, top, among: among(parts)?, span: whole })
 }
@@ -151,8 +162,7 @@ pub(super) fn rerank(pair: Pair<'_, Rule>) -> Result<Rerank> {
     let mut parts = children(pair).peekable();
     let variable = name(next(&mut parts, whole)?)?;
     let question = expression(next(&mut parts, whole)?)?;
-    let model = parts.next_if(|pair| pair.as_rule() == Rule::by_model);
-    let model = model.map(|pair| name(only(pair)?)).transpose()?;
+    let model = by_model(&mut parts)?;
     let boosts = parts.next_if(|pair| pair.as_rule() == Rule::boosts);
     let boosts = boosts.map(factors).transpose()?.unwrap_or_default();
     let top = amount(next(&mut parts, whole)?)?;

@@ -316,7 +316,7 @@ impl<'c> Context<'c> {
         top: usize,
         accept: &mut dyn FnMut(NodeId) -> Result<bool>,
     ) -> Result<Vec<(f32, NodeId)>> {
-        let search = Search { reader: self.reader, labels, system, query, top, among: None };
+        let search = Search { reader: self.reader, labels, system, query, top };
         let found = self.indexes.vectors.search(&search, &mut |node, _| accept(node))?;
         self.run.looked(found.looked, found.way == Way::Graph);
         self.work(found.looked)?;

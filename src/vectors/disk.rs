@@ -3,10 +3,6 @@
 //! It answers for any state: one with changes that are not committed, one from before something was
 //! forgotten, and one with embeddings that do not fit together.
 
-use std::collections::HashSet;
-
-use engraph_storage::graph::NodeId;
-
 use super::rank::{Accept, Ranking};
 use super::{Found, Search, Way, check_dimensions};
 use crate::error::Result;
@@ -19,7 +15,6 @@ pub(super) fn search(
     accept: &mut Accept<'_>,
 ) -> Result<Found> {
     ranking.reopen();
-    let among: Option<HashSet<NodeId>> = search.among.map(|nodes| nodes.iter().copied().collect());
     let labels: Vec<_> = match search.labels {
         None => vec![None],
         Some(labels) => labels.iter().copied().map(Some).collect(),
@@ -28,9 +23,6 @@ pub(super) fn search(
     let mut wrong = None;
     for label in labels {
         search.reader.vectors(label, search.system, &mut |node, vector| {
-            if among.as_ref().is_some_and(|among| !among.contains(&node)) {
-                return;
-            }
             looked += 1;
             if vector.len() != search.query.len() {
                 wrong = Some(vector.len());

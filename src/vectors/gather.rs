@@ -115,26 +115,6 @@ fn scan_part(
     best.finish(to.saturating_sub(from))
 }
 
-/// The `count` best of these nodes.
-pub(super) fn among(
-    index: &LabelIndex,
-    label: LabelId,
-    query: &Query,
-    time: Time,
-    nodes: &[NodeId],
-    count: usize,
-) -> Gathered {
-    let mut best = Bests::new(count);
-    let mut looked = 0;
-    for node in nodes.iter().filter(|_| query.fits(&index.codes)) {
-        let Some(place) = index.place(*node, time) else { continue };
-        let bounded = query.score(&index.codes, place as usize);
-        best.offer(bounded.score + bounded.error, || Some((label, *node)));
-        looked += 1;
-    }
-    best.finish(looked)
-}
-
 /// The best of what it is offered. It holds twice as many as it is to give, and drops the worse
 /// half when it is full.
 struct Bests {

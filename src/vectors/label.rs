@@ -124,19 +124,6 @@ impl LabelIndex {
         self.gone >= GONE_MIN && self.gone > self.entries.len() / 2
     }
 
-    /// The place of a node's embedding at an instant.
-    pub(super) fn place(&self, node: NodeId, time: Time) -> Option<u32> {
-        let mut next = self.newest.get(&node).copied();
-        while let Some(place) = next {
-            let entry = self.entries.get(place as usize)?;
-            if entry.stands_at(time) {
-                return Some(place);
-            }
-            next = entry.before;
-        }
-        None
-    }
-
     /// Bytes that it takes, roughly.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {

@@ -72,8 +72,6 @@ pub(crate) struct Search<'s> {
     pub(crate) query: &'s [f32],
     /// How many nodes.
     pub(crate) top: usize,
-    /// Only these nodes, if they are given; they alone are scored then.
-    pub(crate) among: Option<&'s [NodeId]>,
 }
 
 /// What was found.
@@ -283,7 +281,7 @@ fn gather_by_graph(
     query: &Query,
     count: usize,
 ) -> Result<Option<Gathered>> {
-    if count > BREADTH_MAX || search.among.is_some() {
+    if count > BREADTH_MAX {
         return Ok(None);
     }
     let mut all = Gathered::default();
@@ -333,10 +331,7 @@ fn gather_all(
     for (label, slot) in slots {
         let held = slot.index.read();
         let Some(index) = answering(held.as_ref(), search, moment)? else { return Ok(None) };
-        all.add(match search.among {
-            Some(nodes) => gather::among(index, *label, query, moment.time, nodes, count),
-            None => gather::scan(index, *label, query, moment.time, 0, count),
-        });
+        all.add(gather::scan(index, *label, query, moment.time, 0, count));
     }
     all.keep(count);
     Ok(Some(all))

@@ -45,7 +45,7 @@ fn brute_force(search: &Search<'_>, keeps: &dyn Fn(NodeId) -> bool) -> Vec<(f32,
         let visit = &mut |node, vector: &[f32]| all.push((dot(search.query, vector), node));
         search.reader.vectors(label, search.system, visit).unwrap();
     }
-    all.retain(|(_, node)| search.among.is_none_or(|among| among.contains(node)) && keeps(*node));
+    all.retain(|(_, node)| keeps(*node));
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     all.truncate(search.top);
     all
@@ -79,7 +79,6 @@ struct Ask {
     query: Vec<f32>,
     top: usize,
     every: u64,
-    among: Option<Vec<u64>>,
 }
 
 fn vector() -> impl Strategy<Value = Vec<f32>> {
@@ -89,9 +88,12 @@ fn vector() -> impl Strategy<Value = Vec<f32>> {
 
 fn ask() -> impl Strategy<Value = Ask> {
     let labels = prop::option::of(prop::sample::select(vec![vec![0], vec![1], vec![0, 1]]));
-    let among = prop::option::weighted(0.2, prop::collection::vec(0_u64..40, 0..10));
-    (labels, vector(), 0_usize..6, 1_u64..4, among)
-        .prop_map(|(labels, query, top, every, among)| Ask { labels, query, top, every, among })
+    (labels, vector(), 0_usize..6, 1_u64..4).prop_map(|(labels, query, top, every)| Ask {
+        labels,
+        query,
+        top,
+        every,
+    })
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -123,16 +125,8 @@ fn run_search(indexes: &VectorIndexes, reader: Reader<'_>, ago: Option<i64>, ask
     });
     let system = ago
         .map_or(SystemScope::Current, |ago| SystemScope::AsOf(reader.last_commit().unwrap() - ago));
-    let among: Option<Vec<NodeId>> =
-        ask.among.as_ref().map(|among| among.iter().copied().map(NodeId).collect());
-    let what = Search {
-        reader,
-        labels: labels.as_deref(),
-        system,
-        query: &ask.query,
-        top: ask.top,
-        among: among.as_deref(),
-    };
+    let what =
+        Search { reader, labels: labels.as_deref(), system, query: &ask.query, top: ask.top };
     search(indexes, &what, &|node| node.0 % ask.every == 0).way
 }
 
@@ -197,7 +191,7 @@ proptest! {
 
 fn current<'s>(snapshot: &'s Snapshot<'_>, query: &'s [f32], top: usize) -> Search<'s> {
     let reader = snapshot.reader();
-    Search { reader, labels: None, system: SystemScope::Current, query, top, among: None }
+    Search { reader, labels: None, system: SystemScope::Current, query, top }
 }
 
 #[test]
@@ -372,8 +366,4 @@ fn a_graph_is_built_behind_the_searches_and_goes_on_with_them() {
     add(310, 400);
     way_of(1);
     assert_eq!(graph(), Some(401));
-    let among = [NodeId(0), NodeId(60)];
-    let snapshot = store.snapshot(0);
-    let what = Search { among: Some(&among), ..current(&snapshot, &query, 5) };
-    assert_eq!(search(&indexes, &what, &|_| true).looked, 2);
 }

@@ -376,7 +376,8 @@ fn examples(page: &mut Page) -> Vec<String> {
 
 #[test]
 fn the_whole_language_is_shown() {
-    let mut pages = ["docs/language.md", "docs/retrieval.md"].map(|name| Page::read(name.to_owned()));
+    let mut pages =
+        ["docs/language.md", "docs/retrieval.md"].map(|name| Page::read(name.to_owned()));
     let text: String = pages.iter_mut().flat_map(examples).collect();
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let mut page = Page::read("docs/language.md".to_owned());

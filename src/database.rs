@@ -91,6 +91,36 @@ impl Options {
 
     /// A reranker that queries may name. It goes before a folder of that name beside the folder of
     /// the embedding model, which is loaded as a [`CrossEncoder`](crate::CrossEncoder) otherwise.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use engraph::{FixedEmbedder, NeuralError, Options, Reranker};
+    ///
+    /// /// The shorter, the better.
+    /// struct Brevity;
+    ///
+    /// impl Reranker for Brevity {
+    ///     fn id(&self) -> &str {
+    ///         "brevity"
+    ///     }
+    ///
+    ///     fn score(&self, _question: &str, texts: &[&str]) -> Result<Vec<f32>, NeuralError> {
+    ///         Ok(texts.iter().map(|text| -(text.len() as f32)).collect())
+    ///     }
+    /// }
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
+    /// let db = options.reranker("brevity", Arc::new(Brevity)).open(folder.path())?;
+    /// db.execute(
+    ///     "REMEMBER (:Note 'long' {text: 'green tea from the market'});
+    ///      REMEMBER (:Note 'short' {text: 'tea'})",
+    ///     (),
+    /// )?;
+    /// let best = "MATCH (n:Note) RERANK n FOR 'tea' MODEL brevity TOP 1 RETURN n.key AS best";
+    /// assert_eq!(db.query(best, ())?.to_json(), r#"[{"best":"short"}]"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reranker(mut self, name: impl Into<String>, reranker: Arc<dyn Reranker>) -> Self {
         self.models.rerankers.insert(name.into(), reranker);
         self
@@ -98,12 +128,99 @@ impl Options {
 
     /// A model that writes keys, which queries may name. It goes before a folder of that name beside
     /// the folder of the embedding model.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use engraph::neural::{KeyWriter, Logits};
+    /// use engraph::{FixedEmbedder, KeyModel, NeuralError, Options};
+    ///
+    /// /// Writes a byte at a time, and would rather write an "o" than anything else.
+    /// struct Round;
+    ///
+    /// impl KeyModel for Round {
+    ///     fn id(&self) -> &str {
+    ///         "round"
+    ///     }
+    ///
+    ///     fn tokenize(&self, key: &str) -> Result<Vec<u32>, NeuralError> {
+    ///         Ok(key.bytes().map(u32::from).collect())
+    ///     }
+    ///
+    ///     fn start<'m>(&'m self, _question: &str) -> Result<Box<dyn KeyWriter + 'm>, NeuralError> {
+    ///         Ok(Box::new(Round))
+    ///     }
+    /// }
+    ///
+    /// impl KeyWriter for Round {
+    ///     fn next(&mut self, prefixes: &[&[u32]]) -> Result<Vec<Logits>, NeuralError> {
+    ///         let mut tokens = vec![0.0; 256];
+    ///         tokens[usize::from(b'o')] = 9.0;
+    ///         Ok(vec![Logits { tokens, end: 0.0 }; prefixes.len()])
+    ///     }
+    /// }
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
+    /// let db = options.key_model("round", Arc::new(Round)).open(folder.path())?;
+    /// db.execute("REMEMBER (:Concept 'bread'); REMEMBER (:Concept 'oven')", ())?;
+    /// let keys = "GENERATE k:Concept FOR 'anything' BEAM 2 MODEL round RETURN k.key AS key";
+    /// // Whatever it would rather write: these are the keys that there are.
+    /// assert_eq!(db.query(keys, ())?.to_json(), r#"[{"key":"oven"},{"key":"bread"}]"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn key_model(mut self, name: impl Into<String>, model: Arc<dyn KeyModel>) -> Self {
         self.models.key_models.insert(name.into(), model);
         self
     }
 
     /// Another evaluator of the paths of a beam, in place of the one by vectors and words.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use engraph::{Evaluator, FixedEmbedder, NeuralError, Options, PathText};
+    ///
+    /// /// Believes what is sure, and is content with a path of two steps.
+    /// struct Careful;
+    ///
+    /// impl Evaluator for Careful {
+    ///     fn relevance(&self, _: &str, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
+    ///         let sure = |path: &PathText| path.confidence.iter().product::<f64>() as f32;
+    ///         Ok(paths.iter().map(sure).collect())
+    ///     }
+    ///
+    ///     fn coherence(&self, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
+    ///         Ok(vec![1.0; paths.len()])
+    ///     }
+    ///
+    ///     fn sufficiency(
+    ///         &self,
+    ///         _question: &str,
+    ///         _root: &str,
+    ///         paths: &[PathText],
+    ///     ) -> Result<Vec<f32>, NeuralError> {
+    ///         let held = |path: &PathText| (path.relations.len() as f32 / 2.0).min(1.0);
+    ///         Ok(paths.iter().map(held).collect())
+    ///     }
+    /// }
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
+    /// let db = options.evaluator(Arc::new(Careful)).open(folder.path())?;
+    /// db.execute(
+    ///     "REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Porto') VALID FROM null;
+    ///      REMEMBER (:City 'Porto')-[in_country]->(:Country 'Portugal') VALID FROM null;
+    ///      REMEMBER (:Country 'Portugal')-[part_of]->(:Continent 'Europe') VALID FROM null;",
+    ///     (),
+    /// )?;
+    /// let rows = db.query(
+    ///     "MATCH BEAM 1 p = (e:Person 'Nora')-[f]->{1,3}(x)
+    ///      SCORE BY relevance(p, 'where is she?'), sufficiency(p, 'where is she?', e)
+    ///      RETURN x.key AS end",
+    ///     (),
+    /// )?;
+    /// assert_eq!(rows.to_json(), r#"[{"end":"Portugal"}]"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn evaluator(mut self, evaluator: Arc<dyn Evaluator>) -> Self {
         self.models.evaluator = Some(evaluator);
         self

@@ -77,9 +77,7 @@ impl Models {
     /// A vector for each text; those not known yet go through the model in one call.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> {
         let vectors = through(&self.vectors, texts, |unknown| {
-            let embedder = self.embedder()?;
-            let vectors = embedder.embed(unknown)?;
-            check(&*embedder, unknown, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+            let vectors = embed_all(&*self.embedder()?, unknown)?;
             Ok(Some(vectors.into_iter().map(Arc::from).collect()))
         })?;
         Ok(vectors.unwrap_or_default())
@@ -184,6 +182,17 @@ fn through<V: Kept>(
         }
     }
     Ok(Some(known.into_iter().flatten().collect()))
+}
+
+/// A vector for each text, of which nothing is kept. Each is as long as the embedder says, and
+/// finite, whoever's embedder it is.
+pub(crate) fn embed_all(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+) -> Result<Vec<Vec<f32>>, NeuralError> {
+    let vectors = embedder.embed(texts)?;
+    check(embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+    Ok(vectors)
 }
 
 /// Says what is wrong with the numbers that an embedder of anybody's gave for these texts.

@@ -18,9 +18,10 @@ pub(crate) fn asks_for_time(question: &str, now: Time) -> bool {
     asks || says_time(question, now)
 }
 
-/// Whether a text says a time.
+/// Whether a text says a time in its first 512 words; what follows is not read.
 pub(crate) fn says_time(text: &str, now: Time) -> bool {
-    !time::find(text, now).is_empty()
+    let end = words(text).last().map_or(0, |word| word.range.end);
+    text.get(..end).is_some_and(|read| !time::find(read, now).is_empty())
 }
 
 /// Whether a question names somebody: a word of the name is among its words.

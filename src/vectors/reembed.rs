@@ -13,7 +13,8 @@ use engraph_storage::{Reader, Stored, VectorMark};
 
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::neural::{Embedder, NeuralError};
+use crate::models::embed_all;
+use crate::neural::Embedder;
 use crate::{text, time};
 
 /// Embeddings that are made and stored together.
@@ -101,12 +102,7 @@ fn store(
     batch: Vec<(Stored, Option<String>)>,
 ) -> Result<u64> {
     let texts: Vec<&str> = batch.iter().filter_map(|(_, text)| text.as_deref()).collect();
-    let vectors = embedder.embed(&texts)?;
-    if vectors.len() != texts.len() {
-        let reason = format!("it gave {} vectors for {} texts", vectors.len(), texts.len());
-        return Err(NeuralError::Failed { reason }.into());
-    }
-    let mut vectors = vectors.into_iter();
+    let mut vectors = embed_all(embedder, &texts)?.into_iter();
     let mut transaction = db.store.begin(time::wall())?;
     let mut made = 0;
     for (stored, text) in &batch {

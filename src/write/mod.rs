@@ -21,7 +21,7 @@ use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, StorageError, Transaction};
 
 use crate::error::Result;
-use crate::models::Models;
+use crate::models::{Models, embed_all};
 use crate::text;
 
 /// A node to be stored.
@@ -140,7 +140,8 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
         return Ok(());
     }
     let model = models.embedder()?;
-    let vectors = model.embed(&texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>())?;
+    let all: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
+    let vectors = embed_all(&*model, &all)?;
     for ((text, target), vector) in texts.into_iter().zip(vectors) {
         *target = Some(Embedding { text, model: model.id().to_owned(), vector });
     }

@@ -7,6 +7,7 @@ mod history;
 mod isolation;
 mod model;
 mod naive;
+mod retrieval;
 mod scripts;
 mod shared_data;
 mod shell;

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::neural::NeuralError;
 use crate::{Error, Options};
 
 /// Embeds a text as its length, in one number more than the model of the same name without it.

@@ -183,7 +183,10 @@ impl Known {
         u32::try_from(found).ok()
     }
 
-    fn read_keys(&self, reader: Reader<'_>) -> Result<Vec<Key>> {
+    fn read_keys(&mut self, reader: Reader<'_>) -> Result<Vec<Key>> {
+        // The keys of what was forgotten are gone: states that knew it are not answered any more.
+        let ended = self.concepts.iter().map(|concept| concept.removed);
+        self.from = ended.filter(|time| *time <= self.until).fold(self.from, Time::max);
         let mut keys = Vec::with_capacity(self.concepts.len());
         reader.schema_keys(&mut |tokens, node, _| {
             keys.extend(self.number(node).map(|number| (tokens.to_vec(), number)));

@@ -226,9 +226,15 @@ fn a_snapshot_has_what_was_forgotten_since() {
     let store = open(&folder);
     let ids = put_all(&store, &["tea", "coffee", "water"]);
     let table = Table(["tea", "coffee", "water"].map(|key| (letters(key), 0.25)).to_vec());
-    for (victim, is_known) in [(ids[0], false), (ids[1], true)] {
+    for (victim, is_known, is_warm) in
+        [(ids[0], false, false), (ids[1], true, false), (ids[2], true, true)]
+    {
         let schemas = Schemas::default();
         let (before, knew) = (store.snapshot(0), Cell::new(0));
+        if is_warm {
+            // The concepts are known from before, and their trie is made behind it.
+            schemas.generate(&asking(before.reader(), "tea", BY_MEANING)).expect("asks");
+        }
         let state = before.reader().last_commit().expect("reads");
         forget_beside(&store, victim, |after| {
             let changes = |since| is_known.then(|| vec![(after, victim)]).filter(|_| since < after);

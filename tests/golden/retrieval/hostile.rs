@@ -47,8 +47,10 @@ impl Mood {
 #[derive(Default)]
 struct Moody {
     mood: Mood,
-    /// Whether "few" and "many" are about vectors, and not about the numbers of each.
+    /// Whether "few" is about vectors, and not about the numbers of each.
     counts: bool,
+    /// Whether it goes by another name than the embedder of the tests.
+    is_other: bool,
 }
 
 impl Moody {
@@ -69,7 +71,7 @@ type Answer<T> = Result<Vec<T>, NeuralError>;
 
 impl Embedder for Moody {
     fn id(&self) -> &str {
-        FixedEmbedder.id()
+        if self.is_other { "other-64" } else { FixedEmbedder.id() }
     }
 
     fn dimensions(&self) -> usize {
@@ -233,6 +235,33 @@ fn an_embedder_that_answers_wrongly() {
         let loaf = "SEARCH n:Note FOR 'new loaf' BY VECTOR TOP 1 RETURN n.key";
         assert_eq!(first_column(&db, loaf, ()), ["new"]);
     }
+}
+
+#[test]
+fn embeddings_are_made_anew_by_none_that_answers_wrongly() {
+    let model = Arc::new(Moody { is_other: true, ..Moody::default() });
+    let (folder, db) = memory(Options::new().embedder(Arc::new(FixedEmbedder)));
+    drop(db);
+    let db = Options::new().embedder(model.clone()).open(folder.path()).expect("opens");
+    let search = "SEARCH n:Note FOR 'the dog' BY VECTOR TOP 1 RETURN n.key";
+    assert!(refused(&db, search, ()).contains("made by fixed-64, and the query by other-64"));
+    for (mood, says) in [
+        ("nan", "is not finite"),
+        ("infinite", "is not finite"),
+        ("few", "63 numbers are no vector of 64"),
+        ("many", "65 numbers are no vector of 64"),
+        ("fails", "out of order"),
+    ] {
+        model.mood.set(mood);
+        let error = db.reembed(&mut |_, _| {}).expect_err("fails").to_string();
+        assert!(error.contains(says), "{mood}: {error}");
+        model.mood.set("well");
+        let error = refused(&db, search, ());
+        assert!(error.contains("are being made anew"), "{mood}: {error}");
+    }
+    assert_eq!(db.reembed(&mut |_, _| {}).expect("goes on"), 2);
+    assert_eq!(first_column(&db, search, ()), ["dog"]);
+    sound(&db);
 }
 
 fn sound(db: &Engraph) {

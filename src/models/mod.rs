@@ -23,7 +23,7 @@ use self::named::{Lazy, Named};
 pub(crate) use crate::neural::dot;
 use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker,
-    SentenceModel, TokenVectors,
+    SentenceModel, TokenVectors, to_unit,
 };
 use crate::retrieval::evaluate::Evaluator;
 
@@ -91,11 +91,14 @@ impl Models {
     ) -> Result<Option<Vec<Arc<TokenVectors>>>, NeuralError> {
         through(&self.token_vectors, texts, |unknown| {
             let embedder = self.embedder()?;
-            let Some(vectors) = embedder.embed_tokens(unknown)? else {
+            let Some(mut vectors) = embedder.embed_tokens(unknown)? else {
                 return Ok(None);
             };
             let numbers = vectors.iter().map(|vectors| vectors.values.as_slice());
             check(&*embedder, unknown, numbers, |v, d| v.len().is_multiple_of(d))?;
+            for row in vectors.iter_mut().flat_map(|v| v.values.chunks_mut(embedder.dimensions())) {
+                to_unit(row);
+            }
             let fits = |vectors: &TokenVectors| vectors.dimensions == embedder.dimensions();
             match vectors.iter().all(fits) {
                 true => Ok(Some(vectors.into_iter().map(Arc::new).collect())),
@@ -184,14 +187,17 @@ fn through<V: Kept>(
     Ok(Some(known.into_iter().flatten().collect()))
 }
 
-/// A vector for each text, of which nothing is kept. Each is as long as the embedder says, and
-/// finite, whoever's embedder it is.
+/// A vector for each text, of which nothing is kept. Each has as many numbers as the embedder says,
+/// is finite, and has length 1 or 0, whoever's embedder it is.
 pub(crate) fn embed_all(
     embedder: &dyn Embedder,
     texts: &[&str],
 ) -> Result<Vec<Vec<f32>>, NeuralError> {
-    let vectors = embedder.embed(texts)?;
+    let mut vectors = embedder.embed(texts)?;
     check(embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+    for vector in &mut vectors {
+        to_unit(vector);
+    }
     Ok(vectors)
 }
 
@@ -251,6 +257,8 @@ mod tests {
             let vector = |text: &&str| match *text {
                 "nan" => vec![f32::NAN, 0.0],
                 "wide" => vec![1.0; 3],
+                "long" => vec![f32::MAX, f32::MAX],
+                "nothing" => vec![0.0, 0.0],
                 _ => vec![1.0, 0.0],
             };
             let vectors = texts.iter().filter(|text| **text != "lost").map(vector);
@@ -297,6 +305,16 @@ mod tests {
             }
         }
         assert_eq!(models.embed(&["a"]).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn vectors_of_any_length_are_brought_to_1() {
+        let models = models(Arc::new(Counting { has_tokens: true, ..Counting::default() }));
+        let half = 0.5_f32.sqrt();
+        for (text, vector) in [("long", [half, half]), ("nothing", [0.0, 0.0]), ("a", [1.0, 0.0])] {
+            assert_eq!(models.embed(&[text]).unwrap()[0][..], vector);
+            assert_eq!(models.embed_tokens(&[text]).unwrap().unwrap()[0].values, vector);
+        }
     }
 
     #[test]

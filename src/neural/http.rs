@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Embedder, NeuralError};
+use super::{Embedder, NeuralError, to_unit};
 
 /// Texts in one request.
 const BATCH_TEXTS: usize = 64;
@@ -214,26 +214,21 @@ fn ordered(answer: Answer, count: usize, width: Option<usize>) -> Result<Vec<Vec
     }
     let width = width.or_else(|| Some(answer.data.first()?.embedding.len())).unwrap_or(0);
     let mut vectors = vec![Vec::new(); count];
-    for Item { index, embedding } in answer.data {
+    for Item { index, mut embedding } in answer.data {
         if width == 0 || embedding.len() != width {
             return Err(format!("a vector of {} numbers where {width} are due", embedding.len()));
         }
         match vectors.get_mut(index) {
             Some(slot) if slot.is_empty() => {
-                *slot = unit(&embedding).ok_or("a vector without a direction")?;
+                if !to_unit(&mut embedding) {
+                    return Err("a vector without a direction".to_owned());
+                }
+                *slot = embedding;
             }
             _ => return Err(format!("the vector {index} is there twice or for no text")),
         }
     }
     Ok(vectors)
-}
-
-/// The vector brought to length 1, unless it is no finite one. The sum of squares of large numbers
-/// is beyond `f32`.
-fn unit(vector: &[f32]) -> Option<Vec<f32>> {
-    let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-    let is_vector = norm.is_finite() && norm > 0.0;
-    is_vector.then(|| vector.iter().map(|x| (f64::from(*x) / norm) as f32).collect())
 }
 
 /// The beginning of a text, ending between two characters.

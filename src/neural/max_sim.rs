@@ -59,9 +59,33 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
+/// Brings a vector to length 1, and says whether it has a direction; one without is left alone, and
+/// so is one that is near to it. Squares of large numbers are beyond `f32`.
+pub(crate) fn to_unit(vector: &mut [f32]) -> bool {
+    let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    let has_direction = norm.is_finite() && norm > 0.0;
+    if has_direction && (norm - 1.0).abs() > 1e-4 {
+        vector.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
+    }
+    has_direction
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_length_but_none_is_brought_to_1() {
+        for length in [f32::MIN_POSITIVE, 0.5, 2.0, 1e38] {
+            let mut vector = [0.6 * length, -0.8 * length];
+            assert!(to_unit(&mut vector));
+            assert!((vector[0] - 0.6).abs() < 1e-6 && (vector[1] + 0.8).abs() < 1e-6, "{vector:?}");
+        }
+        let mut near = [0.6, 0.800_01];
+        assert!(to_unit(&mut near));
+        assert_eq!(near, [0.6, 0.800_01], "bits stay as they are");
+        assert!(!to_unit(&mut [0.0, 0.0]) && !to_unit(&mut [f32::NAN]) && !to_unit(&mut []));
+    }
 
     fn vectors(dimensions: usize, values: &[f32]) -> TokenVectors {
         TokenVectors { dimensions, values: values.to_vec() }

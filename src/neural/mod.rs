@@ -57,8 +57,8 @@ pub use folder::model_folder;
 #[cfg(feature = "http")]
 pub use http::HttpEmbedder;
 pub use keys::{KeyModel, KeyWriter, Logits};
-pub(crate) use max_sim::dot;
 pub use max_sim::{TokenVectors, max_sim};
+pub(crate) use max_sim::{dot, to_unit};
 pub use rerank::Reranker;
 pub use sentence::SentenceModel;
 pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
@@ -80,7 +80,8 @@ pub trait Embedder: Send + Sync {
     /// Embeds the texts and gives one vector for each, in the order of the texts.
     ///
     /// Every vector holds [`dimensions`](Self::dimensions) finite numbers without a unit and has
-    /// the Euclidean length 1, so that the dot product of two is their cosine. No texts give no
+    /// the Euclidean length 1, so that the dot product of two is their cosine; the database brings
+    /// others to it, but for those of zeros, which are near to nothing. No texts give no
     /// vectors. An empty text has a vector too. The same text gives nearly the same vector alone
     /// and among others, but not to the last bit.
     ///

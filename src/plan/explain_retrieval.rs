@@ -105,7 +105,11 @@ impl Printer<'_> {
                 true => "no rule".to_owned(),
                 false => repair.rules.join(", "),
             };
-            format!(" repair by {rules}{when}")
+            let only = match repair.relations.is_empty() {
+                true => String::new(),
+                false => format!(" [{}]", repair.relations.join("|")),
+            };
+            format!(" repair{only} by {rules}{when}")
         });
         format!(
             "Beam {}{}{} width {}{} score {}{repair}{}",

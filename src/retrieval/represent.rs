@@ -20,7 +20,9 @@ pub(crate) struct Aim {
     pub(crate) budget: Option<usize>,
     /// How much coverage counts, from 0 to 1; relevance counts the rest.
     pub(crate) alpha: f64,
-    /// How many nearest neighbours a representative covers.
+    /// How many nearest neighbours a representative covers, at most. It is never more than the root
+    /// of the number of candidates: one of a few would cover them all, whatever it has to do with
+    /// them.
     pub(crate) neighbours: usize,
 }
 
@@ -28,6 +30,10 @@ impl Aim {
     /// With the defaults: alpha 0.7, 10 neighbours, no budget.
     pub(crate) fn covering(coverage: f64) -> Self {
         Self { coverage, budget: None, alpha: 0.7, neighbours: 10 }
+    }
+
+    fn neighbours_of(&self, candidates: usize) -> usize {
+        self.neighbours.min(candidates.isqrt())
     }
 }
 
@@ -64,8 +70,9 @@ pub(crate) fn represent_by(
 ) -> Vec<Pick> {
     let candidates = most_relevant(relevance);
     let scores: Vec<f64> = candidates.iter().map(|i| relevance[*i]).collect();
+    let neighbours = aim.neighbours_of(candidates.len());
     let near =
-        nearest(candidates.len(), aim.neighbours, |a, b| similarity(candidates[a], candidates[b]));
+        nearest(candidates.len(), neighbours, |a, b| similarity(candidates[a], candidates[b]));
     let picks = greedy(&Objective::new(near, &scores, aim.alpha), aim);
     picks.into_iter().map(|pick| Pick { index: candidates[pick.index], ..pick }).collect()
 }
@@ -260,6 +267,16 @@ mod tests {
     }
 
     #[test]
+    fn one_of_a_few_does_not_stand_for_all() {
+        let picks = |degrees: &[f32]| {
+            let relevance = vec![1.0; degrees.len()];
+            indexes(&choose(degrees, &relevance, &Aim::covering(1.0)))
+        };
+        assert_eq!(picks(&[0.0, 1.0, 40.0, 41.0, 80.0, 81.0]).len(), 2);
+        assert_eq!(picks(&[0.0, 1.0]), [0]);
+    }
+
+    #[test]
     fn relevance_alone_and_coverage_alone() {
         let degrees = [0.0, 1.0, 90.0];
         let only = |alpha| Aim { alpha, budget: Some(2), neighbours: 1, coverage: 1.0 };
@@ -325,6 +342,7 @@ mod tests {
             };
             let similarity =
                 |a: usize, b: usize| f32::from(weights[a.min(b) * 12 + a.max(b)]) / 4.0;
+            let neighbours = aim.neighbours_of(relevance.len());
             let near = nearest(relevance.len(), neighbours, similarity);
             prop_assert!(near.iter().all(|near| near.len() <= neighbours));
             let expected = brute_force(&Objective::new(near, &relevance, aim.alpha), &aim);

@@ -203,15 +203,20 @@ fn the_surest_way_to_a_step_counts_and_the_surest_steps_come_first() {
 
 #[test]
 fn when_a_derived_step_holds() {
-    let rule = rule("(a)-[r]->(b)-[r]->(c) IMPLIES (a)-[t]->(c)");
-    let mut facts = table(&[(1, "r", 2, 1.0), (2, "r", 3, 1.0)]);
+    let text = "DEFINE RULE (a)-[r]->(b)-[r]->(c) IMPLIES (a)-[t]->(c)";
     let span = |from, to| Interval { from, to };
-    let mut valid = |first, second| {
+    let valid = |family, first, second| {
+        let rule = rules_of(text, family, 0.5).remove(0);
+        let mut facts = table(&[(1, "r", 2, 1.0), (2, "r", 3, 1.0)]);
         facts.spans = vec![first, second];
-        derive(&rule, &rule.traversals()[0], NodeId(1), 1, &mut facts).unwrap()[0].valid
+        let derived = derive(&rule, &rule.traversals()[0], NodeId(1), 1, &mut facts).unwrap();
+        derived.first().map(|derived| derived.valid)
     };
-    assert_eq!(valid(span(0, 10), span(5, Interval::MAX)), span(5, 10));
-    assert_eq!(valid(span(0, 3), span(5, 9)), span(0, 9));
+    let long = span(5, Interval::MAX);
+    assert_eq!(valid(None, span(0, 10), long), Some(span(5, 10)));
+    assert_eq!(valid(Some(Family::Succession), span(0, 10), long), Some(span(5, 10)));
+    assert_eq!(valid(None, span(0, 3), span(5, 9)), None);
+    assert_eq!(valid(Some(Family::Succession), span(0, 3), span(5, 9)), Some(span(0, 9)));
 }
 
 #[test]

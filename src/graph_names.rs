@@ -1,4 +1,5 @@
-//! The names that every node and every fact answers to, beside the properties given to it.
+//! The names that every node and every fact answers to, beside the properties given to it, and those
+//! of the layers of a memory.
 
 /// What every node has.
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
@@ -21,3 +22,6 @@ pub(crate) const FACT_PROPERTIES: [&str; 15] = [
     "family",
     "sources",
 ];
+
+/// The labels of the layers of a memory, which name nothing in the world.
+pub(crate) const LAYERS: [&str; 6] = ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic"];

@@ -205,10 +205,10 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
 
 /// What statement was meant by its first word.
 fn begun(found: &str) -> Option<String> {
-    const STATEMENTS: [&str; 28] = [
+    const STATEMENTS: [&str; 29] = [
         "ANCHOR", "GENERATE", "TRAIN", "MATCH", "OPTIONAL", "SEARCH", "WITH", "LET", "UNWIND",
         "CALL", "RECALL", "RETURN", "EXPLAIN", "PROFILE", "DEFINE", "DROP", "SHOW", "REMEMBER",
-        "ALIAS", "OBSERVE", "SESSION", "BEGIN", "COMMIT", "ROLLBACK", "FILTER", "ORDER", "LIMIT",
+        "ALIAS", "OBSERVE", "CONSOLIDATE", "SESSION", "BEGIN", "COMMIT", "ROLLBACK", "FILTER", "ORDER", "LIMIT",
         "FOR",
     ];
     if let Some(word) = closest(found, STATEMENTS) {
@@ -448,6 +448,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::fact_source => "SOURCE",
         Rule::alias => "ALIAS",
         Rule::observe => "OBSERVE",
+        Rule::consolidate => "CONSOLIDATE",
         Rule::begin => "BEGIN",
         Rule::commit => "COMMIT",
         Rule::rollback => "ROLLBACK",

@@ -77,7 +77,7 @@ pub(super) fn is_stop_word(word: &str) -> bool {
 }
 
 /// The stems of the words that say something, in order.
-pub(super) fn content(text: &str) -> Vec<String> {
+pub(crate) fn content(text: &str) -> Vec<String> {
     let words = words(text).into_iter().filter(|word| !is_stop_word(&word.lower));
     words.map(|word| stem(&word.lower)).collect()
 }

@@ -86,6 +86,11 @@ impl NodeInput {
 }
 
 impl TurnInput {
+    /// Its embedding, if it has been made.
+    pub(crate) fn vector(&self) -> &[f32] {
+        self.embedding.as_ref().map_or(&[], |embedding| &embedding.vector)
+    }
+
     /// The turn as a node; its key may still be missing.
     fn node(&self) -> NodeInput {
         let mut properties = self.properties.clone();
@@ -120,8 +125,10 @@ pub(crate) enum Input {
 pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -> Result<()> {
     let mut known = Known::new();
     let mut texts: Vec<(String, &mut Option<Embedding>)> = Vec::new();
-    let mut look = |node: &NodeInput, target| -> Result<()> {
-        if let Some(text) = new_text(node, &mut known, reader)? {
+    let mut look = |node: &NodeInput, target: &'_ mut Option<Embedding>| -> Result<()> {
+        if let Some(text) = new_text(node, &mut known, reader)?
+            && target.as_ref().is_none_or(|made| made.text != text)
+        {
             texts.push((text, target));
         }
         Ok(())

@@ -77,6 +77,8 @@ pub enum StatementKind {
     Alias(Alias),
     /// `OBSERVE SESSION 's1' TURN {...}`.
     Observe(Observe),
+    /// `CONSOLIDATE SESSION 's1'`; without a session, of all sessions.
+    Consolidate(Option<Expr>),
     /// `SESSION SET`; `SESSION RESET` sets none.
     SessionSet(Times),
     /// `BEGIN`.

@@ -21,7 +21,7 @@ use crate::words::{is_mark, syntax_error};
 use define::{
     alias, define_index, define_recipe, define_relation, define_rule, dropped, observe, remember,
 };
-use expr::string;
+use expr::{string, sum};
 use query::{query, session_set};
 use retrieval::train_scorer;
 
@@ -88,6 +88,9 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
         Rule::remember => StatementKind::Remember(Box::new(remember(pair)?)),
         Rule::alias => StatementKind::Alias(alias(pair)?),
         Rule::observe => StatementKind::Observe(observe(pair)?),
+        Rule::consolidate => {
+            StatementKind::Consolidate(children(pair).next().map(sum).transpose()?)
+        }
         Rule::begin => StatementKind::Begin,
         Rule::commit => StatementKind::Commit,
         Rule::rollback => StatementKind::Rollback,

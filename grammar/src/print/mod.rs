@@ -89,6 +89,10 @@ impl Display for Statement {
                 write!(f, "OBSERVE SESSION {} TURN ", expr::Sum(&turn.session))?;
                 expr::map(f, &turn.turn)
             }
+            StatementKind::Consolidate(session) => {
+                f.write_str("CONSOLIDATE")?;
+                optional(f, " SESSION ", session.as_ref().map(expr::Sum))
+            }
             StatementKind::SessionSet(times) => session(f, times),
             StatementKind::Begin => f.write_str("BEGIN"),
             StatementKind::Commit => f.write_str("COMMIT"),

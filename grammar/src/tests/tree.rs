@@ -110,6 +110,7 @@ impl Trees {
             11 => StatementKind::Begin,
             12 => StatementKind::Commit,
             13 => StatementKind::Rollback,
+            15 => StatementKind::Consolidate(self.maybe(Self::expr)),
             _ => StatementKind::Query(self.query()),
         };
         Statement { kind, span: AT }

@@ -1,0 +1,46 @@
+//! How fast embedding, searching, generating and the other clauses with models are, as tables.
+//!
+//! ```text
+//! make bench-models                            up to 100,000 nodes
+//! ENGRAPH_BENCH=1000000 make bench-models      up to 1,000,000 nodes: an hour, and 4 GB of memory
+//! cargo bench --bench models -- search         one part: embed, search, generate, beam or clauses
+//! ```
+//!
+//! Everything goes through the public interface. Searches and `GENERATE` run on made-up texts with
+//! made-up vectors, so that no model has to embed a million of them; the rest runs with
+//! all-MiniLM-L6-v2. The same texts come out each time. Memory is told on Linux only.
+
+mod beam;
+mod clauses;
+mod embed;
+mod generate;
+mod made_up;
+mod measure;
+mod search;
+mod sentences;
+
+use measure::Result;
+
+/// A part, with the most nodes that it may have.
+type Part = fn(u64) -> Result<()>;
+
+/// The parts by name, in order.
+const PARTS: [(&str, Part); 5] = [
+    ("embed", |_| embed::run()),
+    ("search", search::run),
+    ("generate", generate::run),
+    ("beam", |_| beam::run()),
+    ("clauses", |_| clauses::run()),
+];
+
+fn main() -> Result<()> {
+    let most = std::env::var("ENGRAPH_BENCH").map_or(Ok(100_000), |most| most.parse())?;
+    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    println!("{}", measure::machine());
+    for (name, run) in PARTS {
+        if asked.is_empty() || asked.iter().any(|part| part == name) {
+            run(most)?;
+        }
+    }
+    Ok(())
+}

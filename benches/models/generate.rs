@@ -7,13 +7,12 @@ use engraph::Embedder;
 use serde_json::json;
 
 use super::made_up::{self, word};
-use super::measure::{Result, Table, Times, load, memory, millis, question, short};
+use super::measure::{Result, Sizes, Table, Times, load, memory, millis, question, short};
 use super::sentences::{self, Counted};
 
-const SIZES: [u64; 3] = [1_000, 100_000, 1_000_000];
 const QUESTIONS: u64 = 100;
 
-pub(crate) fn run(most: u64) -> Result<()> {
+pub(crate) fn run(sizes: &Sizes) -> Result<()> {
     let model = Counted::load()?;
     let embedding = embedding(&model)?;
     let table = Table::begin(
@@ -30,7 +29,7 @@ pub(crate) fn run(most: u64) -> Result<()> {
             "load",
         ],
     );
-    for keys in SIZES.into_iter().filter(|keys| *keys <= most) {
+    for keys in sizes.of(&[1_000, 100_000, 1_000_000]) {
         eprintln!("{keys} keys");
         let folder = tempfile::tempdir()?;
         let db = made_up::open(folder.path())?;

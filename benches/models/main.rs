@@ -3,7 +3,8 @@
 //! ```text
 //! make bench-models                            up to 100,000 nodes
 //! ENGRAPH_BENCH=1000000 make bench-models      up to 1,000,000 nodes: an hour, and 4 GB of memory
-//! cargo bench --bench models -- search         one part: embed, search, generate, beam or clauses
+//! cargo bench --bench models -- search 50000   one part, embed, search, generate, beam or clauses,
+//!                                              at one size
 //! ```
 //!
 //! Everything goes through the public interface. Searches and `GENERATE` run on made-up texts with
@@ -19,10 +20,10 @@ mod measure;
 mod search;
 mod sentences;
 
-use measure::Result;
+use measure::{Result, Sizes};
 
-/// A part, with the most nodes that it may have.
-type Part = fn(u64) -> Result<()>;
+/// A part of the bench.
+type Part = fn(&Sizes) -> Result<()>;
 
 /// The parts by name, in order.
 const PARTS: [(&str, Part); 5] = [
@@ -36,10 +37,13 @@ const PARTS: [(&str, Part); 5] = [
 fn main() -> Result<()> {
     let most = std::env::var("ENGRAPH_BENCH").map_or(Ok(100_000), |most| most.parse())?;
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let named: Vec<u64> = asked.iter().filter_map(|asked| asked.parse().ok()).collect();
+    let all = asked.len() == named.len();
     println!("{}", measure::machine());
+    let sizes = Sizes { most, named };
     for (name, run) in PARTS {
-        if asked.is_empty() || asked.iter().any(|part| part == name) {
-            run(most)?;
+        if all || asked.iter().any(|asked| asked == name) {
+            run(&sizes)?;
         }
     }
     Ok(())

@@ -9,6 +9,24 @@ use serde_json::Value as Json;
 /// What a bench gives, or why it cannot run.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
+/// How large the databases are.
+pub(crate) struct Sizes {
+    /// The most that is not named.
+    pub(crate) most: u64,
+    /// Those that are named; then there are no others.
+    pub(crate) named: Vec<u64>,
+}
+
+impl Sizes {
+    /// Those of a part, of which these are the usual ones.
+    pub(crate) fn of(&self, usual: &[u64]) -> Vec<u64> {
+        match self.named.is_empty() {
+            true => usual.iter().copied().filter(|size| *size <= self.most).collect(),
+            false => self.named.clone(),
+        }
+    }
+}
+
 /// How long things took, in milliseconds, the shortest first.
 pub(crate) struct Times(Vec<f64>);
 

@@ -1,16 +1,15 @@
 //! `SEARCH` by words, by meaning and by both, how exact it is, and what it takes to be ready.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use engraph::{Engraph, Value};
 use serde_json::json;
 
 use super::made_up::{self, DIMENSIONS};
 use super::measure::{
-    Result, Table, Times, is_running, load, memory, millis, profiled, question, short,
+    Result, Sizes, Table, Times, is_running, load, memory, millis, profiled, question, short,
 };
 
-const SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
 const QUESTIONS: u64 = 100;
 const TOP: usize = 10;
 /// The thread that builds graphs.
@@ -25,99 +24,98 @@ const FILTERS: [(&str, &str); 3] = [
     ("CONFIDENCE >= 0.8", "confidence, 1 %"),
 ];
 
-pub(crate) fn run(most: u64) -> Result<()> {
-    let ready = Table::begin(
-        "SEARCH: until it is ready",
-        &[
-            "nodes",
-            "load, s",
-            "first by text, ms",
-            "first by vector, ms",
-            "memory after opening, MB",
-            "with vectors, MB",
-            "with graph, MB",
-            "graph built, s",
-            "load",
-        ],
-    );
-    let mut found = Vec::new();
-    for nodes in SIZES.into_iter().filter(|nodes| *nodes <= most) {
-        size(nodes, &ready, &mut found)?;
-    }
-    let table = Table::begin(
-        "SEARCH TOP 10",
-        &["nodes", "by", "filter", "way", "median, ms", "p95, ms", "recall@10", "load"],
-    );
-    for row in &found {
-        table.row(&row.each_ref().map(String::as_str));
-    }
-    Ok(())
+pub(crate) fn run(sizes: &Sizes) -> Result<()> {
+    sizes.of(&[10_000, 100_000, 1_000_000]).into_iter().try_for_each(size)
 }
 
-fn size(nodes: u64, ready: &Table, found: &mut Vec<[String; 8]>) -> Result<()> {
+fn size(nodes: u64) -> Result<()> {
     eprintln!("{nodes} nodes");
     let folder = tempfile::tempdir()?;
-    let db = made_up::open(folder.path())?;
     let start = Instant::now();
-    db.query("DEFINE INDEX FOR (n:Note) ON (n.text) FULLTEXT", ())?;
-    made_up::load(&db, (0..nodes).map(node).chain((0..nodes).filter_map(fact)))?;
-    drop(db);
+    fill(&made_up::open(folder.path())?, nodes)?;
     let loaded = start.elapsed().as_secs_f64();
-    let questions = made_up::questions(QUESTIONS);
     eprintln!("  the right answers");
+    let questions = made_up::questions(QUESTIONS);
     let right = [nearest(nodes, &questions, |_| true), nearest(nodes, &questions, is_kept)];
 
     let db = made_up::open(folder.path())?;
-    let first = |by: &str| -> Result<f64> {
-        let start = Instant::now();
-        db.query(&search(by, ""), question(&made_up::asking(QUESTIONS)))?;
-        Ok(millis(start))
-    };
     let opened = memory();
-    let by_text = first("TEXT")?;
-    let by_vector = first("VECTOR")?;
-    let with_vectors = memory();
-    let building = Instant::now();
-    let mut measure = |by: &str, filter: usize, beside: &str| -> Result<()> {
+    let by_text = first(&db, "TEXT")?;
+    let by_vector = first(&db, "VECTOR")?;
+    let (with_vectors, building) = (memory(), Instant::now());
+    let measure = |by: &str, filter: usize| -> Result<[String; 7]> {
         let (clause, name) = FILTERS[filter];
         eprintln!("  by {by}, filter: {name}");
         let query = search(by, clause);
         let times = Times::of_questions(&db.prepare(&query)?, &questions)?;
-        let way = format!("{}{beside}", way(&db, &query)?);
+        let way = way(&db, &query)?.to_owned();
         let recall = match by {
             "VECTOR" => format!("{:.3}", recall(&db, &query, &questions, &right[filter.min(1)])?),
             _ => String::new(),
         };
-        let (size, by) = (nodes.to_string(), by.to_lowercase());
-        let (median, p95) = (times.median(), times.p95());
-        found.push([size, by, name.to_owned(), way, median, p95, recall, load()]);
-        Ok(())
+        let (by, name) = (by.to_lowercase(), name.to_owned());
+        Ok([by, name, way, times.median(), times.p95(), recall, load()])
     };
-    let mut built = String::new();
+    let mut scanned = None;
     if is_running(BUILDER) {
-        measure("VECTOR", 0, ", beside the building")?;
+        scanned = Some(measure("VECTOR", 0)?);
         while is_running(BUILDER) {
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            std::thread::sleep(Duration::from_millis(200));
         }
-        built = short(building.elapsed().as_secs_f64());
     }
-    ready.row(&[
-        &nodes.to_string(),
-        &short(loaded),
-        &short(by_text),
-        &short(by_vector),
-        &opened,
-        &with_vectors,
-        &memory(),
-        &built,
-        &load(),
-    ]);
+    let built = scanned.as_ref().map(|_| short(building.elapsed().as_secs_f64()));
+    ready(
+        nodes,
+        &[
+            &short(loaded),
+            &short(by_text),
+            &short(by_vector),
+            &opened,
+            &with_vectors,
+            &memory(),
+            &built.unwrap_or_default(),
+            &load(),
+        ],
+    );
+    let columns = ["by", "filter", "way", "median, ms", "p95, ms", "recall@10", "load"];
+    let table = Table::begin(&format!("SEARCH TOP 10 of {nodes} nodes"), &columns);
+    if let Some([by, filter, way, median, p95, recall, load]) = &scanned {
+        let way = format!("{way}, beside the building of the graph");
+        table.row(&[by, filter, &way, median, p95, recall, load]);
+    }
     for by in ["TEXT", "VECTOR", "HYBRID"] {
         for filter in 0..FILTERS.len() {
-            measure(by, filter, "")?;
+            table.row(&measure(by, filter)?.each_ref().map(String::as_str));
         }
     }
     Ok(())
+}
+
+/// Tells what a size took until it was ready.
+fn ready(nodes: u64, cells: &[&str]) {
+    let columns = [
+        "load, s",
+        "first by text, ms",
+        "first by vector, ms",
+        "memory after opening, MB",
+        "with vectors, MB",
+        "with graph, MB",
+        "graph built, s",
+        "load",
+    ];
+    Table::begin(&format!("SEARCH: until {nodes} nodes are ready"), &columns).row(cells);
+}
+
+fn fill(db: &Engraph, nodes: u64) -> Result<()> {
+    db.query("DEFINE INDEX FOR (n:Note) ON (n.text) FULLTEXT", ())?;
+    made_up::load(db, (0..nodes).map(node).chain((0..nodes).filter_map(fact)))
+}
+
+/// How long the first search takes, in milliseconds.
+fn first(db: &Engraph, by: &str) -> Result<f64> {
+    let start = Instant::now();
+    db.query(&search(by, ""), question(&made_up::asking(QUESTIONS)))?;
+    Ok(millis(start))
 }
 
 fn search(by: &str, filter: &str) -> String {

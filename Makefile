@@ -21,6 +21,7 @@ demo: setup
 
 test: setup fmt lint docs
 	cargo test --workspace
+	cargo test --lib --features http http::
 
 # ENGRAPH_SOAK=0.1 runs a tenth of it; the figures are added to target/soak.txt.
 soak: setup
@@ -37,7 +38,7 @@ fmt:
 	cargo fmt --all --check
 
 lint: setup
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
 
 docs: setup
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps

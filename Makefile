@@ -6,12 +6,13 @@ WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test soak setup libclang model fmt lint docs
+.PHONY: help demo test bench-models soak setup libclang model fmt lint docs
 
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
 	@echo 'make test   format, lints, documentation and every test'
 	@echo 'make soak   the tests of durability, time and the language with their long counts: a night'
+	@echo 'make bench-models   how fast embedding, searching and generating are; some minutes'
 	@echo 'make model  install the embedding model into the cache folder'
 
 demo: setup
@@ -20,6 +21,7 @@ demo: setup
 
 test: setup fmt lint docs
 	cargo test --workspace
+	cargo test --lib --features http http::
 
 # ENGRAPH_SOAK=0.1 runs a tenth of it; the figures are added to target/soak.txt.
 soak: setup
@@ -28,11 +30,15 @@ soak: setup
 	  cargo test --workspace -- --nocapture forget:: model:: isolation:: naive:: fuzz:: print:: \
 	  kill:: power:: faults:: full:: torn:: rot:: shuffle:: matrix:: memory:: backup:: forgetting:: generations::
 
+# ENGRAPH_BENCH=1000000 adds a million nodes: an hour, and some gigabytes of memory.
+bench-models: setup
+	cargo bench --bench models
+
 fmt:
 	cargo fmt --all --check
 
 lint: setup
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
 
 docs: setup
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps

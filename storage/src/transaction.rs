@@ -1,6 +1,6 @@
 //! Transactions and their nodes: one method per change, each filling every family it touches. Facts
 //! are in `facts`, relations in `relations`, other definitions in `definitions`, indexes in
-//! `indexes`, the keys of concepts in `schema_keys`, forgetting in `forget`.
+//! `indexes`, the keys of concepts in `schema_keys`, turns in `buffer`, forgetting in `forget`.
 //!
 //! Invariant: what a transaction has not committed, no reader sees; dropping it leaves no trace.
 //! Invariant: all its changes have one system time, and an intermediate state within it leaves no

@@ -3,8 +3,11 @@
 //!
 //! Nothing here asks a language model unless one was given, and nothing is retrieved here.
 
+pub mod boundary;
 pub mod extract;
+mod vector;
 
+pub use boundary::{BoundaryDetector, SimilarityBoundaries};
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, SourceTurn,

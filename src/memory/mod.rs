@@ -5,6 +5,7 @@
 
 pub mod boundary;
 pub mod extract;
+pub mod themes;
 mod vector;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
@@ -12,3 +13,4 @@ pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, SourceTurn,
 };
+pub use themes::Themes;

@@ -6,6 +6,7 @@
 pub mod boundary;
 pub mod extract;
 pub mod themes;
+pub mod topics;
 mod vector;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
@@ -14,3 +15,4 @@ pub use extract::{
     KnownEntities, SourceTurn,
 };
 pub use themes::Themes;
+pub use topics::{CueLinker, Linker};

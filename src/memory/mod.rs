@@ -3,9 +3,16 @@
 //!
 //! Nothing here asks a language model unless one was given, and nothing is retrieved here.
 
+pub mod boundary;
 pub mod extract;
+pub mod themes;
+pub mod topics;
+mod vector;
 
+pub use boundary::{BoundaryDetector, SimilarityBoundaries};
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, SourceTurn,
 };
+pub use themes::Themes;
+pub use topics::{CueLinker, Linker};

@@ -7,5 +7,5 @@ pub mod extract;
 
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
-    KnownEntities, SourceTurn,
+    KnownEntities, Rules, SourceTurn,
 };

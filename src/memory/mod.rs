@@ -12,7 +12,7 @@ mod vector;
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
-    KnownEntities, SourceTurn,
+    KnownEntities, Rules, SourceTurn,
 };
 pub use themes::Themes;
 pub use topics::{CueLinker, Linker};

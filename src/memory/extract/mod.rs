@@ -4,9 +4,13 @@
 //! An extractor reads text and gives text. It never sees the database, and nothing that it gives is
 //! believed because it says so: `memory::validate` holds it against the turns.
 
+mod rules;
+
 use engraph_storage::graph::{Intent, Interval, Time};
 
 use crate::neural::NeuralError;
+
+pub use rules::Rules;
 
 /// A turn of an episode, as an extractor reads it.
 #[derive(Clone, Debug, Default, PartialEq)]

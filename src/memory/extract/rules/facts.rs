@@ -1,0 +1,536 @@
+//! Facts by patterns: a person, a verb and what stands behind it, in a sentence that was rewritten.
+//!
+//! Only who speaks is a head: the rules know who that is. A sentence that denies, supposes or asks
+//! gives no fact, and neither does one that fits no row of the table.
+
+use engraph_storage::graph::{Intent, Interval};
+
+use super::relations::{AIMS, Kind, ROWS, Row, STATES};
+use super::sentences::{gap, is_joined};
+use super::statements::{self, Statement};
+use super::tails::{self, Tail};
+use super::{lexicon, verbs};
+use crate::memory::extract::{Entity, ExtractedFact, KnownEntities};
+use crate::retrieval::words::{Word, words};
+
+/// Facts of a statement, at most.
+const FACTS_MAX: usize = 8;
+
+/// The facts of a statement about those who speak.
+pub(super) fn facts(
+    statement: &Statement,
+    speakers: &[&str],
+    known: &dyn KnownEntities,
+) -> Vec<ExtractedFact> {
+    let words = words(&statement.text);
+    let mut finder = Finder {
+        text: &statement.text,
+        words: &words,
+        speakers,
+        known,
+        statement,
+        intent: statements::intent(&statement.said),
+        found: Vec::new(),
+    };
+    for at in 0..words.len() {
+        for speaker in speakers {
+            if let Some(end) = finder.named(at, speaker) {
+                finder.of_person(speaker, at, end);
+            }
+        }
+    }
+    let mut found = finder.found;
+    let mut seen: Vec<(String, String)> = Vec::new();
+    found.retain(|fact| {
+        let key = (fact.relation.clone(), fact.tail.name.to_lowercase());
+        let is_new = !seen.contains(&key);
+        seen.push(key);
+        is_new
+    });
+    found.truncate(FACTS_MAX);
+    found
+}
+
+struct Finder<'a> {
+    text: &'a str,
+    words: &'a [Word],
+    speakers: &'a [&'a str],
+    known: &'a dyn KnownEntities,
+    statement: &'a Statement,
+    intent: Intent,
+    found: Vec<ExtractedFact>,
+}
+
+/// The main verb of a clause and what its auxiliaries say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    main: usize,
+    is_negated: bool,
+    /// `can`, `would`, `might`.
+    is_modal: bool,
+    /// `will`, `is going to`.
+    is_future: bool,
+    /// `used to`.
+    is_former: bool,
+    /// `was given`.
+    is_passive: bool,
+}
+
+impl<'a> Finder<'a> {
+    fn lower(&self, at: usize) -> &'a str {
+        self.words.get(at).map_or("", |word| word.lower.as_str())
+    }
+
+    /// The place behind a name that begins at a word.
+    fn named(&self, at: usize, name: &str) -> Option<usize> {
+        let mut place = at;
+        for part in words(name) {
+            if self.lower(place) != part.lower || !self.words[place].is_capital {
+                return None;
+            }
+            place += 1;
+        }
+        (place > at).then_some(place)
+    }
+
+    fn has_possessive(&self, at: usize) -> bool {
+        let rest = self.words.get(at).and_then(|word| self.text.get(word.range.end..));
+        rest.is_some_and(|rest| rest.starts_with("'s") || rest.starts_with("’s"))
+    }
+
+    fn of_person(&mut self, person: &str, at: usize, end: usize) {
+        if self.has_possessive(end - 1) {
+            self.of_possession(person, end);
+            return;
+        }
+        if !self.begins_clause(at) {
+            return;
+        }
+        let verb = self.behind_company(end);
+        if let Some(group) = self.group(verb) {
+            self.of_clause(person, group);
+        }
+    }
+
+    /// Whether a clause that is told as true begins at a word.
+    fn begins_clause(&self, at: usize) -> bool {
+        let mut place = at;
+        while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
+            let lower = self.lower(place - 1);
+            if SUPPOSED.contains(&lower) {
+                return false;
+            }
+            place -= 1;
+        }
+        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
+        place == at || LINKS.contains(&before) || lexicon::is_adverb(before)
+    }
+
+    /// The place behind `and her kids`.
+    fn behind_company(&self, at: usize) -> usize {
+        if self.lower(at) != "and" {
+            return at;
+        }
+        let is_verb = |place: &usize| {
+            verbs::verb(self.lower(*place)).is_some_and(|verb| {
+                !verb.forms.gerund && (verb.forms.past || verb.base == "be" || verb.base == "have" || verb.forms.base)
+            })
+        };
+        (at + 1..(at + 7).min(self.words.len())).find(is_verb).unwrap_or(at)
+    }
+
+    /// The main verb from a word on.
+    fn group(&self, at: usize) -> Option<Group> {
+        let mut group = Group::default();
+        let mut place = at;
+        let mut is_be = false;
+        while place < self.words.len() {
+            if place > at && !gap(self.text, &self.words[place - 1], &self.words[place]).trim().is_empty() {
+                return None;
+            }
+            let lower = self.lower(place);
+            let next = self.next_of_group(place + 1);
+            let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
+            match lower {
+                "not" | "never" | "hardly" | "barely" => group.is_negated = true,
+                "no" if self.lower(place + 1) == "longer" => group.is_negated = true,
+                "will" | "gonna" => group.is_future = true,
+                "can" | "could" | "would" | "should" | "might" | "may" | "must" | "cannot" => {
+                    group.is_modal = true;
+                }
+                "used" if self.lower(place + 1) == "to" => {
+                    group.is_former = true;
+                    place += 1;
+                }
+                "going" if is_be && self.lower(place + 1) == "to" && self.is_base(place + 2) => {
+                    group.is_future = true;
+                    place += 1;
+                }
+                _ if lower.ends_with("n't") => {
+                    group.is_negated = true;
+                    group.is_modal |= matches!(lower, "can't" | "couldn't" | "won't" | "wouldn't");
+                    is_be |= matches!(lower, "isn't" | "wasn't" | "aren't" | "weren't");
+                }
+                "is" | "are" | "was" | "were" | "been" | "being"
+                    if next_forms.is_some_and(|f| f.gerund || f.participle)
+                        && !lexicon::is_feeling(self.lower(next)) =>
+                {
+                    group.is_passive = next_forms.is_some_and(|f| !f.gerund);
+                    is_be = true;
+                }
+                "is" | "are" if self.lower(next) == "gonna" => {}
+                "has" | "have" | "had"
+                    if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) => {}
+                "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {}
+                _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
+                _ => {
+                    group.main = place;
+                    return Some(group);
+                }
+            }
+            place += 1;
+        }
+        None
+    }
+
+    fn next_of_group(&self, at: usize) -> usize {
+        let is_light = |place: &usize| lexicon::is_adverb(self.lower(*place)) || self.lower(*place) == "not";
+        at + (at..self.words.len()).take_while(is_light).count()
+    }
+
+    fn is_base(&self, at: usize) -> bool {
+        verbs::verb(self.lower(at)).is_some_and(|verb| verb.forms.base)
+    }
+
+    fn of_clause(&mut self, person: &str, group: Group) {
+        let Some(verb) = verbs::verb(self.lower(group.main)) else { return };
+        let after = group.main + 1;
+        if group.is_future {
+            if !group.is_negated && let Some(tail) = tails::activity(self.text, self.words, group.main) {
+                self.tell(person, "plans_to", "Activity", &tail, group, None);
+            }
+            return;
+        }
+        if self.of_aim(person, verb.base, group) {
+            return;
+        }
+        if verb.base == "be" && !group.is_modal && !group.is_negated {
+            self.of_state(person, after, group);
+            return;
+        }
+        if group.is_negated {
+            self.of_denial(person, verb.base, group);
+            return;
+        }
+        if group.is_modal || group.is_passive && verb.base != "bear" {
+            return;
+        }
+        match verb.base {
+            "feel" => self.of_feeling(person, after, group),
+            "have" | "get" => self.of_having(person, after, group),
+            "go" if self.lower(after).ends_with("ing") => self.of_outing(person, after, group),
+            _ => {}
+        }
+        if verb.base == "turn" && self.is_number(after) {
+            self.of_age(person, after, group);
+        }
+        self.of_rows(person, verb.base, ROWS, after, group);
+    }
+
+    /// The first row that fits what stands at a place.
+    fn of_rows(&mut self, person: &str, verb: &str, rows: &[Row], at: usize, group: Group) {
+        for row in rows.iter().filter(|row| row.verb == verb) {
+            let Some(start) = self.behind_link(row.link, at) else { continue };
+            let Some(tail) = tails::noun(self.text, self.words, start) else { continue };
+            let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
+                .trim_matches(['"', '“', ' '])
+                .is_empty();
+            if is_cut || row.kind == Kind::Named && !tail.is_name {
+                continue;
+            }
+            let tail = self.named_behind(&tail).unwrap_or(tail);
+            let end = tail.end;
+            self.tell(person, row.relation, label(row, &tail), &tail, group, row.intent());
+            self.of_list(person, row, end, group);
+            return;
+        }
+    }
+
+    /// "pottery and painting": what is joined by `and`, if it ends there.
+    fn of_list(&mut self, person: &str, row: &Row, at: usize, group: Group) {
+        if self.lower(at) != "and" || row.kind != Kind::Any {
+            return;
+        }
+        let Some(tail) = tails::noun(self.text, self.words, at + 1) else { return };
+        let is_last = self.words.get(tail.end).is_none_or(|next| {
+            !gap(self.text, tail.last, next).trim().is_empty() || next.lower == "with"
+        });
+        let first = self.lower(at + 1);
+        let is_verb = verbs::verb(first).is_some_and(|verb| !verb.forms.gerund);
+        if is_last && !is_verb {
+            self.tell(person, row.relation, label(row, &tail), &tail, group, row.intent());
+        }
+    }
+
+    /// The place behind the words of a link.
+    fn behind_link(&self, link: &str, at: usize) -> Option<usize> {
+        let mut place = at;
+        for part in link.split(' ').filter(|part| !part.is_empty()) {
+            if self.lower(place) != part {
+                return None;
+            }
+            place += 1;
+        }
+        (place < self.words.len()).then_some(place)
+    }
+
+    /// "a puppy named Max": the name.
+    fn named_behind(&self, tail: &Tail<'a>) -> Option<Tail<'a>> {
+        let is_called = matches!(self.lower(tail.end), "named" | "called");
+        let named = is_called.then(|| tails::noun(self.text, self.words, tail.end + 1)).flatten()?;
+        named.is_name.then_some(named)
+    }
+
+    /// "plans to move", "would love to go"; whether the clause was one.
+    fn of_aim(&mut self, person: &str, verb: &str, group: Group) -> bool {
+        let to = group.main + 1;
+        let is_wish = group.is_modal && matches!(verb, "love" | "like");
+        let relation = AIMS.iter().find(|aim| aim.0 == verb).map(|aim| aim.1);
+        let relation = if is_wish { Some("wants_to") } else { relation };
+        let (Some(relation), "to") = (relation, self.lower(to)) else { return is_wish };
+        let may_tell = !group.is_negated && !group.is_former && (is_wish || !group.is_modal);
+        if may_tell && let Some(tail) = tails::activity(self.text, self.words, to + 1) {
+            self.tell(person, relation, "Activity", &tail, group, None);
+        }
+        true
+    }
+
+    /// "doesn't like mushrooms".
+    fn of_denial(&mut self, person: &str, verb: &str, group: Group) {
+        let is_present = self.lower(group.main) == verb;
+        let dislikes = matches!(verb, "like" | "enjoy" | "love") && is_present && !group.is_modal
+            || verb == "stand" && group.is_modal;
+        if dislikes
+            && !self.is_longer(group.main)
+            && let Some(tail) = tails::noun(self.text, self.words, group.main + 1)
+        {
+            self.tell(person, "dislikes", "Thing", &tail, group, None);
+        }
+    }
+
+    fn is_longer(&self, at: usize) -> bool {
+        at.checked_sub(1).is_some_and(|at| self.lower(at) == "longer")
+    }
+
+    /// What stands behind `is`.
+    fn of_state(&mut self, person: &str, at: usize, group: Group) {
+        let start = self.next_of_group(at);
+        if self.is_number(start) {
+            self.of_age(person, start, group);
+            return;
+        }
+        self.of_feeling(person, at, group);
+        let fan = (start..start + 3).find(|place| self.lower(*place) == "fan").unwrap_or(start);
+        self.of_rows(person, self.lower(fan), STATES, fan + 1, group);
+        if !matches!(self.lower(start), "a" | "an") {
+            return;
+        }
+        if let Some(tail) = tails::noun(self.text, self.words, start)
+            && lexicon::is_occupation(&tail.last.lower)
+        {
+            self.tell(person, "works_as", "Occupation", &tail, group, None);
+        }
+    }
+
+    /// "is so proud": the feeling ends the clause or has its reason behind.
+    fn of_feeling(&mut self, person: &str, at: usize, group: Group) {
+        let place = self.next_of_group(at);
+        let Some(word) = self.words.get(place).filter(|word| lexicon::is_feeling(&word.lower)) else {
+            return;
+        };
+        let Some(text) = self.text.get(word.range.clone()) else { return };
+        let tail = Tail { text, is_name: false, last: word, end: place + 1 };
+        self.tell(person, "feels", "Feeling", &tail, group, None);
+    }
+
+    fn is_number(&self, at: usize) -> bool {
+        let lower = self.lower(at);
+        (1..=3).contains(&lower.len()) && lower.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    /// "is 31 years old", "turned 31".
+    fn of_age(&mut self, person: &str, at: usize, group: Group) {
+        let is_told = matches!(
+            (self.lower(at + 1), self.lower(at + 2)),
+            ("years", "old") | ("year", "old") | ("", _)
+        ) || self.lower(group.main).starts_with("turn");
+        let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
+        let Some(word) = self.words.get(at).filter(|_| is_told && !is_length) else { return };
+        let Some(text) = self.text.get(word.range.clone()) else { return };
+        let tail = Tail { text, is_name: false, last: word, end: at + 1 };
+        self.tell(person, "age", "Number", &tail, group, None);
+    }
+
+    /// "has a dog named Max", "has two cats".
+    fn of_having(&mut self, person: &str, at: usize, group: Group) {
+        let at = if self.lower(at) == "got" { at + 1 } else { at };
+        let Some(tail) = tails::noun(self.text, self.words, at) else { return };
+        if !lexicon::is_pet(&tail.last.lower) || tail.is_name {
+            return;
+        }
+        let tail = self.named_behind(&tail).unwrap_or(tail);
+        self.tell(person, "has_pet", "Animal", &tail, group, None);
+    }
+
+    /// "went camping".
+    fn of_outing(&mut self, person: &str, at: usize, group: Group) {
+        let Some(word) = self.words.get(at) else { return };
+        let Some(text) = self.text.get(word.range.clone()) else { return };
+        let is_plain = verbs::lemma(&word.lower).is_none_or(|base| !verbs::is_bland(base));
+        if is_plain && self.lower(at + 1) != "to" {
+            let tail = Tail { text, is_name: false, last: word, end: at + 1 };
+            self.tell(person, "went", "Activity", &tail, group, None);
+        }
+    }
+
+    /// What stands behind a person's name in the possessive.
+    fn of_possession(&mut self, person: &str, at: usize) {
+        let group = Group::default();
+        let Some(owner) = at.checked_sub(1) else { return };
+        let (lower, next) = (self.lower(at), self.lower(at + 1));
+        if matches!(lower, "favorite" | "favourite") {
+            self.of_favourite(person, at + 1);
+            return;
+        }
+        if lower == "birthday" && matches!(next, "is" | "was") && self.lower(at + 2) == "on" {
+            self.of_birthday(person, at + 3);
+            return;
+        }
+        let kin = super::people::kin_after(self.text, self.words, owner);
+        let (relation, label, place) = match kin {
+            Some((kin, place)) => match kin.relation {
+                Some(relation) => (relation, "Person", place),
+                None => return,
+            },
+            None => match (at..at + 2).find(|place| lexicon::is_pet(self.lower(*place))) {
+                Some(place) => ("has_pet", "Animal", place),
+                None => return,
+            },
+        };
+        let is_told = !self.has_possessive(place);
+        if let Some(tail) = self.name_of(place).filter(|_| is_told) {
+            self.tell(person, relation, label, &tail, group, None);
+        }
+    }
+
+    /// "son Max", "son, Max,", "son is named Max", "friend's name is Ann".
+    fn name_of(&self, place: usize) -> Option<Tail<'a>> {
+        let next = self.words.get(place + 1)?;
+        let between = gap(self.text, &self.words[place], next);
+        let start = match (between, next.lower.as_str(), self.lower(place + 2)) {
+            (" ", "is" | "was", "named" | "called") => place + 3,
+            (" ", "named" | "called", _) => place + 2,
+            (" " | ", ", _, _) if next.is_capital => place + 1,
+            _ => return None,
+        };
+        let is_speaker = |word: &Word| {
+            self.speakers.iter().any(|name| name.to_lowercase() == word.lower)
+        };
+        let name = tails::noun(self.text, self.words, start)?;
+        let is_time = lexicon::is_time_noun(&name.last.lower);
+        let is_short = name.text.split(' ').count() <= 3;
+        let is_open = between != ", " || self.words.get(name.end).is_none_or(|after| {
+            gap(self.text, name.last, after).starts_with([',', '.'])
+        });
+        let is_named = name.is_name && is_short && !is_time && is_open;
+        (is_named && !self.words.get(start).is_some_and(is_speaker)).then_some(name)
+    }
+
+    /// "favorite book is Dune".
+    fn of_favourite(&mut self, person: &str, at: usize) {
+        let Some(kind) = tails::noun(self.text, self.words, at) else { return };
+        if !matches!(self.lower(kind.end), "is" | "are" | "was") || lexicon::is_filler(&kind.last.lower) {
+            return;
+        }
+        if let Some(tail) = tails::noun(self.text, self.words, kind.end + 1) {
+            self.tell(person, "likes", "Thing", &tail, Group::default(), None);
+        }
+    }
+
+    fn of_birthday(&mut self, person: &str, at: usize) {
+        let end = (at..(at + 3).min(self.words.len()))
+            .take_while(|place| {
+                let lower = self.lower(*place);
+                lexicon::is_time_noun(lower) || lower.starts_with(|c: char| c.is_ascii_digit())
+            })
+            .count();
+        let (Some(first), Some(last)) = (self.words.get(at), self.words.get((at + end).saturating_sub(1)))
+        else {
+            return;
+        };
+        if end > 0 && let Some(text) = self.text.get(first.range.start..last.range.end) {
+            let tail = Tail { text, is_name: false, last, end: at + end };
+            self.tell(person, "birthday", "Date", &tail, Group::default(), None);
+        }
+    }
+
+    fn tell(
+        &mut self,
+        person: &str,
+        relation: &str,
+        label: &str,
+        tail: &Tail<'_>,
+        group: Group,
+        intent: Option<Intent>,
+    ) {
+        let valid = if group.is_former { former(self.statement.valid) } else { self.statement.valid };
+        let entity = |label: &str, name: &str| match self.known.find(name) {
+            Some(entity) => entity,
+            None => Entity { label: label.to_owned(), name: name.to_owned() },
+        };
+        let is_speaker = self.speakers.iter().any(|name| name.eq_ignore_ascii_case(tail.text));
+        let fact = ExtractedFact {
+            head: entity("Person", person),
+            relation: relation.to_owned(),
+            tail: entity(if is_speaker { "Person" } else { label }, tail.text),
+            valid,
+            confidence: self.statement.confidence,
+            intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or(self.intent) },
+            turns: self.statement.turns.clone(),
+        };
+        if fact.head != fact.tail {
+            self.found.push(fact);
+        }
+    }
+}
+
+/// "used to": up to when it is told.
+fn former(valid: Interval) -> Interval {
+    Interval::new(Interval::MIN, valid.from).unwrap_or(valid)
+}
+
+/// The label of a tail: what its words say, or else what the relation does.
+fn label(row: &Row, tail: &Tail<'_>) -> &'static str {
+    let is_place = row.label == "Place" || row.label == "Organisation";
+    let last = tail.last.lower.as_str();
+    if is_place && lexicon::is_event(last) {
+        return "Event";
+    }
+    if lexicon::is_pet(last) && row.label == "Thing" {
+        return "Animal";
+    }
+    let is_doing = verbs::verb(last).is_some_and(|verb| verb.forms.gerund);
+    if is_doing && row.label == "Thing" && !tail.is_name { "Activity" } else { row.label }
+}
+
+/// Words before a clause that make it no fact.
+const SUPPOSED: &[&str] = &[
+    "if", "unless", "whether", "hope", "hopes", "wish", "wishes", "imagine", "imagines", "like",
+    "dreams", "pretend", "suppose", "maybe", "wondering", "wonders", "asked", "told", "wants",
+];
+
+/// Words before a name that begins a clause.
+const LINKS: &[&str] = &[
+    "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
+    "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
+];

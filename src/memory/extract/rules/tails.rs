@@ -1,0 +1,183 @@
+//! The tail of a fact: the phrase of nouns, or of something to do, at a place in a sentence.
+//!
+//! A phrase that is not plain, or says too little, is none: better no fact than a wrong one.
+
+use super::sentences::{gap, is_joined};
+use super::{lexicon, rewrite, verbs};
+use crate::retrieval::words::{Word, is_stop_word};
+
+/// Words of a tail, at most.
+const TAIL_WORDS_MAX: usize = 5;
+/// Words of something to do, at most.
+const ACTIVITY_WORDS_MAX: usize = 7;
+
+/// A tail in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Tail<'t> {
+    pub(super) text: &'t str,
+    /// It begins with a capital, or stands in quotes.
+    pub(super) is_name: bool,
+    /// Its last word, in lower case.
+    pub(super) last: &'t Word,
+    /// The place behind it.
+    pub(super) end: usize,
+}
+
+/// The phrase of nouns that begins at a word, behind articles, numbers and adverbs.
+pub(super) fn noun<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
+    let start = at + leading(text, words, at);
+    let first = words.get(start)?;
+    if let Some(title) = quoted(text, words, start) {
+        return Some(title);
+    }
+    let mut end = start;
+    while end < words.len() && end - start < TAIL_WORDS_MAX && is_part(text, words, start, end) {
+        end += 1;
+    }
+    // A phrase that is longer than a tail can be is not one that was understood.
+    if end < words.len() && end - start == TAIL_WORDS_MAX && is_part(text, words, start, end) {
+        return None;
+    }
+    while end > start + 1 && !can_end(&words[end - 1]) {
+        end -= 1;
+    }
+    let last = words.get(end.checked_sub(1)?).filter(|_| end > start)?;
+    let says = can_end(last)
+        && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
+    let is_vague = VAGUE.contains(&last.lower.as_str()) || lexicon::kin(&last.lower).is_some();
+    let written = text.get(first.range.start..last.range.end)?;
+    let is_name = words[start..end].iter().all(|word| word.is_capital || is_stop_word(&word.lower))
+        && first.is_capital;
+    (says && (is_name || !is_vague)).then_some(Tail { text: written, is_name, last, end })
+}
+
+/// A title in quotes.
+fn quoted<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
+    let start = words[at].range.start;
+    if !text[..start].ends_with(['"', '“']) {
+        return None;
+    }
+    let close = start + text[start..].find(['"', '”'])?;
+    let inside = words[at..].iter().take_while(|word| word.range.end <= close).count();
+    let written = text.get(start..close)?.trim_end_matches([',', '.', '!']);
+    let last = words.get(at + inside.checked_sub(1)?)?;
+    let is_short = inside <= TAIL_WORDS_MAX + 4;
+    is_short.then_some(Tail { text: written, is_name: true, last, end: at + inside })
+}
+
+/// The words before a phrase of nouns that are not part of it.
+fn leading(text: &str, words: &[Word], at: usize) -> usize {
+    let mut count = 0;
+    while let Some(word) = words.get(at + count) {
+        let lower = word.lower.as_str();
+        let is_cut = count > 0 && !is_joined(text, &words[at + count - 1], word);
+        let is_light = lexicon::is_determiner(lower)
+            || lexicon::is_adverb(lower)
+            || lexicon::is_praise(lower)
+            || matches!(lower, "new" | "own" | "little" | "big" | "first" | "other");
+        if is_cut || !is_light || word.is_capital && count > 0 {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
+    let word = &words[at];
+    let lower = word.lower.as_str();
+    if at > start && !is_joined(text, &words[at - 1], word) {
+        return false;
+    }
+    let next = words.get(at + 1).filter(|next| is_joined(text, word, next));
+    if at > start && matches!(lower, "of" | "the") && words[at - 1].is_capital {
+        return next.is_some_and(|next| next.is_capital || next.lower == "the");
+    }
+    if has_owner(text, word) || STOPS.contains(&lower) || lower.contains('\'') {
+        return false;
+    }
+    let is_verb = verbs::verb(lower).is_some_and(|verb| {
+        let forms = verb.forms;
+        if at == start { !(forms.gerund || forms.base) } else { forms.past || forms.gerund }
+    });
+    !is_stop_word(lower)
+        && !lexicon::is_pronoun(lower)
+        && !lexicon::is_adverb(lower)
+        && (!is_verb || word.is_capital)
+        && !lexicon::is_filler(lower)
+}
+
+/// Whether a possessive stands behind a word.
+fn has_owner(text: &str, word: &Word) -> bool {
+    text.get(word.range.end..).is_some_and(|rest| rest.starts_with("'s") || rest.starts_with("’s"))
+}
+
+fn can_end(word: &Word) -> bool {
+    word.is_capital
+        || !(lexicon::is_adjective(&word.lower)
+            || lexicon::is_bland_noun(&word.lower)
+            || rewrite::is_preposition(&word.lower))
+}
+
+/// Words at which a phrase of nouns ends.
+const STOPS: &[&str] = &[
+    "last", "next", "ago", "today", "yesterday", "tomorrow", "tonight", "like", "near", "around",
+    "which", "who", "where", "when", "while", "because", "cause", "though", "if", "via", "per",
+];
+
+/// Nouns that say too little to be the end of a fact.
+const VAGUE: &[&str] = &[
+    "difference", "progress", "sense", "decision", "decisions", "mistake", "mistakes", "effort",
+    "choice", "impact", "change", "changes", "memories", "memory", "money", "living", "plan",
+    "plans", "list", "break", "breath", "step", "steps", "connection", "connections", "bed",
+    "work", "home", "mind", "heart", "life", "world", "journey", "control", "track", "touch",
+    "opportunity", "chances", "experience", "experiences", "success", "support", "help", "love",
+    "role", "care", "future", "past", "conversation", "conversations", "topic", "answer", "goal",
+    "goals", "dream", "dreams", "challenge", "challenges", "battle", "hope", "faith", "strength",
+    "confidence", "patience", "balance", "feeling", "feelings", "process", "results", "result",
+    "look", "atmosphere", "energy", "view", "views", "influence", "improvements", "line", "doubt",
+    "side", "story", "stories", "part", "nothing", "hours", "sure", "trip", "interest",
+    "growth", "passion", "power", "beauty", "community", "getting", "going", "being", "having",
+    "doing", "seeing", "working", "trying", "making", "taking", "thinking", "looking", "feeling",
+    "knowing", "spending", "using", "giving", "helping", "putting", "talking", "sharing",
+];
+
+/// Something to do that begins at a verb in its base form: `open a dance studio`.
+pub(super) fn activity<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
+    let verb = verbs::verb(&words.get(at)?.lower).filter(|verb| verb.forms.base)?;
+    let mut end = at + 1;
+    while end < words.len() && end - at < ACTIVITY_WORDS_MAX {
+        let word = &words[end];
+        let lower = word.lower.as_str();
+        let is_plain = gap(text, &words[end - 1], word).trim_matches(['\'', '’', 's']).trim() == "";
+        let is_end = matches!(
+            lower,
+            "and" | "but" | "or" | "because" | "so" | "when" | "if" | "while" | "that" | "as"
+                | "soon" | "too" | "again" | "where" | "who" | "which" | "since" | "before"
+                | "after" | "until" | "this" | "next" | "tomorrow"
+        );
+        if !is_plain || is_end {
+            break;
+        }
+        end += 1;
+    }
+    if end - at == ACTIVITY_WORDS_MAX {
+        return None;
+    }
+    while end > at + 1 && is_loose(&words[end - 1].lower) {
+        end -= 1;
+    }
+    let says = words[at + 1..end].iter().filter(|word| !lexicon::is_empty(&word.lower)).count();
+    let enough = if verbs::is_bland(verb.base) { 1 } else { 0 };
+    let has_pronoun = words[at + 1..end].iter().any(|word| {
+        matches!(word.lower.as_str(), "it" | "them" | "that" | "him" | "her" | "you" | "they" | "its" | "one" | "something" | "anything" | "more" | "everything")
+    });
+    let last = &words[end - 1];
+    let written = text.get(words[at].range.start..last.range.end)?;
+    (says >= enough && !has_pronoun && (end > at + 1 || !verbs::is_bland(verb.base)))
+        .then_some(Tail { text: written, is_name: false, last, end })
+}
+
+fn is_loose(lower: &str) -> bool {
+    rewrite::is_preposition(lower) || lexicon::is_determiner(lower) || lexicon::is_adverb(lower)
+}

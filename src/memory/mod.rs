@@ -7,5 +7,7 @@ pub mod extract;
 
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
-    KnownEntities, SourceTurn,
+    KnownEntities, LocalModel, SourceTurn,
 };
+#[cfg(feature = "http")]
+pub use extract::{HttpExtractor, TokenUsage};

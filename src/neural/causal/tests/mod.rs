@@ -11,6 +11,11 @@ use self::reference::scores;
 use self::tiny::{FAMILIES, Tiny};
 use super::*;
 
+/// A folder with a model of random weights.
+pub(crate) fn tiny_folder(family: &str) -> tempfile::TempDir {
+    Tiny::new(family, true).safetensors(DType::F32)
+}
+
 /// The largest difference between two rows, as a share of the largest number in the second.
 fn difference(ours: &[f32], exact: &[f32]) -> f32 {
     assert_eq!(ours.len(), exact.len());

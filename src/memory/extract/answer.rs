@@ -261,3 +261,202 @@ fn relation(text: &str) -> Option<String> {
     let fits = (1..=RELATION_CHARS_MAX).contains(&name.chars().count());
     (fits && name.starts_with(char::is_alphabetic)).then_some(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::prompt::tests::{Nobody, turn};
+    use super::*;
+
+    /// Turns of which the second has no time.
+    fn three() -> Vec<SourceTurn> {
+        let mut turns = vec![turn("Ann", "a"), turn("Ben", "b"), turn("Ann", "c")];
+        turns[1].at = None;
+        turns
+    }
+
+    fn answer(fields: Value) -> Answer {
+        read(&fields.to_string(), &three(), &Nobody).unwrap()
+    }
+
+    fn fact() -> Value {
+        json!({
+            "head": "Ann", "head_label": "Person", "relation": "lives in", "tail": "Oslo",
+            "tail_label": "Place", "from": "2023-05", "to": null, "confidence": 0.9,
+            "intent": "fact", "turns": [3, 1, 1]
+        })
+    }
+
+    /// The fact with one field changed, or none and how many were left out.
+    fn with(field: &str, value: Value) -> Option<ExtractedFact> {
+        let mut fact = fact();
+        fact[field] = value;
+        let mut read = answer(json!({ "title": "t", "summary": "s", "facts": [fact] }));
+        assert_eq!(read.left_out, 1 - read.extraction.facts.len() as u64, "{field}");
+        read.extraction.facts.pop()
+    }
+
+    fn shown(valid: Interval) -> String {
+        format!("{} {}", time::short(valid.from), time::short(valid.to))
+    }
+
+    #[test]
+    fn an_answer_is_read_whole() {
+        let read = answer(json!({
+            "title": " Ann\nmoves ", "summary": "Ann moved to Oslo.",
+            "concepts": [{ "key": "Moving  House", "tag": "Asks about", "turn": 2 }],
+            "semantics": [{
+                "text": "Ann lives in Oslo.", "from": "2023", "to": "2024-02", "confidence": 1,
+                "intent": "Evolution", "concepts": ["Oslo", "oslo", "move"], "turns": [1]
+            }],
+            "facts": [fact()]
+        }));
+        let extraction = read.extraction;
+        assert_eq!((read.left_out, extraction.title.as_str()), (0, "Ann moves"));
+        let concept = |key: &str, tag: &str, turn| ExtractedConcept {
+            key: key.into(),
+            tag: tag.into(),
+            turn,
+        };
+        assert_eq!(extraction.concepts, [concept("moving house", "asks_about", 1)]);
+        let semantic = &extraction.semantics[0];
+        assert_eq!(shown(semantic.valid), "2023-01-01 2024-03-01");
+        assert_eq!((semantic.confidence, semantic.intent), (1.0, Intent::Evolution));
+        assert_eq!(
+            (&semantic.concepts[..], &semantic.turns[..]),
+            (&["oslo", "move"].map(String::from)[..], &[0][..])
+        );
+        let fact = &extraction.facts[0];
+        assert_eq!((fact.relation.as_str(), &fact.turns[..]), ("lives_in", &[0, 2][..]));
+        assert_eq!(shown(fact.valid), "2023-05-01 ∞");
+        assert_eq!((fact.tail.label.as_str(), fact.tail.name.as_str()), ("Place", "Oslo"));
+    }
+
+    #[test]
+    fn what_would_be_a_lie_is_left_out_and_counted() {
+        assert!(with("head", json!("Ann")).is_some());
+        let long = "x".repeat(NAME_CHARS_MAX + 1);
+        for (field, values) in [
+            (
+                "turns",
+                vec![json!([]), json!([0]), json!([4]), json!([1, 4]), json!([-1]), json!(1)],
+            ),
+            ("confidence", vec![json!(0), json!(-0.1), json!(1.01), json!(1e300), json!("0.9")]),
+            ("intent", vec![json!("guess"), json!(""), json!(null)]),
+            ("head", vec![json!(""), json!(" \n\u{0}"), json!("—"), json!(7), json!(long)]),
+            ("tail_label", vec![json!(""), json!("a b"), json!("9"), json!("x`; DROP")]),
+            ("relation", vec![json!(""), json!("__"), json!("9"), json!("ab".repeat(40))]),
+            ("from", vec![json!("yesterday"), json!(""), json!("2023-02-30"), json!(2023)]),
+            ("to", vec![json!("2023-04-30"), json!("9999-99"), json!("20230508")]),
+        ] {
+            for value in values {
+                assert_eq!(with(field, value.clone()), None, "{field}: {value}");
+            }
+        }
+        for field in ["turns", "confidence", "intent", "head", "relation", "tail", "head_label"] {
+            let mut fact = fact();
+            fact.as_object_mut().unwrap().remove(field);
+            assert_eq!(answer(json!({ "facts": [fact, [], null, 7] })).left_out, 4 + 2, "{field}");
+        }
+    }
+
+    #[test]
+    fn one_bad_item_does_not_spoil_the_others() {
+        let read = answer(json!({
+            "title": "t", "summary": 7,
+            "concepts": [
+                { "key": "", "tag": "names", "turn": 1 }, { "key": "a", "tag": "", "turn": 1 },
+                { "key": "a", "tag": "names", "turn": 9 }, { "key": "a", "tag": "names", "turn": 1 }
+            ],
+            "semantics": "none",
+            "facts": [fact(), { "head": 7 }]
+        }));
+        let extraction = read.extraction;
+        assert_eq!((extraction.summary.as_str(), extraction.concepts.len()), ("", 1));
+        assert_eq!((extraction.semantics.len(), extraction.facts.len()), (0, 1));
+        assert_eq!(read.left_out, 1 + 3 + 1 + 1);
+        let read = answer(json!({ "title": "t", "summary": "s", "semantics": [
+            { "text": "a", "confidence": 0.5, "intent": "fact", "turns": [1], "concepts": ["", "b"] }
+        ]}));
+        assert_eq!(read.extraction.semantics[0].concepts, ["b"]);
+        assert_eq!(read.left_out, 1);
+    }
+
+    #[test]
+    fn times_are_periods() {
+        let valid = |from: Value, to: Value, turns: Value| {
+            let (mut fact, name) = (fact(), "turns");
+            (fact["from"], fact["to"], fact[name]) = (from, to, turns);
+            let facts = answer(json!({ "facts": [fact] })).extraction.facts;
+            facts.first().map_or("none".to_string(), |fact| shown(fact.valid))
+        };
+        for (from, to, turns, expected) in [
+            (json!("2023-05-07"), json!("2023-05-07"), json!([1]), "2023-05-07 2023-05-08"),
+            (json!("2023-12"), json!("2023"), json!([1]), "2023-12-01 2024-01-01"),
+            (json!(null), json!(null), json!([2, 3]), "2023-05-08T13:56:00Z ∞"),
+            (json!(null), json!(null), json!([2]), "-∞ ∞"),
+            (json!(null), json!("2020"), json!([1]), "-∞ 2021-01-01"),
+            (json!("2024-01-02T03:04:05Z"), json!(null), json!([1]), "2024-01-02T03:04:05Z ∞"),
+            (json!("2024"), json!("2023"), json!([1]), "none"),
+        ] {
+            assert_eq!(valid(from.clone(), to.clone(), turns), expected, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn entities_have_the_names_that_the_graph_has() {
+        struct Oslo;
+        impl KnownEntities for Oslo {
+            fn find(&self, name: &str) -> Option<Entity> {
+                let oslo = Entity { label: "City".into(), name: "Oslo".into() };
+                (name == "Christiania").then_some(oslo)
+            }
+        }
+        let mut fact = fact();
+        fact["tail"] = "Christiania".into();
+        let read = read(&json!({ "facts": [fact] }).to_string(), &three(), &Oslo).unwrap();
+        let fact = &read.extraction.facts[0];
+        assert_eq!((fact.tail.label.as_str(), fact.tail.name.as_str()), ("City", "Oslo"));
+        assert_eq!((fact.head.label.as_str(), fact.head.name.as_str()), ("Person", "Ann"));
+    }
+
+    #[test]
+    fn what_is_there_twice_is_there_once() {
+        let mut sure = fact();
+        sure["confidence"] = 1.into();
+        let mut later = fact();
+        later["from"] = "2024".into();
+        let read = answer(json!({ "title": "t", "summary": "s", "facts": [fact(), sure, later] }));
+        let confidences = read.extraction.facts.iter().map(|fact| fact.confidence);
+        assert_eq!((confidences.collect::<Vec<_>>(), read.left_out), (vec![0.9, 0.9], 0));
+    }
+
+    #[test]
+    fn turns_that_were_not_shown_cannot_be_named() {
+        let turns = vec![turn("Ann", "a"); TURNS_MAX + 5];
+        let concept = |turn| json!({ "key": "a", "tag": "names", "turn": turn });
+        let text = json!({ "concepts": [concept(TURNS_MAX), concept(TURNS_MAX + 1)] }).to_string();
+        let read = read(&text, &turns, &Nobody).unwrap();
+        assert_eq!(read.extraction.concepts[0].turn, TURNS_MAX - 1);
+        assert_eq!((read.extraction.concepts.len(), read.left_out), (1, 2 + 1));
+    }
+
+    #[test]
+    fn only_what_is_no_object_is_an_error() {
+        let title = |text: &str| Ok(read(text, &three(), &Nobody)?.extraction.title);
+        for text in [
+            "{\"title\":\"t\"}",
+            "```json\n{\"title\":\"t\"}\n```",
+            "Here it is: {\"title\":\"t\"} I hope it helps.",
+            "[{\"title\":\"t\"}]",
+        ] {
+            assert_eq!(title(text), Ok::<_, String>("t".to_string()), "{text}");
+        }
+        assert_eq!(title("{}"), Ok(String::new()));
+        let deep = "{\"facts\":".to_string() + &"[".repeat(100_000);
+        for text in ["", "null", "[]", "\"{\"", "{", "}{", "{\"title\":\"t\"", "{]}", &deep] {
+            assert!(title(text).unwrap_err().contains("JSON object"), "{text}");
+        }
+    }
+}

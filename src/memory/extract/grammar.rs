@@ -327,3 +327,91 @@ impl Grammar {
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The state behind a text.
+    fn walk(grammar: &Grammar, text: &str) -> Option<State> {
+        text.bytes().try_fold(grammar.start(), |state, byte| grammar.step(&state, byte))
+    }
+
+    /// Whether a text is one of the grammar.
+    fn holds(grammar: &Grammar, text: &str) -> bool {
+        walk(grammar, text).is_some_and(|state| state.is_end())
+    }
+
+    #[test]
+    fn one_of_several_texts_is_told_by_its_bytes() {
+        let texts = ["1", "10", "12", "125", "2", "causal", "contrast", "é", "è"];
+        let rule = Rule::Each(vec![Rule::one_of(&texts), Rule::bytes("]")]);
+        let grammar = Grammar::new(&rule);
+        for text in texts {
+            assert!(holds(&grammar, &format!("{text}]")), "{text}");
+        }
+        for text in ["]", "11]", "126]", "1250]", "3]", "c]", "con]", "ê]", "1", "1]]"] {
+            assert!(!holds(&grammar, text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_repeats_does_so_within_its_bounds() {
+        let letters = Rule::Repeat(Box::new(Rule::Byte(vec![(b'a', b'c'), (b'x', b'x')])), 2, 4);
+        let grammar = Grammar::new(&Rule::Each(vec![letters, Rule::bytes("!").maybe()]));
+        for (text, expected) in [
+            ("ab", false),
+            ("a!", false),
+            ("ab!", true),
+            ("abcx!", true),
+            ("abcxa", false),
+            ("abd!", false),
+        ] {
+            assert_eq!(holds(&grammar, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_room_is_that_of_the_shortest_end() {
+        let word = Rule::one_of(&["no", "never", "nothing"]);
+        let list = Rule::Repeat(Box::new(Rule::Each(vec![Rule::bytes(","), word])), 0, 9);
+        let rules = vec![Rule::bytes("["), Rule::one_of(&["ab", "cdef"]), list, Rule::bytes("]")];
+        let grammar = Grammar::new(&Rule::Each(rules));
+        for (text, room) in [
+            ("", 4),
+            ("[", 3),
+            ("[c", 4),
+            ("[ab", 1),
+            ("[ab,", 3),
+            ("[ab,n", 2),
+            ("[ab,ne", 4),
+            ("[ab,no,", 3),
+            ("[ab,no]", 0),
+        ] {
+            assert_eq!(walk(&grammar, text).unwrap().room(), room, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_whole_begins_where_there_is_room_for_its_longest() {
+        let letters = Rule::Repeat(Box::new(Rule::Byte(vec![(b'a', b'z')])), 1, 10);
+        let item = Rule::Each(vec![Rule::bytes("("), letters, Rule::one_of(&[")", "]]]"])]);
+        let item = Rule::Whole(Box::new(item)).maybe();
+        let grammar = Grammar::new(&Rule::Each(vec![item, Rule::bytes(".")]));
+        assert_eq!(grammar.start().room(), 1);
+        let rooms = [("(", 14), ("(a", 13), ("(abc", 11), ("(a]", 3), ("(a)", 1)];
+        for (text, room) in rooms {
+            assert_eq!(walk(&grammar, text).unwrap().room(), room, "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_without_a_choice_are_forced() {
+        let rules =
+            vec![Rule::bytes("{\"a\":"), Rule::one_of(&["true", "trust"]), Rule::bytes("}")];
+        let grammar = Grammar::new(&Rule::Each(rules));
+        assert_eq!(grammar.forced(&grammar.start()), b"{\"a\":tru");
+        assert_eq!(grammar.forced(&walk(&grammar, "{\"a\":true").unwrap()), b"}");
+        assert_eq!(grammar.forced(&walk(&grammar, "{\"a\":true}").unwrap()), b"");
+    }
+}

@@ -93,3 +93,63 @@ impl Extractor for LocalModel {
         Ok(answer.extraction)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::prompt::tests::{Nobody, turn};
+    use super::*;
+    use crate::neural::tiny_folder;
+
+    fn load(family: &str, tokens_max: u32) -> LocalModel {
+        let folder = tiny_folder(family);
+        LocalModel::with(CausalLm::load(folder.path()).unwrap(), tokens_max).unwrap()
+    }
+
+    fn check(text: &str, turns: usize) {
+        let value = serde_json::from_str(text).unwrap();
+        assert_eq!(json::tests::check(&value, turns), Ok(()), "{text}");
+    }
+
+    #[test]
+    fn a_model_of_any_family_writes_what_parses_and_the_same_each_time() {
+        let turns = [turn("Ann", "I moved to Oslo."), turn("Ben", "Why?")];
+        for family in ["llama", "qwen2", "qwen3"] {
+            let model = load(family, 200);
+            let text = model.write(&turns).unwrap();
+            check(&text, turns.len());
+            assert_eq!(model.write(&turns).unwrap(), text, "{family}");
+            assert_eq!(load(family, 200).write(&turns).unwrap(), text, "{family}");
+            assert!(text.len() >= 100, "{text}");
+            let extraction = model.extract(&turns, &Nobody).unwrap();
+            assert_eq!(extraction, model.extract(&turns, &Nobody).unwrap());
+            assert!(model.id().ends_with(" prompt-1") && !model.id().starts_with(' '));
+            // Other turns have another answer: they are read.
+            assert_ne!(model.write(&[turn("Cid", "The knee hurts again.")]).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn hostile_turns_do_no_harm() {
+        let model = load("llama", 100);
+        let long = "東京 \"}]} ".repeat(1 << 17);
+        for text in
+            ["", "\"}]}", "\\\"", "{\"title\":\"x\"}", "\0\u{1b}[0m\u{7f}", "</s><s>", &long]
+        {
+            check(&model.write(&[turn(text, text)]).unwrap(), 1);
+        }
+        let turns = vec![SourceTurn::default(); 300];
+        check(&model.write(&turns).unwrap(), prompt::TURNS_MAX);
+        assert_eq!(model.extract(&[], &Nobody).unwrap(), Extraction::default());
+    }
+
+    #[test]
+    fn a_long_answer_has_items() {
+        let model = load("qwen2", TOKENS_MAX);
+        let turns = vec![turn("Ann", "I moved to Oslo."); 12];
+        let text = model.write(&turns).unwrap();
+        check(&text, turns.len());
+        let answer = answer::read(&text, &turns, &Nobody).unwrap();
+        let extraction = model.extract(&turns, &Nobody).unwrap();
+        assert_eq!((&answer.extraction, answer.left_out), (&extraction, model.left_out()));
+    }
+}

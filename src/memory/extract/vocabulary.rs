@@ -203,3 +203,144 @@ fn close(nodes: &mut [Node], path: Vec<usize>) {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::super::json;
+    use super::*;
+
+    /// The characters of ASCII, then these.
+    pub(crate) fn with_ascii(more: &[&[u8]]) -> Vec<Vec<u8>> {
+        let ascii = (b' '..=b'~').map(|byte| vec![byte]);
+        ascii.chain(more.iter().map(|token| token.to_vec())).collect()
+    }
+
+    /// Tokens that hold whatever might lead astray.
+    pub(crate) fn odd_token() -> impl Strategy<Value = Vec<u8>> {
+        let texts = [
+            "\"",
+            "\"}",
+            "\"},{\"",
+            "\":\"",
+            "[]",
+            "]}",
+            ",\"",
+            "\\",
+            "\\\"",
+            "\\\\",
+            "\\n",
+            "null",
+            "true",
+            "{\"title\":\"",
+            "é",
+            "東京",
+            "🦀",
+            " ",
+            "  ",
+            "\n",
+            "\0",
+            "\u{7f}",
+            "1",
+            "10",
+            "0.9",
+            "-05",
+            "fact",
+            "the",
+            "</s>",
+            "",
+        ];
+        let texts = prop::sample::select(texts.to_vec()).prop_map(|text| text.as_bytes().to_vec());
+        prop_oneof![3 => texts, 1 => prop::collection::vec(any::<u8>(), 0..5)]
+    }
+
+    #[test]
+    fn the_tree_splits_bytes_into_the_longest_tokens() {
+        let tokens = with_ascii(&[b"ab", b"abc", b"abcde", b"", b"b", "é".as_bytes()]);
+        let vocabulary = Vocabulary::new(tokens).unwrap();
+        let split = |text: &str| -> Vec<String> {
+            let ids = vocabulary.split(text.as_bytes());
+            let text = |id: &u32| String::from_utf8(vocabulary.bytes(*id).to_vec()).unwrap();
+            ids.iter().map(text).collect()
+        };
+        assert_eq!(split("abcdabcdeé"), ["abc", "d", "abcde", "é"]);
+        assert_eq!(split("aabb"), ["a", "ab", "b"]);
+        assert!(split("").is_empty() && split("\u{1}a").is_empty());
+    }
+
+    #[test]
+    fn characters_of_ascii_must_be_tokens() {
+        let without: Vec<Vec<u8>> = (b' '..b'~').map(|byte| vec![byte]).collect();
+        assert_eq!(Vocabulary::new(without).unwrap_err(), "the character '~' is no token");
+        assert!(Vocabulary::new(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn parts_of_characters_are_tokens_only_if_each_is() {
+        let part: &[u8] = &[0xe6, 0x9d];
+        let vocabulary = Vocabulary::new(with_ascii(&[part])).unwrap();
+        assert!(vocabulary.bytes(95).is_empty());
+        let bytes: Vec<[u8; 1]> = (0x80..=0xbf).map(|byte| [byte]).collect();
+        let all: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).chain([part]).collect();
+        let vocabulary = Vocabulary::new(with_ascii(&all)).unwrap();
+        assert_eq!(vocabulary.bytes(95 + 64), part);
+    }
+
+    #[test]
+    fn the_best_allowed_token_is_picked() {
+        let vocabulary = Vocabulary::new(with_ascii(&[b"x\"", b"\n"])).unwrap();
+        let grammar = json::grammar(1);
+        let step = |state, byte: &u8| grammar.step(&state, *byte);
+        let state = b"{\"title\":\"".iter().try_fold(grammar.start(), step).unwrap();
+        let id = |byte: u8| u32::from(byte - b' ');
+        let pick = |scores: &[(u32, f32)], budget| {
+            let mut all = vec![-1.0; 97];
+            scores.iter().for_each(|(id, score)| all[*id as usize] = *score);
+            vocabulary.pick(&all, &grammar, &state, budget)
+        };
+        assert_eq!(pick(&[(id(b'a'), 1.0)], 200), Some(id(b'a')));
+        // Not allowed are a quote, as a text is not empty, and a line feed.
+        assert_eq!(pick(&[(id(b'"'), 9.0), (96, 8.0), (95, 7.0)], 200), Some(95));
+        assert_eq!(pick(&[(id(b'b'), 2.0), (id(b'a'), 2.0)], 200), Some(id(b'a')));
+        assert_eq!(pick(&[(id(b'b'), f32::NAN), (id(b'c'), f32::INFINITY)], 200), Some(id(b'c')));
+        assert_eq!(vocabulary.pick(&[], &grammar, &state, 200), Some(id(b'!')));
+        // A backslash takes one token more.
+        let room = state.room();
+        assert_eq!(pick(&[(id(b'\\'), 9.0)], room + 1), Some(id(b'\\')));
+        assert_ne!(pick(&[(id(b'\\'), 9.0)], room), Some(id(b'\\')));
+        assert_eq!(pick(&[], room - 1), Some(95));
+        assert_eq!(pick(&[], room - 2), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn the_walk_finds_what_trying_each_token_finds(
+            more in prop::collection::vec(odd_token(), 0..20),
+            path in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
+            slack in 0_u32..2_000,
+        ) {
+            let more: Vec<&[u8]> = more.iter().map(Vec::as_slice).collect();
+            let vocabulary = Vocabulary::new(with_ascii(&more)).unwrap();
+            let grammar = json::grammar(12);
+            let mut state = grammar.start();
+            for step in path {
+                let budget = state.room() + slack;
+                let mut allowed = vocabulary.allowed(&grammar, &state, budget);
+                allowed.sort_unstable();
+                let each = (0..vocabulary.tokens.len() as u32).filter(|id| {
+                    let behind = vocabulary.run(&grammar, &state, *id);
+                    behind.is_some_and(|behind| behind.room() < budget)
+                });
+                prop_assert_eq!(&allowed, &each.collect::<Vec<_>>());
+                if allowed.is_empty() {
+                    prop_assert!(state.is_end());
+                    break;
+                }
+                state = vocabulary.run(&grammar, &state, *step.get(&allowed)).unwrap();
+            }
+        }
+    }
+}

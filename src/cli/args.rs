@@ -183,6 +183,9 @@ pub(super) enum Kind {
         /// Only the conversation with this id
         #[arg(long, value_name = "ID")]
         sample: Option<String>,
+        /// The observations that the data set ships as well: statements that a language model wrote
+        #[arg(long)]
+        observations: bool,
     },
     /// A table of facts with columns such as head, relation, tail, valid_from, valid_to
     Csv(Csv),

@@ -39,7 +39,9 @@ fn call(db: &Engraph, kind: &Kind, progress: Progress<'_>) -> engraph::Result<Re
     match kind {
         Kind::Jsonl { file } => import::jsonl(db, file, progress),
         Kind::Turns { file } => import::turns(db, file, progress),
-        Kind::Locomo { file, sample } => import::locomo(db, file, sample.as_deref(), progress),
+        Kind::Locomo { file, sample, observations } => {
+            import::locomo(db, file, sample.as_deref(), *observations, progress)
+        }
         Kind::Csv(csv) => import::csv(db, &csv.file, &options(csv), progress),
     }
 }

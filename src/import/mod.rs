@@ -25,6 +25,9 @@ use serde_json::Value as Json;
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
+use crate::memory::Consolidated;
+use crate::memory::consolidate::consolidate_each;
+use crate::memory::observe::observe;
 use crate::models::Models;
 use crate::time;
 use crate::write::{self, Input};
@@ -52,6 +55,18 @@ pub struct Report {
     pub stored: Vec<(&'static str, u64)>,
     /// What was not stored.
     pub refused: Vec<Refused>,
+}
+
+impl Report {
+    fn add(&mut self, other: Self) {
+        for (what, count) in other.stored {
+            match self.stored.iter_mut().find(|(known, _)| *known == what) {
+                Some((_, all)) => *all += count,
+                None => self.stored.push((what, count)),
+            }
+        }
+        self.refused.extend(other.refused);
+    }
 }
 
 /// A line that was not stored.
@@ -112,6 +127,40 @@ fn store(
         Ok::<(), Error>(())
     })?;
     Ok(Report { stored: counts.stored(), refused })
+}
+
+/// Puts turns into the buffer, and makes memory of the sessions that they belong to.
+fn remember(
+    db: &Engraph,
+    lines: impl Iterator<Item = Result<Line>> + Send,
+    total: u64,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let mut report = store(db, lines, total, &mut |_, _| ())?;
+    let sessions = {
+        let snapshot = db.store.snapshot(time::wall());
+        snapshot.reader().buffered_sessions()?
+    };
+    let mut made = Consolidated::default();
+    let (mut episodes, mut done) = (0, 0);
+    let turns: u64 = sessions.iter().map(|(_, buffer)| buffer.turns).sum();
+    for (session, _) in &sessions {
+        consolidate_each(db, Some(session), &mut |episode| {
+            episodes += 1;
+            done += episode.turns;
+            made.add(&episode);
+            progress(done, turns);
+            Ok(())
+        })?;
+    }
+    let layers = [
+        ("episodes", episodes),
+        ("concepts", made.concepts_new),
+        ("semantics", made.semantics),
+        ("facts drawn", made.facts),
+    ];
+    report.stored.extend(layers.into_iter().filter(|(_, count)| *count > 0));
+    Ok(report)
 }
 
 /// Lines in batches, each embedded on a snapshot of its own.
@@ -196,6 +245,10 @@ fn put(
         Input::Turn(turn) => match write::put_turn(transaction, turn, models)? {
             (_, true) => &["turns", "turns new"],
             (_, false) => &["turns", "turns held already"],
+        },
+        Input::Heard { session, turn } => match observe(transaction, session, turn)?.is_new {
+            true => &["turns", "turns new"],
+            false => &["turns", "turns held already"],
         },
         Input::Fact(fact) => match write::put_fact(transaction, fact, models)?.resolution.effect {
             Effect::Inserted => &["facts", "facts inserted"],

@@ -26,11 +26,7 @@ pub(super) struct Known {
 
 /// Finds the concepts of an extraction in the graph: by key or alias, else by meaning. What is not
 /// found is new, and goes by its own key.
-pub(super) fn known(
-    extraction: &Extraction,
-    db: &Engraph,
-    reader: Reader<'_>,
-) -> Result<Known> {
+pub(super) fn known(extraction: &Extraction, db: &Engraph, reader: Reader<'_>) -> Result<Known> {
     let drawn = extraction.concepts.iter().map(|concept| &concept.key);
     let also = extraction.semantics.iter().flat_map(|semantic| &semantic.concepts);
     let mut keys = BTreeMap::new();

@@ -9,17 +9,22 @@
 //! No model runs while the writer's lock is held.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
 
-use engraph_storage::graph::{LabelId, SystemScope, Value};
+use engraph_storage::graph::{LabelId, SystemScope, Value as Property};
 use engraph_storage::{BufferedTurn, Reader};
+use parking_lot::Mutex;
 
-use super::boundary::Heard;
+use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
 use super::concepts;
 use super::episode::Episode;
-use super::extract::{Entity, Extraction, KnownEntities, SourceTurn};
+use super::extract::{Entity, Extraction, Extractor, KnownEntities, Rules, SourceTurn};
 use crate::database::Engraph;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::exec::run::Interrupt;
 use crate::graph_names::LAYERS;
+use crate::rows::{Rows, Value};
 use crate::text;
 use crate::time;
 use crate::write::{self, Input, TurnInput};
@@ -43,13 +48,37 @@ pub struct Consolidated {
     pub facts: u64,
 }
 
-/// Which turns of a session are consolidated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// All: the session has ended, or has paused.
-    End,
-    /// All but the last block, which may go on.
-    LastBoundary,
+impl Consolidated {
+    /// Adds the counts of another episode.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.turns += other.turns;
+        self.concepts += other.concepts;
+        self.concepts_new += other.concepts_new;
+        self.semantics += other.semantics;
+        self.facts += other.facts;
+    }
+}
+
+/// What makes memory of turns. One consolidation runs at a time, so that no two of them draw the
+/// same turns.
+pub(crate) struct Consolidator {
+    extractor: Arc<dyn Extractor>,
+    boundaries: Arc<dyn BoundaryDetector>,
+    running: Mutex<()>,
+}
+
+impl Consolidator {
+    /// The defaults stand in for what is not given.
+    pub(crate) fn new(
+        extractor: Option<Arc<dyn Extractor>>,
+        boundaries: Option<Arc<dyn BoundaryDetector>>,
+    ) -> Self {
+        Self {
+            extractor: extractor.unwrap_or_else(|| Arc::new(Rules)),
+            boundaries: boundaries.unwrap_or_else(|| Arc::<SimilarityBoundaries>::default()),
+            running: Mutex::new(()),
+        }
+    }
 }
 
 /// A block of turns on its way.
@@ -62,47 +91,39 @@ struct Block {
 pub(crate) fn consolidate(
     db: &Engraph,
     session: &str,
-    until: Until,
-    each: &mut dyn FnMut(&Consolidated),
+    occasion: Occasion,
+    each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
-    let _alone = db.consolidating.lock();
-    for block in blocks(db, session, until)? {
+    let _alone = db.consolidator.running.lock();
+    for block in blocks(db, session, occasion)? {
         if let Some(done) = consolidate_block(db, session, block)? {
-            each(&done);
+            each(done)?;
         }
     }
     Ok(())
 }
 
 /// The buffered turns in order of time, cut into blocks.
-fn blocks(db: &Engraph, session: &str, until: Until) -> Result<Vec<Block>> {
+fn blocks(db: &Engraph, session: &str, occasion: Occasion) -> Result<Vec<Block>> {
     let mut held = db.store.snapshot(time::wall()).reader().buffered(session)?;
     held.sort_by_key(|(position, turn)| (turn.at, *position));
     let mut turns: Vec<(u64, TurnInput)> =
         held.into_iter().map(|(position, turn)| (position, input(session, turn))).collect();
     embed_turns(db, &mut turns)?;
     let heard: Vec<_> = turns.iter().map(|(_, turn)| heard(turn)).collect();
-    let mut ends = db.boundaries().boundaries(&heard);
+    let episodes = closed_episodes(&*db.consolidator.boundaries, &heard, occasion);
     drop(heard);
-    if until == Until::End {
-        ends.push(turns.len());
-    }
-    let mut rest = turns.into_iter();
-    let mut blocks = Vec::new();
-    let mut from = 0;
-    for end in ends {
-        let (positions, turns) = rest.by_ref().take(end.saturating_sub(from)).unzip();
-        from = from.max(end);
-        blocks.push(Block { positions, turns });
-    }
-    blocks.retain(|block| !block.turns.is_empty());
-    Ok(blocks)
+    let mut turns = turns.into_iter();
+    let block = |episode: Range<usize>| {
+        let (positions, turns) = turns.by_ref().take(episode.len()).unzip();
+        Block { positions, turns }
+    };
+    Ok(episodes.into_iter().map(block).collect())
 }
 
 /// Gives the turns their embeddings, all in one go.
 fn embed_turns(db: &Engraph, turns: &mut [(u64, TurnInput)]) -> Result<()> {
-    let mut inputs: Vec<Input> =
-        turns.iter().map(|(_, turn)| Input::Turn(turn.clone())).collect();
+    let mut inputs: Vec<Input> = turns.iter().map(|(_, turn)| Input::Turn(turn.clone())).collect();
     let snapshot = db.store.snapshot(time::wall());
     write::embed(&mut inputs, &db.models, snapshot.reader())?;
     for ((_, turn), input) in turns.iter_mut().zip(inputs) {
@@ -125,7 +146,7 @@ pub(crate) fn tokens(text: &str) -> usize {
 
 /// One transaction; none if the turns are not in the buffer any more.
 fn consolidate_block(db: &Engraph, session: &str, block: Block) -> Result<Option<Consolidated>> {
-    let extractor = db.extractor();
+    let extractor = &*db.consolidator.extractor;
     let prepared = {
         let snapshot = db.store.snapshot(time::wall());
         let reader = snapshot.reader();
@@ -197,7 +218,7 @@ fn free_key(reader: Reader<'_>, session: &str) -> Result<String> {
 /// A buffered turn as what becomes a node.
 fn input(session: &str, turn: BufferedTurn) -> TurnInput {
     let mut properties = turn.properties;
-    properties.insert("text".to_owned(), Value::String(turn.text));
+    properties.insert("text".to_owned(), Property::String(turn.text));
     TurnInput {
         session: session.to_owned(),
         key: Some(turn.key),
@@ -257,4 +278,63 @@ impl KnownEntities for Entities<'_> {
         // What cannot be read is not known; writing will say so.
         self.found(name).ok().flatten()
     }
+}
+
+impl Engraph {
+    /// Makes memory of what is buffered of a session that has ended or paused: episodes, concepts,
+    /// statements and facts, one episode a transaction. `None` stands for all sessions.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Neural`] if a model is missing or fails, [`Error::Storage`] if the disk refuses. The
+    /// episodes before it stay, and so do the turns that are left, in the buffer.
+    pub fn consolidate(&self, session: Option<&str>) -> Result<Vec<Consolidated>> {
+        let mut all = Vec::new();
+        consolidate_each(self, session, &mut |done| {
+            all.push(done);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
+/// Consolidates a session that has ended, or all of them.
+pub(crate) fn consolidate_each(
+    db: &Engraph,
+    session: Option<&str>,
+    each: &mut dyn FnMut(Consolidated) -> Result<()>,
+) -> Result<()> {
+    let sessions = match session {
+        Some(session) => vec![session.to_owned()],
+        None => {
+            let snapshot = db.store.snapshot(time::wall());
+            let sessions = snapshot.reader().buffered_sessions()?;
+            sessions.into_iter().map(|(session, _)| session).collect()
+        }
+    };
+    sessions.iter().try_for_each(|session| consolidate(db, session, Occasion::SessionEnd, each))
+}
+
+/// The statement: a row for each episode.
+pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -> Result<Rows> {
+    const COLUMNS: [&str; 7] =
+        ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
+    let mut rows = Rows { columns: COLUMNS.map(str::to_owned).to_vec(), ..Rows::default() };
+    consolidate_each(db, session, &mut |done| {
+        let count = |count: u64| Value::Int(count.cast_signed());
+        rows.rows.push(vec![
+            Value::String(done.episode),
+            Value::String(done.title),
+            count(done.turns),
+            count(done.concepts),
+            count(done.concepts_new),
+            count(done.semantics),
+            count(done.facts),
+        ]);
+        match interrupt.is_asked() {
+            true => Err(Error::Interrupted),
+            false => Ok(()),
+        }
+    })?;
+    Ok(rows)
 }

@@ -95,13 +95,7 @@ impl Episode<'_> {
             let tags = self.tags(place);
             for (key, tag) in &tags {
                 let content = NodeInput::new("Turn", turn_key);
-                inputs.push(link(
-                    concept(key),
-                    tag,
-                    content,
-                    since(turn),
-                    vec![turn_key.clone()],
-                ));
+                inputs.push(link(concept(key), tag, content, since(turn), vec![turn_key.clone()]));
             }
             let keys: Vec<&str> = tags.keys().copied().collect();
             for (at, a) in keys.iter().enumerate() {
@@ -154,7 +148,8 @@ impl Episode<'_> {
             let head = NodeInput::new("Semantic", &key);
             link(head, relation, tail, semantic.valid, sources.clone())
         };
-        inputs.extend(sources.iter().map(|turn| from(NodeInput::new("Turn", turn), "DERIVED_FROM")));
+        inputs
+            .extend(sources.iter().map(|turn| from(NodeInput::new("Turn", turn), "DERIVED_FROM")));
         let told = semantic.turns.iter().filter_map(|place| self.turns.get(*place));
         let speakers: BTreeSet<&str> = told.map(|turn| turn.speaker.as_str()).collect();
         let named = speakers.into_iter().filter(|name| semantic.text.contains(name));

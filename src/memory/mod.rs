@@ -4,15 +4,24 @@
 //! Nothing here asks a language model unless one was given, and nothing is retrieved here.
 
 pub mod boundary;
+mod concepts;
+pub(crate) mod consolidate;
+mod episode;
 pub mod extract;
+pub(crate) mod observe;
 pub mod themes;
 pub mod topics;
+mod validate;
 mod vector;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
+pub use consolidate::Consolidated;
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
-    KnownEntities, Rules, SourceTurn,
+    KnownEntities, LocalModel, Rules, SourceTurn,
 };
+#[cfg(feature = "http")]
+pub use extract::{HttpExtractor, TokenUsage};
+pub use observe::{HeardTurn, Observed};
 pub use themes::Themes;
 pub use topics::{CueLinker, Linker};

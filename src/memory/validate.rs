@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::extract::ExtractedFact;
+use super::extract::{ExtractedFact, Rules};
 use crate::retrieval::words::content;
 use crate::text;
 use crate::write::TurnInput;
@@ -25,5 +25,7 @@ pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
     let has_all = |words: Vec<String>| words.iter().all(|stem| said.contains(stem));
     has_all(content(&fact.head.name))
         && has_all(content(&fact.tail.name))
-        && (relation.is_empty() || relation.iter().any(|stem| said.contains(stem)))
+        && (relation.is_empty()
+            || relation.iter().any(|stem| said.contains(stem))
+            || Rules::cues(&fact.relation).any(|cue| has_all(content(cue))))
 }

@@ -21,6 +21,8 @@ use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, StorageError, Transaction};
 
 use crate::error::Result;
+use crate::memory::HeardTurn;
+use crate::memory::observe::observe;
 use crate::models::{Models, embed_all};
 use crate::text;
 
@@ -114,6 +116,11 @@ pub(crate) enum Input {
     Node(NodeInput),
     Fact(Box<FactInput>),
     Turn(TurnInput),
+    /// A turn for the buffer of a session.
+    Heard {
+        session: String,
+        turn: HeardTurn,
+    },
 }
 
 /// Embeds every text that changes, all in one go, as far as can be seen before the lock is taken;
@@ -124,22 +131,20 @@ pub(crate) enum Input {
 /// If there is a text and no model is installed; nothing has been stored then.
 pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -> Result<()> {
     let mut known = Known::new();
-    let mut texts: Vec<(String, &mut Option<Embedding>)> = Vec::new();
-    let mut look = |node: &NodeInput, target: &'_ mut Option<Embedding>| -> Result<()> {
-        if let Some(text) = new_text(node, &mut known, reader)?
-            && target.as_ref().is_none_or(|made| made.text != text)
-        {
-            texts.push((text, target));
-        }
-        Ok(())
-    };
+    let mut texts: Texts<'_> = Vec::new();
     for input in inputs {
         match input {
-            Input::Node(node) => look(&node.clone(), &mut node.embedding)?,
-            Input::Turn(turn) => look(&turn.node(), &mut turn.embedding)?,
+            Input::Heard { .. } => {}
+            Input::Node(node) => {
+                look(&node.clone(), &mut node.embedding, &mut known, reader, &mut texts)?;
+            }
+            Input::Turn(turn) => {
+                look(&turn.node(), &mut turn.embedding, &mut known, reader, &mut texts)?;
+            }
             Input::Fact(fact) => {
-                look(&fact.head.clone(), &mut fact.head.embedding)?;
-                look(&fact.tail.clone(), &mut fact.tail.embedding)?;
+                let (head, tail) = (fact.head.clone(), fact.tail.clone());
+                look(&head, &mut fact.head.embedding, &mut known, reader, &mut texts)?;
+                look(&tail, &mut fact.tail.embedding, &mut known, reader, &mut texts)?;
             }
         }
     }
@@ -151,6 +156,25 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
     let vectors = embed_all(&*model, &all)?;
     for ((text, target), vector) in texts.into_iter().zip(vectors) {
         *target = Some(Embedding { text, model: model.id().to_owned(), vector });
+    }
+    Ok(())
+}
+
+/// Texts that are to be embedded, and where their embeddings belong.
+type Texts<'i> = Vec<(String, &'i mut Option<Embedding>)>;
+
+/// Adds the text that a node will have, unless it is embedded already.
+fn look<'i>(
+    node: &NodeInput,
+    target: &'i mut Option<Embedding>,
+    known: &mut Known,
+    reader: Reader<'_>,
+    texts: &mut Texts<'i>,
+) -> Result<()> {
+    if let Some(text) = new_text(node, known, reader)?
+        && target.as_ref().is_none_or(|made| made.text != text)
+    {
+        texts.push((text, target));
     }
     Ok(())
 }
@@ -189,6 +213,16 @@ fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<Stri
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(BTreeMap::new()) };
     let named = |(name, value)| (catalog.property_name(name).to_owned(), value);
     Ok(record.properties.into_iter().map(named).collect())
+}
+
+/// Stores an input.
+pub(crate) fn put(transaction: &mut Transaction<'_>, input: &Input, models: &Models) -> Result<()> {
+    match input {
+        Input::Node(node) => put_node(transaction, node, models).map(drop),
+        Input::Turn(turn) => put_turn(transaction, turn, models).map(drop),
+        Input::Fact(fact) => put_fact(transaction, fact, models).map(drop),
+        Input::Heard { session, turn } => observe(transaction, session, turn).map(drop),
+    }
 }
 
 /// Stores a node, and sees to it that its embedding is of the text that it then has.

@@ -173,7 +173,7 @@ fn locomo_conversation_26() {
     let folder = folder();
     let db = open(folder.path());
     let sample = Some("conv-26");
-    import::locomo(&db, &file, sample, &mut silent).expect("imports");
+    import::locomo(&db, &file, sample, true, &mut silent).expect("imports");
     assert_eq!(json(&db, "MATCH (t:Turn) RETURN count(t) AS n"), r#"[{"n":419}]"#);
     assert_eq!(json(&db, "MATCH (s:Session) RETURN count(s) AS n"), r#"[{"n":19}]"#);
     assert_eq!(json(&db, "MATCH (:Turn)-[f:NEXT]->(:Turn) RETURN count(f) AS n"), r#"[{"n":400}]"#);
@@ -189,11 +189,13 @@ fn locomo_conversation_26() {
         r#"[{"p":"Caroline","text":"Caroline attended an LGBTQ support group recently and found the transgender stories inspiring."}]"#
     );
     let before = contents(&db);
-    import::locomo(&db, &file, sample, &mut silent).expect("imports again");
+    import::locomo(&db, &file, sample, true, &mut silent).expect("imports again");
     assert_eq!(contents(&db), before, "the second import changed something");
-    let error = import::locomo(&db, &file, Some("conv-30"), &mut silent).expect_err("keys meet");
+    let error =
+        import::locomo(&db, &file, Some("conv-30"), true, &mut silent).expect_err("keys meet");
     assert!(error.to_string().contains("the database holds conv-26"), "{error}");
-    let error = import::locomo(&db, &file, Some("conv-1"), &mut silent).expect_err("no sample");
+    let error =
+        import::locomo(&db, &file, Some("conv-1"), true, &mut silent).expect_err("no sample");
     assert!(error.to_string().contains("there is no sample conv-1; it has conv-26"), "{error}");
 }
 
@@ -202,7 +204,7 @@ fn locomo_as_a_whole_keeps_conversations_apart() {
     let Some(file) = data("locomo/locomo5.json") else { return };
     let folder = folder();
     let db = open(folder.path());
-    import::locomo(&db, &file, None, &mut silent).expect("imports");
+    import::locomo(&db, &file, None, true, &mut silent).expect("imports");
     assert_eq!(json(&db, "MATCH (t:Turn) RETURN count(t) AS n"), r#"[{"n":2760}]"#);
     assert_eq!(json(&db, "MATCH (s:Session) RETURN count(s) AS n"), r#"[{"n":128}]"#);
     assert_eq!(
@@ -219,7 +221,7 @@ fn search_finds_the_turn_that_answers() {
     let Some(file) = data("locomo/locomo5.json") else { return };
     let folder = folder();
     let db = Options::new().durability(Durability::Buffered).open(folder.path()).expect("opens");
-    import::locomo(&db, &file, Some("conv-26"), &mut silent).expect("imports");
+    import::locomo(&db, &file, Some("conv-26"), true, &mut silent).expect("imports");
     let found = json(
         &db,
         "SEARCH t:Turn FOR 'When did Caroline go to the LGBTQ support group?' BY VECTOR TOP 10 \

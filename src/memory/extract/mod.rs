@@ -3,13 +3,33 @@
 //!
 //! An extractor reads text and gives text. It never sees the database, and nothing that it gives is
 //! believed because it says so: `memory::validate` holds it against the turns.
+//!
+//! ```text
+//!   turns ──prompt.rs──▶ text ──local.rs: decode.rs, by json.rs──▶ JSON ──answer.rs──▶ Extraction
+//!                             ──http.rs──▶
+//!
+//!   json.rs      the form of an answer      grammar.rs     which byte may come next
+//!   decode.rs    writing by scores          vocabulary.rs  which token may
+//! ```
 
+mod answer;
+mod decode;
+mod grammar;
+#[cfg(feature = "http")]
+mod http;
+mod json;
+mod local;
+mod prompt;
 mod rules;
+mod vocabulary;
 
 use engraph_storage::graph::{Intent, Interval, Time};
 
 use crate::neural::NeuralError;
 
+#[cfg(feature = "http")]
+pub use http::{HttpExtractor, TokenUsage};
+pub use local::LocalModel;
 pub use rules::Rules;
 
 /// A turn of an episode, as an extractor reads it.

@@ -44,10 +44,48 @@ fn may_tell_time(text: &str) -> bool {
 }
 
 const WORDS: &[&str] = &[
-    "day", "week", "month", "year", "ago", "last", "next", "today", "tonight", "tomorrow", "night",
-    "morning", "evening", "noon", "summer", "winter", "spring", "fall", "autumn", "now", "since",
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "hour",
-    "minute", "century", "decade", "christmas", "easter", "halloween", "ties", "current",
+    "day",
+    "week",
+    "month",
+    "year",
+    "ago",
+    "last",
+    "next",
+    "today",
+    "tonight",
+    "tomorrow",
+    "night",
+    "morning",
+    "evening",
+    "noon",
+    "summer",
+    "winter",
+    "spring",
+    "fall",
+    "autumn",
+    "now",
+    "since",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "hour",
+    "minute",
+    "century",
+    "decade",
+    "christmas",
+    "easter",
+    "halloween",
+    "ties",
+    "current",
 ];
 
 /// "for four years" with a perfect: it began so long ago.
@@ -150,18 +188,51 @@ impl<'t> Phrase<'t> {
 }
 
 const FROM_NOW: &[&str] = &[
-    "yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "this", "past", "coming",
-    "upcoming", "previous", "earlier", "later", "following",
+    "yesterday",
+    "today",
+    "tonight",
+    "tomorrow",
+    "ago",
+    "last",
+    "next",
+    "this",
+    "past",
+    "coming",
+    "upcoming",
+    "previous",
+    "earlier",
+    "later",
+    "following",
 ];
 
-const UNITS: &[&str] = &[
-    "day", "days", "week", "weeks", "weekend", "month", "months", "year", "years",
-];
+const UNITS: &[&str] =
+    &["day", "days", "week", "weeks", "weekend", "month", "months", "year", "years"];
 
 const MONTHS: &[&str] = &[
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep",
-    "sept", "oct", "nov", "dec",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "sept",
+    "oct",
+    "nov",
+    "dec",
 ];
 
 const WEEKDAYS: &[&str] =
@@ -230,8 +301,18 @@ impl Day {
         let month: usize = parts.next()?.parse().ok()?;
         let year = parts.next()?.parse().ok()?;
         let names = [
-            "January", "February", "March", "April", "May", "June", "July", "August", "September",
-            "October", "November", "December",
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
         ];
         Some(Self { day, month: names.get(month.checked_sub(1)?)?, year })
     }
@@ -261,11 +342,7 @@ mod tests {
             ("yesterday's race", "7 May 2023's race", "2023-05-07..2023-05-08"),
             ("I ran last month", "I ran in April 2023", "2023-04-01..2023-05-01"),
             ("I ran last year", "I ran in 2022", "2022-01-01..2023-01-01"),
-            (
-                "I ran last week",
-                "I ran last week (1 to 7 May 2023)",
-                "2023-05-01..2023-05-08",
-            ),
+            ("I ran last week", "I ran last week (1 to 7 May 2023)", "2023-05-01..2023-05-08"),
             ("I run on Friday", "I run on 5 May 2023", "2023-05-05..2023-05-06"),
             ("I moved in 2019", "I moved in 2019", "2019-01-01..2020-01-01"),
             ("I moved in March", "I moved in March 2023", "2023-03-01..2023-04-01"),

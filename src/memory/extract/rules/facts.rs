@@ -133,7 +133,11 @@ impl<'a> Finder<'a> {
         }
         let is_verb = |place: &usize| {
             verbs::verb(self.lower(*place)).is_some_and(|verb| {
-                !verb.forms.gerund && (verb.forms.past || verb.base == "be" || verb.base == "have" || verb.forms.base)
+                !verb.forms.gerund
+                    && (verb.forms.past
+                        || verb.base == "be"
+                        || verb.base == "have"
+                        || verb.forms.base)
             })
         };
         (at + 1..(at + 7).min(self.words.len())).find(is_verb).unwrap_or(at)
@@ -145,7 +149,9 @@ impl<'a> Finder<'a> {
         let mut place = at;
         let mut is_be = false;
         while place < self.words.len() {
-            if place > at && !gap(self.text, &self.words[place - 1], &self.words[place]).trim().is_empty() {
+            if place > at
+                && !gap(self.text, &self.words[place - 1], &self.words[place]).trim().is_empty()
+            {
                 return None;
             }
             let lower = self.lower(place);
@@ -194,7 +200,8 @@ impl<'a> Finder<'a> {
     }
 
     fn next_of_group(&self, at: usize) -> usize {
-        let is_light = |place: &usize| lexicon::is_adverb(self.lower(*place)) || self.lower(*place) == "not";
+        let is_light =
+            |place: &usize| lexicon::is_adverb(self.lower(*place)) || self.lower(*place) == "not";
         at + (at..self.words.len()).take_while(is_light).count()
     }
 
@@ -206,7 +213,9 @@ impl<'a> Finder<'a> {
         let Some(verb) = verbs::verb(self.lower(group.main)) else { return };
         let after = group.main + 1;
         if group.is_future {
-            if !group.is_negated && let Some(tail) = tails::activity(self.text, self.words, group.main) {
+            if !group.is_negated
+                && let Some(tail) = tails::activity(self.text, self.words, group.main)
+            {
                 self.tell(person, "plans_to", "Activity", &tail, group, None);
             }
             return;
@@ -287,7 +296,8 @@ impl<'a> Finder<'a> {
     /// "a puppy named Max": the name.
     fn named_behind(&self, tail: &Tail<'a>) -> Option<Tail<'a>> {
         let is_called = matches!(self.lower(tail.end), "named" | "called");
-        let named = is_called.then(|| tails::noun(self.text, self.words, tail.end + 1)).flatten()?;
+        let named =
+            is_called.then(|| tails::noun(self.text, self.words, tail.end + 1)).flatten()?;
         named.is_name.then_some(named)
     }
 
@@ -345,7 +355,8 @@ impl<'a> Finder<'a> {
     /// "is so proud": the feeling ends the clause or has its reason behind.
     fn of_feeling(&mut self, person: &str, at: usize, group: Group) {
         let place = self.next_of_group(at);
-        let Some(word) = self.words.get(place).filter(|word| lexicon::is_feeling(&word.lower)) else {
+        let Some(word) = self.words.get(place).filter(|word| lexicon::is_feeling(&word.lower))
+        else {
             return;
         };
         let Some(text) = self.text.get(word.range.clone()) else { return };
@@ -433,15 +444,16 @@ impl<'a> Finder<'a> {
             (" " | ", ", _, _) if next.is_capital => place + 1,
             _ => return None,
         };
-        let is_speaker = |word: &Word| {
-            self.speakers.iter().any(|name| name.to_lowercase() == word.lower)
-        };
+        let is_speaker =
+            |word: &Word| self.speakers.iter().any(|name| name.to_lowercase() == word.lower);
         let name = tails::noun(self.text, self.words, start)?;
         let is_time = lexicon::is_time_noun(&name.last.lower);
         let is_short = name.text.split(' ').count() <= 3;
-        let is_open = between != ", " || self.words.get(name.end).is_none_or(|after| {
-            gap(self.text, name.last, after).starts_with([',', '.'])
-        });
+        let is_open = between != ", "
+            || self
+                .words
+                .get(name.end)
+                .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
         let is_named = name.is_name && is_short && !is_time && is_open;
         (is_named && !self.words.get(start).is_some_and(is_speaker)).then_some(name)
     }
@@ -449,7 +461,9 @@ impl<'a> Finder<'a> {
     /// "favorite book is Dune".
     fn of_favourite(&mut self, person: &str, at: usize) {
         let Some(kind) = tails::noun(self.text, self.words, at) else { return };
-        if !matches!(self.lower(kind.end), "is" | "are" | "was") || lexicon::is_filler(&kind.last.lower) {
+        if !matches!(self.lower(kind.end), "is" | "are" | "was")
+            || lexicon::is_filler(&kind.last.lower)
+        {
             return;
         }
         if let Some(tail) = tails::noun(self.text, self.words, kind.end + 1) {
@@ -464,11 +478,14 @@ impl<'a> Finder<'a> {
                 lexicon::is_time_noun(lower) || lower.starts_with(|c: char| c.is_ascii_digit())
             })
             .count();
-        let (Some(first), Some(last)) = (self.words.get(at), self.words.get((at + end).saturating_sub(1)))
+        let (Some(first), Some(last)) =
+            (self.words.get(at), self.words.get((at + end).saturating_sub(1)))
         else {
             return;
         };
-        if end > 0 && let Some(text) = self.text.get(first.range.start..last.range.end) {
+        if end > 0
+            && let Some(text) = self.text.get(first.range.start..last.range.end)
+        {
             let tail = Tail { text, is_name: false, last, end: at + end };
             self.tell(person, "birthday", "Date", &tail, Group::default(), None);
         }
@@ -483,7 +500,8 @@ impl<'a> Finder<'a> {
         group: Group,
         intent: Option<Intent>,
     ) {
-        let valid = if group.is_former { former(self.statement.valid) } else { self.statement.valid };
+        let valid =
+            if group.is_former { former(self.statement.valid) } else { self.statement.valid };
         let entity = |label: &str, name: &str| match self.known.find(name) {
             Some(entity) => entity,
             None => Entity { label: label.to_owned(), name: name.to_owned() },
@@ -525,8 +543,25 @@ fn label(row: &Row, tail: &Tail<'_>) -> &'static str {
 
 /// Words before a clause that make it no fact.
 const SUPPOSED: &[&str] = &[
-    "if", "unless", "whether", "hope", "hopes", "wish", "wishes", "imagine", "imagines", "like",
-    "dreams", "pretend", "suppose", "maybe", "wondering", "wonders", "asked", "told", "wants",
+    "if",
+    "unless",
+    "whether",
+    "hope",
+    "hopes",
+    "wish",
+    "wishes",
+    "imagine",
+    "imagines",
+    "like",
+    "dreams",
+    "pretend",
+    "suppose",
+    "maybe",
+    "wondering",
+    "wonders",
+    "asked",
+    "told",
+    "wants",
 ];
 
 /// Words before a name that begins a clause.

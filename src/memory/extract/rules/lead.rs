@@ -65,9 +65,9 @@ fn stripped_at(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> Op
     }
     let is_loose = match word.lower.as_str() {
         "so" => !matches!(next.lower.as_str(), "far" | "much" | "many" | "long"),
-        "and" | "but" | "also" | "plus" | "oh" | "hey" | "hi" | "hello" | "wow" | "woah" | "yeah"
-        | "yep" | "yup" | "btw" | "anyway" | "hopefully" | "luckily" | "actually" | "honestly"
-        | "seriously" | "haha" | "unfortunately" => true,
+        "and" | "but" | "also" | "plus" | "oh" | "hey" | "hi" | "hello" | "wow" | "woah"
+        | "yeah" | "yep" | "yup" | "btw" | "anyway" | "hopefully" | "luckily" | "actually"
+        | "honestly" | "seriously" | "haha" | "unfortunately" => true,
         "then" | "well" => is_subject(&next.lower),
         _ => spelling.is_speaker(&next.lower),
     };
@@ -83,14 +83,27 @@ fn is_cut(text: &str, word: &Word, next: &Word) -> bool {
 fn is_called_behind(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> bool {
     let word = &words[at];
     let is_called = spelling.is_speaker(&word.lower)
-        || matches!(word.lower.as_str(), "right" | "haha" | "lol" | "though" | "man" | "dude" | "huh");
+        || matches!(
+            word.lower.as_str(),
+            "right" | "haha" | "lol" | "though" | "man" | "dude" | "huh"
+        );
     is_called && gap(text, &words[at - 1], word).starts_with(',')
 }
 
 fn is_subject(lower: &str) -> bool {
     matches!(
         lower.split('\'').next().unwrap_or_default(),
-        "i" | "you" | "we" | "he" | "she" | "it" | "they" | "my" | "your" | "our" | "that" | "this"
+        "i" | "you"
+            | "we"
+            | "he"
+            | "she"
+            | "it"
+            | "they"
+            | "my"
+            | "your"
+            | "our"
+            | "that"
+            | "this"
             | "the"
     )
 }

@@ -16,8 +16,7 @@ fn list(text: &'static str) -> HashSet<&'static str> {
 
 /// Whether a word tells how, when or how much, and nothing by itself.
 pub(super) fn is_adverb(word: &str) -> bool {
-    ADVERBS.contains(word)
-        || (word.len() > 4 && word.ends_with("ly") && !LY_NOUNS.contains(word))
+    ADVERBS.contains(word) || (word.len() > 4 && word.ends_with("ly") && !LY_NOUNS.contains(word))
 }
 
 /// Whether a word fills a turn and says nothing: `wow`, `thanks`, `awesome`.

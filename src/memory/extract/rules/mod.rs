@@ -182,7 +182,8 @@ impl<'t> Reading<'t> {
         names
             .chain(phrases)
             .filter_map(|(key, range, is_name)| {
-                let bytes = words.get(range.start)?.range.start..words.get(range.end - 1)?.range.end;
+                let bytes =
+                    words.get(range.start)?.range.start..words.get(range.end - 1)?.range.end;
                 let written = text.get(bytes)?.to_lowercase();
                 Some(Candidate { key, written, is_name, is_shown })
             })
@@ -191,7 +192,8 @@ impl<'t> Reading<'t> {
 
     /// Whether a name only calls who is spoken to: "Hey Nora", "thanks, Nora!".
     fn is_called(&self, text: &str, words: &[Word], name: &names::Name) -> bool {
-        let (Some(first), Some(last)) = (words.get(name.words.start), words.get(name.words.end - 1))
+        let (Some(first), Some(last)) =
+            (words.get(name.words.start), words.get(name.words.end - 1))
         else {
             return false;
         };

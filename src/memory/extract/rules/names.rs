@@ -95,7 +95,8 @@ fn quoted(text: &str, words: &[Word], at: usize) -> Option<usize> {
     }
     let close = word.range.start + text[word.range.start..].find(['"', '”'])?;
     let inside = words[at..].iter().take_while(|word| word.range.end <= close).count();
-    let has_verb = words[at..at + inside].iter().any(|word| matches!(word.lower.as_str(), "i" | "you"));
+    let has_verb =
+        words[at..at + inside].iter().any(|word| matches!(word.lower.as_str(), "i" | "you"));
     ((1..=NAME_WORDS_MAX + 2).contains(&inside) && !has_verb).then_some(at + inside)
 }
 
@@ -132,7 +133,11 @@ fn run(
     }
     let is_start = words[at].is_first || text[..words[at].range.start].ends_with(['"', '“', ':']);
     let lower = words[at].lower.as_str();
-    if !is_start || spelling.is_speaker(lower) || spelling.is_name(lower) || is_acronym(text, &words[at]) {
+    if !is_start
+        || spelling.is_speaker(lower)
+        || spelling.is_name(lower)
+        || is_acronym(text, &words[at])
+    {
         return Some(end);
     }
     let whole = text.get(words[at].range.start..words[end - 1].range.end)?;
@@ -171,7 +176,10 @@ fn is_acronym(text: &str, word: &Word) -> bool {
 }
 
 fn is_link(lower: &str) -> bool {
-    matches!(lower, "of" | "the" | "de" | "van" | "von" | "la" | "del" | "di" | "da" | "for" | "with")
+    matches!(
+        lower,
+        "of" | "the" | "de" | "van" | "von" | "la" | "del" | "di" | "da" | "for" | "with"
+    )
 }
 
 fn has_possessive(text: &str, before: &Word, after: &Word) -> bool {

@@ -73,7 +73,8 @@ pub(super) fn kin_after(text: &str, words: &[Word], at: usize) -> Option<(Kin, u
             return None;
         }
         let lower = words[place].lower.as_str();
-        let is_owner = text.get(words[place].range.end..).is_some_and(|rest| rest.starts_with(['\'', '’']));
+        let is_owner =
+            text.get(words[place].range.end..).is_some_and(|rest| rest.starts_with(['\'', '’']));
         if let Some(kin) = lexicon::kin(lower) {
             let follows = words.get(place + 1).is_some_and(|next| {
                 is_joined(text, &words[place], next) && lexicon::kin(&next.lower).is_some()

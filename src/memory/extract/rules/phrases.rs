@@ -123,8 +123,24 @@ fn can_end(word: &str) -> bool {
 fn can_begin(word: &str) -> bool {
     let is_vague = matches!(
         word,
-        "new" | "old" | "big" | "little" | "small" | "whole" | "last" | "next" | "few" | "same"
-            | "able" | "sure" | "own" | "more" | "different" | "special" | "important" | "huge"
+        "new"
+            | "old"
+            | "big"
+            | "little"
+            | "small"
+            | "whole"
+            | "last"
+            | "next"
+            | "few"
+            | "same"
+            | "able"
+            | "sure"
+            | "own"
+            | "more"
+            | "different"
+            | "special"
+            | "important"
+            | "huge"
     );
     !is_vague && !lexicon::is_praise(word) && !lexicon::is_bland_noun(word)
 }
@@ -236,7 +252,11 @@ mod tests {
             ("東京に行く", vec!["東京に行く"]),
             ("", vec![]),
         ] {
-            assert_eq!(keys(text).iter().map(String::as_str).take(2).collect::<Vec<_>>(), expected, "{text}");
+            assert_eq!(
+                keys(text).iter().map(String::as_str).take(2).collect::<Vec<_>>(),
+                expected,
+                "{text}"
+            );
         }
     }
 

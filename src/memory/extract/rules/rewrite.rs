@@ -89,9 +89,29 @@ fn subject(words: &[Word], people: &People<'_>) -> Subject {
 pub(super) fn is_modal(lower: &str) -> bool {
     matches!(
         lower,
-        "can" | "could" | "will" | "would" | "should" | "might" | "must" | "shall" | "can't"
-            | "couldn't" | "won't" | "wouldn't" | "shouldn't" | "cannot" | "don't" | "didn't"
-            | "doesn't" | "haven't" | "hasn't" | "isn't" | "gonna" | "gotta" | "wanna"
+        "can"
+            | "could"
+            | "will"
+            | "would"
+            | "should"
+            | "might"
+            | "must"
+            | "shall"
+            | "can't"
+            | "couldn't"
+            | "won't"
+            | "wouldn't"
+            | "shouldn't"
+            | "cannot"
+            | "don't"
+            | "didn't"
+            | "doesn't"
+            | "haven't"
+            | "hasn't"
+            | "isn't"
+            | "gonna"
+            | "gotta"
+            | "wanna"
     )
 }
 
@@ -190,9 +210,27 @@ impl Writer<'_> {
     fn is_anybody(&self, at: usize) -> bool {
         matches!(
             self.before(at),
-            "if" | "when" | "whenever" | "where" | "wherever" | "once" | "lets" | "makes" | "helps"
-                | "gives" | "whatever" | "whoever" | "unless" | "until" | "make" | "let" | "help"
-                | "takes" | "teaches" | "things" | "everything" | "like"
+            "if" | "when"
+                | "whenever"
+                | "where"
+                | "wherever"
+                | "once"
+                | "lets"
+                | "makes"
+                | "helps"
+                | "gives"
+                | "whatever"
+                | "whoever"
+                | "unless"
+                | "until"
+                | "make"
+                | "let"
+                | "help"
+                | "takes"
+                | "teaches"
+                | "things"
+                | "everything"
+                | "like"
         )
     }
 
@@ -279,7 +317,8 @@ impl Writer<'_> {
             }
             let next = self.lower(at + 1);
             let is_verb = verbs::verb(next).is_some_and(|verb| verb.forms.base);
-            let is_known = matches!(lower, "and" | "but" | "or") && is_verb && !verbs::is_past(next);
+            let is_known =
+                matches!(lower, "and" | "but" | "or") && is_verb && !verbs::is_past(next);
             let after = self.lower(at + 2);
             let has_object = after.is_empty()
                 || lexicon::is_determiner(after)
@@ -308,7 +347,8 @@ impl Writer<'_> {
         }
         let next = self.lower(place);
         let is_had = next == "better"
-            || (verbs::is_participle(next) && !verbs::verb(next).is_some_and(|verb| verb.forms.base));
+            || (verbs::is_participle(next)
+                && !verbs::verb(next).is_some_and(|verb| verb.forms.base));
         if is_had { "had" } else { "would" }
     }
 }
@@ -316,9 +356,33 @@ impl Writer<'_> {
 pub(super) fn is_preposition(word: &str) -> bool {
     matches!(
         word,
-        "to" | "for" | "with" | "of" | "at" | "in" | "on" | "from" | "about" | "by" | "behind"
-            | "than" | "into" | "through" | "around" | "near" | "beside" | "between" | "without"
-            | "after" | "before" | "during" | "over" | "under" | "until" | "since" | "as" | "like"
+        "to" | "for"
+            | "with"
+            | "of"
+            | "at"
+            | "in"
+            | "on"
+            | "from"
+            | "about"
+            | "by"
+            | "behind"
+            | "than"
+            | "into"
+            | "through"
+            | "around"
+            | "near"
+            | "beside"
+            | "between"
+            | "without"
+            | "after"
+            | "before"
+            | "during"
+            | "over"
+            | "under"
+            | "until"
+            | "since"
+            | "as"
+            | "like"
     )
 }
 
@@ -342,7 +406,10 @@ fn agreed(lower: &str) -> Option<String> {
         return Some(fixed.to_owned());
     }
     let verb = verbs::verb(lower)?;
-    let is_same = matches!(verb.base, "put" | "set" | "cut" | "hit" | "quit" | "read" | "hurt" | "beat" | "bet");
+    let is_same = matches!(
+        verb.base,
+        "put" | "set" | "cut" | "hit" | "quit" | "read" | "hurt" | "beat" | "bet"
+    );
     (verb.forms.base && !is_same).then(|| verbs::third(verb.base))
 }
 

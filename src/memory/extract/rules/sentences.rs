@@ -60,11 +60,8 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, text: &'t str) {
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');
-    let text = if text.starts_with('(') || text.contains('(') {
-        text
-    } else {
-        text.trim_end_matches(')')
-    };
+    let text =
+        if text.starts_with('(') || text.contains('(') { text } else { text.trim_end_matches(')') };
     let is_quoted = text.matches(['"', '“', '”']).count().is_multiple_of(2);
     let text = if is_quoted { text } else { text.trim_matches(['"', '“', '”']) };
     if text.chars().any(char::is_alphanumeric) {
@@ -118,11 +115,10 @@ mod tests {
     #[test]
     fn sentences_end_at_stops() {
         for (text, expected) in [
-            ("Hi Nora! I met Dr. Weiss at 5.30 p.m. today. Good?", vec![
-                "Hi Nora",
-                "I met Dr. Weiss at 5.30 p.m. today",
-                "Good",
-            ]),
+            (
+                "Hi Nora! I met Dr. Weiss at 5.30 p.m. today. Good?",
+                vec!["Hi Nora", "I met Dr. Weiss at 5.30 p.m. today", "Good"],
+            ),
             ("I paint - it calms me", vec!["I paint", "it calms me"]),
             ("a well-known song; really...", vec!["a well-known song", "really"]),
             ("I read \"Dune.\" It is long 😀", vec!["I read \"Dune", "It is long"]),

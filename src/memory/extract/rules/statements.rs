@@ -92,7 +92,9 @@ impl Reader<'_> {
                 continue;
             };
             match found.last_mut() {
-                Some(last) if follows && statement.subject == Subject::Open => last.join(&statement),
+                Some(last) if follows && statement.subject == Subject::Open => {
+                    last.join(&statement)
+                }
                 _ => found.push(statement),
             }
             follows = true;
@@ -248,16 +250,31 @@ fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
         Subject::You => -1.0,
         Subject::Open | Subject::Command => -0.5,
     };
-    let is_dated = rewritten.valid != Interval::ALL && at.is_some_and(|at| rewritten.valid.from != at);
+    let is_dated =
+        rewritten.valid != Interval::ALL && at.is_some_and(|at| rewritten.valid.from != at);
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let is_polite = |at: usize| {
         matches!(
             lower(at),
-            "appreciate" | "hope" | "wish" | "bet" | "agree" | "glad" | "hear" | "know" | "guess"
-                | "understand" | "think" | "see" | "get" | "happy" | "proud"
+            "appreciate"
+                | "hope"
+                | "wish"
+                | "bet"
+                | "agree"
+                | "glad"
+                | "hear"
+                | "know"
+                | "guess"
+                | "understand"
+                | "think"
+                | "see"
+                | "get"
+                | "happy"
+                | "proud"
         )
     };
-    let about_you = words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're"));
+    let about_you =
+        words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're"));
     let polite = if about_you && (0..3).any(is_polite) { -1.5 } else { 0.0 };
     let condition = if matches!(lower(0), "if" | "imagine" | "unless") { -1.0 } else { 0.0 };
     subject + if is_dated { 1.0 } else { 0.0 } + polite + condition

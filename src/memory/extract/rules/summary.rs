@@ -22,7 +22,8 @@ pub(super) fn title(speakers: &[&str], phrases: &[String]) -> String {
     };
     let mut chosen: Vec<&str> = Vec::new();
     for phrase in phrases {
-        let is_said = chosen.iter().any(|other| other.contains(phrase.as_str()) || phrase.contains(*other));
+        let is_said =
+            chosen.iter().any(|other| other.contains(phrase.as_str()) || phrase.contains(*other));
         if !is_said && chosen.len() < TITLE_PHRASES_MAX {
             chosen.push(phrase);
         }

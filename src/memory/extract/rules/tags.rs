@@ -28,19 +28,62 @@ pub(super) fn tag(words: &[Word], is_question: bool, is_name: bool) -> &'static 
 }
 
 const LIKES: &[&str] = &[
-    "love", "loves", "loved", "loving", "like", "likes", "liked", "enjoy", "enjoys", "enjoyed",
-    "enjoying", "adore", "adores", "favorite", "favourite", "fan", "prefer", "prefers", "passion",
+    "love",
+    "loves",
+    "loved",
+    "loving",
+    "like",
+    "likes",
+    "liked",
+    "enjoy",
+    "enjoys",
+    "enjoyed",
+    "enjoying",
+    "adore",
+    "adores",
+    "favorite",
+    "favourite",
+    "fan",
+    "prefer",
+    "prefers",
+    "passion",
     "passionate",
 ];
 
 const DISLIKES: &[&str] = &[
-    "hate", "hates", "hated", "dislike", "dislikes", "disliked", "annoying", "annoys", "awful",
-    "terrible", "can't stand",
+    "hate",
+    "hates",
+    "hated",
+    "dislike",
+    "dislikes",
+    "disliked",
+    "annoying",
+    "annoys",
+    "awful",
+    "terrible",
+    "can't stand",
 ];
 
 const PLANS: &[&str] = &[
-    "plan", "plans", "planning", "planned", "hope", "hopes", "hoping", "want", "wants", "wanna",
-    "gonna", "will", "i'll", "we'll", "aim", "intend", "tomorrow", "goal", "goals",
+    "plan",
+    "plans",
+    "planning",
+    "planned",
+    "hope",
+    "hopes",
+    "hoping",
+    "want",
+    "wants",
+    "wanna",
+    "gonna",
+    "will",
+    "i'll",
+    "we'll",
+    "aim",
+    "intend",
+    "tomorrow",
+    "goal",
+    "goals",
     "considering",
 ];
 
@@ -48,7 +91,8 @@ const FEELS: &[&str] = &["feel", "feels", "feeling", "felt"];
 
 fn is_negated_liking(words: &[Word]) -> bool {
     words.windows(2).any(|pair| {
-        pair[0].lower.ends_with("n't") && matches!(pair[1].lower.as_str(), "like" | "enjoy" | "love")
+        pair[0].lower.ends_with("n't")
+            && matches!(pair[1].lower.as_str(), "like" | "enjoy" | "love")
     })
 }
 

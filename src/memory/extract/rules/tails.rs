@@ -42,8 +42,8 @@ pub(super) fn noun<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Ta
         end -= 1;
     }
     let last = words.get(end.checked_sub(1)?).filter(|_| end > start)?;
-    let says = can_end(last)
-        && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
+    let says =
+        can_end(last) && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
     let is_vague = VAGUE.contains(&last.lower.as_str()) || lexicon::kin(&last.lower).is_some();
     let written = text.get(first.range.start..last.range.end)?;
     let is_name = words[start..end].iter().all(|word| word.is_capital || is_stop_word(&word.lower))
@@ -121,25 +121,145 @@ fn can_end(word: &Word) -> bool {
 
 /// Words at which a phrase of nouns ends.
 const STOPS: &[&str] = &[
-    "last", "next", "ago", "today", "yesterday", "tomorrow", "tonight", "like", "near", "around",
-    "which", "who", "where", "when", "while", "because", "cause", "though", "if", "via", "per",
+    "last",
+    "next",
+    "ago",
+    "today",
+    "yesterday",
+    "tomorrow",
+    "tonight",
+    "like",
+    "near",
+    "around",
+    "which",
+    "who",
+    "where",
+    "when",
+    "while",
+    "because",
+    "cause",
+    "though",
+    "if",
+    "via",
+    "per",
 ];
 
 /// Nouns that say too little to be the end of a fact.
 const VAGUE: &[&str] = &[
-    "difference", "progress", "sense", "decision", "decisions", "mistake", "mistakes", "effort",
-    "choice", "impact", "change", "changes", "memories", "memory", "money", "living", "plan",
-    "plans", "list", "break", "breath", "step", "steps", "connection", "connections", "bed",
-    "work", "home", "mind", "heart", "life", "world", "journey", "control", "track", "touch",
-    "opportunity", "chances", "experience", "experiences", "success", "support", "help", "love",
-    "role", "care", "future", "past", "conversation", "conversations", "topic", "answer", "goal",
-    "goals", "dream", "dreams", "challenge", "challenges", "battle", "hope", "faith", "strength",
-    "confidence", "patience", "balance", "feeling", "feelings", "process", "results", "result",
-    "look", "atmosphere", "energy", "view", "views", "influence", "improvements", "line", "doubt",
-    "side", "story", "stories", "part", "nothing", "hours", "sure", "trip", "interest",
-    "growth", "passion", "power", "beauty", "community", "getting", "going", "being", "having",
-    "doing", "seeing", "working", "trying", "making", "taking", "thinking", "looking", "feeling",
-    "knowing", "spending", "using", "giving", "helping", "putting", "talking", "sharing",
+    "difference",
+    "progress",
+    "sense",
+    "decision",
+    "decisions",
+    "mistake",
+    "mistakes",
+    "effort",
+    "choice",
+    "impact",
+    "change",
+    "changes",
+    "memories",
+    "memory",
+    "money",
+    "living",
+    "plan",
+    "plans",
+    "list",
+    "break",
+    "breath",
+    "step",
+    "steps",
+    "connection",
+    "connections",
+    "bed",
+    "work",
+    "home",
+    "mind",
+    "heart",
+    "life",
+    "world",
+    "journey",
+    "control",
+    "track",
+    "touch",
+    "opportunity",
+    "chances",
+    "experience",
+    "experiences",
+    "success",
+    "support",
+    "help",
+    "love",
+    "role",
+    "care",
+    "future",
+    "past",
+    "conversation",
+    "conversations",
+    "topic",
+    "answer",
+    "goal",
+    "goals",
+    "dream",
+    "dreams",
+    "challenge",
+    "challenges",
+    "battle",
+    "hope",
+    "faith",
+    "strength",
+    "confidence",
+    "patience",
+    "balance",
+    "feeling",
+    "feelings",
+    "process",
+    "results",
+    "result",
+    "look",
+    "atmosphere",
+    "energy",
+    "view",
+    "views",
+    "influence",
+    "improvements",
+    "line",
+    "doubt",
+    "side",
+    "story",
+    "stories",
+    "part",
+    "nothing",
+    "hours",
+    "sure",
+    "trip",
+    "interest",
+    "growth",
+    "passion",
+    "power",
+    "beauty",
+    "community",
+    "getting",
+    "going",
+    "being",
+    "having",
+    "doing",
+    "seeing",
+    "working",
+    "trying",
+    "making",
+    "taking",
+    "thinking",
+    "looking",
+    "feeling",
+    "knowing",
+    "spending",
+    "using",
+    "giving",
+    "helping",
+    "putting",
+    "talking",
+    "sharing",
 ];
 
 /// Something to do that begins at a verb in its base form: `open a dance studio`.
@@ -152,9 +272,29 @@ pub(super) fn activity<'t>(text: &'t str, words: &'t [Word], at: usize) -> Optio
         let is_plain = gap(text, &words[end - 1], word).trim_matches(['\'', '’', 's']).trim() == "";
         let is_end = matches!(
             lower,
-            "and" | "but" | "or" | "because" | "so" | "when" | "if" | "while" | "that" | "as"
-                | "soon" | "too" | "again" | "where" | "who" | "which" | "since" | "before"
-                | "after" | "until" | "this" | "next" | "tomorrow"
+            "and"
+                | "but"
+                | "or"
+                | "because"
+                | "so"
+                | "when"
+                | "if"
+                | "while"
+                | "that"
+                | "as"
+                | "soon"
+                | "too"
+                | "again"
+                | "where"
+                | "who"
+                | "which"
+                | "since"
+                | "before"
+                | "after"
+                | "until"
+                | "this"
+                | "next"
+                | "tomorrow"
         );
         if !is_plain || is_end {
             break;
@@ -170,7 +310,21 @@ pub(super) fn activity<'t>(text: &'t str, words: &'t [Word], at: usize) -> Optio
     let says = words[at + 1..end].iter().filter(|word| !lexicon::is_empty(&word.lower)).count();
     let enough = if verbs::is_bland(verb.base) { 1 } else { 0 };
     let has_pronoun = words[at + 1..end].iter().any(|word| {
-        matches!(word.lower.as_str(), "it" | "them" | "that" | "him" | "her" | "you" | "they" | "its" | "one" | "something" | "anything" | "more" | "everything")
+        matches!(
+            word.lower.as_str(),
+            "it" | "them"
+                | "that"
+                | "him"
+                | "her"
+                | "you"
+                | "they"
+                | "its"
+                | "one"
+                | "something"
+                | "anything"
+                | "more"
+                | "everything"
+        )
     });
     let last = &words[end - 1];
     let written = text.get(words[at].range.start..last.range.end)?;

@@ -29,7 +29,6 @@ pub(super) fn facts(
         speakers,
         known,
         statement,
-        intent: statements::intent(&statement.said),
         found: Vec::new(),
     };
     for at in 0..words.len() {
@@ -48,6 +47,10 @@ pub(super) fn facts(
         is_new
     });
     found.truncate(FACTS_MAX);
+    if !found.is_empty() {
+        let intent = statements::intent(&statement.said);
+        found.iter_mut().filter(|fact| fact.intent == Intent::Fact).for_each(|fact| fact.intent = intent);
+    }
     found
 }
 
@@ -57,7 +60,6 @@ struct Finder<'a> {
     speakers: &'a [&'a str],
     known: &'a dyn KnownEntities,
     statement: &'a Statement,
-    intent: Intent,
     found: Vec<ExtractedFact>,
 }
 
@@ -123,7 +125,8 @@ impl<'a> Finder<'a> {
             place -= 1;
         }
         let before = at.checked_sub(1).map_or("", |at| self.lower(at));
-        place == at || LINKS.contains(&before) || lexicon::is_adverb(before)
+        let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
+        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
     }
 
     /// The place behind `and her kids`.
@@ -206,12 +209,23 @@ impl<'a> Finder<'a> {
         let Some(verb) = verbs::verb(self.lower(group.main)) else { return };
         let after = group.main + 1;
         if group.is_future {
-            if !group.is_negated && let Some(tail) = tails::activity(self.text, self.words, group.main) {
+            let is_promise = PROMISES.contains(&verb.base);
+            if !group.is_negated
+                && !is_promise
+                && let Some(tail) = tails::activity(self.text, self.words, group.main)
+            {
                 self.tell(person, "plans_to", "Activity", &tail, group, None);
             }
             return;
         }
         if self.of_aim(person, verb.base, group) {
+            return;
+        }
+        let is_thought = verb.base == "think" && matches!(self.lower(after), "of" | "about");
+        if is_thought && !group.is_negated && !group.is_modal {
+            if let Some(tail) = tails::doing(self.text, self.words, after + 1) {
+                self.tell(person, "considers", "Activity", &tail, group, None);
+            }
             return;
         }
         if verb.base == "be" && !group.is_modal && !group.is_negated {
@@ -241,11 +255,11 @@ impl<'a> Finder<'a> {
     fn of_rows(&mut self, person: &str, verb: &str, rows: &[Row], at: usize, group: Group) {
         for row in rows.iter().filter(|row| row.verb == verb) {
             let Some(start) = self.behind_link(row.link, at) else { continue };
-            let Some(tail) = tails::noun(self.text, self.words, start) else { continue };
+            let Some(tail) = self.tail(person, row, start) else { continue };
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
                 .trim_matches(['"', '“', ' '])
                 .is_empty();
-            if is_cut || row.kind == Kind::Named && !tail.is_name {
+            if is_cut {
                 continue;
             }
             let tail = self.named_behind(&tail).unwrap_or(tail);
@@ -256,12 +270,33 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// What a row takes as its tail at a place.
+    fn tail(&self, person: &str, row: &Row, at: usize) -> Option<Tail<'a>> {
+        let tail = match tails::noun(self.text, self.words, at, person) {
+            Some(tail) => tail,
+            None if row.label == "Thing" || row.label == "Activity" => {
+                tails::doing(self.text, self.words, at)?
+            }
+            None => return None,
+        };
+        let is_event = lexicon::is_event(&tail.last.lower) || tail.last.lower == "trip";
+        let fits = match row.kind {
+            Kind::Named => tail.is_name,
+            Kind::Event => is_event,
+            Kind::Indefinite => {
+                tail.is_name || matches!(self.lower(at), "a" | "an" | "some" | "new" | "two" | "three")
+            }
+            Kind::Any | Kind::Change => true,
+        };
+        fits.then_some(tail)
+    }
+
     /// "pottery and painting": what is joined by `and`, if it ends there.
     fn of_list(&mut self, person: &str, row: &Row, at: usize, group: Group) {
         if self.lower(at) != "and" || row.kind != Kind::Any {
             return;
         }
-        let Some(tail) = tails::noun(self.text, self.words, at + 1) else { return };
+        let Some(tail) = self.tail(person, row, at + 1) else { return };
         let is_last = self.words.get(tail.end).is_none_or(|next| {
             !gap(self.text, tail.last, next).trim().is_empty() || next.lower == "with"
         });
@@ -287,7 +322,7 @@ impl<'a> Finder<'a> {
     /// "a puppy named Max": the name.
     fn named_behind(&self, tail: &Tail<'a>) -> Option<Tail<'a>> {
         let is_called = matches!(self.lower(tail.end), "named" | "called");
-        let named = is_called.then(|| tails::noun(self.text, self.words, tail.end + 1)).flatten()?;
+        let named = is_called.then(|| tails::noun(self.text, self.words, tail.end + 1, "")).flatten()?;
         named.is_name.then_some(named)
     }
 
@@ -299,7 +334,11 @@ impl<'a> Finder<'a> {
         let relation = if is_wish { Some("wants_to") } else { relation };
         let (Some(relation), "to") = (relation, self.lower(to)) else { return is_wish };
         let may_tell = !group.is_negated && !group.is_former && (is_wish || !group.is_modal);
-        if may_tell && let Some(tail) = tails::activity(self.text, self.words, to + 1) {
+        let is_promise = verbs::lemma(self.lower(to + 1)).is_some_and(|base| PROMISES.contains(&base));
+        if may_tell
+            && !is_promise
+            && let Some(tail) = tails::activity(self.text, self.words, to + 1)
+        {
             self.tell(person, relation, "Activity", &tail, group, None);
         }
         true
@@ -312,7 +351,7 @@ impl<'a> Finder<'a> {
             || verb == "stand" && group.is_modal;
         if dislikes
             && !self.is_longer(group.main)
-            && let Some(tail) = tails::noun(self.text, self.words, group.main + 1)
+            && let Some(tail) = tails::noun(self.text, self.words, group.main + 1, person)
         {
             self.tell(person, "dislikes", "Thing", &tail, group, None);
         }
@@ -335,7 +374,7 @@ impl<'a> Finder<'a> {
         if !matches!(self.lower(start), "a" | "an") {
             return;
         }
-        if let Some(tail) = tails::noun(self.text, self.words, start)
+        if let Some(tail) = tails::noun(self.text, self.words, start, person)
             && lexicon::is_occupation(&tail.last.lower)
         {
             self.tell(person, "works_as", "Occupation", &tail, group, None);
@@ -348,6 +387,10 @@ impl<'a> Finder<'a> {
         let Some(word) = self.words.get(place).filter(|word| lexicon::is_feeling(&word.lower)) else {
             return;
         };
+        let is_polite = self.statement.said.to_lowercase().contains("you");
+        if is_polite || FAINT.contains(&word.lower.as_str()) {
+            return;
+        }
         let Some(text) = self.text.get(word.range.clone()) else { return };
         let tail = Tail { text, is_name: false, last: word, end: place + 1 };
         self.tell(person, "feels", "Feeling", &tail, group, None);
@@ -374,7 +417,7 @@ impl<'a> Finder<'a> {
     /// "has a dog named Max", "has two cats".
     fn of_having(&mut self, person: &str, at: usize, group: Group) {
         let at = if self.lower(at) == "got" { at + 1 } else { at };
-        let Some(tail) = tails::noun(self.text, self.words, at) else { return };
+        let Some(tail) = tails::noun(self.text, self.words, at, person) else { return };
         if !lexicon::is_pet(&tail.last.lower) || tail.is_name {
             return;
         }
@@ -436,7 +479,7 @@ impl<'a> Finder<'a> {
         let is_speaker = |word: &Word| {
             self.speakers.iter().any(|name| name.to_lowercase() == word.lower)
         };
-        let name = tails::noun(self.text, self.words, start)?;
+        let name = tails::noun(self.text, self.words, start, "")?;
         let is_time = lexicon::is_time_noun(&name.last.lower);
         let is_short = name.text.split(' ').count() <= 3;
         let is_open = between != ", " || self.words.get(name.end).is_none_or(|after| {
@@ -448,11 +491,11 @@ impl<'a> Finder<'a> {
 
     /// "favorite book is Dune".
     fn of_favourite(&mut self, person: &str, at: usize) {
-        let Some(kind) = tails::noun(self.text, self.words, at) else { return };
+        let Some(kind) = tails::noun(self.text, self.words, at, "") else { return };
         if !matches!(self.lower(kind.end), "is" | "are" | "was") || lexicon::is_filler(&kind.last.lower) {
             return;
         }
-        if let Some(tail) = tails::noun(self.text, self.words, kind.end + 1) {
+        if let Some(tail) = tails::noun(self.text, self.words, kind.end + 1, person) {
             self.tell(person, "likes", "Thing", &tail, Group::default(), None);
         }
     }
@@ -489,13 +532,16 @@ impl<'a> Finder<'a> {
             None => Entity { label: label.to_owned(), name: name.to_owned() },
         };
         let is_speaker = self.speakers.iter().any(|name| name.eq_ignore_ascii_case(tail.text));
+        if is_speaker && !matches!(relation, "met" | "married_to" | "believes_in" | "misses") {
+            return;
+        }
         let fact = ExtractedFact {
             head: entity("Person", person),
             relation: relation.to_owned(),
             tail: entity(if is_speaker { "Person" } else { label }, tail.text),
             valid,
             confidence: self.statement.confidence,
-            intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or(self.intent) },
+            intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or_default() },
             turns: self.statement.turns.clone(),
         };
         if fact.head != fact.tail {
@@ -519,9 +565,23 @@ fn label(row: &Row, tail: &Tail<'_>) -> &'static str {
     if lexicon::is_pet(last) && row.label == "Thing" {
         return "Animal";
     }
-    let is_doing = verbs::verb(last).is_some_and(|verb| verb.forms.gerund);
+    let first = tail.text.split(' ').next().unwrap_or_default();
+    let is_doing = [first, last].iter().any(|word| verbs::verb(word).is_some_and(|verb| verb.forms.gerund));
     if is_doing && row.label == "Thing" && !tail.is_name { "Activity" } else { row.label }
 }
+
+/// Feelings that are said out of habit, or are none.
+const FAINT: &[&str] = &[
+    "glad", "ready", "determined", "passionate", "lucky", "blessed", "down", "lost", "curious",
+    "eager", "confident", "honored", "honoured", "content", "pleased", "pumped", "stoked",
+];
+
+/// What somebody is to do that says nothing of a plan: "will let them know".
+const PROMISES: &[&str] = &[
+    "be", "keep", "let", "see", "have", "do", "stay", "get", "know", "think", "try", "make",
+    "remember", "check", "tell", "say", "miss", "need", "never", "appreciate", "continue", "show",
+    "give", "hear", "help", "support", "consider", "look", "cheer", "mention", "say", "hang",
+];
 
 /// Words before a clause that make it no fact.
 const SUPPOSED: &[&str] = &[

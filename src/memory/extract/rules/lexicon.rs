@@ -195,7 +195,7 @@ static ADVERBS: Words = LazyLock::new(|| {
     list(
         "also already always almost alone along altogether anymore anyway apart around away back \
          barely best better both else enough especially even ever far fast finally first forever \
-         forward further hard hardly here home however indeed instead just kinda later lately \
+         forward further hard hardly here however nonstop afterward indeed instead just kinda later lately \
          least less long lots maybe meanwhile more most much nearly never now nowadays often only \
          otherwise perhaps pretty quite rather really recently sometimes somehow soon sorta still \
          super there though together too totally truly twice usually very well yet actually again \
@@ -263,7 +263,7 @@ static FEELINGS: Words = LazyLock::new(|| {
 static ADJECTIVES: Words = LazyLock::new(|| {
     list(
         "able active actual additional afraid alive amazed available aware big bigger biggest \
-         black blue bright brown busy central certain cheap cheerful clean clear close cold \
+         black blue bright brown busy central certain cheap classical cheerful clean clear close cold \
          colorful common complete constant correct creative current dark dear deep different \
          difficult dry due easy emotional empty enough entire essential exact expensive extra \
          fair familiar famous favorite favourite fellow few final fine fit former free fresh \
@@ -294,7 +294,7 @@ static BLAND_NOUNS: Words = LazyLock::new(|| {
          everything anything nothing word words number couple few several bunch ton tons \
          everywhere somewhere anywhere while example instance matter piece pieces rest end start \
          top bottom kindness deal worth glimpse look sense touch pic pics photo photos picture \
-         pictures image chance progress difference advice luck fun joy blast stop ages vibe vibes",
+         pictures image chance progress difference advice luck home fun joy blast stop ages vibe vibes",
     )
 });
 

@@ -123,7 +123,11 @@ impl Reader<'_> {
         let is_answer = turns.len() > 1;
         let weight = weight(own) + if is_answer { 1.5 } else { 0.0 };
         let weight = weight + bonus(&rewritten, own, turn.at);
-        let is_whole = rewritten.subject != Subject::Open || weight >= WEIGHT_MIN + 1.5;
+        let is_whole = match rewritten.subject {
+            Subject::Open => weight >= WEIGHT_MIN + 1.5,
+            Subject::Named => is_answer || has_finite(own),
+            _ => true,
+        };
         Some(Statement {
             text: finished(&rewritten.text),
             said: text.to_owned(),
@@ -207,8 +211,9 @@ fn says_something(words: &[Word]) -> bool {
 fn is_address(words: &[Word]) -> bool {
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     match lower(0) {
-        "thanks" | "thank" | "let's" | "congrats" | "congratulations" | "sorry" | "welcome"
+        "thanks" | "thank" | "let" | "congrats" | "congratulations" | "sorry" | "welcome"
         | "good" | "best" | "cheers" | "kudos" | "what" | "how" => true,
+        "i" if lower(1) == "bet" => true,
         "can't" => lower(1) == "wait" && words.len() < 7,
         "you" | "you've" | "you're" | "you'll" | "your" => words.iter().any(|word| {
             let lower = word.lower.as_str();
@@ -217,6 +222,15 @@ fn is_address(words: &[Word]) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether a sentence has a verb that makes it one.
+fn has_finite(words: &[Word]) -> bool {
+    words.iter().any(|word| {
+        let lower = word.lower.as_str();
+        let is_form = verbs::verb(lower).is_some_and(|verb| !verb.forms.gerund);
+        is_form || rewrite::is_modal(lower) || lower.contains('\'')
+    })
 }
 
 /// How much the words of a sentence say.

@@ -163,6 +163,7 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
     match lower {
         "can't" | "cannot" | "couldn't" | "won't" | "didn't" | "had" | "haven't" | "would"
         | "could" => Some(Elided::Plain),
+        "gonna" if next == "be" => None,
         "gonna" | "going" | "looking" | "hoping" | "planning" | "thinking" | "trying"
         | "feeling" | "loving" | "working"
             if is_going || !has_finite =>
@@ -170,8 +171,7 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
             Some(Elided::Is)
         }
         "been" if !lexicon::is_determiner(next) => Some(Elided::Has),
-        "love" | "hope" | "wish" | "need" | "miss" | "want" | "enjoy" | "appreciate" | "feel"
-        | "adore" | "prefer" | "hate" | "doubt" | "guess"
+        "love" | "hope" | "wish" | "need" | "miss" | "want" | "appreciate" | "adore" | "prefer" | "hate" | "doubt" | "guess"
             if !matches!(next, "is" | "was" | "and" | "are" | "can") =>
         {
             Some(Elided::Present(at))

@@ -234,7 +234,7 @@ static FILLERS: Words = LazyLock::new(|| {
          exactly indeed agreed true guess um uh hmm hm mm mmm ugh oops yay hooray phew gosh gee \
          damn man dude guys bro sis buddy kudos worries prob props yikes howdy greetings cya ttyl \
          anyways anyway literally honestly basically seriously kinda sorta gonna wanna gotta \
-         lemme bit bunch ton tons hugs night morning glad",
+         lemme ya y'all bit bunch ton tons hugs night morning glad",
     )
 });
 
@@ -245,7 +245,7 @@ static INTERJECTIONS: Words = LazyLock::new(|| {
          cool nice great awesome thanks thx congrats cheers sorry indeed agreed true um uh hmm hm \
          mm ugh oops yay phew gosh gee man dude bro so and but plus also anyway anyways then \
          seriously honestly actually basically fortunately luckily sadly unfortunately hopefully \
-         amazing fantastic wonderful lovely sweet good morning evening afternoon overall",
+         amazing fantastic wonderful lovely sweet good morning evening afternoon overall bye goodbye",
     )
 });
 
@@ -271,7 +271,7 @@ static ADJECTIVES: Words = LazyLock::new(|| {
          happier hard healthy heavy helpful hidden high higher historic hot huge important \
          impossible indoor innocent intense involved key kind known large largest last late \
          latest left legit little live local long lost loud low lower loyal lucky main major \
-         mental modern moral more narrow natural near necessary new newest next normal obvious \
+         mental mixed modern moral more narrow natural near necessary new newest next normal obvious \
          odd old older only open orange other outdoor own particular past peaceful personal pink \
          plain pleasant plenty poor popular positive possible precious present pretty previous \
          private professional proper public pure purple quick quiet rare raw real recent red \
@@ -311,7 +311,7 @@ static TIME_NOUNS: Words = LazyLock::new(|| {
 static DETERMINERS: Words = LazyLock::new(|| {
     list(
         "a an the this that these those my your his her its our their some any every each no \
-         another two three four five six seven eight nine ten several many few both all such",
+         another two three four five six seven eight nine ten several many few both all such either neither",
     )
 });
 

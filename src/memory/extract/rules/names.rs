@@ -172,7 +172,12 @@ fn can_be_named(text: &str, word: &Word) -> bool {
 fn is_acronym(text: &str, word: &Word) -> bool {
     let written = text.get(word.range.clone()).unwrap_or_default();
     let is_upper = written.chars().all(|c| c.is_uppercase() || c.is_numeric());
-    is_upper && (2..=6).contains(&written.chars().count()) && !lexicon::is_empty(&word.lower)
+    let lower = word.lower.as_str();
+    is_upper
+        && (2..=6).contains(&written.chars().count())
+        && !lexicon::is_empty(lower)
+        && !lexicon::is_adjective(lower)
+        && verbs::verb(lower).is_none()
 }
 
 fn is_link(lower: &str) -> bool {

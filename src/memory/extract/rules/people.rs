@@ -30,6 +30,17 @@ impl<'t> People<'t> {
         Self { me: speaker, you, ..Self::default() }
     }
 
+    /// Takes over who `we` were in the turn before of the same speaker.
+    pub(super) fn with(mut self, with: Option<String>) -> Self {
+        self.with = with;
+        self
+    }
+
+    /// Whom the speaker named that `we` may mean.
+    pub(super) fn company(&self) -> Option<String> {
+        self.with.clone()
+    }
+
     /// Notes who is named in a sentence, before it is rewritten.
     pub(super) fn read(&mut self, text: &str, words: &[Word]) {
         let Some(me) = self.me else { return };
@@ -53,10 +64,12 @@ impl<'t> People<'t> {
         }
     }
 
-    /// Who is meant by `we`: the relatives or friends named last, or else both speakers.
-    pub(super) fn we(&self) -> Option<String> {
+    /// Who is meant by `we`: the relatives or friends named last, or else both speakers. What is
+    /// told of the past is news to who is spoken to, who then was not there.
+    pub(super) fn we(&self, is_told: bool) -> Option<String> {
         let me = self.me?;
-        let with = self.with.as_deref().or(self.you).unwrap_or("others");
+        let both = self.you.filter(|_| !is_told);
+        let with = self.with.as_deref().or(both).unwrap_or("others");
         Some(format!("{me} and {with}"))
     }
 
@@ -103,20 +116,21 @@ mod tests {
 
     #[test]
     fn who_is_meant() {
-        assert_eq!(people("Hello").we().as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("Hello").we(false).as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("Hello").we(true).as_deref(), Some("Nora and others"));
         let family = people("I went with my two young kids");
-        assert_eq!(family.we().as_deref(), Some("Nora and Nora's two young kids"));
+        assert_eq!(family.we(true).as_deref(), Some("Nora and Nora's two young kids"));
         assert_eq!(family.third("they"), Some("Nora's two young kids"));
         assert_eq!(people("my son fell, my dad came").third("he"), Some("Nora's dad"));
         assert_eq!(people("your sister called").third("she"), Some("Tom's sister"));
-        assert_eq!(people("your sister called").we().as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("your sister called").we(false).as_deref(), Some("Nora and Tom"));
         assert_eq!(people("my dog's friend").third("they"), None);
     }
 
     #[test]
     fn you_is_somebody_if_two_speak() {
         assert_eq!(People::new(Some("A"), &["A", "B", "C"]).you, None);
-        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).we().as_deref(), Some("A and others"));
+        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).we(false).as_deref(), Some("A and others"));
         assert_eq!(People::new(None, &["A", "B"]).you, None);
     }
 }

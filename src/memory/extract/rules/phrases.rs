@@ -38,7 +38,7 @@ pub(super) fn phrases(text: &str, words: &[Word], taken: &[Range<usize>]) -> Vec
         while at < words.len()
             && !is_taken(at)
             && is_content(text, words, at)
-            && (at == start || is_joined(text, &words[at - 1], &words[at]))
+            && (at == start || is_followed(text, words, at))
         {
             at += 1;
         }
@@ -71,6 +71,13 @@ fn phrase(text: &str, words: &[Word], run: Range<usize>) -> Option<Phrase> {
         if at == last { key.push_str(&singular(word)) } else { key.push_str(word) }
     }
     Some(Phrase { key, words: run })
+}
+
+/// Whether a word goes on with the phrase of the word before it; an `-ing` form begins another.
+fn is_followed(text: &str, words: &[Word], at: usize) -> bool {
+    let is_doing = verbs::verb(&words[at].lower).is_some_and(|verb| verb.forms.gerund);
+    let between = gap(text, &words[at - 1], &words[at]);
+    is_joined(text, &words[at - 1], &words[at]) && (!is_doing || between == "-")
 }
 
 /// Whether a word can be part of a phrase where it stands.
@@ -134,7 +141,9 @@ fn is_preposition(word: &str) -> bool {
 }
 
 fn can_end(word: &str) -> bool {
-    !lexicon::is_adjective(word) && !lexicon::is_bland_noun(word)
+    !lexicon::is_adjective(word)
+        && !lexicon::is_bland_noun(word)
+        && !lexicon::is_determiner(word)
 }
 
 fn can_begin(word: &str) -> bool {

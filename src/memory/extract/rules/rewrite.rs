@@ -42,7 +42,7 @@ pub(super) fn rewrite(text: &str, people: &People<'_>, at: Option<Time>) -> Rewr
     let mut edits = Edits::default();
     let valid = dates::resolve(text, at, &mut edits);
     let mut subject = subject(&words, people);
-    if matches!(subject, Subject::Command | Subject::Named)
+    if !matches!(subject, Subject::You | Subject::Open)
         && let Some(me) = people.me
         && let Some(head) = lead::elided(&words)
     {
@@ -61,6 +61,11 @@ fn subject(words: &[Word], people: &People<'_>) -> Subject {
             | "my" | "our" => return Subject::Me,
             "you" | "you're" | "you've" | "you'd" | "you'll" | "your" | "y'all" => {
                 return Subject::You;
+            }
+            "this" | "that" | "these" | "those"
+                if !has_noun && words.get(at + 1).is_some_and(is_noun) =>
+            {
+                has_noun = true;
             }
             "it" | "it'll" | "it'd" | "this" | "these" | "those" | "they" | "they're" | "they've"
             | "they'll" | "he" | "she" | "there" | "its" | "their" | "one"
@@ -85,6 +90,13 @@ fn subject(words: &[Word], people: &People<'_>) -> Subject {
         }
     }
     if has_noun { Subject::Named } else { Subject::Command }
+}
+
+/// Whether a word behind `this` is what it points at.
+fn is_noun(word: &Word) -> bool {
+    let lower = word.lower.as_str();
+    let is_kept = !lexicon::is_empty(lower) || lexicon::is_praise(lower);
+    is_kept && !is_modal(lower) && verbs::verb(lower).is_none() && !verbs::is_past(lower)
 }
 
 pub(super) fn is_modal(lower: &str) -> bool {
@@ -219,11 +231,23 @@ impl Writer<'_> {
             _ => return has_we,
         };
         let again = if is_subject { "they" } else { "them" };
-        let who = if has_we { Some(again.to_owned()) } else { self.people.we() };
+        let is_told = is_subject && self.tells_of_past(at);
+        let who = if has_we { Some(again.to_owned()) } else { self.people.we(is_told) };
         if let Some(who) = who {
             self.put(at, format!("{who}{rest}"));
         }
         true
+    }
+
+    /// Whether the verb behind a subject is in the past, and no talk between those who speak.
+    fn tells_of_past(&self, at: usize) -> bool {
+        let mut place = at + 1;
+        while place < self.words.len() && self.is_passed(place) {
+            place += 1;
+        }
+        let lower = self.lower(place);
+        let base = verbs::lemma(lower).unwrap_or_default();
+        verbs::is_past(lower) && !matches!(base, "talk" | "speak" | "chat" | "meet" | "discuss")
     }
 
     /// Names whom a pronoun of the third person means, as the first word only.

@@ -48,6 +48,8 @@ pub(super) struct Statement {
     pub(super) turns: Vec<usize>,
     /// Whether it may be kept by itself.
     is_whole: bool,
+    /// Whether it goes with the sentence before it.
+    goes_on: bool,
 }
 
 /// What a turn is read against.
@@ -71,8 +73,9 @@ impl Reader<'_> {
         turn: &SourceTurn,
         sentences: &[Sentence<'_>],
         question: Option<Question<'_>>,
+        company: &mut Option<String>,
     ) -> Vec<Statement> {
-        let mut people = People::new(turn.speaker.as_deref(), self.speakers);
+        let mut people = People::new(turn.speaker.as_deref(), self.speakers).with(company.take());
         let mut question = question;
         let mut found: Vec<Statement> = Vec::new();
         let mut follows = false;
@@ -92,11 +95,12 @@ impl Reader<'_> {
                 continue;
             };
             match found.last_mut() {
-                Some(last) if follows && statement.subject == Subject::Open => last.join(&statement),
+                Some(last) if follows && statement.goes_on => last.join(&statement),
                 _ => found.push(statement),
             }
             follows = true;
         }
+        *company = people.company();
         found
     }
 
@@ -128,7 +132,10 @@ impl Reader<'_> {
             Subject::Named => is_answer || has_finite(own),
             _ => true,
         };
+        let is_fragment = !is_answer && !has_finite(own) && rewritten.subject != Subject::You;
+        let is_restored = people.me.is_some_and(|me| rewritten.text.starts_with(me));
         Some(Statement {
+            goes_on: rewritten.subject == Subject::Open || is_fragment && !is_restored,
             text: finished(&rewritten.text),
             said: text.to_owned(),
             confidence: confidence(text, rewritten.subject),
@@ -271,7 +278,7 @@ fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
                 | "understand" | "think" | "see" | "get" | "happy" | "proud"
         )
     };
-    let about_you = words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're"));
+    let about_you = words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're" | "ya"));
     let polite = if about_you && (0..3).any(is_polite) { -1.5 } else { 0.0 };
     let condition = if matches!(lower(0), "if" | "imagine" | "unless") { -1.0 } else { 0.0 };
     subject + if is_dated { 1.0 } else { 0.0 } + polite + condition

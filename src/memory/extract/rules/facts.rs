@@ -157,8 +157,8 @@ impl<'a> Finder<'a> {
             match lower {
                 "not" | "never" | "hardly" | "barely" => group.is_negated = true,
                 "no" if self.lower(place + 1) == "longer" => group.is_negated = true,
-                "will" | "gonna" => group.is_future = true,
-                "can" | "could" | "would" | "should" | "might" | "may" | "must" | "cannot" => {
+                "will" | "gonna" | "might" | "may" => group.is_future = true,
+                "can" | "could" | "would" | "should" | "must" | "cannot" => {
                     group.is_modal = true;
                 }
                 "used" if self.lower(place + 1) == "to" => {
@@ -197,7 +197,9 @@ impl<'a> Finder<'a> {
     }
 
     fn next_of_group(&self, at: usize) -> usize {
-        let is_light = |place: &usize| lexicon::is_adverb(self.lower(*place)) || self.lower(*place) == "not";
+        let is_light = |place: &usize| {
+            lexicon::is_adverb(self.lower(*place)) || matches!(self.lower(*place), "not" | "so")
+        };
         at + (at..self.words.len()).take_while(is_light).count()
     }
 
@@ -236,7 +238,10 @@ impl<'a> Finder<'a> {
             self.of_denial(person, verb.base, group);
             return;
         }
-        if group.is_modal || group.is_passive && verb.base != "bear" {
+        if group.is_passive {
+            self.of_rows(person, self.lower(group.main), STATES, after, group);
+        }
+        if group.is_modal || group.is_passive {
             return;
         }
         match verb.base {
@@ -262,10 +267,14 @@ impl<'a> Finder<'a> {
             if is_cut {
                 continue;
             }
+            let label = label(row, &tail);
             let tail = self.named_behind(&tail).unwrap_or(tail);
             let end = tail.end;
-            self.tell(person, row.relation, label(row, &tail), &tail, group, row.intent());
+            self.tell(person, row.relation, label, &tail, group, row.intent());
             self.of_list(person, row, end, group);
+            if row.verb == "work" && self.lower(end) == "as" {
+                self.of_rows(person, "work", ROWS, end, group);
+            }
             return;
         }
     }
@@ -288,7 +297,8 @@ impl<'a> Finder<'a> {
             }
             Kind::Any | Kind::Change => true,
         };
-        fits.then_some(tail)
+        let may_point = is_event || matches!(row.label, "Place" | "Event") || row.verb == "play";
+        (fits && (!tail.is_definite || may_point)).then_some(tail)
     }
 
     /// "pottery and painting": what is joined by `and`, if it ends there.
@@ -392,7 +402,7 @@ impl<'a> Finder<'a> {
             return;
         }
         let Some(text) = self.text.get(word.range.clone()) else { return };
-        let tail = Tail { text, is_name: false, last: word, end: place + 1 };
+        let tail = Tail::word(text, word, place);
         self.tell(person, "feels", "Feeling", &tail, group, None);
     }
 
@@ -410,7 +420,7 @@ impl<'a> Finder<'a> {
         let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
         let Some(word) = self.words.get(at).filter(|_| is_told && !is_length) else { return };
         let Some(text) = self.text.get(word.range.clone()) else { return };
-        let tail = Tail { text, is_name: false, last: word, end: at + 1 };
+        let tail = Tail::word(text, word, at);
         self.tell(person, "age", "Number", &tail, group, None);
     }
 
@@ -431,7 +441,7 @@ impl<'a> Finder<'a> {
         let Some(text) = self.text.get(word.range.clone()) else { return };
         let is_plain = verbs::lemma(&word.lower).is_none_or(|base| !verbs::is_bland(base));
         if is_plain && self.lower(at + 1) != "to" {
-            let tail = Tail { text, is_name: false, last: word, end: at + 1 };
+            let tail = Tail::word(text, word, at);
             self.tell(person, "went", "Activity", &tail, group, None);
         }
     }
@@ -439,7 +449,6 @@ impl<'a> Finder<'a> {
     /// What stands behind a person's name in the possessive.
     fn of_possession(&mut self, person: &str, at: usize) {
         let group = Group::default();
-        let Some(owner) = at.checked_sub(1) else { return };
         let (lower, next) = (self.lower(at), self.lower(at + 1));
         if matches!(lower, "favorite" | "favourite") {
             self.of_favourite(person, at + 1);
@@ -449,7 +458,7 @@ impl<'a> Finder<'a> {
             self.of_birthday(person, at + 3);
             return;
         }
-        let kin = super::people::kin_after(self.text, self.words, owner);
+        let kin = super::people::kin_at(self.text, self.words, at);
         let (relation, label, place) = match kin {
             Some((kin, place)) => match kin.relation {
                 Some(relation) => (relation, "Person", place),
@@ -491,11 +500,9 @@ impl<'a> Finder<'a> {
 
     /// "favorite book is Dune".
     fn of_favourite(&mut self, person: &str, at: usize) {
-        let Some(kind) = tails::noun(self.text, self.words, at, "") else { return };
-        if !matches!(self.lower(kind.end), "is" | "are" | "was") || lexicon::is_filler(&kind.last.lower) {
-            return;
-        }
-        if let Some(tail) = tails::noun(self.text, self.words, kind.end + 1, person) {
+        let is_verb = |place: &usize| matches!(self.lower(*place), "is" | "are" | "was");
+        let Some(verb) = (at + 1..at + 4).find(is_verb) else { return };
+        if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {
             self.tell(person, "likes", "Thing", &tail, Group::default(), None);
         }
     }
@@ -504,7 +511,10 @@ impl<'a> Finder<'a> {
         let end = (at..(at + 3).min(self.words.len()))
             .take_while(|place| {
                 let lower = self.lower(*place);
-                lexicon::is_time_noun(lower) || lower.starts_with(|c: char| c.is_ascii_digit())
+                // A year is not part of a birthday.
+                let is_year = lower.len() == 4 && lower.bytes().all(|byte| byte.is_ascii_digit());
+                let is_day = lower.starts_with(|c: char| c.is_ascii_digit()) && !is_year;
+                lexicon::is_time_noun(lower) || is_day
             })
             .count();
         let (Some(first), Some(last)) = (self.words.get(at), self.words.get((at + end).saturating_sub(1)))
@@ -512,7 +522,7 @@ impl<'a> Finder<'a> {
             return;
         };
         if end > 0 && let Some(text) = self.text.get(first.range.start..last.range.end) {
-            let tail = Tail { text, is_name: false, last, end: at + end };
+            let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
             self.tell(person, "birthday", "Date", &tail, Group::default(), None);
         }
     }
@@ -586,11 +596,12 @@ const PROMISES: &[&str] = &[
 /// Words before a clause that make it no fact.
 const SUPPOSED: &[&str] = &[
     "if", "unless", "whether", "hope", "hopes", "wish", "wishes", "imagine", "imagines", "like",
-    "dreams", "pretend", "suppose", "maybe", "wondering", "wonders", "asked", "told", "wants",
+    "dreams", "pretend", "suppose", "wondering", "wonders", "asked", "told", "wants",
 ];
 
 /// Words before a name that begins a clause.
 const LINKS: &[&str] = &[
     "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
     "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
+    "thinks", "guesses", "believes", "supposes",
 ];

@@ -303,7 +303,8 @@ static TIME_NOUNS: Words = LazyLock::new(|| {
         "day days week weeks month months year years hour hours minute minutes second seconds \
          weekend weekends morning mornings afternoon afternoons evening evenings night nights \
          today tomorrow yesterday tonight decade monday tuesday wednesday thursday friday \
-         saturday sunday january february march april may june july august september october \
+         saturday sunday mondays tuesdays wednesdays \
+         thursdays fridays saturdays sundays january february march april may june july august september october \
          november december spring summer fall autumn winter season am pm",
     )
 });

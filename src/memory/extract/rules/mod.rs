@@ -142,15 +142,20 @@ impl<'t> Reading<'t> {
             .collect();
         let mut made = Extraction::default();
         let mut weights = Vec::new();
-        for (turn, statements) in self.statements().iter().enumerate() {
+        for (turn, mut statements) in self.statements().into_iter().enumerate() {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
-            for statement in statements::kept(statements, self.parts[turn].words.len()) {
+            for statement in &mut statements {
+                let facts = facts::facts(statement, &self.speakers, self.known);
+                if facts.iter().any(|fact| fact.relation != "feels") {
+                    statement.weight += statements::FACT_BONUS;
+                }
+                made.facts.extend(facts);
+            }
+            for statement in statements::kept(&statements, self.parts[turn].words.len()) {
                 let concepts = concepts_of(statement, &chosen[turn]);
                 weights.push(concepts.iter().map(|key| scores.of(key)).sum::<f64>());
                 made.semantics.push(statement.semantic(concepts));
             }
-            let facts = statements.iter().map(|one| facts::facts(one, &self.speakers, self.known));
-            made.facts.extend(facts.flatten());
         }
         made.title = summary::title(&self.speakers, &self.best_phrases(&chosen, &scores));
         let told: Vec<(&str, f64)> =

@@ -53,7 +53,7 @@ impl<'t> People<'t> {
                 },
                 _ => continue,
             };
-            let Some((kin, place)) = kin_after(text, words, at) else { continue };
+            let Some((kin, place)) = kin_at(text, words, at + 1) else { continue };
             let phrase = text.get(words[at + 1].range.start..words[place].range.end);
             let whole = format!("{}'s {}", owner, phrase.unwrap_or_default());
             if owner == me {
@@ -79,10 +79,10 @@ impl<'t> People<'t> {
     }
 }
 
-/// The relative behind a possessive, at most three words on, and its place: `my two older sons`.
-pub(super) fn kin_after(text: &str, words: &[Word], at: usize) -> Option<(Kin, usize)> {
-    for place in at + 1..(at + 4).min(words.len()) {
-        if !is_joined(text, &words[place - 1], &words[place]) {
+/// The relative of a phrase, at most three words long, and its place: `two older sons`.
+pub(super) fn kin_at(text: &str, words: &[Word], at: usize) -> Option<(Kin, usize)> {
+    for place in at..(at + 3).min(words.len()) {
+        if place > at && !is_joined(text, &words[place - 1], &words[place]) {
             return None;
         }
         let lower = words[place].lower.as_str();

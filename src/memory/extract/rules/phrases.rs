@@ -103,7 +103,10 @@ fn is_content(text: &str, words: &[Word], at: usize) -> bool {
         forms if forms.base || forms.third => {
             let is_firm = lexicon::is_determiner(before) || lexicon::is_adjective(before);
             !is_never_noun(verb.base)
-                && if verbs::is_bland(verb.base) { is_firm } else { is_noun_after(before) }
+                && match verbs::is_bland(verb.base) || !forms.base {
+                    true => is_firm || is_preposition(before) && !verbs::is_bland(verb.base),
+                    false => is_noun_after(before),
+                }
         }
         _ => false,
     }

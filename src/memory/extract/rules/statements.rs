@@ -28,7 +28,7 @@ const STATEMENT_CHARS_MAX: usize = 400;
 /// A sentence about `it` is joined to the one before up to so many letters.
 const JOINED_CHARS_MAX: usize = 260;
 /// A turn gives one statement more for each so many words.
-const WORDS_A_STATEMENT: usize = 20;
+const WORDS_A_STATEMENT: usize = 12;
 /// Statements of a turn, at most.
 const STATEMENTS_MAX: usize = 4;
 
@@ -135,7 +135,9 @@ impl Reader<'_> {
         let is_fragment = !is_answer && !has_finite(own) && rewritten.subject != Subject::You;
         let is_restored = people.me.is_some_and(|me| rewritten.text.starts_with(me));
         Some(Statement {
-            goes_on: rewritten.subject == Subject::Open || is_fragment && !is_restored,
+            goes_on: rewritten.subject == Subject::Open
+                || begins_with_pronoun(own)
+                || is_fragment && !is_restored,
             text: finished(&rewritten.text),
             said: text.to_owned(),
             confidence: confidence(text, rewritten.subject),
@@ -175,7 +177,7 @@ fn answered(
 impl Statement {
     /// Takes a sentence about what this one names along.
     fn join(&mut self, next: &Statement) {
-        if self.text.len() + next.text.len() <= JOINED_CHARS_MAX && next.weight >= 1.0 {
+        if self.text.len() + next.text.len() <= JOINED_CHARS_MAX && next.weight >= 0.5 {
             self.text = format!("{} {}", self.text, next.text);
             self.said = format!("{}. {}", self.said, next.said);
             self.weight += next.weight / 3.0;
@@ -230,6 +232,14 @@ fn is_address(words: &[Word]) -> bool {
         _ => false,
     }
 }
+
+fn begins_with_pronoun(words: &[Word]) -> bool {
+    let first = words.first().map_or("", |word| word.lower.split('\'').next().unwrap_or_default());
+    matches!(first, "he" | "she" | "they")
+}
+
+/// What a statement that gives a fact weighs more.
+pub(super) const FACT_BONUS: f64 = 1.0;
 
 /// Whether a sentence has a verb that makes it one.
 fn has_finite(words: &[Word]) -> bool {

@@ -17,10 +17,19 @@ pub(super) struct Tail<'t> {
     pub(super) text: &'t str,
     /// It begins with a capital, or stands in quotes.
     pub(super) is_name: bool,
+    /// One word behind `the` or `this`: it was spoken of before.
+    pub(super) is_definite: bool,
     /// Its last word, in lower case.
     pub(super) last: &'t Word,
     /// The place behind it.
     pub(super) end: usize,
+}
+
+impl<'t> Tail<'t> {
+    /// A tail of one word.
+    pub(super) fn word(text: &'t str, word: &'t Word, at: usize) -> Self {
+        Self { text, is_name: false, is_definite: false, last: word, end: at + 1 }
+    }
 }
 
 /// The phrase of nouns that begins at a word, behind articles, numbers, adverbs and the name of its
@@ -32,14 +41,15 @@ pub(super) fn noun<'t>(
     owner: &str,
 ) -> Option<Tail<'t>> {
     let at = at + owned(text, words, at, owner);
+    words.get(at)?;
+    if let Some(title) = quoted(text, words, at) {
+        return Some(title);
+    }
     let start = at + leading(text, words, at);
     let first = words.get(start)?;
     let is_definite = words[at..start].iter().any(|word| {
         matches!(word.lower.as_str(), "the" | "this" | "that" | "these" | "those")
     });
-    if let Some(title) = quoted(text, words, start) {
-        return Some(title);
-    }
     let mut end = start;
     while end < words.len() && end - start < TAIL_WORDS_MAX && is_part(text, words, start, end) {
         end += 1;
@@ -60,10 +70,11 @@ pub(super) fn noun<'t>(
     let written = text.get(first.range.start..last.range.end)?;
     let is_name = words[start..end].iter().all(|word| word.is_capital || is_stop_word(&word.lower))
         && first.is_capital;
-    // "the map" is one that was spoken of; "building up" is more than its first word.
-    let is_open = is_definite && end == start + 1 && !lexicon::is_event(&last.lower)
-        || goes_on(text, words, start, end);
-    (says && (is_name || !is_vague && !is_open)).then_some(Tail { text: written, is_name, last, end })
+    // "building up" is more than its first word.
+    let is_open = goes_on(text, words, start, end);
+    let is_definite = is_definite && end == start + 1 && !is_name;
+    let tail = Tail { text: written, is_name, is_definite, last, end };
+    (says && (is_name || !is_vague && !is_open)).then_some(tail)
 }
 
 /// Whether a phrase that ends in an `-ing` form has its object behind it.
@@ -86,7 +97,13 @@ fn quoted<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     let written = text.get(start..close)?.trim_end_matches([',', '.', '!']);
     let last = words.get(at + inside.checked_sub(1)?)?;
     let is_short = inside <= TAIL_WORDS_MAX + 4;
-    is_short.then_some(Tail { text: written, is_name: true, last, end: at + inside })
+    is_short.then_some(Tail {
+        text: written,
+        is_name: true,
+        is_definite: false,
+        last,
+        end: at + inside,
+    })
 }
 
 /// The words of an owner in the possessive at a place.
@@ -206,7 +223,7 @@ pub(super) fn doing<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<T
         });
         let text = text.get(word.range.clone())?;
         (is_last && !verbs::is_bland(verb.base))
-            .then_some(Tail { text, is_name: false, last: word, end: at + 1 })
+            .then_some(Tail::word(text, word, at))
     })
 }
 
@@ -216,6 +233,9 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     while end < words.len() && end - at < ACTIVITY_WORDS_MAX {
         let word = &words[end];
         let lower = word.lower.as_str();
+        let next = words.get(end + 1).map_or("", |next| next.lower.as_str());
+        let is_dated = rewrite::is_preposition(lower)
+            && (next.starts_with(|c: char| c.is_ascii_digit()) || lexicon::is_time_noun(next));
         let is_plain = gap(text, &words[end - 1], word).trim_matches(['\'', '’', 's']).trim() == "";
         let is_end = matches!(
             lower,
@@ -224,7 +244,7 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
                 | "after" | "until" | "this" | "next" | "tomorrow" | "what" | "how" | "why"
                 | "whatever" | "whether"
         );
-        if !is_plain || is_end {
+        if !is_plain || is_end || is_dated {
             break;
         }
         end += 1;
@@ -245,7 +265,7 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     let is_vague = VAGUE.contains(&last.lower.as_str());
     let has_owner = words[at + 1..end].iter().any(|word| has_owner(text, word));
     (says > 0 && !has_pronoun && !is_vague && !has_owner)
-        .then_some(Tail { text: written, is_name: false, last, end })
+        .then_some(Tail { text: written, is_name: false, is_definite: false, last, end })
 }
 
 fn is_loose(lower: &str) -> bool {

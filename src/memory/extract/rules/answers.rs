@@ -46,7 +46,10 @@ pub(super) fn topic(question: &str) -> String {
     let words = words(question);
     let says = |word: &&Word| {
         let is_verb = verbs::verb(&word.lower).is_some_and(|verb| verbs::is_bland(verb.base));
-        !lexicon::is_empty(&word.lower) && !is_verb && !lexicon::is_praise(&word.lower)
+        !lexicon::is_empty(&word.lower) 
+            && !is_verb
+            && !verbs::is_past(&word.lower)
+            && !lexicon::is_adjective(&word.lower)
     };
     let said: Vec<&str> = words
         .iter()
@@ -87,8 +90,9 @@ fn pattern(question: &str, answer: &str, me: &str) -> Option<String> {
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let asks = words.iter().position(|word| is_question_word(&word.lower))?;
     let wh = lower(asks);
-    if matches!(wh, "what's" | "who's") || matches!(lower(asks + 1), "is" | "was" | "are") {
-        let owner = if wh.ends_with("'s") { asks + 1 } else { asks + 2 };
+    let is_short = question.get(words.get(asks)?.range.end..)?.starts_with(['\'', '’']);
+    if is_short || matches!(lower(asks + 1), "is" | "was" | "are") {
+        let owner = if is_short { asks + 1 } else { asks + 2 };
         if lower(owner) == "your" {
             let topic = question.get(words.get(owner + 1)?.range.start..)?;
             return Some(format!("{me}'s {} is {answer}", topic.trim()));
@@ -131,7 +135,7 @@ fn pattern(question: &str, answer: &str, me: &str) -> Option<String> {
 }
 
 fn is_question_word(lower: &str) -> bool {
-    matches!(lower, "where" | "what" | "which" | "who" | "when" | "how" | "what's" | "who's")
+    matches!(lower, "where" | "what" | "which" | "who" | "when" | "how")
 }
 
 /// The preposition of a place, unless there is one already.

@@ -115,8 +115,10 @@ struct Phrase<'t> {
 
 impl<'t> Phrase<'t> {
     fn new(text: &'t str, range: Range<usize>, span: Interval, at: Time) -> Self {
-        let lower = text.get(range.clone()).unwrap_or_default().to_lowercase();
-        Self { text, range, lower, span, at }
+        let own = text.get(range.clone()).unwrap_or_default();
+        let bare = own.strip_suffix("'s").or_else(|| own.strip_suffix("’s")).unwrap_or(own);
+        let range = range.start..range.start + bare.len();
+        Self { text, range, lower: bare.to_lowercase(), span, at }
     }
 
     fn has(&self, words: &[&str]) -> bool {

@@ -29,7 +29,6 @@ pub(super) fn facts(
         speakers,
         known,
         statement,
-        intent: statements::intent(&statement.said),
         found: Vec::new(),
     };
     for at in 0..words.len() {
@@ -48,6 +47,10 @@ pub(super) fn facts(
         is_new
     });
     found.truncate(FACTS_MAX);
+    if !found.is_empty() {
+        let intent = statements::intent(&statement.said);
+        found.iter_mut().filter(|fact| fact.intent == Intent::Fact).for_each(|fact| fact.intent = intent);
+    }
     found
 }
 
@@ -57,7 +60,6 @@ struct Finder<'a> {
     speakers: &'a [&'a str],
     known: &'a dyn KnownEntities,
     statement: &'a Statement,
-    intent: Intent,
     found: Vec<ExtractedFact>,
 }
 
@@ -123,7 +125,8 @@ impl<'a> Finder<'a> {
             place -= 1;
         }
         let before = at.checked_sub(1).map_or("", |at| self.lower(at));
-        place == at || LINKS.contains(&before) || lexicon::is_adverb(before)
+        let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
+        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
     }
 
     /// The place behind `and her kids`.
@@ -160,8 +163,8 @@ impl<'a> Finder<'a> {
             match lower {
                 "not" | "never" | "hardly" | "barely" => group.is_negated = true,
                 "no" if self.lower(place + 1) == "longer" => group.is_negated = true,
-                "will" | "gonna" => group.is_future = true,
-                "can" | "could" | "would" | "should" | "might" | "may" | "must" | "cannot" => {
+                "will" | "gonna" | "might" | "may" => group.is_future = true,
+                "can" | "could" | "would" | "should" | "must" | "cannot" => {
                     group.is_modal = true;
                 }
                 "used" if self.lower(place + 1) == "to" => {
@@ -200,8 +203,9 @@ impl<'a> Finder<'a> {
     }
 
     fn next_of_group(&self, at: usize) -> usize {
-        let is_light =
-            |place: &usize| lexicon::is_adverb(self.lower(*place)) || self.lower(*place) == "not";
+        let is_light = |place: &usize| {
+            lexicon::is_adverb(self.lower(*place)) || matches!(self.lower(*place), "not" | "so")
+        };
         at + (at..self.words.len()).take_while(is_light).count()
     }
 
@@ -213,7 +217,9 @@ impl<'a> Finder<'a> {
         let Some(verb) = verbs::verb(self.lower(group.main)) else { return };
         let after = group.main + 1;
         if group.is_future {
+            let is_promise = PROMISES.contains(&verb.base);
             if !group.is_negated
+                && !is_promise
                 && let Some(tail) = tails::activity(self.text, self.words, group.main)
             {
                 self.tell(person, "plans_to", "Activity", &tail, group, None);
@@ -221,6 +227,13 @@ impl<'a> Finder<'a> {
             return;
         }
         if self.of_aim(person, verb.base, group) {
+            return;
+        }
+        let is_thought = verb.base == "think" && matches!(self.lower(after), "of" | "about");
+        if is_thought && !group.is_negated && !group.is_modal {
+            if let Some(tail) = tails::doing(self.text, self.words, after + 1) {
+                self.tell(person, "considers", "Activity", &tail, group, None);
+            }
             return;
         }
         if verb.base == "be" && !group.is_modal && !group.is_negated {
@@ -231,7 +244,10 @@ impl<'a> Finder<'a> {
             self.of_denial(person, verb.base, group);
             return;
         }
-        if group.is_modal || group.is_passive && verb.base != "bear" {
+        if group.is_passive {
+            self.of_rows(person, self.lower(group.main), STATES, after, group);
+        }
+        if group.is_modal || group.is_passive {
             return;
         }
         match verb.base {
@@ -250,19 +266,45 @@ impl<'a> Finder<'a> {
     fn of_rows(&mut self, person: &str, verb: &str, rows: &[Row], at: usize, group: Group) {
         for row in rows.iter().filter(|row| row.verb == verb) {
             let Some(start) = self.behind_link(row.link, at) else { continue };
-            let Some(tail) = tails::noun(self.text, self.words, start) else { continue };
+            let Some(tail) = self.tail(person, row, start) else { continue };
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
                 .trim_matches(['"', '“', ' '])
                 .is_empty();
-            if is_cut || row.kind == Kind::Named && !tail.is_name {
+            if is_cut {
                 continue;
             }
+            let label = label(row, &tail);
             let tail = self.named_behind(&tail).unwrap_or(tail);
             let end = tail.end;
-            self.tell(person, row.relation, label(row, &tail), &tail, group, row.intent());
+            self.tell(person, row.relation, label, &tail, group, row.intent());
             self.of_list(person, row, end, group);
+            if row.verb == "work" && self.lower(end) == "as" {
+                self.of_rows(person, "work", ROWS, end, group);
+            }
             return;
         }
+    }
+
+    /// What a row takes as its tail at a place.
+    fn tail(&self, person: &str, row: &Row, at: usize) -> Option<Tail<'a>> {
+        let tail = match tails::noun(self.text, self.words, at, person) {
+            Some(tail) => tail,
+            None if row.label == "Thing" || row.label == "Activity" => {
+                tails::doing(self.text, self.words, at)?
+            }
+            None => return None,
+        };
+        let is_event = lexicon::is_event(&tail.last.lower) || tail.last.lower == "trip";
+        let fits = match row.kind {
+            Kind::Named => tail.is_name,
+            Kind::Event => is_event,
+            Kind::Indefinite => {
+                tail.is_name || matches!(self.lower(at), "a" | "an" | "some" | "new" | "two" | "three")
+            }
+            Kind::Any | Kind::Change => true,
+        };
+        let may_point = is_event || matches!(row.label, "Place" | "Event") || row.verb == "play";
+        (fits && (!tail.is_definite || may_point)).then_some(tail)
     }
 
     /// "pottery and painting": what is joined by `and`, if it ends there.
@@ -270,7 +312,7 @@ impl<'a> Finder<'a> {
         if self.lower(at) != "and" || row.kind != Kind::Any {
             return;
         }
-        let Some(tail) = tails::noun(self.text, self.words, at + 1) else { return };
+        let Some(tail) = self.tail(person, row, at + 1) else { return };
         let is_last = self.words.get(tail.end).is_none_or(|next| {
             !gap(self.text, tail.last, next).trim().is_empty() || next.lower == "with"
         });
@@ -296,8 +338,7 @@ impl<'a> Finder<'a> {
     /// "a puppy named Max": the name.
     fn named_behind(&self, tail: &Tail<'a>) -> Option<Tail<'a>> {
         let is_called = matches!(self.lower(tail.end), "named" | "called");
-        let named =
-            is_called.then(|| tails::noun(self.text, self.words, tail.end + 1)).flatten()?;
+        let named = is_called.then(|| tails::noun(self.text, self.words, tail.end + 1, "")).flatten()?;
         named.is_name.then_some(named)
     }
 
@@ -309,7 +350,11 @@ impl<'a> Finder<'a> {
         let relation = if is_wish { Some("wants_to") } else { relation };
         let (Some(relation), "to") = (relation, self.lower(to)) else { return is_wish };
         let may_tell = !group.is_negated && !group.is_former && (is_wish || !group.is_modal);
-        if may_tell && let Some(tail) = tails::activity(self.text, self.words, to + 1) {
+        let is_promise = verbs::lemma(self.lower(to + 1)).is_some_and(|base| PROMISES.contains(&base));
+        if may_tell
+            && !is_promise
+            && let Some(tail) = tails::activity(self.text, self.words, to + 1)
+        {
             self.tell(person, relation, "Activity", &tail, group, None);
         }
         true
@@ -322,7 +367,7 @@ impl<'a> Finder<'a> {
             || verb == "stand" && group.is_modal;
         if dislikes
             && !self.is_longer(group.main)
-            && let Some(tail) = tails::noun(self.text, self.words, group.main + 1)
+            && let Some(tail) = tails::noun(self.text, self.words, group.main + 1, person)
         {
             self.tell(person, "dislikes", "Thing", &tail, group, None);
         }
@@ -345,7 +390,7 @@ impl<'a> Finder<'a> {
         if !matches!(self.lower(start), "a" | "an") {
             return;
         }
-        if let Some(tail) = tails::noun(self.text, self.words, start)
+        if let Some(tail) = tails::noun(self.text, self.words, start, person)
             && lexicon::is_occupation(&tail.last.lower)
         {
             self.tell(person, "works_as", "Occupation", &tail, group, None);
@@ -359,8 +404,12 @@ impl<'a> Finder<'a> {
         else {
             return;
         };
+        let is_polite = self.statement.said.to_lowercase().contains("you");
+        if is_polite || FAINT.contains(&word.lower.as_str()) {
+            return;
+        }
         let Some(text) = self.text.get(word.range.clone()) else { return };
-        let tail = Tail { text, is_name: false, last: word, end: place + 1 };
+        let tail = Tail::word(text, word, place);
         self.tell(person, "feels", "Feeling", &tail, group, None);
     }
 
@@ -378,14 +427,14 @@ impl<'a> Finder<'a> {
         let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
         let Some(word) = self.words.get(at).filter(|_| is_told && !is_length) else { return };
         let Some(text) = self.text.get(word.range.clone()) else { return };
-        let tail = Tail { text, is_name: false, last: word, end: at + 1 };
+        let tail = Tail::word(text, word, at);
         self.tell(person, "age", "Number", &tail, group, None);
     }
 
     /// "has a dog named Max", "has two cats".
     fn of_having(&mut self, person: &str, at: usize, group: Group) {
         let at = if self.lower(at) == "got" { at + 1 } else { at };
-        let Some(tail) = tails::noun(self.text, self.words, at) else { return };
+        let Some(tail) = tails::noun(self.text, self.words, at, person) else { return };
         if !lexicon::is_pet(&tail.last.lower) || tail.is_name {
             return;
         }
@@ -399,7 +448,7 @@ impl<'a> Finder<'a> {
         let Some(text) = self.text.get(word.range.clone()) else { return };
         let is_plain = verbs::lemma(&word.lower).is_none_or(|base| !verbs::is_bland(base));
         if is_plain && self.lower(at + 1) != "to" {
-            let tail = Tail { text, is_name: false, last: word, end: at + 1 };
+            let tail = Tail::word(text, word, at);
             self.tell(person, "went", "Activity", &tail, group, None);
         }
     }
@@ -407,7 +456,6 @@ impl<'a> Finder<'a> {
     /// What stands behind a person's name in the possessive.
     fn of_possession(&mut self, person: &str, at: usize) {
         let group = Group::default();
-        let Some(owner) = at.checked_sub(1) else { return };
         let (lower, next) = (self.lower(at), self.lower(at + 1));
         if matches!(lower, "favorite" | "favourite") {
             self.of_favourite(person, at + 1);
@@ -417,7 +465,7 @@ impl<'a> Finder<'a> {
             self.of_birthday(person, at + 3);
             return;
         }
-        let kin = super::people::kin_after(self.text, self.words, owner);
+        let kin = super::people::kin_at(self.text, self.words, at);
         let (relation, label, place) = match kin {
             Some((kin, place)) => match kin.relation {
                 Some(relation) => (relation, "Person", place),
@@ -444,9 +492,10 @@ impl<'a> Finder<'a> {
             (" " | ", ", _, _) if next.is_capital => place + 1,
             _ => return None,
         };
-        let is_speaker =
-            |word: &Word| self.speakers.iter().any(|name| name.to_lowercase() == word.lower);
-        let name = tails::noun(self.text, self.words, start)?;
+        let is_speaker = |word: &Word| {
+            self.speakers.iter().any(|name| name.to_lowercase() == word.lower)
+        };
+        let name = tails::noun(self.text, self.words, start, "")?;
         let is_time = lexicon::is_time_noun(&name.last.lower);
         let is_short = name.text.split(' ').count() <= 3;
         let is_open = between != ", "
@@ -460,13 +509,9 @@ impl<'a> Finder<'a> {
 
     /// "favorite book is Dune".
     fn of_favourite(&mut self, person: &str, at: usize) {
-        let Some(kind) = tails::noun(self.text, self.words, at) else { return };
-        if !matches!(self.lower(kind.end), "is" | "are" | "was")
-            || lexicon::is_filler(&kind.last.lower)
-        {
-            return;
-        }
-        if let Some(tail) = tails::noun(self.text, self.words, kind.end + 1) {
+        let is_verb = |place: &usize| matches!(self.lower(*place), "is" | "are" | "was");
+        let Some(verb) = (at + 1..at + 4).find(is_verb) else { return };
+        if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {
             self.tell(person, "likes", "Thing", &tail, Group::default(), None);
         }
     }
@@ -475,7 +520,10 @@ impl<'a> Finder<'a> {
         let end = (at..(at + 3).min(self.words.len()))
             .take_while(|place| {
                 let lower = self.lower(*place);
-                lexicon::is_time_noun(lower) || lower.starts_with(|c: char| c.is_ascii_digit())
+                // A year is not part of a birthday.
+                let is_year = lower.len() == 4 && lower.bytes().all(|byte| byte.is_ascii_digit());
+                let is_day = lower.starts_with(|c: char| c.is_ascii_digit()) && !is_year;
+                lexicon::is_time_noun(lower) || is_day
             })
             .count();
         let (Some(first), Some(last)) =
@@ -483,10 +531,8 @@ impl<'a> Finder<'a> {
         else {
             return;
         };
-        if end > 0
-            && let Some(text) = self.text.get(first.range.start..last.range.end)
-        {
-            let tail = Tail { text, is_name: false, last, end: at + end };
+        if end > 0 && let Some(text) = self.text.get(first.range.start..last.range.end) {
+            let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
             self.tell(person, "birthday", "Date", &tail, Group::default(), None);
         }
     }
@@ -507,13 +553,16 @@ impl<'a> Finder<'a> {
             None => Entity { label: label.to_owned(), name: name.to_owned() },
         };
         let is_speaker = self.speakers.iter().any(|name| name.eq_ignore_ascii_case(tail.text));
+        if is_speaker && !matches!(relation, "met" | "married_to" | "believes_in" | "misses") {
+            return;
+        }
         let fact = ExtractedFact {
             head: entity("Person", person),
             relation: relation.to_owned(),
             tail: entity(if is_speaker { "Person" } else { label }, tail.text),
             valid,
             confidence: self.statement.confidence,
-            intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or(self.intent) },
+            intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or_default() },
             turns: self.statement.turns.clone(),
         };
         if fact.head != fact.tail {
@@ -537,35 +586,33 @@ fn label(row: &Row, tail: &Tail<'_>) -> &'static str {
     if lexicon::is_pet(last) && row.label == "Thing" {
         return "Animal";
     }
-    let is_doing = verbs::verb(last).is_some_and(|verb| verb.forms.gerund);
+    let first = tail.text.split(' ').next().unwrap_or_default();
+    let is_doing = [first, last].iter().any(|word| verbs::verb(word).is_some_and(|verb| verb.forms.gerund));
     if is_doing && row.label == "Thing" && !tail.is_name { "Activity" } else { row.label }
 }
 
+/// Feelings that are said out of habit, or are none.
+const FAINT: &[&str] = &[
+    "glad", "ready", "determined", "passionate", "lucky", "blessed", "down", "lost", "curious",
+    "eager", "confident", "honored", "honoured", "content", "pleased", "pumped", "stoked",
+];
+
+/// What somebody is to do that says nothing of a plan: "will let them know".
+const PROMISES: &[&str] = &[
+    "be", "keep", "let", "see", "have", "do", "stay", "get", "know", "think", "try", "make",
+    "remember", "check", "tell", "say", "miss", "need", "never", "appreciate", "continue", "show",
+    "give", "hear", "help", "support", "consider", "look", "cheer", "mention", "say", "hang",
+];
+
 /// Words before a clause that make it no fact.
 const SUPPOSED: &[&str] = &[
-    "if",
-    "unless",
-    "whether",
-    "hope",
-    "hopes",
-    "wish",
-    "wishes",
-    "imagine",
-    "imagines",
-    "like",
-    "dreams",
-    "pretend",
-    "suppose",
-    "maybe",
-    "wondering",
-    "wonders",
-    "asked",
-    "told",
-    "wants",
+    "if", "unless", "whether", "hope", "hopes", "wish", "wishes", "imagine", "imagines", "like",
+    "dreams", "pretend", "suppose", "wondering", "wonders", "asked", "told", "wants",
 ];
 
 /// Words before a name that begins a clause.
 const LINKS: &[&str] = &[
     "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
     "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
+    "thinks", "guesses", "believes", "supposes",
 ];

@@ -82,11 +82,8 @@ fn is_cut(text: &str, word: &Word, next: &Word) -> bool {
 /// `, Nora` and `, right` at the end.
 fn is_called_behind(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> bool {
     let word = &words[at];
-    let is_called = spelling.is_speaker(&word.lower)
-        || matches!(
-            word.lower.as_str(),
-            "right" | "haha" | "lol" | "though" | "man" | "dude" | "huh"
-        );
+    let is_called = spelling.is_speaker(&word.lower) && word.is_capital
+        || matches!(word.lower.as_str(), "right" | "haha" | "lol" | "though" | "man" | "dude" | "huh");
     is_called && gap(text, &words[at - 1], word).starts_with(',')
 }
 
@@ -165,22 +162,33 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
     let at = words.iter().take_while(|word| is_light(&word.lower)).count();
     let lower = words.get(at)?.lower.as_str();
     let has_finite = words.iter().skip(at + 1).any(|word| {
-        matches!(word.lower.as_str(), "is" | "was" | "are" | "were" | "helps" | "makes" | "has")
+        matches!(
+            word.lower.as_str(),
+            "is" | "was" | "are" | "were" | "helps" | "makes" | "has" | "sounds" | "takes" | "feels"
+                | "brings" | "gives" | "keeps" | "means" | "lets" | "seems" | "can" | "will"
+        )
     });
+    let is_going = lower == "gonna";
+    let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match lower {
         "can't" | "cannot" | "couldn't" | "won't" | "didn't" | "had" | "haven't" | "would"
         | "could" => Some(Elided::Plain),
+        "gonna" if next == "be" => None,
         "gonna" | "going" | "looking" | "hoping" | "planning" | "thinking" | "trying"
         | "feeling" | "loving" | "working"
-            if !has_finite =>
+            if is_going || !has_finite =>
         {
             Some(Elided::Is)
         }
-        "been" => Some(Elided::Has),
-        "love" | "hope" | "wish" | "need" | "miss" | "want" | "enjoy" | "appreciate" | "feel"
-        | "adore" | "prefer" | "hate" | "doubt" | "guess" => Some(Elided::Present(at)),
+        "been" if !lexicon::is_determiner(next) => Some(Elided::Has),
+        "love" | "hope" | "wish" | "need" | "miss" | "want" | "appreciate" | "adore" | "prefer" | "hate" | "doubt" | "guess"
+            if !matches!(next, "is" | "was" | "and" | "are" | "can") =>
+        {
+            Some(Elided::Present(at))
+        }
         _ if lexicon::is_feeling(lower) && !has_finite => Some(Elided::Is),
-        _ => verbs::is_past(lower).then_some(Elided::Plain),
+        _ if verbs::is_past(lower) && matches!(next, "by" | "with") => Some(Elided::Is),
+        _ => (verbs::is_past(lower) && !lexicon::is_adjective(lower)).then_some(Elided::Plain),
     }
 }
 

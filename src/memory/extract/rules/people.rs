@@ -30,6 +30,17 @@ impl<'t> People<'t> {
         Self { me: speaker, you, ..Self::default() }
     }
 
+    /// Takes over who `we` were in the turn before of the same speaker.
+    pub(super) fn with(mut self, with: Option<String>) -> Self {
+        self.with = with;
+        self
+    }
+
+    /// Whom the speaker named that `we` may mean.
+    pub(super) fn company(&self) -> Option<String> {
+        self.with.clone()
+    }
+
     /// Notes who is named in a sentence, before it is rewritten.
     pub(super) fn read(&mut self, text: &str, words: &[Word]) {
         let Some(me) = self.me else { return };
@@ -42,7 +53,7 @@ impl<'t> People<'t> {
                 },
                 _ => continue,
             };
-            let Some((kin, place)) = kin_after(text, words, at) else { continue };
+            let Some((kin, place)) = kin_at(text, words, at + 1) else { continue };
             let phrase = text.get(words[at + 1].range.start..words[place].range.end);
             let whole = format!("{}'s {}", owner, phrase.unwrap_or_default());
             if owner == me {
@@ -53,10 +64,12 @@ impl<'t> People<'t> {
         }
     }
 
-    /// Who is meant by `we`: the relatives or friends named last, or else both speakers.
-    pub(super) fn we(&self) -> Option<String> {
+    /// Who is meant by `we`: the relatives or friends named last, or else both speakers. What is
+    /// told of the past is news to who is spoken to, who then was not there.
+    pub(super) fn we(&self, is_told: bool) -> Option<String> {
         let me = self.me?;
-        let with = self.with.as_deref().or(self.you).unwrap_or("others");
+        let both = self.you.filter(|_| !is_told);
+        let with = self.with.as_deref().or(both).unwrap_or("others");
         Some(format!("{me} and {with}"))
     }
 
@@ -66,10 +79,10 @@ impl<'t> People<'t> {
     }
 }
 
-/// The relative behind a possessive, at most three words on, and its place: `my two older sons`.
-pub(super) fn kin_after(text: &str, words: &[Word], at: usize) -> Option<(Kin, usize)> {
-    for place in at + 1..(at + 4).min(words.len()) {
-        if !is_joined(text, &words[place - 1], &words[place]) {
+/// The relative of a phrase, at most three words long, and its place: `two older sons`.
+pub(super) fn kin_at(text: &str, words: &[Word], at: usize) -> Option<(Kin, usize)> {
+    for place in at..(at + 3).min(words.len()) {
+        if place > at && !is_joined(text, &words[place - 1], &words[place]) {
             return None;
         }
         let lower = words[place].lower.as_str();
@@ -104,20 +117,21 @@ mod tests {
 
     #[test]
     fn who_is_meant() {
-        assert_eq!(people("Hello").we().as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("Hello").we(false).as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("Hello").we(true).as_deref(), Some("Nora and others"));
         let family = people("I went with my two young kids");
-        assert_eq!(family.we().as_deref(), Some("Nora and Nora's two young kids"));
+        assert_eq!(family.we(true).as_deref(), Some("Nora and Nora's two young kids"));
         assert_eq!(family.third("they"), Some("Nora's two young kids"));
         assert_eq!(people("my son fell, my dad came").third("he"), Some("Nora's dad"));
         assert_eq!(people("your sister called").third("she"), Some("Tom's sister"));
-        assert_eq!(people("your sister called").we().as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("your sister called").we(false).as_deref(), Some("Nora and Tom"));
         assert_eq!(people("my dog's friend").third("they"), None);
     }
 
     #[test]
     fn you_is_somebody_if_two_speak() {
         assert_eq!(People::new(Some("A"), &["A", "B", "C"]).you, None);
-        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).we().as_deref(), Some("A and others"));
+        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).we(false).as_deref(), Some("A and others"));
         assert_eq!(People::new(None, &["A", "B"]).you, None);
     }
 }

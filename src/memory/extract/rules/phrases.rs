@@ -38,7 +38,7 @@ pub(super) fn phrases(text: &str, words: &[Word], taken: &[Range<usize>]) -> Vec
         while at < words.len()
             && !is_taken(at)
             && is_content(text, words, at)
-            && (at == start || is_joined(text, &words[at - 1], &words[at]))
+            && (at == start || is_followed(text, words, at))
         {
             at += 1;
         }
@@ -73,10 +73,19 @@ fn phrase(text: &str, words: &[Word], run: Range<usize>) -> Option<Phrase> {
     Some(Phrase { key, words: run })
 }
 
+/// Whether a word goes on with the phrase of the word before it; an `-ing` form begins another.
+fn is_followed(text: &str, words: &[Word], at: usize) -> bool {
+    let is_doing = verbs::verb(&words[at].lower).is_some_and(|verb| verb.forms.gerund);
+    let between = gap(text, &words[at - 1], &words[at]);
+    is_joined(text, &words[at - 1], &words[at]) && (!is_doing || between == "-")
+}
+
 /// Whether a word can be part of a phrase where it stands.
 fn is_content(text: &str, words: &[Word], at: usize) -> bool {
     let lower = words[at].lower.as_str();
     let length = lower.chars().count();
+    let hyphen = |at: usize| words.get(at + 1).is_some_and(|next| gap(text, &words[at], next) == "-");
+    let is_compound = hyphen(at) || at.checked_sub(1).is_some_and(hyphen);
     if !(2..=WORD_CHARS_MAX).contains(&length)
         || !lower.chars().any(char::is_alphabetic)
         || lower.contains('\'')
@@ -84,15 +93,20 @@ fn is_content(text: &str, words: &[Word], at: usize) -> bool {
     {
         return false;
     }
-    let Some(verb) = verbs::verb(lower) else {
-        return !verbs::is_past(lower) || lexicon::is_adjective(lower);
+    let Some(verb) = verbs::verb(lower).filter(|_| !is_compound) else {
+        return is_compound || !verbs::is_past(lower) || lexicon::is_adjective(lower);
     };
     let before = at.checked_sub(1).filter(|at| is_joined(text, &words[*at], &words[*at + 1]));
     let before = before.map_or("", |at| words[at].lower.as_str());
     match verb.forms {
         forms if forms.gerund => !verbs::is_bland(verb.base),
         forms if forms.base || forms.third => {
-            is_noun_after(before) && !(verbs::is_bland(verb.base) && is_preposition(before))
+            let is_firm = lexicon::is_determiner(before) || lexicon::is_adjective(before);
+            !is_never_noun(verb.base)
+                && match verbs::is_bland(verb.base) || !forms.base {
+                    true => is_firm || is_preposition(before) && !verbs::is_bland(verb.base),
+                    false => is_noun_after(before),
+                }
         }
         _ => false,
     }
@@ -112,12 +126,27 @@ fn is_noun_after(before: &str) -> bool {
             && !before.ends_with('s'))
 }
 
+/// Whether a verb is hardly ever a noun.
+fn is_never_noun(base: &str) -> bool {
+    matches!(
+        base,
+        "like" | "make" | "keep" | "look" | "see" | "come" | "bring" | "give" | "get" | "mean"
+            | "go" | "do" | "be" | "have" | "take" | "know" | "think" | "say" | "tell" | "find"
+            | "put" | "let" | "become" | "include" | "remind" | "seem" | "happen" | "sound"
+            | "allow" | "enjoy" | "appreciate" | "agree" | "imagine" | "choose" | "decide"
+            | "try" | "want" | "need" | "ask" | "have to" | "read" | "continue" | "believe"
+            | "motivate" | "inspire" | "encourage" | "create" | "feel" | "hear" | "vary"
+    )
+}
+
 fn is_preposition(word: &str) -> bool {
     matches!(word, "of" | "for" | "with" | "about" | "in" | "at" | "from" | "by" | "into" | "on")
 }
 
 fn can_end(word: &str) -> bool {
-    !lexicon::is_adjective(word) && !lexicon::is_bland_noun(word)
+    !lexicon::is_adjective(word)
+        && !lexicon::is_bland_noun(word)
+        && !lexicon::is_determiner(word)
 }
 
 fn can_begin(word: &str) -> bool {
@@ -142,7 +171,10 @@ fn can_begin(word: &str) -> bool {
             | "important"
             | "huge"
     );
-    !is_vague && !lexicon::is_praise(word) && !lexicon::is_bland_noun(word)
+    !is_vague
+        && !lexicon::is_praise(word)
+        && !lexicon::is_bland_noun(word)
+        && !lexicon::is_determiner(word)
 }
 
 /// A noun in the singular: `classes` is `class`, `cities` is `city`, `glass` is itself.
@@ -248,7 +280,7 @@ mod tests {
             ("my work, going on, in the city", vec!["work", "city"]),
             ("a new self-care routine", vec!["self-care routine"]),
             ("I work hard to work", vec![]),
-            ("Ich liebe Katzen sehr", vec!["ich liebe katzen"]),
+            ("Ich liebe Katzen sehr", vec!["liebe katzen sehr"]),
             ("東京に行く", vec!["東京に行く"]),
             ("", vec![]),
         ] {

@@ -42,7 +42,7 @@ pub(super) fn rewrite(text: &str, people: &People<'_>, at: Option<Time>) -> Rewr
     let mut edits = Edits::default();
     let valid = dates::resolve(text, at, &mut edits);
     let mut subject = subject(&words, people);
-    if subject == Subject::Command
+    if !matches!(subject, Subject::You | Subject::Open)
         && let Some(me) = people.me
         && let Some(head) = lead::elided(&words)
     {
@@ -62,18 +62,24 @@ fn subject(words: &[Word], people: &People<'_>) -> Subject {
             "you" | "you're" | "you've" | "you'd" | "you'll" | "your" | "y'all" => {
                 return Subject::You;
             }
-            "it" | "it's" | "it'll" | "it'd" | "that's" | "this" | "these" | "those" | "they"
-            | "they're" | "they've" | "they'll" | "he" | "she" | "he's" | "she's" | "there"
-            | "there's" | "its" | "their" | "one"
+            "this" | "that" | "these" | "those"
+                if !has_noun && words.get(at + 1).is_some_and(is_noun) =>
+            {
+                has_noun = true;
+            }
+            "it" | "it'll" | "it'd" | "this" | "these" | "those" | "they" | "they're" | "they've"
+            | "they'll" | "he" | "she" | "there" | "its" | "their" | "one"
                 if !has_noun =>
             {
-                let is_known = people.third(word.lower.trim_end_matches("'s")).is_some();
+                let is_known = people.third(&word.lower).is_some();
                 return if is_known { Subject::Named } else { Subject::Open };
             }
             "that" if !has_noun && at == 0 => return Subject::Open,
             lower => {
-                let is_verb = verbs::verb(lower).is_some_and(|verb| !verb.forms.gerund);
-                if (is_verb || is_modal(lower)) && !has_noun {
+                let is_verb = verbs::is_past(lower)
+                    || verbs::verb(lower).is_some_and(|verb| !verb.forms.gerund);
+                let is_start = is_verb || is_modal(lower) || lexicon::is_feeling(lower);
+                if is_start && !has_noun {
                     return Subject::Command;
                 }
                 if is_verb {
@@ -84,6 +90,13 @@ fn subject(words: &[Word], people: &People<'_>) -> Subject {
         }
     }
     if has_noun { Subject::Named } else { Subject::Command }
+}
+
+/// Whether a word behind `this` is what it points at.
+fn is_noun(word: &Word) -> bool {
+    let lower = word.lower.as_str();
+    let is_kept = !lexicon::is_empty(lower) || lexicon::is_praise(lower);
+    is_kept && !is_modal(lower) && verbs::verb(lower).is_none() && !verbs::is_past(lower)
 }
 
 pub(super) fn is_modal(lower: &str) -> bool {
@@ -256,11 +269,23 @@ impl Writer<'_> {
             _ => return has_we,
         };
         let again = if is_subject { "they" } else { "them" };
-        let who = if has_we { Some(again.to_owned()) } else { self.people.we() };
+        let is_told = is_subject && self.tells_of_past(at);
+        let who = if has_we { Some(again.to_owned()) } else { self.people.we(is_told) };
         if let Some(who) = who {
             self.put(at, format!("{who}{rest}"));
         }
         true
+    }
+
+    /// Whether the verb behind a subject is in the past, and no talk between those who speak.
+    fn tells_of_past(&self, at: usize) -> bool {
+        let mut place = at + 1;
+        while place < self.words.len() && self.is_passed(place) {
+            place += 1;
+        }
+        let lower = self.lower(place);
+        let base = verbs::lemma(lower).unwrap_or_default();
+        verbs::is_past(lower) && !matches!(base, "talk" | "speak" | "chat" | "meet" | "discuss")
     }
 
     /// Names whom a pronoun of the third person means, as the first word only.
@@ -300,7 +325,7 @@ impl Writer<'_> {
         if between.is_none_or(|between| !between.trim().is_empty()) {
             return;
         }
-        let Some(third) = agreed(&word.lower) else { return };
+        let Some(third) = agreed(&word.lower, place == at + 1) else { return };
         let is_present = verbs::lemma(&word.lower) != Some("be") && third != "was";
         self.put(place, third);
         if is_present {
@@ -356,38 +381,14 @@ impl Writer<'_> {
 pub(super) fn is_preposition(word: &str) -> bool {
     matches!(
         word,
-        "to" | "for"
-            | "with"
-            | "of"
-            | "at"
-            | "in"
-            | "on"
-            | "from"
-            | "about"
-            | "by"
-            | "behind"
-            | "than"
-            | "into"
-            | "through"
-            | "around"
-            | "near"
-            | "beside"
-            | "between"
-            | "without"
-            | "after"
-            | "before"
-            | "during"
-            | "over"
-            | "under"
-            | "until"
-            | "since"
-            | "as"
-            | "like"
+        "to" | "for" | "with" | "of" | "at" | "in" | "on" | "from" | "about" | "by" | "behind"
+            | "than" | "into" | "through" | "around" | "near" | "beside" | "between" | "without"
+            | "towards" | "toward" | "after" | "before" | "during" | "over" | "under" | "until" | "since" | "as" | "like"
     )
 }
 
 /// The form for `she` of a verb as it stands behind `I` or `you`; none if it stays.
-fn agreed(lower: &str) -> Option<String> {
+fn agreed(lower: &str, is_next: bool) -> Option<String> {
     let fixed = match lower {
         "am" | "are" => "is",
         "were" => "was",
@@ -405,11 +406,15 @@ fn agreed(lower: &str) -> Option<String> {
     if !fixed.is_empty() {
         return Some(fixed.to_owned());
     }
-    let verb = verbs::verb(lower)?;
-    let is_same = matches!(
-        verb.base,
-        "put" | "set" | "cut" | "hit" | "quit" | "read" | "hurt" | "beat" | "bet"
-    );
+    let Some(verb) = verbs::verb(lower) else {
+        // Right behind `I` a word that nothing else is known of is a verb.
+        let is_plain = lower.len() > 3 && lower.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_other = lexicon::is_empty(lower) || lexicon::is_feeling(lower) || is_modal(lower);
+        let is_inflected = lower.ends_with('s') || lower.ends_with("ed") || lower.ends_with("ing");
+        let is_verb = is_next && is_plain && !is_other && !is_inflected;
+        return is_verb.then(|| verbs::third(lower));
+    };
+    let is_same = matches!(verb.base, "put" | "set" | "cut" | "hit" | "quit" | "read" | "hurt" | "beat" | "bet");
     (verb.forms.base && !is_same).then(|| verbs::third(verb.base))
 }
 

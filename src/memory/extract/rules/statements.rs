@@ -28,7 +28,7 @@ const STATEMENT_CHARS_MAX: usize = 400;
 /// A sentence about `it` is joined to the one before up to so many letters.
 const JOINED_CHARS_MAX: usize = 260;
 /// A turn gives one statement more for each so many words.
-const WORDS_A_STATEMENT: usize = 20;
+const WORDS_A_STATEMENT: usize = 12;
 /// Statements of a turn, at most.
 const STATEMENTS_MAX: usize = 4;
 
@@ -48,6 +48,8 @@ pub(super) struct Statement {
     pub(super) turns: Vec<usize>,
     /// Whether it may be kept by itself.
     is_whole: bool,
+    /// Whether it goes with the sentence before it.
+    goes_on: bool,
 }
 
 /// What a turn is read against.
@@ -71,8 +73,9 @@ impl Reader<'_> {
         turn: &SourceTurn,
         sentences: &[Sentence<'_>],
         question: Option<Question<'_>>,
+        company: &mut Option<String>,
     ) -> Vec<Statement> {
-        let mut people = People::new(turn.speaker.as_deref(), self.speakers);
+        let mut people = People::new(turn.speaker.as_deref(), self.speakers).with(company.take());
         let mut question = question;
         let mut found: Vec<Statement> = Vec::new();
         let mut follows = false;
@@ -92,13 +95,12 @@ impl Reader<'_> {
                 continue;
             };
             match found.last_mut() {
-                Some(last) if follows && statement.subject == Subject::Open => {
-                    last.join(&statement)
-                }
+                Some(last) if follows && statement.goes_on => last.join(&statement),
                 _ => found.push(statement),
             }
             follows = true;
         }
+        *company = people.company();
         found
     }
 
@@ -125,8 +127,17 @@ impl Reader<'_> {
         let is_answer = turns.len() > 1;
         let weight = weight(own) + if is_answer { 1.5 } else { 0.0 };
         let weight = weight + bonus(&rewritten, own, turn.at);
-        let is_whole = rewritten.subject != Subject::Open || weight >= WEIGHT_MIN + 1.5;
+        let is_whole = match rewritten.subject {
+            Subject::Open => weight >= WEIGHT_MIN + 1.5,
+            Subject::Named => is_answer || has_finite(own),
+            _ => true,
+        };
+        let is_fragment = !is_answer && !has_finite(own) && rewritten.subject != Subject::You;
+        let is_restored = people.me.is_some_and(|me| rewritten.text.starts_with(me));
         Some(Statement {
+            goes_on: rewritten.subject == Subject::Open
+                || begins_with_pronoun(own)
+                || is_fragment && !is_restored,
             text: finished(&rewritten.text),
             said: text.to_owned(),
             confidence: confidence(text, rewritten.subject),
@@ -166,7 +177,7 @@ fn answered(
 impl Statement {
     /// Takes a sentence about what this one names along.
     fn join(&mut self, next: &Statement) {
-        if self.text.len() + next.text.len() <= JOINED_CHARS_MAX && next.weight >= 1.0 {
+        if self.text.len() + next.text.len() <= JOINED_CHARS_MAX && next.weight >= 0.5 {
             self.text = format!("{} {}", self.text, next.text);
             self.said = format!("{}. {}", self.said, next.said);
             self.weight += next.weight / 3.0;
@@ -209,8 +220,9 @@ fn says_something(words: &[Word]) -> bool {
 fn is_address(words: &[Word]) -> bool {
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     match lower(0) {
-        "thanks" | "thank" | "let's" | "congrats" | "congratulations" | "sorry" | "welcome"
+        "thanks" | "thank" | "let" | "congrats" | "congratulations" | "sorry" | "welcome"
         | "good" | "best" | "cheers" | "kudos" | "what" | "how" => true,
+        "i" if lower(1) == "bet" => true,
         "can't" => lower(1) == "wait" && words.len() < 7,
         "you" | "you've" | "you're" | "you'll" | "your" => words.iter().any(|word| {
             let lower = word.lower.as_str();
@@ -219,6 +231,23 @@ fn is_address(words: &[Word]) -> bool {
         }),
         _ => false,
     }
+}
+
+fn begins_with_pronoun(words: &[Word]) -> bool {
+    let first = words.first().map_or("", |word| word.lower.split('\'').next().unwrap_or_default());
+    matches!(first, "he" | "she" | "they")
+}
+
+/// What a statement that gives a fact weighs more.
+pub(super) const FACT_BONUS: f64 = 1.0;
+
+/// Whether a sentence has a verb that makes it one.
+fn has_finite(words: &[Word]) -> bool {
+    words.iter().any(|word| {
+        let lower = word.lower.as_str();
+        let is_form = verbs::verb(lower).is_some_and(|verb| !verb.forms.gerund);
+        is_form || rewrite::is_modal(lower) || lower.contains('\'')
+    })
 }
 
 /// How much the words of a sentence say.
@@ -273,8 +302,7 @@ fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
                 | "proud"
         )
     };
-    let about_you =
-        words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're"));
+    let about_you = words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're" | "ya"));
     let polite = if about_you && (0..3).any(is_polite) { -1.5 } else { 0.0 };
     let condition = if matches!(lower(0), "if" | "imagine" | "unless") { -1.0 } else { 0.0 };
     subject + if is_dated { 1.0 } else { 0.0 } + polite + condition

@@ -17,19 +17,39 @@ pub(super) struct Tail<'t> {
     pub(super) text: &'t str,
     /// It begins with a capital, or stands in quotes.
     pub(super) is_name: bool,
+    /// One word behind `the` or `this`: it was spoken of before.
+    pub(super) is_definite: bool,
     /// Its last word, in lower case.
     pub(super) last: &'t Word,
     /// The place behind it.
     pub(super) end: usize,
 }
 
-/// The phrase of nouns that begins at a word, behind articles, numbers and adverbs.
-pub(super) fn noun<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
-    let start = at + leading(text, words, at);
-    let first = words.get(start)?;
-    if let Some(title) = quoted(text, words, start) {
+impl<'t> Tail<'t> {
+    /// A tail of one word.
+    pub(super) fn word(text: &'t str, word: &'t Word, at: usize) -> Self {
+        Self { text, is_name: false, is_definite: false, last: word, end: at + 1 }
+    }
+}
+
+/// The phrase of nouns that begins at a word, behind articles, numbers, adverbs and the name of its
+/// owner.
+pub(super) fn noun<'t>(
+    text: &'t str,
+    words: &'t [Word],
+    at: usize,
+    owner: &str,
+) -> Option<Tail<'t>> {
+    let at = at + owned(text, words, at, owner);
+    words.get(at)?;
+    if let Some(title) = quoted(text, words, at) {
         return Some(title);
     }
+    let start = at + leading(text, words, at);
+    let first = words.get(start)?;
+    let is_definite = words[at..start].iter().any(|word| {
+        matches!(word.lower.as_str(), "the" | "this" | "that" | "these" | "those")
+    });
     let mut end = start;
     while end < words.len() && end - start < TAIL_WORDS_MAX && is_part(text, words, start, end) {
         end += 1;
@@ -42,13 +62,28 @@ pub(super) fn noun<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Ta
         end -= 1;
     }
     let last = words.get(end.checked_sub(1)?).filter(|_| end > start)?;
-    let says =
-        can_end(last) && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
-    let is_vague = VAGUE.contains(&last.lower.as_str()) || lexicon::kin(&last.lower).is_some();
+    let says = can_end(last)
+        && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
+    let is_described = words[start..end - 1].iter().all(|word| lexicon::is_adjective(&word.lower));
+    let is_vague = VAGUE.contains(&last.lower.as_str()) && is_described
+        || lexicon::kin(&last.lower).is_some();
     let written = text.get(first.range.start..last.range.end)?;
     let is_name = words[start..end].iter().all(|word| word.is_capital || is_stop_word(&word.lower))
         && first.is_capital;
-    (says && (is_name || !is_vague)).then_some(Tail { text: written, is_name, last, end })
+    // "building up" is more than its first word.
+    let is_open = goes_on(text, words, start, end);
+    let is_definite = is_definite && end == start + 1 && !is_name;
+    let tail = Tail { text: written, is_name, is_definite, last, end };
+    (says && (is_name || !is_vague && !is_open)).then_some(tail)
+}
+
+/// Whether a phrase that ends in an `-ing` form has its object behind it.
+fn goes_on(text: &str, words: &[Word], start: usize, end: usize) -> bool {
+    let (Some(last), Some(next)) = (words.get(end - 1), words.get(end)) else { return false };
+    let is_doing = verbs::verb(&last.lower).is_some_and(|verb| verb.forms.gerund);
+    let is_light = rewrite::is_preposition(&next.lower) || matches!(next.lower.as_str(), "and" | "or" | "but");
+    is_doing && is_joined(text, last, next) && (!is_light || end - start > 1 && next.lower == "on")
+        && !STOPS.contains(&next.lower.as_str())
 }
 
 /// A title in quotes.
@@ -62,7 +97,23 @@ fn quoted<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     let written = text.get(start..close)?.trim_end_matches([',', '.', '!']);
     let last = words.get(at + inside.checked_sub(1)?)?;
     let is_short = inside <= TAIL_WORDS_MAX + 4;
-    is_short.then_some(Tail { text: written, is_name: true, last, end: at + inside })
+    is_short.then_some(Tail {
+        text: written,
+        is_name: true,
+        is_definite: false,
+        last,
+        end: at + inside,
+    })
+}
+
+/// The words of an owner in the possessive at a place.
+fn owned(text: &str, words: &[Word], at: usize, owner: &str) -> usize {
+    let parts = owner.split(' ').count();
+    let is_here = owner.split(' ').enumerate().all(|(i, part)| {
+        words.get(at + i).is_some_and(|word| word.lower == part.to_lowercase())
+    });
+    let last = words.get(at + parts - 1);
+    if is_here && last.is_some_and(|last| has_owner(text, last)) { parts } else { 0 }
 }
 
 /// The words before a phrase of nouns that are not part of it.
@@ -74,7 +125,7 @@ fn leading(text: &str, words: &[Word], at: usize) -> usize {
         let is_light = lexicon::is_determiner(lower)
             || lexicon::is_adverb(lower)
             || lexicon::is_praise(lower)
-            || matches!(lower, "new" | "own" | "little" | "big" | "first" | "other");
+            || matches!(lower, "new" | "own" | "little" | "big" | "first" | "other" | "nearby");
         if is_cut || !is_light || word.is_capital && count > 0 {
             break;
         }
@@ -90,16 +141,27 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         return false;
     }
     let next = words.get(at + 1).filter(|next| is_joined(text, word, next));
-    if at > start && matches!(lower, "of" | "the") && words[at - 1].is_capital {
+    let before = at.checked_sub(1).filter(|_| at > start).map(|at| &words[at]);
+    let is_linked = before.is_some_and(|before| matches!(before.lower.as_str(), "of" | "the"));
+    if matches!(lower, "of" | "the") && before.is_some_and(|b| b.is_capital || b.lower == "of") {
         return next.is_some_and(|next| next.is_capital || next.lower == "the");
     }
     if has_owner(text, word) || STOPS.contains(&lower) || lower.contains('\'') {
         return false;
     }
-    let is_verb = verbs::verb(lower).is_some_and(|verb| {
-        let forms = verb.forms;
-        if at == start { !(forms.gerund || forms.base) } else { forms.past || forms.gerund }
-    });
+    if word.is_capital && !is_linked && before.is_some_and(|before| !before.is_capital) {
+        return false;
+    }
+    if at > start && gap(text, &words[at - 1], word) == "-" {
+        return true;
+    }
+    // Behind a noun an `-ing` form is one too if the phrase ends with it: `poetry reading`.
+    let is_last = next.is_none_or(|next| rewrite::is_preposition(&next.lower));
+    let is_verb = match verbs::verb(lower) {
+        Some(verb) if at == start => !(verb.forms.gerund || verb.forms.base),
+        Some(verb) => verb.forms.past || verb.forms.gerund && !is_last,
+        None => verbs::is_past(lower) && at > start,
+    };
     !is_stop_word(lower)
         && !lexicon::is_pronoun(lower)
         && !lexicon::is_adverb(lower)
@@ -116,6 +178,7 @@ fn can_end(word: &Word) -> bool {
     word.is_capital
         || !(lexicon::is_adjective(&word.lower)
             || lexicon::is_bland_noun(&word.lower)
+            || verbs::is_past(&word.lower)
             || rewrite::is_preposition(&word.lower))
 }
 
@@ -146,192 +209,87 @@ const STOPS: &[&str] = &[
 
 /// Nouns that say too little to be the end of a fact.
 const VAGUE: &[&str] = &[
-    "difference",
-    "progress",
-    "sense",
-    "decision",
-    "decisions",
-    "mistake",
-    "mistakes",
-    "effort",
-    "choice",
-    "impact",
-    "change",
-    "changes",
-    "memories",
-    "memory",
-    "money",
-    "living",
-    "plan",
-    "plans",
-    "list",
-    "break",
-    "breath",
-    "step",
-    "steps",
-    "connection",
-    "connections",
-    "bed",
-    "work",
-    "home",
-    "mind",
-    "heart",
-    "life",
-    "world",
-    "journey",
-    "control",
-    "track",
-    "touch",
-    "opportunity",
-    "chances",
-    "experience",
-    "experiences",
-    "success",
-    "support",
-    "help",
-    "love",
-    "role",
-    "care",
-    "future",
-    "past",
-    "conversation",
-    "conversations",
-    "topic",
-    "answer",
-    "goal",
-    "goals",
-    "dream",
-    "dreams",
-    "challenge",
-    "challenges",
-    "battle",
-    "hope",
-    "faith",
-    "strength",
-    "confidence",
-    "patience",
-    "balance",
-    "feeling",
-    "feelings",
-    "process",
-    "results",
-    "result",
-    "look",
-    "atmosphere",
-    "energy",
-    "view",
-    "views",
-    "influence",
-    "improvements",
-    "line",
-    "doubt",
-    "side",
-    "story",
-    "stories",
-    "part",
-    "nothing",
-    "hours",
-    "sure",
-    "trip",
-    "interest",
-    "growth",
-    "passion",
-    "power",
-    "beauty",
-    "community",
-    "getting",
-    "going",
-    "being",
-    "having",
-    "doing",
-    "seeing",
-    "working",
-    "trying",
-    "making",
-    "taking",
-    "thinking",
-    "looking",
-    "feeling",
-    "knowing",
-    "spending",
-    "using",
-    "giving",
-    "helping",
-    "putting",
-    "talking",
-    "sharing",
+    "difference", "progress", "sense", "decision", "decisions", "mistake", "mistakes", "effort",
+    "choice", "impact", "change", "changes", "memories", "memory", "money", "living", "plan",
+    "plans", "list", "break", "breath", "step", "steps", "connection", "connections", "bed",
+    "work", "home", "mind", "heart", "life", "world", "journey", "control", "track", "touch",
+    "opportunity", "chances", "experience", "experiences", "success", "support", "help", "love",
+    "role", "care", "future", "past", "conversation", "conversations", "topic", "answer", "goal",
+    "goals", "dream", "dreams", "challenge", "challenges", "battle", "hope", "faith", "strength",
+    "confidence", "patience", "balance", "feeling", "feelings", "process", "results", "result",
+    "look", "atmosphere", "energy", "view", "views", "influence", "improvements", "line", "doubt",
+    "side", "story", "stories", "part", "nothing", "hours", "sure", "trip", "interest",
+    "forces", "book", "books", "movie", "movies", "project", "projects", "series", "color", "colors", "map",
+    "song", "songs", "picture", "photo", "team", "news", "message", "feedback", "advice", "offer",
+    "response", "point", "call", "idea", "ideas", "bits", "things", "talk", "talks", "ton", "hand", "shot", "chances", "guts", "growth", "passion", "power", "beauty", "community", "getting", "going", "being", "having",
+    "doing", "seeing", "working", "trying", "making", "taking", "thinking", "looking", "feeling",
+    "knowing", "spending", "using", "giving", "helping", "putting", "talking", "sharing",
 ];
 
 /// Something to do that begins at a verb in its base form: `open a dance studio`.
 pub(super) fn activity<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
-    let verb = verbs::verb(&words.get(at)?.lower).filter(|verb| verb.forms.base)?;
+    verbs::verb(&words.get(at)?.lower).filter(|verb| verb.forms.base)?;
+    clause(text, words, at)
+}
+
+/// Something that is done, from a verb in its `-ing` form on: `watching old movies`.
+pub(super) fn doing<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
+    let word = words.get(at)?;
+    let verb = verbs::verb(&word.lower).filter(|verb| verb.forms.gerund)?;
+    clause(text, words, at).or_else(|| {
+        let is_last = words.get(at + 1).is_none_or(|next| {
+            !is_joined(text, word, next) || rewrite::is_preposition(&next.lower) || next.lower == "and"
+        });
+        let text = text.get(word.range.clone())?;
+        (is_last && !verbs::is_bland(verb.base))
+            .then_some(Tail::word(text, word, at))
+    })
+}
+
+/// A verb and what belongs to it.
+fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     let mut end = at + 1;
     while end < words.len() && end - at < ACTIVITY_WORDS_MAX {
         let word = &words[end];
         let lower = word.lower.as_str();
+        let next = words.get(end + 1).map_or("", |next| next.lower.as_str());
+        let is_dated = rewrite::is_preposition(lower)
+            && (next.starts_with(|c: char| c.is_ascii_digit()) || lexicon::is_time_noun(next));
         let is_plain = gap(text, &words[end - 1], word).trim_matches(['\'', '’', 's']).trim() == "";
         let is_end = matches!(
             lower,
-            "and"
-                | "but"
-                | "or"
-                | "because"
-                | "so"
-                | "when"
-                | "if"
-                | "while"
-                | "that"
-                | "as"
-                | "soon"
-                | "too"
-                | "again"
-                | "where"
-                | "who"
-                | "which"
-                | "since"
-                | "before"
-                | "after"
-                | "until"
-                | "this"
-                | "next"
-                | "tomorrow"
+            "and" | "but" | "or" | "because" | "so" | "when" | "if" | "while" | "that" | "as"
+                | "soon" | "too" | "again" | "where" | "who" | "which" | "since" | "before"
+                | "after" | "until" | "this" | "next" | "tomorrow" | "what" | "how" | "why"
+                | "whatever" | "whether"
         );
-        if !is_plain || is_end {
+        if !is_plain || is_end || is_dated {
             break;
         }
         end += 1;
     }
     if end - at == ACTIVITY_WORDS_MAX {
-        return None;
+        let is_link = |at: &usize| rewrite::is_preposition(&words[*at].lower);
+        end = (at + 3..end).rev().find(is_link)?;
     }
     while end > at + 1 && is_loose(&words[end - 1].lower) {
         end -= 1;
     }
     let says = words[at + 1..end].iter().filter(|word| !lexicon::is_empty(&word.lower)).count();
-    let enough = if verbs::is_bland(verb.base) { 1 } else { 0 };
     let has_pronoun = words[at + 1..end].iter().any(|word| {
-        matches!(
-            word.lower.as_str(),
-            "it" | "them"
-                | "that"
-                | "him"
-                | "her"
-                | "you"
-                | "they"
-                | "its"
-                | "one"
-                | "something"
-                | "anything"
-                | "more"
-                | "everything"
-        )
+        matches!(word.lower.as_str(), "it" | "them" | "that" | "him" | "her" | "you" | "they" | "its" | "one" | "something" | "anything" | "more" | "everything" | "are" | "is" | "was" | "were" | "can")
     });
     let last = &words[end - 1];
     let written = text.get(words[at].range.start..last.range.end)?;
-    (says >= enough && !has_pronoun && (end > at + 1 || !verbs::is_bland(verb.base)))
-        .then_some(Tail { text: written, is_name: false, last, end })
+    let is_vague = VAGUE.contains(&last.lower.as_str());
+    let has_owner = words[at + 1..end].iter().any(|word| has_owner(text, word));
+    (says > 0 && !has_pronoun && !is_vague && !has_owner)
+        .then_some(Tail { text: written, is_name: false, is_definite: false, last, end })
 }
 
 fn is_loose(lower: &str) -> bool {
-    rewrite::is_preposition(lower) || lexicon::is_determiner(lower) || lexicon::is_adverb(lower)
+    rewrite::is_preposition(lower)
+        || lexicon::is_determiner(lower)
+        || lexicon::is_adverb(lower)
+        || lexicon::is_adjective(lower)
 }

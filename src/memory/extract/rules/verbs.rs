@@ -282,7 +282,7 @@ slide slid
 const REGULAR: &str = "\
 accept achieve act adapt add admire admit adopt adore advise agree aim allow amaze announce answer \
 apologize appear apply appreciate approach argue arrange arrive ask assist attend audition avoid \
-bake battle beat believe belong blend bond book borrow bounce calm camp cancel capture care carry \
+bake battle beat believe belong blend bond book borrow bounce call calm camp cancel capture care carry \
 celebrate challenge change chase chat check cheer chill choreograph clean climb close coach collect \
 combine comfort commit compete complain complete compose concentrate confess connect consider \
 contact continue contribute convince cook cope cover craft create cry dance date decide decorate \
@@ -292,8 +292,8 @@ exchange exercise exist expand expect experience experiment explain explore expr
 figure fill film finish fish fit fix focus follow foster gain garden gather graduate greet guess \
 guide handle happen hate heal help hike hire hope host hug hunt hurry imagine impress improve \
 include increase inspire install intend interview introduce invest invite jog join joke journal \
-juggle jump kick kiss knock land last laugh launch lay like list listen live look love maintain \
-manage marry master match matter melt mention mentor mind miss mix motivate move need network nail \
+juggle jump kick kiss knock land laugh launch lay like list listen live look love maintain \
+major manage marry master match matter melt mention mentor mind miss mix motivate move need network nail \
 notice nurture observe offer open order organize organise own pack paint participate partner party \
 pass perform pet photograph pick plan plant play please point post practice practise pray prefer \
 prepare present preserve prevent produce promise promote propose protect prove provide publish \
@@ -318,7 +318,7 @@ lead understand sound remember allow consider appear expect suggest pass reach r
 mention spend lose try catch get deal matter care miss hang check appreciate agree imagine feel \
 cheer push build grow create join share continue motivate inspire remind encourage have ask please \
 thank sit stand break open pay meet send decide choose figure focus connect follow face handle \
-amaze last";
+amaze";
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ pub(super) fn topic(question: &str) -> String {
     let words = words(question);
     let says = |word: &&Word| {
         let is_verb = verbs::verb(&word.lower).is_some_and(|verb| verbs::is_bland(verb.base));
-        !lexicon::is_empty(&word.lower) 
+        !lexicon::is_empty(&word.lower)
             && !is_verb
             && !verbs::is_past(&word.lower)
             && !lexicon::is_adjective(&word.lower)

@@ -49,7 +49,10 @@ pub(super) fn facts(
     found.truncate(FACTS_MAX);
     if !found.is_empty() {
         let intent = statements::intent(&statement.said);
-        found.iter_mut().filter(|fact| fact.intent == Intent::Fact).for_each(|fact| fact.intent = intent);
+        found
+            .iter_mut()
+            .filter(|fact| fact.intent == Intent::Fact)
+            .for_each(|fact| fact.intent = intent);
     }
     found
 }
@@ -299,7 +302,8 @@ impl<'a> Finder<'a> {
             Kind::Named => tail.is_name,
             Kind::Event => is_event,
             Kind::Indefinite => {
-                tail.is_name || matches!(self.lower(at), "a" | "an" | "some" | "new" | "two" | "three")
+                tail.is_name
+                    || matches!(self.lower(at), "a" | "an" | "some" | "new" | "two" | "three")
             }
             Kind::Any | Kind::Change => true,
         };
@@ -338,7 +342,8 @@ impl<'a> Finder<'a> {
     /// "a puppy named Max": the name.
     fn named_behind(&self, tail: &Tail<'a>) -> Option<Tail<'a>> {
         let is_called = matches!(self.lower(tail.end), "named" | "called");
-        let named = is_called.then(|| tails::noun(self.text, self.words, tail.end + 1, "")).flatten()?;
+        let named =
+            is_called.then(|| tails::noun(self.text, self.words, tail.end + 1, "")).flatten()?;
         named.is_name.then_some(named)
     }
 
@@ -350,7 +355,8 @@ impl<'a> Finder<'a> {
         let relation = if is_wish { Some("wants_to") } else { relation };
         let (Some(relation), "to") = (relation, self.lower(to)) else { return is_wish };
         let may_tell = !group.is_negated && !group.is_former && (is_wish || !group.is_modal);
-        let is_promise = verbs::lemma(self.lower(to + 1)).is_some_and(|base| PROMISES.contains(&base));
+        let is_promise =
+            verbs::lemma(self.lower(to + 1)).is_some_and(|base| PROMISES.contains(&base));
         if may_tell
             && !is_promise
             && let Some(tail) = tails::activity(self.text, self.words, to + 1)
@@ -492,9 +498,8 @@ impl<'a> Finder<'a> {
             (" " | ", ", _, _) if next.is_capital => place + 1,
             _ => return None,
         };
-        let is_speaker = |word: &Word| {
-            self.speakers.iter().any(|name| name.to_lowercase() == word.lower)
-        };
+        let is_speaker =
+            |word: &Word| self.speakers.iter().any(|name| name.to_lowercase() == word.lower);
         let name = tails::noun(self.text, self.words, start, "")?;
         let is_time = lexicon::is_time_noun(&name.last.lower);
         let is_short = name.text.split(' ').count() <= 3;
@@ -531,7 +536,9 @@ impl<'a> Finder<'a> {
         else {
             return;
         };
-        if end > 0 && let Some(text) = self.text.get(first.range.start..last.range.end) {
+        if end > 0
+            && let Some(text) = self.text.get(first.range.start..last.range.end)
+        {
             let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
             self.tell(person, "birthday", "Date", &tail, Group::default(), None);
         }
@@ -587,27 +594,88 @@ fn label(row: &Row, tail: &Tail<'_>) -> &'static str {
         return "Animal";
     }
     let first = tail.text.split(' ').next().unwrap_or_default();
-    let is_doing = [first, last].iter().any(|word| verbs::verb(word).is_some_and(|verb| verb.forms.gerund));
+    let is_doing =
+        [first, last].iter().any(|word| verbs::verb(word).is_some_and(|verb| verb.forms.gerund));
     if is_doing && row.label == "Thing" && !tail.is_name { "Activity" } else { row.label }
 }
 
 /// Feelings that are said out of habit, or are none.
 const FAINT: &[&str] = &[
-    "glad", "ready", "determined", "passionate", "lucky", "blessed", "down", "lost", "curious",
-    "eager", "confident", "honored", "honoured", "content", "pleased", "pumped", "stoked",
+    "glad",
+    "ready",
+    "determined",
+    "passionate",
+    "lucky",
+    "blessed",
+    "down",
+    "lost",
+    "curious",
+    "eager",
+    "confident",
+    "honored",
+    "honoured",
+    "content",
+    "pleased",
+    "pumped",
+    "stoked",
 ];
 
 /// What somebody is to do that says nothing of a plan: "will let them know".
 const PROMISES: &[&str] = &[
-    "be", "keep", "let", "see", "have", "do", "stay", "get", "know", "think", "try", "make",
-    "remember", "check", "tell", "say", "miss", "need", "never", "appreciate", "continue", "show",
-    "give", "hear", "help", "support", "consider", "look", "cheer", "mention", "say", "hang",
+    "be",
+    "keep",
+    "let",
+    "see",
+    "have",
+    "do",
+    "stay",
+    "get",
+    "know",
+    "think",
+    "try",
+    "make",
+    "remember",
+    "check",
+    "tell",
+    "say",
+    "miss",
+    "need",
+    "never",
+    "appreciate",
+    "continue",
+    "show",
+    "give",
+    "hear",
+    "help",
+    "support",
+    "consider",
+    "look",
+    "cheer",
+    "mention",
+    "say",
+    "hang",
 ];
 
 /// Words before a clause that make it no fact.
 const SUPPOSED: &[&str] = &[
-    "if", "unless", "whether", "hope", "hopes", "wish", "wishes", "imagine", "imagines", "like",
-    "dreams", "pretend", "suppose", "wondering", "wonders", "asked", "told", "wants",
+    "if",
+    "unless",
+    "whether",
+    "hope",
+    "hopes",
+    "wish",
+    "wishes",
+    "imagine",
+    "imagines",
+    "like",
+    "dreams",
+    "pretend",
+    "suppose",
+    "wondering",
+    "wonders",
+    "asked",
+    "told",
+    "wants",
 ];
 
 /// Words before a name that begins a clause.

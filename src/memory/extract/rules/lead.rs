@@ -83,7 +83,10 @@ fn is_cut(text: &str, word: &Word, next: &Word) -> bool {
 fn is_called_behind(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> bool {
     let word = &words[at];
     let is_called = spelling.is_speaker(&word.lower) && word.is_capital
-        || matches!(word.lower.as_str(), "right" | "haha" | "lol" | "though" | "man" | "dude" | "huh");
+        || matches!(
+            word.lower.as_str(),
+            "right" | "haha" | "lol" | "though" | "man" | "dude" | "huh"
+        );
     is_called && gap(text, &words[at - 1], word).starts_with(',')
 }
 
@@ -164,8 +167,23 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
     let has_finite = words.iter().skip(at + 1).any(|word| {
         matches!(
             word.lower.as_str(),
-            "is" | "was" | "are" | "were" | "helps" | "makes" | "has" | "sounds" | "takes" | "feels"
-                | "brings" | "gives" | "keeps" | "means" | "lets" | "seems" | "can" | "will"
+            "is" | "was"
+                | "are"
+                | "were"
+                | "helps"
+                | "makes"
+                | "has"
+                | "sounds"
+                | "takes"
+                | "feels"
+                | "brings"
+                | "gives"
+                | "keeps"
+                | "means"
+                | "lets"
+                | "seems"
+                | "can"
+                | "will"
         )
     });
     let is_going = lower == "gonna";
@@ -181,7 +199,8 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
             Some(Elided::Is)
         }
         "been" if !lexicon::is_determiner(next) => Some(Elided::Has),
-        "love" | "hope" | "wish" | "need" | "miss" | "want" | "appreciate" | "adore" | "prefer" | "hate" | "doubt" | "guess"
+        "love" | "hope" | "wish" | "need" | "miss" | "want" | "appreciate" | "adore" | "prefer"
+        | "hate" | "doubt" | "guess"
             if !matches!(next, "is" | "was" | "and" | "are" | "can") =>
         {
             Some(Elided::Present(at))

@@ -131,7 +131,10 @@ mod tests {
     #[test]
     fn you_is_somebody_if_two_speak() {
         assert_eq!(People::new(Some("A"), &["A", "B", "C"]).you, None);
-        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).we(false).as_deref(), Some("A and others"));
+        assert_eq!(
+            People::new(Some("A"), &["A", "B", "C"]).we(false).as_deref(),
+            Some("A and others")
+        );
         assert_eq!(People::new(None, &["A", "B"]).you, None);
     }
 }

@@ -84,7 +84,8 @@ fn is_followed(text: &str, words: &[Word], at: usize) -> bool {
 fn is_content(text: &str, words: &[Word], at: usize) -> bool {
     let lower = words[at].lower.as_str();
     let length = lower.chars().count();
-    let hyphen = |at: usize| words.get(at + 1).is_some_and(|next| gap(text, &words[at], next) == "-");
+    let hyphen =
+        |at: usize| words.get(at + 1).is_some_and(|next| gap(text, &words[at], next) == "-");
     let is_compound = hyphen(at) || at.checked_sub(1).is_some_and(hyphen);
     if !(2..=WORD_CHARS_MAX).contains(&length)
         || !lower.chars().any(char::is_alphabetic)
@@ -130,12 +131,56 @@ fn is_noun_after(before: &str) -> bool {
 fn is_never_noun(base: &str) -> bool {
     matches!(
         base,
-        "like" | "make" | "keep" | "look" | "see" | "come" | "bring" | "give" | "get" | "mean"
-            | "go" | "do" | "be" | "have" | "take" | "know" | "think" | "say" | "tell" | "find"
-            | "put" | "let" | "become" | "include" | "remind" | "seem" | "happen" | "sound"
-            | "allow" | "enjoy" | "appreciate" | "agree" | "imagine" | "choose" | "decide"
-            | "try" | "want" | "need" | "ask" | "have to" | "read" | "continue" | "believe"
-            | "motivate" | "inspire" | "encourage" | "create" | "feel" | "hear" | "vary"
+        "like"
+            | "make"
+            | "keep"
+            | "look"
+            | "see"
+            | "come"
+            | "bring"
+            | "give"
+            | "get"
+            | "mean"
+            | "go"
+            | "do"
+            | "be"
+            | "have"
+            | "take"
+            | "know"
+            | "think"
+            | "say"
+            | "tell"
+            | "find"
+            | "put"
+            | "let"
+            | "become"
+            | "include"
+            | "remind"
+            | "seem"
+            | "happen"
+            | "sound"
+            | "allow"
+            | "enjoy"
+            | "appreciate"
+            | "agree"
+            | "imagine"
+            | "choose"
+            | "decide"
+            | "try"
+            | "want"
+            | "need"
+            | "ask"
+            | "have to"
+            | "read"
+            | "continue"
+            | "believe"
+            | "motivate"
+            | "inspire"
+            | "encourage"
+            | "create"
+            | "feel"
+            | "hear"
+            | "vary"
     )
 }
 
@@ -144,9 +189,7 @@ fn is_preposition(word: &str) -> bool {
 }
 
 fn can_end(word: &str) -> bool {
-    !lexicon::is_adjective(word)
-        && !lexicon::is_bland_noun(word)
-        && !lexicon::is_determiner(word)
+    !lexicon::is_adjective(word) && !lexicon::is_bland_noun(word) && !lexicon::is_determiner(word)
 }
 
 fn can_begin(word: &str) -> bool {

@@ -67,8 +67,8 @@ fn subject(words: &[Word], people: &People<'_>) -> Subject {
             {
                 has_noun = true;
             }
-            "it" | "it'll" | "it'd" | "this" | "these" | "those" | "they" | "they're" | "they've"
-            | "they'll" | "he" | "she" | "there" | "its" | "their" | "one"
+            "it" | "it'll" | "it'd" | "this" | "these" | "those" | "they" | "they're"
+            | "they've" | "they'll" | "he" | "she" | "there" | "its" | "their" | "one"
                 if !has_noun =>
             {
                 let is_known = people.third(&word.lower).is_some();
@@ -381,9 +381,35 @@ impl Writer<'_> {
 pub(super) fn is_preposition(word: &str) -> bool {
     matches!(
         word,
-        "to" | "for" | "with" | "of" | "at" | "in" | "on" | "from" | "about" | "by" | "behind"
-            | "than" | "into" | "through" | "around" | "near" | "beside" | "between" | "without"
-            | "towards" | "toward" | "after" | "before" | "during" | "over" | "under" | "until" | "since" | "as" | "like"
+        "to" | "for"
+            | "with"
+            | "of"
+            | "at"
+            | "in"
+            | "on"
+            | "from"
+            | "about"
+            | "by"
+            | "behind"
+            | "than"
+            | "into"
+            | "through"
+            | "around"
+            | "near"
+            | "beside"
+            | "between"
+            | "without"
+            | "towards"
+            | "toward"
+            | "after"
+            | "before"
+            | "during"
+            | "over"
+            | "under"
+            | "until"
+            | "since"
+            | "as"
+            | "like"
     )
 }
 
@@ -414,7 +440,10 @@ fn agreed(lower: &str, is_next: bool) -> Option<String> {
         let is_verb = is_next && is_plain && !is_other && !is_inflected;
         return is_verb.then(|| verbs::third(lower));
     };
-    let is_same = matches!(verb.base, "put" | "set" | "cut" | "hit" | "quit" | "read" | "hurt" | "beat" | "bet");
+    let is_same = matches!(
+        verb.base,
+        "put" | "set" | "cut" | "hit" | "quit" | "read" | "hurt" | "beat" | "bet"
+    );
     (verb.forms.base && !is_same).then(|| verbs::third(verb.base))
 }
 

@@ -302,7 +302,8 @@ fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
                 | "proud"
         )
     };
-    let about_you = words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're" | "ya"));
+    let about_you =
+        words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're" | "ya"));
     let polite = if about_you && (0..3).any(is_polite) { -1.5 } else { 0.0 };
     let condition = if matches!(lower(0), "if" | "imagine" | "unless") { -1.0 } else { 0.0 };
     subject + if is_dated { 1.0 } else { 0.0 } + polite + condition

@@ -109,7 +109,8 @@ fn has_done(words: &[Word]) -> bool {
         let is_we = matches!(word.lower.as_str(), "i" | "we" | "i've" | "we've");
         let verb = words[at + 1..].iter().find(|word| !lexicon::is_adverb(&word.lower));
         let is_past = |word: &Word| {
-            verbs::is_past(&word.lower) && !matches!(word.lower.as_str(), "was" | "were" | "had" | "used")
+            verbs::is_past(&word.lower)
+                && !matches!(word.lower.as_str(), "was" | "were" | "had" | "used")
         };
         is_we && verb.is_some_and(is_past)
     })

@@ -47,9 +47,9 @@ pub(super) fn noun<'t>(
     }
     let start = at + leading(text, words, at);
     let first = words.get(start)?;
-    let is_definite = words[at..start].iter().any(|word| {
-        matches!(word.lower.as_str(), "the" | "this" | "that" | "these" | "those")
-    });
+    let is_definite = words[at..start]
+        .iter()
+        .any(|word| matches!(word.lower.as_str(), "the" | "this" | "that" | "these" | "those"));
     let mut end = start;
     while end < words.len() && end - start < TAIL_WORDS_MAX && is_part(text, words, start, end) {
         end += 1;
@@ -62,11 +62,11 @@ pub(super) fn noun<'t>(
         end -= 1;
     }
     let last = words.get(end.checked_sub(1)?).filter(|_| end > start)?;
-    let says = can_end(last)
-        && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
+    let says =
+        can_end(last) && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
     let is_described = words[start..end - 1].iter().all(|word| lexicon::is_adjective(&word.lower));
-    let is_vague = VAGUE.contains(&last.lower.as_str()) && is_described
-        || lexicon::kin(&last.lower).is_some();
+    let is_vague =
+        VAGUE.contains(&last.lower.as_str()) && is_described || lexicon::kin(&last.lower).is_some();
     let written = text.get(first.range.start..last.range.end)?;
     let is_name = words[start..end].iter().all(|word| word.is_capital || is_stop_word(&word.lower))
         && first.is_capital;
@@ -81,8 +81,11 @@ pub(super) fn noun<'t>(
 fn goes_on(text: &str, words: &[Word], start: usize, end: usize) -> bool {
     let (Some(last), Some(next)) = (words.get(end - 1), words.get(end)) else { return false };
     let is_doing = verbs::verb(&last.lower).is_some_and(|verb| verb.forms.gerund);
-    let is_light = rewrite::is_preposition(&next.lower) || matches!(next.lower.as_str(), "and" | "or" | "but");
-    is_doing && is_joined(text, last, next) && (!is_light || end - start > 1 && next.lower == "on")
+    let is_light =
+        rewrite::is_preposition(&next.lower) || matches!(next.lower.as_str(), "and" | "or" | "but");
+    is_doing
+        && is_joined(text, last, next)
+        && (!is_light || end - start > 1 && next.lower == "on")
         && !STOPS.contains(&next.lower.as_str())
 }
 
@@ -109,9 +112,10 @@ fn quoted<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
 /// The words of an owner in the possessive at a place.
 fn owned(text: &str, words: &[Word], at: usize, owner: &str) -> usize {
     let parts = owner.split(' ').count();
-    let is_here = owner.split(' ').enumerate().all(|(i, part)| {
-        words.get(at + i).is_some_and(|word| word.lower == part.to_lowercase())
-    });
+    let is_here = owner
+        .split(' ')
+        .enumerate()
+        .all(|(i, part)| words.get(at + i).is_some_and(|word| word.lower == part.to_lowercase()));
     let last = words.get(at + parts - 1);
     if is_here && last.is_some_and(|last| has_owner(text, last)) { parts } else { 0 }
 }
@@ -209,21 +213,155 @@ const STOPS: &[&str] = &[
 
 /// Nouns that say too little to be the end of a fact.
 const VAGUE: &[&str] = &[
-    "difference", "progress", "sense", "decision", "decisions", "mistake", "mistakes", "effort",
-    "choice", "impact", "change", "changes", "memories", "memory", "money", "living", "plan",
-    "plans", "list", "break", "breath", "step", "steps", "connection", "connections", "bed",
-    "work", "home", "mind", "heart", "life", "world", "journey", "control", "track", "touch",
-    "opportunity", "chances", "experience", "experiences", "success", "support", "help", "love",
-    "role", "care", "future", "past", "conversation", "conversations", "topic", "answer", "goal",
-    "goals", "dream", "dreams", "challenge", "challenges", "battle", "hope", "faith", "strength",
-    "confidence", "patience", "balance", "feeling", "feelings", "process", "results", "result",
-    "look", "atmosphere", "energy", "view", "views", "influence", "improvements", "line", "doubt",
-    "side", "story", "stories", "part", "nothing", "hours", "sure", "trip", "interest",
-    "forces", "book", "books", "movie", "movies", "project", "projects", "series", "color", "colors", "map",
-    "song", "songs", "picture", "photo", "team", "news", "message", "feedback", "advice", "offer",
-    "response", "point", "call", "idea", "ideas", "bits", "things", "talk", "talks", "ton", "hand", "shot", "chances", "guts", "growth", "passion", "power", "beauty", "community", "getting", "going", "being", "having",
-    "doing", "seeing", "working", "trying", "making", "taking", "thinking", "looking", "feeling",
-    "knowing", "spending", "using", "giving", "helping", "putting", "talking", "sharing",
+    "difference",
+    "progress",
+    "sense",
+    "decision",
+    "decisions",
+    "mistake",
+    "mistakes",
+    "effort",
+    "choice",
+    "impact",
+    "change",
+    "changes",
+    "memories",
+    "memory",
+    "money",
+    "living",
+    "plan",
+    "plans",
+    "list",
+    "break",
+    "breath",
+    "step",
+    "steps",
+    "connection",
+    "connections",
+    "bed",
+    "work",
+    "home",
+    "mind",
+    "heart",
+    "life",
+    "world",
+    "journey",
+    "control",
+    "track",
+    "touch",
+    "opportunity",
+    "chances",
+    "experience",
+    "experiences",
+    "success",
+    "support",
+    "help",
+    "love",
+    "role",
+    "care",
+    "future",
+    "past",
+    "conversation",
+    "conversations",
+    "topic",
+    "answer",
+    "goal",
+    "goals",
+    "dream",
+    "dreams",
+    "challenge",
+    "challenges",
+    "battle",
+    "hope",
+    "faith",
+    "strength",
+    "confidence",
+    "patience",
+    "balance",
+    "feeling",
+    "feelings",
+    "process",
+    "results",
+    "result",
+    "look",
+    "atmosphere",
+    "energy",
+    "view",
+    "views",
+    "influence",
+    "improvements",
+    "line",
+    "doubt",
+    "side",
+    "story",
+    "stories",
+    "part",
+    "nothing",
+    "hours",
+    "sure",
+    "trip",
+    "interest",
+    "forces",
+    "book",
+    "books",
+    "movie",
+    "movies",
+    "project",
+    "projects",
+    "series",
+    "color",
+    "colors",
+    "map",
+    "song",
+    "songs",
+    "picture",
+    "photo",
+    "team",
+    "news",
+    "message",
+    "feedback",
+    "advice",
+    "offer",
+    "response",
+    "point",
+    "call",
+    "idea",
+    "ideas",
+    "bits",
+    "things",
+    "talk",
+    "talks",
+    "ton",
+    "hand",
+    "shot",
+    "chances",
+    "guts",
+    "growth",
+    "passion",
+    "power",
+    "beauty",
+    "community",
+    "getting",
+    "going",
+    "being",
+    "having",
+    "doing",
+    "seeing",
+    "working",
+    "trying",
+    "making",
+    "taking",
+    "thinking",
+    "looking",
+    "feeling",
+    "knowing",
+    "spending",
+    "using",
+    "giving",
+    "helping",
+    "putting",
+    "talking",
+    "sharing",
 ];
 
 /// Something to do that begins at a verb in its base form: `open a dance studio`.
@@ -238,11 +376,12 @@ pub(super) fn doing<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<T
     let verb = verbs::verb(&word.lower).filter(|verb| verb.forms.gerund)?;
     clause(text, words, at).or_else(|| {
         let is_last = words.get(at + 1).is_none_or(|next| {
-            !is_joined(text, word, next) || rewrite::is_preposition(&next.lower) || next.lower == "and"
+            !is_joined(text, word, next)
+                || rewrite::is_preposition(&next.lower)
+                || next.lower == "and"
         });
         let text = text.get(word.range.clone())?;
-        (is_last && !verbs::is_bland(verb.base))
-            .then_some(Tail::word(text, word, at))
+        (is_last && !verbs::is_bland(verb.base)).then_some(Tail::word(text, word, at))
     })
 }
 
@@ -258,10 +397,34 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
         let is_plain = gap(text, &words[end - 1], word).trim_matches(['\'', '’', 's']).trim() == "";
         let is_end = matches!(
             lower,
-            "and" | "but" | "or" | "because" | "so" | "when" | "if" | "while" | "that" | "as"
-                | "soon" | "too" | "again" | "where" | "who" | "which" | "since" | "before"
-                | "after" | "until" | "this" | "next" | "tomorrow" | "what" | "how" | "why"
-                | "whatever" | "whether"
+            "and"
+                | "but"
+                | "or"
+                | "because"
+                | "so"
+                | "when"
+                | "if"
+                | "while"
+                | "that"
+                | "as"
+                | "soon"
+                | "too"
+                | "again"
+                | "where"
+                | "who"
+                | "which"
+                | "since"
+                | "before"
+                | "after"
+                | "until"
+                | "this"
+                | "next"
+                | "tomorrow"
+                | "what"
+                | "how"
+                | "why"
+                | "whatever"
+                | "whether"
         );
         if !is_plain || is_end || is_dated {
             break;
@@ -277,14 +440,38 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     }
     let says = words[at + 1..end].iter().filter(|word| !lexicon::is_empty(&word.lower)).count();
     let has_pronoun = words[at + 1..end].iter().any(|word| {
-        matches!(word.lower.as_str(), "it" | "them" | "that" | "him" | "her" | "you" | "they" | "its" | "one" | "something" | "anything" | "more" | "everything" | "are" | "is" | "was" | "were" | "can")
+        matches!(
+            word.lower.as_str(),
+            "it" | "them"
+                | "that"
+                | "him"
+                | "her"
+                | "you"
+                | "they"
+                | "its"
+                | "one"
+                | "something"
+                | "anything"
+                | "more"
+                | "everything"
+                | "are"
+                | "is"
+                | "was"
+                | "were"
+                | "can"
+        )
     });
     let last = &words[end - 1];
     let written = text.get(words[at].range.start..last.range.end)?;
     let is_vague = VAGUE.contains(&last.lower.as_str());
     let has_owner = words[at + 1..end].iter().any(|word| has_owner(text, word));
-    (says > 0 && !has_pronoun && !is_vague && !has_owner)
-        .then_some(Tail { text: written, is_name: false, is_definite: false, last, end })
+    (says > 0 && !has_pronoun && !is_vague && !has_owner).then_some(Tail {
+        text: written,
+        is_name: false,
+        is_definite: false,
+        last,
+        end,
+    })
 }
 
 fn is_loose(lower: &str) -> bool {

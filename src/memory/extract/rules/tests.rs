@@ -47,7 +47,9 @@ fn semantics(text: &str) -> Vec<String> {
 fn facts(text: &str) -> Vec<String> {
     let facts = extract(text).facts.into_iter();
     facts
-        .map(|one| format!("{} {} {}:{}", one.head.name, one.relation, one.tail.label, one.tail.name))
+        .map(|one| {
+            format!("{} {} {}:{}", one.head.name, one.relation, one.tail.label, one.tail.name)
+        })
         .collect()
 }
 
@@ -58,11 +60,15 @@ fn concepts(text: &str) -> Vec<String> {
 
 #[test]
 fn print_all() {
-    for text in [EPISODE, "Nora: I love pottery and hiking.\nTom: Cool!", ] {
+    for text in [EPISODE, "Nora: I love pottery and hiking.\nTom: Cool!"] {
         println!("{:#?}", extract(text));
     }
-    for line in FACTS { println!("{line:?}: {:?} {:?}", facts(line), semantics(line)); }
-    for line in SEM { println!("{line:?}: {:?} {:?}", semantics(line), concepts(line)); }
+    for line in FACTS {
+        println!("{line:?}: {:?} {:?}", facts(line), semantics(line));
+    }
+    for line in SEM {
+        println!("{line:?}: {:?} {:?}", semantics(line), concepts(line));
+    }
 }
 
 const EPISODE: &str = "

@@ -15,7 +15,8 @@ use crate::exec::context::{Limits, Surroundings};
 use crate::exec::run::{Interrupt, Run};
 use crate::indexes::{Indexes, KeyTokens};
 use crate::memory::consolidate::{self, Consolidator};
-use crate::memory::{BoundaryDetector, Extractor};
+use crate::memory::draw::Means;
+use crate::memory::{BoundaryDetector, Extractor, Linker};
 use crate::models::{Models, Registered};
 use crate::neural::{Embedder, KeyModel, Reranker};
 use crate::plan::estimate::Statistics;
@@ -59,6 +60,7 @@ pub struct Options {
     models: Registered,
     extractor: Option<Arc<dyn Extractor>>,
     boundaries: Option<Arc<dyn BoundaryDetector>>,
+    linker: Option<Arc<dyn Linker>>,
     unoptimized: bool,
 }
 
@@ -244,6 +246,13 @@ impl Options {
         self
     }
 
+    /// What says how topics relate; by default [`CueLinker`](crate::memory::CueLinker), which needs
+    /// no language model.
+    pub fn linker(mut self, linker: Arc<dyn Linker>) -> Self {
+        self.linker = Some(linker);
+        self
+    }
+
     /// Runs plans as they are bound. The answers are the same and come more slowly; for tests.
     pub fn without_optimizer(mut self) -> Self {
         self.unoptimized = true;
@@ -326,7 +335,11 @@ impl Engraph {
         let models = Arc::new(Models::new(options.models.clone()));
         let store = store.with_tokenizer(Arc::new(KeyTokens(Arc::clone(&models))));
         let (indexes, statistics) = (Indexes::new(&store), Mutex::new(None));
-        let consolidator = Consolidator::new(options.extractor.clone(), options.boundaries.clone());
+        let consolidator = Consolidator::new(
+            options.extractor.clone(),
+            options.boundaries.clone(),
+            options.linker.clone(),
+        );
         let plans = Plans::default();
         Self { store, models, indexes, consolidator, options, plans, statistics }
     }
@@ -338,7 +351,12 @@ impl Engraph {
         parameters: &'s Params,
     ) -> Surroundings<'s> {
         let (models, indexes, limits) = (&*self.models, &self.indexes, self.options.limits);
-        Surroundings { models, indexes, limits, run, parameters }
+        Surroundings { models, indexes, means: self.means(), limits, run, parameters }
+    }
+
+    /// What memory is made with.
+    pub(crate) fn means(&self) -> Means<'_> {
+        self.consolidator.means(&self.models, &self.indexes)
     }
 
     /// Whether it was opened for reading only.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use engraph_storage::graph::{LabelId, SystemScope};
 use engraph_storage::{CONCEPT, Reader};
 
+use super::draw::Means;
 use super::extract::Extraction;
-use crate::database::Engraph;
 use crate::error::Result;
 use crate::vectors::Search;
 
@@ -26,7 +26,11 @@ pub(super) struct Known {
 
 /// Finds the concepts of an extraction in the graph: by key or alias, else by meaning. What is not
 /// found is new, and goes by its own key.
-pub(super) fn known(extraction: &Extraction, db: &Engraph, reader: Reader<'_>) -> Result<Known> {
+pub(super) fn known(
+    extraction: &Extraction,
+    means: Means<'_>,
+    reader: Reader<'_>,
+) -> Result<Known> {
     let drawn = extraction.concepts.iter().map(|concept| &concept.key);
     let also = extraction.semantics.iter().flat_map(|semantic| &semantic.concepts);
     let mut keys = BTreeMap::new();
@@ -44,9 +48,9 @@ pub(super) fn known(extraction: &Extraction, db: &Engraph, reader: Reader<'_>) -
     }
     let mut new = unknown.len() as u64;
     let Some(label) = label else { return Ok(Known { keys, new }) };
-    let vectors = db.models.embed(&unknown)?;
+    let vectors = means.models.embed(&unknown)?;
     for (key, vector) in unknown.into_iter().zip(vectors) {
-        if let Some(near) = nearest(label, &vector, db, reader)? {
+        if let Some(near) = nearest(label, &vector, means, reader)? {
             keys.insert(key.to_owned(), near);
             new -= 1;
         }
@@ -63,7 +67,7 @@ fn held(label: LabelId, key: &str, reader: Reader<'_>) -> Result<Option<String>>
 fn nearest(
     label: LabelId,
     vector: &[f32],
-    db: &Engraph,
+    means: Means<'_>,
     reader: Reader<'_>,
 ) -> Result<Option<String>> {
     let search = Search {
@@ -73,7 +77,7 @@ fn nearest(
         query: vector,
         top: 1,
     };
-    let found = db.indexes.vectors.search(&search, &mut |_, _| Ok(true))?;
+    let found = means.indexes.vectors.search(&search, &mut |_, _| Ok(true))?;
     let Some((_, node)) = found.nodes.first().filter(|(score, _)| *score >= SAME) else {
         return Ok(None);
     };

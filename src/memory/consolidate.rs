@@ -8,23 +8,24 @@
 //!
 //! No model runs while the writer's lock is held.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use engraph_storage::graph::{LabelId, SystemScope, Value as Property};
+use engraph_storage::graph::Value as Property;
 use engraph_storage::{BufferedTurn, Reader};
 use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
-use super::concepts;
-use super::episode::Episode;
-use super::extract::{Entity, Extraction, Extractor, KnownEntities, Rules, SourceTurn};
+use super::draw::{self, Means, draw};
+use super::extract::{Extractor, Rules};
+use super::theme_graph::Grouping;
+use super::topics::{CueLinker, Linker};
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::exec::run::Interrupt;
-use crate::graph_names::LAYERS;
-use crate::rows::{Rows, Value};
+use crate::indexes::Indexes;
+use crate::models::Models;
+use crate::rows::{Rows as Answer, Value};
 use crate::text;
 use crate::time;
 use crate::write::{self, Input, TurnInput};
@@ -64,7 +65,9 @@ impl Consolidated {
 pub(crate) struct Consolidator {
     extractor: Arc<dyn Extractor>,
     boundaries: Arc<dyn BoundaryDetector>,
-    running: Mutex<()>,
+    linker: Arc<dyn Linker>,
+    /// The themes as the last episode left them.
+    grouping: Mutex<Option<Grouping>>,
 }
 
 impl Consolidator {
@@ -72,12 +75,19 @@ impl Consolidator {
     pub(crate) fn new(
         extractor: Option<Arc<dyn Extractor>>,
         boundaries: Option<Arc<dyn BoundaryDetector>>,
+        linker: Option<Arc<dyn Linker>>,
     ) -> Self {
         Self {
             extractor: extractor.unwrap_or_else(|| Arc::new(Rules)),
             boundaries: boundaries.unwrap_or_else(|| Arc::<SimilarityBoundaries>::default()),
-            running: Mutex::new(()),
+            linker: linker.unwrap_or_else(|| Arc::new(CueLinker)),
+            grouping: Mutex::new(None),
         }
+    }
+
+    /// What memory is made with, beside these models and indexes.
+    pub(crate) fn means<'m>(&'m self, models: &'m Models, indexes: &'m Indexes) -> Means<'m> {
+        Means { extractor: &*self.extractor, linker: &*self.linker, models, indexes }
     }
 }
 
@@ -94,9 +104,9 @@ pub(crate) fn consolidate(
     occasion: Occasion,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
-    let _alone = db.consolidator.running.lock();
+    let mut grouping = db.consolidator.grouping.lock();
     for block in blocks(db, session, occasion)? {
-        if let Some(done) = consolidate_block(db, session, block)? {
+        if let Some(done) = consolidate_block(db, session, &block, &mut grouping)? {
             each(done)?;
         }
     }
@@ -145,61 +155,30 @@ pub(crate) fn tokens(text: &str) -> usize {
 }
 
 /// One transaction; none if the turns are not in the buffer any more.
-fn consolidate_block(db: &Engraph, session: &str, block: Block) -> Result<Option<Consolidated>> {
-    let extractor = &*db.consolidator.extractor;
-    let prepared = {
+fn consolidate_block(
+    db: &Engraph,
+    session: &str,
+    block: &Block,
+    grouping: &mut Option<Grouping>,
+) -> Result<Option<Consolidated>> {
+    let means = db.means();
+    let drawn = {
         let snapshot = db.store.snapshot(time::wall());
-        let reader = snapshot.reader();
-        let sources: Vec<SourceTurn> = block.turns.iter().map(source).collect();
-        let extraction = extractor.extract(&sources, &Entities::new(reader))?;
-        let known = concepts::known(&extraction, db, reader)?;
-        let key = free_key(reader, session)?;
-        let episode = Episode {
-            key: &key,
-            session,
-            turns: &block.turns,
-            extraction: &extraction,
-            concepts: &known.keys,
-            extractor: extractor.id(),
-        };
-        let mut inputs = episode.inputs();
-        write::embed(&mut inputs, &db.models, reader)?;
-        let done = counted(&key, &block, &extraction, &known);
-        Prepared { inputs, done }
+        let key = free_key(snapshot.reader(), session)?;
+        draw(snapshot.reader(), (session, &key), &block.turns, means)?
     };
     let mut transaction = db.store.begin(time::wall())?;
     let taken = transaction.take_buffered(session, &block.positions)?;
     if taken.len() != block.positions.len() {
         return Ok(None);
     }
-    for input in &prepared.inputs {
-        write::put(&mut transaction, input, &db.models)?;
-    }
+    let held = grouping.take();
+    let held = held.filter(|held| held.is_current(&db.store, transaction.reader()));
+    let mut held = held.map_or_else(|| Grouping::of(transaction.reader()), Ok)?;
+    draw::store(&mut transaction, &drawn, &block.turns, &mut held, means)?;
     transaction.commit(db.durability(), time::wall())?;
-    Ok(Some(prepared.done))
-}
-
-struct Prepared {
-    inputs: Vec<Input>,
-    done: Consolidated,
-}
-
-fn counted(
-    key: &str,
-    block: &Block,
-    extraction: &Extraction,
-    known: &concepts::Known,
-) -> Consolidated {
-    let met: BTreeSet<&String> = known.keys.values().collect();
-    Consolidated {
-        episode: key.to_owned(),
-        title: extraction.title.clone(),
-        turns: block.turns.len() as u64,
-        concepts: met.len() as u64,
-        concepts_new: known.new,
-        semantics: extraction.semantics.len() as u64,
-        facts: extraction.facts.len() as u64,
-    }
+    *grouping = Some(held);
+    Ok(Some(drawn.done))
 }
 
 /// The first key of the form `session#number` that no episode has.
@@ -226,57 +205,6 @@ fn input(session: &str, turn: BufferedTurn) -> TurnInput {
         at: turn.at,
         properties,
         embedding: None,
-    }
-}
-
-/// A turn as an extractor reads it.
-fn source(turn: &TurnInput) -> SourceTurn {
-    let mut properties = turn.properties.clone();
-    properties.remove("speaker");
-    SourceTurn {
-        key: turn.key.clone().unwrap_or_default(),
-        speaker: Some(turn.speaker.clone()).filter(|speaker| !speaker.is_empty()),
-        at: turn.at,
-        text: text::of_node(&properties).unwrap_or_default(),
-    }
-}
-
-/// The entities of the graph: nodes of all labels but the layers.
-struct Entities<'r> {
-    reader: Reader<'r>,
-    labels: Vec<(LabelId, String)>,
-}
-
-impl<'r> Entities<'r> {
-    fn new(reader: Reader<'r>) -> Self {
-        let is_entity = |name: &str| !LAYERS.contains(&name) && !NO_ENTITIES.contains(&name);
-        let labels = reader.catalog().labels();
-        let labels = labels.filter(|(_, name)| is_entity(name));
-        let labels = labels.map(|(label, name)| (label, name.to_owned())).collect();
-        Self { reader, labels }
-    }
-
-    fn found(&self, name: &str) -> Result<Option<Entity>> {
-        let mut found = None;
-        for (label, label_name) in &self.labels {
-            let Some(node) = self.reader.find_node(*label, name)? else { continue };
-            let Some(record) = self.reader.node(node, SystemScope::Current)? else { continue };
-            if found.is_some() {
-                return Ok(None);
-            }
-            found = Some(Entity { label: label_name.clone(), name: record.key });
-        }
-        Ok(found)
-    }
-}
-
-/// Labels beside the layers that name no entity.
-const NO_ENTITIES: [&str; 2] = ["Concept", "Conversation"];
-
-impl KnownEntities for Entities<'_> {
-    fn find(&self, name: &str) -> Option<Entity> {
-        // What cannot be read is not known; writing will say so.
-        self.found(name).ok().flatten()
     }
 }
 
@@ -316,10 +244,11 @@ pub(crate) fn consolidate_each(
 }
 
 /// The statement: a row for each episode.
-pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -> Result<Rows> {
+pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -> Result<Answer> {
     const COLUMNS: [&str; 7] =
         ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
-    let mut rows = Rows { columns: COLUMNS.map(str::to_owned).to_vec(), ..Rows::default() };
+    let columns = COLUMNS.map(str::to_owned).to_vec();
+    let mut rows = Answer { columns, ..Answer::default() };
     consolidate_each(db, session, &mut |done| {
         let count = |count: u64| Value::Int(count.cast_signed());
         rows.rows.push(vec![

@@ -41,17 +41,26 @@ impl Episode<'_> {
         let mut inputs: Vec<Input> = self.turns.iter().cloned().map(Input::Turn).collect();
         self.frame(&mut inputs);
         self.concepts(&mut inputs);
-        for (number, semantic) in self.extraction.semantics.iter().enumerate() {
-            self.semantic(number, semantic, &mut inputs);
+        for (key, semantic) in self.semantic_keys().iter().zip(&self.extraction.semantics) {
+            self.semantic(key, semantic, &mut inputs);
         }
         let facts = self.extraction.facts.iter();
         inputs.extend(facts.filter_map(|fact| self.fact(fact)));
         inputs
     }
 
-    /// The key of the statement of that number.
-    pub(crate) fn semantic_key(&self, number: usize) -> String {
-        format!("{}/{}", self.key, number + 1)
+    /// The keys of the statements, in order: each is named by the first turn that says it, so that
+    /// it keeps its name if another turn is forgotten.
+    pub(crate) fn semantic_keys(&self) -> Vec<String> {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let key = |semantic: &ExtractedSemantic| {
+            let first = semantic.turns.iter().copied().find(|place| *place < self.turns.len());
+            let count = counts.entry(first.unwrap_or_default()).or_default();
+            *count += 1;
+            let turn = first.and_then(|place| self.turns[place].key.as_deref());
+            format!("{}/{count}", turn.unwrap_or(self.key))
+        };
+        self.extraction.semantics.iter().map(key).collect()
     }
 
     /// The keys of the turns at these places.
@@ -89,25 +98,20 @@ impl Episode<'_> {
 
     /// Cue, tag and content (MRAgent, eq. 4), and which concepts were met in one turn.
     fn concepts(&self, inputs: &mut Vec<Input>) {
-        let mut pairs: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
         for (place, turn) in self.turns.iter().enumerate() {
             let Some(turn_key) = &turn.key else { continue };
-            let tags = self.tags(place);
+            let (tags, valid) = (self.tags(place), since(turn));
             for (key, tag) in &tags {
                 let content = NodeInput::new("Turn", turn_key);
-                inputs.push(link(concept(key), tag, content, since(turn), vec![turn_key.clone()]));
+                inputs.push(link(concept(key), tag, content, valid, vec![turn_key.clone()]));
             }
             let keys: Vec<&str> = tags.keys().copied().collect();
             for (at, a) in keys.iter().enumerate() {
                 for b in &keys[at + 1..] {
-                    pairs.entry((a, b)).or_default().push(place);
+                    let sources = vec![turn_key.clone()];
+                    inputs.push(link(concept(a), CO_OCCURS, concept(b), valid, sources));
                 }
             }
-        }
-        for ((a, b), places) in pairs {
-            let first = places.first().and_then(|place| self.turns.get(*place));
-            let valid = first.map_or(Interval::ALL, since);
-            inputs.push(link(concept(a), CO_OCCURS, concept(b), valid, self.sources(&places)));
         }
     }
 
@@ -125,12 +129,12 @@ impl Episode<'_> {
         tags
     }
 
-    fn semantic(&self, number: usize, semantic: &ExtractedSemantic, inputs: &mut Vec<Input>) {
-        let (key, sources) = (self.semantic_key(number), self.sources(&semantic.turns));
+    fn semantic(&self, key: &str, semantic: &ExtractedSemantic, inputs: &mut Vec<Input>) {
+        let sources = self.sources(&semantic.turns);
         if sources.is_empty() {
             return;
         }
-        let mut node = NodeInput::new("Semantic", &key);
+        let mut node = NodeInput::new("Semantic", key);
         node.properties.insert("text".to_owned(), Value::String(semantic.text.clone()));
         let head = NodeInput::new("Episode", self.key);
         let yields = FactInput {
@@ -145,7 +149,7 @@ impl Episode<'_> {
         };
         inputs.push(Input::Fact(Box::new(yields)));
         let from = |tail: NodeInput, relation: &str| {
-            let head = NodeInput::new("Semantic", &key);
+            let head = NodeInput::new("Semantic", key);
             link(head, relation, tail, semantic.valid, sources.clone())
         };
         inputs
@@ -160,7 +164,7 @@ impl Episode<'_> {
                 self.tags(*place).get(key_of.as_str()).map(|tag| (*tag).to_owned())
             });
             let tag = tags.into_iter().next().unwrap_or_else(|| MENTIONS.to_owned());
-            let tail = NodeInput::new("Semantic", &key);
+            let tail = NodeInput::new("Semantic", key);
             inputs.push(link(concept(key_of), &tag, tail, semantic.valid, sources.clone()));
         }
     }

@@ -6,10 +6,15 @@
 pub mod boundary;
 mod concepts;
 pub(crate) mod consolidate;
+pub(crate) mod draw;
+mod entities;
 mod episode;
 pub mod extract;
+pub(crate) mod forget;
 pub(crate) mod observe;
+mod theme_graph;
 pub mod themes;
+mod topic_graph;
 pub mod topics;
 mod validate;
 mod vector;

@@ -21,6 +21,7 @@ use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, StorageError, Transaction};
 
 use crate::error::Result;
+use crate::graph_names::named;
 use crate::memory::HeardTurn;
 use crate::memory::observe::observe;
 use crate::models::{Models, embed_all};
@@ -79,6 +80,11 @@ impl NodeInput {
             properties: BTreeMap::new(),
             embedding: None,
         }
+    }
+
+    /// Gives it the embedding of the text that it will have, made by the model of that identity.
+    pub(crate) fn embed(&mut self, text: String, model: &str, vector: Vec<f32>) {
+        self.embedding = Some(Embedding { text, model: model.to_owned(), vector });
     }
 
     /// Whether it says something that is part of a text.
@@ -211,8 +217,7 @@ fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<Stri
     let Some(label) = catalog.label(&node.label) else { return Ok(BTreeMap::new()) };
     let Some(id) = reader.find_node(label, &node.key)? else { return Ok(BTreeMap::new()) };
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(BTreeMap::new()) };
-    let named = |(name, value)| (catalog.property_name(name).to_owned(), value);
-    Ok(record.properties.into_iter().map(named).collect())
+    Ok(named(record, reader))
 }
 
 /// Stores an input.

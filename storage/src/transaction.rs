@@ -66,6 +66,13 @@ impl<'s> Transaction<'s> {
         self.now
     }
 
+    /// How many nodes and how many facts it has made so far, those that it took out again among them.
+    pub fn made(&self) -> (u64, u64) {
+        let before = &self.writer.counters;
+        let nodes = self.pending.next_node.saturating_sub(before.next_node);
+        (nodes, self.pending.next_fact.saturating_sub(before.next_fact))
+    }
+
     /// Does `work`, or nothing of it if it fails.
     ///
     /// # Errors

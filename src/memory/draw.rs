@@ -1,0 +1,144 @@
+//! Drawing memory from the turns of an episode, and storing what was drawn.
+//!
+//! ```text
+//! turns ──Extractor──▶ extraction ──concepts──▶ inputs ──vectors──▶ Drawn
+//! Drawn ──in one transaction──▶ nodes and facts, then themes, then topics
+//! ```
+//!
+//! What is asked of a model is asked by [`draw`], which writes nothing.
+
+use std::collections::BTreeSet;
+
+use engraph_storage::graph::{NodeId, Time};
+use engraph_storage::{Reader, Transaction};
+
+use super::concepts;
+use super::consolidate::Consolidated;
+use super::entities::Entities;
+use super::episode::Episode;
+use super::extract::{Extraction, Extractor, SourceTurn};
+use super::theme_graph::Grouping;
+use super::topic_graph;
+use super::topics::Linker;
+use crate::error::Result;
+use crate::indexes::Indexes;
+use crate::models::Models;
+use crate::text;
+use crate::write::{self, Input, TurnInput};
+
+/// What memory is made with.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'m> {
+    pub(crate) extractor: &'m dyn Extractor,
+    pub(crate) linker: &'m dyn Linker,
+    pub(crate) models: &'m Models,
+    pub(crate) indexes: &'m Indexes,
+}
+
+/// What was drawn of an episode.
+pub(super) struct Drawn {
+    /// Everything that is to be stored, in order.
+    pub(super) inputs: Vec<Input>,
+    /// The keys of its statements.
+    pub(super) semantics: Vec<String>,
+    /// Its concepts without those who speak.
+    concepts: Vec<String>,
+    pub(super) done: Consolidated,
+}
+
+/// Draws memory of turns, which are in order of time, as the episode of that key.
+pub(super) fn draw(
+    reader: Reader<'_>,
+    (session, key): (&str, &str),
+    turns: &[TurnInput],
+    means: Means<'_>,
+) -> Result<Drawn> {
+    let sources: Vec<SourceTurn> = turns.iter().map(source).collect();
+    let extraction = means.extractor.extract(&sources, &Entities::new(reader))?;
+    let known = concepts::known(&extraction, means, reader)?;
+    let episode = Episode {
+        key,
+        session,
+        turns,
+        extraction: &extraction,
+        concepts: &known.keys,
+        extractor: means.extractor.id(),
+    };
+    let mut inputs = episode.inputs();
+    write::embed(&mut inputs, means.models, reader)?;
+    let speakers: BTreeSet<String> = turns.iter().map(|turn| turn.speaker.to_lowercase()).collect();
+    let met: BTreeSet<String> = known.keys.values().cloned().collect();
+    let done = counted(key, turns, &extraction, (met.len() as u64, known.new));
+    let concepts = met.into_iter().filter(|concept| !speakers.contains(concept)).collect();
+    Ok(Drawn { inputs, semantics: episode.semantic_keys(), concepts, done })
+}
+
+/// Stores what was drawn, and gives it its place among themes and topics.
+pub(super) fn store(
+    transaction: &mut Transaction<'_>,
+    drawn: &Drawn,
+    turns: &[TurnInput],
+    grouping: &mut Grouping,
+    means: Means<'_>,
+) -> Result<()> {
+    for input in &drawn.inputs {
+        write::put(transaction, input, means.models)?;
+    }
+    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
+    grouping.attach(transaction, &statements, means.models)?;
+    topic_graph::attach(transaction, &about(drawn, turns), means)
+}
+
+/// The episode as topics see it.
+fn about(drawn: &Drawn, turns: &[TurnInput]) -> topic_graph::About {
+    topic_graph::About {
+        key: drawn.done.episode.clone(),
+        concepts: drawn.concepts.clone(),
+        at: began(turns),
+        turns: turns.iter().filter_map(|turn| turn.key.clone()).collect(),
+    }
+}
+
+/// The time of the first turn that has one.
+pub(super) fn began(turns: &[TurnInput]) -> Option<Time> {
+    turns.iter().filter_map(|turn| turn.at).min()
+}
+
+/// Those of these nodes that there are.
+pub(super) fn nodes(reader: Reader<'_>, label: &str, keys: &[String]) -> Result<Vec<NodeId>> {
+    let Some(label) = reader.catalog().label(label) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for key in keys {
+        found.extend(reader.find_node(label, key)?);
+    }
+    Ok(found)
+}
+
+fn counted(
+    key: &str,
+    turns: &[TurnInput],
+    extraction: &Extraction,
+    (concepts, concepts_new): (u64, u64),
+) -> Consolidated {
+    Consolidated {
+        episode: key.to_owned(),
+        title: extraction.title.clone(),
+        turns: turns.len() as u64,
+        concepts,
+        concepts_new,
+        semantics: extraction.semantics.len() as u64,
+        facts: extraction.facts.len() as u64,
+    }
+}
+
+/// A turn as an extractor reads it.
+fn source(turn: &TurnInput) -> SourceTurn {
+    let mut properties = turn.properties.clone();
+    properties.remove("speaker");
+    SourceTurn {
+        key: turn.key.clone().unwrap_or_default(),
+        speaker: Some(turn.speaker.clone()).filter(|speaker| !speaker.is_empty()),
+        at: turn.at,
+        text: text::of_node(&properties).unwrap_or_default(),
+    }
+}

@@ -493,3 +493,6 @@ fn edges(
     })?;
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,8 @@ pub(crate) const FACT_PROPERTIES: [&str; 15] = [
 ];
 
 /// The labels of the layers of a memory, which name nothing in the world.
-pub(crate) const LAYERS: [&str; 6] = ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic"];
+pub(crate) const LAYERS: [&str; 7] =
+    ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic", "Mention"];
 
 /// The properties of a node by their names.
 pub(crate) fn named(record: NodeRecord, reader: Reader<'_>) -> BTreeMap<String, Value> {

@@ -205,7 +205,7 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
 
 /// What statement was meant by its first word.
 fn begun(found: &str) -> Option<String> {
-    const STATEMENTS: [&str; 29] = [
+    const STATEMENTS: [&str; 30] = [
         "ANCHOR",
         "GENERATE",
         "TRAIN",
@@ -225,6 +225,7 @@ fn begun(found: &str) -> Option<String> {
         "SHOW",
         "REMEMBER",
         "ALIAS",
+        "SPLIT",
         "OBSERVE",
         "CONSOLIDATE",
         "SESSION",
@@ -472,6 +473,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::valid_to => "TO",
         Rule::fact_source => "SOURCE",
         Rule::alias => "ALIAS",
+        Rule::split => "SPLIT",
         Rule::observe => "OBSERVE",
         Rule::consolidate => "CONSOLIDATE",
         Rule::begin => "BEGIN",

@@ -183,6 +183,11 @@ impl<'c> Context<'c> {
         Ok(record)
     }
 
+    /// How many nodes of a label there are now.
+    pub(crate) fn count(&self, label: LabelId) -> Result<u64> {
+        self.indexes.count(label, self.reader)
+    }
+
     /// The head or the tail of a fact, as it was known when the fact was last believed: now, if it
     /// still is.
     pub(crate) fn end_of(&self, edge: &Edge, head: bool) -> Cell {

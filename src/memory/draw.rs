@@ -17,6 +17,7 @@ use super::consolidate::Consolidated;
 use super::entities::Entities;
 use super::episode::Episode;
 use super::extract::{Extraction, Extractor, SourceTurn};
+use super::resolve::resolve;
 use super::theme_graph::Grouping;
 use super::topic_graph;
 use super::topics::Linker;
@@ -56,12 +57,14 @@ pub(super) fn draw(
     let sources: Vec<SourceTurn> = turns.iter().map(source).collect();
     let extraction = means.extractor.extract(&sources, &Entities::new(reader))?;
     let known = concepts::known(&extraction, means, reader)?;
+    let entities = resolve(&extraction, means, reader)?;
     let episode = Episode {
         key,
         session,
         turns,
         extraction: &extraction,
         concepts: &known.keys,
+        entities: &entities,
         extractor: means.extractor.id(),
     };
     let mut inputs = episode.inputs();

@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use engraph_storage::graph::{Intent, Interval, Value};
 
 use super::extract::{Entity, ExtractedFact, ExtractedSemantic, Extraction};
+use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
+use super::split::{HEAD_AS, TAIL_AS};
 use super::validate;
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
 
@@ -31,6 +33,8 @@ pub(crate) struct Episode<'e> {
     pub(crate) extraction: &'e Extraction,
     /// The key that the graph has for a concept, by the key that was drawn.
     pub(crate) concepts: &'e BTreeMap<String, String>,
+    /// The entities that the graph has under other names.
+    pub(crate) entities: &'e Resolution,
     /// Who drew it.
     pub(crate) extractor: &'e str,
 }
@@ -44,8 +48,9 @@ impl Episode<'_> {
         for (key, semantic) in self.semantic_keys().iter().zip(&self.extraction.semantics) {
             self.semantic(key, semantic, &mut inputs);
         }
-        let facts = self.extraction.facts.iter();
-        inputs.extend(facts.filter_map(|fact| self.fact(fact)));
+        for fact in &self.extraction.facts {
+            self.fact(fact, &mut inputs);
+        }
         inputs
     }
 
@@ -170,10 +175,10 @@ impl Episode<'_> {
     }
 
     /// A fact, less sure if its turns do not bear it out.
-    fn fact(&self, fact: &ExtractedFact) -> Option<Input> {
+    fn fact(&self, fact: &ExtractedFact, inputs: &mut Vec<Input>) {
         let sources = self.sources(&fact.turns);
         if sources.is_empty() {
-            return None;
+            return;
         }
         let told: Vec<&TurnInput> =
             fact.turns.iter().filter_map(|place| self.turns.get(*place)).collect();
@@ -181,17 +186,42 @@ impl Episode<'_> {
             true => fact.confidence,
             false => fact.confidence.min(validate::UNCERTAIN),
         };
-        Some(Input::Fact(Box::new(FactInput {
-            head: entity(&fact.head),
+        let mut properties = BTreeMap::new();
+        let mut end = |said: &Entity, property: &str| {
+            let (meant, merge) = self.entities.of(said);
+            if let Some(merge) = merge {
+                properties.insert(property.to_owned(), Value::String(said.name.clone()));
+                inputs.push(reference(merge, fact.valid, &sources));
+            }
+            entity(meant)
+        };
+        let (head, tail) = (end(&fact.head, HEAD_AS), end(&fact.tail, TAIL_AS));
+        inputs.push(Input::Fact(Box::new(FactInput {
+            head,
             relation: fact.relation.clone(),
-            tail: entity(&fact.tail),
+            tail,
             valid: fact.valid,
             confidence,
             intent: Some(fact.intent),
             sources,
-            properties: BTreeMap::new(),
-        })))
+            properties,
+        })));
     }
+}
+
+/// That a name means an entity of another name, and how that was found.
+fn reference(merge: &Merge, valid: Interval, sources: &[String]) -> Input {
+    let how = BTreeMap::from([("how".to_owned(), Value::String(merge.how.clone()))]);
+    Input::Fact(Box::new(FactInput {
+        head: NodeInput::new(MENTION, &merge.said.name),
+        relation: REFERS_TO.to_owned(),
+        tail: entity(&merge.into),
+        valid: Interval { to: Interval::MAX, ..valid },
+        confidence: merge.likeness,
+        intent: Some(Intent::Fact),
+        sources: sources.to_vec(),
+        properties: how,
+    }))
 }
 
 fn entity(entity: &Entity) -> NodeInput {

@@ -12,6 +12,8 @@ mod episode;
 pub mod extract;
 pub(crate) mod forget;
 pub(crate) mod observe;
+mod resolve;
+pub(crate) mod split;
 mod theme_graph;
 pub mod themes;
 mod topic_graph;
@@ -21,6 +23,7 @@ mod vector;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
 pub use consolidate::Consolidated;
+pub(crate) use episode::CO_OCCURS;
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, LocalModel, Rules, SourceTurn,

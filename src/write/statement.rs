@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, Interval, RecipeDefinition, RelationId, RelationRule,
-    RuleDefinition, ScorerDefinition, Time, Value as Property,
+    Cardinality, ConfidencePolicy, Intent, Interval, NodeId, RecipeDefinition, RelationId,
+    RelationRule, RuleDefinition, ScorerDefinition, Time, Value as Property,
 };
 
 use engraph_storage::{StorageError, Transaction};
@@ -17,6 +17,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::context::{Context, Surroundings};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::memory::observe::observe;
+use crate::memory::split::split;
 use crate::memory::{HeardTurn, Observed};
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
@@ -31,6 +32,7 @@ pub(crate) enum Write {
     Define { name: String, options: RuleOptions },
     Store(Input),
     Alias { alias: String, label: String, key: String, span: Span },
+    Split { name: String, label: String, key: String, span: Span },
     Change(Box<BoundQuery>),
     DefineRule(RuleDefinition),
     DefineRecipe(RecipeDefinition),
@@ -104,6 +106,7 @@ pub(crate) fn prepare(
         StatementKind::DefineRelation(define) => binder.define(define)?,
         StatementKind::Remember(remember) => Write::Store(binder.remember(remember)?),
         StatementKind::Alias(alias) => binder.alias(alias)?,
+        StatementKind::Split(split) => binder.split(split)?,
         StatementKind::Observe(observe) => Write::Store(binder.observe(observe)?),
         StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
         StatementKind::DefineRule(define) => binder.define_rule(define)?,
@@ -177,11 +180,7 @@ impl Write {
                 Ok(Rows::single(&["turn", "outcome"], vec![key, text(outcome)]))
             }
             Self::Alias { alias, label, key, span } => {
-                let found = match transaction.reader().catalog().label(label) {
-                    Some(label) => transaction.reader().find_node(label, key)?,
-                    None => None,
-                };
-                let node = found.ok_or_else(|| {
+                let node = found(transaction, (label, key))?.ok_or_else(|| {
                     Diagnostic::at(*span, format!("there is no {label} '{key}'"))
                         .help(format!("make it first, with REMEMBER (:{label} '{key}')"))
                         .execute()
@@ -189,6 +188,13 @@ impl Write {
                 let is_new = transaction.put_alias(node, alias)?;
                 let outcome = if is_new { "aliased" } else { "held already" };
                 Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
+            }
+            Self::Split { name, label, key, span } => {
+                let node = found(transaction, (label, key))?.ok_or_else(|| {
+                    Diagnostic::at(*span, format!("there is no {label} '{key}'")).execute()
+                })?;
+                let moved = Value::Int(split(transaction, name, node)?.cast_signed());
+                Ok(Rows::single(&["name", "facts_moved"], vec![text(name), moved]))
             }
             Self::Change(query) => change::change(query, transaction, surroundings),
             Self::DefineRule(rule) => {
@@ -217,6 +223,13 @@ impl Write {
             }
             Self::Drop { kind, name } => dropped(*kind, name, transaction),
         }
+    }
+}
+
+fn found(transaction: &Transaction<'_>, (label, key): (&str, &str)) -> Result<Option<NodeId>> {
+    match transaction.reader().catalog().label(label) {
+        Some(label) => Ok(transaction.reader().find_node(label, key)?),
+        None => Ok(None),
     }
 }
 
@@ -423,6 +436,12 @@ impl Binder<'_> {
         let (label, key) = self.label_and_key(&alias.node)?;
         let text = self.text(&alias.alias, "an alias")?;
         Ok(Write::Alias { alias: text, label, key, span: alias.node.span })
+    }
+
+    fn split(&mut self, split: &ast::Split) -> Result<Write> {
+        let (label, key) = self.label_and_key(&split.node)?;
+        let name = self.text(&split.name, "a name")?;
+        Ok(Write::Split { name, label, key, span: split.node.span })
     }
 
     fn observe(&mut self, observe: &ast::Observe) -> Result<Input> {

@@ -75,6 +75,8 @@ pub enum StatementKind {
     Remember(Box<Remember>),
     /// `ALIAS 'Caro' OF (:Person 'Caroline')`.
     Alias(Alias),
+    /// `SPLIT 'Caro' FROM (:Person 'Caroline')`.
+    Split(Split),
     /// `OBSERVE SESSION 's1' TURN {...}`.
     Observe(Observe),
     /// `CONSOLIDATE SESSION 's1'`; without a session, of all sessions.

@@ -20,6 +20,7 @@ use crate::walk::{self, Visit};
 use crate::words::{is_mark, syntax_error};
 use define::{
     alias, define_index, define_recipe, define_relation, define_rule, dropped, observe, remember,
+    split,
 };
 use expr::{string, sum};
 use query::{query, session_set};
@@ -87,6 +88,7 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
         Rule::session_reset => StatementKind::SessionSet(Times::default()),
         Rule::remember => StatementKind::Remember(Box::new(remember(pair)?)),
         Rule::alias => StatementKind::Alias(alias(pair)?),
+        Rule::split => StatementKind::Split(split(pair)?),
         Rule::observe => StatementKind::Observe(observe(pair)?),
         Rule::consolidate => {
             StatementKind::Consolidate(children(pair).next().map(sum).transpose()?)

@@ -114,7 +114,8 @@ fn held(db: &Engraph) -> BTreeSet<String> {
     let nodes = "MATCH (n) WHERE n.label <> 'Theme' AND n.label <> 'Topic'
                  RETURN n.label AS label, n.key AS key, n.text AS text, n.title AS title,
                         n.began AS began, n.ended AS ended";
-    let facts = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL WHERE a.label <> 'Theme' AND a.label <> 'Topic'
+    let facts =
+        "MATCH (a)-[f]->(b) FOR VALID_TIME ALL WHERE a.label <> 'Theme' AND a.label <> 'Topic'
                  RETURN a.label AS a, a.key AS head, f.relation AS relation, b.label AS b,
                         b.key AS tail, f.valid_from AS start, f.valid_to AS end,
                         f.confidence AS confidence, f.intent AS intent, f.sources AS sources";
@@ -191,6 +192,8 @@ fn a_forgotten_session_leaves_nothing() {
     forgot.query("MATCH (t:Turn) WHERE t.session = 's1' FORGET t", ()).unwrap();
     let (left, mut right) = (held(&forgot), held(&never));
     // The node of the session is there in the one, for nobody asked to forget it.
-    right.extend(left.iter().filter(|line| line.contains("String(\"Session\"), String(\"s1\")")).cloned());
+    right.extend(
+        left.iter().filter(|line| line.contains("String(\"Session\"), String(\"s1\")")).cloned(),
+    );
     assert!(left == right, "{}", differences(&left, &right));
 }

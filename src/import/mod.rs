@@ -26,7 +26,8 @@ use serde_json::Value as Json;
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::memory::Consolidated;
-use crate::memory::consolidate::consolidate_each;
+use crate::memory::boundary::Occasion;
+use crate::memory::consolidate::{buffered, consolidate};
 use crate::memory::observe::observe;
 use crate::models::Models;
 use crate::time;
@@ -137,22 +138,18 @@ fn remember(
     progress: Progress<'_>,
 ) -> Result<Report> {
     let mut report = store(db, lines, total, &mut |_, _| ())?;
-    let sessions = {
-        let snapshot = db.store.snapshot(time::wall());
-        snapshot.reader().buffered_sessions()?
-    };
+    let sessions = buffered(db)?;
     let mut made = Consolidated::default();
     let (mut episodes, mut done) = (0, 0);
     let turns: u64 = sessions.iter().map(|(_, buffer)| buffer.turns).sum();
-    for (session, _) in &sessions {
-        consolidate_each(db, Some(session), &mut |episode| {
-            episodes += 1;
-            done += episode.turns;
-            made.add(&episode);
-            progress(done, turns);
-            Ok(())
-        })?;
-    }
+    let sessions: Vec<String> = sessions.into_iter().map(|(session, _)| session).collect();
+    consolidate(db, &sessions, Occasion::SessionEnd, &mut |episode| {
+        episodes += 1;
+        done += episode.turns;
+        made.add(&episode);
+        progress(done, turns);
+        Ok(())
+    })?;
     let layers = [
         ("episodes", episodes),
         ("concepts", made.concepts_new),

@@ -2,8 +2,8 @@
 //! drawn from it, so that a crash leaves an episode there whole or its turns in the buffer.
 //!
 //! ```text
-//! buffer ──vectors──▶ boundaries ──▶ blocks of turns
-//!   block ──Extractor──▶ extraction ──concepts, entities──▶ inputs ──vectors──▶ one transaction
+//! buffer ──vectors──▶ boundaries ──▶ blocks ──Extractor──▶ extractions ──▶ vectors, all in one go
+//!   block, extraction ──concepts, entities──▶ inputs ──▶ one transaction
 //! ```
 //!
 //! No model runs while the writer's lock is held.
@@ -12,12 +12,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use engraph_storage::graph::Value as Property;
-use engraph_storage::{BufferedTurn, Reader};
+use engraph_storage::{BufferedTurn, Reader, SessionBuffer};
 use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
-use super::draw::{self, Means, draw};
-use super::extract::{Extractor, Rules};
+use super::draw::{self, Means, draw, extract};
+use super::extract::{Extraction, Extractor, Rules};
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
 use crate::database::Engraph;
@@ -25,10 +25,14 @@ use crate::error::{Error, Result};
 use crate::exec::run::Interrupt;
 use crate::indexes::Indexes;
 use crate::models::Models;
+use crate::neural::NeuralError;
 use crate::rows::{Rows as Answer, Value};
 use crate::text;
 use crate::time;
 use crate::write::{self, Input, TurnInput};
+
+/// Turns that are drawn at a time, at least.
+const WINDOW_TURNS: usize = 128;
 
 /// An episode that turns have become.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,42 +97,80 @@ impl Consolidator {
 
 /// A block of turns on its way.
 struct Block {
+    session: String,
     positions: Vec<u64>,
     turns: Vec<TurnInput>,
 }
 
-/// Consolidates what is buffered of a session, an episode at a time; `each` hears of every episode.
+/// Consolidates what is buffered of sessions, an episode at a time; `each` hears of every episode.
+///
+/// Sessions are taken in windows, in each of which all texts go through the model together. What is
+/// drawn in a window knows the entities that were there when the window began.
 pub(crate) fn consolidate(
     db: &Engraph,
-    session: &str,
+    sessions: &[String],
     occasion: Occasion,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
     let mut grouping = db.consolidator.grouping.lock();
-    for block in blocks(db, session, occasion)? {
-        if let Some(done) = consolidate_block(db, session, &block, &mut grouping)? {
-            each(done)?;
+    let mut waiting = sessions.iter().map(String::as_str).peekable();
+    while waiting.peek().is_some() {
+        let (drafts, failed) = drafts(db, window(db, &mut waiting, occasion)?)?;
+        for (block, extraction) in &drafts {
+            if let Some(done) = store_block(db, block, extraction, &mut grouping)? {
+                each(done)?;
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error.into());
         }
     }
     Ok(())
 }
 
-/// The buffered turns in order of time, cut into blocks.
-fn blocks(db: &Engraph, session: &str, occasion: Occasion) -> Result<Vec<Block>> {
-    let mut held = db.store.snapshot(time::wall()).reader().buffered(session)?;
-    held.sort_by_key(|(position, turn)| (turn.at, *position));
-    let mut turns: Vec<(u64, TurnInput)> =
-        held.into_iter().map(|(position, turn)| (position, input(session, turn))).collect();
+/// The blocks of the next sessions that together have so many turns that the model's batches are
+/// full.
+fn window<'s>(
+    db: &Engraph,
+    waiting: &mut impl Iterator<Item = &'s str>,
+    occasion: Occasion,
+) -> Result<Vec<Block>> {
+    let mut sessions = Vec::new();
+    let mut turns: Vec<(u64, TurnInput)> = Vec::new();
+    while turns.len() < WINDOW_TURNS
+        && let Some(session) = waiting.next()
+    {
+        let mut held = db.store.snapshot(time::wall()).reader().buffered(session)?;
+        held.sort_by_key(|(position, turn)| (turn.at, *position));
+        sessions.push((session, held.len()));
+        turns.extend(held.into_iter().map(|(position, turn)| (position, input(session, turn))));
+    }
     embed_turns(db, &mut turns)?;
+    let mut turns = turns.into_iter();
+    let mut blocks = Vec::new();
+    for (session, count) in sessions {
+        let turns: Vec<(u64, TurnInput)> = turns.by_ref().take(count).collect();
+        blocks.extend(cut(db, session, turns, occasion));
+    }
+    Ok(blocks)
+}
+
+/// The turns of a session, cut into blocks.
+fn cut(
+    db: &Engraph,
+    session: &str,
+    turns: Vec<(u64, TurnInput)>,
+    occasion: Occasion,
+) -> Vec<Block> {
     let heard: Vec<_> = turns.iter().map(|(_, turn)| heard(turn)).collect();
     let episodes = closed_episodes(&*db.consolidator.boundaries, &heard, occasion);
     drop(heard);
     let mut turns = turns.into_iter();
     let block = |episode: Range<usize>| {
         let (positions, turns) = turns.by_ref().take(episode.len()).unzip();
-        Block { positions, turns }
+        Block { session: session.to_owned(), positions, turns }
     };
-    Ok(episodes.into_iter().map(block).collect())
+    episodes.into_iter().map(block).collect()
 }
 
 /// Gives the turns their embeddings, all in one go.
@@ -154,18 +196,39 @@ pub(crate) fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
+/// Blocks with what was drawn from them, and why there is no more of them if an extractor failed.
+type Drafts = (Vec<(Block, Extraction)>, Option<NeuralError>);
+
+/// Draws from all blocks, and sends what was drawn through the model in one go.
+fn drafts(db: &Engraph, blocks: Vec<Block>) -> Result<Drafts> {
+    let snapshot = db.store.snapshot(time::wall());
+    let (mut drafts, mut failed) = (Vec::new(), None);
+    for block in blocks {
+        match extract(snapshot.reader(), &block.turns, db.means().extractor) {
+            Ok(extraction) => drafts.push((block, extraction)),
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    let texts: Vec<&str> = drafts.iter().flat_map(|(_, drawn)| drawn.texts()).collect();
+    db.models.embed(&texts)?;
+    Ok((drafts, failed))
+}
+
 /// One transaction; none if the turns are not in the buffer any more.
-fn consolidate_block(
+fn store_block(
     db: &Engraph,
-    session: &str,
     block: &Block,
+    extraction: &Extraction,
     grouping: &mut Option<Grouping>,
 ) -> Result<Option<Consolidated>> {
-    let means = db.means();
+    let (means, session) = (db.means(), block.session.as_str());
     let drawn = {
         let snapshot = db.store.snapshot(time::wall());
         let key = free_key(snapshot.reader(), session)?;
-        draw(snapshot.reader(), (session, &key), &block.turns, means)?
+        draw(snapshot.reader(), (session, &key), &block.turns, (extraction, means))?
     };
     let mut transaction = db.store.begin(time::wall())?;
     let taken = transaction.take_buffered(session, &block.positions)?;
@@ -234,13 +297,17 @@ pub(crate) fn consolidate_each(
 ) -> Result<()> {
     let sessions = match session {
         Some(session) => vec![session.to_owned()],
-        None => {
-            let snapshot = db.store.snapshot(time::wall());
-            let sessions = snapshot.reader().buffered_sessions()?;
-            sessions.into_iter().map(|(session, _)| session).collect()
-        }
+        None => buffered(db)?.into_iter().map(|(session, _)| session).collect(),
     };
-    sessions.iter().try_for_each(|session| consolidate(db, session, Occasion::SessionEnd, each))
+    consolidate(db, &sessions, Occasion::SessionEnd, each)
+}
+
+/// The sessions with turns in the buffer, in the order in which they were first heard.
+pub(crate) fn buffered(db: &Engraph) -> Result<Vec<(String, SessionBuffer)>> {
+    let mut sessions = db.store.snapshot(time::wall()).reader().buffered_sessions()?;
+    sessions.retain(|(_, buffer)| buffer.turns > 0);
+    sessions.sort_by_key(|(_, buffer)| (buffer.first_observed, buffer.last_at));
+    Ok(sessions)
 }
 
 /// The statement: a row for each episode.

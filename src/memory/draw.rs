@@ -1,11 +1,11 @@
 //! Drawing memory from the turns of an episode, and storing what was drawn.
 //!
 //! ```text
-//! turns ──Extractor──▶ extraction ──concepts──▶ inputs ──vectors──▶ Drawn
+//! turns ──Extractor──▶ extraction ──concepts, entities──▶ inputs ──vectors──▶ Drawn
 //! Drawn ──in one transaction──▶ nodes and facts, then themes, then topics
 //! ```
 //!
-//! What is asked of a model is asked by [`draw`], which writes nothing.
+//! What is asked of a model is asked before anything is written.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +24,7 @@ use super::topics::Linker;
 use crate::error::Result;
 use crate::indexes::Indexes;
 use crate::models::Models;
+use crate::neural::NeuralError;
 use crate::text;
 use crate::write::{self, Input, TurnInput};
 
@@ -47,22 +48,34 @@ pub(super) struct Drawn {
     pub(super) done: Consolidated,
 }
 
-/// Draws memory of turns, which are in order of time, as the episode of that key.
+/// Draws from the turns of an episode, which are in order of time.
+///
+/// # Errors
+///
+/// Those of the extractor's model.
+pub(super) fn extract(
+    reader: Reader<'_>,
+    turns: &[TurnInput],
+    extractor: &dyn Extractor,
+) -> std::result::Result<Extraction, NeuralError> {
+    let sources: Vec<SourceTurn> = turns.iter().map(source).collect();
+    extractor.extract(&sources, &Entities::new(reader))
+}
+
+/// Makes of what was drawn from turns the episode of that key.
 pub(super) fn draw(
     reader: Reader<'_>,
     (session, key): (&str, &str),
     turns: &[TurnInput],
-    means: Means<'_>,
+    (extraction, means): (&Extraction, Means<'_>),
 ) -> Result<Drawn> {
-    let sources: Vec<SourceTurn> = turns.iter().map(source).collect();
-    let extraction = means.extractor.extract(&sources, &Entities::new(reader))?;
-    let known = concepts::known(&extraction, means, reader)?;
-    let entities = resolve(&extraction, means, reader)?;
+    let known = concepts::known(extraction, means, reader)?;
+    let entities = resolve(extraction, means, reader)?;
     let episode = Episode {
         key,
         session,
         turns,
-        extraction: &extraction,
+        extraction,
         concepts: &known.keys,
         entities: &entities,
         extractor: means.extractor.id(),
@@ -71,7 +84,7 @@ pub(super) fn draw(
     write::embed(&mut inputs, means.models, reader)?;
     let speakers: BTreeSet<String> = turns.iter().map(|turn| turn.speaker.to_lowercase()).collect();
     let met: BTreeSet<String> = known.keys.values().cloned().collect();
-    let done = counted(key, turns, &extraction, (met.len() as u64, known.new));
+    let done = counted(key, turns, extraction, (met.len() as u64, known.new));
     let concepts = met.into_iter().filter(|concept| !speakers.contains(concept)).collect();
     Ok(Drawn { inputs, semantics: episode.semantic_keys(), concepts, done })
 }

@@ -18,12 +18,12 @@ use engraph_storage::graph::{
 };
 use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
-use super::draw::{self, Drawn, Means, draw};
+use super::draw::{self, Drawn, Means, draw, extract};
 use super::episode::CO_OCCURS;
 use super::extract::Rules;
 use super::theme_graph::Grouping;
 use super::topic_graph::{self, About};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph_names::named;
 use crate::text;
 use crate::write::{self, Input, TurnInput};
@@ -297,15 +297,15 @@ fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Opti
     if episode.left.is_empty() {
         return Ok(None);
     }
-    let names = (episode.session.as_str(), episode.key.as_str());
-    let drawn = match draw(reader, names, &episode.left, means) {
-        Err(Error::Neural(_)) => {
+    let (extraction, means) = match extract(reader, &episode.left, means.extractor) {
+        Ok(extraction) => (extraction, means),
+        Err(_) => {
             let by_rules = Means { extractor: &Rules, ..means };
-            draw(reader, names, &episode.left, by_rules)
+            (extract(reader, &episode.left, &Rules)?, by_rules)
         }
-        drawn => drawn,
     };
-    let mut drawn = drawn?;
+    let names = (episode.session.as_str(), episode.key.as_str());
+    let mut drawn = draw(reader, names, &episode.left, (&extraction, means))?;
     // The turns are there.
     drawn.inputs.retain(|input| !matches!(input, Input::Turn(_)));
     Ok(Some(drawn))

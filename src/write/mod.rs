@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::graph_names::named;
 use crate::memory::HeardTurn;
 use crate::memory::observe::observe;
-use crate::models::{Models, embed_all};
+use crate::models::Models;
 use crate::text;
 
 /// A node to be stored.
@@ -159,8 +159,9 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
     }
     let model = models.embedder()?;
     let all: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
-    let vectors = embed_all(&*model, &all)?;
+    let vectors = models.embed(&all)?;
     for ((text, target), vector) in texts.into_iter().zip(vectors) {
+        let vector = vector.to_vec();
         *target = Some(Embedding { text, model: model.id().to_owned(), vector });
     }
     Ok(())

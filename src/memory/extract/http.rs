@@ -167,6 +167,9 @@ struct Usage {
 }
 
 #[cfg(test)]
+mod whole;
+
+#[cfg(test)]
 mod tests {
     use serde_json::Value;
 
@@ -176,7 +179,7 @@ mod tests {
 
     const KEY: &str = "sk-secret-7";
 
-    fn extractor(url: &str) -> HttpExtractor {
+    pub(super) fn extractor(url: &str) -> HttpExtractor {
         let timeout = Duration::from_millis(300);
         let endpoint = Endpoint::new(url, "chat/completions", Some(KEY), timeout);
         HttpExtractor::from_endpoint("tiny", endpoint.in_a_hurry())
@@ -186,7 +189,7 @@ mod tests {
         vec![turn("Ann", "I moved to Oslo."), turn("Ben", "Why?")]
     }
 
-    fn said(content: &str, prompt: u64, completion: u64) -> Reply {
+    pub(super) fn said(content: &str, prompt: u64, completion: u64) -> Reply {
         let usage = json!({ "prompt_tokens": prompt, "completion_tokens": completion });
         let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
         Reply::Status(200, json!({ "choices": choices, "usage": usage }).to_string())

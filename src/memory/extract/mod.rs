@@ -123,6 +123,19 @@ pub struct Extraction {
     pub facts: Vec<ExtractedFact>,
 }
 
+impl Extraction {
+    /// The texts that will be embedded, some more than once.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let concepts = self.concepts.iter().map(|concept| concept.key.as_str());
+        let semantics = self.semantics.iter();
+        let semantics = semantics.flat_map(|one| {
+            [one.text.as_str()].into_iter().chain(one.concepts.iter().map(String::as_str))
+        });
+        let all = concepts.chain(semantics).chain([self.summary.as_str()]);
+        all.filter(|text| !text.is_empty())
+    }
+}
+
 /// Draws memory from turns.
 ///
 /// Three come along: one by rules, which needs no language model, a local language model, and one

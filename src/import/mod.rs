@@ -1,5 +1,5 @@
-//! Files into the database: facts, turns, LoCoMo conversations, tables; and an export, which becomes
-//! a database of its own.
+//! Files into the database: facts, turns, messages, LoCoMo conversations, tables; and an export,
+//! which becomes a database of its own.
 //!
 //! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
 //! stored is refused with its number and reason; the others are stored. A source that is heard
@@ -9,6 +9,7 @@
 mod csv_file;
 mod facts;
 mod locomo;
+mod messages;
 mod partial_date;
 mod turns;
 mod whole;
@@ -35,6 +36,7 @@ use crate::write::{self, Input};
 pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
 pub use locomo::locomo;
+pub use messages::messages;
 pub use turns::turns;
 pub use whole::{is_export, whole};
 

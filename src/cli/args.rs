@@ -149,6 +149,7 @@ Examples:
   engraph import my.memory jsonl facts.jsonl
   engraph import copy.memory jsonl all.jsonl
   engraph import my.memory turns chat.jsonl
+  engraph import my.memory messages chat.json
   engraph import my.memory locomo locomo10.json --sample conv-26
   engraph import my.memory csv facts.tsv --delimiter tab --columns head,relation,tail,valid_from";
 
@@ -173,6 +174,11 @@ pub(super) enum Kind {
     },
     /// Turns of conversations, one JSON object a line
     Turns {
+        /// The file
+        file: PathBuf,
+    },
+    /// Lists of messages of a chat model: a JSON document, or a list a line
+    Messages {
         /// The file
         file: PathBuf,
     },

@@ -39,6 +39,7 @@ fn call(db: &Engraph, kind: &Kind, progress: Progress<'_>) -> engraph::Result<Re
     match kind {
         Kind::Jsonl { file } => import::jsonl(db, file, progress),
         Kind::Turns { file } => import::turns(db, file, progress),
+        Kind::Messages { file } => import::messages(db, file, progress),
         Kind::Locomo { file, sample, observations } => {
             import::locomo(db, file, sample.as_deref(), *observations, progress)
         }
@@ -48,7 +49,10 @@ fn call(db: &Engraph, kind: &Kind, progress: Progress<'_>) -> engraph::Result<Re
 
 fn file(kind: &Kind) -> &Path {
     match kind {
-        Kind::Jsonl { file } | Kind::Turns { file } | Kind::Locomo { file, .. } => file,
+        Kind::Jsonl { file }
+        | Kind::Turns { file }
+        | Kind::Messages { file }
+        | Kind::Locomo { file, .. } => file,
         Kind::Csv(csv) => &csv.file,
     }
 }

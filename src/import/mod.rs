@@ -1,5 +1,5 @@
-//! Files into the database: facts, turns, LoCoMo conversations, tables; and an export, which becomes
-//! a database of its own.
+//! Files into the database: facts, turns, messages, LoCoMo conversations, tables; and an export,
+//! which becomes a database of its own.
 //!
 //! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
 //! stored is refused with its number and reason; the others are stored. A source that is heard
@@ -9,11 +9,12 @@
 mod csv_file;
 mod facts;
 mod locomo;
+mod messages;
 mod partial_date;
 mod turns;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,6 +22,7 @@ use std::path::Path;
 use engraph_storage::graph::Value;
 use engraph_storage::update::Effect;
 use engraph_storage::{StorageError, Transaction};
+use parking_lot::Mutex;
 use serde_json::Value as Json;
 
 use crate::database::Engraph;
@@ -36,6 +38,7 @@ use crate::write::{self, Input};
 pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
 pub use locomo::locomo;
+pub use messages::messages;
 pub use turns::turns;
 pub use whole::{is_export, whole};
 
@@ -137,8 +140,18 @@ fn remember(
     total: u64,
     progress: Progress<'_>,
 ) -> Result<Report> {
+    let named = Mutex::new(BTreeSet::new());
+    let lines = lines.inspect(|line| {
+        let inputs = line.iter().flat_map(|line| line.inputs.iter().flatten());
+        named.lock().extend(inputs.filter_map(|input| match input {
+            Input::Heard { session, .. } => Some(session.clone()),
+            _ => None,
+        }));
+    });
     let mut report = store(db, lines, total, &mut |_, _| ())?;
-    let sessions = buffered(db)?;
+    let named = named.into_inner();
+    let mut sessions = buffered(db)?;
+    sessions.retain(|(session, _)| named.contains(session));
     let mut made = Consolidated::default();
     let (mut episodes, mut done) = (0, 0);
     let turns: u64 = sessions.iter().map(|(_, buffer)| buffer.turns).sum();

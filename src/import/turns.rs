@@ -61,7 +61,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
 }
 
 /// Takes the first field of these names that holds a text out of a turn.
-fn take(
+pub(super) fn take(
     fields: &mut Map<String, Json>,
     names: &[&str],
 ) -> std::result::Result<Option<String>, String> {

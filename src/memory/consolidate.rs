@@ -8,6 +8,7 @@
 //!
 //! No model runs while the writer's lock is held.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -231,14 +232,16 @@ fn store_block(
         draw(snapshot.reader(), (session, &key), &block.turns, (extraction, means))?
     };
     let mut transaction = db.store.begin(time::wall())?;
-    let taken = transaction.take_buffered(session, &block.positions)?;
-    if taken.len() != block.positions.len() {
+    let held = transaction.reader().buffered(session)?;
+    let held: BTreeSet<u64> = held.into_iter().map(|(position, _)| position).collect();
+    if !block.positions.iter().all(|position| held.contains(position)) {
         return Ok(None);
     }
+    transaction.take_buffered(session, &block.positions)?;
     let held = grouping.take();
     let held = held.filter(|held| held.is_current(&db.store, transaction.reader()));
     let mut held = held.map_or_else(|| Grouping::of(transaction.reader()), Ok)?;
-    draw::store(&mut transaction, &drawn, &block.turns, &mut held, means)?;
+    draw::store(&mut transaction, &drawn, &mut held, means)?;
     transaction.commit(db.durability(), time::wall())?;
     *grouping = Some(held);
     Ok(Some(drawn.done))

@@ -19,14 +19,14 @@ use super::episode::Episode;
 use super::extract::{Extraction, Extractor, SourceTurn};
 use super::resolve::resolve;
 use super::theme_graph::Grouping;
-use super::topic_graph;
+use super::topic_graph::{self, About};
 use super::topics::Linker;
 use crate::error::Result;
 use crate::indexes::Indexes;
 use crate::models::Models;
 use crate::neural::NeuralError;
 use crate::text;
-use crate::write::{self, Input, TurnInput};
+use crate::write::{self, FactInput, Input, TurnInput};
 
 /// What memory is made with.
 #[derive(Clone, Copy)]
@@ -43,8 +43,9 @@ pub(super) struct Drawn {
     pub(super) inputs: Vec<Input>,
     /// The keys of its statements.
     pub(super) semantics: Vec<String>,
-    /// Its concepts without those who speak.
-    concepts: Vec<String>,
+    /// The episode as topics see it, and the facts that give it its place among them.
+    about: About,
+    topics: Vec<FactInput>,
     pub(super) done: Consolidated,
 }
 
@@ -85,15 +86,31 @@ pub(super) fn draw(
     let speakers: BTreeSet<String> = turns.iter().map(|turn| turn.speaker.to_lowercase()).collect();
     let met: BTreeSet<String> = known.keys.values().cloned().collect();
     let done = counted(key, turns, extraction, (met.len() as u64, known.new));
-    let concepts = met.into_iter().filter(|concept| !speakers.contains(concept)).collect();
-    Ok(Drawn { inputs, semantics: episode.semantic_keys(), concepts, done })
+    let about = About {
+        key: key.to_owned(),
+        concepts: met.into_iter().filter(|concept| !speakers.contains(concept)).collect(),
+        at: began(turns),
+        turns: turns.iter().filter_map(|turn| turn.key.clone()).collect(),
+    };
+    let topics = match inputs.iter().find_map(said) {
+        Some(said) => topic_graph::place(reader, &about, said, means)?,
+        None => Vec::new(),
+    };
+    Ok(Drawn { semantics: episode.semantic_keys(), inputs, about, topics, done })
+}
+
+/// What an episode says, with its embedding.
+fn said(input: &Input) -> Option<(&str, &[f32])> {
+    match input {
+        Input::Fact(fact) if fact.relation == "HAS_EPISODE" => fact.tail.embedded(),
+        _ => None,
+    }
 }
 
 /// Stores what was drawn, and gives it its place among themes and topics.
 pub(super) fn store(
     transaction: &mut Transaction<'_>,
     drawn: &Drawn,
-    turns: &[TurnInput],
     grouping: &mut Grouping,
     means: Means<'_>,
 ) -> Result<()> {
@@ -102,17 +119,7 @@ pub(super) fn store(
     }
     let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
     grouping.attach(transaction, &statements, means.models)?;
-    topic_graph::attach(transaction, &about(drawn, turns), means)
-}
-
-/// The episode as topics see it.
-fn about(drawn: &Drawn, turns: &[TurnInput]) -> topic_graph::About {
-    topic_graph::About {
-        key: drawn.done.episode.clone(),
-        concepts: drawn.concepts.clone(),
-        at: began(turns),
-        turns: turns.iter().filter_map(|turn| turn.key.clone()).collect(),
-    }
+    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
 }
 
 /// The time of the first turn that has one.

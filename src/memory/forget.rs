@@ -244,7 +244,7 @@ impl Redrawing {
             self.forgotten.add(transaction.forget_drawn(&surplus)?);
             if let Some(drawn) = drawn {
                 self.untag(transaction, episode, &drawn)?;
-                draw::store(transaction, &drawn, &episode.left, &mut self.grouping, means)?;
+                draw::store(transaction, &drawn, &mut self.grouping, means)?;
             }
         }
         Ok(self.forgotten)

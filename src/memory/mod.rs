@@ -12,6 +12,7 @@ mod episode;
 pub mod extract;
 pub(crate) mod forget;
 pub(crate) mod observe;
+mod pipeline;
 mod resolve;
 pub(crate) mod split;
 mod theme_graph;
@@ -31,5 +32,6 @@ pub use extract::{
 #[cfg(feature = "http")]
 pub use extract::{HttpExtractor, TokenUsage};
 pub use observe::{HeardTurn, Observed};
+pub use pipeline::{Pipeline, Progress};
 pub use themes::Themes;
 pub use topics::{CueLinker, Linker};

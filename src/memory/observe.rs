@@ -10,6 +10,7 @@ use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
 use super::consolidate::tokens;
 use crate::database::Engraph;
 use crate::error::Result;
+use crate::graph_names::named;
 use crate::{text, time};
 
 /// A turn of a conversation as it is heard.
@@ -66,7 +67,8 @@ const COMPARED: u64 = 32;
 ///
 /// # Errors
 ///
-/// [`StorageError::Invalid`] if a turn of its id belongs to another session: that is another turn.
+/// [`StorageError::Invalid`] if a turn of its id belongs to another session, or has another text: that
+/// is another turn.
 pub(crate) fn observe(
     transaction: &mut Transaction<'_>,
     session: &str,
@@ -74,7 +76,7 @@ pub(crate) fn observe(
 ) -> Result<Observed> {
     let head = transaction.reader().session_buffer(session)?.unwrap_or_default();
     let held = match &turn.id {
-        Some(id) => held_by_id(transaction, session, id)?.then(|| id.clone()),
+        Some(id) => held_by_id(transaction, session, id, turn)?.then(|| id.clone()),
         None => said_before(transaction, session, turn, head.next)?,
     };
     let is_late = turn.at.is_some() && turn.at < head.last_at;
@@ -104,35 +106,50 @@ pub(crate) fn observe(
 }
 
 /// Whether a turn of that key is there, in the buffer or consolidated.
-fn held_by_id(transaction: &Transaction<'_>, session: &str, id: &str) -> Result<bool> {
-    let reader = transaction.reader();
-    let other = match reader.find_buffered(id)? {
-        Some((other, _)) => Some(other),
-        None => consolidated_session(transaction, id)?,
+fn held_by_id(
+    transaction: &Transaction<'_>,
+    session: &str,
+    id: &str,
+    turn: &HeardTurn,
+) -> Result<bool> {
+    let Some(held) = held(transaction, id)? else { return Ok(false) };
+    let message = if held.session != session {
+        format!("the turn '{id}' belongs to the session '{}' already", held.session)
+    } else if turn.properties.get("text") != Some(&Value::String(held.text)) {
+        format!("the turn '{id}' was heard with another text; give this one an id of its own")
+    } else {
+        return Ok(true);
     };
-    match other {
-        None => Ok(false),
-        Some(other) if other == session => Ok(true),
-        Some(other) => {
-            let message = format!("the turn '{id}' belongs to the session '{other}' already");
-            Err(StorageError::Invalid(message).into())
-        }
-    }
+    Err(StorageError::Invalid(message).into())
 }
 
-/// The session of a turn that has become a node.
-fn consolidated_session(transaction: &Transaction<'_>, key: &str) -> Result<Option<String>> {
+/// A turn that was heard before.
+struct Held {
+    session: String,
+    text: String,
+}
+
+/// The turn of a key, in the buffer or consolidated.
+fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
     let reader = transaction.reader();
-    let catalog = reader.catalog();
-    let (Some(label), Some(session)) = (catalog.label("Turn"), catalog.property("session")) else {
-        return Ok(None);
-    };
+    if let Some((session, position)) = reader.find_buffered(key)? {
+        let mut text = String::new();
+        reader.buffered_from(&session, position, &mut |_, turn| {
+            text = turn.text;
+            ControlFlow::Break(())
+        })?;
+        return Ok(Some(Held { session, text }));
+    }
+    let Some(label) = reader.catalog().label("Turn") else { return Ok(None) };
     let Some(node) = reader.find_node(label, key)? else { return Ok(None) };
-    let record = reader.node(node, SystemScope::Current)?;
-    Ok(record.and_then(|record| match record.properties.get(&session) {
-        Some(Value::String(session)) => Some(session.clone()),
+    let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(None) };
+    let mut properties = named(record, reader);
+    let mut string = |name: &str| match properties.remove(name) {
+        Some(Value::String(text)) => Some(text),
         _ => None,
-    }))
+    };
+    let text = string("text").unwrap_or_default();
+    Ok(string("session").map(|session| Held { session, text }))
 }
 
 /// The key of one of the last buffered turns that says the same.
@@ -163,9 +180,7 @@ fn said_before(
 fn free_key(transaction: &Transaction<'_>, session: &str, next: u64) -> Result<String> {
     for number in next.saturating_add(1).. {
         let key = format!("{session}:{number}");
-        let is_free = transaction.reader().find_buffered(&key)?.is_none()
-            && consolidated_session(transaction, &key)?.is_none();
-        if is_free {
+        if held(transaction, &key)?.is_none() {
             return Ok(key);
         }
     }
@@ -178,8 +193,8 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::Error::Storage) if a turn of its id belongs to another session, or
-    /// if the disk refuses; nothing was changed then.
+    /// [`Error::Storage`](crate::Error::Storage) if a turn of its id belongs to another session or has
+    /// another text, or if the disk refuses; nothing was changed then.
     pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
         let mut transaction = self.store.begin(time::wall())?;
         let observed = observe(&mut transaction, session, turn)?;

@@ -32,7 +32,7 @@ const INCLUDES: &str = "INCLUDES";
 /// From a theme to those nearest to it.
 const NEAR: &str = "NEAR";
 /// Themes that a theme is near to.
-const NEIGHBOURS: usize = 5;
+const NEIGHBOURS: usize = 10;
 
 /// The themes of a state of the database.
 #[derive(Default)]

@@ -22,7 +22,7 @@ use crate::indexes::Indexes;
 use crate::models::Models;
 use crate::text;
 use crate::vectors::Search;
-use crate::write::{self, FactInput, Input, NodeInput};
+use crate::write::{self, FactInput, NodeInput};
 
 const TOPIC: &str = "Topic";
 /// From a topic to the episodes that are about it.
@@ -50,26 +50,55 @@ pub(super) fn attach(
     about: &About,
     means: Means<'_>,
 ) -> Result<()> {
-    let Some((text, vector)) = said(transaction.reader(), "Episode", &about.key)? else {
-        return Ok(());
-    };
-    let near = nearest(transaction.reader(), &vector, means.indexes)?;
+    let reader = transaction.reader();
+    let Some((text, vector)) = said(reader, "Episode", &about.key)? else { return Ok(()) };
+    let facts = place(reader, about, (&text, &vector), means)?;
+    store(transaction, &facts, means.models)
+}
+
+/// Stores the place of an episode, if the topics of it are still there; else finds it again.
+pub(super) fn put(
+    transaction: &mut Transaction<'_>,
+    about: &About,
+    facts: &[FactInput],
+    means: Means<'_>,
+) -> Result<()> {
+    let topics = facts.iter().flat_map(|fact| [&fact.head, &fact.tail]);
+    for topic in topics.filter(|node| node.label == TOPIC && node.key != about.key) {
+        let reader = transaction.reader();
+        let label = reader.catalog().label(TOPIC);
+        let held = label.map(|label| reader.find_node(label, &topic.key)).transpose()?.flatten();
+        if held.is_none() {
+            return attach(transaction, about, means);
+        }
+    }
+    store(transaction, facts, means.models)
+}
+
+/// The facts that give an episode its place among the topics.
+pub(super) fn place(
+    reader: Reader<'_>,
+    about: &About,
+    (text, vector): (&str, &[f32]),
+    means: Means<'_>,
+) -> Result<Vec<FactInput>> {
+    let near = nearest(reader, vector, means.indexes)?;
     let evidence = |topic: NodeInput| {
         let episode = NodeInput::new("Episode", &about.key);
         structure(topic, EVIDENCE, episode, 1.0, about)
     };
     if let Some(same) = near.first().filter(|held| held.similarity >= SAME) {
-        return store(transaction, evidence(NodeInput::new(TOPIC, &same.key)), means.models);
+        return Ok(vec![evidence(NodeInput::new(TOPIC, &same.key))]);
     }
-    let new = Topic { text: &text, vector: &vector, concepts: &about.concepts, at: about.at };
+    let new = Topic { text, vector, concepts: &about.concepts, at: about.at };
     let candidates: Vec<Topic<'_>> = near.iter().map(Held::topic).collect();
     let links = links(means.linker, &new, &candidates)?;
-    store(transaction, evidence(node(about, &text, &vector, means.models)?), means.models)?;
+    let mut facts = vec![evidence(node(about, text, vector, means.models)?)];
     for link in links {
-        let Some(other) = near.get(link.candidate) else { continue };
-        store(transaction, edge(about, other, &link, means.linker.id()), means.models)?;
+        let other = near.get(link.candidate);
+        facts.extend(other.map(|other| edge(about, other, &link, means.linker.id())));
     }
-    Ok(())
+    Ok(facts)
 }
 
 /// The topics that an episode is or was evidence of.
@@ -200,6 +229,6 @@ fn structure(
     }
 }
 
-fn store(transaction: &mut Transaction<'_>, fact: FactInput, models: &Models) -> Result<()> {
-    write::put(transaction, &Input::Fact(Box::new(fact)), models)
+fn store(transaction: &mut Transaction<'_>, facts: &[FactInput], models: &Models) -> Result<()> {
+    facts.iter().try_for_each(|fact| write::put_fact(transaction, fact, models).map(drop))
 }

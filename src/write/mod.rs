@@ -87,6 +87,11 @@ impl NodeInput {
         self.embedding = Some(Embedding { text, model: model.to_owned(), vector });
     }
 
+    /// The text that it will have, with its embedding, if that has been made.
+    pub(crate) fn embedded(&self) -> Option<(&str, &[f32])> {
+        self.embedding.as_ref().map(|made| (made.text.as_str(), made.vector.as_slice()))
+    }
+
     /// Whether it says something that is part of a text.
     fn touches_text(&self) -> bool {
         self.properties.keys().any(|name| text::PROPERTIES.contains(&name.as_str()))

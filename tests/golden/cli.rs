@@ -429,6 +429,16 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     let useless = write(&files, "useless.jsonl", "no json\n");
     let useless = useless.to_str().expect("a plain path");
     message(&engraph(&["import", db, "jsonl", useless], ""), 1);
+    let useless = engraph(&["import", db, "messages", useless], "");
+    assert_eq!(useless.status.code(), Some(1));
+    assert!(text(&useless.stderr).contains("useless.jsonl:1: no JSON: "), "{useless:?}");
+
+    // What nobody said asks for no model.
+    let prompt = r#"[{"role": "system", "content": "Be kind."}, {"role": "tool"}]"#;
+    let prompt = write(&files, "prompt.json", prompt);
+    let prompt = prompt.to_str().expect("a plain path");
+    let imported = engraph(&["import", db, "messages", prompt], "");
+    assert_eq!(answer(&imported), "messages skipped 2\n");
 
     let other = files.path().join("other");
     let path = other.to_str().expect("a plain path");

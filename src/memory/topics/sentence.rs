@@ -36,7 +36,8 @@ pub(super) fn content(words: &[String]) -> BTreeSet<String> {
 
 /// The sentences of the beginning of a text: 32 of them, in 4 KiB.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
-    let end = text.floor_char_boundary(TEXT_BYTES_MAX);
+    let is_end = |at: &usize| text.is_char_boundary(*at);
+    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(is_end).unwrap_or_default();
     let parts = text[..end].split(['.', '!', '?', ';', '\n']);
     let sentences = parts.map(Sentence::of).filter(|sentence| !sentence.words.is_empty());
     sentences.take(SENTENCES_MAX).collect()

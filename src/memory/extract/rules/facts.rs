@@ -3,10 +3,15 @@
 //! Only who speaks is a head: the rules know who that is. A sentence that denies, supposes or asks
 //! gives no fact, and neither does one that fits no row of the table.
 
+mod group;
+mod possession;
+
 use engraph_storage::graph::{Intent, Interval};
 
+use group::Group;
+
 use super::relations::{AIMS, Kind, ROWS, Row, STATES};
-use super::sentences::{gap, is_joined};
+use super::sentences::gap;
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
 use super::{lexicon, verbs};
@@ -66,21 +71,6 @@ struct Finder<'a> {
     found: Vec<ExtractedFact>,
 }
 
-/// The main verb of a clause and what its auxiliaries say.
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    main: usize,
-    is_negated: bool,
-    /// `can`, `would`, `might`.
-    is_modal: bool,
-    /// `will`, `is going to`.
-    is_future: bool,
-    /// `used to`.
-    is_former: bool,
-    /// `was given`.
-    is_passive: bool,
-}
-
 impl<'a> Finder<'a> {
     fn lower(&self, at: usize) -> &'a str {
         self.words.get(at).map_or("", |word| word.lower.as_str())
@@ -115,105 +105,6 @@ impl<'a> Finder<'a> {
         if let Some(group) = self.group(verb) {
             self.of_clause(person, group);
         }
-    }
-
-    /// Whether a clause that is told as true begins at a word.
-    fn begins_clause(&self, at: usize) -> bool {
-        let mut place = at;
-        while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
-            let lower = self.lower(place - 1);
-            if SUPPOSED.contains(&lower) {
-                return false;
-            }
-            place -= 1;
-        }
-        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
-        let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
-        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
-    }
-
-    /// The place behind `and her kids`.
-    fn behind_company(&self, at: usize) -> usize {
-        if self.lower(at) != "and" {
-            return at;
-        }
-        let is_verb = |place: &usize| {
-            verbs::verb(self.lower(*place)).is_some_and(|verb| {
-                !verb.forms.gerund
-                    && (verb.forms.past
-                        || verb.base == "be"
-                        || verb.base == "have"
-                        || verb.forms.base)
-            })
-        };
-        (at + 1..(at + 7).min(self.words.len())).find(is_verb).unwrap_or(at)
-    }
-
-    /// The main verb from a word on.
-    fn group(&self, at: usize) -> Option<Group> {
-        let mut group = Group::default();
-        let mut place = at;
-        let mut is_be = false;
-        while place < self.words.len() {
-            if place > at
-                && !gap(self.text, &self.words[place - 1], &self.words[place]).trim().is_empty()
-            {
-                return None;
-            }
-            let lower = self.lower(place);
-            let next = self.next_of_group(place + 1);
-            let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
-            match lower {
-                "not" | "never" | "hardly" | "barely" => group.is_negated = true,
-                "no" if self.lower(place + 1) == "longer" => group.is_negated = true,
-                "will" | "gonna" | "might" | "may" => group.is_future = true,
-                "can" | "could" | "would" | "should" | "must" | "cannot" => {
-                    group.is_modal = true;
-                }
-                "used" if self.lower(place + 1) == "to" => {
-                    group.is_former = true;
-                    place += 1;
-                }
-                "going" if is_be && self.lower(place + 1) == "to" && self.is_base(place + 2) => {
-                    group.is_future = true;
-                    place += 1;
-                }
-                _ if lower.ends_with("n't") => {
-                    group.is_negated = true;
-                    group.is_modal |= matches!(lower, "can't" | "couldn't" | "won't" | "wouldn't");
-                    is_be |= matches!(lower, "isn't" | "wasn't" | "aren't" | "weren't");
-                }
-                "is" | "are" | "was" | "were" | "been" | "being"
-                    if next_forms.is_some_and(|f| f.gerund || f.participle)
-                        && !lexicon::is_feeling(self.lower(next)) =>
-                {
-                    group.is_passive = next_forms.is_some_and(|f| !f.gerund);
-                    is_be = true;
-                }
-                "is" | "are" if self.lower(next) == "gonna" => {}
-                "has" | "have" | "had"
-                    if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) => {}
-                "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {}
-                _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
-                _ => {
-                    group.main = place;
-                    return Some(group);
-                }
-            }
-            place += 1;
-        }
-        None
-    }
-
-    fn next_of_group(&self, at: usize) -> usize {
-        let is_light = |place: &usize| {
-            lexicon::is_adverb(self.lower(*place)) || matches!(self.lower(*place), "not" | "so")
-        };
-        at + (at..self.words.len()).take_while(is_light).count()
-    }
-
-    fn is_base(&self, at: usize) -> bool {
-        verbs::verb(self.lower(at)).is_some_and(|verb| verb.forms.base)
     }
 
     fn of_clause(&mut self, person: &str, group: Group) {
@@ -459,91 +350,6 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What stands behind a person's name in the possessive.
-    fn of_possession(&mut self, person: &str, at: usize) {
-        let group = Group::default();
-        let (lower, next) = (self.lower(at), self.lower(at + 1));
-        if matches!(lower, "favorite" | "favourite") {
-            self.of_favourite(person, at + 1);
-            return;
-        }
-        if lower == "birthday" && matches!(next, "is" | "was") && self.lower(at + 2) == "on" {
-            self.of_birthday(person, at + 3);
-            return;
-        }
-        let kin = super::people::kin_at(self.text, self.words, at);
-        let (relation, label, place) = match kin {
-            Some((kin, place)) => match kin.relation {
-                Some(relation) => (relation, "Person", place),
-                None => return,
-            },
-            None => match (at..at + 2).find(|place| lexicon::is_pet(self.lower(*place))) {
-                Some(place) => ("has_pet", "Animal", place),
-                None => return,
-            },
-        };
-        let is_told = !self.has_possessive(place);
-        if let Some(tail) = self.name_of(place).filter(|_| is_told) {
-            self.tell(person, relation, label, &tail, group, None);
-        }
-    }
-
-    /// "son Max", "son, Max,", "son is named Max", "friend's name is Ann".
-    fn name_of(&self, place: usize) -> Option<Tail<'a>> {
-        let next = self.words.get(place + 1)?;
-        let between = gap(self.text, &self.words[place], next);
-        let start = match (between, next.lower.as_str(), self.lower(place + 2)) {
-            (" ", "is" | "was", "named" | "called") => place + 3,
-            (" ", "named" | "called", _) => place + 2,
-            (" " | ", ", _, _) if next.is_capital => place + 1,
-            _ => return None,
-        };
-        let is_speaker =
-            |word: &Word| self.speakers.iter().any(|name| name.to_lowercase() == word.lower);
-        let name = tails::noun(self.text, self.words, start, "")?;
-        let is_time = lexicon::is_time_noun(&name.last.lower);
-        let is_short = name.text.split(' ').count() <= 3;
-        let is_open = between != ", "
-            || self
-                .words
-                .get(name.end)
-                .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
-        let is_named = name.is_name && is_short && !is_time && is_open;
-        (is_named && !self.words.get(start).is_some_and(is_speaker)).then_some(name)
-    }
-
-    /// "favorite book is Dune".
-    fn of_favourite(&mut self, person: &str, at: usize) {
-        let is_verb = |place: &usize| matches!(self.lower(*place), "is" | "are" | "was");
-        let Some(verb) = (at + 1..at + 4).find(is_verb) else { return };
-        if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {
-            self.tell(person, "likes", "Thing", &tail, Group::default(), None);
-        }
-    }
-
-    fn of_birthday(&mut self, person: &str, at: usize) {
-        let end = (at..(at + 3).min(self.words.len()))
-            .take_while(|place| {
-                let lower = self.lower(*place);
-                // A year is not part of a birthday.
-                let is_year = lower.len() == 4 && lower.bytes().all(|byte| byte.is_ascii_digit());
-                let is_day = lower.starts_with(|c: char| c.is_ascii_digit()) && !is_year;
-                lexicon::is_time_noun(lower) || is_day
-            })
-            .count();
-        let (Some(first), Some(last)) =
-            (self.words.get(at), self.words.get((at + end).saturating_sub(1)))
-        else {
-            return;
-        };
-        if end > 0
-            && let Some(text) = self.text.get(first.range.start..last.range.end)
-        {
-            let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
-            self.tell(person, "birthday", "Date", &tail, Group::default(), None);
-        }
-    }
-
     fn tell(
         &mut self,
         person: &str,
@@ -654,33 +460,4 @@ const PROMISES: &[&str] = &[
     "mention",
     "say",
     "hang",
-];
-
-/// Words before a clause that make it no fact.
-const SUPPOSED: &[&str] = &[
-    "if",
-    "unless",
-    "whether",
-    "hope",
-    "hopes",
-    "wish",
-    "wishes",
-    "imagine",
-    "imagines",
-    "like",
-    "dreams",
-    "pretend",
-    "suppose",
-    "wondering",
-    "wonders",
-    "asked",
-    "told",
-    "wants",
-];
-
-/// Words before a name that begins a clause.
-const LINKS: &[&str] = &[
-    "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
-    "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
-    "thinks", "guesses", "believes", "supposes",
 ];

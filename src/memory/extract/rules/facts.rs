@@ -6,6 +6,7 @@
 mod group;
 mod possession;
 
+use engraph_storage::KEY_BYTES_MAX;
 use engraph_storage::graph::{Intent, Interval};
 
 use group::Group;
@@ -159,6 +160,7 @@ impl<'a> Finder<'a> {
     /// The first row that fits what stands at a place.
     fn of_rows(&mut self, person: &str, verb: &str, rows: &[Row], at: usize, group: Group) {
         for row in rows.iter().filter(|row| row.verb == verb) {
+            let Some(relation) = row.relation(group.is_ongoing) else { continue };
             let Some(start) = self.behind_link(row.link, at) else { continue };
             let Some(tail) = self.tail(person, row, start) else { continue };
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
@@ -170,8 +172,8 @@ impl<'a> Finder<'a> {
             let label = label(row, &tail);
             let tail = self.named_behind(&tail).unwrap_or(tail);
             let end = tail.end;
-            self.tell(person, row.relation, label, &tail, group, row.intent());
-            self.of_list(person, row, end, group);
+            self.tell(person, relation, label, &tail, group, row.intent());
+            self.of_list(person, row, relation, end, group);
             if row.verb == "work" && self.lower(end) == "as" {
                 self.of_rows(person, "work", ROWS, end, group);
             }
@@ -199,12 +201,22 @@ impl<'a> Finder<'a> {
             Kind::Any | Kind::Change => true,
         };
         let may_point = is_event || matches!(row.label, "Place" | "Event") || row.verb == "play";
-        (fits && (!tail.is_definite || may_point)).then_some(tail)
+        let is_pointed = tail.is_definite || row.is_liking() && self.is_pointed_at(at, &tail);
+        let is_caused = row.verb == "make" && self.is_base(tail.end);
+        (fits && !is_caused && (!is_pointed || may_point)).then_some(tail)
+    }
+
+    /// "the blue vase", "all those leaves": something that is seen or was spoken of.
+    fn is_pointed_at(&self, at: usize, tail: &Tail<'_>) -> bool {
+        let is_pointer =
+            |word: &str| matches!(word, "the" | "this" | "that" | "these" | "those" | "all");
+        is_pointer(self.lower(at)) && !tail.is_name
     }
 
     /// "pottery and painting": what is joined by `and`, if it ends there.
-    fn of_list(&mut self, person: &str, row: &Row, at: usize, group: Group) {
-        if self.lower(at) != "and" || row.kind != Kind::Any {
+    fn of_list(&mut self, person: &str, row: &Row, relation: &str, at: usize, group: Group) {
+        let is_of_another = matches!(self.lower(at + 1), "his" | "her" | "its" | "their");
+        if self.lower(at) != "and" || row.kind != Kind::Any || is_of_another {
             return;
         }
         let Some(tail) = self.tail(person, row, at + 1) else { return };
@@ -214,7 +226,7 @@ impl<'a> Finder<'a> {
         let first = self.lower(at + 1);
         let is_verb = verbs::verb(first).is_some_and(|verb| !verb.forms.gerund);
         if is_last && !is_verb {
-            self.tell(person, row.relation, label(row, &tail), &tail, group, row.intent());
+            self.tell(person, relation, label(row, &tail), &tail, group, row.intent());
         }
     }
 
@@ -378,7 +390,8 @@ impl<'a> Finder<'a> {
             intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or_default() },
             turns: self.statement.turns.clone(),
         };
-        if fact.head != fact.tail {
+        let is_key = |entity: &Entity| (1..=KEY_BYTES_MAX).contains(&entity.name.len());
+        if fact.head != fact.tail && is_key(&fact.head) && is_key(&fact.tail) {
             self.found.push(fact);
         }
     }
@@ -458,6 +471,9 @@ const PROMISES: &[&str] = &[
     "look",
     "cheer",
     "mention",
-    "say",
     "hang",
+    "love",
+    "like",
+    "enjoy",
+    "feel",
 ];

@@ -16,6 +16,8 @@ pub(super) struct Group {
     pub(super) is_future: bool,
     /// `used to`.
     pub(super) is_former: bool,
+    /// `is building`.
+    pub(super) is_ongoing: bool,
     /// `was given`.
     pub(super) is_passive: bool,
 }
@@ -69,8 +71,11 @@ impl Finder<'_> {
             let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
             match lower {
                 "not" | "never" | "hardly" | "barely" => group.is_negated = true,
-                "no" if self.lower(place + 1) == "longer" => group.is_negated = true,
-                "will" | "gonna" | "might" | "may" => group.is_future = true,
+                "no" if self.lower(place + 1) == "longer" => {
+                    group.is_negated = true;
+                    place += 1;
+                }
+                "will" | "might" | "may" => group.is_future = true,
                 "can" | "could" | "would" | "should" | "must" | "cannot" => {
                     group.is_modal = true;
                 }
@@ -91,10 +96,11 @@ impl Finder<'_> {
                     if next_forms.is_some_and(|f| f.gerund || f.participle)
                         && !lexicon::is_feeling(self.lower(next)) =>
                 {
+                    let is_now = matches!(lower, "is" | "are");
+                    group.is_ongoing = is_now && next_forms.is_some_and(|f| f.gerund);
                     group.is_passive = next_forms.is_some_and(|f| !f.gerund);
                     is_be = true;
                 }
-                "is" | "are" if self.lower(next) == "gonna" => {}
                 "has" | "have" | "had"
                     if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) => {}
                 "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {}
@@ -116,7 +122,7 @@ impl Finder<'_> {
         at + (at..self.words.len()).take_while(is_light).count()
     }
 
-    fn is_base(&self, at: usize) -> bool {
+    pub(super) fn is_base(&self, at: usize) -> bool {
         verbs::verb(self.lower(at)).is_some_and(|verb| verb.forms.base)
     }
 }
@@ -149,3 +155,90 @@ const LINKS: &[&str] = &[
     "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
     "thinks", "guesses", "believes", "supposes",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::Statement;
+    use super::*;
+    use crate::memory::extract::rules::names::Spelling;
+    use crate::memory::extract::rules::sentences::sentences;
+    use crate::memory::extract::rules::statements::Reader;
+    use crate::memory::extract::{Entity, KnownEntities, SourceTurn};
+    use crate::retrieval::words::words;
+
+    struct Graph;
+
+    impl KnownEntities for Graph {
+        fn find(&self, _: &str) -> Option<Entity> {
+            None
+        }
+    }
+
+    fn any_statement() -> Statement {
+        let spelling = Spelling::default();
+        let reader = Reader { speakers: &["Nora"], spelling: &spelling };
+        let turn = SourceTurn { speaker: Some("Nora".to_owned()), ..SourceTurn::default() };
+        let read = reader.read(0, &turn, &sentences("I paint walls."), None, &mut None);
+        read.into_iter().next().expect("a statement")
+    }
+
+    /// Calls a function on a finder that reads a text.
+    fn with<T>(text: &str, call: impl FnOnce(&Finder<'_>) -> T) -> T {
+        let (words, statement) = (words(text), any_statement());
+        call(&Finder {
+            text,
+            words: &words,
+            speakers: &["Nora"],
+            known: &Graph,
+            statement: &statement,
+            found: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn auxiliaries_tell_of_the_verb() {
+        let plain = Group::default();
+        for (text, expected) in [
+            ("paints", plain),
+            ("has really painted", Group { main: 2, ..plain }),
+            ("does not paint", Group { main: 2, is_negated: true, ..plain }),
+            ("no longer paints", Group { main: 2, is_negated: true, ..plain }),
+            ("can't paint", Group { main: 1, is_negated: true, is_modal: true, ..plain }),
+            ("would paint", Group { main: 1, is_modal: true, ..plain }),
+            ("will paint", Group { main: 1, is_future: true, ..plain }),
+            ("is going to paint", Group { main: 3, is_future: true, is_ongoing: true, ..plain }),
+            ("used to paint", Group { main: 2, is_former: true, ..plain }),
+            ("is painting", Group { main: 1, is_ongoing: true, ..plain }),
+            ("has been painting", Group { main: 2, ..plain }),
+            ("was given", Group { main: 1, is_passive: true, ..plain }),
+            ("is proud", plain),
+        ] {
+            let found = with(text, |finder| finder.group(0).map(|group| format!("{group:?}")));
+            assert_eq!(found, Some(format!("{expected:?}")), "{text}");
+        }
+        assert!(with("will, paint", |finder| finder.group(0)).is_none());
+        assert!(with("", |finder| finder.group(0)).is_none());
+    }
+
+    #[test]
+    fn clauses_that_are_told_as_true() {
+        for (text, at, expected) in [
+            ("Nora paints", 0, true),
+            ("Tom sings and Nora paints", 3, true),
+            ("Tom hopes Nora paints", 2, false),
+            ("if Nora paints", 1, false),
+            ("if Tom sings and Nora paints", 4, false),
+            ("near Nora", 1, false),
+            ("Well, Nora paints", 1, true),
+        ] {
+            assert_eq!(with(text, |finder| finder.begins_clause(at)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn company_goes_along() {
+        assert_eq!(with("Nora and her kids went home", |finder| finder.behind_company(1)), 4);
+        assert_eq!(with("Nora went home", |finder| finder.behind_company(1)), 1);
+        assert_eq!(with("Nora and", |finder| finder.behind_company(1)), 1);
+    }
+}

@@ -30,8 +30,7 @@ impl<'a> Finder<'a> {
                 None => return,
             },
         };
-        let is_told = !self.has_possessive(place);
-        if let Some(tail) = self.name_of(place).filter(|_| is_told) {
+        if let Some(tail) = self.name_of(place) {
             self.tell(person, relation, label, &tail, group, None);
         }
     }
@@ -89,6 +88,53 @@ impl<'a> Finder<'a> {
         {
             let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
             self.tell(person, "birthday", "Date", &tail, Group::default(), None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::memory::extract::rules::Rules;
+    use crate::memory::extract::{Entity, Extractor, KnownEntities, SourceTurn};
+
+    struct Graph;
+
+    impl KnownEntities for Graph {
+        fn find(&self, _: &str) -> Option<Entity> {
+            None
+        }
+    }
+
+    fn facts(text: &str) -> Vec<String> {
+        let turn = SourceTurn {
+            speaker: Some("Nora".to_owned()),
+            text: text.to_owned(),
+            ..SourceTurn::default()
+        };
+        let made = Rules.extract(&[turn], &Graph).expect("extracts");
+        made.facts.iter().map(|fact| format!("{} {}", fact.relation, fact.tail.name)).collect()
+    }
+
+    #[test]
+    fn what_somebody_has() {
+        for (text, expected) in [
+            ("My older son Ben paints walls", "has_child Ben"),
+            ("My brother, Paul, sings in a choir", "has_sibling Paul"),
+            ("My sister is named Eva and paints", "has_sibling Eva"),
+            ("My dog Rex is in Rome", "has_pet Rex"),
+            ("My favourite food is pasta", "likes pasta"),
+            ("My birthday is on 3 May 1990", "birthday 3 May"),
+        ] {
+            assert_eq!(facts(text), [expected], "{text}");
+        }
+        for text in [
+            "My sister paints walls",
+            "My sister's friend Eva paints walls",
+            "My sister, Paul paints walls",
+            "My favourite is here",
+            "My birthday was fun",
+        ] {
+            assert_eq!(facts(text), <[&str; 0]>::default(), "{text}");
         }
     }
 }

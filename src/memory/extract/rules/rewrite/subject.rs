@@ -131,3 +131,38 @@ pub(in super::super) fn is_preposition(word: &str) -> bool {
             | "like"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::words::words;
+
+    #[test]
+    fn the_first_words_tell_the_subject() {
+        let people = People::new(Some("Nora"), &["Nora", "Tom"]);
+        for (text, expected) in [
+            ("last Friday, we ran", Subject::Me),
+            ("your shop is nice", Subject::You),
+            ("you know it", Subject::You),
+            ("this city is nice", Subject::Named),
+            ("hiking calms me", Subject::Named),
+            ("this is nice", Subject::Open),
+            ("they ran", Subject::Open),
+            ("that was it", Subject::Open),
+            ("keep it up", Subject::Command),
+            ("really", Subject::Command),
+            ("", Subject::Command),
+        ] {
+            assert_eq!(subject(&words(text), &people), expected, "{text}");
+        }
+        let mut people = people;
+        people.read("my sons", &words("my sons"));
+        assert_eq!(subject(&words("they ran"), &people), Subject::Named);
+    }
+
+    #[test]
+    fn small_words() {
+        assert!(is_modal("can't") && is_modal("gonna") && !is_modal("is"));
+        assert!(is_preposition("with") && !is_preposition("and"));
+    }
+}

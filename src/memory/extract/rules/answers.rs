@@ -28,7 +28,8 @@ pub(super) fn is_fragment(text: &str) -> bool {
         };
         rewrite::is_modal(&word.lower) || verbs::verb(&word.lower).is_some_and(finite)
     };
-    let is_command = words.first().is_some_and(|word| {
+    let first = words.iter().find(|word| !lexicon::is_adverb(&word.lower));
+    let is_command = first.is_some_and(|word| {
         verbs::verb(&word.lower).is_some_and(|verb| verb.forms.base || verb.forms.past)
     });
     // "Guitar's mostly my thing".
@@ -216,7 +217,12 @@ mod tests {
     #[test]
     fn fragments_have_no_verb() {
         assert!(is_fragment("Sweden") && is_fragment("A book about bees"));
-        assert!(!is_fragment("I went") && !is_fragment("Keep going") && !is_fragment("Wow"));
+        assert!(
+            !is_fragment("I went")
+                && !is_fragment("Keep going")
+                && !is_fragment("Just keep going")
+                && !is_fragment("Wow")
+        );
         assert!(!is_fragment("Guitar's mostly mine") && is_fragment("Guitar's strings"));
         assert!(!is_fragment("It is red") && !is_fragment(""));
     }

@@ -122,7 +122,10 @@ impl Writer<'_> {
                 let is_object = verbs::verb(self.before(at)).is_some_and(|verb| {
                     verb.base != "be" && !matches!(verb.base, "know" | "think" | "hope")
                 });
-                let is_subject = matches!(self.lower(at + 1), "are" | "were" | "have");
+                let is_clause = matches!(self.before(at), "before" | "after" | "until" | "since");
+                let next = self.lower(at + 1);
+                let is_subject = matches!(next, "are" | "were" | "have")
+                    || is_clause && verbs::verb(next).is_some_and(|verb| verb.forms.base);
                 if is_subject || !is_object && !is_preposition(self.before(at)) {
                     self.agree(at);
                 }

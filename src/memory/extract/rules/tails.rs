@@ -234,7 +234,7 @@ pub(super) fn doing<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<T
     clause(text, words, at).or_else(|| {
         let is_last = words.get(at + 1).is_none_or(|next| {
             !is_joined(text, word, next)
-                || rewrite::is_preposition(&next.lower)
+                || rewrite::is_preposition(&next.lower) && next.lower != "into"
                 || next.lower == "and"
         });
         let text = text.get(word.range.clone())?;

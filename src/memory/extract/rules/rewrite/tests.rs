@@ -46,6 +46,7 @@ fn names_stand_in_place_of_pronouns() {
             "Nora is glad Nora and others met over their love of tea",
         ),
         ("I share our love of tea", "Nora shares Nora and Tom's love of tea"),
+        ("I wait before you get here", "Nora waits before Tom gets here"),
         ("it is just like you are", "It is just like Tom is"),
         ("I value our friendship", "Nora values Nora and Tom's friendship"),
         ("should I go", "Should Nora go"),

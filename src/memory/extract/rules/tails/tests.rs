@@ -59,6 +59,7 @@ fn things_to_do() {
     for (text, expected) in [
         ("watching old trains and tea", Some("watching old trains")),
         ("hiking with it", Some("hiking")),
+        ("sinking into it", None),
         ("going there", None),
         ("hike", None),
     ] {

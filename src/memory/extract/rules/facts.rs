@@ -6,7 +6,6 @@
 mod group;
 mod possession;
 
-use engraph_storage::KEY_BYTES_MAX;
 use engraph_storage::graph::{Intent, Interval};
 
 use group::Group;
@@ -390,8 +389,7 @@ impl<'a> Finder<'a> {
             intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or_default() },
             turns: self.statement.turns.clone(),
         };
-        let is_key = |entity: &Entity| (1..=KEY_BYTES_MAX).contains(&entity.name.len());
-        if fact.head != fact.tail && is_key(&fact.head) && is_key(&fact.tail) {
+        if fact.head != fact.tail {
             self.found.push(fact);
         }
     }

@@ -4,6 +4,8 @@
 //! question's topic goes before the answer. A pattern is a question word, an auxiliary, `you` and
 //! a verb; nothing is guessed beyond.
 
+use super::people::People;
+use super::sentences::gap;
 use super::{lexicon, rewrite, verbs};
 use crate::retrieval::words::{Word, is_stop_word, words};
 
@@ -26,43 +28,74 @@ pub(super) fn is_fragment(text: &str) -> bool {
         };
         rewrite::is_modal(&word.lower) || verbs::verb(&word.lower).is_some_and(finite)
     };
-    let is_command = words.first().is_some_and(|word| {
+    let first = words.iter().find(|word| !lexicon::is_adverb(&word.lower));
+    let is_command = first.is_some_and(|word| {
         verbs::verb(&word.lower).is_some_and(|verb| verb.forms.base || verb.forms.past)
     });
+    // "Guitar's mostly my thing".
+    let is_short = |pair: &[Word]| {
+        let is_light = lexicon::is_adverb(&pair[1].lower)
+            || lexicon::is_determiner(&pair[1].lower)
+            || rewrite::is_preposition(&pair[1].lower);
+        gap(text, &pair[0], &pair[1]).starts_with(['\'', '’']) && is_light
+    };
     (1..=FRAGMENT_WORDS_MAX).contains(&words.len())
+        && !words.windows(2).any(is_short)
         && !is_command
         && !words.iter().any(|word| is_subject(word) || is_finite(word))
         && words.iter().any(|word| !lexicon::is_empty(&word.lower))
 }
 
 /// The statement that a question and a short answer to it make.
-pub(super) fn whole(question: &str, answer: &str, me: &str) -> String {
+pub(super) fn whole(question: &str, answer: &str, people: &People<'_>) -> String {
+    let me = people.me.unwrap_or_default();
     let answer = in_sentence(answer);
-    pattern(question, &answer, me).unwrap_or_else(|| on_topic(question, &answer, me))
+    pattern(question, &answer, me).unwrap_or_else(|| {
+        let topic = topic(question, people);
+        if topic.is_empty() {
+            format!("{me}: {answer}")
+        } else {
+            format!("{me} on {topic}: {answer}")
+        }
+    })
 }
 
 /// What an answer is about: the words of the question that say something.
-pub(super) fn topic(question: &str) -> String {
+pub(super) fn topic(question: &str, people: &People<'_>) -> String {
     let words = words(question);
-    let says = |word: &&Word| {
+    let is_called = |word: &Word| {
+        let is_of = |name: &&str| name.to_lowercase().starts_with(&word.lower);
+        people.me.iter().chain(people.you.iter()).any(is_of)
+    };
+    // "do turtles eat", "to paint", but "the dance".
+    let is_done = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |at| words[at].lower.as_str());
+        let is_base = verbs::verb(&words[at].lower).is_some_and(|verb| verb.forms.base);
+        let is_noun = lexicon::is_determiner(before)
+            || lexicon::is_adjective(before)
+            || before != "to" && rewrite::is_preposition(before);
+        let is_helped = |word: &Word| {
+            matches!(word.lower.as_str(), "do" | "does" | "did" | "to" | "can" | "will" | "would")
+        };
+        is_base && !is_noun && words[..at].iter().any(is_helped)
+    };
+    let says = |(at, word): &(usize, &Word)| {
         let is_verb = verbs::verb(&word.lower).is_some_and(|verb| verbs::is_bland(verb.base));
         !lexicon::is_empty(&word.lower)
             && !is_verb
             && !verbs::is_past(&word.lower)
             && !lexicon::is_adjective(&word.lower)
+            && !is_called(word)
+            && !is_done(*at)
     };
     let said: Vec<&str> = words
         .iter()
+        .enumerate()
         .filter(says)
         .take(TOPIC_WORDS_MAX)
-        .filter_map(|word| question.get(word.range.clone()))
+        .filter_map(|(_, word)| question.get(word.range.clone()))
         .collect();
     said.join(" ")
-}
-
-fn on_topic(question: &str, answer: &str, me: &str) -> String {
-    let topic = topic(question);
-    if topic.is_empty() { format!("{me}: {answer}") } else { format!("{me} on {topic}: {answer}") }
 }
 
 /// An answer with a small first letter, unless it begins with a name.
@@ -163,6 +196,7 @@ mod tests {
 
     #[test]
     fn answers_are_made_whole() {
+        let people = People::new(Some("Nora"), &["Nora", "Tom"]);
         for (question, answer, expected) in [
             ("Where did you move from", "Sweden", "Nora moved from Sweden"),
             ("Where do you live", "Lisbon", "Nora lives in Lisbon"),
@@ -173,16 +207,23 @@ mod tests {
             ("How long have you lived there", "Two years", "Nora has lived there for two years"),
             ("What's your favorite dish", "Pasta", "Nora's favorite dish is Pasta"),
             ("Any plans for the garden", "Roses", "Nora on plans garden: Roses"),
+            ("What do turtles eat, Tom", "Greens", "Nora on turtles: Greens"),
             ("Really", "Roses", "Nora: Roses"),
         ] {
-            assert_eq!(whole(question, answer, "Nora"), expected, "{question}");
+            assert_eq!(whole(question, answer, &people), expected, "{question}");
         }
     }
 
     #[test]
     fn fragments_have_no_verb() {
         assert!(is_fragment("Sweden") && is_fragment("A book about bees"));
-        assert!(!is_fragment("I went") && !is_fragment("Keep going") && !is_fragment("Wow"));
+        assert!(
+            !is_fragment("I went")
+                && !is_fragment("Keep going")
+                && !is_fragment("Just keep going")
+                && !is_fragment("Wow")
+        );
+        assert!(!is_fragment("Guitar's mostly mine") && is_fragment("Guitar's strings"));
         assert!(!is_fragment("It is red") && !is_fragment(""));
     }
 }

@@ -134,7 +134,15 @@ impl<'t> Phrase<'t> {
         let is_often = ["every", "each", "most", "usually", "on", "some", "any", "once"];
         let is_part = self.has(&["morning", "afternoon", "evening", "night", "noon", "midnight"]);
         let is_season = self.has(&["summer", "winter", "spring", "fall", "autumn", "weekend"]);
-        is_often.contains(&before.as_str()) || ((is_part || is_season) && !self.is_told_from_now())
+        // "haven't met in a few days" looks back.
+        let is_back = self.lower.starts_with("in ")
+            && self.has(UNITS)
+            && ["haven't", "hasn't", "haven’t", "hasn’t"].iter().any(|word| {
+                self.text.get(..self.range.start).unwrap_or_default().to_lowercase().contains(word)
+            });
+        is_back
+            || is_often.contains(&before.as_str())
+            || ((is_part || is_season) && !self.is_told_from_now())
     }
 
     /// Whether it counts from the day of the turn.
@@ -353,6 +361,7 @@ mod tests {
             ("I live here now", "I live here now", "2023-05-08T13:56:00Z..∞"),
             ("I live here since 2016", "I live here since 2016", "2016-01-01..∞"),
             ("I have run for four years", "I have run for four years", "2019-01-01..∞"),
+            ("Haven't met in a few days", "Haven't met in a few days", "2023-05-08T13:56:00Z..∞"),
             ("I run", "I run", "2023-05-08T13:56:00Z..∞"),
         ] {
             assert_eq!(resolved(text), (expected.to_owned(), valid.to_owned()), "{text}");

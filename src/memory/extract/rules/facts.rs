@@ -3,10 +3,15 @@
 //! Only who speaks is a head: the rules know who that is. A sentence that denies, supposes or asks
 //! gives no fact, and neither does one that fits no row of the table.
 
+mod group;
+mod possession;
+
 use engraph_storage::graph::{Intent, Interval};
 
+use group::Group;
+
 use super::relations::{AIMS, Kind, ROWS, Row, STATES};
-use super::sentences::{gap, is_joined};
+use super::sentences::gap;
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
 use super::{lexicon, verbs};
@@ -66,21 +71,6 @@ struct Finder<'a> {
     found: Vec<ExtractedFact>,
 }
 
-/// The main verb of a clause and what its auxiliaries say.
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    main: usize,
-    is_negated: bool,
-    /// `can`, `would`, `might`.
-    is_modal: bool,
-    /// `will`, `is going to`.
-    is_future: bool,
-    /// `used to`.
-    is_former: bool,
-    /// `was given`.
-    is_passive: bool,
-}
-
 impl<'a> Finder<'a> {
     fn lower(&self, at: usize) -> &'a str {
         self.words.get(at).map_or("", |word| word.lower.as_str())
@@ -115,105 +105,6 @@ impl<'a> Finder<'a> {
         if let Some(group) = self.group(verb) {
             self.of_clause(person, group);
         }
-    }
-
-    /// Whether a clause that is told as true begins at a word.
-    fn begins_clause(&self, at: usize) -> bool {
-        let mut place = at;
-        while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
-            let lower = self.lower(place - 1);
-            if SUPPOSED.contains(&lower) {
-                return false;
-            }
-            place -= 1;
-        }
-        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
-        let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
-        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
-    }
-
-    /// The place behind `and her kids`.
-    fn behind_company(&self, at: usize) -> usize {
-        if self.lower(at) != "and" {
-            return at;
-        }
-        let is_verb = |place: &usize| {
-            verbs::verb(self.lower(*place)).is_some_and(|verb| {
-                !verb.forms.gerund
-                    && (verb.forms.past
-                        || verb.base == "be"
-                        || verb.base == "have"
-                        || verb.forms.base)
-            })
-        };
-        (at + 1..(at + 7).min(self.words.len())).find(is_verb).unwrap_or(at)
-    }
-
-    /// The main verb from a word on.
-    fn group(&self, at: usize) -> Option<Group> {
-        let mut group = Group::default();
-        let mut place = at;
-        let mut is_be = false;
-        while place < self.words.len() {
-            if place > at
-                && !gap(self.text, &self.words[place - 1], &self.words[place]).trim().is_empty()
-            {
-                return None;
-            }
-            let lower = self.lower(place);
-            let next = self.next_of_group(place + 1);
-            let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
-            match lower {
-                "not" | "never" | "hardly" | "barely" => group.is_negated = true,
-                "no" if self.lower(place + 1) == "longer" => group.is_negated = true,
-                "will" | "gonna" | "might" | "may" => group.is_future = true,
-                "can" | "could" | "would" | "should" | "must" | "cannot" => {
-                    group.is_modal = true;
-                }
-                "used" if self.lower(place + 1) == "to" => {
-                    group.is_former = true;
-                    place += 1;
-                }
-                "going" if is_be && self.lower(place + 1) == "to" && self.is_base(place + 2) => {
-                    group.is_future = true;
-                    place += 1;
-                }
-                _ if lower.ends_with("n't") => {
-                    group.is_negated = true;
-                    group.is_modal |= matches!(lower, "can't" | "couldn't" | "won't" | "wouldn't");
-                    is_be |= matches!(lower, "isn't" | "wasn't" | "aren't" | "weren't");
-                }
-                "is" | "are" | "was" | "were" | "been" | "being"
-                    if next_forms.is_some_and(|f| f.gerund || f.participle)
-                        && !lexicon::is_feeling(self.lower(next)) =>
-                {
-                    group.is_passive = next_forms.is_some_and(|f| !f.gerund);
-                    is_be = true;
-                }
-                "is" | "are" if self.lower(next) == "gonna" => {}
-                "has" | "have" | "had"
-                    if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) => {}
-                "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {}
-                _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
-                _ => {
-                    group.main = place;
-                    return Some(group);
-                }
-            }
-            place += 1;
-        }
-        None
-    }
-
-    fn next_of_group(&self, at: usize) -> usize {
-        let is_light = |place: &usize| {
-            lexicon::is_adverb(self.lower(*place)) || matches!(self.lower(*place), "not" | "so")
-        };
-        at + (at..self.words.len()).take_while(is_light).count()
-    }
-
-    fn is_base(&self, at: usize) -> bool {
-        verbs::verb(self.lower(at)).is_some_and(|verb| verb.forms.base)
     }
 
     fn of_clause(&mut self, person: &str, group: Group) {
@@ -268,6 +159,7 @@ impl<'a> Finder<'a> {
     /// The first row that fits what stands at a place.
     fn of_rows(&mut self, person: &str, verb: &str, rows: &[Row], at: usize, group: Group) {
         for row in rows.iter().filter(|row| row.verb == verb) {
+            let Some(relation) = row.relation(group.is_ongoing) else { continue };
             let Some(start) = self.behind_link(row.link, at) else { continue };
             let Some(tail) = self.tail(person, row, start) else { continue };
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
@@ -279,8 +171,8 @@ impl<'a> Finder<'a> {
             let label = label(row, &tail);
             let tail = self.named_behind(&tail).unwrap_or(tail);
             let end = tail.end;
-            self.tell(person, row.relation, label, &tail, group, row.intent());
-            self.of_list(person, row, end, group);
+            self.tell(person, relation, label, &tail, group, row.intent());
+            self.of_list(person, row, relation, end, group);
             if row.verb == "work" && self.lower(end) == "as" {
                 self.of_rows(person, "work", ROWS, end, group);
             }
@@ -308,12 +200,22 @@ impl<'a> Finder<'a> {
             Kind::Any | Kind::Change => true,
         };
         let may_point = is_event || matches!(row.label, "Place" | "Event") || row.verb == "play";
-        (fits && (!tail.is_definite || may_point)).then_some(tail)
+        let is_pointed = tail.is_definite || row.is_liking() && self.is_pointed_at(at, &tail);
+        let is_caused = row.verb == "make" && self.is_base(tail.end);
+        (fits && !is_caused && (!is_pointed || may_point)).then_some(tail)
+    }
+
+    /// "the blue vase", "all those leaves": something that is seen or was spoken of.
+    fn is_pointed_at(&self, at: usize, tail: &Tail<'_>) -> bool {
+        let is_pointer =
+            |word: &str| matches!(word, "the" | "this" | "that" | "these" | "those" | "all");
+        is_pointer(self.lower(at)) && !tail.is_name
     }
 
     /// "pottery and painting": what is joined by `and`, if it ends there.
-    fn of_list(&mut self, person: &str, row: &Row, at: usize, group: Group) {
-        if self.lower(at) != "and" || row.kind != Kind::Any {
+    fn of_list(&mut self, person: &str, row: &Row, relation: &str, at: usize, group: Group) {
+        let is_of_another = matches!(self.lower(at + 1), "his" | "her" | "its" | "their");
+        if self.lower(at) != "and" || row.kind != Kind::Any || is_of_another {
             return;
         }
         let Some(tail) = self.tail(person, row, at + 1) else { return };
@@ -323,7 +225,7 @@ impl<'a> Finder<'a> {
         let first = self.lower(at + 1);
         let is_verb = verbs::verb(first).is_some_and(|verb| !verb.forms.gerund);
         if is_last && !is_verb {
-            self.tell(person, row.relation, label(row, &tail), &tail, group, row.intent());
+            self.tell(person, relation, label(row, &tail), &tail, group, row.intent());
         }
     }
 
@@ -459,91 +361,6 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What stands behind a person's name in the possessive.
-    fn of_possession(&mut self, person: &str, at: usize) {
-        let group = Group::default();
-        let (lower, next) = (self.lower(at), self.lower(at + 1));
-        if matches!(lower, "favorite" | "favourite") {
-            self.of_favourite(person, at + 1);
-            return;
-        }
-        if lower == "birthday" && matches!(next, "is" | "was") && self.lower(at + 2) == "on" {
-            self.of_birthday(person, at + 3);
-            return;
-        }
-        let kin = super::people::kin_at(self.text, self.words, at);
-        let (relation, label, place) = match kin {
-            Some((kin, place)) => match kin.relation {
-                Some(relation) => (relation, "Person", place),
-                None => return,
-            },
-            None => match (at..at + 2).find(|place| lexicon::is_pet(self.lower(*place))) {
-                Some(place) => ("has_pet", "Animal", place),
-                None => return,
-            },
-        };
-        let is_told = !self.has_possessive(place);
-        if let Some(tail) = self.name_of(place).filter(|_| is_told) {
-            self.tell(person, relation, label, &tail, group, None);
-        }
-    }
-
-    /// "son Max", "son, Max,", "son is named Max", "friend's name is Ann".
-    fn name_of(&self, place: usize) -> Option<Tail<'a>> {
-        let next = self.words.get(place + 1)?;
-        let between = gap(self.text, &self.words[place], next);
-        let start = match (between, next.lower.as_str(), self.lower(place + 2)) {
-            (" ", "is" | "was", "named" | "called") => place + 3,
-            (" ", "named" | "called", _) => place + 2,
-            (" " | ", ", _, _) if next.is_capital => place + 1,
-            _ => return None,
-        };
-        let is_speaker =
-            |word: &Word| self.speakers.iter().any(|name| name.to_lowercase() == word.lower);
-        let name = tails::noun(self.text, self.words, start, "")?;
-        let is_time = lexicon::is_time_noun(&name.last.lower);
-        let is_short = name.text.split(' ').count() <= 3;
-        let is_open = between != ", "
-            || self
-                .words
-                .get(name.end)
-                .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
-        let is_named = name.is_name && is_short && !is_time && is_open;
-        (is_named && !self.words.get(start).is_some_and(is_speaker)).then_some(name)
-    }
-
-    /// "favorite book is Dune".
-    fn of_favourite(&mut self, person: &str, at: usize) {
-        let is_verb = |place: &usize| matches!(self.lower(*place), "is" | "are" | "was");
-        let Some(verb) = (at + 1..at + 4).find(is_verb) else { return };
-        if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {
-            self.tell(person, "likes", "Thing", &tail, Group::default(), None);
-        }
-    }
-
-    fn of_birthday(&mut self, person: &str, at: usize) {
-        let end = (at..(at + 3).min(self.words.len()))
-            .take_while(|place| {
-                let lower = self.lower(*place);
-                // A year is not part of a birthday.
-                let is_year = lower.len() == 4 && lower.bytes().all(|byte| byte.is_ascii_digit());
-                let is_day = lower.starts_with(|c: char| c.is_ascii_digit()) && !is_year;
-                lexicon::is_time_noun(lower) || is_day
-            })
-            .count();
-        let (Some(first), Some(last)) =
-            (self.words.get(at), self.words.get((at + end).saturating_sub(1)))
-        else {
-            return;
-        };
-        if end > 0
-            && let Some(text) = self.text.get(first.range.start..last.range.end)
-        {
-            let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
-            self.tell(person, "birthday", "Date", &tail, Group::default(), None);
-        }
-    }
-
     fn tell(
         &mut self,
         person: &str,
@@ -652,35 +469,9 @@ const PROMISES: &[&str] = &[
     "look",
     "cheer",
     "mention",
-    "say",
     "hang",
-];
-
-/// Words before a clause that make it no fact.
-const SUPPOSED: &[&str] = &[
-    "if",
-    "unless",
-    "whether",
-    "hope",
-    "hopes",
-    "wish",
-    "wishes",
-    "imagine",
-    "imagines",
+    "love",
     "like",
-    "dreams",
-    "pretend",
-    "suppose",
-    "wondering",
-    "wonders",
-    "asked",
-    "told",
-    "wants",
-];
-
-/// Words before a name that begins a clause.
-const LINKS: &[&str] = &[
-    "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
-    "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
-    "thinks", "guesses", "believes", "supposes",
+    "enjoy",
+    "feel",
 ];

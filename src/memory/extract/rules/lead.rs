@@ -158,6 +158,8 @@ pub(super) enum Elided {
     Is,
     /// `Been busy` is `Nora has been busy`.
     Has,
+    /// `Made me laugh` is `It made Nora laugh`.
+    It,
 }
 
 /// The subject that was left out before a sentence; none if it is a command.
@@ -205,11 +207,27 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
         {
             Some(Elided::Present(at))
         }
+        "took" if matches!(next, "some" | "time" | "ages" | "forever") => Some(Elided::It),
+        "lucky" if next.starts_with("you") => None,
+        _ if verbs::is_past(lower) && next == "me" => {
+            CAUSES.contains(&verbs::lemma(lower)?).then_some(Elided::It)
+        }
+        _ if verbs::verb(lower).is_some_and(|verb| verb.forms.past && !verb.forms.base)
+            && lexicon::is_determiner(next) =>
+        {
+            Some(Elided::Plain)
+        }
         _ if lexicon::is_feeling(lower) && !has_finite => Some(Elided::Is),
         _ if verbs::is_past(lower) && matches!(next, "by" | "with") => Some(Elided::Is),
         _ => (verbs::is_past(lower) && !lexicon::is_adjective(lower)).then_some(Elided::Plain),
     }
 }
+
+/// What something does to somebody, rather than somebody to another.
+const CAUSES: &[&str] = &[
+    "make", "give", "help", "remind", "teach", "keep", "bring", "take", "inspire", "get", "blow",
+    "let", "show", "motivate", "push", "cost", "touch",
+];
 
 fn is_light(lower: &str) -> bool {
     lexicon::is_adverb(lower) && !lexicon::is_feeling(lower) || lower == "so"
@@ -224,6 +242,7 @@ impl Elided {
             Self::Plain | Self::Present(_) => me.to_owned(),
             Self::Is => format!("{me} is"),
             Self::Has => format!("{me} has"),
+            Self::It => "it".to_owned(),
         };
         if let Self::Present(at) = self
             && at > 0
@@ -231,8 +250,10 @@ impl Elided {
         {
             edits.replace(verb.range.clone(), verbs::third(&verb.lower));
         }
-        let first_word = match self {
-            Self::Present(0) => verbs::third(lower),
+        let first_word = match (self, lower) {
+            (Self::Present(0), _) => verbs::third(lower),
+            (_, "haven't") => "hasn't".to_owned(),
+            (_, "gonna") => "going to".to_owned(),
             _ => lower.to_owned(),
         };
         edits.replace(first.range.clone(), format!("{insert} {first_word}"));
@@ -261,6 +282,28 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(strip(text, &spelling), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn subjects_that_were_left_out() {
+        for (text, expected) in [
+            ("went to Rome", Some(Elided::Plain)),
+            ("lost my keys", Some(Elided::Plain)),
+            ("haven't slept", Some(Elided::Plain)),
+            ("really love it", Some(Elided::Present(1))),
+            ("excited to go", Some(Elided::Is)),
+            ("gonna sing", Some(Elided::Is)),
+            ("been busy", Some(Elided::Has)),
+            ("made me laugh", Some(Elided::It)),
+            ("took some time", Some(Elided::It)),
+            ("told me so", None),
+            ("lucky you", None),
+            ("love is blind", None),
+            ("keep it up", None),
+            ("", None),
+        ] {
+            assert_eq!(elided(&words(text)), expected, "{text}");
         }
     }
 }

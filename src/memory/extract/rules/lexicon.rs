@@ -227,7 +227,7 @@ static PRAISE: Words = LazyLock::new(|| {
 
 static FILLERS: Words = LazyLock::new(|| {
     list(
-        "wow woah whoa thanks thank thx ty hey hi hello hiya yo bye goodbye yeah yep yup yes nope \
+        "wow woah whoa eh huh hah thanks thank thx ty hey hi hello hiya yo bye goodbye yeah yep yup yes nope \
          nah oh ooh aw aww awww ah aha ha haha hahaha lol lmao omg btw ok okay alright right sure \
          congrats congratulations cheers please sorry welcome absolutely definitely totally \
          exactly indeed agreed true guess um uh hmm hm mm mmm ugh oops yay hooray phew gosh gee \

@@ -33,6 +33,8 @@ mod verbs;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use engraph_storage::KEY_BYTES_MAX;
+
 use super::{ExtractedConcept, Extraction, Extractor, KnownEntities, SourceTurn};
 use crate::neural::NeuralError;
 use crate::retrieval::words::{Word, words};
@@ -192,7 +194,8 @@ impl<'t> Reading<'t> {
                 let bytes =
                     words.get(range.start)?.range.start..words.get(range.end - 1)?.range.end;
                 let written = text.get(bytes)?.to_lowercase();
-                Some(Candidate { key, written, is_name, is_shown })
+                let is_key = (1..=KEY_BYTES_MAX).contains(&key.len());
+                is_key.then_some(Candidate { key, written, is_name, is_shown })
             })
             .collect()
     }

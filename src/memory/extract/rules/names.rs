@@ -167,10 +167,10 @@ fn can_be_named(text: &str, word: &Word) -> bool {
     let is_plain = lower.chars().count() > 1 && lower.chars().any(char::is_alphabetic);
     is_plain
         && !is_stop_word(lower)
-        && !(lexicon::is_interjection(lower) && !is_acronym(text, word))
+        && (!lexicon::is_interjection(lower) || is_acronym(text, word))
         && !lexicon::is_time_noun(lower)
         && !lower.contains('\'')
-        && (!lexicon::is_filler(lower))
+        && !lexicon::is_filler(lower)
 }
 
 /// `NBA`, `LGBTQ`.

@@ -27,7 +27,7 @@ impl<'t> People<'t> {
             [a, b] if speaker == Some(b) => Some(*a),
             _ => None,
         };
-        Self { me: speaker, you, ..Self::default() }
+        Self { me: speaker.filter(|name| !name.trim().is_empty()), you, ..Self::default() }
     }
 
     /// Takes over who `we` were in the turn before of the same speaker.
@@ -71,6 +71,11 @@ impl<'t> People<'t> {
         let both = self.you.filter(|_| !is_told);
         let with = self.with.as_deref().or(both).unwrap_or("others");
         Some(format!("{me} and {with}"))
+    }
+
+    /// Those two who speak with each other.
+    pub(super) fn both(&self) -> Option<String> {
+        Some(format!("{} and {}", self.me?, self.you?))
     }
 
     /// Who is meant by a pronoun of the third person.
@@ -136,5 +141,8 @@ mod tests {
             Some("A and others")
         );
         assert_eq!(People::new(None, &["A", "B"]).you, None);
+        assert_eq!(People::new(Some("A"), &["A", "B"]).both().as_deref(), Some("A and B"));
+        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).both(), None);
+        assert_eq!(People::new(Some(" "), &[]).me, None);
     }
 }

@@ -128,7 +128,7 @@ fn is_noun_after(before: &str) -> bool {
 }
 
 /// Whether a verb is hardly ever a noun.
-fn is_never_noun(base: &str) -> bool {
+pub(super) fn is_never_noun(base: &str) -> bool {
     matches!(
         base,
         "like"

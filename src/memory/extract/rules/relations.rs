@@ -34,6 +34,25 @@ pub(super) enum Kind {
 }
 
 impl Row {
+    /// The relation of something that is going on, or is over. "is building a shop" works on it;
+    /// "is going to Rome" has not gone there, and says nothing that holds.
+    pub(super) fn relation(&self, is_ongoing: bool) -> Option<&'static str> {
+        match self.relation {
+            _ if !is_ongoing => Some(self.relation),
+            "went_to" | "went_on" | "visited" | "attended" | "moved_to" | "moved_from" | "got"
+            | "received" | "won" | "sold" | "bought" | "lost" | "met" | "joined" | "adopted"
+            | "married_to" => None,
+            "made" | "baked" | "cooked" | "painted" | "drew" | "wrote" | "built" | "designed"
+            | "created" | "composed" | "organised" | "hosted" | "finished" => Some("works_on"),
+            relation => Some(relation),
+        }
+    }
+
+    /// Whether it says that somebody likes something.
+    pub(super) fn is_liking(&self) -> bool {
+        matches!(self.relation, "likes" | "loves" | "prefers")
+    }
+
     /// The kind of fact, where the relation itself says that something changed.
     pub(super) fn intent(&self) -> Option<Intent> {
         (self.kind == Kind::Change).then_some(Intent::Evolution)

@@ -2,6 +2,10 @@
 //!
 //! `I love pottery` said by Nora is `Nora loves pottery`. English only; what is in quotes stays.
 
+mod subject;
+#[cfg(test)]
+mod tests;
+
 use engraph_storage::graph::{Interval, Time};
 
 use super::edits::Edits;
@@ -9,6 +13,8 @@ use super::lead;
 use super::people::People;
 use super::{dates, lexicon, verbs};
 use crate::retrieval::words::{Word, words};
+
+pub(super) use subject::{Subject, is_modal, is_preposition};
 
 /// A sentence that was rewritten.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,111 +27,20 @@ pub(super) struct Rewritten {
     pub(super) valid: Interval,
 }
 
-/// What a sentence is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
-    /// Who speaks, alone or with others.
-    Me,
-    /// Who is spoken to.
-    You,
-    /// Something that it names.
-    Named,
-    /// Something said before: `it`, `that`.
-    Open,
-    /// Nothing: it tells somebody to do something.
-    Command,
-}
-
 /// Rewrites a sentence that has no greeting before it (see [`lead::strip`]).
 pub(super) fn rewrite(text: &str, people: &People<'_>, at: Option<Time>) -> Rewritten {
     let words = words(text);
     let mut edits = Edits::default();
     let valid = dates::resolve(text, at, &mut edits);
-    let mut subject = subject(&words, people);
+    let mut subject = subject::subject(&words, people);
     if !matches!(subject, Subject::You | Subject::Open)
         && let Some(me) = people.me
         && let Some(head) = lead::elided(&words)
     {
-        subject = Subject::Me;
+        subject = if head == lead::Elided::It { Subject::Open } else { Subject::Me };
         head.restore(me, &words, &mut edits);
     }
-    Writer { text, words: &words, people, edits }.finish(subject, valid)
-}
-
-/// What a sentence is about, by the first of its words that is a pronoun, a possessive or a verb.
-fn subject(words: &[Word], people: &People<'_>) -> Subject {
-    let mut has_noun = false;
-    for (at, word) in words.iter().enumerate().take(16) {
-        match word.lower.as_str() {
-            "i" | "i'm" | "i've" | "i'd" | "i'll" | "we" | "we're" | "we've" | "we'd" | "we'll"
-            | "my" | "our" => return Subject::Me,
-            "you" | "you're" | "you've" | "you'd" | "you'll" | "your" | "y'all" => {
-                return Subject::You;
-            }
-            "this" | "that" | "these" | "those"
-                if !has_noun && words.get(at + 1).is_some_and(is_noun) =>
-            {
-                has_noun = true;
-            }
-            "it" | "it'll" | "it'd" | "this" | "these" | "those" | "they" | "they're"
-            | "they've" | "they'll" | "he" | "she" | "there" | "its" | "their" | "one"
-                if !has_noun =>
-            {
-                let is_known = people.third(&word.lower).is_some();
-                return if is_known { Subject::Named } else { Subject::Open };
-            }
-            "that" if !has_noun && at == 0 => return Subject::Open,
-            lower => {
-                let is_verb = verbs::is_past(lower)
-                    || verbs::verb(lower).is_some_and(|verb| !verb.forms.gerund);
-                let is_start = is_verb || is_modal(lower) || lexicon::is_feeling(lower);
-                if is_start && !has_noun {
-                    return Subject::Command;
-                }
-                if is_verb {
-                    return Subject::Named;
-                }
-                has_noun |= !lexicon::is_empty(lower) || lexicon::is_determiner(lower);
-            }
-        }
-    }
-    if has_noun { Subject::Named } else { Subject::Command }
-}
-
-/// Whether a word behind `this` is what it points at.
-fn is_noun(word: &Word) -> bool {
-    let lower = word.lower.as_str();
-    let is_kept = !lexicon::is_empty(lower) || lexicon::is_praise(lower);
-    is_kept && !is_modal(lower) && verbs::verb(lower).is_none() && !verbs::is_past(lower)
-}
-
-pub(super) fn is_modal(lower: &str) -> bool {
-    matches!(
-        lower,
-        "can"
-            | "could"
-            | "will"
-            | "would"
-            | "should"
-            | "might"
-            | "must"
-            | "shall"
-            | "can't"
-            | "couldn't"
-            | "won't"
-            | "wouldn't"
-            | "shouldn't"
-            | "cannot"
-            | "don't"
-            | "didn't"
-            | "doesn't"
-            | "haven't"
-            | "hasn't"
-            | "isn't"
-            | "gonna"
-            | "gotta"
-            | "wanna"
-    )
+    Writer { text, words: &words, people, edits, is_anybody: None }.finish(subject, valid)
 }
 
 /// Collects the changes of one sentence.
@@ -134,6 +49,8 @@ struct Writer<'a> {
     words: &'a [Word],
     people: &'a People<'a>,
     edits: Edits,
+    /// Whether `you` is anybody; the first one decides for the sentence.
+    is_anybody: Option<bool>,
 }
 
 impl Writer<'_> {
@@ -149,6 +66,7 @@ impl Writer<'_> {
             self.second_person(at);
             has_we = self.we(at, has_we);
             self.third_person(at);
+            self.informal(at);
         }
         let text = capitalised(self.edits.apply(self.text));
         Rewritten { text, subject, valid }
@@ -189,21 +107,26 @@ impl Writer<'_> {
 
     fn second_person(&mut self, at: usize) {
         let Some(you) = self.people.you else { return };
-        let lower = self.lower(at);
-        if lower == "your" || lower == "yours" {
-            self.put(at, format!("{you}'s"));
+        if !self.lower(at).starts_with("you") {
             return;
         }
-        if self.is_anybody(at) {
+        let is_anybody = self.is_anybody.unwrap_or_else(|| self.is_anybody(at));
+        self.is_anybody = Some(is_anybody);
+        if is_anybody {
             return;
         }
         match self.lower(at) {
+            "your" | "yours" => self.put(at, format!("{you}'s")),
             "you" => {
                 self.put(at, you);
                 let is_object = verbs::verb(self.before(at)).is_some_and(|verb| {
                     verb.base != "be" && !matches!(verb.base, "know" | "think" | "hope")
                 });
-                if !is_object && !is_preposition(self.before(at)) {
+                let is_clause = matches!(self.before(at), "before" | "after" | "until" | "since");
+                let next = self.lower(at + 1);
+                let is_subject = matches!(next, "are" | "were" | "have")
+                    || is_clause && verbs::verb(next).is_some_and(|verb| verb.forms.base);
+                if is_subject || !is_object && !is_preposition(self.before(at)) {
                     self.agree(at);
                 }
             }
@@ -221,30 +144,35 @@ impl Writer<'_> {
 
     /// Whether `you` is anybody: "if you want", "what lets you grow".
     fn is_anybody(&self, at: usize) -> bool {
-        matches!(
-            self.before(at),
-            "if" | "when"
-                | "whenever"
-                | "where"
-                | "wherever"
-                | "once"
-                | "lets"
-                | "makes"
-                | "helps"
-                | "gives"
-                | "whatever"
-                | "whoever"
-                | "unless"
-                | "until"
-                | "make"
-                | "let"
-                | "help"
-                | "takes"
-                | "teaches"
-                | "things"
-                | "everything"
-                | "like"
-        )
+        let before = self.before(at);
+        let has_me = self.words.iter().any(|word| {
+            matches!(word.lower.split('\'').next().unwrap_or_default(), "i" | "me" | "my")
+        });
+        let ahead = at.checked_sub(2).map_or("", |at| self.lower(at));
+        match before {
+            "if" | "help" | "helps" | "make" | "makes" | "lets" => return !has_me,
+            "let" => return self.lower(at + 1) != "know",
+            "like" => return matches!(ahead, "feel" | "feels" | "felt" | "seems" | "looks"),
+            _ => {}
+        }
+        !self.lower(at).starts_with("your")
+            && matches!(
+                before,
+                "when"
+                    | "whenever"
+                    | "where"
+                    | "wherever"
+                    | "once"
+                    | "gives"
+                    | "whatever"
+                    | "whoever"
+                    | "unless"
+                    | "until"
+                    | "takes"
+                    | "teaches"
+                    | "things"
+                    | "everything"
+            )
     }
 
     /// Writes who `we` are the first time, and `they` from then on.
@@ -258,7 +186,12 @@ impl Writer<'_> {
             "we'd" => (true, if self.had_or_would(at) == "had" { " had" } else { " would" }),
             "us" => (false, ""),
             "our" | "ours" => {
-                let own = if has_we { "their".to_owned() } else { format!("{me}'s") };
+                let both = self.is_shared(at).then(|| self.people.both()).flatten();
+                let own = match both {
+                    _ if has_we => "their".to_owned(),
+                    Some(both) => format!("{both}'s"),
+                    None => format!("{me}'s"),
+                };
                 self.put(at, own);
                 return has_we;
             }
@@ -269,23 +202,84 @@ impl Writer<'_> {
             _ => return has_we,
         };
         let again = if is_subject { "they" } else { "them" };
-        let is_told = is_subject && self.tells_of_past(at);
-        let who = if has_we { Some(again.to_owned()) } else { self.people.we(is_told) };
+        let both = if self.is_talk(at) { self.people.both() } else { None };
+        let is_told = is_subject && self.tells_of_others(at);
+        let who = match both {
+            _ if has_we => Some(again.to_owned()),
+            Some(both) => Some(both),
+            None => self.people.we(is_told),
+        };
         if let Some(who) = who {
             self.put(at, format!("{who}{rest}"));
         }
         true
     }
 
-    /// Whether the verb behind a subject is in the past, and no talk between those who speak.
-    fn tells_of_past(&self, at: usize) -> bool {
-        let mut place = at + 1;
-        while place < self.words.len() && self.is_passed(place) {
-            place += 1;
+    /// Whether `our` belongs to those who speak with each other: "our friendship".
+    fn is_shared(&self, at: usize) -> bool {
+        let is_of = self.lower(at + 1) == "love" && self.lower(at + 2) == "of";
+        is_of || (at + 1..at + 3).any(|place| SHARED.contains(&self.lower(place)))
+    }
+
+    /// Whether `we` talk with each other: "since we last spoke", "we haven't talked".
+    fn is_talk(&self, at: usize) -> bool {
+        let place = self.main_behind(at);
+        let is_talk =
+            matches!(verbs::lemma(self.lower(place)), Some("talk" | "speak" | "chat" | "catch"));
+        let is_last = (at..=place + 1).any(|place| self.lower(place) == "last");
+        is_talk && (is_last || self.before(at) == "since" || self.lower(at + 1) == "haven't")
+    }
+
+    /// Whether what `we` did, are at or are used to do is news to who is spoken to, who then has
+    /// no part in it.
+    fn tells_of_others(&self, at: usize) -> bool {
+        let place = self.main_behind(at);
+        let Some(verb) = verbs::verb(self.lower(place)) else {
+            return verbs::is_past(self.lower(place));
+        };
+        let is_habit = matches!(self.lower(at + 1), "usually" | "often" | "sometimes" | "always");
+        let is_ongoing = verb.forms.gerund && !matches!(verb.base, "feel" | "talk" | "go");
+        verbs::is_past(self.lower(place)) && verb.base != "discuss" || is_ongoing || is_habit
+    }
+
+    /// The place of the main verb behind a subject.
+    fn main_behind(&self, at: usize) -> usize {
+        let is_light = |place: &usize| {
+            let lower = self.lower(*place);
+            let is_auxiliary = matches!(lower, "are" | "have" | "had" | "been" | "haven't");
+            let is_alone = verbs::verb(self.lower(*place + 1)).is_none();
+            self.is_passed(*place) || lower == "last" || is_auxiliary && !is_alone
+        };
+        at + 1 + (at + 1..self.words.len()).take_while(is_light).count()
+    }
+
+    /// Writes out `gonna` and `wanna`.
+    fn informal(&mut self, at: usize) {
+        match self.lower(at) {
+            "gonna" => {
+                let is_passed = |place: &usize| self.is_passed(*place);
+                let subject = at.checked_sub(1 + (0..at).rev().take_while(is_passed).count());
+                let text = if subject.is_some_and(|place| self.has_be(place)) {
+                    "going to"
+                } else {
+                    "is going to"
+                };
+                self.put(at, text);
+            }
+            "wanna" => self.put(at, "want to"),
+            _ => {}
         }
-        let lower = self.lower(place);
-        let base = verbs::lemma(lower).unwrap_or_default();
-        verbs::is_past(lower) && !matches!(base, "talk" | "speak" | "chat" | "meet" | "discuss")
+    }
+
+    /// Whether a word is a form of `be`, or ends in one: `they're`, `who's`.
+    fn has_be(&self, at: usize) -> bool {
+        let lower = self.lower(at);
+        let rest = self.words.get(at).and_then(|word| self.text.get(word.range.end..));
+        verbs::lemma(lower) == Some("be")
+            || lower.ends_with("'m")
+            || lower.ends_with("'re")
+            || lower == "im"
+            || rest.is_some_and(|rest| rest.starts_with("'s") || rest.starts_with("’s"))
     }
 
     /// Names whom a pronoun of the third person means, as the first word only.
@@ -378,41 +372,6 @@ impl Writer<'_> {
     }
 }
 
-pub(super) fn is_preposition(word: &str) -> bool {
-    matches!(
-        word,
-        "to" | "for"
-            | "with"
-            | "of"
-            | "at"
-            | "in"
-            | "on"
-            | "from"
-            | "about"
-            | "by"
-            | "behind"
-            | "than"
-            | "into"
-            | "through"
-            | "around"
-            | "near"
-            | "beside"
-            | "between"
-            | "without"
-            | "towards"
-            | "toward"
-            | "after"
-            | "before"
-            | "during"
-            | "over"
-            | "under"
-            | "until"
-            | "since"
-            | "as"
-            | "like"
-    )
-}
-
 /// The form for `she` of a verb as it stands behind `I` or `you`; none if it stays.
 fn agreed(lower: &str, is_next: bool) -> Option<String> {
     let fixed = match lower {
@@ -426,7 +385,7 @@ fn agreed(lower: &str, is_next: bool) -> Option<String> {
         "don't" => "doesn't",
         "wanna" => "wants to",
         "gotta" => "has to",
-        "gonna" => "is gonna",
+        "gonna" => "is going to",
         _ => "",
     };
     if !fixed.is_empty() {
@@ -447,6 +406,27 @@ fn agreed(lower: &str, is_next: bool) -> Option<String> {
     (verb.forms.base && !is_same).then(|| verbs::third(verb.base))
 }
 
+/// What `our` is of both who speak, if nobody else was named.
+const SHARED: &[&str] = &[
+    "friendship",
+    "minds",
+    "hearts",
+    "souls",
+    "selves",
+    "lives",
+    "dreams",
+    "goals",
+    "passions",
+    "emotions",
+    "wellbeing",
+    "chat",
+    "chats",
+    "talk",
+    "talks",
+    "conversation",
+    "conversations",
+];
+
 /// The bytes within double quotes.
 fn quotes(text: &str) -> Vec<std::ops::Range<usize>> {
     let marks: Vec<usize> = text
@@ -462,61 +442,5 @@ fn capitalised(text: String) -> String {
     match chars.next() {
         Some(first) if first.is_lowercase() => first.to_uppercase().chain(chars).collect(),
         _ => text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rewritten(text: &str) -> String {
-        let mut people = People::new(Some("Nora"), &["Nora", "Tom"]);
-        people.read(text, &words(text));
-        rewrite(text, &people, None).text
-    }
-
-    #[test]
-    fn names_stand_in_place_of_pronouns() {
-        for (text, expected) in [
-            ("I love pottery", "Nora loves pottery"),
-            ("I really do love it", "Nora really does love it"),
-            ("I'm happy and I've got two cats", "Nora is happy and Nora has got two cats"),
-            ("I went home", "Nora went home"),
-            ("I don't eat meat", "Nora doesn't eat meat"),
-            ("I'd been there", "Nora had been there"),
-            ("I'd love to go", "Nora would love to go"),
-            ("my sister helps me", "Nora's sister helps Nora"),
-            ("you are kind, your cat too", "Tom is kind, Tom's cat too"),
-            ("we're moving to our house", "Nora and Tom are moving to their house"),
-            ("if you want it, you can", "If you want it, Tom can"),
-            ("I sing and dance with friends", "Nora sings and dances with friends"),
-            ("I want to sing and dance", "Nora wants to sing and dance"),
-            ("I read \"I am not you\" once", "Nora read \"I am not you\" once"),
-            ("I study and I try hard", "Nora studies and Nora tries hard"),
-            ("went to Rome", "Nora went to Rome"),
-            ("can't wait for it", "Nora can't wait for it"),
-            ("excited to see Rome", "Nora is excited to see Rome"),
-            ("should I go", "Should Nora go"),
-            ("", ""),
-        ] {
-            assert_eq!(rewritten(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_a_sentence_is_about() {
-        let people = People::new(Some("Nora"), &["Nora", "Tom"]);
-        for (text, expected) in [
-            ("last Friday, I ran", Subject::Me),
-            ("my kids love it", Subject::Me),
-            ("your shop is nice", Subject::You),
-            ("the shop is nice", Subject::Named),
-            ("it was fun", Subject::Open),
-            ("keep it up", Subject::Command),
-            ("took a trip", Subject::Me),
-            ("hiking calms me", Subject::Named),
-        ] {
-            assert_eq!(rewrite(text, &people, None).subject, expected, "{text}");
-        }
     }
 }

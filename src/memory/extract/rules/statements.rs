@@ -39,7 +39,6 @@ pub(super) struct Statement {
     pub(super) text: String,
     /// What was said, in its own words.
     pub(super) said: String,
-    pub(super) subject: Subject,
     pub(super) valid: Interval,
     pub(super) confidence: f64,
     /// How much it says.
@@ -121,7 +120,8 @@ impl Reader<'_> {
             rewritten = whole;
             turns.insert(0, asked.turn);
         }
-        if rewritten.subject == Subject::Command || is_address(own) {
+        let is_said_to = is_address(own) || is_proposal(text, own);
+        if rewritten.subject == Subject::Command || is_said_to {
             return None;
         }
         let is_answer = turns.len() > 1;
@@ -141,7 +141,6 @@ impl Reader<'_> {
             text: finished(&rewritten.text),
             said: text.to_owned(),
             confidence: confidence(text, rewritten.subject),
-            subject: rewritten.subject,
             valid: rewritten.valid,
             weight,
             turns,
@@ -161,10 +160,10 @@ fn answered(
 ) -> Option<Rewritten> {
     let whole = if answers::is_fragment(text) {
         let fragment = rewrite::rewrite(text, &People::default(), at);
-        let own = rewrite::rewrite(&answers::whole(asked.text, text, me), people, at);
+        let own = rewrite::rewrite(&answers::whole(asked.text, text, people), people, at);
         Rewritten { valid: fragment.valid, ..own }
-    } else if rewritten.subject == Subject::Open {
-        let topic = answers::topic(asked.text);
+    } else if rewritten.subject == Subject::Open && weight(&words(text)) >= 1.0 {
+        let topic = answers::topic(asked.text, people);
         (!topic.is_empty()).then_some(())?;
         let text = format!("{me} on {topic}: {}", rewritten.text);
         Rewritten { text, ..rewritten.clone() }
@@ -223,6 +222,7 @@ fn is_address(words: &[Word]) -> bool {
         "thanks" | "thank" | "let" | "congrats" | "congratulations" | "sorry" | "welcome"
         | "good" | "best" | "cheers" | "kudos" | "what" | "how" => true,
         "i" if lower(1) == "bet" => true,
+        "that" | "this" | "it" | "those" | "sounds" | "looks" => is_praise_alone(words),
         "can't" => lower(1) == "wait" && words.len() < 7,
         "you" | "you've" | "you're" | "you'll" | "your" => words.iter().any(|word| {
             let lower = word.lower.as_str();
@@ -231,6 +231,21 @@ fn is_address(words: &[Word]) -> bool {
         }),
         _ => false,
     }
+}
+
+/// "In the meantime, let's go".
+fn is_proposal(text: &str, words: &[Word]) -> bool {
+    words.iter().take(5).any(|word| {
+        let rest = text.get(word.range.end..).unwrap_or_default();
+        word.lower == "let" && (rest.starts_with("'s") || rest.starts_with("’s"))
+    })
+}
+
+/// "That sounds like fun": nothing is said but that it is good.
+fn is_praise_alone(words: &[Word]) -> bool {
+    let is_seeming = |word: &Word| matches!(verbs::lemma(&word.lower), Some("sound" | "look"));
+    words.iter().take(2).any(is_seeming)
+        && words.iter().all(|word| is_seeming(word) || lexicon::is_empty(&word.lower))
 }
 
 fn begins_with_pronoun(words: &[Word]) -> bool {

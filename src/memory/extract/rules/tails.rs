@@ -2,9 +2,15 @@
 //!
 //! A phrase that is not plain, or says too little, is none: better no fact than a wrong one.
 
+#[cfg(test)]
+mod tests;
+mod words;
+
 use super::sentences::{gap, is_joined};
-use super::{lexicon, rewrite, verbs};
+use super::{lexicon, phrases, rewrite, verbs};
 use crate::retrieval::words::{Word, is_stop_word};
+
+use words::{STOPS, VAGUE};
 
 /// Words of a tail, at most.
 const TAIL_WORDS_MAX: usize = 5;
@@ -61,6 +67,9 @@ pub(super) fn noun<'t>(
     while end > start + 1 && !can_end(&words[end - 1]) {
         end -= 1;
     }
+    if is_cut_short(text, words, at, end) {
+        return None;
+    }
     let last = words.get(end.checked_sub(1)?).filter(|_| end > start)?;
     let says =
         can_end(last) && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
@@ -77,10 +86,30 @@ pub(super) fn noun<'t>(
     (says && (is_name || !is_vague && !is_open)).then_some(tail)
 }
 
+/// Whether a phrase from one place up to another is not all of it, or another's: "the charity
+/// thing", "the service-focused group", "the fantasy game Zelda", "his art".
+fn is_cut_short(text: &str, words: &[Word], from: usize, end: usize) -> bool {
+    let is_of_another =
+        words.get(from).is_some_and(|word| matches!(word.lower.as_str(), "his" | "her" | "its"));
+    let (Some(last), Some(next)) =
+        (end.checked_sub(1).and_then(|at| words.get(at)), words.get(end))
+    else {
+        return is_of_another;
+    };
+    let between = gap(text, last, next);
+    let is_thing = matches!(next.lower.as_str(), "thing" | "things" | "stuff" | "one" | "ones");
+    let is_other_name = next.is_capital
+        && !last.is_capital
+        && !is_stop_word(&next.lower)
+        && !lexicon::is_time_noun(&next.lower);
+    is_of_another || between == "-" || between == " " && (is_thing || is_other_name)
+}
+
 /// Whether a phrase that ends in an `-ing` form has its object behind it.
 fn goes_on(text: &str, words: &[Word], start: usize, end: usize) -> bool {
     let (Some(last), Some(next)) = (words.get(end - 1), words.get(end)) else { return false };
-    let is_doing = verbs::verb(&last.lower).is_some_and(|verb| verb.forms.gerund);
+    let is_doing = verbs::verb(&last.lower).is_some_and(|verb| verb.forms.gerund)
+        || last.lower.len() > 5 && last.lower.ends_with("ing") && end - start == 1;
     let is_light =
         rewrite::is_preposition(&next.lower) || matches!(next.lower.as_str(), "and" | "or" | "but");
     is_doing
@@ -150,7 +179,8 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
     if matches!(lower, "of" | "the") && before.is_some_and(|b| b.is_capital || b.lower == "of") {
         return next.is_some_and(|next| next.is_capital || next.lower == "the");
     }
-    if has_owner(text, word) || STOPS.contains(&lower) || lower.contains('\'') {
+    let is_stop = STOPS.contains(&lower) || lexicon::is_determiner(lower);
+    if has_owner(text, word) || is_stop || lower.contains('\'') {
         return false;
     }
     if word.is_capital && !is_linked && before.is_some_and(|before| !before.is_capital) {
@@ -163,7 +193,12 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
     let is_last = next.is_none_or(|next| rewrite::is_preposition(&next.lower));
     let is_verb = match verbs::verb(lower) {
         Some(verb) if at == start => !(verb.forms.gerund || verb.forms.base),
-        Some(verb) => verb.forms.past || verb.forms.gerund && !is_last,
+        Some(verb) => {
+            let is_base = verb.forms.base && phrases::is_never_noun(verb.base);
+            // "son Ben paints".
+            let is_of_name = verb.forms.third && before.is_some_and(|before| before.is_capital);
+            is_base || is_of_name || verb.forms.past || verb.forms.gerund && !is_last
+        }
         None => verbs::is_past(lower) && at > start,
     };
     !is_stop_word(lower)
@@ -186,184 +221,6 @@ fn can_end(word: &Word) -> bool {
             || rewrite::is_preposition(&word.lower))
 }
 
-/// Words at which a phrase of nouns ends.
-const STOPS: &[&str] = &[
-    "last",
-    "next",
-    "ago",
-    "today",
-    "yesterday",
-    "tomorrow",
-    "tonight",
-    "like",
-    "near",
-    "around",
-    "which",
-    "who",
-    "where",
-    "when",
-    "while",
-    "because",
-    "cause",
-    "though",
-    "if",
-    "via",
-    "per",
-];
-
-/// Nouns that say too little to be the end of a fact.
-const VAGUE: &[&str] = &[
-    "difference",
-    "progress",
-    "sense",
-    "decision",
-    "decisions",
-    "mistake",
-    "mistakes",
-    "effort",
-    "choice",
-    "impact",
-    "change",
-    "changes",
-    "memories",
-    "memory",
-    "money",
-    "living",
-    "plan",
-    "plans",
-    "list",
-    "break",
-    "breath",
-    "step",
-    "steps",
-    "connection",
-    "connections",
-    "bed",
-    "work",
-    "home",
-    "mind",
-    "heart",
-    "life",
-    "world",
-    "journey",
-    "control",
-    "track",
-    "touch",
-    "opportunity",
-    "chances",
-    "experience",
-    "experiences",
-    "success",
-    "support",
-    "help",
-    "love",
-    "role",
-    "care",
-    "future",
-    "past",
-    "conversation",
-    "conversations",
-    "topic",
-    "answer",
-    "goal",
-    "goals",
-    "dream",
-    "dreams",
-    "challenge",
-    "challenges",
-    "battle",
-    "hope",
-    "faith",
-    "strength",
-    "confidence",
-    "patience",
-    "balance",
-    "feeling",
-    "feelings",
-    "process",
-    "results",
-    "result",
-    "look",
-    "atmosphere",
-    "energy",
-    "view",
-    "views",
-    "influence",
-    "improvements",
-    "line",
-    "doubt",
-    "side",
-    "story",
-    "stories",
-    "part",
-    "nothing",
-    "hours",
-    "sure",
-    "trip",
-    "interest",
-    "forces",
-    "book",
-    "books",
-    "movie",
-    "movies",
-    "project",
-    "projects",
-    "series",
-    "color",
-    "colors",
-    "map",
-    "song",
-    "songs",
-    "picture",
-    "photo",
-    "team",
-    "news",
-    "message",
-    "feedback",
-    "advice",
-    "offer",
-    "response",
-    "point",
-    "call",
-    "idea",
-    "ideas",
-    "bits",
-    "things",
-    "talk",
-    "talks",
-    "ton",
-    "hand",
-    "shot",
-    "chances",
-    "guts",
-    "growth",
-    "passion",
-    "power",
-    "beauty",
-    "community",
-    "getting",
-    "going",
-    "being",
-    "having",
-    "doing",
-    "seeing",
-    "working",
-    "trying",
-    "making",
-    "taking",
-    "thinking",
-    "looking",
-    "feeling",
-    "knowing",
-    "spending",
-    "using",
-    "giving",
-    "helping",
-    "putting",
-    "talking",
-    "sharing",
-];
-
 /// Something to do that begins at a verb in its base form: `open a dance studio`.
 pub(super) fn activity<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     verbs::verb(&words.get(at)?.lower).filter(|verb| verb.forms.base)?;
@@ -377,7 +234,7 @@ pub(super) fn doing<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<T
     clause(text, words, at).or_else(|| {
         let is_last = words.get(at + 1).is_none_or(|next| {
             !is_joined(text, word, next)
-                || rewrite::is_preposition(&next.lower)
+                || rewrite::is_preposition(&next.lower) && next.lower != "into"
                 || next.lower == "and"
         });
         let text = text.get(word.range.clone())?;
@@ -419,6 +276,10 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
                 | "until"
                 | "this"
                 | "next"
+                | "last"
+                | "today"
+                | "tonight"
+                | "yesterday"
                 | "tomorrow"
                 | "what"
                 | "how"
@@ -454,6 +315,9 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
                 | "anything"
                 | "more"
                 | "everything"
+                | "these"
+                | "those"
+                | "ones"
                 | "are"
                 | "is"
                 | "was"
@@ -479,4 +343,5 @@ fn is_loose(lower: &str) -> bool {
         || lexicon::is_determiner(lower)
         || lexicon::is_adverb(lower)
         || lexicon::is_adjective(lower)
+        || lower == "based"
 }

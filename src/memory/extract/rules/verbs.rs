@@ -258,6 +258,8 @@ forgive forgave forgiven
 freeze froze frozen
 hide hid hidden
 knit knit
+retake retook retaken
+sink sank sunk
 overcome overcame overcome
 rebuild rebuilt
 shake shook shaken
@@ -307,7 +309,7 @@ strengthen stretch struggle study submit succeed suffer suggest support suppose 
 surround survive switch symbolize tackle talk taste tend test thank tour trade train transform \
 travel treat trust try turn unwind upgrade use value visit volunteer wait walk want warm wash waste \
 watch water welcome wish witness wonder work worry wrap yell crave host crochet stream code \
-program donate adjust admire nurse";
+program donate adjust admire nurse curl";
 
 /// Verbs that say too little.
 const BLAND: &str = "\

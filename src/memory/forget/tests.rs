@@ -114,7 +114,8 @@ fn held(db: &Engraph) -> BTreeSet<String> {
     let nodes = "MATCH (n) WHERE n.label <> 'Theme' AND n.label <> 'Topic'
                  RETURN n.label AS label, n.key AS key, n.text AS text, n.title AS title,
                         n.began AS began, n.ended AS ended";
-    let facts = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL WHERE a.label <> 'Theme' AND a.label <> 'Topic'
+    let facts =
+        "MATCH (a)-[f]->(b) FOR VALID_TIME ALL WHERE a.label <> 'Theme' AND a.label <> 'Topic'
                  RETURN a.label AS a, a.key AS head, f.relation AS relation, b.label AS b,
                         b.key AS tail, f.valid_from AS start, f.valid_to AS end,
                         f.confidence AS confidence, f.intent AS intent, f.sources AS sources";
@@ -184,6 +185,29 @@ fn a_forgotten_turn_leaves_what_there_would_be_without_it() {
 }
 
 #[test]
+fn the_buffer_forgets_a_session_of_which_nothing_is_left() {
+    let (_folder, db) = heard(&[]);
+    let is_known = || db.store.snapshot(0).reader().session_buffer("s1").unwrap().is_some();
+    db.query("MATCH (t:Turn 'D2:1') FORGET t", ()).unwrap();
+    assert!(is_known());
+    db.query("MATCH (s:Session 's1')-[:CONTAINS]->(t) FORGET s, t", ()).unwrap();
+    assert!(!is_known());
+}
+
+#[test]
+fn what_is_told_again_is_not_counted_as_forgotten() {
+    let (_folder, db) = heard(&[]);
+    let count = "MATCH (n) RETURN count(*) AS nodes";
+    let nodes = |query| match db.query(query, ()).unwrap().rows[0][0] {
+        Value::Int(count) => count,
+        ref other => panic!("{other:?} is no number"),
+    };
+    let before = nodes(count);
+    let forgotten = nodes("MATCH (t:Turn 'D1:4') FORGET t");
+    assert_eq!(before - nodes(count), forgotten);
+}
+
+#[test]
 fn a_forgotten_session_leaves_nothing() {
     let all: Vec<String> = (0..SESSIONS[1].len()).map(|turn| key(1, turn)).collect();
     let (_a, never) = heard(&all);
@@ -191,6 +215,8 @@ fn a_forgotten_session_leaves_nothing() {
     forgot.query("MATCH (t:Turn) WHERE t.session = 's1' FORGET t", ()).unwrap();
     let (left, mut right) = (held(&forgot), held(&never));
     // The node of the session is there in the one, for nobody asked to forget it.
-    right.extend(left.iter().filter(|line| line.contains("String(\"Session\"), String(\"s1\")")).cloned());
+    right.extend(
+        left.iter().filter(|line| line.contains("String(\"Session\"), String(\"s1\")")).cloned(),
+    );
     assert!(left == right, "{}", differences(&left, &right));
 }

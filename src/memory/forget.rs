@@ -40,6 +40,7 @@ pub(crate) fn forget(
     let episodes = turns.episodes(transaction.reader())?;
     let chain = turns.chain(transaction.reader())?;
     let concepts = turns.concepts(transaction.reader())?;
+    let sessions = sessions_of(transaction.reader(), nodes)?;
     let redrawing = match episodes.is_empty() {
         true => None,
         false => Some(Redrawing::begin(transaction, &episodes, means)?),
@@ -53,6 +54,7 @@ pub(crate) fn forget(
         forgotten.add(redrawing.finish(transaction, &episodes, means)?);
     }
     forgotten.add(forget_empty(transaction, &concepts)?);
+    forget_sessions(transaction, &sessions)?;
     // What was taken out and told again is not forgotten.
     let after = transaction.made();
     forgotten.nodes = forgotten.nodes.saturating_sub(after.0 - before.0);
@@ -216,10 +218,10 @@ impl Redrawing {
         let statements = episodes.iter().flat_map(|episode| &episode.statements);
         let lost = statements.filter(|statement| statement.loses);
         let mut gone: Vec<NodeId> = lost.map(|statement| statement.id).collect();
-        grouping.forget(transaction, &gone, means.models)?;
+        let mut forgotten = grouping.forget(transaction, &gone, means.models)?;
         gone.extend(topics);
         gone.extend(episodes.iter().map(|episode| episode.id));
-        let forgotten = transaction.forget_drawn(&gone)?;
+        forgotten.add(transaction.forget_drawn(&gone)?);
         Ok(Self { grouping, others, forgotten })
     }
 
@@ -240,7 +242,7 @@ impl Redrawing {
             let left = episode.statements.iter().filter(|statement| !statement.loses);
             let surplus = left.filter(|held| wanted.get(&held.key) != Some(&held.said));
             let surplus: Vec<NodeId> = surplus.map(|statement| statement.id).collect();
-            self.grouping.forget(transaction, &surplus, means.models)?;
+            self.forgotten.add(self.grouping.forget(transaction, &surplus, means.models)?);
             self.forgotten.add(transaction.forget_drawn(&surplus)?);
             if let Some(drawn) = drawn {
                 self.untag(transaction, episode, &drawn)?;
@@ -406,6 +408,36 @@ fn turn_input(reader: Reader<'_>, id: NodeId) -> Result<Option<(i64, TurnInput)>
 
 fn time_of(reader: Reader<'_>, turn: NodeId) -> Result<Option<i64>> {
     Ok(turn_input(reader, turn)?.and_then(|(_, turn)| turn.at))
+}
+
+/// The names of the sessions among these nodes, and of those that turns among them were said in.
+fn sessions_of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<String>> {
+    let (session, turn) = (reader.catalog().label("Session"), reader.catalog().label("Turn"));
+    let mut names = BTreeSet::new();
+    for node in nodes {
+        let Some(record) = reader.node(*node, SystemScope::Current)? else { continue };
+        if Some(record.label) == session {
+            names.insert(record.key);
+        } else if Some(record.label) == turn
+            && let Some(Value::String(name)) = named(record, reader).remove("session")
+        {
+            names.insert(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Forgets what the buffer knows of sessions of which nothing is left: their names and their last
+/// times.
+fn forget_sessions(transaction: &mut Transaction<'_>, names: &BTreeSet<String>) -> Result<()> {
+    for name in names {
+        let reader = transaction.reader();
+        let is_empty = reader.session_buffer(name)?.is_some_and(|buffer| buffer.turns == 0);
+        if is_empty && draw::nodes(reader, "Session", std::slice::from_ref(name))?.is_empty() {
+            transaction.forget_buffered(name, None)?;
+        }
+    }
+    Ok(())
 }
 
 /// Forgets concepts that nothing speaks of any more, if they say nothing but their name.

@@ -42,7 +42,8 @@ impl HeardTurn {
     }
 
     /// Its own key, such as `D1:3`, by which it is known when it comes again. Without one, a turn is
-    /// known by its session, speaker, time and text.
+    /// known by its speaker, time and text, among the last 32 of its session, while they are in the
+    /// buffer.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{
     Edge, EdgeFilter, Interval, LabelId, NodeId, Side, SystemScope, Time, Value,
 };
-use engraph_storage::{Reader, Store, Transaction};
+use engraph_storage::{Forgotten, Reader, Store, Transaction};
 
 use super::themes::{Operation, Policy, Themes};
 use super::vector::dot;
@@ -94,18 +94,17 @@ impl Grouping {
         transaction: &mut Transaction<'_>,
         statements: &[NodeId],
         models: &Models,
-    ) -> Result<()> {
-        let mut operations = Vec::new();
+    ) -> Result<Forgotten> {
         let mut said = BTreeSet::new();
         for statement in statements {
             said.extend(themes_ever(transaction.reader(), *statement)?);
-            operations.extend(self.themes.remove(statement.0));
+            self.themes.remove(statement.0);
         }
         let mut numbers = BTreeSet::new();
         for theme in &said {
             numbers.extend(number_of(transaction.reader(), *theme)?);
         }
-        transaction.forget_drawn(&said.into_iter().collect::<Vec<_>>())?;
+        let forgotten = transaction.forget_drawn(&said.into_iter().collect::<Vec<_>>())?;
         let stay = |number: &u64| !self.themes.members_of(*number).is_empty();
         let stay: BTreeSet<u64> = numbers.into_iter().filter(stay).collect();
         for theme in &stay {
@@ -113,7 +112,8 @@ impl Grouping {
                 include(transaction, *theme, NodeId(*member), models)?;
             }
         }
-        self.describe(transaction, &stay, models)
+        self.describe(transaction, &stay, models)?;
+        Ok(forgotten)
     }
 
     /// Writes what has changed.

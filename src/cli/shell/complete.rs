@@ -20,9 +20,31 @@ pub(super) struct Names {
 
 /// The keywords that a statement begins with.
 const STARTS: &[&str] = &[
-    "ALIAS", "ANCHOR", "BEGIN", "CALL", "COMMIT", "DEFINE", "DROP", "EXPLAIN", "FOR", "GENERATE",
-    "MATCH", "OBSERVE", "OPTIONAL", "PROFILE", "RECALL", "REMEMBER", "RETURN", "ROLLBACK",
-    "SEARCH", "SESSION", "SHOW", "TRAIN", "UNWIND", "WITH",
+    "ALIAS",
+    "ANCHOR",
+    "BEGIN",
+    "CALL",
+    "COMMIT",
+    "CONSOLIDATE",
+    "DEFINE",
+    "DROP",
+    "EXPLAIN",
+    "FOR",
+    "GENERATE",
+    "MATCH",
+    "OBSERVE",
+    "OPTIONAL",
+    "PROFILE",
+    "RECALL",
+    "REMEMBER",
+    "RETURN",
+    "ROLLBACK",
+    "SEARCH",
+    "SESSION",
+    "SHOW",
+    "TRAIN",
+    "UNWIND",
+    "WITH",
 ];
 
 const INTENTS: &[&str] = &["causal", "contrast", "evolution", "fact", "temporal"];

@@ -185,6 +185,29 @@ fn a_forgotten_turn_leaves_what_there_would_be_without_it() {
 }
 
 #[test]
+fn the_buffer_forgets_a_session_of_which_nothing_is_left() {
+    let (_folder, db) = heard(&[]);
+    let is_known = || db.store.snapshot(0).reader().session_buffer("s1").unwrap().is_some();
+    db.query("MATCH (t:Turn 'D2:1') FORGET t", ()).unwrap();
+    assert!(is_known());
+    db.query("MATCH (s:Session 's1')-[:CONTAINS]->(t) FORGET s, t", ()).unwrap();
+    assert!(!is_known());
+}
+
+#[test]
+fn what_is_told_again_is_not_counted_as_forgotten() {
+    let (_folder, db) = heard(&[]);
+    let count = "MATCH (n) RETURN count(*) AS nodes";
+    let nodes = |query| match db.query(query, ()).unwrap().rows[0][0] {
+        Value::Int(count) => count,
+        ref other => panic!("{other:?} is no number"),
+    };
+    let before = nodes(count);
+    let forgotten = nodes("MATCH (t:Turn 'D1:4') FORGET t");
+    assert_eq!(before - nodes(count), forgotten);
+}
+
+#[test]
 fn a_forgotten_session_leaves_nothing() {
     let all: Vec<String> = (0..SESSIONS[1].len()).map(|turn| key(1, turn)).collect();
     let (_a, never) = heard(&all);

@@ -113,7 +113,7 @@ fn closed(cuts: &'static [usize], tokens: &[usize], occasion: Occasion) -> Vec<R
 fn the_last_episode_waits_while_the_conversation_goes_on() {
     assert_eq!(closed(&[3], &[500; 5], Occasion::SessionEnd), [0..3, 3..5]);
     assert_eq!(closed(&[3], &[500; 5], Occasion::Pause), [0..3, 3..5]);
-    assert_eq!(closed(&[3], &[500; 5], Occasion::Tokens), [0..3]);
+    assert_eq!(closed(&[3], &[500; 5], Occasion::Tokens), vec![0..3]);
     assert_eq!(closed(&[3], &[1024; 5], Occasion::Tokens), [0..3, 3..5], "it is full");
     assert_eq!(closed(&[3], &[9; 28], Occasion::Tokens), [0..3, 3..28], "it is full");
     assert!(closed(&[], &[3000], Occasion::Tokens).is_empty(), "one turn is no episode yet");

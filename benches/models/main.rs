@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! make bench-models                            up to 100,000 nodes
-//! ENGRAPH_BENCH=1000000 make bench-models      up to 1,000,000 nodes: half an hour, and 2 GB of memory
+//! ENGRAPH_BENCH=1000000 make bench-models      up to 1,000,000 nodes: half an hour, and 1 GB of memory
 //! cargo bench --bench models -- search 50000   one part, embed, search, generate, beam, clauses or
 //!                                              memory, at one size
 //! LOCOMO=locomo10.json cargo bench --bench models -- memory   conversations of the LoCoMo benchmark

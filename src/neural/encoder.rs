@@ -21,6 +21,9 @@ use candle_nn::VarBuilder;
 use super::config::{Config, Family};
 use super::fused::{AddNorm, BiasGelu, Softmax, values_mut};
 
+/// Up to so many rows, a product takes less time the other way round.
+const FEW_ROWS: usize = 64;
+
 /// Token types that are told apart: those of a question and a text.
 const TYPES_MAX: usize = 2;
 /// The distance from which on MPNet tells none apart, in tokens.
@@ -211,13 +214,13 @@ impl Layer {
         let norm = |bias: &Tensor, name| AddNorm::load(Some(bias), &vb.pp(name), config);
         Ok(Self {
             heads: config.num_attention_heads,
-            qkv: Tensor::cat(&[q, k, v], 0)?.t()?,
+            qkv: Tensor::cat(&[q, k, v], 0)?,
             qkv_bias: Tensor::cat(&[q_bias, k_bias, v_bias], 0)?,
-            attended: attended.t()?,
+            attended,
             attended_norm: norm(&attended_bias, names.attended_norm)?,
-            up: up.t()?,
+            up,
             gelu: BiasGelu::new(&up_bias)?,
-            down: down.t()?,
+            down,
             down_norm: norm(&down_bias, names.down_norm)?,
         })
     }
@@ -229,15 +232,27 @@ impl Layer {
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
         // (tokens, hidden) -> (tokens, 3 * hidden)
-        let qkv = xs.matmul(&self.qkv)?.broadcast_add(&self.qkv_bias)?;
-        let attended = attention(&qkv, lengths, self.heads, distances)?.matmul(&self.attended)?;
+        let qkv = product(xs, &self.qkv)?.broadcast_add(&self.qkv_bias)?;
+        let attended = attention(&qkv, lengths, self.heads, distances)?;
+        let attended = product(&attended, &self.attended)?;
         attended.inplace_op2(xs, &self.attended_norm)?;
         // (tokens, hidden) -> (tokens, intermediate) -> (tokens, hidden)
-        let up = attended.matmul(&self.up)?;
+        let up = product(&attended, &self.up)?;
         up.inplace_op1(&self.gelu)?;
-        let down = up.matmul(&self.down)?;
+        let down = product(&up, &self.down)?;
         down.inplace_op2(&attended, &self.down_norm)?;
         Ok(down)
+    }
+}
+
+/// Rows and a weight (outputs, inputs): (tokens, inputs) -> (tokens, outputs).
+///
+/// The matrix on the right is packed anew for each product. Of a weight that takes longer than the
+/// product itself if there are few rows, so then the rows stand on the right.
+fn product(xs: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    match xs.dim(0)? <= FEW_ROWS {
+        true => weight.matmul(&xs.t()?)?.t()?.contiguous(),
+        false => xs.matmul(&weight.t()?),
     }
 }
 

@@ -19,8 +19,9 @@ use super::{Slot, TAKEN_PART};
 pub(super) const GRAPH_MIN: usize = 100_000;
 /// How many vectors a walk may keep: `ef` of the paper.
 const BREADTHS: [usize; 4] = [150, 300, 600, 1_200];
-/// The part of the nearest that walks have to find.
-const RECALL: f64 = 0.985;
+/// The part of the nearest that walks from entries have to find. Questions lie further from what is
+/// held, and theirs find less.
+const RECALL: f64 = 0.995;
 /// Entries that try a graph before they come into it.
 const SAMPLES: usize = if cfg!(test) { 4 } else { 50 };
 /// Entries that a graph takes in while nobody can change the index.
@@ -134,26 +135,24 @@ impl Work<'_> {
     /// The least breadth with which walks from entries that are not in the graph find nearly all of
     /// the nearest, as far as what they find is taken. How far a graph leads depends on the vectors.
     fn breadth(&self, graph: &Graph) -> Option<Option<usize>> {
-        let (mut hits, mut all) = ([0; BREADTHS.len()], [0; BREADTHS.len()]);
+        let (mut hits, mut all) = ([0; BREADTHS.len()], 0);
         for place in graph.len()..graph.len() + SAMPLES {
             self.step(|index| {
                 if place >= index.entries.len() {
                     return;
                 }
                 let query = Query::of(&index.codes, place);
-                let count = BREADTHS.iter().max().map_or(0, |breadth| breadth / TAKEN_PART);
-                let nearest = graph.scan(&index.codes, &query, count);
-                for (at, breadth) in BREADTHS.into_iter().enumerate() {
-                    let nearest = &nearest[..nearest.len().min(breadth / TAKEN_PART)];
-                    let Some(last) = nearest.last() else { continue };
+                let nearest = graph.scan(&index.codes, &query, BREADTHS[0] / TAKEN_PART);
+                let Some(last) = nearest.last() else { return };
+                all += nearest.len();
+                for (hits, breadth) in hits.iter_mut().zip(BREADTHS) {
                     let walk = graph.search(&index.codes, &query, breadth, usize::MAX, &|_| true);
                     let found = walk.found.iter().take(nearest.len());
-                    hits[at] += found.filter(|near| near.score >= last.score).count();
-                    all[at] += nearest.len();
+                    *hits += found.filter(|near| near.score >= last.score).count();
                 }
             })?;
         }
-        let is_enough = |at: &usize| hits[*at] as f64 >= RECALL * all[*at] as f64;
+        let is_enough = |at: &usize| hits[*at] as f64 >= RECALL * all as f64;
         Some((0..BREADTHS.len()).find(is_enough).map(|at| BREADTHS[at]))
     }
 }

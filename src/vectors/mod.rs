@@ -53,8 +53,8 @@ const CANDIDATES: usize = if cfg!(test) { 1 } else { 64 };
 const WIDER: usize = if cfg!(test) { 2 } else { 16 };
 /// If a walk has to keep more, it is slower than a scan.
 const BREADTH_MAX: usize = 2_000;
-/// Only this part of what a walk keeps is taken: of what is further away it has missed too much. So
-/// a filter that lets few pass leads to a scan.
+/// Only this part of what a walk keeps at least is taken: of what is further away it has missed too
+/// much. So a filter that lets few pass leads to a scan.
 const TAKEN_PART: usize = 4;
 /// A walk that has looked at more than this part of a graph is given up.
 const WALK_PART: usize = if cfg!(test) { 1 } else { 8 };
@@ -285,7 +285,7 @@ fn gather_by_graph(
         return Ok(None);
     }
     let mut all = Gathered::default();
-    let mut kept = 0;
+    let mut is_walked = false;
     for (label, slot) in slots {
         let held = slot.index.read();
         let Some(index) = answering(held.as_ref(), search, moment)? else { return Ok(None) };
@@ -302,7 +302,7 @@ fn gather_by_graph(
             if walk.is_cut {
                 return Ok(None);
             }
-            kept = kept.max(breadth);
+            is_walked = true;
             all.looked += walk.looked;
             all.candidates.extend(walk.found.iter().filter_map(|near| {
                 let place = near.place as usize;
@@ -313,10 +313,10 @@ fn gather_by_graph(
         }
         all.add(gather::scan(index, *label, query, moment.time, walked, count));
     }
-    all.keep(kept / TAKEN_PART);
+    all.keep(count / TAKEN_PART);
     // What is left is not known.
     all.rest = None;
-    Ok((kept > 0).then_some(all))
+    Ok(is_walked.then_some(all))
 }
 
 /// The `count` best candidates of all labels; none if an index does not answer any more.

@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use rocksdb::{
-    BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily, ColumnFamilyDescriptor,
-    CompactOptions, DB, DBCompressionType, DBRecoveryMode, FlushOptions, Options, ReadOptions,
-    WaitForCompactOptions, WriteBatch, WriteBufferManager, WriteOptions,
+    BlockBasedIndexType, BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily,
+    ColumnFamilyDescriptor, CompactOptions, DB, DBCompressionType, DBRecoveryMode, FlushOptions,
+    Options, ReadOptions, WaitForCompactOptions, WriteBatch, WriteBufferManager, WriteOptions,
 };
 
 use crate::error::{Result, StorageError};
@@ -297,7 +297,12 @@ fn descriptors(families: &[Family], cache: &Cache, memory: Memory) -> Vec<Column
 fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
+    // In parts: whole, the filter of a large table is larger than what a shard of the cache holds, and
+    // is read from the disk at each look-up.
+    blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+    blocks.set_partition_filters(true);
     blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_pin_top_level_index_and_filter(true);
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
     if family.is_point_read() {
         blocks.set_bloom_filter(10.0, false);

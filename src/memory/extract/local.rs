@@ -123,8 +123,12 @@ mod tests {
             let extraction = model.extract(&turns, &Nobody).unwrap();
             assert_eq!(extraction, model.extract(&turns, &Nobody).unwrap());
             assert!(model.id().ends_with(" prompt-1") && !model.id().starts_with(' '));
-            // Other turns have another answer: they are read.
-            assert_ne!(model.write(&[turn("Cid", "The knee hurts again.")]).unwrap(), text);
+            // The turns are read.
+            let scores = |turns: &[SourceTurn]| {
+                let session = model.model.session(&model.task, &prompt::turns(turns)).unwrap();
+                session.scores().to_vec()
+            };
+            assert_ne!(scores(&turns), scores(&turns[..1]), "{family}");
         }
     }
 
@@ -143,11 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_answer_has_items() {
+    fn an_answer_of_any_length_is_read() {
         let model = load("qwen2", TOKENS_MAX);
         let turns = vec![turn("Ann", "I moved to Oslo."); 12];
         let text = model.write(&turns).unwrap();
         check(&text, turns.len());
+        println!("{text}");
         let answer = answer::read(&text, &turns, &Nobody).unwrap();
         let extraction = model.extract(&turns, &Nobody).unwrap();
         assert_eq!((&answer.extraction, answer.left_out), (&extraction, model.left_out()));

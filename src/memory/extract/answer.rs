@@ -215,8 +215,8 @@ impl Reader<'_> {
         number.checked_sub(1).filter(|place| *place < self.turns.len())
     }
 
-    /// From the first instant of `from` up to the last one of `to`. Without `from` it holds from the
-    /// time of the first turn that says it (REAL, eq. 4), unless it had ended by then.
+    /// From the first instant of `from` up to the last one of `to`. Without `from` it holds from
+    /// the time of the first turn that says it (REAL, eq. 4), unless it had ended by then.
     fn valid(&self, from: Option<&str>, to: Option<&str>, turns: &[usize]) -> Option<Interval> {
         let end = to.map_or(Some(Interval::MAX), |to| Some(period(to)?.to))?;
         let start = match from {
@@ -376,9 +376,9 @@ mod tests {
         assert_eq!((extraction.summary.as_str(), extraction.concepts.len()), ("", 1));
         assert_eq!((extraction.semantics.len(), extraction.facts.len()), (0, 1));
         assert_eq!(read.left_out, 1 + 3 + 1 + 1);
-        let read = answer(json!({ "title": "t", "summary": "s", "semantics": [
-            { "text": "a", "confidence": 0.5, "intent": "fact", "turns": [1], "concepts": ["", "b"] }
-        ]}));
+        let read = answer(json!({ "title": "t", "summary": "s", "semantics": [{
+            "text": "a", "confidence": 0.5, "intent": "fact", "turns": [1], "concepts": ["", "b"]
+        }]}));
         assert_eq!(read.extraction.semantics[0].concepts, ["b"]);
         assert_eq!(read.left_out, 1);
     }

@@ -126,6 +126,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_the_model_wants_comes_out_if_it_is_of_the_form() {
+        let bytes: Vec<[u8; 1]> = (0x80..=0xff).map(|byte| [byte]).collect();
+        let more: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
+        let vocabulary = Vocabulary::new(with_ascii(&more)).unwrap();
+        let text = json::tests::RICH.as_bytes();
+        let mut written = 0;
+        let scores = |new: &[u32]| {
+            // Each token is a byte.
+            written += new.len();
+            let next = |id: u32| vocabulary.bytes(id) == &text[written..=written];
+            Ok((0..95 + 128).map(|id| if next(id) { 1.0 } else { 0.0 }).collect())
+        };
+        let budget = 4_000;
+        let out = write(&json::grammar(12), &vocabulary, budget, scores).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), json::tests::RICH);
+    }
+
     /// Scores that love each of the characters in turn.
     fn love(characters: &str) -> Vec<Vec<f32>> {
         let row = |byte: u8| {

@@ -280,6 +280,27 @@ pub(super) mod tests {
         r#"{"title":"T","summary":"S","concepts":[],"semantics":[],"facts":[]}"#.to_string()
     }
 
+    /// An answer about twelve turns with a second item in each list, and what lies deepest in it.
+    pub(crate) const RICH: &str = concat!(
+        r#"{"title":"é \\\" 🦀","summary":"S 🦀","#,
+        r#""concepts":[{"key":"a","tag":"b","turn":1},{"key":"🦀","tag":"a_1","turn":12}],"#,
+        r#""semantics":[{"text":"A","from":null,"to":"2023","confidence":1.0,"intent":"fact","#,
+        r#""concepts":[],"turns":[1]},{"text":"B","from":"2023-05","to":"2023-12-31","#,
+        r#""confidence":0.95,"intent":"contrast","concepts":["a","b🦀"],"turns":[1,12]}],"#,
+        r#""facts":[{"head":"A","head_label":"Person","relation":"a","tail":"B","#,
+        r#""tail_label":"Place","from":null,"to":null,"confidence":0.9,"intent":"evolution","#,
+        r#""turns":[1]},{"head":"A🦀","head_label":"Organisation","relation":"ab","tail":"B🦀","#,
+        r#""tail_label":"Event","from":"2023-05-08","to":null,"confidence":0.1,"intent":"causal","#,
+        r#""turns":[2,10]}]}"#
+    );
+
+    #[test]
+    fn the_deepest_places_are_reached() {
+        assert!(holds(RICH, 12));
+        assert!(!holds(RICH, 11));
+        assert_eq!(check(&serde_json::from_str(RICH).unwrap(), 12), Ok(()));
+    }
+
     #[test]
     fn the_shortest_answer_is_as_long_as_the_room_at_its_beginning() {
         assert!(holds(&empty(), 3));
@@ -313,7 +334,9 @@ pub(super) mod tests {
     fn dates_turns_and_words_are_told_apart() {
         let fact = |from: &str, intent: &str, turn: &str| {
             let fact = format!(
-                r#"{{"head":"a","head_label":"Person","relation":"is_a","tail":"b","tail_label":"Place","from":{from},"to":null,"confidence":0.9,"intent":"{intent}","turns":[{turn}]}}"#
+                r#"{{"head":"a","head_label":"Person","relation":"is_a","tail":"b",{},{}}}"#,
+                format_args!(r#""tail_label":"Place","from":{from},"to":null"#),
+                format_args!(r#""confidence":0.9,"intent":"{intent}","turns":[{turn}]"#),
             );
             empty().replace("\"facts\":[]", &format!("\"facts\":[{fact}]"))
         };

@@ -78,8 +78,8 @@ impl Vocabulary {
     }
 
     /// Of the tokens that may follow the one with the best score, and the lowest id among equals;
-    /// none only if the text is at its end, or needs more than `budget` tokens to get there. A score
-    /// that is not there or not a number is the worst.
+    /// none only if the text is at its end, or needs more than `budget` tokens to get there. A
+    /// score that is not there or not a number is the worst.
     pub(super) fn pick(
         &self,
         scores: &[f32],

@@ -1,4 +1,5 @@
-//! A causal language model that writes keys, or answers of a grammar: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3, on the CPU.
+//! A causal language model: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3, on the CPU. It writes keys, and
+//! answers that are held to a grammar.
 //!
 //! For a key it is asked as SCG-MEM asks it: a short text with examples, the question, and then
 //! the place where the key would stand. The text is the same for every question but for the

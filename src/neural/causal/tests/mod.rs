@@ -13,7 +13,7 @@ use super::*;
 
 /// A folder with a model of random weights.
 pub(crate) fn tiny_folder(family: &str) -> tempfile::TempDir {
-    Tiny::new(family, true).safetensors(DType::F32)
+    Tiny::new(family, false).safetensors(DType::F32)
 }
 
 /// The largest difference between two rows, as a share of the largest number in the second.

@@ -155,16 +155,16 @@ pub fn links(
 /// Relates topics by their similarity, the words and concepts that they share, and cues. English
 /// only.
 ///
-/// With `s` the cosine of the two vectors, or 0 if it is negative; `o` the largest overlap of a
-/// sentence of the one and a sentence of the other, where two words or more are shared, as
-/// `o = shared content words / content words of the shorter`; `n` the same of the concepts; and
-/// `r` the share of a cause's content words that the earlier topic has too:
+/// With `s` the cosine of the two vectors, or 0 if it is negative; `o` the largest overlap of the
+/// content words of a sentence of the one and a sentence of the other, where two or more are
+/// shared; `n` the overlap of the concepts, both as `2 |A and B| / (|A| + |B|)` (Dice); and `r` the
+/// share of a cause's content words that the earlier topic has too:
 ///
 /// | relation | if | confidence |
 /// | --- | --- | --- |
-/// | contradict | one of the two sentences is negated, or has the opposite of a word of the other | `(o + s) / 2` |
-/// | causal | the later topic names a cause (`because`, `so`, `led to`) | `(r + s) / 2` |
-/// | support | neither | `(o + s) / 2` |
+/// | contradict | `o > 0.5`, and the one sentence negates a word of the other or has its opposite | `(o + s) / 2` |
+/// | causal | the later topic names a cause (`because`, `so she`, `led to`) with `r > 0.5` | `(r + s) / 2` |
+/// | support | `o > 0.5`, and neither | `(o + s) / 2` |
 /// | coreference | they share a concept | `(n + s) / 2` |
 /// | semantic | always | `s` |
 ///
@@ -212,12 +212,14 @@ fn verdict(new: &Read<'_>, candidate: &Read<'_>) -> Verdict {
     let overlap = |opposed: bool| {
         said.filter(|said| said.is_opposed == opposed).map_or(0.0, |said| said.overlap)
     };
-    let of = |part: f64| if part > 0.0 { f64::midpoint(part, similarity) } else { 0.0 };
+    let above = |least: f64, part: f64| {
+        if part > least { f64::midpoint(part, similarity) } else { 0.0 }
+    };
     let ways = [
-        (TopicRelation::Contradict, of(overlap(true))),
-        (TopicRelation::Causal, of(cause(later, earlier))),
-        (TopicRelation::Support, of(overlap(false))),
-        (TopicRelation::Coreference, of(shared(&new.concepts, &candidate.concepts))),
+        (TopicRelation::Contradict, above(0.5, overlap(true))),
+        (TopicRelation::Causal, above(0.5, cause(later, earlier))),
+        (TopicRelation::Support, above(0.5, overlap(false))),
+        (TopicRelation::Coreference, above(0.0, shared_concepts(new, candidate))),
         (TopicRelation::Semantic, similarity),
     ];
     let unrelated = (TopicRelation::Unrelated, 1.0 - similarity);
@@ -239,9 +241,8 @@ fn nearest_sentences(a: &Read<'_>, b: &Read<'_>) -> Option<Said> {
     let pairs = a.sentences.iter().flat_map(|x| b.sentences.iter().map(move |y| (x, y)));
     let said = pairs.filter_map(|(x, y)| {
         let (is_opposed, opposites) = is_opposed(x, y);
-        let shorter = x.content.len().min(y.content.len());
         let shared = x.content.intersection(&y.content).count() + opposites;
-        let overlap = (shared as f64 / shorter.max(1) as f64).min(1.0);
+        let overlap = dice(shared, x.content.len(), y.content.len());
         (shared >= 2).then_some(Said { overlap, is_opposed })
     });
     said.reduce(|held, next| if next.overlap > held.overlap { next } else { held })
@@ -258,9 +259,15 @@ fn cause(later: &Read<'_>, earlier: &Read<'_>) -> f64 {
     cause_parts(&later.sentences).into_iter().map(share).fold(0.0, f64::max)
 }
 
-/// The shared part of the smaller of two sets; 0 if one is empty.
-fn shared(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
-    a.intersection(b).count() as f64 / a.len().min(b.len()).max(1) as f64
+fn shared_concepts(a: &Read<'_>, b: &Read<'_>) -> f64 {
+    let shared = a.concepts.intersection(&b.concepts).count();
+    dice(shared, a.concepts.len(), b.concepts.len())
+}
+
+/// The overlap of two sets by the number of what they share and of what they have (Dice); 0 if both
+/// are empty.
+fn dice(shared: usize, a: usize, b: usize) -> f64 {
+    (2.0 * shared as f64 / (a + b).max(1) as f64).min(1.0)
 }
 
 #[cfg(test)]

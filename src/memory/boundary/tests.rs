@@ -103,27 +103,28 @@ impl BoundaryDetector for Fixed {
     }
 }
 
-fn closed(cuts: &'static [usize], tokens: &[usize], occasion: Occasion) -> Vec<Range<usize>> {
+fn closed(cuts: &'static [usize], tokens: &[usize], occasion: Occasion) -> Vec<(usize, usize)> {
     let turns: Vec<Heard<'_>> =
         tokens.iter().map(|tokens| Heard { at: None, vector: &[], tokens: *tokens }).collect();
-    closed_episodes(&Fixed(cuts), &turns, occasion)
+    let episodes = closed_episodes(&Fixed(cuts), &turns, occasion);
+    episodes.into_iter().map(|episode| (episode.start, episode.end)).collect()
 }
 
 #[test]
 fn the_last_episode_waits_while_the_conversation_goes_on() {
-    assert_eq!(closed(&[3], &[500; 5], Occasion::SessionEnd), [0..3, 3..5]);
-    assert_eq!(closed(&[3], &[500; 5], Occasion::Pause), [0..3, 3..5]);
-    assert_eq!(closed(&[3], &[500; 5], Occasion::Tokens), vec![0..3]);
-    assert_eq!(closed(&[3], &[1024; 5], Occasion::Tokens), [0..3, 3..5], "it is full");
-    assert_eq!(closed(&[3], &[9; 28], Occasion::Tokens), [0..3, 3..28], "it is full");
+    assert_eq!(closed(&[3], &[500; 5], Occasion::SessionEnd), [(0, 3), (3, 5)]);
+    assert_eq!(closed(&[3], &[500; 5], Occasion::Pause), [(0, 3), (3, 5)]);
+    assert_eq!(closed(&[3], &[500; 5], Occasion::Tokens), [(0, 3)]);
+    assert_eq!(closed(&[3], &[1024; 5], Occasion::Tokens), [(0, 3), (3, 5)], "it is full");
+    assert_eq!(closed(&[3], &[9; 28], Occasion::Tokens), [(0, 3), (3, 28)], "it is full");
     assert!(closed(&[], &[3000], Occasion::Tokens).is_empty(), "one turn is no episode yet");
     assert!(closed(&[], &[], Occasion::SessionEnd).is_empty());
 }
 
 #[test]
 fn answers_of_a_detector_are_not_believed() {
-    assert_eq!(closed(&[9, 3, 0, 3, 4], &[1; 4], Occasion::SessionEnd), [0..3, 3..4]);
-    assert_eq!(closed(&[], &[800; 3], Occasion::Tokens), [0..3], "it never gets stuck");
+    assert_eq!(closed(&[9, 3, 0, 3, 4], &[1; 4], Occasion::SessionEnd), [(0, 3), (3, 4)]);
+    assert_eq!(closed(&[], &[800; 3], Occasion::Tokens), [(0, 3)], "it never gets stuck");
 }
 
 #[test]

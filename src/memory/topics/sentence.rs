@@ -1,4 +1,4 @@
-//! A text as sentences, and a sentence as words.
+//! A text as sentences, and a sentence as words, of which some are negated.
 //!
 //! English only; words of other languages all count as content.
 
@@ -16,6 +16,8 @@ pub(super) struct Sentence {
     pub(super) words: Vec<String>,
     /// The stems of the words that say something.
     pub(super) content: BTreeSet<String>,
+    /// Those of them that are the first behind a negation.
+    pub(super) negated: BTreeSet<String>,
 }
 
 impl Sentence {
@@ -24,8 +26,8 @@ impl Sentence {
         let words = text.split(|c: char| !is_part(c)).map(|word| word.replace('’', "'"));
         let words = words.map(|word| word.trim_matches('\'').to_lowercase());
         let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
-        let content = content(&words);
-        Self { words, content }
+        let (content, negated) = (content(&words), negated(&words));
+        Self { words, content, negated }
     }
 }
 
@@ -34,10 +36,22 @@ pub(super) fn content(words: &[String]) -> BTreeSet<String> {
     words.iter().filter(|word| says_something(word)).map(|word| stem(word)).collect()
 }
 
+/// The stem of the first word that says something behind each negation.
+fn negated(words: &[String]) -> BTreeSet<String> {
+    let is_negation = |at: &usize| {
+        let (word, next) = (words[*at].as_str(), words.get(at + 1).map_or("", String::as_str));
+        let is_one = NEGATIONS.contains(&word) || word.ends_with("n't");
+        is_one && !NO_NEGATIONS.contains(&(word, next))
+    };
+    let behind = |at: usize| words[at..].iter().find(|word| says_something(word));
+    let places = (0..words.len()).filter(is_negation);
+    places.filter_map(behind).map(|word| stem(word)).collect()
+}
+
 /// The sentences of the beginning of a text: 32 of them, in 4 KiB.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
-    let is_end = |at: &usize| text.is_char_boundary(*at);
-    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(is_end).unwrap_or_default();
+    let mut ends = (0..=text.len().min(TEXT_BYTES_MAX)).rev();
+    let end = ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     let parts = text[..end].split(['.', '!', '?', ';', '\n']);
     let sentences = parts.map(Sentence::of).filter(|sentence| !sentence.words.is_empty());
     sentences.take(SENTENCES_MAX).collect()
@@ -71,6 +85,20 @@ fn undoubled(stem: &str) -> &str {
         _ => stem,
     }
 }
+
+const NEGATIONS: &[&str] =
+    &["not", "no", "never", "cannot", "without", "neither", "nor", "nobody", "nothing", "hardly"];
+
+/// What looks like a negation and is none.
+const NO_NEGATIONS: &[(&str, &str)] = &[
+    ("not", "only"),
+    ("not", "just"),
+    ("no", "doubt"),
+    ("no", "wonder"),
+    ("no", "problem"),
+    ("no", "matter"),
+    ("nothing", "but"),
+];
 
 /// Words that say nothing by themselves, in order; negations and cues of causes among them.
 const STOP_WORDS: &[&str] = &[

@@ -457,6 +457,29 @@ fn format_3_is_upgraded_with_all_it_says() {
 }
 
 #[test]
+fn format_4_is_upgraded_with_all_it_says() {
+    let folder = old(4);
+    assert_eq!(upgrade(folder.path()).expect("upgrades"), 4);
+    assert_eq!(upgrade(folder.path()).expect("is done"), engraph::FORMAT);
+    let db = open(folder.path());
+    assert_eq!(violations(&db), []);
+    let json = |text: &str| db.query(text, ()).expect(text).to_json();
+    assert_eq!(
+        json("RECALL 32 USING homes"),
+        r#"[{"p":"Nora","c":"Porto"},{"p":"Tomas","c":"Porto"}]"#
+    );
+    let search = "SEARCH n FOR 'bread' BY TEXT TOP 5 RETURN n.key AS n, n.line AS line";
+    assert_eq!(json(search), r#"[{"n":"n1","line":"Nora bakes wheat bread in Porto"}]"#);
+    let rye = "SEARCH n FOR 'rye' BY TEXT TOP 5 RETURN n.key AS n";
+    assert_eq!(json(rye), "[]");
+    let scored =
+        json("RETURN scorer('near', {closeness: 0.9}) > scorer('near', {closeness: 0.1}) AS x");
+    assert_eq!(scored, r#"[{"x":true}]"#);
+    assert_eq!(json("SHOW RULES").matches("co_occurrence").count(), 1);
+    assert_comes_back(&db, crate::folder().path(), &Value::Null);
+}
+
+#[test]
 fn format_1_is_upgraded_with_all_it_says() {
     let folder = old(1);
     assert_eq!(upgrade(folder.path()).expect("upgrades"), 1);

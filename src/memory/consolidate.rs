@@ -116,14 +116,18 @@ pub(crate) fn consolidate(
     let mut grouping = db.consolidator.grouping.lock();
     let mut waiting = sessions.iter().map(String::as_str).peekable();
     while waiting.peek().is_some() {
-        let (drafts, failed) = drafts(db, window(db, &mut waiting, occasion)?)?;
-        for (block, extraction) in &drafts {
-            if let Some(done) = store_block(db, block, extraction, &mut grouping)? {
-                each(done)?;
+        let mut blocks = window(db, &mut waiting, occasion)?.into_iter();
+        while !blocks.as_slice().is_empty() {
+            let together = if db.means().extractor.is_quick() { usize::MAX } else { 1 };
+            let (drafts, failed) = drafts(db, blocks.by_ref().take(together))?;
+            for (block, extraction) in &drafts {
+                if let Some(done) = store_block(db, block, extraction, &mut grouping)? {
+                    each(done)?;
+                }
             }
-        }
-        if let Some(error) = failed {
-            return Err(error.into());
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
         }
     }
     Ok(())
@@ -200,8 +204,8 @@ pub(crate) fn tokens(text: &str) -> usize {
 /// Blocks with what was drawn from them, and why there is no more of them if an extractor failed.
 type Drafts = (Vec<(Block, Extraction)>, Option<NeuralError>);
 
-/// Draws from all blocks, and sends what was drawn through the model in one go.
-fn drafts(db: &Engraph, blocks: Vec<Block>) -> Result<Drafts> {
+/// Draws from blocks, and sends what was drawn through the model in one go.
+fn drafts(db: &Engraph, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
     let snapshot = db.store.snapshot(time::wall());
     let (mut drafts, mut failed) = (Vec::new(), None);
     for block in blocks {

@@ -153,9 +153,12 @@ impl Episode<'_> {
             properties: BTreeMap::new(),
         };
         inputs.push(Input::Fact(Box::new(yields)));
+        // Where it comes from does not end with what it says.
+        let said = semantic.turns.iter().find_map(|place| self.turns.get(*place));
+        let said = said.map_or(Interval::ALL, since);
         let from = |tail: NodeInput, relation: &str| {
             let head = NodeInput::new("Semantic", key);
-            link(head, relation, tail, semantic.valid, sources.clone())
+            link(head, relation, tail, said, sources.clone())
         };
         inputs
             .extend(sources.iter().map(|turn| from(NodeInput::new("Turn", turn), "DERIVED_FROM")));
@@ -170,7 +173,7 @@ impl Episode<'_> {
             });
             let tag = tags.into_iter().next().unwrap_or_else(|| MENTIONS.to_owned());
             let tail = NodeInput::new("Semantic", key);
-            inputs.push(link(concept(key_of), &tag, tail, semantic.valid, sources.clone()));
+            inputs.push(link(concept(key_of), &tag, tail, said, sources.clone()));
         }
     }
 
@@ -202,7 +205,8 @@ impl Episode<'_> {
             tail,
             valid: fact.valid,
             confidence,
-            intent: Some(fact.intent),
+            // What is no more than a fact has the intent of its relation.
+            intent: Some(fact.intent).filter(|intent| *intent != Intent::Fact),
             sources,
             properties,
         })));

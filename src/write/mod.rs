@@ -15,7 +15,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use engraph_storage::graph::{
-    Belief, EdgeFilter, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
+    Belief, EdgeFilter, FactId, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
 };
 use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, StorageError, Transaction};
@@ -307,10 +307,10 @@ pub(crate) fn put_turn(
     models: &Models,
 ) -> Result<(String, bool)> {
     let session = put_node(transaction, &NodeInput::new("Session", &turn.session), models)?;
-    let (turns, last) = turns_of(transaction, session)?;
+    let places = Places::of(transaction, session, turn.at)?;
     let mut node = turn.node();
     if turn.key.is_none() {
-        node.key = free_key(transaction, &turn.session, turns)?;
+        node.key = free_key(transaction, &turn.session, places.count)?;
     }
     let held = held_properties(&node, transaction.reader())?;
     if let Some(Value::String(other)) = held.get("session").filter(|_| turn.key.is_some())
@@ -321,7 +321,7 @@ pub(crate) fn put_turn(
     }
     let is_new = !held.contains_key("session");
     if is_new {
-        let position = position_after(transaction, turns, last)?;
+        let position = position_after(transaction, places.count, places.last)?;
         node.properties.insert("position".to_owned(), Value::Int(position));
     }
     let id = put_node(transaction, &node, models)?;
@@ -329,9 +329,7 @@ pub(crate) fn put_turn(
         let person = put_node(transaction, &NodeInput::new("Person", &turn.speaker), models)?;
         link(transaction, session, "CONTAINS", id, turn.at)?;
         link(transaction, person, "SAID", id, turn.at)?;
-        if let Some(last) = last {
-            link(transaction, last, "NEXT", id, turn.at)?;
-        }
+        places.chain(transaction, id, turn.at)?;
     }
     Ok((node.key, is_new))
 }
@@ -369,19 +367,67 @@ fn position_after(
     Ok(count.max(before).saturating_add(1))
 }
 
-/// How many turns a session has, and the last one of them.
-fn turns_of(transaction: &Transaction<'_>, session: NodeId) -> Result<(usize, Option<NodeId>)> {
+/// Where a new turn stands among those of its session.
+#[derive(Default)]
+struct Places {
+    count: usize,
+    /// The last one in order of time.
+    last: Option<NodeId>,
+    /// The last one that was not said later.
+    before: Option<NodeId>,
+    /// The first one that was said later, and when.
+    after: Option<(NodeId, Time)>,
+}
+
+impl Places {
+    fn of(transaction: &Transaction<'_>, session: NodeId, at: Option<Time>) -> Result<Self> {
+        let reader = transaction.reader();
+        let Some(contains) = reader.catalog().relation("CONTAINS") else {
+            return Ok(Self::default());
+        };
+        let at = at.unwrap_or(Interval::MAX);
+        let (mut count, mut last, mut before, mut after) = (0, None, None, None);
+        let filter = EdgeFilter::CURRENT;
+        reader.edges(session, Side::Out, Some(contains), &filter, &mut |edge| {
+            count += 1;
+            let place = (edge.valid.from, edge.fact, edge.tail);
+            last = last.max(Some(place));
+            match edge.valid.from <= at {
+                true => before = before.max(Some(place)),
+                false => after = Some(after.map_or(place, |held: (_, _, _)| held.min(place))),
+            }
+            std::ops::ControlFlow::Continue(())
+        })?;
+        let node = |place: Option<(Time, _, NodeId)>| place.map(|(_, _, node)| node);
+        let after = after.map(|(time, _, node)| (node, time));
+        Ok(Self { count, last: node(last), before: node(before), after })
+    }
+
+    /// Puts a turn between those before and behind it.
+    fn chain(&self, transaction: &mut Transaction<'_>, id: NodeId, at: Option<Time>) -> Result<()> {
+        if let Some(before) = self.before {
+            for fact in steps(transaction, before)? {
+                transaction.retract(fact)?;
+            }
+            link(transaction, before, "NEXT", id, at)?;
+        }
+        match self.after {
+            Some((after, time)) => link(transaction, id, "NEXT", after, Some(time)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The facts that lead from a turn to the next one.
+fn steps(transaction: &Transaction<'_>, turn: NodeId) -> Result<Vec<FactId>> {
     let reader = transaction.reader();
-    let Some(contains) = reader.catalog().relation("CONTAINS") else { return Ok((0, None)) };
-    let (mut turns, mut last) = (0, None);
-    let filter = EdgeFilter::CURRENT;
-    reader.edges(session, Side::Out, Some(contains), &filter, &mut |edge| {
-        turns += 1;
-        let place = (edge.valid.from, edge.fact, edge.tail);
-        last = last.max(Some(place));
+    let Some(next) = reader.catalog().relation("NEXT") else { return Ok(Vec::new()) };
+    let mut steps = Vec::new();
+    reader.edges(turn, Side::Out, Some(next), &EdgeFilter::CURRENT, &mut |edge| {
+        steps.push(edge.fact);
         std::ops::ControlFlow::Continue(())
     })?;
-    Ok((turns, last.map(|(_, _, tail)| tail)))
+    Ok(steps)
 }
 
 /// A fact of structure: certain, from an instant on.

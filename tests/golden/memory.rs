@@ -164,7 +164,7 @@ fn what_is_observed_is_apart_from_everything_else() {
         .expect("stores");
     let families = |db: &Engraph| -> BTreeMap<String, u64> {
         let stats = db.stats().expect("counts").into_iter();
-        stats.map(|family| (family.name.to_string(), family.keys)).collect()
+        stats.map(|family| (family.family.name().to_owned(), family.keys)).collect()
     };
     let (before, held) = (families(&db), contents(&db));
     observe_all(&db);

@@ -144,6 +144,13 @@ pub trait Extractor: Send + Sync {
     /// Names it and its version; kept with what it has drawn.
     fn id(&self) -> &str;
 
+    /// Whether it takes no time worth speaking of. Then many episodes are drawn before the first of
+    /// them is stored, so that their texts go through the embedding model together; else each is
+    /// stored when it has been drawn.
+    fn is_quick(&self) -> bool {
+        false
+    }
+
     /// Draws from the turns of one episode, which are in order of time.
     ///
     /// # Errors

@@ -72,6 +72,10 @@ impl Extractor for Rules {
         "rules/1"
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     fn extract(
         &self,
         turns: &[SourceTurn],

@@ -122,7 +122,7 @@ fn the_semantics_of_an_episode() {
             "Tom takes the pottery class at the Blue Kiln Studio in Porto. \
          2023-05-08T13:59:00Z..∞ 0.900 fact [blue kiln studio, porto] [2, 3]",
             "Maybe Tom will sell Tom's bowls one day. \
-         2023-05-08T13:59:00Z..∞ 0.540 fact [bowl] [3]",
+         2023-05-08T13:59:00Z..∞ 0.450 fact [bowl] [3]",
             "Nora used to paint, but Nora doesn't have time for it anymore because of Nora's job at \
          Forno Labs. 2023-05-08T14:00:00Z..∞ 0.900 evolution [forno labs, job] [4]",
             "Nora and others moved to a bigger flat there in March 2023. \

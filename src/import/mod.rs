@@ -29,7 +29,7 @@ use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::memory::Consolidated;
 use crate::memory::boundary::Occasion;
-use crate::memory::consolidate::{buffered, consolidate};
+use crate::memory::consolidate::{buffered, consolidate, groups};
 use crate::memory::observe::observe;
 use crate::models::Models;
 use crate::time;
@@ -169,7 +169,8 @@ fn remember(
         ("semantics", made.semantics),
         ("facts drawn", made.facts),
     ];
-    report.stored.extend(layers.into_iter().filter(|(_, count)| *count > 0));
+    let layers = layers.into_iter().chain(groups(db)?);
+    report.stored.extend(layers.filter(|(_, count)| *count > 0));
     Ok(report)
 }
 

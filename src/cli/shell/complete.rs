@@ -289,7 +289,7 @@ mod tests {
         check("MAT", "", &["MATCH"]);
         check("mat", "", &["match"]);
         check("RETURN 1; sho", "RETURN 1; ", &["show"]);
-        check("MATCH (p) RET", "MATCH (p) ", &["RETRACT", "RETURN"]);
+        check("MATCH (p) RET", "MATCH (p) ", &["RETRACT", "RETURN", "retention("]);
         assert!(at_end("").1.contains(&owned("REMEMBER")));
         assert!(!at_end("").1.contains(&owned("AND")));
         check("RETURN 'MAT", "RETURN 'MAT", &[]);

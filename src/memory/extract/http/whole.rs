@@ -39,10 +39,11 @@ fn good() -> Json {
         "title": "Ann in Oslo",
         "summary": "Ann moved to Oslo and sails.",
         "concepts": [{ "key": "oslo", "tag": "names", "turn": 1 }, { "key": "harbour", "tag": "mentions", "turn": 1 }],
-        "semantics": [{ "text": "Ann sails every Sunday.", "confidence": 0.9, "intent": "fact",
+        "semantics": [{ "text": "Ann sails every Sunday.", "from": null, "to": null, "confidence": 0.9, "intent": "fact",
                         "concepts": ["oslo"], "turns": [2, 3] }],
         "facts": [{ "head": "Ann", "head_label": "Person", "relation": "moved_to", "tail": "Oslo",
-                    "tail_label": "Place", "from": "2025-05", "confidence": 0.9, "turns": [1] }],
+                    "tail_label": "Place", "from": "2025-05", "to": null, "confidence": 0.9,
+                    "intent": "fact", "turns": [1] }],
     })
 }
 
@@ -82,13 +83,14 @@ fn a_model_that_behaves_gives_a_memory() {
     let fact = "MATCH (p:Person)-[f:moved_to]->(c) FOR VALID_TIME ALL
                 RETURN p.key AS who, c.key AS city, f.confidence AS sure, f.sources AS sources";
     assert_eq!(json(&db, fact), r#"[{"who":"Ann","city":"Oslo","sure":0.9,"sources":["t1"]}]"#);
-    let by = "MATCH (e:Episode) RETURN e.drawn_by AS by";
-    assert_eq!(json(&db, by), r#"[{"by":"tiny prompt-1"}]"#);
+    let by = "MATCH (e:Episode) RETURN e.drawn_by AS who";
+    assert_eq!(json(&db, by), r#"[{"who":"tiny prompt-1"}]"#);
 }
 
 #[test]
 fn a_model_that_is_slow_loses_nothing() {
-    let (_folder, db) = open(vec![Reply::Silence, Reply::Silence, Reply::Silence, answer(&good())]);
+    let (_folder, db) =
+        open(vec![Reply::Silence, Reply::Silence, Reply::Silence, Reply::Silence, answer(&good())]);
     assert!(matches!(db.consolidate(Some("s")), Err(Error::Neural(_))));
     nothing_has_happened(&db);
     assert_eq!(consolidated(&db).turns, 3);
@@ -99,17 +101,17 @@ fn a_model_that_lies_is_not_believed() {
     let mut lies = good();
     lies["facts"] = json!([
         { "head": "Ann", "head_label": "Person", "relation": "lives_in", "tail": "Atlantis",
-          "tail_label": "Place", "confidence": 1.0, "turns": [1] },
+          "tail_label": "Place", "from": null, "to": null, "intent": "fact", "confidence": 1.0, "turns": [1] },
         { "head": "Zeus", "head_label": "Person", "relation": "moved_to", "tail": "Oslo",
-          "tail_label": "Place", "confidence": 0.9, "turns": [2] },
+          "tail_label": "Place", "from": null, "to": null, "intent": "fact", "confidence": 0.9, "turns": [2] },
         { "head": "Ann", "head_label": "Person", "relation": "sails", "tail": "Oslo",
-          "tail_label": "Place", "confidence": 7, "turns": [1] },
+          "tail_label": "Place", "from": null, "to": null, "intent": "fact", "confidence": 7, "turns": [1] },
         { "head": "Ann", "head_label": "Person", "relation": "sails", "tail": "Oslo",
           "tail_label": "Place", "from": "2025-05", "to": "2024-01", "turns": [1] },
         { "head": "Ann", "head_label": "Person", "relation": "sails", "tail": "Oslo",
           "tail_label": "Place", "turns": [99] },
         { "head": "", "head_label": "Turn", "relation": "NEXT", "tail": "t1", "tail_label": "Turn",
-          "confidence": 0.9, "turns": [1] },
+          "from": null, "to": null, "intent": "fact", "confidence": 0.9, "turns": [1] },
     ]);
     let (_folder, db) = open(vec![answer(&lies)]);
     consolidated(&db);

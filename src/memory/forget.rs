@@ -10,23 +10,25 @@
 //! Nothing is judged here: what is left is drawn by the same extractor as before, or by rules where
 //! that fails, so that forgetting never waits for a model that is not there.
 
+mod losing;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use engraph_storage::graph::{
-    Edge, EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, Value,
-};
+use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, Value};
 use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
+use self::losing::{Losing, Said, Turns, turn_input};
 use super::draw::{self, Drawn, Means, draw, extract};
 use super::episode::CO_OCCURS;
 use super::extract::Rules;
 use super::theme_graph::Grouping;
 use super::topic_graph::{self, About};
+use super::walk::{edges, key_of, tags};
 use crate::error::Result;
 use crate::graph_names::named;
 use crate::text;
-use crate::write::{self, Input, TurnInput};
+use crate::write::{self, Input};
 
 /// Forgets nodes and facts, and what was drawn from the turns among them.
 pub(crate) fn forget(
@@ -61,136 +63,6 @@ pub(crate) fn forget(
     forgotten.facts = forgotten.facts.saturating_sub(after.1 - before.1);
     forgotten.versions = forgotten.versions.saturating_sub(after.1 - before.1);
     Ok(forgotten)
-}
-
-/// The turns that are to be forgotten.
-struct Turns(BTreeSet<NodeId>);
-
-/// An episode that loses turns.
-struct Losing {
-    id: NodeId,
-    key: String,
-    session: String,
-    /// In order of time.
-    left: Vec<TurnInput>,
-    /// What it says.
-    statements: Vec<Statement>,
-}
-
-/// A statement that is stored.
-struct Statement {
-    id: NodeId,
-    key: String,
-    said: Said,
-    /// Whether a turn says it that is to be forgotten.
-    loses: bool,
-}
-
-/// What a statement says, and which concepts speak of it by which tags.
-#[derive(Default, PartialEq, Eq)]
-struct Said {
-    text: String,
-    tags: BTreeSet<(String, String)>,
-}
-
-impl Turns {
-    fn of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<Self> {
-        let label = reader.catalog().label("Turn");
-        let mut turns = BTreeSet::new();
-        for node in nodes {
-            let record = reader.node(*node, SystemScope::Current)?;
-            if record.is_some_and(|record| Some(record.label) == label) {
-                turns.insert(*node);
-            }
-        }
-        Ok(Self(turns))
-    }
-
-    /// The episodes that they are in, with the turns that stay.
-    fn episodes(&self, reader: Reader<'_>) -> Result<Vec<Losing>> {
-        let label = reader.catalog().label("Episode");
-        let mut ids = BTreeSet::new();
-        for turn in &self.0 {
-            for edge in edges(reader, *turn, Side::In, Some("CONTAINS"))? {
-                let record = reader.node(edge.head, SystemScope::Current)?;
-                if record.is_some_and(|record| Some(record.label) == label) {
-                    ids.insert(edge.head);
-                }
-            }
-        }
-        ids.into_iter().map(|id| self.losing(reader, id)).collect()
-    }
-
-    fn losing(&self, reader: Reader<'_>, id: NodeId) -> Result<Losing> {
-        let mut left = Vec::new();
-        for edge in edges(reader, id, Side::Out, Some("CONTAINS"))? {
-            if !self.0.contains(&edge.tail) {
-                left.extend(turn_input(reader, edge.tail)?);
-            }
-        }
-        left.sort_by_key(|(position, turn)| (turn.at, *position));
-        let left: Vec<TurnInput> = left.into_iter().map(|(_, turn)| turn).collect();
-        let key = reader.node(id, SystemScope::Current)?.map(|record| record.key);
-        let session = edges(reader, id, Side::In, Some("HAS_EPISODE"))?;
-        let session = session.first().map(|edge| reader.node(edge.head, SystemScope::Current));
-        let session = session.transpose()?.flatten().map(|record| record.key);
-        let statements = self.statements(reader, id)?;
-        let (key, session) = (key.unwrap_or_default(), session.unwrap_or_default());
-        Ok(Losing { id, key, session, left, statements })
-    }
-
-    fn statements(&self, reader: Reader<'_>, episode: NodeId) -> Result<Vec<Statement>> {
-        let mut statements = Vec::new();
-        for edge in edges(reader, episode, Side::Out, Some("YIELDS"))? {
-            let id = edge.tail;
-            let Some(record) = reader.node(id, SystemScope::Current)? else { continue };
-            let from = edges(reader, id, Side::Out, Some("DERIVED_FROM"))?;
-            let loses = from.iter().any(|edge| self.0.contains(&edge.tail));
-            let mut tagged = BTreeSet::new();
-            for edge in tags(reader, id)? {
-                let tag = reader.catalog().relation_name(edge.relation).to_owned();
-                tagged.insert((key_of(reader, edge.head)?, tag));
-            }
-            let key = record.key.clone();
-            let text = text::of_node(&named(record, reader)).unwrap_or_default();
-            statements.push(Statement { id, key, said: Said { text, tags: tagged }, loses });
-        }
-        Ok(statements)
-    }
-
-    /// The turns that follow each other once these are gone.
-    fn chain(&self, reader: Reader<'_>) -> Result<Vec<(NodeId, NodeId)>> {
-        let mut pairs = Vec::new();
-        for turn in &self.0 {
-            let Some(last) = self.beside(reader, *turn, Side::In)? else { continue };
-            if self.0.contains(&last) {
-                continue;
-            }
-            let mut at = *turn;
-            while let Some(next) = self.beside(reader, at, Side::Out)? {
-                if !self.0.contains(&next) {
-                    pairs.push((last, next));
-                    break;
-                }
-                at = next;
-            }
-        }
-        Ok(pairs)
-    }
-
-    fn beside(&self, reader: Reader<'_>, turn: NodeId, side: Side) -> Result<Option<NodeId>> {
-        let edges = edges(reader, turn, side, Some("NEXT"))?;
-        Ok(edges.first().map(|edge| if side == Side::Out { edge.tail } else { edge.head }))
-    }
-
-    /// The concepts that they speak of.
-    fn concepts(&self, reader: Reader<'_>) -> Result<BTreeSet<NodeId>> {
-        let mut found = BTreeSet::new();
-        for turn in &self.0 {
-            found.extend(tags(reader, *turn)?.into_iter().map(|edge| edge.head));
-        }
-        Ok(found)
-    }
 }
 
 /// What is told anew of episodes that lose turns.
@@ -384,28 +256,6 @@ fn about(reader: Reader<'_>, episode: NodeId) -> Result<Option<About>> {
     }))
 }
 
-/// A turn that is stored, with its position in its session.
-fn turn_input(reader: Reader<'_>, id: NodeId) -> Result<Option<(i64, TurnInput)>> {
-    let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(None) };
-    let key = record.key.clone();
-    let mut properties = named(record, reader);
-    let mut string = |name: &str| match properties.remove(name) {
-        Some(Value::String(text)) => text,
-        _ => String::new(),
-    };
-    let (session, speaker) = (string("session"), string("speaker"));
-    let at = match properties.remove("at") {
-        Some(Value::Timestamp(at)) => Some(at),
-        _ => None,
-    };
-    let position = match properties.remove("position") {
-        Some(Value::Int(position)) => position,
-        _ => i64::MAX,
-    };
-    let turn = TurnInput { session, key: Some(key), speaker, at, properties, embedding: None };
-    Ok(Some((position, turn)))
-}
-
 fn time_of(reader: Reader<'_>, turn: NodeId) -> Result<Option<i64>> {
     Ok(turn_input(reader, turn)?.and_then(|(_, turn)| turn.at))
 }
@@ -474,19 +324,6 @@ fn edges_ever(reader: Reader<'_>, node: NodeId) -> Result<usize> {
     Ok(count)
 }
 
-/// What concepts say of a turn.
-fn tags(reader: Reader<'_>, turn: NodeId) -> Result<Vec<Edge>> {
-    let Some(label) = reader.catalog().label(CONCEPT) else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    for edge in edges(reader, turn, Side::In, None)? {
-        let record = reader.node(edge.head, SystemScope::Current)?;
-        if record.is_some_and(|record| record.label == label) {
-            found.push(edge);
-        }
-    }
-    Ok(found)
-}
-
 /// The facts by which a concept occurs with others in a turn.
 fn pairs_of(reader: Reader<'_>, concept: NodeId, turn: &str) -> Result<Vec<FactId>> {
     let mut found = Vec::new();
@@ -498,31 +335,6 @@ fn pairs_of(reader: Reader<'_>, concept: NodeId, turn: &str) -> Result<Vec<FactI
             }
         }
     }
-    Ok(found)
-}
-
-fn key_of(reader: Reader<'_>, node: NodeId) -> Result<String> {
-    let record = reader.node(node, SystemScope::Current)?;
-    Ok(record.map(|record| record.key).unwrap_or_default())
-}
-
-/// The believed facts of a node on one side, of a relation or of all.
-fn edges(
-    reader: Reader<'_>,
-    node: NodeId,
-    side: Side,
-    relation: Option<&str>,
-) -> Result<Vec<Edge>> {
-    let relation = match relation.map(|name| reader.catalog().relation(name)) {
-        Some(None) => return Ok(Vec::new()),
-        Some(known) => known,
-        None => None,
-    };
-    let mut found = Vec::new();
-    reader.edges(node, side, relation, &EdgeFilter::CURRENT, &mut |edge| {
-        found.push(edge);
-        ControlFlow::Continue(())
-    })?;
     Ok(found)
 }
 

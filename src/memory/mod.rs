@@ -21,6 +21,7 @@ mod topic_graph;
 pub mod topics;
 mod validate;
 mod vector;
+mod walk;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
 pub use consolidate::Consolidated;

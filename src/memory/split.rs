@@ -4,14 +4,12 @@
 //! Nothing is lost: what is no longer believed goes to history.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
-use engraph_storage::graph::{
-    Belief, Claim, Edge, EdgeFilter, Evidence, NodeId, Side, SystemScope, Value,
-};
+use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
 use engraph_storage::{Reader, StorageError, Transaction};
 
 use super::resolve::{MENTION, REFERS_TO};
+use super::walk::edges;
 use crate::error::Result;
 
 /// The properties of a claim that say by which name an end of its fact was called.
@@ -48,7 +46,7 @@ pub(crate) fn split(transaction: &mut Transaction<'_>, name: &str, entity: NodeI
     }
     let mut moved = 0;
     for side in [Side::Out, Side::In] {
-        for edge in edges(transaction.reader(), entity, side)? {
+        for edge in edges(transaction.reader(), entity, side, None)? {
             moved += u64::from(move_claims(transaction, &edge, side, (name, own))?);
         }
     }
@@ -63,17 +61,8 @@ fn merges(reader: Reader<'_>, name: &str, entity: NodeId) -> Result<Vec<Edge>> {
         return Ok(Vec::new());
     };
     let Some(mention) = reader.find_node(label, name)? else { return Ok(Vec::new()) };
-    let edges = edges(reader, mention, Side::Out)?.into_iter();
+    let edges = edges(reader, mention, Side::Out, None)?.into_iter();
     Ok(edges.filter(|edge| edge.relation == relation && edge.tail == entity).collect())
-}
-
-fn edges(reader: Reader<'_>, node: NodeId, side: Side) -> Result<Vec<Edge>> {
-    let mut found = Vec::new();
-    reader.edges(node, side, None, &EdgeFilter::CURRENT, &mut |edge| {
-        found.push(edge);
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
 }
 
 /// Moves what was claimed of a fact under the name to the entity of that name; the other claims

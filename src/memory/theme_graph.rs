@@ -17,6 +17,7 @@ use engraph_storage::{Forgotten, Reader, Store, Transaction};
 
 use super::themes::{Operation, Policy, Themes};
 use super::vector::dot;
+use super::walk::{edges, edges_in};
 use crate::error::Result;
 use crate::graph_names::named;
 use crate::models::Models;
@@ -301,18 +302,18 @@ fn vector(reader: Reader<'_>, label: LabelId, node: NodeId) -> Result<Option<Vec
 
 /// The believed facts of a relation from a node.
 fn out(reader: Reader<'_>, node: NodeId, relation: &str) -> Result<Vec<Edge>> {
-    edges(reader, node, Side::Out, relation, &EdgeFilter::CURRENT)
+    edges(reader, node, Side::Out, Some(relation))
 }
 
 /// The believed facts by which other themes are near to one.
 fn near_to(reader: Reader<'_>, theme: NodeId) -> Result<Vec<Edge>> {
-    edges(reader, theme, Side::In, NEAR, &EdgeFilter::CURRENT)
+    edges(reader, theme, Side::In, Some(NEAR))
 }
 
 /// The themes that a statement is in, with the facts that say so.
 fn themes_now(reader: Reader<'_>, statement: NodeId) -> Result<Vec<(u64, Edge)>> {
     let mut found = Vec::new();
-    for edge in edges(reader, statement, Side::In, INCLUDES, &EdgeFilter::CURRENT)? {
+    for edge in edges(reader, statement, Side::In, Some(INCLUDES))? {
         found.extend(number_of(reader, edge.head)?.map(|number| (number, edge)));
     }
     Ok(found)
@@ -320,22 +321,6 @@ fn themes_now(reader: Reader<'_>, statement: NodeId) -> Result<Vec<(u64, Edge)>>
 
 /// The themes that a statement is or was in.
 fn themes_ever(reader: Reader<'_>, statement: NodeId) -> Result<BTreeSet<NodeId>> {
-    let edges = edges(reader, statement, Side::In, INCLUDES, &EdgeFilter::EVERYTHING)?;
+    let edges = edges_in(reader, statement, Side::In, Some(INCLUDES), &EdgeFilter::EVERYTHING)?;
     Ok(edges.into_iter().map(|edge| edge.head).collect())
-}
-
-fn edges(
-    reader: Reader<'_>,
-    node: NodeId,
-    side: Side,
-    relation: &str,
-    filter: &EdgeFilter,
-) -> Result<Vec<Edge>> {
-    let Some(relation) = reader.catalog().relation(relation) else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    reader.edges(node, side, Some(relation), filter, &mut |edge| {
-        found.push(edge);
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
 }

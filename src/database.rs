@@ -14,6 +14,9 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::{Limits, Surroundings};
 use crate::exec::run::{Interrupt, Run};
 use crate::indexes::{Indexes, KeyTokens};
+use crate::memory::consolidate::{self, Consolidator};
+use crate::memory::draw::Means;
+use crate::memory::{BoundaryDetector, Extractor, Linker};
 use crate::models::{Models, Registered};
 use crate::neural::{Embedder, KeyModel, Reranker};
 use crate::plan::estimate::Statistics;
@@ -55,6 +58,9 @@ pub struct Options {
     memory: Memory,
     limits: Limits,
     models: Registered,
+    extractor: Option<Arc<dyn Extractor>>,
+    boundaries: Option<Arc<dyn BoundaryDetector>>,
+    linker: Option<Arc<dyn Linker>>,
     unoptimized: bool,
 }
 
@@ -226,6 +232,27 @@ impl Options {
         self
     }
 
+    /// What draws concepts, statements and facts from turns; by default
+    /// [`Rules`](crate::memory::Rules), which needs no language model.
+    pub fn extractor(mut self, extractor: Arc<dyn Extractor>) -> Self {
+        self.extractor = Some(extractor);
+        self
+    }
+
+    /// What cuts a conversation into episodes; by default
+    /// [`SimilarityBoundaries`](crate::memory::SimilarityBoundaries).
+    pub fn boundaries(mut self, boundaries: Arc<dyn BoundaryDetector>) -> Self {
+        self.boundaries = Some(boundaries);
+        self
+    }
+
+    /// What says how topics relate; by default [`CueLinker`](crate::memory::CueLinker), which needs
+    /// no language model.
+    pub fn linker(mut self, linker: Arc<dyn Linker>) -> Self {
+        self.linker = Some(linker);
+        self
+    }
+
     /// Runs plans as they are bound. The answers are the same and come more slowly; for tests.
     pub fn without_optimizer(mut self) -> Self {
         self.unoptimized = true;
@@ -286,7 +313,8 @@ impl Options {
 pub struct Engraph {
     pub(crate) store: Store,
     pub(crate) models: Arc<Models>,
-    indexes: Indexes,
+    pub(crate) indexes: Indexes,
+    pub(crate) consolidator: Consolidator,
     options: Options,
     plans: Plans,
     /// What the planner goes by, and how much was written when it was looked at.
@@ -307,7 +335,13 @@ impl Engraph {
         let models = Arc::new(Models::new(options.models.clone()));
         let store = store.with_tokenizer(Arc::new(KeyTokens(Arc::clone(&models))));
         let (indexes, statistics) = (Indexes::new(&store), Mutex::new(None));
-        Self { store, models, indexes, options, plans: Plans::default(), statistics }
+        let consolidator = Consolidator::new(
+            options.extractor.clone(),
+            options.boundaries.clone(),
+            options.linker.clone(),
+        );
+        let plans = Plans::default();
+        Self { store, models, indexes, consolidator, options, plans, statistics }
     }
 
     /// What statements are run with.
@@ -317,7 +351,12 @@ impl Engraph {
         parameters: &'s Params,
     ) -> Surroundings<'s> {
         let (models, indexes, limits) = (&*self.models, &self.indexes, self.options.limits);
-        Surroundings { models, indexes, limits, run, parameters }
+        Surroundings { models, indexes, means: self.means(), limits, run, parameters }
+    }
+
+    /// What memory is made with.
+    pub(crate) fn means(&self) -> Means<'_> {
+        self.consolidator.means(&self.models, &self.indexes)
     }
 
     /// Whether it was opened for reading only.
@@ -585,6 +624,29 @@ impl Engraph {
         transaction.commit(self.options.durability, time::wall())?;
         rows.warnings = warnings;
         Ok(rows)
+    }
+
+    /// `CONSOLIDATE`: a row for each episode. It can be interrupted between two of them.
+    pub(crate) fn consolidate_said(
+        &self,
+        session: Option<&ast::Expr>,
+        times: &ast::Times,
+        params: &Params,
+        interrupt: &Interrupt,
+    ) -> Result<Rows> {
+        if self.is_read_only() {
+            return Err(engraph_storage::StorageError::ReadOnly.into());
+        }
+        let limits = self.options.limits;
+        let run = Run::new(&limits, interrupt.clone());
+        let around = self.surroundings(&run, params);
+        let session = {
+            let snapshot = self.store.snapshot(time::wall());
+            let context = around.context(snapshot.reader());
+            let mut binder = Binder::new(&context, times);
+            session.map(|session| binder.session(session)).transpose()?
+        };
+        consolidate::said(self, session.as_deref(), interrupt)
     }
 
     /// A write within an open transaction: done whole, or not at all.

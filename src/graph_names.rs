@@ -1,4 +1,10 @@
-//! The names that every node and every fact answers to, beside the properties given to it.
+//! The names that every node and every fact answers to, beside the properties given to it, and those
+//! of the layers of a memory.
+
+use std::collections::BTreeMap;
+
+use engraph_storage::Reader;
+use engraph_storage::graph::{NodeRecord, Value};
 
 /// What every node has.
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
@@ -21,3 +27,14 @@ pub(crate) const FACT_PROPERTIES: [&str; 15] = [
     "family",
     "sources",
 ];
+
+/// The labels of the layers of a memory, which name nothing in the world.
+pub(crate) const LAYERS: [&str; 7] =
+    ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic", "Mention"];
+
+/// The properties of a node by their names.
+pub(crate) fn named(record: NodeRecord, reader: Reader<'_>) -> BTreeMap<String, Value> {
+    let catalog = reader.catalog();
+    let named = |(name, value)| (catalog.property_name(name).to_owned(), value);
+    record.properties.into_iter().map(named).collect()
+}

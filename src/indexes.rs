@@ -3,6 +3,7 @@
 //! commits.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engraph_storage::graph::{LabelId, NodeId, Time};
@@ -21,6 +22,8 @@ pub(crate) struct Indexes {
     pub(crate) schemas: Schemas,
     changes: Arc<Changes>,
     names: Mutex<HashMap<Vec<LabelId>, Names>>,
+    /// How many nodes labels had at a commit.
+    counts: Mutex<HashMap<LabelId, (Time, u64)>>,
 }
 
 /// The names of the nodes of some labels, as they were at a commit.
@@ -46,7 +49,7 @@ impl Indexes {
     pub(crate) fn new(store: &Store) -> Self {
         let changes = Arc::clone(store.changes());
         let (vectors, schemas) = (VectorIndexes::new(&changes), Schemas::default());
-        Self { vectors, schemas, changes, names: Mutex::default() }
+        Self { vectors, schemas, changes, names: Mutex::default(), counts: Mutex::default() }
     }
 
     /// The names of all nodes of these labels in a state, from which `read` reads.
@@ -120,6 +123,27 @@ impl Indexes {
             .map(|(_, changed)| (changed.label, changed.node))
             .collect();
         (changed.len() <= FOLLOWED_MAX).then_some(changed)
+    }
+
+    /// How many nodes of a label a state has. They are counted again where one may have come or gone.
+    pub(crate) fn count(&self, label: LabelId, reader: Reader<'_>) -> Result<u64> {
+        let commit = reader.last_commit()?;
+        let held = self.counts.lock().get(&label).copied();
+        if let Some((time, count)) = held.filter(|(time, _)| *time <= commit)
+            && !reader.has_changes()
+            && self.changed(&[label], time, commit).is_some_and(|changed| changed.is_empty())
+        {
+            return Ok(count);
+        }
+        let mut count = 0;
+        reader.nodes_of_label(label, None, &mut |_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?;
+        if !reader.has_changes() {
+            self.counts.lock().insert(label, (commit, count));
+        }
+        Ok(count)
     }
 
     /// The concepts that commits behind an instant changed, and when; none if nobody knows.

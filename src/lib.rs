@@ -28,6 +28,7 @@ mod functions;
 mod graph_names;
 pub mod import;
 mod indexes;
+pub mod memory;
 mod models;
 pub mod neural;
 mod plan;

@@ -241,6 +241,17 @@ impl<'d> Session<'d> {
                 let source = self.source();
                 show::show(show, source.reader(), self.database)?
             }
+            (StatementKind::Consolidate(_), Some(_)) => {
+                return Err(misplaced(
+                    statement.span,
+                    "each episode is a transaction of its own",
+                    "COMMIT what is open first",
+                ));
+            }
+            (StatementKind::Consolidate(session), None) => {
+                let (times, interrupt) = (&self.times, &self.interrupt);
+                self.database.consolidate_said(session.as_ref(), times, params, interrupt)?
+            }
             (kind, Some(transaction)) => {
                 let (times, interrupt) = (&self.times, &self.interrupt);
                 self.database.write_within(kind, times, params, interrupt, transaction)?

@@ -3,8 +3,9 @@
 //! ```text
 //! make bench-models                            up to 100,000 nodes
 //! ENGRAPH_BENCH=1000000 make bench-models      up to 1,000,000 nodes: half an hour, and 1 GB of memory
-//! cargo bench --bench models -- search 50000   one part, embed, search, generate, beam or clauses,
-//!                                              at one size
+//! cargo bench --bench models -- search 50000   one part, embed, search, generate, beam, clauses or
+//!                                              memory, at one size
+//! LOCOMO=locomo10.json cargo bench --bench models -- memory   conversations of the LoCoMo benchmark
 //! ```
 //!
 //! Everything goes through the public interface. Searches and `GENERATE` run on made-up texts with
@@ -17,6 +18,7 @@ mod embed;
 mod generate;
 mod made_up;
 mod measure;
+mod memory;
 mod search;
 mod sentences;
 
@@ -26,12 +28,13 @@ use measure::{Result, Sizes};
 type Part = fn(&Sizes) -> Result<()>;
 
 /// The parts by name, in order.
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 6] = [
     ("embed", |_| embed::run()),
     ("search", search::run),
     ("generate", generate::run),
     ("beam", |_| beam::run()),
     ("clauses", |_| clauses::run()),
+    ("memory", |_| memory::run()),
 ];
 
 fn main() -> Result<()> {

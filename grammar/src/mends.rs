@@ -145,7 +145,7 @@ const MENDS: &[Mend] = &[
 ];
 
 /// Words that MemQL does not know, and what it says instead.
-const FOREIGN: [(&str, &str); 28] = [
+const FOREIGN: [(&str, &str); 27] = [
     ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
     ("MERGE", "write REMEMBER, which merges what it already knows"),
     ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
@@ -173,7 +173,6 @@ const FOREIGN: [(&str, &str); 28] = [
     ("KEEP", "write the path search in front of the pattern, as in SHORTEST 2 (a)-[f]->{1,5}(b)"),
     ("REPEATABLE", "write WALK in front of the pattern"),
     ("DIFFERENT", "write TRAIL in front of the pattern, or nothing: no fact is met twice"),
-    ("CONSOLIDATE", "OBSERVE stores turns; what is drawn from them comes in a later version"),
     ("TRANSITIVE", "ask for a chain of facts where you need it, as -[:relation]->{1,5}"),
     ("SORT", "write ORDER BY"),
     ("START", "write BEGIN"),

@@ -104,6 +104,11 @@ fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
             v.expr(&mut alias.alias);
             node(v, &mut alias.node);
         }
+        StatementKind::Split(split) => {
+            v.expr(&mut split.name);
+            node(v, &mut split.node);
+        }
+        StatementKind::Consolidate(session) => session.iter_mut().for_each(|expr| v.expr(expr)),
         StatementKind::Observe(observe) => {
             v.span(&mut observe.turn_span);
             v.expr(&mut observe.session);

@@ -149,6 +149,7 @@ Examples:
   engraph import my.memory jsonl facts.jsonl
   engraph import copy.memory jsonl all.jsonl
   engraph import my.memory turns chat.jsonl
+  engraph import my.memory messages chat.json
   engraph import my.memory locomo locomo10.json --sample conv-26
   engraph import my.memory csv facts.tsv --delimiter tab --columns head,relation,tail,valid_from";
 
@@ -176,6 +177,11 @@ pub(super) enum Kind {
         /// The file
         file: PathBuf,
     },
+    /// Lists of messages of a chat model: a JSON document, or a list a line
+    Messages {
+        /// The file
+        file: PathBuf,
+    },
     /// Conversations of the LoCoMo benchmark
     Locomo {
         /// The file
@@ -183,6 +189,9 @@ pub(super) enum Kind {
         /// Only the conversation with this id
         #[arg(long, value_name = "ID")]
         sample: Option<String>,
+        /// The observations that the data set ships as well: statements that a language model wrote
+        #[arg(long)]
+        observations: bool,
     },
     /// A table of facts with columns such as head, relation, tail, valid_from, valid_to
     Csv(Csv),

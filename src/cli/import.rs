@@ -39,14 +39,20 @@ fn call(db: &Engraph, kind: &Kind, progress: Progress<'_>) -> engraph::Result<Re
     match kind {
         Kind::Jsonl { file } => import::jsonl(db, file, progress),
         Kind::Turns { file } => import::turns(db, file, progress),
-        Kind::Locomo { file, sample } => import::locomo(db, file, sample.as_deref(), progress),
+        Kind::Messages { file } => import::messages(db, file, progress),
+        Kind::Locomo { file, sample, observations } => {
+            import::locomo(db, file, sample.as_deref(), *observations, progress)
+        }
         Kind::Csv(csv) => import::csv(db, &csv.file, &options(csv), progress),
     }
 }
 
 fn file(kind: &Kind) -> &Path {
     match kind {
-        Kind::Jsonl { file } | Kind::Turns { file } | Kind::Locomo { file, .. } => file,
+        Kind::Jsonl { file }
+        | Kind::Turns { file }
+        | Kind::Messages { file }
+        | Kind::Locomo { file, .. } => file,
         Kind::Csv(csv) => &csv.file,
     }
 }

@@ -16,6 +16,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
 use crate::indexes::{Indexes, ReadNames};
+use crate::memory::draw::Means;
 use crate::models::{Models, dot};
 use crate::neural::{KeyModel, NeuralError, Scorer, max_sim};
 use crate::retrieval::anchor::Name;
@@ -60,6 +61,7 @@ impl Default for Limits {
 pub(crate) struct Surroundings<'s> {
     pub(crate) models: &'s Models,
     pub(crate) indexes: &'s Indexes,
+    pub(crate) means: Means<'s>,
     pub(crate) limits: Limits,
     pub(crate) run: &'s Run,
     pub(crate) parameters: &'s Params,
@@ -179,6 +181,11 @@ impl<'c> Context<'c> {
         let record = Arc::new(record);
         self.run.hold_node(node, Arc::clone(&record));
         Ok(record)
+    }
+
+    /// How many nodes of a label there are now.
+    pub(crate) fn count(&self, label: LabelId) -> Result<u64> {
+        self.indexes.count(label, self.reader)
     }
 
     /// The head or the tail of a fact, as it was known when the fact was last believed: now, if it

@@ -50,7 +50,8 @@ impl Interrupt {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    fn is_asked(&self) -> bool {
+    /// Whether the statement that runs is to end.
+    pub(crate) fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -5,6 +5,7 @@
 //! {"rule":{..}}  {"definition":{..}}  then one thing a line
 //! {"node":{..}}
 //! {"fact":{..}}  {"embedding":{..}}
+//! {"session":{..}}  {"buffered":{..}}
 //! {"end":{"lines":12,"sha256":".."}}  last: so many lines are before it, and this is their hash
 //! ```
 //!
@@ -20,6 +21,7 @@ use engraph_storage::graph::{
 use engraph_storage::{Item, Summary};
 use serde::{Deserialize, Serialize};
 
+use super::buffer::{BufferedLine, SessionLine};
 use super::definition::DefinitionLine;
 use super::value::{End, Start, Stored};
 use crate::show;
@@ -52,6 +54,8 @@ pub(crate) enum Line {
     Node(NodeLine),
     Fact(Box<FactLine>),
     Embedding(EmbeddingLine),
+    Session(SessionLine),
+    Buffered(Box<BufferedLine>),
     End(EndLine),
 }
 
@@ -218,6 +222,10 @@ impl Names<'_> {
                     system_to: End(system_to.unwrap_or(Interval::MAX)),
                     components,
                 })
+            }
+            Item::Session(name, head) => Line::Session(SessionLine::new(name, &head)),
+            Item::Buffered { session, position, turn, tokens } => {
+                Line::Buffered(Box::new(BufferedLine::new(session, position, turn, tokens)))
             }
         })
     }

@@ -1,5 +1,5 @@
-//! A whole database out to lines of JSON: every id, name, version, rule, definition and embedding,
-//! both times.
+//! A whole database out to lines of JSON: every id, name, version, rule, definition, embedding and
+//! buffered turn, both times.
 //!
 //! ```text
 //! snapshot ──Reader::items──▶ Item ──names for ids──▶ Line ──JSON, hashed──▶ out
@@ -9,6 +9,7 @@
 //! one snapshot, beside any writer, and never leaves anything out: what it cannot write is an
 //! error.
 
+mod buffer;
 mod definition;
 pub(crate) mod line;
 mod value;
@@ -146,6 +147,8 @@ impl<'p> Way<'p> {
                 self.nodes.saturating_add(self.facts).saturating_add(self.embeddings)
             }
             Item::Rule(..) | Item::Definition(_) | Item::Node(..) => 0,
+            // Few, and last.
+            Item::Session(..) | Item::Buffered { .. } => 0,
         };
         // Damaged ids may lie anywhere.
         let total = self.total();

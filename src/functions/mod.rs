@@ -8,6 +8,7 @@ mod instants;
 mod lists;
 mod numbers;
 mod refused;
+mod retention;
 mod text;
 mod times;
 mod values;
@@ -154,12 +155,13 @@ impl Call<'_> {
 }
 
 /// Every function, by subject.
-const TABLES: [&[Function]; 8] = [
+const TABLES: [&[Function]; 9] = [
     evaluation::TABLE,
     graph::TABLE,
     instants::TABLE,
     lists::TABLE,
     numbers::TABLE,
+    retention::TABLE,
     text::TABLE,
     times::TABLE,
     values::TABLE,

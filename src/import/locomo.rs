@@ -18,9 +18,10 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::import::{Line, Progress, Report, store};
+use crate::import::{Line, Progress, Report, remember, store};
+use crate::memory::HeardTurn;
 use crate::time;
-use crate::write::{FactInput, Input, NodeInput, TurnInput};
+use crate::write::{FactInput, Input, NodeInput};
 
 #[derive(Deserialize)]
 struct Sample {
@@ -39,7 +40,8 @@ struct JsonTurn {
     blip_caption: Option<String>,
 }
 
-/// Imports a LoCoMo file, or one conversation of it.
+/// Imports a LoCoMo file, or one conversation of it, and makes memory of its turns; with the
+/// observations that the data set ships, if they are wanted.
 ///
 /// # Errors
 ///
@@ -51,6 +53,7 @@ pub fn locomo(
     db: &Engraph,
     file: &Path,
     sample: Option<&str>,
+    with_observations: bool,
     progress: Progress<'_>,
 ) -> Result<Report> {
     let failed =
@@ -67,15 +70,21 @@ pub fn locomo(
     }
     let qualified = samples.len() > 1;
     check_keys(db, &samples, qualified)?;
-    let mut lines = Vec::new();
+    let (mut turns, mut observations) = (Vec::new(), Vec::new());
     for sample in &samples {
-        lines.extend(Conversation::new(sample, qualified).lines().map_err(|e| failed(&e))?);
+        let mut conversation = Conversation::new(sample, qualified);
+        turns.extend(conversation.turns().map_err(|e| failed(&e))?);
+        if with_observations {
+            observations.extend(conversation.all_observations().map_err(|e| failed(&e))?);
+        }
     }
-    let total = lines.len() as u64;
-    for (index, line) in lines.iter_mut().enumerate() {
+    let total = (turns.len() + observations.len()) as u64;
+    for (index, line) in turns.iter_mut().chain(&mut observations).enumerate() {
         line.done = index as u64 + 1;
     }
-    store(db, lines.into_iter().map(Ok), total, progress)
+    let mut report = remember(db, turns.into_iter().map(Ok), total, progress)?;
+    report.add(store(db, observations.into_iter().map(Ok), total, progress)?);
+    Ok(report)
 }
 
 /// Keys of one conversation stand bare, keys of several are qualified: a database holds one kind,
@@ -110,15 +119,15 @@ fn check_keys(db: &Engraph, samples: &[Sample], qualified: bool) -> Result<()> {
 struct Conversation<'s> {
     sample: &'s Sample,
     qualified: bool,
-    turns: BTreeSet<String>,
+    ids: BTreeSet<String>,
 }
 
 impl<'s> Conversation<'s> {
     fn new(sample: &'s Sample, qualified: bool) -> Self {
-        Self { sample, qualified, turns: BTreeSet::new() }
+        Self { sample, qualified, ids: BTreeSet::new() }
     }
 
-    fn lines(mut self) -> std::result::Result<Vec<Line>, String> {
+    fn turns(&mut self) -> std::result::Result<Vec<Line>, String> {
         let mut lines = Vec::new();
         for number in self.session_numbers() {
             let session = format!("session_{number}");
@@ -126,10 +135,16 @@ impl<'s> Conversation<'s> {
             let turns: Vec<JsonTurn> = serde_json::from_value(turns.clone())
                 .map_err(|error| format!("{} {session}: {error}", self.sample.sample_id))?;
             let at = self.time_of(&session)?;
-            self.turns.extend(turns.iter().map(|turn| turn.dia_id.clone()));
+            self.ids.extend(turns.iter().map(|turn| turn.dia_id.clone()));
             lines.push(accepted(self.session(&session, at)));
             lines.extend(turns.into_iter().map(|turn| accepted(self.turn(&session, at, turn))));
         }
+        Ok(lines)
+    }
+
+    /// What the data set says was observed.
+    fn all_observations(&self) -> std::result::Result<Vec<Line>, String> {
+        let mut lines = Vec::new();
         for (session, speakers) in &self.sample.observation {
             self.observations(session, speakers, &mut lines)?;
         }
@@ -178,14 +193,13 @@ impl<'s> Conversation<'s> {
         if let Some(caption) = turn.blip_caption {
             properties.insert("caption".to_owned(), Value::String(caption));
         }
-        Input::Turn(TurnInput {
-            session: self.key(session),
-            key: Some(self.key(&turn.dia_id)),
+        let heard = HeardTurn {
+            id: Some(self.key(&turn.dia_id)),
             speaker: turn.speaker,
             at: Some(at),
             properties,
-            embedding: None,
-        })
+        };
+        Input::Heard { session: self.key(session), turn: heard }
     }
 
     /// The observations of a session: what was said about a speaker, and in which turns.
@@ -220,7 +234,7 @@ impl<'s> Conversation<'s> {
             return Err("no text with a source".to_owned());
         };
         let ids = sources(source);
-        if let Some(id) = ids.iter().find(|id| !self.turns.contains(*id)) {
+        if let Some(id) = ids.iter().find(|id| !self.ids.contains(*id)) {
             return Err(format!("its source {id} is no turn"));
         }
         let mut node = NodeInput::new("Semantic", key);

@@ -1,5 +1,5 @@
-//! Files into the database: facts, turns, LoCoMo conversations, tables; and an export, which becomes
-//! a database of its own.
+//! Files into the database: facts, turns, messages, LoCoMo conversations, tables; and an export,
+//! which becomes a database of its own.
 //!
 //! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
 //! stored is refused with its number and reason; the others are stored. A source that is heard
@@ -9,11 +9,12 @@
 mod csv_file;
 mod facts;
 mod locomo;
+mod messages;
 mod partial_date;
 mod turns;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,10 +22,15 @@ use std::path::Path;
 use engraph_storage::graph::Value;
 use engraph_storage::update::Effect;
 use engraph_storage::{StorageError, Transaction};
+use parking_lot::Mutex;
 use serde_json::Value as Json;
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
+use crate::memory::Consolidated;
+use crate::memory::boundary::Occasion;
+use crate::memory::consolidate::{buffered, consolidate, groups};
+use crate::memory::observe::observe;
 use crate::models::Models;
 use crate::time;
 use crate::write::{self, Input};
@@ -32,6 +38,7 @@ use crate::write::{self, Input};
 pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
 pub use locomo::locomo;
+pub use messages::messages;
 pub use turns::turns;
 pub use whole::{is_export, whole};
 
@@ -52,6 +59,18 @@ pub struct Report {
     pub stored: Vec<(&'static str, u64)>,
     /// What was not stored.
     pub refused: Vec<Refused>,
+}
+
+impl Report {
+    fn add(&mut self, other: Self) {
+        for (what, count) in other.stored {
+            match self.stored.iter_mut().find(|(known, _)| *known == what) {
+                Some((_, all)) => *all += count,
+                None => self.stored.push((what, count)),
+            }
+        }
+        self.refused.extend(other.refused);
+    }
 }
 
 /// A line that was not stored.
@@ -112,6 +131,47 @@ fn store(
         Ok::<(), Error>(())
     })?;
     Ok(Report { stored: counts.stored(), refused })
+}
+
+/// Puts turns into the buffer, and makes memory of the sessions that they belong to.
+fn remember(
+    db: &Engraph,
+    lines: impl Iterator<Item = Result<Line>> + Send,
+    total: u64,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let named = Mutex::new(BTreeSet::new());
+    let lines = lines.inspect(|line| {
+        let inputs = line.iter().flat_map(|line| line.inputs.iter().flatten());
+        named.lock().extend(inputs.filter_map(|input| match input {
+            Input::Heard { session, .. } => Some(session.clone()),
+            _ => None,
+        }));
+    });
+    let mut report = store(db, lines, total, &mut |_, _| ())?;
+    let named = named.into_inner();
+    let mut sessions = buffered(db)?;
+    sessions.retain(|(session, _)| named.contains(session));
+    let mut made = Consolidated::default();
+    let (mut episodes, mut done) = (0, 0);
+    let turns: u64 = sessions.iter().map(|(_, buffer)| buffer.turns).sum();
+    let sessions: Vec<String> = sessions.into_iter().map(|(session, _)| session).collect();
+    consolidate(db, &sessions, Occasion::SessionEnd, &mut |episode| {
+        episodes += 1;
+        done += episode.turns;
+        made.add(&episode);
+        progress(done, turns);
+        Ok(())
+    })?;
+    let layers = [
+        ("episodes", episodes),
+        ("concepts", made.concepts_new),
+        ("semantics", made.semantics),
+        ("facts drawn", made.facts),
+    ];
+    let layers = layers.into_iter().chain(groups(db)?);
+    report.stored.extend(layers.filter(|(_, count)| *count > 0));
+    Ok(report)
 }
 
 /// Lines in batches, each embedded on a snapshot of its own.
@@ -196,6 +256,10 @@ fn put(
         Input::Turn(turn) => match write::put_turn(transaction, turn, models)? {
             (_, true) => &["turns", "turns new"],
             (_, false) => &["turns", "turns held already"],
+        },
+        Input::Heard { session, turn } => match observe(transaction, session, turn)?.is_new {
+            true => &["turns", "turns new"],
+            false => &["turns", "turns held already"],
         },
         Input::Fact(fact) => match write::put_fact(transaction, fact, models)?.resolution.effect {
             Effect::Inserted => &["facts", "facts inserted"],

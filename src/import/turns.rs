@@ -14,10 +14,11 @@ use serde_json::{Map, Value as Json};
 use crate::database::Engraph;
 use crate::error::Result;
 use crate::import::facts::{instant, key};
-use crate::import::{Lines, Progress, Report, property, store};
-use crate::write::{Input, TurnInput};
+use crate::import::{Lines, Progress, Report, property, remember};
+use crate::memory::HeardTurn;
+use crate::write::Input;
 
-/// Imports the turns of conversations from a file of JSON lines.
+/// Imports the turns of conversations from a file of JSON lines, and makes memory of them.
 ///
 /// The speaker stands under `speaker`, `role` or `name`, the text under `text` or `content`, the
 /// time under `at`, `time`, `timestamp` or `created_at`, the session under `session` or
@@ -31,7 +32,7 @@ use crate::write::{Input, TurnInput};
 /// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
 pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let (lines, total) = Lines::open(file)?;
-    store(db, lines.map(line), total, progress)
+    remember(db, lines.map(line), total, progress)
 }
 
 fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
@@ -50,18 +51,17 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         .map(|(name, value)| Ok((name.clone(), property(value)?)))
         .collect::<std::result::Result<_, String>>()?;
     properties.insert("text".to_owned(), Value::String(said));
-    Ok(vec![Input::Turn(TurnInput {
-        session: key(&session)?,
-        key: Some(key(&id)?),
+    let turn = HeardTurn {
+        id: Some(key(&id)?),
         speaker: key(&speaker)?,
         at: at.as_deref().map(instant).transpose()?,
         properties,
-        embedding: None,
-    })])
+    };
+    Ok(vec![Input::Heard { session: key(&session)?, turn }])
 }
 
 /// Takes the first field of these names that holds a text out of a turn.
-fn take(
+pub(super) fn take(
     fields: &mut Map<String, Json>,
     names: &[&str],
 ) -> std::result::Result<Option<String>, String> {

@@ -97,6 +97,8 @@ fn add_all(
             Line::Node(line) => ids.node(line),
             Line::Fact(line) => ids.fact(*line),
             Line::Embedding(line) => ids.embedding(line),
+            Line::Session(line) => Ok(line.item()),
+            Line::Buffered(line) => Ok(line.item()),
             Line::End(end) => {
                 lines.check_end(&end)?;
                 return Ok(counts);
@@ -122,6 +124,8 @@ fn kind(item: &Item) -> &'static str {
         Item::Version(..) => "versions of facts",
         Item::Vector { system_to: None, .. } => "embeddings",
         Item::Vector { .. } => "embeddings of the past",
+        Item::Session(..) => "sessions",
+        Item::Buffered { .. } => "buffered turns",
     }
 }
 

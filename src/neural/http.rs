@@ -10,12 +10,12 @@
 //! shows it, and no redirect is followed.
 
 use std::fmt;
-use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Embedder, NeuralError, to_unit};
+use super::endpoint::Endpoint;
+use super::{Embedder, NeuralError, cut, to_unit};
 
 /// Texts in one request.
 const BATCH_TEXTS: usize = 64;
@@ -23,12 +23,6 @@ const BATCH_TEXTS: usize = 64;
 const TEXT_BYTES_MAX: usize = 16 << 10;
 /// The largest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
-/// How often a request is made before it counts as failed.
-const TRIES: u32 = 4;
-/// How long the first retry waits; each further one waits twice as long.
-const BACKOFF: Duration = Duration::from_millis(250);
-/// How much of what a server says about a failure is shown, in characters.
-const REASON_CHARS: usize = 200;
 
 /// An [`Embedder`] behind an HTTP endpoint that speaks as OpenAI's `/v1/embeddings` does.
 ///
@@ -37,6 +31,7 @@ const REASON_CHARS: usize = 200;
 /// pauses of a quarter of a second and more between them.
 pub struct HttpEmbedder {
     id: String,
+    model: String,
     dimensions: usize,
     endpoint: Endpoint,
 }
@@ -55,14 +50,33 @@ impl HttpEmbedder {
         key: Option<&str>,
         timeout: Duration,
     ) -> Result<Self, NeuralError> {
-        Self::from_endpoint(Endpoint::new(base_url, model, key, timeout))
+        Self::from_endpoint(model, Endpoint::new(base_url, "embeddings", key, timeout))
     }
 
-    fn from_endpoint(endpoint: Endpoint) -> Result<Self, NeuralError> {
-        let vectors = endpoint.embed(&["dimensions"], None)?;
-        let dimensions = vectors.first().map_or(0, Vec::len);
-        let id = format!("{}:{dimensions}", endpoint.model);
-        Ok(Self { id, dimensions, endpoint })
+    fn from_endpoint(model: &str, endpoint: Endpoint) -> Result<Self, NeuralError> {
+        let (id, model) = (String::new(), model.to_string());
+        let mut embedder = Self { id, model, dimensions: 0, endpoint };
+        let vectors = embedder.embed_batch(&["dimensions"], None)?;
+        embedder.dimensions = vectors.first().map_or(0, Vec::len);
+        embedder.id = format!("{}:{}", embedder.model, embedder.dimensions);
+        Ok(embedder)
+    }
+
+    /// The vectors of one batch, of this width if it is known.
+    fn embed_batch(
+        &self,
+        texts: &[&str],
+        width: Option<usize>,
+    ) -> Result<Vec<Vec<f32>>, NeuralError> {
+        // Endpoints refuse empty texts.
+        let input = texts.iter().map(|text| match *text {
+            "" => " ",
+            text => cut(text, TEXT_BYTES_MAX),
+        });
+        let request =
+            Request { model: &self.model, input: input.collect(), encoding_format: "float" };
+        let answer = self.endpoint.ask(&request, ANSWER_BYTES_MAX)?;
+        ordered(answer, texts.len(), width).map_err(|reason| self.endpoint.failed(&reason))
     }
 }
 
@@ -84,19 +98,10 @@ impl Embedder for HttpEmbedder {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH_TEXTS) {
-            vectors.extend(self.endpoint.embed(batch, Some(self.dimensions))?);
+            vectors.extend(self.embed_batch(batch, Some(self.dimensions))?);
         }
         Ok(vectors)
     }
-}
-
-/// Where to ask, for what, and how.
-struct Endpoint {
-    url: String,
-    model: String,
-    key: Option<String>,
-    agent: ureq::Agent,
-    backoff: Duration,
 }
 
 #[derive(Serialize)]
@@ -115,96 +120,6 @@ struct Answer {
 struct Item {
     index: usize,
     embedding: Vec<f32>,
-}
-
-/// Why a try failed, and whether another may not.
-struct Failure {
-    reason: String,
-    is_passing: bool,
-}
-
-impl Endpoint {
-    fn new(base_url: &str, model: &str, key: Option<&str>, timeout: Duration) -> Self {
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(timeout))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false);
-        Self {
-            url: format!("{}/embeddings", base_url.trim_end_matches('/')),
-            model: model.to_string(),
-            key: key.map(str::to_string),
-            agent: config.build().new_agent(),
-            backoff: BACKOFF,
-        }
-    }
-
-    /// The vectors of one batch, of this width if it is known.
-    fn embed(&self, texts: &[&str], width: Option<usize>) -> Result<Vec<Vec<f32>>, NeuralError> {
-        // Endpoints refuse empty texts.
-        let input = texts.iter().map(|text| if text.is_empty() { " " } else { cut(text) });
-        let request =
-            Request { model: &self.model, input: input.collect(), encoding_format: "float" };
-        let answer = self.ask(&request)?;
-        ordered(answer, texts.len(), width).map_err(|reason| self.failed(&reason))
-    }
-
-    /// Makes a request, several times if need be.
-    fn ask(&self, request: &Request<'_>) -> Result<Answer, NeuralError> {
-        let mut tries = 1;
-        loop {
-            match self.try_once(request) {
-                Ok(answer) => return Ok(answer),
-                Err(failure) if failure.is_passing && tries < TRIES => {
-                    thread::sleep(self.backoff * 2_u32.pow(tries - 1));
-                    tries += 1;
-                }
-                Err(failure) => return Err(self.failed(&failure.reason)),
-            }
-        }
-    }
-
-    fn try_once(&self, request: &Request<'_>) -> Result<Answer, Failure> {
-        let mut post = self.agent.post(&self.url);
-        if let Some(key) = &self.key {
-            post = post.header("Authorization", format!("Bearer {key}"));
-        }
-        let mut response = post.send_json(request).map_err(Failure::from)?;
-        let status = response.status();
-        let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX);
-        if status.is_success() {
-            let bytes = body.read_to_vec().map_err(Failure::from)?;
-            let parsed = serde_json::from_slice(&bytes);
-            return parsed.map_err(|error| Failure {
-                reason: format!("the answer is not of its form: {error}"),
-                is_passing: false,
-            });
-        }
-        let said = body.lossy_utf8(true).read_to_string().unwrap_or_default();
-        Err(Failure {
-            reason: format!("status {}: {}", status.as_u16(), said.trim()),
-            is_passing: status.as_u16() == 429 || status.is_server_error(),
-        })
-    }
-
-    /// An error in one short line, without the key.
-    fn failed(&self, reason: &str) -> NeuralError {
-        let reason = match &self.key {
-            Some(key) if !key.is_empty() => reason.replace(key.as_str(), "***"),
-            _ => reason.to_string(),
-        };
-        let line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-        let reason = line.chars().take(REASON_CHARS).collect();
-        NeuralError::Remote { url: self.url.clone(), reason }
-    }
-}
-
-impl From<ureq::Error> for Failure {
-    fn from(error: ureq::Error) -> Self {
-        use ureq::Error::{ConnectionFailed, Io, Timeout};
-        let is_passing = matches!(error, Timeout(_) | Io(_) | ConnectionFailed);
-        Self { reason: error.to_string(), is_passing }
-    }
 }
 
 /// The vectors in the order of the texts, each of length 1, or what is wrong with them.
@@ -231,104 +146,19 @@ fn ordered(answer: Answer, count: usize, width: Option<usize>) -> Result<Vec<Vec
     Ok(vectors)
 }
 
-/// The beginning of a text, ending between two characters.
-fn cut(text: &str) -> &str {
-    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
-    use std::net::{TcpListener, TcpStream};
-    use std::sync::mpsc::{Receiver, channel};
+    use std::net::TcpListener;
 
     use serde_json::{Value, json};
 
+    use super::super::endpoint::REASON_CHARS;
+    use super::super::server::{Reply, serve};
     use super::*;
 
     const KEY: &str = "sk-secret-7";
 
-    /// What the server does with a request.
-    enum Reply {
-        /// Answers with a status and a body.
-        Status(u16, String),
-        /// Answers with a vector for each text: its length in bytes, and 1.
-        Lengths,
-        /// Says nothing until the other side leaves.
-        Silence,
-        /// Closes the connection.
-        Close,
-    }
-
-    /// Serves the replies in order, a connection each, and tells what it was asked.
-    fn serve(replies: Vec<Reply>) -> (String, Receiver<(String, Value)>) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/v1/", listener.local_addr().unwrap());
-        let (sender, receiver) = channel();
-        thread::spawn(move || {
-            for reply in replies {
-                let (mut stream, _) = listener.accept().unwrap();
-                let (head, body) = read_request(&mut stream);
-                let (status, text) = match reply {
-                    Reply::Status(status, text) => (status, text),
-                    Reply::Lengths => (200, lengths(&body)),
-                    Reply::Silence => {
-                        let _ = stream.read(&mut [0]);
-                        continue;
-                    }
-                    Reply::Close => continue,
-                };
-                let _ = sender.send((head, body));
-                let _ = write!(
-                    stream,
-                    "HTTP/1.1 {status} Some\r\nLocation: http://127.0.0.1:1/\r\n\
-                     Content-Type: application/json\r\nContent-Length: {}\r\n\
-                     Connection: close\r\n\r\n{text}",
-                    text.len()
-                );
-            }
-        });
-        (url, receiver)
-    }
-
-    fn read_request(stream: &mut TcpStream) -> (String, Value) {
-        let mut bytes = Vec::new();
-        let mut byte = [0];
-        while !bytes.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
-            bytes.push(byte[0]);
-        }
-        let head = String::from_utf8(bytes).unwrap().to_lowercase();
-        let line = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-        let mut body = Vec::new();
-        match line {
-            Some(length) => {
-                body.resize(length.trim().parse().unwrap(), 0);
-                stream.read_exact(&mut body).unwrap();
-            }
-            None => body = read_chunks(stream),
-        }
-        (head, serde_json::from_slice(&body).unwrap())
-    }
-
-    fn read_chunks(stream: &mut TcpStream) -> Vec<u8> {
-        let mut body = Vec::new();
-        loop {
-            let mut line = Vec::new();
-            let mut byte = [0];
-            while !line.ends_with(b"\r\n") && stream.read(&mut byte).unwrap() == 1 {
-                line.push(byte[0]);
-            }
-            let length = usize::from_str_radix(str::from_utf8(&line).unwrap().trim(), 16).unwrap();
-            let mut chunk = vec![0; length + 2];
-            stream.read_exact(&mut chunk).unwrap();
-            if length == 0 {
-                return body;
-            }
-            body.extend_from_slice(&chunk[..length]);
-        }
-    }
-
+    /// A vector for each text: its length in bytes, and 1.
     fn lengths(request: &Value) -> String {
         let texts = request["input"].as_array().unwrap().iter().enumerate();
         let item = |(index, text): (usize, &Value)| {
@@ -341,9 +171,8 @@ mod tests {
     }
 
     fn connect(url: &str) -> Result<HttpEmbedder, NeuralError> {
-        let mut endpoint = Endpoint::new(url, "tiny", Some(KEY), Duration::from_millis(300));
-        endpoint.backoff = Duration::from_millis(1);
-        HttpEmbedder::from_endpoint(endpoint)
+        let endpoint = Endpoint::new(url, "embeddings", Some(KEY), Duration::from_millis(300));
+        HttpEmbedder::from_endpoint("tiny", endpoint.in_a_hurry())
     }
 
     fn reason(url: &str) -> String {
@@ -360,7 +189,7 @@ mod tests {
 
     #[test]
     fn texts_go_in_batches_and_vectors_come_back_in_order() {
-        let (url, asked) = serve(vec![Reply::Lengths, Reply::Lengths, Reply::Lengths]);
+        let (url, asked) = serve(vec![Reply::Of(lengths), Reply::Of(lengths), Reply::Of(lengths)]);
         let embedder = connect(&url).unwrap();
         assert_eq!((embedder.id(), embedder.dimensions()), ("tiny:2", 2));
         assert!(!format!("{embedder:?}").contains(KEY));
@@ -390,11 +219,11 @@ mod tests {
     fn what_passes_is_tried_again() {
         let busy = || Reply::Status(429, "slow down".to_string());
         let down = || Reply::Status(503, String::new());
-        let (url, _asked) = serve(vec![busy(), down(), Reply::Silence, Reply::Lengths]);
+        let (url, _asked) = serve(vec![busy(), down(), Reply::Silence, Reply::Of(lengths)]);
         assert_eq!(connect(&url).unwrap().dimensions(), 2);
-        let (url, _asked) = serve(vec![Reply::Close, busy(), Reply::Lengths]);
+        let (url, _asked) = serve(vec![Reply::Close, busy(), Reply::Of(lengths)]);
         assert_eq!(connect(&url).unwrap().dimensions(), 2);
-        let (url, _asked) = serve(vec![down(), down(), down(), busy(), Reply::Lengths]);
+        let (url, _asked) = serve(vec![down(), down(), down(), busy(), Reply::Of(lengths)]);
         assert_eq!(reason(&url), "status 429: slow down");
     }
 
@@ -402,7 +231,7 @@ mod tests {
     fn what_stays_wrong_is_an_error_at_once() {
         for status in [301, 400, 401, 404] {
             let said = format!("no\nkey {KEY} {}", "x".repeat(1_000));
-            let (url, asked) = serve(vec![Reply::Status(status, said), Reply::Lengths]);
+            let (url, asked) = serve(vec![Reply::Status(status, said), Reply::Of(lengths)]);
             let reason = reason(&url);
             assert!(reason.starts_with(&format!("status {status}: no key *** xxx")), "{reason}");
             assert_eq!(reason.len(), REASON_CHARS);
@@ -435,7 +264,7 @@ mod tests {
             assert!(reason.starts_with(expected), "{reason}");
         }
         let wide = answer(json!([item(0, json!([1, 2, 3]))]));
-        let (url, _asked) = serve(vec![Reply::Lengths, Reply::Status(200, wide)]);
+        let (url, _asked) = serve(vec![Reply::Of(lengths), Reply::Status(200, wide)]);
         let error = connect(&url).unwrap().embed(&["a"]).unwrap_err().to_string();
         assert!(error.ends_with("a vector of 3 numbers where 2 are due"), "{error}");
     }

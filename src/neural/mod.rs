@@ -14,12 +14,13 @@
 //!   sentence.rs   the sentence models       tokens.rs    from a text to ids
 //!   cross.rs      the cross-encoders        allowed.rs   what a tokenizer's file may hold
 //!   max_sim.rs    late interaction          batches.rs   batches, and the threads they run on
-//!   http.rs       a model elsewhere         config.rs    families and sizes
+//!   http.rs       an embedder elsewhere   config.rs    families and sizes
 //!   fixed.rs      the stand-in for tests    encoder.rs   from ids to one row for each token
 //!   keys.rs       what writes keys          fused.rs     what stands between its products
 //!   rerank.rs     what scores texts         pooling.rs   from rows to a vector
 //!   causal/       a language model           folder.rs    reading files without trusting them
 //!   train/        what is trained here      beams.rs     what is kept for each prefix of a key
+//!   endpoint.rs   asking over HTTP
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
@@ -33,6 +34,8 @@ mod causal;
 mod config;
 mod cross;
 mod encoder;
+#[cfg(feature = "http")]
+mod endpoint;
 mod fixed;
 mod folder;
 mod fused;
@@ -43,6 +46,8 @@ mod max_sim;
 mod pooling;
 mod rerank;
 mod sentence;
+#[cfg(all(test, feature = "http"))]
+pub(crate) mod server;
 #[cfg(test)]
 mod tiny;
 mod tokens;
@@ -51,7 +56,12 @@ mod train;
 use std::path::PathBuf;
 
 pub use causal::CausalLm;
+pub(crate) use causal::Prefix;
+#[cfg(test)]
+pub(crate) use causal::tests::tiny_folder;
 pub use cross::CrossEncoder;
+#[cfg(feature = "http")]
+pub(crate) use endpoint::Endpoint;
 pub use fixed::FixedEmbedder;
 pub use folder::model_folder;
 #[cfg(feature = "http")]
@@ -65,6 +75,12 @@ pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
 
 /// The name of a tokenizer that gives the bytes of a text.
 pub(crate) const BYTES_TOKENIZER: &str = "bytes";
+
+/// The beginning of a text, at most so many bytes long and ending between two characters.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=text.len().min(bytes_max)).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
 
 /// Something that turns texts into vectors whose cosine says how near the texts are in meaning.
 pub trait Embedder: Send + Sync {

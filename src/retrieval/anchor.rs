@@ -348,7 +348,7 @@ const FUZZY_CHARS_MAX: usize = 64;
 /// too much in names that begin alike (Nora, Norman), the second in long ones. Short names must be
 /// more alike: below four letters a change makes another name. The limits were chosen so that a
 /// slip of one letter passes (Noar, Carolina), and Nova for Nora does not.
-fn likeness(mention: &str, name: &str, raise: f64) -> Option<f64> {
+pub(crate) fn likeness(mention: &str, name: &str, raise: f64) -> Option<f64> {
     let (a, b) = (mention.chars().count(), name.chars().count());
     let (short, long) = (a.min(b), a.max(b));
     if short < 4 || long > FUZZY_CHARS_MAX || long - short > 1 + long / 6 {

@@ -76,7 +76,7 @@ fn modal(words: &[Word], at: usize, text: &str) -> Option<(usize, f64)> {
     match word.lower.as_str() {
         "might" => {
             let is_noun = NOUN_BEFORE.contains(&before) && !word.is_first;
-            (!is_noun).then_some((1, 0.4))
+            (!is_noun).then_some((1, 0.5))
         }
         "may" => {
             let after = after.filter(|after| !after.is_first)?;
@@ -86,7 +86,7 @@ fn modal(words: &[Word], at: usize, text: &str) -> Option<(usize, f64)> {
                 || after.lower.starts_with(|c: char| c.is_ascii_digit())
                 || !between.chars().all(char::is_whitespace);
             let is_polite = word.is_first && matches!(after.lower.as_str(), "i" | "we");
-            (!is_month && !is_polite).then_some((1, 0.4))
+            (!is_month && !is_polite).then_some((1, 0.5))
         }
         _ => None,
     }
@@ -119,38 +119,38 @@ const GUESSES: &[&str] = &[
 
 /// Hedges with the doubt that they show; what takes none away is a false friend.
 const PHRASES: &[(&str, f64)] = &[
-    ("maybe", 0.4),
-    ("perhaps", 0.4),
-    ("possibly", 0.4),
+    ("maybe", 0.5),
+    ("perhaps", 0.5),
+    ("possibly", 0.5),
     ("probably", 0.2),
     ("most likely", 0.2),
     ("likely", 0.2),
-    ("unlikely", 0.4),
+    ("unlikely", 0.5),
     ("presumably", 0.3),
-    ("supposedly", 0.4),
-    ("allegedly", 0.4),
+    ("supposedly", 0.5),
+    ("allegedly", 0.5),
     ("apparently", 0.3),
     ("seemingly", 0.3),
     ("seems", 0.3),
     ("seemed", 0.3),
     ("appears to", 0.3),
-    ("could be", 0.4),
-    ("could have been", 0.4),
+    ("could be", 0.5),
+    ("could have been", 0.5),
     ("i think", 0.3),
-    ("i don't think", 0.4),
-    ("i thought", 0.4),
-    ("i guess", 0.4),
-    ("i'd guess", 0.4),
-    ("guess", 0.4),
-    ("guessing", 0.4),
+    ("i don't think", 0.5),
+    ("i thought", 0.5),
+    ("i guess", 0.5),
+    ("i'd guess", 0.5),
+    ("guess", 0.5),
+    ("guessing", 0.5),
     ("guess what", 0.0),
     ("guess who", 0.0),
-    ("i suppose", 0.4),
+    ("i suppose", 0.5),
     ("i believe", 0.3),
     ("i believe in", 0.0),
-    ("i assume", 0.4),
-    ("i suspect", 0.4),
-    ("i imagine", 0.4),
+    ("i assume", 0.5),
+    ("i suspect", 0.5),
+    ("i imagine", 0.5),
     ("i reckon", 0.3),
     ("i wonder", 0.5),
     ("wondering if", 0.5),

@@ -30,4 +30,4 @@ pub(crate) mod pack;
 mod random;
 pub(crate) mod represent;
 pub(crate) mod rules;
-mod words;
+pub(crate) mod words;

@@ -8,23 +8,23 @@ use std::ops::Range;
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
 /// Words of a text that are looked at; what follows is not read.
-pub(super) const WORDS_MAX: usize = 512;
+pub(crate) const WORDS_MAX: usize = 512;
 
 /// A word: letters and digits, and apostrophes between them. A possessive `'s` is not part of it.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// In lower case, with a straight apostrophe.
-    pub(super) lower: String,
+    pub(crate) lower: String,
     /// Its bytes in the text.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// It begins with a capital.
-    pub(super) is_capital: bool,
+    pub(crate) is_capital: bool,
     /// It is the first of a sentence.
-    pub(super) is_first: bool,
+    pub(crate) is_first: bool,
 }
 
 /// The first 512 words of a text, of its first 16 KiB.
-pub(super) fn words(text: &str) -> Vec<Word> {
+pub(crate) fn words(text: &str) -> Vec<Word> {
     let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|end| text.is_char_boundary(*end));
     let text = end.and_then(|end| text.get(..end)).unwrap_or_default();
     let mut words = Vec::new();
@@ -72,18 +72,18 @@ fn without_possessive(word: &str) -> &str {
 }
 
 /// Whether a word, in lower case, says nothing by itself.
-pub(super) fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// The stems of the words that say something, in order.
-pub(super) fn content(text: &str) -> Vec<String> {
+pub(crate) fn content(text: &str) -> Vec<String> {
     let words = words(text).into_iter().filter(|word| !is_stop_word(&word.lower));
     words.map(|word| stem(&word.lower)).collect()
 }
 
 /// A crude stem: `lives`, `lived` and `living` are one word, and so are `city` and `cities`.
-pub(super) fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();
     }

@@ -313,7 +313,7 @@ fn gather_by_graph(
         }
         all.add(gather::scan(index, *label, query, moment.time, walked, count));
     }
-    all.keep(count / TAKEN_PART);
+    all.keep(count.max(build::BREADTHS[0]) / TAKEN_PART);
     // What is left is not known.
     all.rest = None;
     Ok(is_walked.then_some(all))

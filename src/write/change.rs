@@ -11,6 +11,7 @@ use crate::exec;
 use crate::exec::context::{Context, Surroundings};
 use crate::exec::derived::is_derived;
 use crate::exec::eval;
+use crate::memory;
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::{BoundQuery, Change, End};
 use crate::rows::{Rows, Value};
@@ -43,7 +44,7 @@ pub(super) fn change(
         Change::Retract => each(&found.facts, |fact| Ok(transaction.retract(fact)?)),
         Change::Confirm { .. } => each(&found.facts, |fact| Ok(transaction.confirm(fact, by)?)),
         Change::Doubt { .. } => each(&found.facts, |fact| Ok(transaction.doubt(fact, by)?)),
-        Change::Forget => forget(&found, transaction),
+        Change::Forget => forget(&found, transaction, surroundings),
     }
 }
 
@@ -126,11 +127,16 @@ fn each(facts: &[FactId], mut change: impl FnMut(FactId) -> Result<Outcome>) -> 
     Ok(rows)
 }
 
-fn forget(found: &Found, transaction: &mut Transaction<'_>) -> Result<Rows> {
+fn forget(
+    found: &Found,
+    transaction: &mut Transaction<'_>,
+    surroundings: Surroundings<'_>,
+) -> Result<Rows> {
     if found.nodes.is_empty() && found.facts.is_empty() {
         return Ok(forgotten([0; 4]));
     }
-    let counts = transaction.forget(&found.nodes, &found.facts)?;
+    let means = surroundings.means;
+    let counts = memory::forget::forget(transaction, &found.nodes, &found.facts, means)?;
     Ok(forgotten([counts.nodes, counts.facts, counts.versions, counts.derived]))
 }
 

@@ -15,13 +15,16 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use engraph_storage::graph::{
-    Belief, EdgeFilter, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
+    Belief, EdgeFilter, FactId, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
 };
 use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, StorageError, Transaction};
 
 use crate::error::Result;
-use crate::models::{Models, embed_all};
+use crate::graph_names::named;
+use crate::memory::HeardTurn;
+use crate::memory::observe::observe;
+use crate::models::Models;
 use crate::text;
 
 /// A node to be stored.
@@ -79,6 +82,16 @@ impl NodeInput {
         }
     }
 
+    /// Gives it the embedding of the text that it will have, made by the model of that identity.
+    pub(crate) fn embed(&mut self, text: String, model: &str, vector: Vec<f32>) {
+        self.embedding = Some(Embedding { text, model: model.to_owned(), vector });
+    }
+
+    /// The text that it will have, with its embedding, if that has been made.
+    pub(crate) fn embedded(&self) -> Option<(&str, &[f32])> {
+        self.embedding.as_ref().map(|made| (made.text.as_str(), made.vector.as_slice()))
+    }
+
     /// Whether it says something that is part of a text.
     fn touches_text(&self) -> bool {
         self.properties.keys().any(|name| text::PROPERTIES.contains(&name.as_str()))
@@ -86,6 +99,11 @@ impl NodeInput {
 }
 
 impl TurnInput {
+    /// Its embedding, if it has been made.
+    pub(crate) fn vector(&self) -> &[f32] {
+        self.embedding.as_ref().map_or(&[], |embedding| &embedding.vector)
+    }
+
     /// The turn as a node; its key may still be missing.
     fn node(&self) -> NodeInput {
         let mut properties = self.properties.clone();
@@ -109,6 +127,11 @@ pub(crate) enum Input {
     Node(NodeInput),
     Fact(Box<FactInput>),
     Turn(TurnInput),
+    /// A turn for the buffer of a session.
+    Heard {
+        session: String,
+        turn: HeardTurn,
+    },
 }
 
 /// Embeds every text that changes, all in one go, as far as can be seen before the lock is taken;
@@ -119,20 +142,20 @@ pub(crate) enum Input {
 /// If there is a text and no model is installed; nothing has been stored then.
 pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -> Result<()> {
     let mut known = Known::new();
-    let mut texts: Vec<(String, &mut Option<Embedding>)> = Vec::new();
-    let mut look = |node: &NodeInput, target| -> Result<()> {
-        if let Some(text) = new_text(node, &mut known, reader)? {
-            texts.push((text, target));
-        }
-        Ok(())
-    };
+    let mut texts: Texts<'_> = Vec::new();
     for input in inputs {
         match input {
-            Input::Node(node) => look(&node.clone(), &mut node.embedding)?,
-            Input::Turn(turn) => look(&turn.node(), &mut turn.embedding)?,
+            Input::Heard { .. } => {}
+            Input::Node(node) => {
+                look(&node.clone(), &mut node.embedding, &mut known, reader, &mut texts)?;
+            }
+            Input::Turn(turn) => {
+                look(&turn.node(), &mut turn.embedding, &mut known, reader, &mut texts)?;
+            }
             Input::Fact(fact) => {
-                look(&fact.head.clone(), &mut fact.head.embedding)?;
-                look(&fact.tail.clone(), &mut fact.tail.embedding)?;
+                let (head, tail) = (fact.head.clone(), fact.tail.clone());
+                look(&head, &mut fact.head.embedding, &mut known, reader, &mut texts)?;
+                look(&tail, &mut fact.tail.embedding, &mut known, reader, &mut texts)?;
             }
         }
     }
@@ -141,9 +164,29 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
     }
     let model = models.embedder()?;
     let all: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
-    let vectors = embed_all(&*model, &all)?;
+    let vectors = models.embed(&all)?;
     for ((text, target), vector) in texts.into_iter().zip(vectors) {
+        let vector = vector.to_vec();
         *target = Some(Embedding { text, model: model.id().to_owned(), vector });
+    }
+    Ok(())
+}
+
+/// Texts that are to be embedded, and where their embeddings belong.
+type Texts<'i> = Vec<(String, &'i mut Option<Embedding>)>;
+
+/// Adds the text that a node will have, unless it is embedded already.
+fn look<'i>(
+    node: &NodeInput,
+    target: &'i mut Option<Embedding>,
+    known: &mut Known,
+    reader: Reader<'_>,
+    texts: &mut Texts<'i>,
+) -> Result<()> {
+    if let Some(text) = new_text(node, known, reader)?
+        && target.as_ref().is_none_or(|made| made.text != text)
+    {
+        texts.push((text, target));
     }
     Ok(())
 }
@@ -180,8 +223,17 @@ fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<Stri
     let Some(label) = catalog.label(&node.label) else { return Ok(BTreeMap::new()) };
     let Some(id) = reader.find_node(label, &node.key)? else { return Ok(BTreeMap::new()) };
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(BTreeMap::new()) };
-    let named = |(name, value)| (catalog.property_name(name).to_owned(), value);
-    Ok(record.properties.into_iter().map(named).collect())
+    Ok(named(record, reader))
+}
+
+/// Stores an input.
+pub(crate) fn put(transaction: &mut Transaction<'_>, input: &Input, models: &Models) -> Result<()> {
+    match input {
+        Input::Node(node) => put_node(transaction, node, models).map(drop),
+        Input::Turn(turn) => put_turn(transaction, turn, models).map(drop),
+        Input::Fact(fact) => put_fact(transaction, fact, models).map(drop),
+        Input::Heard { session, turn } => observe(transaction, session, turn).map(drop),
+    }
 }
 
 /// Stores a node, and sees to it that its embedding is of the text that it then has.
@@ -255,10 +307,10 @@ pub(crate) fn put_turn(
     models: &Models,
 ) -> Result<(String, bool)> {
     let session = put_node(transaction, &NodeInput::new("Session", &turn.session), models)?;
-    let (turns, last) = turns_of(transaction, session)?;
+    let places = Places::of(transaction, session, turn.at)?;
     let mut node = turn.node();
     if turn.key.is_none() {
-        node.key = free_key(transaction, &turn.session, turns)?;
+        node.key = free_key(transaction, &turn.session, places.count)?;
     }
     let held = held_properties(&node, transaction.reader())?;
     if let Some(Value::String(other)) = held.get("session").filter(|_| turn.key.is_some())
@@ -269,7 +321,7 @@ pub(crate) fn put_turn(
     }
     let is_new = !held.contains_key("session");
     if is_new {
-        let position = position_after(transaction, turns, last)?;
+        let position = position_after(transaction, places.count, places.last)?;
         node.properties.insert("position".to_owned(), Value::Int(position));
     }
     let id = put_node(transaction, &node, models)?;
@@ -277,9 +329,7 @@ pub(crate) fn put_turn(
         let person = put_node(transaction, &NodeInput::new("Person", &turn.speaker), models)?;
         link(transaction, session, "CONTAINS", id, turn.at)?;
         link(transaction, person, "SAID", id, turn.at)?;
-        if let Some(last) = last {
-            link(transaction, last, "NEXT", id, turn.at)?;
-        }
+        places.chain(transaction, id, turn.at)?;
     }
     Ok((node.key, is_new))
 }
@@ -317,19 +367,67 @@ fn position_after(
     Ok(count.max(before).saturating_add(1))
 }
 
-/// How many turns a session has, and the last one of them.
-fn turns_of(transaction: &Transaction<'_>, session: NodeId) -> Result<(usize, Option<NodeId>)> {
+/// Where a new turn stands among those of its session.
+#[derive(Default)]
+struct Places {
+    count: usize,
+    /// The last one in order of time.
+    last: Option<NodeId>,
+    /// The last one that was not said later.
+    before: Option<NodeId>,
+    /// The first one that was said later, and when.
+    after: Option<(NodeId, Time)>,
+}
+
+impl Places {
+    fn of(transaction: &Transaction<'_>, session: NodeId, at: Option<Time>) -> Result<Self> {
+        let reader = transaction.reader();
+        let Some(contains) = reader.catalog().relation("CONTAINS") else {
+            return Ok(Self::default());
+        };
+        let at = at.unwrap_or(Interval::MAX);
+        let (mut count, mut last, mut before, mut after) = (0, None, None, None);
+        let filter = EdgeFilter::CURRENT;
+        reader.edges(session, Side::Out, Some(contains), &filter, &mut |edge| {
+            count += 1;
+            let place = (edge.valid.from, edge.fact, edge.tail);
+            last = last.max(Some(place));
+            match edge.valid.from <= at {
+                true => before = before.max(Some(place)),
+                false => after = Some(after.map_or(place, |held: (_, _, _)| held.min(place))),
+            }
+            std::ops::ControlFlow::Continue(())
+        })?;
+        let node = |place: Option<(Time, _, NodeId)>| place.map(|(_, _, node)| node);
+        let after = after.map(|(time, _, node)| (node, time));
+        Ok(Self { count, last: node(last), before: node(before), after })
+    }
+
+    /// Puts a turn between those before and behind it.
+    fn chain(&self, transaction: &mut Transaction<'_>, id: NodeId, at: Option<Time>) -> Result<()> {
+        if let Some(before) = self.before {
+            for fact in steps(transaction, before)? {
+                transaction.retract(fact)?;
+            }
+            link(transaction, before, "NEXT", id, at)?;
+        }
+        match self.after {
+            Some((after, time)) => link(transaction, id, "NEXT", after, Some(time)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The facts that lead from a turn to the next one.
+fn steps(transaction: &Transaction<'_>, turn: NodeId) -> Result<Vec<FactId>> {
     let reader = transaction.reader();
-    let Some(contains) = reader.catalog().relation("CONTAINS") else { return Ok((0, None)) };
-    let (mut turns, mut last) = (0, None);
-    let filter = EdgeFilter::CURRENT;
-    reader.edges(session, Side::Out, Some(contains), &filter, &mut |edge| {
-        turns += 1;
-        let place = (edge.valid.from, edge.fact, edge.tail);
-        last = last.max(Some(place));
+    let Some(next) = reader.catalog().relation("NEXT") else { return Ok(Vec::new()) };
+    let mut steps = Vec::new();
+    reader.edges(turn, Side::Out, Some(next), &EdgeFilter::CURRENT, &mut |edge| {
+        steps.push(edge.fact);
         std::ops::ControlFlow::Continue(())
     })?;
-    Ok((turns, last.map(|(_, _, tail)| tail)))
+    Ok(steps)
 }
 
 /// A fact of structure: certain, from an instant on.

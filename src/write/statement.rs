@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_grammar::closest;
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, Interval, RecipeDefinition, RelationId, RelationRule,
-    RuleDefinition, ScorerDefinition, Time, Value as Property,
+    Cardinality, ConfidencePolicy, Intent, Interval, NodeId, RecipeDefinition, RelationId,
+    RelationRule, RuleDefinition, ScorerDefinition, Time, Value as Property,
 };
 
 use engraph_storage::{StorageError, Transaction};
@@ -16,19 +16,23 @@ use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::{Context, Surroundings};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
+use crate::memory::observe::observe;
+use crate::memory::split::split;
+use crate::memory::{HeardTurn, Observed};
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
 use crate::show;
 use crate::time;
 use crate::write::definition::{Lesson, dropped};
-use crate::write::{self, FactInput, Input, NodeInput, TurnInput, change};
+use crate::write::{self, FactInput, Input, NodeInput, change};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
     Define { name: String, options: RuleOptions },
     Store(Input),
     Alias { alias: String, label: String, key: String, span: Span },
+    Split { name: String, label: String, key: String, span: Span },
     Change(Box<BoundQuery>),
     DefineRule(RuleDefinition),
     DefineRecipe(RecipeDefinition),
@@ -102,7 +106,8 @@ pub(crate) fn prepare(
         StatementKind::DefineRelation(define) => binder.define(define)?,
         StatementKind::Remember(remember) => Write::Store(binder.remember(remember)?),
         StatementKind::Alias(alias) => binder.alias(alias)?,
-        StatementKind::Observe(observe) => Write::Store(Input::Turn(binder.observe(observe)?)),
+        StatementKind::Split(split) => binder.split(split)?,
+        StatementKind::Observe(observe) => Write::Store(binder.observe(observe)?),
         StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
         StatementKind::DefineRule(define) => binder.define_rule(define)?,
         StatementKind::DefineRecipe(define) => binder.define_recipe(define)?,
@@ -111,6 +116,7 @@ pub(crate) fn prepare(
         StatementKind::Drop(drop) => Write::Drop { kind: drop.kind, name: drop.name.clone() },
         StatementKind::Explain(_)
         | StatementKind::Show(_)
+        | StatementKind::Consolidate(_)
         | StatementKind::SessionSet(_)
         | StatementKind::Begin
         | StatementKind::Commit
@@ -160,16 +166,21 @@ impl Write {
                 Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
             }
             Self::Store(Input::Turn(turn)) => {
-                let (key, is_new) = write::put_turn(transaction, turn, models)?;
-                let outcome = if is_new { "observed" } else { "held already" };
-                Ok(Rows::single(&["turn", "outcome"], vec![Value::String(key), text(outcome)]))
+                let (key, _) = write::put_turn(transaction, turn, models)?;
+                Ok(Rows::single(&["turn", "outcome"], vec![Value::String(key), text("stored")]))
+            }
+            Self::Store(Input::Heard { session, turn }) => {
+                let observed = observe(transaction, session, turn)?;
+                let outcome = match observed {
+                    Observed { is_new: false, .. } => "held already",
+                    Observed { is_late: true, .. } => "observed late",
+                    Observed { .. } => "observed",
+                };
+                let key = Value::String(observed.key);
+                Ok(Rows::single(&["turn", "outcome"], vec![key, text(outcome)]))
             }
             Self::Alias { alias, label, key, span } => {
-                let found = match transaction.reader().catalog().label(label) {
-                    Some(label) => transaction.reader().find_node(label, key)?,
-                    None => None,
-                };
-                let node = found.ok_or_else(|| {
+                let node = found(transaction, (label, key))?.ok_or_else(|| {
                     Diagnostic::at(*span, format!("there is no {label} '{key}'"))
                         .help(format!("make it first, with REMEMBER (:{label} '{key}')"))
                         .execute()
@@ -177,6 +188,13 @@ impl Write {
                 let is_new = transaction.put_alias(node, alias)?;
                 let outcome = if is_new { "aliased" } else { "held already" };
                 Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
+            }
+            Self::Split { name, label, key, span } => {
+                let node = found(transaction, (label, key))?.ok_or_else(|| {
+                    Diagnostic::at(*span, format!("there is no {label} '{key}'")).execute()
+                })?;
+                let moved = Value::Int(split(transaction, name, node)?.cast_signed());
+                Ok(Rows::single(&["name", "facts_moved"], vec![text(name), moved]))
             }
             Self::Change(query) => change::change(query, transaction, surroundings),
             Self::DefineRule(rule) => {
@@ -205,6 +223,13 @@ impl Write {
             }
             Self::Drop { kind, name } => dropped(*kind, name, transaction),
         }
+    }
+}
+
+fn found(transaction: &Transaction<'_>, (label, key): (&str, &str)) -> Result<Option<NodeId>> {
+    match transaction.reader().catalog().label(label) {
+        Some(label) => Ok(transaction.reader().find_node(label, key)?),
+        None => Ok(None),
     }
 }
 
@@ -413,7 +438,13 @@ impl Binder<'_> {
         Ok(Write::Alias { alias: text, label, key, span: alias.node.span })
     }
 
-    fn observe(&mut self, observe: &ast::Observe) -> Result<TurnInput> {
+    fn split(&mut self, split: &ast::Split) -> Result<Write> {
+        let (label, key) = self.label_and_key(&split.node)?;
+        let name = self.text(&split.name, "a name")?;
+        Ok(Write::Split { name, label, key, span: split.node.span })
+    }
+
+    fn observe(&mut self, observe: &ast::Observe) -> Result<Input> {
         let session = self.text(&observe.session, "a session")?;
         let (mut key, mut speaker, mut at, mut others) = (None, None, None, Vec::new());
         for (name, expr) in &observe.turn {
@@ -439,14 +470,18 @@ impl Binder<'_> {
             Some(Property::String(text)) if !text.is_empty() => {}
             _ => return Err(missing("text")),
         }
-        Ok(TurnInput {
-            session,
-            key,
+        let turn = HeardTurn {
+            id: key,
             speaker: speaker.ok_or_else(|| missing("speaker"))?,
             at: Some(at.ok_or_else(|| missing("at"))?),
             properties,
-            embedding: None,
-        })
+        };
+        Ok(Input::Heard { session, turn })
+    }
+
+    /// The session of a `CONSOLIDATE`.
+    pub(crate) fn session(&mut self, session: &ast::Expr) -> Result<String> {
+        self.text(session, "a session")
     }
 }
 

@@ -8,9 +8,11 @@
 //! I4  intervals hold an instant, confidences are in (0, 1], every id leads somewhere; every key of
 //!     the schema is that of a concept, and the reverse
 //! I5  the indexes hold the values of the nodes, and nothing else
+//! I6  the heads of the buffer say what its turns are, and the key of each turn leads to it
 //! D   bytes that nobody wrote
 //! ```
 
+mod buffer;
 mod facts;
 mod nodes;
 #[cfg(test)]
@@ -39,7 +41,7 @@ use crate::vectors::RENEWAL;
 /// Something that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Which invariant is broken: `I1` to `I5`, or `D` for damage.
+    /// Which invariant is broken: `I1` to `I6`, or `D` for damage.
     pub invariant: &'static str,
     /// Where: the column family.
     pub family: &'static str,
@@ -133,6 +135,7 @@ impl<'c> Check<'c> {
             Family::Text => check.text(key, value),
             Family::TextPast => check.text_past(key, value),
             Family::SchemaKeys => check.schema_key(key, value),
+            Family::Buffer => check.buffer(key, value),
         });
     }
 

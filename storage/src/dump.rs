@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::buffer::{self, BufferedTurn, SessionBuffer};
 use crate::catalog::Catalog;
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters};
 use crate::engine::{Engine, Memory};
@@ -73,6 +74,19 @@ pub enum Item {
         /// Its components.
         components: Vec<f32>,
     },
+    /// A session of which the buffer holds turns, or did.
+    Session(String, SessionBuffer),
+    /// A turn in the buffer.
+    Buffered {
+        /// Its session.
+        session: String,
+        /// Its place there.
+        position: u64,
+        /// The turn.
+        turn: BufferedTurn,
+        /// About how many tokens it has.
+        tokens: u64,
+    },
 }
 
 impl Reader<'_> {
@@ -114,9 +128,12 @@ impl Reader<'_> {
             Family::Versions,
             Family::VectorsPast,
             Family::Vectors,
+            Family::Buffer,
         ] {
             let mut failed = None;
-            self.view().scan(family, &[], None, &mut |key, value| match visit(item(
+            // What finds a turn follows from the turn.
+            let to = (family == Family::Buffer).then_some(&[key::TURN_KEY][..]);
+            self.view().scan(family, &[], to, &mut |key, value| match visit(item(
                 family, key, value,
             )?) {
                 Ok(()) => Ok(ControlFlow::Continue(())),
@@ -146,6 +163,14 @@ fn item(family: Family, key: &[u8], value: &[u8]) -> Result<Item> {
         Family::Versions => {
             let (fact, number) = key::version_from(key).ok_or_else(damaged)?;
             Ok(Item::Version(fact, number, record::decode(family, key, value)?))
+        }
+        Family::Buffer if key.first() == Some(&key::SESSION) => {
+            let (name, head) = buffer::session_of(key, value)?;
+            Ok(Item::Session(name, head))
+        }
+        Family::Buffer => {
+            let (session, position, (turn, tokens)) = buffer::turn_of(key, value)?;
+            Ok(Item::Buffered { session, position, turn, tokens })
         }
         _ => {
             let (label, rest) = key.split_first_chunk().ok_or_else(damaged)?;
@@ -267,6 +292,15 @@ impl Builder {
                     }
                     None => self.put(Family::Vectors, &key::vector(*label, *node), &value),
                 }
+            }
+            Item::Session(name, head) => {
+                let (key, value) = buffer::session_entry(name, head)?;
+                self.put(Family::Buffer, &key, &value)
+            }
+            Item::Buffered { session, position, turn, tokens } => {
+                let (key, value) = buffer::turn_entry(session, *position, turn, *tokens)?;
+                self.put(Family::Buffer, &key::turn_key(&turn.key), &key)?;
+                self.put(Family::Buffer, &key, &value)
             }
         }
     }

@@ -18,6 +18,7 @@
 //! text          label, term, node or none                    posting, document or count
 //! text_past     label, term, node, system_to                 posting or document that was replaced
 //! schema_keys   token ids, end mark, node                    when the concept came to be
+//! buffer        kind, session or turn key, position or none  head of a session, turn or place of a turn
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.
@@ -57,11 +58,13 @@ pub enum Family {
     TextPast,
     /// Concepts by the tokens of their keys.
     SchemaKeys,
+    /// Turns that are not memory yet.
+    Buffer,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Meta,
         Self::Symbols,
         Self::Nodes,
@@ -78,6 +81,7 @@ impl Family {
         Self::Text,
         Self::TextPast,
         Self::SchemaKeys,
+        Self::Buffer,
     ];
 
     /// Its name on disk.
@@ -99,11 +103,12 @@ impl Family {
             Self::Text => "text",
             Self::TextPast => "text_past",
             Self::SchemaKeys => "schema_keys",
+            Self::Buffer => "buffer",
         }
     }
 
     /// Whether it is read by whole key more than by prefix, so that a Bloom filter pays.
     pub(crate) fn is_point_read(self) -> bool {
-        matches!(self, Self::Nodes | Self::NodeKeys | Self::Versions | Self::Text)
+        matches!(self, Self::Nodes | Self::NodeKeys | Self::Versions | Self::Text | Self::Buffer)
     }
 }

@@ -28,6 +28,16 @@ pub struct Forgotten {
     pub derived: u64,
 }
 
+impl Forgotten {
+    /// Counts what another act forgot too.
+    pub fn add(&mut self, other: Self) {
+        self.nodes += other.nodes;
+        self.facts += other.facts;
+        self.versions += other.versions;
+        self.derived += other.derived;
+    }
+}
+
 impl Transaction<'_> {
     /// Forgets nodes and facts: everything that says something of these nodes, everything that only
     /// they are the source of, and nodes that stood in nothing else. Scans all versions once, and
@@ -49,6 +59,18 @@ impl Transaction<'_> {
             }
             self.forget_sources(&names, &mut touched, &mut forgotten)?;
             nodes = self.left_alone(&touched)?;
+        }
+        Ok(forgotten)
+    }
+
+    /// Forgets nodes that are the source of nothing: those that were drawn from others. What names
+    /// them as a source stays, for it means something else by that name. Nodes that are in no fact
+    /// any more stay too.
+    pub fn forget_drawn(&mut self, nodes: &[NodeId]) -> Result<Forgotten> {
+        self.forgotten = true;
+        let mut forgotten = Forgotten::default();
+        for node in nodes {
+            self.forget_node(*node, &mut BTreeSet::new(), &mut forgotten)?;
         }
         Ok(forgotten)
     }
@@ -128,13 +150,40 @@ impl Transaction<'_> {
             Ok(ControlFlow::Continue(()))
         })?;
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        self.forget_claims_of(told, &names, touched, forgotten)
+    }
+
+    /// Forgets what these sources said of a fact, and nothing else. Nodes that are in no fact any
+    /// more stay.
+    pub fn forget_claims(&mut self, fact: FactId, sources: &[&str]) -> Result<Forgotten> {
+        self.forgotten = true;
+        let names: HashSet<&str> = sources.iter().copied().collect();
+        let mut forgotten = Forgotten::default();
+        let told = |version: &VersionRecord| {
+            version.belief.sources.iter().any(|source| names.contains(source.as_str()))
+        };
+        let versions = self.reader().versions(fact)?.into_iter();
+        let versions = versions.filter(|(_, version)| told(version));
+        let versions = versions.map(|(number, _)| (fact, number)).collect();
+        self.forget_claims_of(versions, &names, &mut BTreeSet::new(), &mut forgotten)?;
+        Ok(forgotten)
+    }
+
+    /// Derives versions again without these sources.
+    fn forget_claims_of(
+        &mut self,
+        told: Vec<(FactId, u32)>,
+        names: &HashSet<&str>,
+        touched: &mut BTreeSet<NodeId>,
+        forgotten: &mut Forgotten,
+    ) -> Result<()> {
         let mut facts = BTreeSet::new();
         for (fact, number) in told {
             let version = self.reader().version(fact, number)?;
             facts.insert(fact);
             self.delete_record(fact, number, &version);
             let policy = self.catalog.rule(version.relation).policy;
-            let mut left = without(&version.belief, &names, policy).into_iter();
+            let mut left = without(&version.belief, names, policy).into_iter();
             match left.next() {
                 Some(belief) => {
                     forgotten.derived += 1;

@@ -14,9 +14,18 @@
 //! text        [label 4][term ...][0] and [label 4][term ...][0][node 8]   the term is empty, or has
 //! text past   [label 4][term ...][0][node 8][system_to 8]                 no byte 0
 //! symbol      [kind 1][0][name ...] and [kind 1][1][id 4]
+//! buffer      [0][session ...], [1][session ...][0][0][position 8] and [2][turn key ...]
+//!                                 in the second each 0 in the session's name is 0 255
 //! ```
 
 use crate::graph::{FactId, LabelId, NodeId, PropertyId, RelationId, Side, Time};
+
+/// What the key of a session's head in the buffer begins with.
+pub(crate) const SESSION: u8 = 0;
+/// What the key of a turn's place in the buffer begins with.
+pub(crate) const TURN: u8 = 1;
+/// What the key that finds a turn in the buffer begins with.
+pub(crate) const TURN_KEY: u8 = 2;
 
 /// Bytes of an adjacency key.
 pub(crate) const ADJACENCY: usize = 36;
@@ -93,6 +102,53 @@ pub(crate) fn term_from(key: &[u8]) -> Option<(LabelId, &str, &[u8])> {
     let (term, rest) = rest.split_at(end);
     let term = std::str::from_utf8(term).ok()?;
     Some((LabelId(u32::from_be_bytes(*label)), term, rest.get(1..)?))
+}
+
+/// The key of the head of a session in the buffer.
+pub(crate) fn session(name: &str) -> Vec<u8> {
+    [&[SESSION][..], name.as_bytes()].concat()
+}
+
+/// What the keys of all turns of a session in the buffer begin with, and no other ones.
+pub(crate) fn session_turns(session: &str) -> Vec<u8> {
+    let mut key = vec![TURN];
+    escape(session.bytes(), &mut key);
+    key.extend([0, 0]);
+    key
+}
+
+/// The key of a turn in the buffer.
+pub(crate) fn turn(session: &str, position: u64) -> Vec<u8> {
+    [&session_turns(session)[..], &position.to_be_bytes()].concat()
+}
+
+/// The session and position of a turn in the buffer; none if it is no such key.
+pub(crate) fn turn_from(key: &[u8]) -> Option<(String, u64)> {
+    let (session, position) = key.strip_prefix(&[TURN])?.split_last_chunk()?;
+    let mut name = Vec::new();
+    let mut bytes = session.strip_suffix(&[0, 0])?.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte == 0 && bytes.next() != Some(&u8::MAX) {
+            return None;
+        }
+        name.push(*byte);
+    }
+    Some((String::from_utf8(name).ok()?, u64::from_be_bytes(*position)))
+}
+
+/// The key by which a turn in the buffer is found.
+pub(crate) fn turn_key(key: &str) -> Vec<u8> {
+    [&[TURN_KEY][..], key.as_bytes()].concat()
+}
+
+/// Adds the bytes so that two zeros may end them and the order stays: each 0 is 0 255.
+pub(crate) fn escape(bytes: impl Iterator<Item = u8>, to: &mut Vec<u8>) {
+    for byte in bytes {
+        to.push(byte);
+        if byte == 0 {
+            to.push(u8::MAX);
+        }
+    }
 }
 
 /// The parts of an adjacency key, in order.
@@ -188,6 +244,16 @@ mod tests {
         fn keys_sort_like_their_parts(a in adjacency(), b in adjacency()) {
             prop_assert_eq!(a.cmp(&b), a.encode().cmp(&b.encode()));
             prop_assert_eq!(Adjacency::decode(&a.encode()), Some(a));
+        }
+
+        #[test]
+        fn turns_sort_like_their_sessions_and_positions(
+            a in ("[\0-b]{0,4}", any::<u64>()),
+            b in ("[\0-b]{0,4}", any::<u64>()),
+        ) {
+            prop_assert_eq!(a.cmp(&b), turn(&a.0, a.1).cmp(&turn(&b.0, b.1)));
+            prop_assert_eq!(turn(&a.0, b.1).starts_with(&session_turns(&b.0)), a.0 == b.0);
+            prop_assert_eq!(turn_from(&turn(&a.0, a.1)), Some(a));
         }
 
         #[test]

@@ -17,12 +17,14 @@
 //! text        nodes by the words of their texts
 //! schema_keys concepts by the tokens of their keys
 //! vectors    embeddings with their history, made anew by another model
+//! buffer     turns until they are made memory
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! changes    what they changed, for what is kept in memory
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```
 
+mod buffer;
 mod catalog;
 mod changes;
 mod check;
@@ -59,6 +61,7 @@ mod upgrade;
 mod values;
 mod vectors;
 
+pub use buffer::{Buffered, BufferedTurn, SessionBuffer};
 pub use catalog::Catalog;
 pub use changes::{Changed, Changes};
 pub use check::Violation;

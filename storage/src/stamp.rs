@@ -4,6 +4,7 @@
 //! go meanwhile and are told later instants; so at the commit every mark is moved to an instant
 //! behind all of them, and what was seen as of any instant stays as it was seen.
 
+use crate::buffer;
 use crate::catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
@@ -64,6 +65,7 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
             Family::Text | Family::TextPast => {
                 text::restamp(family, key, value, |bound| move_mark(bound, from, to))?;
             }
+            Family::Buffer => buffer::restamp(key, value, |bound| move_mark(bound, from, to))?,
             Family::Meta | Family::Symbols | Family::NodeKeys | Family::Values => {}
         }
         Ok(())

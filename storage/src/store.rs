@@ -23,7 +23,7 @@ use crate::schema_keys::KeyTokenizer;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
 /// The id of the database, also in the identity file.
@@ -389,7 +389,7 @@ pub(crate) fn check_same(view: View<'_>, identity: Option<Identity>) -> Result<I
     }
 }
 
-fn format_of(bytes: &[u8]) -> Result<u32> {
+pub(crate) fn format_of(bytes: &[u8]) -> Result<u32> {
     bytes
         .try_into()
         .map(u32::from_be_bytes)

@@ -1,6 +1,6 @@
 //! Transactions and their nodes: one method per change, each filling every family it touches. Facts
 //! are in `facts`, relations in `relations`, other definitions in `definitions`, indexes in
-//! `indexes`, the keys of concepts in `schema_keys`, forgetting in `forget`.
+//! `indexes`, the keys of concepts in `schema_keys`, turns in `buffer`, forgetting in `forget`.
 //!
 //! Invariant: what a transaction has not committed, no reader sees; dropping it leaves no trace.
 //! Invariant: all its changes have one system time, and an intermediate state within it leaves no
@@ -64,6 +64,13 @@ impl<'s> Transaction<'s> {
     /// The instant that marks its changes until it commits.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// How many nodes and how many facts it has made so far, those that it took out again among them.
+    pub fn made(&self) -> (u64, u64) {
+        let before = &self.writer.counters;
+        let nodes = self.pending.next_node.saturating_sub(before.next_node);
+        (nodes, self.pending.next_fact.saturating_sub(before.next_fact))
     }
 
     /// Does `work`, or nothing of it if it fails.

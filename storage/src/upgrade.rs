@@ -2,8 +2,8 @@
 //!
 //! From format 1, every record is written anew with its checksum. Each step is one batch, and a record
 //! says itself how it is encoded; so after a crash the upgrade goes on where it stopped, and what it
-//! has done already stays. From format 3, the definitions are written anew in the batch
-//! that sets the format. Families that are missing are made by opening. The format is set last: in
+//! has done already stays. From the formats 2 and 3, the definitions are written anew in the batch
+//! that sets the format; from format 4, that batch does nothing else. Families that are missing are made by opening. The format is set last: in
 //! the database, then in the identity file.
 
 use std::ops::ControlFlow;
@@ -27,9 +27,12 @@ use crate::overlay::{Overlay, View};
 use crate::record::{self, Decode};
 use crate::recovery;
 use crate::store::{
-    FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same, format_without_identity, lost,
+    self, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same,
+    format_without_identity, lost,
 };
 
+/// Since this format, definitions are written as they are now.
+const DEFINITIONS_FORMAT: u32 = 4;
 /// Records that are written anew at once.
 const STEP: usize = 4096;
 
@@ -100,7 +103,7 @@ pub fn upgrade(path: &Path) -> Result<u32> {
             let _lock = WriterLock::take(path)?;
             Upgrade::begin(path)?.run()?;
         }
-        2 | 3 => {
+        2..FORMAT => {
             let _lock = WriterLock::take(path)?;
             from_log(path, identity)?;
         }
@@ -111,8 +114,8 @@ pub fn upgrade(path: &Path) -> Result<u32> {
     Ok(found)
 }
 
-/// Renews the definitions and sets the format of a database of format 2 or 3, whose log is looked
-/// through first.
+/// Renews the definitions, if they are old, and sets the format of a database of format 2 to 4,
+/// whose log is looked through first.
 fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     let scan = recovery::prepare(path)?;
     let mut upgrade = Upgrade::open(path)?;
@@ -122,10 +125,12 @@ fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     let view = View::new(&snapshot, None);
     let identity = check_same(view, identity)?;
     let mut overlay = Overlay::default();
-    let format = FORMAT.to_be_bytes().to_vec();
-    // If a crash came between the database and its identity file, they are renewed already.
-    if view.get(Family::Meta, FORMAT_KEY)? != Some(format) {
-        renew_definitions(view, &mut overlay)?;
+    // If a crash came between the database and its identity file, it is further than that says.
+    let format = view.get(Family::Meta, FORMAT_KEY)?.ok_or_else(|| lost("it has no format"))?;
+    match store::format_of(&format)? {
+        found if found > FORMAT => return Err(StorageError::TooNew { found, known: FORMAT }),
+        found if found < DEFINITIONS_FORMAT => renew_definitions(view, &mut overlay)?,
+        _ => {}
     }
     drop(snapshot);
     overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
@@ -361,7 +366,7 @@ mod tests {
 
     #[test]
     fn later_formats_are_upgraded_wherever_it_stopped() {
-        for format in [2, 3] {
+        for format in [2, 3, 4] {
             assert_upgrades(fixture(format).path(), format);
             // The families are there, and the format is the old one.
             let folder = fixture(format);
@@ -406,8 +411,36 @@ mod tests {
     }
 
     #[test]
+    fn format_4_keeps_its_definitions_and_gets_a_buffer() {
+        let folder = fixture(4);
+        assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 4);
+        let store = Store::open(folder.path(), Memory::default()).expect("opens");
+        let snapshot = store.snapshot(0);
+        let catalog = snapshot.reader().catalog();
+        let rules: Vec<_> = catalog.rules().map(|r| (&*r.name, r.family.as_deref())).collect();
+        assert_eq!(rules, [("neighbours", Some("co_occurrence"))]);
+        assert_eq!(catalog.indexes().map(|i| &*i.name).collect::<Vec<_>>(), ["ages", "words"]);
+        assert_eq!(catalog.definitions().count(), 5);
+        assert_eq!(snapshot.reader().buffered_sessions().expect("reads"), []);
+        let buffer =
+            store.stats().expect("counts").into_iter().find(|s| s.family == Family::Buffer);
+        assert_eq!(buffer.map(|stats| stats.keys), Some(0));
+    }
+
+    #[test]
+    fn definitions_are_renewed_once() {
+        // An older version was stopped between the database and its identity file.
+        let folder = fixture(4);
+        let identity = Identity::read(folder.path()).expect("reads").expect("is there");
+        Identity { format: 3, ..identity }.write(folder.path()).expect("writes");
+        assert_upgrades(folder.path(), 3);
+        let store = Store::open(folder.path(), Memory::default()).expect("opens");
+        assert_eq!(store.snapshot(0).reader().catalog().definitions().count(), 5);
+    }
+
+    #[test]
     fn a_torn_log_is_upgraded_and_a_damaged_one_refused() {
-        for format in [2, 3] {
+        for format in [2, 3, 4] {
             let folder = fixture(format);
             let log = folder.path().join("000004.log");
             let bytes = std::fs::read(&log).expect("reads");

@@ -47,12 +47,7 @@ fn encode(value: &Value) -> Option<Vec<u8>> {
 /// What the encoding of every text begins with that begins with this one.
 fn text_prefix(text: &str) -> Vec<u8> {
     let mut bytes = vec![TEXT];
-    for byte in text.bytes().take(INDEXED_BYTES_MAX) {
-        bytes.push(byte);
-        if byte == 0 {
-            bytes.push(u8::MAX);
-        }
-    }
+    key::escape(text.bytes().take(INDEXED_BYTES_MAX), &mut bytes);
     bytes
 }
 

@@ -429,6 +429,16 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     let useless = write(&files, "useless.jsonl", "no json\n");
     let useless = useless.to_str().expect("a plain path");
     message(&engraph(&["import", db, "jsonl", useless], ""), 1);
+    let useless = engraph(&["import", db, "messages", useless], "");
+    assert_eq!(useless.status.code(), Some(1));
+    assert!(text(&useless.stderr).contains("useless.jsonl:1: no JSON: "), "{useless:?}");
+
+    // What nobody said asks for no model.
+    let prompt = r#"[{"role": "system", "content": "Be kind."}, {"role": "tool"}]"#;
+    let prompt = write(&files, "prompt.json", prompt);
+    let prompt = prompt.to_str().expect("a plain path");
+    let imported = engraph(&["import", db, "messages", prompt], "");
+    assert_eq!(answer(&imported), "messages skipped 2\n");
 
     let other = files.path().join("other");
     let path = other.to_str().expect("a plain path");
@@ -452,7 +462,7 @@ fn an_export_goes_to_a_file_or_stdout_and_comes_back() {
     let stdout = engraph(&["export", arg(db.path()), "-"], "");
     let exported = std::fs::read_to_string(&file).expect("a file");
     assert_eq!(answer(&stdout), exported);
-    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":4,"), "{exported}");
+    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":5,"), "{exported}");
 
     let import = ["import", arg(&copy), "jsonl", arg(&file)];
     assert_eq!(answer(&engraph(&import, "")), "nodes 5\nrules 1\nversions of facts 5\n");
@@ -579,8 +589,8 @@ fn an_old_database_says_how_to_go_on_and_is_upgraded() {
         assert!(message(&refused, 1).ends_with(&mend), "{}", text(&refused.stderr));
     }
     let upgrade = ["upgrade", arg(db.path())];
-    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 4\n");
-    assert_eq!(answer(&engraph(&upgrade, "")), "format 4 already\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 5\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "format 5 already\n");
     assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
     message(&engraph(&["upgrade", "/no/such/db"], ""), 1);
 }

@@ -5,6 +5,7 @@ mod cli;
 mod docs;
 mod history;
 mod isolation;
+mod memory;
 mod model;
 mod naive;
 mod retrieval;

@@ -189,6 +189,11 @@ fn retrieval() {
 }
 
 #[test]
+fn memory() {
+    check("memory");
+}
+
+#[test]
 fn procedures() {
     check("procedures");
 }

@@ -138,6 +138,55 @@ fn turns_of_chat_logs_in_their_usual_forms() {
 }
 
 #[test]
+fn messages_of_chat_models() {
+    let folder = folder();
+    let document = r#"{
+  "messages": [
+    {"role": "system", "content": "You help bakers."},
+    {"role": "user", "name": "Nora", "content": "I moved to Porto.", "timestamp": 1746100800},
+    {"role": "assistant", "content": null, "tool_calls": []},
+    {"role": "user", "content": 3},
+    {"role": "assistant", "content": [{"type": "text", "text": "Nice!"}]}
+  ]
+}"#;
+    let file = write(folder.path(), "chat.json", document);
+    let db = open(&folder.path().join("db"));
+    let report = import::messages(&db, &file, &mut silent).expect("imports");
+    assert_eq!((count(&report, "turns new"), count(&report, "episodes")), (2, 1), "{report:?}");
+    assert_eq!(count(&report, "messages skipped"), 2);
+    let refused: Vec<_> = report.refused.iter().map(|it| (it.line, it.reason.as_str())).collect();
+    let expected = "message 4: `content` is neither a text nor a list of parts";
+    assert_eq!(refused, [(0, expected)]);
+    let turns = "MATCH (s:Session)-[:CONTAINS]->(t:Turn)<-[:SAID]-(p) \
+                 RETURN s.key AS s, t.key AS t, p.key AS p, t.at AS at ORDER BY s, at";
+    assert_eq!(
+        json(&db, turns),
+        r#"[{"s":"chat","t":"chat:2","p":"Nora","at":"2025-05-01T12:00:00Z"},{"s":"chat","t":"chat:5","p":"assistant","at":"2025-05-01T12:00:01Z"}]"#
+    );
+    let before = contents(&db);
+    let report = import::messages(&db, &file, &mut silent).expect("imports again");
+    assert_eq!((count(&report, "turns new"), contents(&db)), (0, before));
+
+    // A list a line, the second one cut off.
+    let lines = r#"[{"role":"user","content":"A"},{"role":"assistant","content":"B"}]
+{"messages":[{"role":"user","con
+
+{"messages":[{"role":"user","content":"C"}]}"#;
+    let file = write(folder.path(), "tuning.jsonl", lines);
+    let db = open(&folder.path().join("tuning"));
+    let report = import::messages(&db, &file, &mut silent).expect("imports");
+    let lines: Vec<u64> = report.refused.iter().map(|refused| refused.line).collect();
+    assert_eq!((count(&report, "turns new"), lines), (3, vec![2]), "{report:?}");
+    let sessions = "MATCH (s:Session) RETURN s.key AS s ORDER BY s";
+    assert_eq!(json(&db, sessions), r#"[{"s":"tuning"},{"s":"tuning#3"}]"#);
+
+    // A document that is none is no line among others.
+    let file = write(folder.path(), "broken.json", "[\n{\"role\": \"user\"\n");
+    let error = import::messages(&db, &file, &mut silent).expect_err("is cut off");
+    assert!(error.to_string().contains("broken.json: EOF"), "{error}");
+}
+
+#[test]
 fn tables_with_a_header_or_with_named_columns() {
     let folder = folder();
     let file = write(
@@ -173,7 +222,7 @@ fn locomo_conversation_26() {
     let folder = folder();
     let db = open(folder.path());
     let sample = Some("conv-26");
-    import::locomo(&db, &file, sample, &mut silent).expect("imports");
+    import::locomo(&db, &file, sample, true, &mut silent).expect("imports");
     assert_eq!(json(&db, "MATCH (t:Turn) RETURN count(t) AS n"), r#"[{"n":419}]"#);
     assert_eq!(json(&db, "MATCH (s:Session) RETURN count(s) AS n"), r#"[{"n":19}]"#);
     assert_eq!(json(&db, "MATCH (:Turn)-[f:NEXT]->(:Turn) RETURN count(f) AS n"), r#"[{"n":400}]"#);
@@ -184,16 +233,18 @@ fn locomo_conversation_26() {
     assert_eq!(
         json(
             &db,
-            "MATCH (s:Semantic)-[:DERIVED_FROM]->(t:Turn 'D1:3') MATCH (s)-[:ABOUT]->(p) RETURN p.key AS p, s.text AS text"
+            "MATCH (s:Semantic)-[:DERIVED_FROM]->(t:Turn 'D1:3') MATCH (s)-[:ABOUT]->(p) WHERE NOT EXISTS { (:Episode)-[:YIELDS]->(s) FOR VALID_TIME ALL } RETURN p.key AS p, s.text AS text"
         ),
         r#"[{"p":"Caroline","text":"Caroline attended an LGBTQ support group recently and found the transgender stories inspiring."}]"#
     );
     let before = contents(&db);
-    import::locomo(&db, &file, sample, &mut silent).expect("imports again");
+    import::locomo(&db, &file, sample, true, &mut silent).expect("imports again");
     assert_eq!(contents(&db), before, "the second import changed something");
-    let error = import::locomo(&db, &file, Some("conv-30"), &mut silent).expect_err("keys meet");
+    let error =
+        import::locomo(&db, &file, Some("conv-30"), true, &mut silent).expect_err("keys meet");
     assert!(error.to_string().contains("the database holds conv-26"), "{error}");
-    let error = import::locomo(&db, &file, Some("conv-1"), &mut silent).expect_err("no sample");
+    let error =
+        import::locomo(&db, &file, Some("conv-1"), true, &mut silent).expect_err("no sample");
     assert!(error.to_string().contains("there is no sample conv-1; it has conv-26"), "{error}");
 }
 
@@ -202,7 +253,7 @@ fn locomo_as_a_whole_keeps_conversations_apart() {
     let Some(file) = data("locomo/locomo5.json") else { return };
     let folder = folder();
     let db = open(folder.path());
-    import::locomo(&db, &file, None, &mut silent).expect("imports");
+    import::locomo(&db, &file, None, true, &mut silent).expect("imports");
     assert_eq!(json(&db, "MATCH (t:Turn) RETURN count(t) AS n"), r#"[{"n":2760}]"#);
     assert_eq!(json(&db, "MATCH (s:Session) RETURN count(s) AS n"), r#"[{"n":128}]"#);
     assert_eq!(
@@ -219,7 +270,7 @@ fn search_finds_the_turn_that_answers() {
     let Some(file) = data("locomo/locomo5.json") else { return };
     let folder = folder();
     let db = Options::new().durability(Durability::Buffered).open(folder.path()).expect("opens");
-    import::locomo(&db, &file, Some("conv-26"), &mut silent).expect("imports");
+    import::locomo(&db, &file, Some("conv-26"), true, &mut silent).expect("imports");
     let found = json(
         &db,
         "SEARCH t:Turn FOR 'When did Caroline go to the LGBTQ support group?' BY VECTOR TOP 10 \

@@ -294,7 +294,7 @@ fn a_file_that_was_changed_is_refused_with_the_line() {
         (r#"{"node":{"id":1,"#, r#"{"nod":{"id":1,"#, "unknown variant `nod`"),
         (r#"{"end":{"lines":7"#, r#"{"end":{"lines":9"#, "7 lines are before it, and it says 9"),
         (r#"{"engraph_export":1"#, r#"{"engraph_export":2"#, "a newer version of Engraph wrote it"),
-        (r#""format":4"#, r#""format":99"#, "a newer version of Engraph wrote it"),
+        (r#""format":5"#, r#""format":99"#, "a newer version of Engraph wrote it"),
     ] {
         // Without the hash the reason is found even if the change is meant.
         let keeps_hash = reason == "another SHA-256";
@@ -457,6 +457,29 @@ fn format_3_is_upgraded_with_all_it_says() {
 }
 
 #[test]
+fn format_4_is_upgraded_with_all_it_says() {
+    let folder = old(4);
+    assert_eq!(upgrade(folder.path()).expect("upgrades"), 4);
+    assert_eq!(upgrade(folder.path()).expect("is done"), engraph::FORMAT);
+    let db = open(folder.path());
+    assert_eq!(violations(&db), []);
+    let json = |text: &str| db.query(text, ()).expect(text).to_json();
+    assert_eq!(
+        json("RECALL 32 USING homes"),
+        r#"[{"p":"Nora","c":"Porto"},{"p":"Tomas","c":"Porto"}]"#
+    );
+    let search = "SEARCH n FOR 'bread' BY TEXT TOP 5 RETURN n.key AS n, n.line AS line";
+    assert_eq!(json(search), r#"[{"n":"n1","line":"Nora bakes wheat bread in Porto"}]"#);
+    let rye = "SEARCH n FOR 'rye' BY TEXT TOP 5 RETURN n.key AS n";
+    assert_eq!(json(rye), "[]");
+    let scored =
+        json("RETURN scorer('near', {closeness: 0.9}) > scorer('near', {closeness: 0.1}) AS x");
+    assert_eq!(scored, r#"[{"x":true}]"#);
+    assert_eq!(json("SHOW RULES").matches("co_occurrence").count(), 1);
+    assert_comes_back(&db, crate::folder().path(), &Value::Null);
+}
+
+#[test]
 fn format_1_is_upgraded_with_all_it_says() {
     let folder = old(1);
     assert_eq!(upgrade(folder.path()).expect("upgrades"), 1);
@@ -503,7 +526,7 @@ fn a_database_from_the_future_is_refused() {
     drop(open(folder.path()));
     let id = folder.path().join("engraph.id");
     let text = std::fs::read_to_string(&id).expect("reads");
-    std::fs::write(&id, text.replace("format 4", "format 99")).expect("writes");
+    std::fs::write(&id, text.replace("format 5", "format 99")).expect("writes");
     let errors = [
         Engraph::open(folder.path()).err(),
         Options::new().open_read_only(folder.path()).err(),

@@ -156,6 +156,15 @@ pub struct Alias {
     pub node: NodePattern,
 }
 
+/// `SPLIT e FROM (:Label 'key')`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// The name that does not mean it.
+    pub name: Expr,
+    /// The node that it was taken for.
+    pub node: NodePattern,
+}
+
 /// `OBSERVE SESSION e TURN {...}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observe {

@@ -75,8 +75,12 @@ pub enum StatementKind {
     Remember(Box<Remember>),
     /// `ALIAS 'Caro' OF (:Person 'Caroline')`.
     Alias(Alias),
+    /// `SPLIT 'Caro' FROM (:Person 'Caroline')`.
+    Split(Split),
     /// `OBSERVE SESSION 's1' TURN {...}`.
     Observe(Observe),
+    /// `CONSOLIDATE SESSION 's1'`; without a session, of all sessions.
+    Consolidate(Option<Expr>),
     /// `SESSION SET`; `SESSION RESET` sets none.
     SessionSet(Times),
     /// `BEGIN`.

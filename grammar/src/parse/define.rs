@@ -8,7 +8,7 @@ use super::query::query;
 use super::{Result, Rule, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
     Alias, Cardinality, DefineIndex, DefineRecipe, DefineRelation, DefineRule, Definition,
-    Direction, Drop, Expr, FactPattern, Name, Observe, Remember, RuleNode, RulePath,
+    Direction, Drop, Expr, FactPattern, Name, Observe, Remember, RuleNode, RulePath, Split,
 };
 use crate::error::SyntaxError;
 
@@ -113,6 +113,13 @@ pub(super) fn alias(pair: Pair<'_, Rule>) -> Result<Alias> {
     let mut parts = children(pair);
     let alias = sum(next(&mut parts, whole)?)?;
     Ok(Alias { alias, node: node_pattern(next(&mut parts, whole)?)? })
+}
+
+pub(super) fn split(pair: Pair<'_, Rule>) -> Result<Split> {
+    let whole = span(&pair);
+    let mut parts = children(pair);
+    let name = sum(next(&mut parts, whole)?)?;
+    Ok(Split { name, node: node_pattern(next(&mut parts, whole)?)? })
 }
 
 pub(super) fn observe(pair: Pair<'_, Rule>) -> Result<Observe> {

@@ -20,8 +20,9 @@ use crate::walk::{self, Visit};
 use crate::words::{is_mark, syntax_error};
 use define::{
     alias, define_index, define_recipe, define_relation, define_rule, dropped, observe, remember,
+    split,
 };
-use expr::string;
+use expr::{string, sum};
 use query::{query, session_set};
 use retrieval::train_scorer;
 
@@ -87,7 +88,11 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
         Rule::session_reset => StatementKind::SessionSet(Times::default()),
         Rule::remember => StatementKind::Remember(Box::new(remember(pair)?)),
         Rule::alias => StatementKind::Alias(alias(pair)?),
+        Rule::split => StatementKind::Split(split(pair)?),
         Rule::observe => StatementKind::Observe(observe(pair)?),
+        Rule::consolidate => {
+            StatementKind::Consolidate(children(pair).next().map(sum).transpose()?)
+        }
         Rule::begin => StatementKind::Begin,
         Rule::commit => StatementKind::Commit,
         Rule::rollback => StatementKind::Rollback,

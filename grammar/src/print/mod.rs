@@ -85,9 +85,17 @@ impl Display for Statement {
                 write!(f, "ALIAS {} OF ", expr::Sum(&alias.alias))?;
                 pattern::node(f, &alias.node)
             }
+            StatementKind::Split(split) => {
+                write!(f, "SPLIT {} FROM ", expr::Sum(&split.name))?;
+                pattern::node(f, &split.node)
+            }
             StatementKind::Observe(turn) => {
                 write!(f, "OBSERVE SESSION {} TURN ", expr::Sum(&turn.session))?;
                 expr::map(f, &turn.turn)
+            }
+            StatementKind::Consolidate(session) => {
+                f.write_str("CONSOLIDATE")?;
+                optional(f, " SESSION ", session.as_ref().map(expr::Sum))
             }
             StatementKind::SessionSet(times) => session(f, times),
             StatementKind::Begin => f.write_str("BEGIN"),

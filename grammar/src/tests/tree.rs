@@ -110,6 +110,8 @@ impl Trees {
             11 => StatementKind::Begin,
             12 => StatementKind::Commit,
             13 => StatementKind::Rollback,
+            15 => StatementKind::Consolidate(self.maybe(Self::expr)),
+            16 => StatementKind::Split(Split { name: self.expr(), node: self.node() }),
             _ => StatementKind::Query(self.query()),
         };
         Statement { kind, span: AT }

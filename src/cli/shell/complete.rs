@@ -20,9 +20,31 @@ pub(super) struct Names {
 
 /// The keywords that a statement begins with.
 const STARTS: &[&str] = &[
-    "ALIAS", "ANCHOR", "BEGIN", "CALL", "COMMIT", "DEFINE", "DROP", "EXPLAIN", "FOR", "GENERATE",
-    "MATCH", "OBSERVE", "OPTIONAL", "PROFILE", "RECALL", "REMEMBER", "RETURN", "ROLLBACK",
-    "SEARCH", "SESSION", "SHOW", "TRAIN", "UNWIND", "WITH",
+    "ALIAS",
+    "ANCHOR",
+    "BEGIN",
+    "CALL",
+    "COMMIT",
+    "CONSOLIDATE",
+    "DEFINE",
+    "DROP",
+    "EXPLAIN",
+    "FOR",
+    "GENERATE",
+    "MATCH",
+    "OBSERVE",
+    "OPTIONAL",
+    "PROFILE",
+    "RECALL",
+    "REMEMBER",
+    "RETURN",
+    "ROLLBACK",
+    "SEARCH",
+    "SESSION",
+    "SHOW",
+    "TRAIN",
+    "UNWIND",
+    "WITH",
 ];
 
 const INTENTS: &[&str] = &["causal", "contrast", "evolution", "fact", "temporal"];
@@ -267,7 +289,7 @@ mod tests {
         check("MAT", "", &["MATCH"]);
         check("mat", "", &["match"]);
         check("RETURN 1; sho", "RETURN 1; ", &["show"]);
-        check("MATCH (p) RET", "MATCH (p) ", &["RETRACT", "RETURN"]);
+        check("MATCH (p) RET", "MATCH (p) ", &["RETRACT", "RETURN", "retention("]);
         assert!(at_end("").1.contains(&owned("REMEMBER")));
         assert!(!at_end("").1.contains(&owned("AND")));
         check("RETURN 'MAT", "RETURN 'MAT", &[]);

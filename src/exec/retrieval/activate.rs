@@ -1,6 +1,7 @@
 //! `ACTIVATE`: activation that spreads from nodes to their neighbours.
 //!
-//! The weight of an edge is the `weight` of its fact, or its confidence if it has none.
+//! The weight of an edge is the `weight` of its fact; without one it is how strongly two concepts
+//! are coupled that occur together, and the confidence of any other fact.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -10,6 +11,7 @@ use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
+use crate::exec::retrieval::coupling::Coupling;
 use crate::exec::retrieval::finding::groups;
 use crate::exec::{amount, candidates, eval, scope};
 use crate::plan::expr::Expr;
@@ -44,9 +46,10 @@ fn activate_from(
 ) -> Result<Vec<Row>> {
     let seeds = seeds(clause, rows, places);
     let start: Vec<(NodeId, f64)> = seeds.iter().map(|(node, seed)| (*node, seed.weight)).collect();
+    let coupling = Coupling::new(context);
     let mut origins = Origins::new(start.iter().map(|seed| seed.0));
     let concepts = activate::activate(&start, spread, |node| {
-        let neighbours = neighbours(clause, node, filter, context)?;
+        let neighbours = neighbours(clause, node, (filter, &coupling), context)?;
         origins.reach(node, &neighbours);
         Ok::<_, crate::Error>(neighbours)
     })?;
@@ -120,7 +123,7 @@ fn weight(clause: &Activate, row: &Row) -> f64 {
 fn neighbours(
     clause: &Activate,
     node: NodeId,
-    filter: &EdgeFilter,
+    (filter, coupling): (&EdgeFilter, &Coupling<'_>),
     context: &Context<'_>,
 ) -> Result<Vec<(NodeId, f64)>> {
     let mut edges: Vec<Edge> = Vec::new();
@@ -141,7 +144,10 @@ fn neighbours(
     let mut neighbours = Vec::with_capacity(edges.len());
     for edge in edges {
         let far = if edge.head == node { edge.tail } else { edge.head };
-        let weight = context.fact_property(&edge, "weight")?.number();
+        let weight = match context.fact_property(&edge, "weight")?.number() {
+            Some(weight) => Some(weight),
+            None => coupling.weight(&edge)?,
+        };
         neighbours.push((far, weight.unwrap_or(edge.confidence)));
     }
     Ok(neighbours)

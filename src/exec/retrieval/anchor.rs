@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::exec::candidates;
 use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, question, vector};
+use crate::graph_names::LAYERS;
 use crate::indexes::NAMES_MAX;
 use crate::plan::retrieval::Anchor;
 use crate::retrieval::anchor::{self, Anchors, How, Match, Name};
@@ -22,8 +23,6 @@ use crate::retrieval::intent::intents;
 const WORD: &str = "ANCHOR";
 /// Nodes taken by meaning where none is named, and the least cosine.
 const NEAREST: (usize, f32) = (3, 0.4);
-/// Labels of the layers of a memory, whose keys are no names.
-const LAYERS: [&str; 6] = ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic"];
 
 pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let top = match &clause.top {

@@ -15,6 +15,7 @@
 
 mod activate;
 mod anchor;
+mod coupling;
 mod finding;
 mod generate;
 mod pack;

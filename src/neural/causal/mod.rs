@@ -1,6 +1,7 @@
-//! A causal language model that writes keys: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3, on the CPU.
+//! A causal language model: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3, on the CPU. It writes keys, and
+//! answers that are held to a grammar.
 //!
-//! It is asked for a key as SCG-MEM asks it: a short text with examples, the question, and then
+//! For a key it is asked as SCG-MEM asks it: a short text with examples, the question, and then
 //! the place where the key would stand. The text is the same for every question but for the
 //! question, so its beginning is run once, when the model is loaded, and the question once for
 //! all beams; a step of the search then costs one token for each beam.
@@ -11,19 +12,21 @@
 //!   gguf.rs      the header of a GGUF file
 //!   tokens.rs    its tokenizer
 //!   llama.rs     the decoder
+//!   session.rs   at work on another text than a question
 //! ```
 //!
 //! Whatever the files hold, the answer is a model or a [`NeuralError`]. No text is ever written
-//! by the model: it only says how likely each token is.
+//! by the model: it only says how likely each token is, and a trie or a grammar which may come.
 
 mod config;
 mod gguf;
 mod llama;
+mod session;
 mod tokens;
 mod weights;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt;
 use std::path::Path;
@@ -33,11 +36,12 @@ use sha2::{Digest, Sha256};
 use tokenizers::Tokenizer;
 
 use self::llama::{Llama, Own, Shared};
+pub(crate) use self::session::Prefix;
 use self::weights::Weights;
-use super::NeuralError;
 use super::beams::Beams;
 use super::folder::{self, damaged, first_line, guarded};
 use super::keys::{KeyModel, KeyWriter, Logits};
+use super::{NeuralError, cut};
 
 /// What the model reads before the question. A key follows behind `Key:` and a space, and a line
 /// ends it.
@@ -64,7 +68,7 @@ const KEY_BYTES_MAX: usize = 64 << 10;
 /// How many tokens of a prompt are run at once; attention takes memory by the square of them.
 const CHUNK_TOKENS: usize = 256;
 
-/// A causal language model on the CPU, as a writer of keys.
+/// A causal language model on the CPU, as a writer of keys and of what is drawn from turns.
 ///
 /// It may be shared between threads. Weights that are not quantised are held as `f32`.
 pub struct CausalLm {
@@ -206,12 +210,6 @@ impl KeyWriter for Writer<'_> {
         self.beams.step(prefixes);
         Ok(logits)
     }
-}
-
-/// The beginning of a text, at most so many bytes long and ending between two characters.
-fn cut(text: &str, bytes_max: usize) -> &str {
-    let end = (0..=text.len().min(bytes_max)).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
 }
 
 fn failed(reason: impl Into<String>) -> NeuralError {

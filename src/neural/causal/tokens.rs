@@ -4,10 +4,11 @@
 //! parts that the known families have pass, and of the expressions only those that GPT-2, Llama 3
 //! and Qwen split words with, letter by letter.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value;
-use tokenizers::Tokenizer;
+use tokenizers::{PreTokenizerWrapper, Tokenizer};
 
 use crate::neural::NeuralError;
 use crate::neural::folder::{self, damaged, first_line, guarded};
@@ -101,6 +102,51 @@ pub(super) fn end_tokens(tokenizer: &Tokenizer, named: &[u32], vocab_size: usize
 pub(super) fn encode(tokenizer: &Tokenizer, text: &str, marked: bool) -> Result<Vec<u32>, String> {
     let encoding = guarded(|| tokenizer.encode_fast(text, marked))?.map_err(first_line)?;
     Ok(encoding.get_ids().to_vec())
+}
+
+/// The bytes that each token writes, by its id; none for marks, and for ids without a token.
+pub(super) fn token_bytes(tokenizer: &Tokenizer, vocab_size: usize) -> Vec<Vec<u8>> {
+    let stand_ins = tokenizer.get_pre_tokenizer().is_some_and(is_byte_level).then(stand_ins);
+    let marks = tokenizer.get_added_vocabulary().get_added_tokens_decoder();
+    let mut tokens = vec![Vec::new(); vocab_size];
+    for (name, id) in tokenizer.get_vocab(false) {
+        let bytes = match &stand_ins {
+            // A token that is not written in stand-ins writes nothing.
+            Some(bytes) => name.chars().map(|c| bytes.get(&c).copied()).collect(),
+            None => Some(piece_bytes(&name)),
+        };
+        if let Some(token) = tokens.get_mut(id as usize).filter(|_| !marks.contains_key(&id)) {
+            *token = bytes.unwrap_or_default();
+        }
+    }
+    tokens
+}
+
+fn is_byte_level(part: &PreTokenizerWrapper) -> bool {
+    match part {
+        PreTokenizerWrapper::ByteLevel(_) => true,
+        PreTokenizerWrapper::Sequence(parts) => parts.as_ref().iter().any(is_byte_level),
+        _ => false,
+    }
+}
+
+/// The characters that stand for bytes in a vocabulary, as GPT-2 has them: printable ones for
+/// themselves, the others in order from U+0100 on.
+fn stand_ins() -> HashMap<char, u8> {
+    let is_printable = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+    let (printable, others): (Vec<u8>, Vec<u8>) = (0..=u8::MAX).partition(is_printable);
+    let printable = printable.into_iter().map(|byte| (char::from(byte), byte));
+    printable.chain(('\u{100}'..).zip(others)).collect()
+}
+
+/// The bytes of a piece as SentencePiece writes them: `<0x0A>` is a byte, `▁` a blank.
+fn piece_bytes(name: &str) -> Vec<u8> {
+    let byte = name.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
+    let byte = byte.filter(|digits| digits.len() == 2).map(|digits| u8::from_str_radix(digits, 16));
+    match byte {
+        Some(Ok(byte)) => vec![byte],
+        _ => name.replace('▁', " ").into_bytes(),
+    }
 }
 
 /// Lets only the known parts pass.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::buffer::{BufferedTurn, SessionBuffer, session_entry};
 use crate::commit::Durability;
 use crate::engine::Memory;
 use crate::graph::{
@@ -69,10 +70,21 @@ fn filled() -> (tempfile::TempDir, Store) {
             transaction.assert_fact(head, wed, &belief(other, round as i64))?;
             let likes = transaction.relation("likes")?;
             let fact = transaction.assert_fact(head, likes, &belief(city, 0))?.fact;
-            if round % 3 == 0 { transaction.retract(fact).map(drop) } else { Ok(()) }
+            if round % 3 == 0 {
+                transaction.retract(fact)?;
+            }
+            let turn = said(&format!("D{round}"));
+            transaction.buffer_turn(&name("s", round), &turn, 1 + round as u64)?;
+            Ok(())
         });
     }
     (folder, store)
+}
+
+fn said(key: &str) -> BufferedTurn {
+    let properties = BTreeMap::from([("image".to_owned(), Value::Bool(true))]);
+    let (speaker, text) = (Some("Nora".to_owned()), "hello".to_owned());
+    BufferedTurn { key: key.to_owned(), speaker, at: Some(7), text, properties, observed: 0 }
 }
 
 fn commit(store: &Store, work: impl FnOnce(&mut Transaction<'_>) -> Result<()>) {
@@ -284,6 +296,37 @@ fn a_definition_that_cannot_be_is_found() {
         assert_eq!(found, expected, "{definition:?}");
         put(&store, Family::Meta, &key, None);
     }
+}
+
+#[test]
+fn a_buffer_that_does_not_hold_together_is_found() {
+    let (_folder, store) = filled();
+    let head = store.snapshot(0).reader().session_buffer("s0").expect("reads").expect("is there");
+    let with = |change: &dyn Fn(&mut SessionBuffer)| {
+        let mut other = head;
+        change(&mut other);
+        let (key, value) = session_entry("s0", &other).expect("encodes");
+        put(&store, Family::Buffer, &key, Some(value));
+        violations(&store).iter().map(|v| v.invariant).collect::<Vec<_>>()
+    };
+    assert_eq!((head.turns, head.next), (3, 3));
+    assert_eq!(with(&|head| head.next = 2), ["I6"]);
+    assert_eq!(with(&|head| head.turns = 4), ["I6"]);
+    assert_eq!(with(&|head| head.tokens += 1), ["I6"]);
+    assert_eq!(with(&|head| head.first_observed = None), ["I6"]);
+    assert_eq!(with(&|head| head.last_at = None), ["I6"]);
+    assert_eq!(with(&|head| head.last_observed = head.first_observed), ["I6"]);
+    assert_eq!(with(&|head| head.last_observed = Some(Interval::MAX - 1)), ["I2"]);
+    // Turns may have been taken that came later.
+    let later = |head: &mut SessionBuffer| (head.next, head.last_at) = (9, Some(99));
+    assert_eq!(with(&later), [] as [&str; 0]);
+    assert_eq!(with(&|_| {}), [] as [&str; 0]);
+    for key in [key::session(""), key::turn("s0", 7), key::turn_key("D99"), vec![9]] {
+        put(&store, Family::Buffer, &key, Some(key::turn("s0", 0)));
+        assert_ne!(violations(&store), [], "{key:?}");
+        put(&store, Family::Buffer, &key, None);
+    }
+    assert_eq!(violations(&store), []);
 }
 
 /// The parts of a key or value in the docs: how many bytes, and whether more may follow.

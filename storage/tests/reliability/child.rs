@@ -328,6 +328,7 @@ fn run() {
         "faults" => crate::faults::job(),
         "fill" => crate::full::job(),
         "rot" => crate::rot::job(),
+        "buffer" => crate::buffering::job(),
         "hold" => crate::matrix::job(),
         other => panic!("there is no job {other}"),
     }

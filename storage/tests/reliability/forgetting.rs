@@ -18,7 +18,7 @@ const FOLDER: &str = "ENGRAPH_FORGETTING_FOLDER";
 const CYCLES_OF_FOLDER: u64 = 8;
 
 /// A key with letters of its own, as far as the files tell it from others.
-fn mark(n: u64) -> String {
+pub(crate) fn mark(n: u64) -> String {
     let mut rng = Rng::new(n);
     (0..24).map(|_| char::from(b'a' + (rng.next() % 26) as u8)).collect()
 }

@@ -11,6 +11,11 @@ use self::reference::scores;
 use self::tiny::{FAMILIES, Tiny};
 use super::*;
 
+/// A folder with a model of random weights.
+pub(crate) fn tiny_folder(family: &str) -> tempfile::TempDir {
+    Tiny::new(family, false).safetensors(DType::F32)
+}
+
 /// The largest difference between two rows, as a share of the largest number in the second.
 fn difference(ours: &[f32], exact: &[f32]) -> f32 {
     assert_eq!(ours.len(), exact.len());
@@ -81,6 +86,54 @@ fn beams_have_the_scores_of_whole_sequences() {
             }
         }
     }
+}
+
+#[test]
+fn a_session_has_the_scores_of_the_whole_text() {
+    for family in FAMILIES {
+        let tiny = Tiny::new(family, false);
+        let model = CausalLm::load(tiny.safetensors(DType::F32).path()).unwrap();
+        let prefix = model.run_prefix("the ").unwrap();
+        let mut ids = tokens::encode(&model.tokenizer, "the ", true).unwrap();
+        ids.extend(tokens::encode(&model.tokenizer, "knee", false).unwrap());
+        let mut session = model.session(&prefix, "knee").unwrap();
+        session.push(&[]).unwrap();
+        for new in [&[][..], &[5], &[70, 9, 100], &[3]] {
+            session.push(new).unwrap();
+            ids.extend(new);
+            let error = difference(session.scores(), &scores(&tiny, &ids));
+            assert!(error < 1e-4, "{error} for {family}, {ids:?}");
+        }
+        // The prefix is as it was.
+        let again = model.session(&prefix, "knee").unwrap();
+        let first = model.session(&prefix, "knee").unwrap();
+        assert_eq!(again.scores(), first.scores());
+        assert!(session.push(&[9_999]).is_err());
+    }
+}
+
+#[test]
+fn tokens_have_the_bytes_that_they_write() {
+    let folder = Tiny::new("llama", true).safetensors(DType::F32);
+    let tokens = CausalLm::load(folder.path()).unwrap().token_bytes();
+    assert_eq!(tokens.len(), tiny::VOCAB);
+    for byte in 0..=u8::MAX {
+        assert_eq!(tokens[usize::from(byte)], [byte]);
+    }
+    assert_eq!((&tokens[257][..], &tokens[258][..]), (&b"the"[..], &b" the"[..]));
+    let without = [tiny::BEGIN, tiny::END, tiny::END + 1];
+    assert!(without.iter().all(|id| tokens[*id as usize].is_empty()));
+    // Pieces as SentencePiece has them.
+    let mut json = tiny::tokenizer();
+    json["pre_tokenizer"] = serde_json::json!({ "type": "Metaspace", "replacement": "▁",
+        "prepend_scheme": "first", "split": false });
+    let vocab = json["model"]["vocab"].as_object_mut().unwrap();
+    let pieces = [("<0x0A>", 282), ("▁▁a", 283), ("<0xfg>", 284), ("é", 233)];
+    pieces.iter().for_each(|(piece, id)| _ = vocab.insert((*piece).into(), (*id).into()));
+    std::fs::write(folder.path().join(folder::TOKENIZER), json.to_string()).unwrap();
+    let tokens = CausalLm::load(folder.path()).unwrap().token_bytes();
+    let expected: [&[u8]; 4] = [b"\n", b"  a", b"<0xfg>", "é".as_bytes()];
+    assert_eq!([&tokens[282], &tokens[283], &tokens[284], &tokens[233]], expected);
 }
 
 #[test]

@@ -1,0 +1,284 @@
+//! Lists of messages, as chat models take them: one JSON document, or a list a line.
+//!
+//! ```json
+//! [{"role": "user", "content": "Hi!"}, {"role": "assistant", "content": "Hello!"}]
+//! {"session": "s1", "messages": [{"role": "user", "content": "Hi!", "timestamp": 1740940800}]}
+//! ```
+//!
+//! What a system prompt or a tool says was said by nobody, and becomes no turn.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use engraph_storage::graph::{Time, Value};
+use parking_lot::Mutex;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value as Json};
+
+use crate::database::Engraph;
+use crate::error::{Error, Result};
+use crate::import::facts::{instant, key};
+use crate::import::turns::take;
+use crate::import::{Line, Lines, Progress, Refused, Report, remember};
+use crate::memory::HeardTurn;
+use crate::time;
+use crate::write::Input;
+
+/// Roles that take no part in the conversation.
+const SKIPPED: [&str; 4] = ["system", "developer", "tool", "function"];
+/// How far messages without a time are apart.
+const SECOND: Time = 1_000_000;
+
+/// Imports the lists of messages of a file, and makes memory of them.
+///
+/// The file is JSON, or a JSON value a line: a list of messages, an object that has one under
+/// `messages`, or a list of such objects. A list belongs to the session under `session`,
+/// `session_id`, `conversation_id` or `id`, else to one of the file's name, with `#n` behind it for
+/// the `n`-th list but the first. A message has a `role`, and a `name` that goes before it, a
+/// `content`, which is a text or a list of parts, and if wanted an `id` and a time under `timestamp`,
+/// `created_at` or `at`: seconds since 1970, or a text. Messages without a time follow the one
+/// before them by a second, and the first one is heard now.
+///
+/// Messages of the system, of developers and tools, and those without a text are skipped and
+/// counted.
+///
+/// # Errors
+///
+/// [`Error::Import`] if the file cannot be read or is one JSON document without messages,
+/// [`Error::Neural`] if no model is installed to embed the texts,
+/// [`Error::Storage`] if the disk refuses. The batches before it stay.
+pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
+    let failed =
+        |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let (mut lines, total) = Lines::open(file)?;
+    let left_out = Mutex::default();
+    let mut lists = Lists::new(file, &left_out);
+    let mut report = if spans_lines(&mut lines.reader).map_err(|error| failed(&error))? {
+        let inputs = lists.document(&mut lines.reader).map_err(|error| failed(&error))?;
+        remember(db, inputs.into_iter().map(accepted), total, progress)?
+    } else {
+        let line = |text: &str, _: &str, number| lists.line(text, number);
+        remember(db, lines.map(line), total, progress)?
+    };
+    let LeftOut { skipped, refused } = left_out.into_inner();
+    if skipped > 0 {
+        report.stored.push(("messages skipped", skipped));
+    }
+    report.refused.extend(refused);
+    report.refused.sort_by_key(|refused| refused.line);
+    Ok(report)
+}
+
+/// Whether the first line is not yet the whole of a JSON value.
+fn spans_lines(reader: &mut BufReader<File>) -> std::io::Result<bool> {
+    let begin = reader.fill_buf()?;
+    let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin).trim_ascii_start();
+    let Some(end) = begin.iter().position(|byte| *byte == b'\n') else { return Ok(false) };
+    let first = serde_json::from_slice::<IgnoredAny>(&begin[..end]);
+    Ok(first.is_err_and(|error| error.is_eof()))
+}
+
+fn accepted(input: Input) -> Result<Line> {
+    Ok(Line { number: 0, done: 0, inputs: Ok(vec![input]) })
+}
+
+/// What became no turn.
+#[derive(Default)]
+struct LeftOut {
+    skipped: u64,
+    refused: Vec<Refused>,
+}
+
+/// The lists of a file on their way to inputs.
+struct Lists<'o> {
+    /// What a session without a name is named after.
+    name: String,
+    now: Time,
+    /// Lists so far.
+    count: u64,
+    sessions: BTreeMap<String, SoFar>,
+    left_out: &'o Mutex<LeftOut>,
+}
+
+/// A session as far as the file has told it.
+#[derive(Clone, Copy, Default)]
+struct SoFar {
+    messages: u64,
+    last: Option<Time>,
+}
+
+/// A message that becomes a turn.
+struct Said {
+    /// Its place in the session, from 1.
+    position: u64,
+    id: Option<String>,
+    speaker: String,
+    at: Option<Time>,
+    text: String,
+    has_picture: bool,
+}
+
+impl<'o> Lists<'o> {
+    fn new(file: &Path, left_out: &'o Mutex<LeftOut>) -> Self {
+        let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+        Self { name, now: time::wall(), count: 0, sessions: BTreeMap::new(), left_out }
+    }
+
+    /// The messages of a file that is one JSON value.
+    fn document(
+        &mut self,
+        reader: &mut impl Read,
+    ) -> std::result::Result<Vec<Input>, Box<dyn std::error::Error>> {
+        let mut text = String::new();
+        reader.read_to_string(&mut text)?;
+        let json = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
+        Ok(self.value(json, 0)?)
+    }
+
+    /// The messages of a line.
+    fn line(&mut self, text: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
+        let json = serde_json::from_str(text).map_err(|error| {
+            // Lists behind it keep their names when it is mended.
+            self.count += 1;
+            format!("no JSON: {error}")
+        })?;
+        self.value(json, number)
+    }
+
+    /// A list, or a list of lists of which those that are none are refused.
+    fn value(&mut self, json: Json, line: u64) -> std::result::Result<Vec<Input>, String> {
+        let is_several = |items: &[Json]| items.iter().any(|item| item.get("messages").is_some());
+        let lists = match json {
+            Json::Array(items) if is_several(&items) => items,
+            other => return self.list(other, line),
+        };
+        let mut inputs = Vec::new();
+        for list in lists {
+            match self.list(list, line) {
+                Ok(list) => inputs.extend(list),
+                Err(reason) => self.refuse(line, format!("list {}: {reason}", self.count)),
+            }
+        }
+        Ok(inputs)
+    }
+
+    fn list(&mut self, json: Json, line: u64) -> std::result::Result<Vec<Input>, String> {
+        self.count += 1;
+        let (messages, mut fields) = match json {
+            Json::Array(messages) => (messages, Map::new()),
+            Json::Object(mut fields) => match fields.remove("messages") {
+                Some(Json::Array(messages)) => (messages, fields),
+                _ => return Err("the object has no list of `messages`".to_owned()),
+            },
+            _ => return Err("this is no list of messages".to_owned()),
+        };
+        let session = take(&mut fields, &["session", "session_id", "conversation_id", "id"])?;
+        let session = key(&session.unwrap_or_else(|| self.own_name()))?;
+        let so_far = self.sessions.get(&session).copied().unwrap_or_default();
+        let mut all = Vec::new();
+        for (position, message) in (so_far.messages + 1..).zip(&messages) {
+            match said(message, position) {
+                Ok(Some(said)) => all.push(said),
+                Ok(None) => self.left_out.lock().skipped += 1,
+                Err(reason) => self.refuse(line, format!("message {position}: {reason}")),
+            }
+        }
+        let last = set_times(&mut all, so_far.last, self.now);
+        let messages = so_far.messages + messages.len() as u64;
+        self.sessions.insert(session.clone(), SoFar { messages, last });
+        Ok(all.into_iter().map(|said| said.input(&session)).collect())
+    }
+
+    /// The session of a list that names none.
+    fn own_name(&self) -> String {
+        match self.count {
+            1 => self.name.clone(),
+            n => format!("{}#{n}", self.name),
+        }
+    }
+
+    fn refuse(&self, line: u64, reason: String) {
+        self.left_out.lock().refused.push(Refused { line, reason });
+    }
+}
+
+impl Said {
+    fn input(self, session: &str) -> Input {
+        let mut properties = BTreeMap::from([("text".to_owned(), Value::String(self.text))]);
+        if self.has_picture {
+            // Shown as `[image: an image]` behind the text.
+            properties.insert("caption".to_owned(), Value::String("an image".to_owned()));
+        }
+        let id = self.id.unwrap_or_else(|| format!("{session}:{}", self.position));
+        let turn = HeardTurn { id: Some(id), speaker: self.speaker, at: self.at, properties };
+        Input::Heard { session: session.to_owned(), turn }
+    }
+}
+
+/// A message; none if it becomes no turn.
+fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, String> {
+    let Json::Object(mut fields) = message.clone() else {
+        return Err("this is no object".to_owned());
+    };
+    let role = take(&mut fields, &["role"])?;
+    if role.as_deref().is_some_and(|role| SKIPPED.contains(&role)) {
+        return Ok(None);
+    }
+    let Some((text, has_picture)) = text(fields.remove("content"))? else { return Ok(None) };
+    let speaker = take(&mut fields, &["name"])?.or(role).ok_or("the message has no role")?;
+    let at = take(&mut fields, &["timestamp", "created_at", "at"])?;
+    Ok(Some(Said {
+        position,
+        id: take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?,
+        speaker: key(&speaker)?,
+        at: at.map(|at| moment(&at)).transpose()?,
+        text,
+        has_picture,
+    }))
+}
+
+/// The text of a content, its parts on lines of their own, and whether there is a picture.
+fn text(content: Option<Json>) -> std::result::Result<Option<(String, bool)>, String> {
+    let parts = match content {
+        None | Some(Json::Null) => return Ok(None),
+        Some(Json::String(text)) => vec![Json::String(text)],
+        Some(Json::Array(parts)) => parts,
+        Some(_) => return Err("`content` is neither a text nor a list of parts".to_owned()),
+    };
+    let texts =
+        parts.iter().filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str()));
+    let texts: Vec<&str> = texts.filter(|text| !text.trim().is_empty()).collect();
+    let kind = |part: &Json| part.get("type").and_then(Json::as_str).map(str::to_owned);
+    let has_picture = parts.iter().filter_map(kind).any(|kind| kind.contains("image"));
+    Ok((!texts.is_empty()).then(|| (texts.join("\n"), has_picture)))
+}
+
+/// The instant of a number of seconds since 1970, or of a text.
+fn moment(text: &str) -> std::result::Result<Time, String> {
+    let Ok(seconds) = text.trim().parse::<f64>() else { return instant(text) };
+    let micros = (seconds * SECOND as f64).round();
+    // A float that is out of range becomes the end of it, and no year has that.
+    let at = if micros.is_nan() { Time::MAX } else { micros as Time };
+    let has_year = time::rfc3339(at).is_some();
+    has_year.then_some(at).ok_or_else(|| format!("{text} is no number of seconds since 1970"))
+}
+
+/// Gives those without a time one that keeps the order; gives the time of the last one.
+fn set_times(all: &mut [Said], last: Option<Time>, now: Time) -> Option<Time> {
+    let known = all.iter().zip(0..).find_map(|(said, place)| Some((said.at?, place)));
+    let first = match known {
+        Some((at, place)) => at.saturating_sub(SECOND.saturating_mul(place)),
+        None => last.map_or(now, |last| last.saturating_add(SECOND)),
+    };
+    let mut before = None;
+    for said in all {
+        let next = before.map_or(first, |before: Time| before.saturating_add(SECOND));
+        before = Some(*said.at.get_or_insert(next));
+    }
+    before.or(last)
+}
+
+#[cfg(test)]
+mod tests;

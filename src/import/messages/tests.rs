@@ -1,0 +1,123 @@
+use super::*;
+
+const MINUTE: Time = 60 * SECOND;
+/// When the tests import.
+const NOW: Time = 1_746_100_800 * SECOND;
+
+/// What became of the lines of a file named `chat.jsonl`: `session | id | second | speaker | text`,
+/// seconds counted from now, then what was refused, then how many were skipped.
+fn told(lines: &[&str]) -> Vec<String> {
+    let left_out = Mutex::default();
+    let mut lists = Lists { now: NOW, ..Lists::new(Path::new("logs/chat.jsonl"), &left_out) };
+    let mut told = Vec::new();
+    for (line, number) in lines.iter().zip(1..) {
+        match lists.line(line, number) {
+            Ok(inputs) => told.extend(inputs.iter().map(shown)),
+            Err(reason) => told.push(format!("{number}: {reason}")),
+        }
+    }
+    let LeftOut { skipped, refused } = left_out.into_inner();
+    told.extend(refused.iter().map(|refused| format!("{}: {}", refused.line, refused.reason)));
+    if skipped > 0 {
+        told.push(format!("{skipped} skipped"));
+    }
+    told
+}
+
+fn shown(input: &Input) -> String {
+    let Input::Heard { session, turn } = input else { panic!("no turn") };
+    let id = turn.id.as_deref().unwrap_or_default();
+    let second = turn.at.expect("a time") / SECOND - NOW / SECOND;
+    let text = crate::text::of_node(&turn.properties).expect("a text");
+    format!("{session} | {id} | {second} | {} | {text}", turn.speaker)
+}
+
+#[test]
+fn a_list_and_objects_with_one() {
+    let told = told(&[
+        r#"[{"role":"user","content":"Hi!"},{"role":"assistant","content":"Hello!"}]"#,
+        r#"{"messages":[{"role":"user","name":"Nora","content":"I bake."}]}"#,
+        r#"{"conversation_id":7,"id":"r1","messages":[{"role":"user","content":"Me too."}]}"#,
+        r#"[{"id":"s1","messages":[{"role":"user","id":"m1","content":"A"}]},{"messages":[]},3]"#,
+        r#"{"session":"s1","messages":[{"role":"user","content":"B"}]}"#,
+    ]);
+    assert_eq!(
+        told,
+        [
+            "chat | chat:1 | 0 | user | Hi!",
+            "chat | chat:2 | 1 | assistant | Hello!",
+            "chat#2 | chat#2:1 | 0 | Nora | I bake.",
+            "7 | 7:1 | 0 | user | Me too.",
+            "s1 | m1 | 0 | user | A",
+            // A session that goes on in another list.
+            "s1 | s1:2 | 1 | user | B",
+            "4: list 6: this is no list of messages",
+        ]
+    );
+}
+
+#[test]
+fn contents_in_parts() {
+    let told = told(&[r#"[
+        {"role":"user","content":[{"type":"text","text":"Look:"},"a loaf",
+            {"type":"image_url","image_url":{"url":"data:,"}},{"type":"input_text","text":"Nice?"}]},
+        {"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]},
+        {"role":"user","content":" "},
+        {"role":"user","content":[]},
+        {"role":"assistant","content":null,"tool_calls":[{"id":"c1"}]},
+        {"role":"tool","tool_call_id":"c1","content":"12 degrees"},
+        {"role":"system","name":"rules","content":"You are kind."},
+        {"role":"developer","content":"Be short."},
+        {"role":"assistant","content":"Yes!","tool_calls":[]}]"#]);
+    assert_eq!(
+        told,
+        [
+            "chat | chat:1 | 0 | user | Look:\na loaf\nNice? [image: an image]",
+            "chat | chat:9 | 1 | assistant | Yes!",
+            "7 skipped",
+        ]
+    );
+}
+
+#[test]
+fn times_given_and_made_up() {
+    let told = told(&[
+        r#"[{"role":"user","content":"A"},{"role":"user","content":"B","timestamp":1746100860},
+            {"role":"user","content":"C"},{"role":"user","content":"D","created_at":1746100920.75},
+            {"role":"user","content":"E","at":"2025-05-01T12:03:00Z","timestamp":null},
+            {"role":"user","content":"F","at":"1746100981"}]"#,
+    ]);
+    let seconds: Vec<_> = told.iter().map(|line| line.split(" | ").nth(2)).collect();
+    assert_eq!(seconds, ["59", "60", "61", "120", "180", "181"].map(Some));
+    assert_eq!(moment("1746100920.75"), Ok(NOW + 2 * MINUTE + 750_000));
+    assert_eq!(moment("-1"), Ok(-SECOND));
+    for text in ["1746100860000", "inf", "-1e300", "nan", "yesterday", ""] {
+        assert!(moment(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_refused_is_named_and_holds_up_nothing() {
+    let long = "x".repeat(5_000);
+    let told = told(&[
+        "no json",
+        r#"{"prompt":"Hi!"}"#,
+        r#""Hi!""#,
+        r#"{"session":{},"messages":[]}"#,
+        &format!(r#"{{"session":"{long}","messages":[]}}"#),
+        r#"[1,{"content":"A"},{"role":"user","content":3},{"role":[],"content":"B"},
+            {"role":"user","content":"C","at":"soon"},{"role":"user","content":"D"}]"#,
+    ]);
+    assert_eq!(told.len(), 11, "{told:#?}");
+    assert_eq!(told[0], "1: no JSON: expected ident at line 1 column 2");
+    assert_eq!(told[1], "2: the object has no list of `messages`");
+    assert_eq!(told[2], "3: this is no list of messages");
+    assert_eq!(told[3], "4: `session` is no text");
+    assert!(told[4].starts_with("5: the key has 5000 bytes"), "{}", told[4]);
+    assert_eq!(told[5], "chat#6 | chat#6:6 | 0 | user | D");
+    assert_eq!(told[6], "6: message 1: this is no object");
+    assert_eq!(told[7], "6: message 2: the message has no role");
+    assert_eq!(told[8], "6: message 3: `content` is neither a text nor a list of parts");
+    assert_eq!(told[9], "6: message 4: `role` is no text");
+    assert!(told[10].starts_with("6: message 5: 'soon' is no instant"), "{}", told[10]);
+}

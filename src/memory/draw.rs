@@ -1,0 +1,167 @@
+//! Drawing memory from the turns of an episode, and storing what was drawn.
+//!
+//! ```text
+//! turns ──Extractor──▶ extraction ──concepts, entities──▶ inputs ──vectors──▶ Drawn
+//! Drawn ──in one transaction──▶ nodes and facts, then themes, then topics
+//! ```
+//!
+//! What is asked of a model is asked before anything is written.
+
+use std::collections::BTreeSet;
+
+use engraph_storage::graph::{NodeId, Time};
+use engraph_storage::{Reader, Transaction};
+
+use super::concepts;
+use super::consolidate::Consolidated;
+use super::entities::Entities;
+use super::episode::Episode;
+use super::extract::{Extraction, Extractor, SourceTurn};
+use super::resolve::resolve;
+use super::theme_graph::Grouping;
+use super::topic_graph::{self, About};
+use super::topics::Linker;
+use crate::error::Result;
+use crate::indexes::Indexes;
+use crate::models::Models;
+use crate::neural::NeuralError;
+use crate::text;
+use crate::write::{self, FactInput, Input, TurnInput};
+
+/// What memory is made with.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'m> {
+    pub(crate) extractor: &'m dyn Extractor,
+    pub(crate) linker: &'m dyn Linker,
+    pub(crate) models: &'m Models,
+    pub(crate) indexes: &'m Indexes,
+}
+
+/// What was drawn of an episode.
+pub(super) struct Drawn {
+    /// Everything that is to be stored, in order.
+    pub(super) inputs: Vec<Input>,
+    /// The keys of its statements.
+    pub(super) semantics: Vec<String>,
+    /// The episode as topics see it, and the facts that give it its place among them.
+    about: About,
+    topics: Vec<FactInput>,
+    pub(super) done: Consolidated,
+}
+
+/// Draws from the turns of an episode, which are in order of time.
+///
+/// # Errors
+///
+/// Those of the extractor's model.
+pub(super) fn extract(
+    reader: Reader<'_>,
+    turns: &[TurnInput],
+    extractor: &dyn Extractor,
+) -> std::result::Result<Extraction, NeuralError> {
+    let sources: Vec<SourceTurn> = turns.iter().map(source).collect();
+    extractor.extract(&sources, &Entities::new(reader))
+}
+
+/// Makes of what was drawn from turns the episode of that key.
+pub(super) fn draw(
+    reader: Reader<'_>,
+    (session, key): (&str, &str),
+    turns: &[TurnInput],
+    (extraction, means): (&Extraction, Means<'_>),
+) -> Result<Drawn> {
+    let known = concepts::known(extraction, means, reader)?;
+    let entities = resolve(extraction, means, reader)?;
+    let episode = Episode {
+        key,
+        session,
+        turns,
+        extraction,
+        concepts: &known.keys,
+        entities: &entities,
+        extractor: means.extractor.id(),
+    };
+    let mut inputs = episode.inputs();
+    write::embed(&mut inputs, means.models, reader)?;
+    let speakers: BTreeSet<String> = turns.iter().map(|turn| turn.speaker.to_lowercase()).collect();
+    let met: BTreeSet<String> = known.keys.values().cloned().collect();
+    let done = counted(key, turns, extraction, (met.len() as u64, known.new));
+    let about = About {
+        key: key.to_owned(),
+        concepts: met.into_iter().filter(|concept| !speakers.contains(concept)).collect(),
+        at: began(turns),
+        turns: turns.iter().filter_map(|turn| turn.key.clone()).collect(),
+    };
+    let topics = match inputs.iter().find_map(said) {
+        Some(said) => topic_graph::place(reader, &about, said, means)?,
+        None => Vec::new(),
+    };
+    Ok(Drawn { semantics: episode.semantic_keys(), inputs, about, topics, done })
+}
+
+/// What an episode says, with its embedding.
+fn said(input: &Input) -> Option<(&str, &[f32])> {
+    match input {
+        Input::Fact(fact) if fact.relation == "HAS_EPISODE" => fact.tail.embedded(),
+        _ => None,
+    }
+}
+
+/// Stores what was drawn, and gives it its place among themes and topics.
+pub(super) fn store(
+    transaction: &mut Transaction<'_>,
+    drawn: &Drawn,
+    grouping: &mut Grouping,
+    means: Means<'_>,
+) -> Result<()> {
+    for input in &drawn.inputs {
+        write::put(transaction, input, means.models)?;
+    }
+    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
+    grouping.attach(transaction, &statements, means.models)?;
+    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
+}
+
+/// The time of the first turn that has one.
+pub(super) fn began(turns: &[TurnInput]) -> Option<Time> {
+    turns.iter().filter_map(|turn| turn.at).min()
+}
+
+/// Those of these nodes that there are.
+pub(super) fn nodes(reader: Reader<'_>, label: &str, keys: &[String]) -> Result<Vec<NodeId>> {
+    let Some(label) = reader.catalog().label(label) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for key in keys {
+        found.extend(reader.find_node(label, key)?);
+    }
+    Ok(found)
+}
+
+fn counted(
+    key: &str,
+    turns: &[TurnInput],
+    extraction: &Extraction,
+    (concepts, concepts_new): (u64, u64),
+) -> Consolidated {
+    Consolidated {
+        episode: key.to_owned(),
+        title: extraction.title.clone(),
+        turns: turns.len() as u64,
+        concepts,
+        concepts_new,
+        semantics: extraction.semantics.len() as u64,
+        facts: extraction.facts.len() as u64,
+    }
+}
+
+/// A turn as an extractor reads it.
+fn source(turn: &TurnInput) -> SourceTurn {
+    let mut properties = turn.properties.clone();
+    properties.remove("speaker");
+    SourceTurn {
+        key: turn.key.clone().unwrap_or_default(),
+        speaker: Some(turn.speaker.clone()).filter(|speaker| !speaker.is_empty()),
+        at: turn.at,
+        text: text::of_node(&properties).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,264 @@
+//! An episode as a list of inputs: its turns, what was drawn from them, and how all of it hangs
+//! together. Nothing here reads or writes the database.
+//!
+//! ```text
+//! (:Session)-[HAS_EPISODE]->(:Episode)-[CONTAINS]->(:Turn)<-[tag]-(:Concept)-[CO_OCCURS]-(:Concept)
+//! (:Episode)-[YIELDS]->(:Semantic)-[DERIVED_FROM]->(:Turn), (:Concept)-[tag]->(:Semantic)
+//! (head)-[relation]->(tail), with the keys of its turns as sources
+//! ```
+//!
+//! Whatever a turn is the source of names the turn, so that `FORGET` finds it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engraph_storage::graph::{Intent, Interval, Value};
+
+use super::extract::{Entity, ExtractedFact, ExtractedSemantic, Extraction};
+use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
+use super::split::{HEAD_AS, TAIL_AS};
+use super::validate;
+use crate::write::{FactInput, Input, NodeInput, TurnInput};
+
+/// How a concept stands to a text if nothing more is known.
+const MENTIONS: &str = "mentions";
+/// The relation between concepts of one turn (SCG-MEM, eq. 10).
+pub(crate) const CO_OCCURS: &str = "CO_OCCURS";
+
+/// What becomes an episode.
+pub(crate) struct Episode<'e> {
+    pub(crate) key: &'e str,
+    pub(crate) session: &'e str,
+    /// In order of time; each has its key.
+    pub(crate) turns: &'e [TurnInput],
+    pub(crate) extraction: &'e Extraction,
+    /// The key that the graph has for a concept, by the key that was drawn.
+    pub(crate) concepts: &'e BTreeMap<String, String>,
+    /// The entities that the graph has under other names.
+    pub(crate) entities: &'e Resolution,
+    /// Who drew it.
+    pub(crate) extractor: &'e str,
+}
+
+impl Episode<'_> {
+    /// Everything that is to be stored, in order.
+    pub(crate) fn inputs(&self) -> Vec<Input> {
+        let mut inputs: Vec<Input> = self.turns.iter().cloned().map(Input::Turn).collect();
+        self.frame(&mut inputs);
+        self.concepts(&mut inputs);
+        for (key, semantic) in self.semantic_keys().iter().zip(&self.extraction.semantics) {
+            self.semantic(key, semantic, &mut inputs);
+        }
+        for fact in &self.extraction.facts {
+            self.fact(fact, &mut inputs);
+        }
+        inputs
+    }
+
+    /// The keys of the statements, in order: each is named by the first turn that says it, so that
+    /// it keeps its name if another turn is forgotten.
+    pub(crate) fn semantic_keys(&self) -> Vec<String> {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let key = |semantic: &ExtractedSemantic| {
+            let first = semantic.turns.iter().copied().find(|place| *place < self.turns.len());
+            let count = counts.entry(first.unwrap_or_default()).or_default();
+            *count += 1;
+            let turn = first.and_then(|place| self.turns[place].key.as_deref());
+            format!("{}/{count}", turn.unwrap_or(self.key))
+        };
+        self.extraction.semantics.iter().map(key).collect()
+    }
+
+    /// The keys of the turns at these places.
+    pub(crate) fn sources(&self, places: &[usize]) -> Vec<String> {
+        let turns = places.iter().filter_map(|place| self.turns.get(*place));
+        turns.filter_map(|turn| turn.key.clone()).collect()
+    }
+
+    /// When it began: the time of its first turn that has one.
+    fn began(&self) -> Interval {
+        let first = self.turns.iter().find_map(|turn| turn.at);
+        Interval { from: first.unwrap_or(Interval::MIN), to: Interval::MAX }
+    }
+
+    fn frame(&self, inputs: &mut Vec<Input>) {
+        let mut node = NodeInput::new("Episode", self.key);
+        let text = |text: &str| Value::String(text.to_owned());
+        node.properties.insert("title".to_owned(), text(&self.extraction.title));
+        node.properties.insert("text".to_owned(), text(&self.extraction.summary));
+        node.properties.insert("drawn_by".to_owned(), text(self.extractor));
+        let times = || self.turns.iter().filter_map(|turn| turn.at);
+        for (name, time) in [("began", times().min()), ("ended", times().max())] {
+            if let Some(time) = time {
+                node.properties.insert(name.to_owned(), Value::Timestamp(time));
+            }
+        }
+        let session = NodeInput::new("Session", self.session);
+        inputs.push(link(session, "HAS_EPISODE", node, self.began(), Vec::new()));
+        for turn in self.turns {
+            let Some(key) = &turn.key else { continue };
+            let (head, tail) = (NodeInput::new("Episode", self.key), NodeInput::new("Turn", key));
+            inputs.push(link(head, "CONTAINS", tail, since(turn), vec![key.clone()]));
+        }
+    }
+
+    /// Cue, tag and content (MRAgent, eq. 4), and which concepts were met in one turn.
+    fn concepts(&self, inputs: &mut Vec<Input>) {
+        for (place, turn) in self.turns.iter().enumerate() {
+            let Some(turn_key) = &turn.key else { continue };
+            let (tags, valid) = (self.tags(place), since(turn));
+            for (key, tag) in &tags {
+                let content = NodeInput::new("Turn", turn_key);
+                inputs.push(link(concept(key), tag, content, valid, vec![turn_key.clone()]));
+            }
+            let keys: Vec<&str> = tags.keys().copied().collect();
+            for (at, a) in keys.iter().enumerate() {
+                for b in &keys[at + 1..] {
+                    let sources = vec![turn_key.clone()];
+                    inputs.push(link(concept(a), CO_OCCURS, concept(b), valid, sources));
+                }
+            }
+        }
+    }
+
+    /// The concepts of a turn by their keys in the graph, each with one tag: one that says more than
+    /// that it is mentioned goes before.
+    fn tags(&self, place: usize) -> BTreeMap<&str, &str> {
+        let mut tags: BTreeMap<&str, &str> = BTreeMap::new();
+        for drawn in self.extraction.concepts.iter().filter(|concept| concept.turn == place) {
+            let Some(key) = self.concepts.get(&drawn.key) else { continue };
+            let tag = tags.entry(key).or_insert(&drawn.tag);
+            if *tag == MENTIONS {
+                *tag = &drawn.tag;
+            }
+        }
+        tags
+    }
+
+    fn semantic(&self, key: &str, semantic: &ExtractedSemantic, inputs: &mut Vec<Input>) {
+        let sources = self.sources(&semantic.turns);
+        if sources.is_empty() {
+            return;
+        }
+        let mut node = NodeInput::new("Semantic", key);
+        node.properties.insert("text".to_owned(), Value::String(semantic.text.clone()));
+        let head = NodeInput::new("Episode", self.key);
+        let yields = FactInput {
+            head,
+            relation: "YIELDS".to_owned(),
+            tail: node,
+            valid: semantic.valid,
+            confidence: semantic.confidence,
+            intent: Some(semantic.intent),
+            sources: sources.clone(),
+            properties: BTreeMap::new(),
+        };
+        inputs.push(Input::Fact(Box::new(yields)));
+        // Where it comes from does not end with what it says.
+        let said = semantic.turns.iter().find_map(|place| self.turns.get(*place));
+        let said = said.map_or(Interval::ALL, since);
+        let from = |tail: NodeInput, relation: &str| {
+            let head = NodeInput::new("Semantic", key);
+            link(head, relation, tail, said, sources.clone())
+        };
+        inputs
+            .extend(sources.iter().map(|turn| from(NodeInput::new("Turn", turn), "DERIVED_FROM")));
+        let told = semantic.turns.iter().filter_map(|place| self.turns.get(*place));
+        let speakers: BTreeSet<&str> = told.map(|turn| turn.speaker.as_str()).collect();
+        let named = speakers.into_iter().filter(|name| semantic.text.contains(name));
+        inputs.extend(named.map(|name| from(NodeInput::new("Person", name), "ABOUT")));
+        let keys = semantic.concepts.iter().filter_map(|drawn| self.concepts.get(drawn));
+        for key_of in keys.collect::<BTreeSet<_>>() {
+            let tags = semantic.turns.iter().filter_map(|place| {
+                self.tags(*place).get(key_of.as_str()).map(|tag| (*tag).to_owned())
+            });
+            let tag = tags.into_iter().next().unwrap_or_else(|| MENTIONS.to_owned());
+            let tail = NodeInput::new("Semantic", key);
+            inputs.push(link(concept(key_of), &tag, tail, said, sources.clone()));
+        }
+    }
+
+    /// A fact, less sure if its turns do not bear it out.
+    fn fact(&self, fact: &ExtractedFact, inputs: &mut Vec<Input>) {
+        let sources = self.sources(&fact.turns);
+        if sources.is_empty() {
+            return;
+        }
+        let told: Vec<&TurnInput> =
+            fact.turns.iter().filter_map(|place| self.turns.get(*place)).collect();
+        let confidence = match validate::is_borne_out(fact, &told) {
+            true => fact.confidence,
+            false => fact.confidence.min(validate::UNCERTAIN),
+        };
+        let mut properties = BTreeMap::new();
+        let mut end = |said: &Entity, property: &str| {
+            let (meant, merge) = self.entities.of(said);
+            if let Some(merge) = merge {
+                properties.insert(property.to_owned(), Value::String(said.name.clone()));
+                inputs.push(reference(merge, fact.valid, &sources));
+            }
+            entity(meant)
+        };
+        let (head, tail) = (end(&fact.head, HEAD_AS), end(&fact.tail, TAIL_AS));
+        inputs.push(Input::Fact(Box::new(FactInput {
+            head,
+            relation: fact.relation.clone(),
+            tail,
+            valid: fact.valid,
+            confidence,
+            // What is no more than a fact has the intent of its relation.
+            intent: Some(fact.intent).filter(|intent| *intent != Intent::Fact),
+            sources,
+            properties,
+        })));
+    }
+}
+
+/// That a name means an entity of another name, and how that was found.
+fn reference(merge: &Merge, valid: Interval, sources: &[String]) -> Input {
+    let how = BTreeMap::from([("how".to_owned(), Value::String(merge.how.clone()))]);
+    Input::Fact(Box::new(FactInput {
+        head: NodeInput::new(MENTION, &merge.said.name),
+        relation: REFERS_TO.to_owned(),
+        tail: entity(&merge.into),
+        valid: Interval { to: Interval::MAX, ..valid },
+        confidence: merge.likeness,
+        intent: Some(Intent::Fact),
+        sources: sources.to_vec(),
+        properties: how,
+    }))
+}
+
+fn entity(entity: &Entity) -> NodeInput {
+    NodeInput::new(&entity.label, &entity.name)
+}
+
+/// A concept is found by its meaning too, so its key is its text.
+fn concept(key: &str) -> NodeInput {
+    let mut node = NodeInput::new("Concept", key);
+    node.properties.insert("text".to_owned(), Value::String(key.to_owned()));
+    node
+}
+
+fn since(turn: &TurnInput) -> Interval {
+    Interval { from: turn.at.unwrap_or(Interval::MIN), to: Interval::MAX }
+}
+
+/// A fact of structure, which is certain.
+fn link(
+    head: NodeInput,
+    relation: &str,
+    tail: NodeInput,
+    valid: Interval,
+    sources: Vec<String>,
+) -> Input {
+    Input::Fact(Box::new(FactInput {
+        head,
+        relation: relation.to_owned(),
+        tail,
+        valid,
+        confidence: 1.0,
+        intent: Some(Intent::Fact),
+        sources,
+        properties: BTreeMap::new(),
+    }))
+}

@@ -1,0 +1,293 @@
+//! An extractor that asks a language model elsewhere, behind an HTTP endpoint of the form that
+//! OpenAI has given it.
+//!
+//! ```text
+//!   POST {base}/chat/completions   {"model": …, "messages": [the task, the turns],
+//!                                   "temperature": 0, "response_format": {"type": "json_object"}}
+//!                                  {"choices": [{"message": {"content": "{…}"}}],
+//!                                   "usage": {"prompt_tokens": 900, "completion_tokens": 300}}
+//! ```
+//!
+//! What comes back is believed no more than what any other model says: it is read item by item, and
+//! what cannot be so is left out. The key goes into the request and nowhere else.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Extraction, Extractor, KnownEntities, SourceTurn, answer, prompt};
+use crate::neural::{Endpoint, NeuralError};
+
+/// The largest answer that is read, in bytes.
+const ANSWER_BYTES_MAX: u64 = 1 << 20;
+
+/// An [`Extractor`] behind an HTTP endpoint that speaks as OpenAI's `/v1/chat/completions` does.
+///
+/// Of the turns 16 KiB at most are sent, and 4 KiB of each; longer ones are cut, the longest first.
+/// A request that times out or is answered with 429 or 5xx is made four times at most, with longer
+/// and longer pauses of a quarter of a second and more between them. It may be shared between
+/// threads.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use engraph::memory::{Extractor, HttpExtractor, TokenUsage};
+///
+/// // Nothing is asked before there are turns.
+/// let seconds = Duration::from_secs(60);
+/// let extractor = HttpExtractor::new("http://localhost:11434/v1", "qwen3", Some("key"), seconds);
+/// assert_eq!(extractor.usage(), TokenUsage::default());
+/// assert!(extractor.id().starts_with("qwen3 "));
+/// assert!(!format!("{extractor:?}").contains("key"));
+/// ```
+pub struct HttpExtractor {
+    id: String,
+    model: String,
+    endpoint: Endpoint,
+    usage: Mutex<TokenUsage>,
+    left_out: AtomicU64,
+}
+
+/// What was spent so far, as far as the endpoint says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenUsage {
+    /// Requests that were answered.
+    pub calls: u64,
+    /// Tokens of all that was sent.
+    pub prompt: u64,
+    /// Tokens of all that was answered.
+    pub completion: u64,
+}
+
+impl HttpExtractor {
+    /// An extractor that will ask `model`. `base_url` is what `/chat/completions` is put behind,
+    /// such as `https://api.openai.com/v1`; `timeout` is for each request as a whole.
+    pub fn new(base_url: &str, model: &str, key: Option<&str>, timeout: Duration) -> Self {
+        Self::from_endpoint(model, Endpoint::new(base_url, "chat/completions", key, timeout))
+    }
+
+    fn from_endpoint(model: &str, endpoint: Endpoint) -> Self {
+        Self {
+            id: format!("{model} {}", prompt::ID),
+            model: model.to_string(),
+            endpoint,
+            usage: Mutex::default(),
+            left_out: AtomicU64::new(0),
+        }
+    }
+
+    /// The tokens spent so far, on answers that could not be used too.
+    pub fn usage(&self) -> TokenUsage {
+        *self.usage.lock()
+    }
+
+    /// How many items of the answers so far were left out, for they named a turn that is not there,
+    /// a confidence above 1, or the like.
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    /// What the model answers.
+    fn ask(&self, turns: &[SourceTurn]) -> Result<String, NeuralError> {
+        let request = json!({
+            "model": self.model,
+            "messages": [
+                { "role": "system", "content": prompt::TASK },
+                { "role": "user", "content": prompt::turns(turns) },
+            ],
+            "temperature": 0,
+            "response_format": { "type": "json_object" },
+        });
+        let completion: Completion = self.endpoint.ask(&request, ANSWER_BYTES_MAX)?;
+        self.count(completion.usage.unwrap_or_default());
+        let text = completion.choices.into_iter().next().and_then(|first| first.message.content);
+        text.ok_or_else(|| self.endpoint.failed("the answer holds no text"))
+    }
+
+    fn count(&self, usage: Usage) {
+        let mut sum = self.usage.lock();
+        sum.calls = sum.calls.saturating_add(1);
+        sum.prompt = sum.prompt.saturating_add(usage.prompt_tokens);
+        sum.completion = sum.completion.saturating_add(usage.completion_tokens);
+    }
+}
+
+impl fmt::Debug for HttpExtractor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpExtractor").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Extractor for HttpExtractor {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn extract(
+        &self,
+        turns: &[SourceTurn],
+        known: &dyn KnownEntities,
+    ) -> Result<Extraction, NeuralError> {
+        if turns.is_empty() {
+            return Ok(Extraction::default());
+        }
+        let answer = answer::read(&self.ask(turns)?, turns, known);
+        let answer = answer.map_err(|reason| self.endpoint.failed(&reason))?;
+        self.left_out.fetch_add(answer.left_out, Ordering::Relaxed);
+        Ok(answer.extraction)
+    }
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    choices: Vec<Choice>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+}
+
+#[cfg(test)]
+mod whole;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::prompt::tests::{Nobody, turn};
+    use super::*;
+    use crate::neural::server::{Reply, serve};
+
+    const KEY: &str = "sk-secret-7";
+
+    pub(super) fn extractor(url: &str) -> HttpExtractor {
+        let timeout = Duration::from_millis(300);
+        let endpoint = Endpoint::new(url, "chat/completions", Some(KEY), timeout);
+        HttpExtractor::from_endpoint("tiny", endpoint.in_a_hurry())
+    }
+
+    fn turns() -> Vec<SourceTurn> {
+        vec![turn("Ann", "I moved to Oslo."), turn("Ben", "Why?")]
+    }
+
+    pub(super) fn said(content: &str, prompt: u64, completion: u64) -> Reply {
+        let usage = json!({ "prompt_tokens": prompt, "completion_tokens": completion });
+        let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
+        Reply::Status(200, json!({ "choices": choices, "usage": usage }).to_string())
+    }
+
+    /// An answer of one concept that is there and one that is not.
+    fn content() -> String {
+        let concept = |turn| json!({ "key": "Oslo", "tag": "mentions", "turn": turn });
+        let concepts = [concept(1), concept(3)];
+        json!({ "title": "A move", "summary": "Ann moved.", "concepts": concepts }).to_string()
+    }
+
+    /// The reason why these replies are no answer, and what was spent.
+    fn failure(replies: Vec<Reply>) -> (String, TokenUsage) {
+        let (url, _asked) = serve(replies);
+        let extractor = extractor(&url);
+        match extractor.extract(&turns(), &Nobody) {
+            Err(NeuralError::Remote { url: asked, reason }) => {
+                assert_eq!(asked, format!("{url}chat/completions"));
+                assert!(!reason.contains(KEY) && !reason.contains('\n'), "{reason}");
+                (reason, extractor.usage())
+            }
+            other => panic!("another answer: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn turns_go_and_an_extraction_comes_back() {
+        let (url, asked) = serve(vec![said(&content(), 900, 70), said(&content(), 800, 60)]);
+        let extractor = extractor(&url);
+        assert_eq!(extractor.extract(&[], &Nobody).unwrap(), Extraction::default());
+        assert_eq!(extractor.usage(), TokenUsage::default());
+        let extraction = extractor.extract(&turns(), &Nobody).unwrap();
+        assert_eq!((extraction.title.as_str(), extraction.concepts.len()), ("A move", 1));
+        extractor.extract(&turns(), &Nobody).unwrap();
+        assert_eq!(extractor.usage(), TokenUsage { calls: 2, prompt: 1_700, completion: 130 });
+        assert_eq!((extractor.left_out(), extractor.id()), (2, "tiny prompt-1"));
+        assert!(!format!("{extractor:?}").contains(KEY));
+        let (head, body) = asked.recv().unwrap();
+        assert!(head.starts_with("post /v1/chat/completions http/1.1\r\n"), "{head}");
+        assert!(head.contains(&format!("authorization: bearer {KEY}\r\n")), "{head}");
+        assert_eq!((&body["model"], &body["temperature"]), (&json!("tiny"), &json!(0)));
+        assert_eq!(body["response_format"], json!({ "type": "json_object" }));
+        let messages: Vec<&Value> = body["messages"].as_array().unwrap().iter().collect();
+        assert_eq!(messages[0], &json!({ "role": "system", "content": prompt::TASK }));
+        assert_eq!(messages[1], &json!({ "role": "user", "content": prompt::turns(&turns()) }));
+    }
+
+    #[test]
+    fn what_passes_is_tried_again() {
+        let busy = || Reply::Status(429, "slow down".to_string());
+        let down = || Reply::Status(503, String::new());
+        for replies in [vec![busy()], vec![Reply::Close, down()], vec![Reply::Silence, busy()]] {
+            let (url, _asked) =
+                serve(replies.into_iter().chain([said(&content(), 9, 7)]).collect());
+            let extractor = extractor(&url);
+            assert_eq!(extractor.extract(&turns(), &Nobody).unwrap().title, "A move");
+            assert_eq!(extractor.usage(), TokenUsage { calls: 1, prompt: 9, completion: 7 });
+        }
+        let (reason, usage) = failure(vec![down(), down(), down(), busy(), said("{}", 1, 1)]);
+        assert_eq!((reason.as_str(), usage), ("status 429: slow down", TokenUsage::default()));
+    }
+
+    #[test]
+    fn an_answer_that_is_none_is_an_error_and_was_paid_for() {
+        let cut = content();
+        let cut = &cut[..cut.len() - 2];
+        for (content, expected) in [
+            ("I cannot help with that.", "there is no JSON object in it"),
+            ("", "there is no JSON object in it"),
+            ("{\"title\":\"t\",}", "it holds no JSON object: "),
+            (cut, "it holds no JSON object: "),
+            (&format!("{{ {KEY}"), "it holds no JSON object: "),
+        ] {
+            let (reason, usage) = failure(vec![said(content, 9, 7)]);
+            assert!(reason.starts_with(expected), "{reason}");
+            assert_eq!(usage, TokenUsage { calls: 1, prompt: 9, completion: 7 });
+        }
+        let silent = json!({ "choices": [{ "message": { "content": null } }], "usage": null });
+        let (reason, usage) = failure(vec![Reply::Status(200, silent.to_string())]);
+        assert_eq!(reason, "the answer holds no text");
+        assert_eq!(usage, TokenUsage { calls: 1, prompt: 0, completion: 0 });
+    }
+
+    #[test]
+    fn replies_of_another_form_are_errors_without_the_key() {
+        let large = "x".repeat(ANSWER_BYTES_MAX as usize + 1);
+        for (reply, expected) in [
+            (Reply::Status(200, "<html>".into()), "the answer is not of its form: "),
+            (Reply::Status(200, "{\"choices\":[{".into()), "the answer is not of its form: EOF"),
+            (Reply::Status(200, "{}".into()), "the answer is not of its form: missing field"),
+            (Reply::Status(200, large), ""),
+            (Reply::Status(401, format!("no key {KEY}")), "status 401: no key ***"),
+            (Reply::Status(400, "no\nsuch model".into()), "status 400: no such model"),
+        ] {
+            let (reason, usage) = failure(vec![reply, said(&content(), 1, 1)]);
+            assert!(!reason.is_empty() && reason.starts_with(expected), "{reason}");
+            assert_eq!(usage, TokenUsage::default());
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Time phrases of a sentence: when what it says held, and dates in place of `yesterday`.
+//!
+//! `time::find` reads the phrases; here is decided which of them are told from the day of the
+//! turn, and how a period is written. A habit (`in the morning`, `every Monday`) has no date.
+
+use std::ops::Range;
+
+use engraph_storage::graph::{Interval, Time};
+
+use super::edits::Edits;
+use crate::time;
+
+const HOUR: i64 = 3_600_000_000;
+const DAY: i64 = 24 * HOUR;
+
+/// Collects the changes that make the dates of a sentence absolute, and gives when what it says
+/// held: the period of its first phrase, from the turn on if there is none.
+pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interval {
+    let Some(at) = at else { return Interval::ALL };
+    let from_now_on = Interval::new(at, Interval::MAX).unwrap_or(Interval::ALL);
+    if !may_tell_time(text) {
+        return from_now_on;
+    }
+    let mut valid = None;
+    for (range, span) in time::find(text, at) {
+        let phrase = Phrase::new(text, range, span, at);
+        if phrase.is_habit() {
+            continue;
+        }
+        valid = valid.or(phrase.valid());
+        phrase.rewrite(edits);
+    }
+    valid.or_else(|| since_so_long(text, at)).unwrap_or(from_now_on)
+}
+
+/// Whether a text has a word of time at all; most have none, and reading phrases takes long.
+fn may_tell_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.iter().any(u8::is_ascii_digit) {
+        return true;
+    }
+    let lower = text.to_ascii_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
+const WORDS: &[&str] = &[
+    "day",
+    "week",
+    "month",
+    "year",
+    "ago",
+    "last",
+    "next",
+    "today",
+    "tonight",
+    "tomorrow",
+    "night",
+    "morning",
+    "evening",
+    "noon",
+    "summer",
+    "winter",
+    "spring",
+    "fall",
+    "autumn",
+    "now",
+    "since",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "hour",
+    "minute",
+    "century",
+    "decade",
+    "christmas",
+    "easter",
+    "halloween",
+    "ties",
+    "current",
+];
+
+/// "for four years" with a perfect: it began so long ago.
+fn since_so_long(text: &str, at: Time) -> Option<Interval> {
+    let lower = text.to_ascii_lowercase();
+    let perfect = [" been ", " have ", " has ", "'ve ", "'s been "];
+    if !perfect.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let start = lower.find(" for ")? + " for ".len();
+    let rest: Vec<&str> = lower.get(start..)?.split_whitespace().take(3).collect();
+    let length = (1..=rest.len()).rev().find_map(|count| {
+        let words = rest.get(..count)?.join(" ");
+        time::when(&format!("{} ago", words.trim_end_matches(|c: char| !c.is_alphanumeric())), at)
+    })?;
+    Interval::new(length.from, Interval::MAX)
+}
+
+/// A phrase of time, where it stands, and what it means.
+struct Phrase<'t> {
+    text: &'t str,
+    range: Range<usize>,
+    lower: String,
+    span: Interval,
+    at: Time,
+}
+
+impl<'t> Phrase<'t> {
+    fn new(text: &'t str, range: Range<usize>, span: Interval, at: Time) -> Self {
+        let own = text.get(range.clone()).unwrap_or_default();
+        let bare = own.strip_suffix("'s").or_else(|| own.strip_suffix("’s")).unwrap_or(own);
+        let range = range.start..range.start + bare.len();
+        Self { text, range, lower: bare.to_lowercase(), span, at }
+    }
+
+    fn has(&self, words: &[&str]) -> bool {
+        self.lower
+            .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .any(|word| words.contains(&word))
+    }
+
+    /// Whether it tells how often rather than when, or is part of another word's meaning.
+    fn is_habit(&self) -> bool {
+        let before = self.text.get(..self.range.start).unwrap_or_default().trim_end();
+        let before = before.rsplit(' ').next().unwrap_or_default().to_lowercase();
+        let is_often = ["every", "each", "most", "usually", "on", "some", "any", "once"];
+        let is_part = self.has(&["morning", "afternoon", "evening", "night", "noon", "midnight"]);
+        let is_season = self.has(&["summer", "winter", "spring", "fall", "autumn", "weekend"]);
+        // "haven't met in a few days" looks back.
+        let is_back = self.lower.starts_with("in ")
+            && self.has(UNITS)
+            && ["haven't", "hasn't", "haven’t", "hasn’t"].iter().any(|word| {
+                self.text.get(..self.range.start).unwrap_or_default().to_lowercase().contains(word)
+            });
+        is_back
+            || is_often.contains(&before.as_str())
+            || ((is_part || is_season) && !self.is_told_from_now())
+    }
+
+    /// Whether it counts from the day of the turn.
+    fn is_told_from_now(&self) -> bool {
+        self.has(FROM_NOW) || (self.lower.starts_with("in ") && self.has(UNITS))
+    }
+
+    fn has_year(&self) -> bool {
+        self.lower.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() == 4)
+    }
+
+    /// When what is said held: a period that reaches to the turn goes on.
+    fn valid(&self) -> Option<Interval> {
+        let is_now = self.span.from == self.at;
+        let goes_on = self.span.to == self.at || is_now && !self.has(&["next"]);
+        let to = if goes_on { Interval::MAX } else { self.span.to };
+        Interval::new(self.span.from, to)
+    }
+
+    /// Puts the date in place of the phrase, or behind it.
+    fn rewrite(&self, edits: &mut Edits) {
+        if self.has_year() || self.has(&["now", "currently", "moment", "present"]) {
+            return;
+        }
+        let is_dated = self.has(MONTHS) && self.lower.contains(|c: char| c.is_ascii_digit());
+        let is_named = self.has(MONTHS) || self.has(WEEKDAYS);
+        let has_lead = ["in ", "on ", "during ", "at "].iter().any(|p| self.lower.starts_with(p));
+        if !(self.is_told_from_now() || is_dated || is_named && has_lead) {
+            return;
+        }
+        let Some(period) = Written::new(self.span) else { return };
+        let after = self.text.get(self.range.end..).unwrap_or_default();
+        let is_bound = BOUNDS.iter().any(|bound| self.lower.starts_with(bound));
+        let follows_noun = after.starts_with(['\'', '’', '-']);
+        match period {
+            Written::Day(text) | Written::Month(text) | Written::Year(text) if follows_noun => {
+                edits.replace(self.range.clone(), text);
+            }
+            Written::Day(text) if !is_bound => {
+                edits.replace(self.range.clone(), format!("on {text}"));
+            }
+            Written::Month(text) | Written::Year(text) if !is_bound => {
+                edits.replace(self.range.clone(), format!("in {text}"));
+            }
+            Written::Day(text)
+            | Written::Month(text)
+            | Written::Year(text)
+            | Written::Range(text) => {
+                edits.replace(self.range.end..self.range.end, format!(" ({text})"));
+            }
+        }
+    }
+}
+
+const FROM_NOW: &[&str] = &[
+    "yesterday",
+    "today",
+    "tonight",
+    "tomorrow",
+    "ago",
+    "last",
+    "next",
+    "this",
+    "past",
+    "coming",
+    "upcoming",
+    "previous",
+    "earlier",
+    "later",
+    "following",
+];
+
+const UNITS: &[&str] =
+    &["day", "days", "week", "weeks", "weekend", "month", "months", "year", "years"];
+
+const MONTHS: &[&str] = &[
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "sept",
+    "oct",
+    "nov",
+    "dec",
+];
+
+const WEEKDAYS: &[&str] =
+    &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+const BOUNDS: &[&str] =
+    &["since", "ever since", "until", "till", "by", "before", "after", "from", "between", "up to"];
+
+/// A period in words.
+#[derive(Debug, PartialEq, Eq)]
+enum Written {
+    /// `7 May 2023`.
+    Day(String),
+    /// `May 2023`.
+    Month(String),
+    /// `2022`.
+    Year(String),
+    /// `1 to 7 May 2023`.
+    Range(String),
+}
+
+impl Written {
+    fn new(span: Interval) -> Option<Self> {
+        if span.from == Interval::MIN || span.to == Interval::MAX {
+            let (word, time) = match (span.from, span.to) {
+                (Interval::MIN, Interval::MAX) => return None,
+                (Interval::MIN, to) => ("until", to.checked_sub(1)?),
+                (from, _) => ("since", from),
+            };
+            return Some(Self::Range(format!("{word} {}", Day::of(time)?.whole())));
+        }
+        let (first, last) = (Day::of(span.from)?, Day::of(span.to.checked_sub(1)?)?);
+        let length = span.to.checked_sub(span.from)?;
+        let is_whole = span.from % DAY == 0 && span.to % DAY == 0;
+        let is_month = first.day == 1 && is_whole && (28 * DAY..=31 * DAY).contains(&length);
+        Some(if first == last || length <= DAY {
+            Self::Day(first.whole())
+        } else if is_month && first.month == last.month {
+            Self::Month(format!("{} {}", first.month, first.year))
+        } else if first.year == last.year && is_whole && length >= 365 * DAY {
+            Self::Year(first.year.to_string())
+        } else if first.year != last.year {
+            Self::Range(format!("{} to {}", first.whole(), last.whole()))
+        } else if first.month != last.month {
+            Self::Range(format!("{} {} to {}", first.day, first.month, last.whole()))
+        } else {
+            Self::Range(format!("{} to {}", first.day, last.whole()))
+        })
+    }
+}
+
+/// A day by its parts.
+#[derive(PartialEq, Eq)]
+struct Day {
+    day: u32,
+    month: &'static str,
+    year: i64,
+}
+
+impl Day {
+    fn of(time: Time) -> Option<Self> {
+        let text = time::rfc3339(time)?;
+        let date = text.split('T').next()?;
+        let mut parts = date.rsplitn(3, '-');
+        let day = parts.next()?.parse().ok()?;
+        let month: usize = parts.next()?.parse().ok()?;
+        let year = parts.next()?.parse().ok()?;
+        let names = [
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
+        ];
+        Some(Self { day, month: names.get(month.checked_sub(1)?)?, year })
+    }
+
+    fn whole(&self) -> String {
+        format!("{} {} {}", self.day, self.month, self.year)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Monday, 8 May 2023, 13:56.
+    fn resolved(text: &str) -> (String, String) {
+        let at = time::parse("2023-05-08 13:56").expect("a time");
+        let mut edits = Edits::default();
+        let valid = resolve(text, Some(at), &mut edits);
+        let valid = format!("{}..{}", time::short(valid.from), time::short(valid.to));
+        (edits.apply(text), valid)
+    }
+
+    #[test]
+    fn dates_are_made_absolute() {
+        for (text, expected, valid) in [
+            ("I ran yesterday", "I ran on 7 May 2023", "2023-05-07..2023-05-08"),
+            ("yesterday's race", "7 May 2023's race", "2023-05-07..2023-05-08"),
+            ("I ran last month", "I ran in April 2023", "2023-04-01..2023-05-01"),
+            ("I ran last year", "I ran in 2022", "2022-01-01..2023-01-01"),
+            ("I ran last week", "I ran last week (1 to 7 May 2023)", "2023-05-01..2023-05-08"),
+            ("I run on Friday", "I run on 5 May 2023", "2023-05-05..2023-05-06"),
+            ("I moved in 2019", "I moved in 2019", "2019-01-01..2020-01-01"),
+            ("I moved in March", "I moved in March 2023", "2023-03-01..2023-04-01"),
+            ("I run every Monday", "I run every Monday", "2023-05-08T13:56:00Z..∞"),
+            ("I run in the morning", "I run in the morning", "2023-05-08T13:56:00Z..∞"),
+            ("I live here now", "I live here now", "2023-05-08T13:56:00Z..∞"),
+            ("I live here since 2016", "I live here since 2016", "2016-01-01..∞"),
+            ("I have run for four years", "I have run for four years", "2019-01-01..∞"),
+            ("Haven't met in a few days", "Haven't met in a few days", "2023-05-08T13:56:00Z..∞"),
+            ("I run", "I run", "2023-05-08T13:56:00Z..∞"),
+        ] {
+            assert_eq!(resolved(text), (expected.to_owned(), valid.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_turn_without_a_time() {
+        let mut edits = Edits::default();
+        assert_eq!(resolve("I ran yesterday", None, &mut edits), Interval::ALL);
+        assert_eq!(edits.apply("I ran yesterday"), "I ran yesterday");
+    }
+}

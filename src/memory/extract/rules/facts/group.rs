@@ -1,0 +1,244 @@
+//! The main verb of a clause, and what its auxiliaries say of it.
+//!
+//! Reads words alone: whether a clause gives a fact is decided elsewhere.
+
+use super::{Finder, gap, lexicon, verbs};
+use crate::memory::extract::rules::sentences::is_joined;
+
+/// The main verb of a clause and what its auxiliaries say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Group {
+    pub(super) main: usize,
+    pub(super) is_negated: bool,
+    /// `can`, `would`, `might`.
+    pub(super) is_modal: bool,
+    /// `will`, `is going to`.
+    pub(super) is_future: bool,
+    /// `used to`.
+    pub(super) is_former: bool,
+    /// `is building`.
+    pub(super) is_ongoing: bool,
+    /// `was given`.
+    pub(super) is_passive: bool,
+}
+
+impl Finder<'_> {
+    /// Whether a clause that is told as true begins at a word.
+    pub(super) fn begins_clause(&self, at: usize) -> bool {
+        let mut place = at;
+        while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
+            let lower = self.lower(place - 1);
+            if SUPPOSED.contains(&lower) {
+                return false;
+            }
+            place -= 1;
+        }
+        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
+        let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
+        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
+    }
+
+    /// The place behind `and her kids`.
+    pub(super) fn behind_company(&self, at: usize) -> usize {
+        if self.lower(at) != "and" {
+            return at;
+        }
+        let is_verb = |place: &usize| {
+            verbs::verb(self.lower(*place)).is_some_and(|verb| {
+                !verb.forms.gerund
+                    && (verb.forms.past
+                        || verb.base == "be"
+                        || verb.base == "have"
+                        || verb.forms.base)
+            })
+        };
+        (at + 1..(at + 7).min(self.words.len())).find(is_verb).unwrap_or(at)
+    }
+
+    /// The main verb from a word on.
+    pub(super) fn group(&self, at: usize) -> Option<Group> {
+        let mut group = Group::default();
+        let mut place = at;
+        let mut is_be = false;
+        while place < self.words.len() {
+            if place > at
+                && !gap(self.text, &self.words[place - 1], &self.words[place]).trim().is_empty()
+            {
+                return None;
+            }
+            let lower = self.lower(place);
+            let next = self.next_of_group(place + 1);
+            let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
+            match lower {
+                "not" | "never" | "hardly" | "barely" => group.is_negated = true,
+                "no" if self.lower(place + 1) == "longer" => {
+                    group.is_negated = true;
+                    place += 1;
+                }
+                "will" | "might" | "may" => group.is_future = true,
+                "can" | "could" | "would" | "should" | "must" | "cannot" => {
+                    group.is_modal = true;
+                }
+                "used" if self.lower(place + 1) == "to" => {
+                    group.is_former = true;
+                    place += 1;
+                }
+                "going" if is_be && self.lower(place + 1) == "to" && self.is_base(place + 2) => {
+                    group.is_future = true;
+                    place += 1;
+                }
+                _ if lower.ends_with("n't") => {
+                    group.is_negated = true;
+                    group.is_modal |= matches!(lower, "can't" | "couldn't" | "won't" | "wouldn't");
+                    is_be |= matches!(lower, "isn't" | "wasn't" | "aren't" | "weren't");
+                }
+                "is" | "are" | "was" | "were" | "been" | "being"
+                    if next_forms.is_some_and(|f| f.gerund || f.participle)
+                        && !lexicon::is_feeling(self.lower(next)) =>
+                {
+                    let is_now = matches!(lower, "is" | "are");
+                    group.is_ongoing = is_now && next_forms.is_some_and(|f| f.gerund);
+                    group.is_passive = next_forms.is_some_and(|f| !f.gerund);
+                    is_be = true;
+                }
+                "has" | "have" | "had"
+                    if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) => {}
+                "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {}
+                _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
+                _ => {
+                    group.main = place;
+                    return Some(group);
+                }
+            }
+            place += 1;
+        }
+        None
+    }
+
+    pub(super) fn next_of_group(&self, at: usize) -> usize {
+        let is_light = |place: &usize| {
+            lexicon::is_adverb(self.lower(*place)) || matches!(self.lower(*place), "not" | "so")
+        };
+        at + (at..self.words.len()).take_while(is_light).count()
+    }
+
+    pub(super) fn is_base(&self, at: usize) -> bool {
+        verbs::verb(self.lower(at)).is_some_and(|verb| verb.forms.base)
+    }
+}
+
+/// Words before a clause that make it no fact.
+const SUPPOSED: &[&str] = &[
+    "if",
+    "unless",
+    "whether",
+    "hope",
+    "hopes",
+    "wish",
+    "wishes",
+    "imagine",
+    "imagines",
+    "like",
+    "dreams",
+    "pretend",
+    "suppose",
+    "wondering",
+    "wonders",
+    "asked",
+    "told",
+    "wants",
+];
+
+/// Words before a name that begins a clause.
+const LINKS: &[&str] = &[
+    "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
+    "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
+    "thinks", "guesses", "believes", "supposes",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::Statement;
+    use super::*;
+    use crate::memory::extract::rules::names::Spelling;
+    use crate::memory::extract::rules::sentences::sentences;
+    use crate::memory::extract::rules::statements::Reader;
+    use crate::memory::extract::{Entity, KnownEntities, SourceTurn};
+    use crate::retrieval::words::words;
+
+    struct Graph;
+
+    impl KnownEntities for Graph {
+        fn find(&self, _: &str) -> Option<Entity> {
+            None
+        }
+    }
+
+    fn any_statement() -> Statement {
+        let spelling = Spelling::default();
+        let reader = Reader { speakers: &["Nora"], spelling: &spelling };
+        let turn = SourceTurn { speaker: Some("Nora".to_owned()), ..SourceTurn::default() };
+        let read = reader.read(0, &turn, &sentences("I paint walls."), None, &mut None);
+        read.into_iter().next().expect("a statement")
+    }
+
+    /// Calls a function on a finder that reads a text.
+    fn with<T>(text: &str, call: impl FnOnce(&Finder<'_>) -> T) -> T {
+        let (words, statement) = (words(text), any_statement());
+        call(&Finder {
+            text,
+            words: &words,
+            speakers: &["Nora"],
+            known: &Graph,
+            statement: &statement,
+            found: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn auxiliaries_tell_of_the_verb() {
+        let plain = Group::default();
+        for (text, expected) in [
+            ("paints", plain),
+            ("has really painted", Group { main: 2, ..plain }),
+            ("does not paint", Group { main: 2, is_negated: true, ..plain }),
+            ("no longer paints", Group { main: 2, is_negated: true, ..plain }),
+            ("can't paint", Group { main: 1, is_negated: true, is_modal: true, ..plain }),
+            ("would paint", Group { main: 1, is_modal: true, ..plain }),
+            ("will paint", Group { main: 1, is_future: true, ..plain }),
+            ("is going to paint", Group { main: 3, is_future: true, is_ongoing: true, ..plain }),
+            ("used to paint", Group { main: 2, is_former: true, ..plain }),
+            ("is painting", Group { main: 1, is_ongoing: true, ..plain }),
+            ("has been painting", Group { main: 2, ..plain }),
+            ("was given", Group { main: 1, is_passive: true, ..plain }),
+            ("is proud", plain),
+        ] {
+            let found = with(text, |finder| finder.group(0).map(|group| format!("{group:?}")));
+            assert_eq!(found, Some(format!("{expected:?}")), "{text}");
+        }
+        assert!(with("will, paint", |finder| finder.group(0)).is_none());
+        assert!(with("", |finder| finder.group(0)).is_none());
+    }
+
+    #[test]
+    fn clauses_that_are_told_as_true() {
+        for (text, at, expected) in [
+            ("Nora paints", 0, true),
+            ("Tom sings and Nora paints", 3, true),
+            ("Tom hopes Nora paints", 2, false),
+            ("if Nora paints", 1, false),
+            ("if Tom sings and Nora paints", 4, false),
+            ("near Nora", 1, false),
+            ("Well, Nora paints", 1, true),
+        ] {
+            assert_eq!(with(text, |finder| finder.begins_clause(at)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn company_goes_along() {
+        assert_eq!(with("Nora and her kids went home", |finder| finder.behind_company(1)), 4);
+        assert_eq!(with("Nora went home", |finder| finder.behind_company(1)), 1);
+        assert_eq!(with("Nora and", |finder| finder.behind_company(1)), 1);
+    }
+}

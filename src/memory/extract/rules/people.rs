@@ -1,0 +1,148 @@
+//! Who is meant by `I`, `you`, `we`, `he` and `they` in a turn.
+//!
+//! `you` is somebody only if just two speak. A person is what was named last in the turn, if one
+//! alone was named; nothing is guessed from names.
+
+use super::lexicon::{self, Kin};
+use super::sentences::is_joined;
+use crate::retrieval::words::Word;
+
+/// The people of a turn, as far as it was read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct People<'t> {
+    /// Who speaks.
+    pub(super) me: Option<&'t str>,
+    /// Who is spoken to.
+    pub(super) you: Option<&'t str>,
+    /// Who is meant by `we`, beside who speaks.
+    with: Option<String>,
+    /// Those that `he`, `she` and `they` may mean, by pronoun.
+    named: Vec<(&'static str, String)>,
+}
+
+impl<'t> People<'t> {
+    pub(super) fn new(speaker: Option<&'t str>, speakers: &[&'t str]) -> Self {
+        let you = match speakers {
+            [a, b] if speaker == Some(a) => Some(*b),
+            [a, b] if speaker == Some(b) => Some(*a),
+            _ => None,
+        };
+        Self { me: speaker.filter(|name| !name.trim().is_empty()), you, ..Self::default() }
+    }
+
+    /// Takes over who `we` were in the turn before of the same speaker.
+    pub(super) fn with(mut self, with: Option<String>) -> Self {
+        self.with = with;
+        self
+    }
+
+    /// Whom the speaker named that `we` may mean.
+    pub(super) fn company(&self) -> Option<String> {
+        self.with.clone()
+    }
+
+    /// Notes who is named in a sentence, before it is rewritten.
+    pub(super) fn read(&mut self, text: &str, words: &[Word]) {
+        let Some(me) = self.me else { return };
+        for (at, word) in words.iter().enumerate() {
+            let owner = match word.lower.as_str() {
+                "my" | "our" => me,
+                "your" => match self.you {
+                    Some(you) => you,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let Some((kin, place)) = kin_at(text, words, at + 1) else { continue };
+            let phrase = text.get(words[at + 1].range.start..words[place].range.end);
+            let whole = format!("{}'s {}", owner, phrase.unwrap_or_default());
+            if owner == me {
+                self.with = Some(whole.clone());
+            }
+            self.named.retain(|(pronoun, _)| *pronoun != kin.pronoun);
+            self.named.push((kin.pronoun, whole));
+        }
+    }
+
+    /// Who is meant by `we`: the relatives or friends named last, or else both speakers. What is
+    /// told of the past is news to who is spoken to, who then was not there.
+    pub(super) fn we(&self, is_told: bool) -> Option<String> {
+        let me = self.me?;
+        let both = self.you.filter(|_| !is_told);
+        let with = self.with.as_deref().or(both).unwrap_or("others");
+        Some(format!("{me} and {with}"))
+    }
+
+    /// Those two who speak with each other.
+    pub(super) fn both(&self) -> Option<String> {
+        Some(format!("{} and {}", self.me?, self.you?))
+    }
+
+    /// Who is meant by a pronoun of the third person.
+    pub(super) fn third(&self, pronoun: &str) -> Option<&str> {
+        self.named.iter().find(|(own, _)| *own == pronoun).map(|(_, name)| name.as_str())
+    }
+}
+
+/// The relative of a phrase, at most three words long, and its place: `two older sons`.
+pub(super) fn kin_at(text: &str, words: &[Word], at: usize) -> Option<(Kin, usize)> {
+    for place in at..(at + 3).min(words.len()) {
+        if place > at && !is_joined(text, &words[place - 1], &words[place]) {
+            return None;
+        }
+        let lower = words[place].lower.as_str();
+        let is_owner =
+            text.get(words[place].range.end..).is_some_and(|rest| rest.starts_with(['\'', '’']));
+        if let Some(kin) = lexicon::kin(lower) {
+            let follows = words.get(place + 1).is_some_and(|next| {
+                is_joined(text, &words[place], next) && lexicon::kin(&next.lower).is_some()
+            });
+            if !follows {
+                return (!is_owner).then_some((kin, place));
+            }
+            continue;
+        }
+        if !lexicon::is_adjective(lower) && !lexicon::is_determiner(lower) {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::words::words;
+
+    fn people(text: &str) -> People<'static> {
+        let mut people = People::new(Some("Nora"), &["Nora", "Tom"]);
+        people.read(text, &words(text));
+        people
+    }
+
+    #[test]
+    fn who_is_meant() {
+        assert_eq!(people("Hello").we(false).as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("Hello").we(true).as_deref(), Some("Nora and others"));
+        let family = people("I went with my two young kids");
+        assert_eq!(family.we(true).as_deref(), Some("Nora and Nora's two young kids"));
+        assert_eq!(family.third("they"), Some("Nora's two young kids"));
+        assert_eq!(people("my son fell, my dad came").third("he"), Some("Nora's dad"));
+        assert_eq!(people("your sister called").third("she"), Some("Tom's sister"));
+        assert_eq!(people("your sister called").we(false).as_deref(), Some("Nora and Tom"));
+        assert_eq!(people("my dog's friend").third("they"), None);
+    }
+
+    #[test]
+    fn you_is_somebody_if_two_speak() {
+        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).you, None);
+        assert_eq!(
+            People::new(Some("A"), &["A", "B", "C"]).we(false).as_deref(),
+            Some("A and others")
+        );
+        assert_eq!(People::new(None, &["A", "B"]).you, None);
+        assert_eq!(People::new(Some("A"), &["A", "B"]).both().as_deref(), Some("A and B"));
+        assert_eq!(People::new(Some("A"), &["A", "B", "C"]).both(), None);
+        assert_eq!(People::new(Some(" "), &[]).me, None);
+    }
+}

@@ -1,0 +1,150 @@
+//! A turn cut into sentences, and the caption of its picture.
+//!
+//! Works on marks alone: nothing here knows a word but some abbreviations.
+
+use crate::retrieval::words::Word;
+
+/// Bytes of a turn that are looked at.
+const TURN_BYTES_MAX: usize = 16 << 10;
+
+/// Sentences of a turn that are looked at.
+const SENTENCES_MAX: usize = 64;
+
+/// What stands before the caption of a picture (see `text::of_node`).
+const CAPTION: &str = "[image:";
+
+/// What is said between two stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sentence<'t> {
+    /// Without the marks at its ends.
+    pub(super) text: &'t str,
+    /// A question mark ends it.
+    pub(super) is_question: bool,
+}
+
+/// What was said in a turn, of its first 16 KiB, and the caption of its picture.
+pub(super) fn said_and_shown(text: &str) -> (&str, Option<&str>) {
+    let ends = (0..=text.len().min(TURN_BYTES_MAX)).rev();
+    let text = ends.take(4).find_map(|end| text.get(..end)).unwrap_or_default();
+    match text.rfind(CAPTION) {
+        Some(at) => {
+            let caption = text[at + CAPTION.len()..].trim().trim_end_matches(']').trim();
+            (&text[..at], (!caption.is_empty()).then_some(caption))
+        }
+        None => (text, None),
+    }
+}
+
+/// The sentences of a text, at most 64; dashes and semicolons between blanks end one too.
+pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        if at < start || !is_stop(text, at, c) {
+            continue;
+        }
+        let marks = |c: char| matches!(c, '.' | '!' | '?' | '…' | '"' | '”' | ')' | '。');
+        let rest = &text[at..];
+        let length = rest.find(|c| !marks(c)).unwrap_or(rest.len()).max(c.len_utf8());
+        push(&mut found, &text[start..at + length]);
+        start = at + length;
+        if found.len() >= SENTENCES_MAX {
+            return found;
+        }
+    }
+    push(&mut found, &text[start..]);
+    found
+}
+
+fn push<'t>(found: &mut Vec<Sentence<'t>>, text: &'t str) {
+    let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
+    let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
+    let text = text.trim_matches(|c: char| is_edge(c) && c != '(');
+    let text =
+        if text.starts_with('(') || text.contains('(') { text } else { text.trim_end_matches(')') };
+    let is_quoted = text.matches(['"', '“', '”']).count().is_multiple_of(2);
+    let text = if is_quoted { text } else { text.trim_matches(['"', '“', '”']) };
+    if text.chars().any(char::is_alphanumeric) {
+        found.push(Sentence { text, is_question });
+    }
+}
+
+/// Whether a sentence ends at a mark.
+fn is_stop(text: &str, at: usize, c: char) -> bool {
+    let after = text[at + c.len_utf8()..].chars().next();
+    let before = text[..at].chars().next_back();
+    let is_open = after.is_none_or(|c| !c.is_alphanumeric());
+    match c {
+        '!' | '?' | '\n' | '…' | '。' | '！' | '？' | '؟' | '।' => true,
+        '.' => is_open && !ends_in_abbreviation(&text[..at]),
+        ';' => is_open,
+        '-' => before == Some(' ') && after == Some(' '),
+        '–' | '—' => true,
+        _ => false,
+    }
+}
+
+fn ends_in_abbreviation(before: &str) -> bool {
+    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    let is_initial = word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase());
+    let is_dotted = word.len() <= 5 && word.contains('.') && word.is_ascii();
+    is_initial && word != "I" || is_dotted || ABBREVIATIONS.contains(&word)
+}
+
+const ABBREVIATIONS: &[&str] =
+    &["Mr", "Mrs", "Ms", "Dr", "Prof", "St", "vs", "etc", "Jr", "Sr", "approx", "No"];
+
+/// What stands between two neighbouring words.
+pub(super) fn gap<'t>(text: &'t str, before: &Word, after: &Word) -> &'t str {
+    text.get(before.range.end..after.range.start).unwrap_or_default()
+}
+
+/// Whether two neighbouring words belong to one phrase: a blank or a hyphen lies between them, or
+/// the possessive of a plural.
+pub(super) fn is_joined(text: &str, before: &Word, after: &Word) -> bool {
+    matches!(gap(text, before, after), " " | "-" | "+ " | "' " | "’ ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<&str> {
+        sentences(text).into_iter().map(|sentence| sentence.text).collect()
+    }
+
+    #[test]
+    fn sentences_end_at_stops() {
+        for (text, expected) in [
+            (
+                "Hi Nora! I met Dr. Weiss at 5.30 p.m. today. Good?",
+                vec!["Hi Nora", "I met Dr. Weiss at 5.30 p.m. today", "Good"],
+            ),
+            ("I paint - it calms me", vec!["I paint", "it calms me"]),
+            ("a well-known song; really...", vec!["a well-known song", "really"]),
+            ("I read \"Dune.\" It is long 😀", vec!["I read \"Dune.\"", "It is long"]),
+            ("東京に行く。楽しい！", vec!["東京に行く", "楽しい"]),
+            ("", vec![]),
+            ("?!", vec![]),
+        ] {
+            let found = texts(text);
+            assert_eq!(found, expected, "{text}");
+        }
+        let questions: Vec<bool> =
+            sentences("Really? Yes. \"Why?\" Ok").iter().map(|s| s.is_question).collect();
+        assert_eq!(questions, [true, false, true, false]);
+    }
+
+    #[test]
+    fn captions_are_set_apart() {
+        assert_eq!(said_and_shown("Look! [image: a red bowl]"), ("Look! ", Some("a red bowl")));
+        assert_eq!(said_and_shown("Look!"), ("Look!", None));
+        assert_eq!(said_and_shown("[image: ]"), ("", None));
+        assert_eq!(said_and_shown(&"é".repeat(1 << 20)).0.len(), TURN_BYTES_MAX);
+    }
+
+    #[test]
+    fn so_many_sentences() {
+        assert_eq!(sentences(&"a. ".repeat(1000)).len(), SENTENCES_MAX);
+    }
+}

@@ -1,0 +1,413 @@
+//! Durable statements: the sentences of a turn that will still say something later.
+//!
+//! Greetings, questions, thanks and commands are left out, and so is praise without content. What
+//! is left is rewritten to stand alone; a sentence about `it` goes with the one before.
+
+use engraph_storage::graph::{Intent, Interval, Time};
+
+use super::names::Spelling;
+use super::people::People;
+use super::rewrite::{self, Rewritten, Subject};
+use super::sentences::Sentence;
+use super::{answers, lead, lexicon, verbs};
+use crate::memory::extract::{ExtractedSemantic, SourceTurn};
+use crate::retrieval::hedge::hedges;
+use crate::retrieval::intent::intents;
+use crate::retrieval::words::{Word, words};
+
+/// How sure is what somebody tells without a hedge.
+const ASSERTED: f64 = 0.9;
+/// With `definitely` or the like.
+const STRESSED: f64 = 0.95;
+/// What somebody says of whom they speak to counts so much of it.
+const OF_ANOTHER: f64 = 0.9;
+/// What a sentence must weigh to be kept.
+const WEIGHT_MIN: f64 = 2.5;
+/// Letters of a statement, at most; what is longer is cut at a blank.
+const STATEMENT_CHARS_MAX: usize = 400;
+/// A sentence about `it` is joined to the one before up to so many letters.
+const JOINED_CHARS_MAX: usize = 260;
+/// A turn gives one statement more for each so many words.
+const WORDS_A_STATEMENT: usize = 12;
+/// Statements of a turn, at most.
+const STATEMENTS_MAX: usize = 4;
+
+/// A sentence of a turn, rewritten.
+#[derive(Clone, Debug)]
+pub(super) struct Statement {
+    /// Stands alone; ends with a stop.
+    pub(super) text: String,
+    /// What was said, in its own words.
+    pub(super) said: String,
+    pub(super) valid: Interval,
+    pub(super) confidence: f64,
+    /// How much it says.
+    pub(super) weight: f64,
+    /// The turns that say it.
+    pub(super) turns: Vec<usize>,
+    /// Whether it may be kept by itself.
+    is_whole: bool,
+    /// Whether it goes with the sentence before it.
+    goes_on: bool,
+}
+
+/// What a turn is read against.
+pub(super) struct Reader<'t> {
+    pub(super) speakers: &'t [&'t str],
+    pub(super) spelling: &'t Spelling,
+}
+
+/// The last question of a turn, which the next one may answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'t> {
+    pub(super) text: &'t str,
+    pub(super) turn: usize,
+}
+
+impl Reader<'_> {
+    /// The statements of a turn, in order, those that are not worth keeping among them.
+    pub(super) fn read(
+        &self,
+        place: usize,
+        turn: &SourceTurn,
+        sentences: &[Sentence<'_>],
+        question: Option<Question<'_>>,
+        company: &mut Option<String>,
+    ) -> Vec<Statement> {
+        let mut people = People::new(turn.speaker.as_deref(), self.speakers).with(company.take());
+        let mut question = question;
+        let mut found: Vec<Statement> = Vec::new();
+        let mut follows = false;
+        for sentence in sentences {
+            let text = lead::strip(sentence.text, self.spelling);
+            let own = words(text);
+            if sentence.is_question || !says_something(&own) {
+                people.read(text, &own);
+                follows = false;
+                continue;
+            }
+            people.read(text, &own);
+            let asked = question.take();
+            let statement = self.statement(place, turn, text, &own, &people, asked);
+            let Some(statement) = statement else {
+                follows = false;
+                continue;
+            };
+            match found.last_mut() {
+                Some(last) if follows && statement.goes_on => last.join(&statement),
+                _ => found.push(statement),
+            }
+            follows = true;
+        }
+        *company = people.company();
+        found
+    }
+
+    fn statement(
+        &self,
+        place: usize,
+        turn: &SourceTurn,
+        text: &str,
+        own: &[Word],
+        people: &People<'_>,
+        asked: Option<Question<'_>>,
+    ) -> Option<Statement> {
+        let mut rewritten = rewrite::rewrite(text, people, turn.at);
+        let mut turns = vec![place];
+        if let (Some(asked), Some(me)) = (asked, people.me)
+            && let Some(whole) = answered(text, &rewritten, asked, me, turn.at, people)
+        {
+            rewritten = whole;
+            turns.insert(0, asked.turn);
+        }
+        let is_said_to = is_address(own) || is_proposal(text, own);
+        if rewritten.subject == Subject::Command || is_said_to {
+            return None;
+        }
+        let is_answer = turns.len() > 1;
+        let weight = weight(own) + if is_answer { 1.5 } else { 0.0 };
+        let weight = weight + bonus(&rewritten, own, turn.at);
+        let is_whole = match rewritten.subject {
+            Subject::Open => weight >= WEIGHT_MIN + 1.5,
+            Subject::Named => is_answer || has_finite(own),
+            _ => true,
+        };
+        let is_fragment = !is_answer && !has_finite(own) && rewritten.subject != Subject::You;
+        let is_restored = people.me.is_some_and(|me| rewritten.text.starts_with(me));
+        Some(Statement {
+            goes_on: rewritten.subject == Subject::Open
+                || begins_with_pronoun(own)
+                || is_fragment && !is_restored,
+            text: finished(&rewritten.text),
+            said: text.to_owned(),
+            confidence: confidence(text, rewritten.subject),
+            valid: rewritten.valid,
+            weight,
+            turns,
+            is_whole,
+        })
+    }
+}
+
+/// A fragment, or a sentence about `it`, with the topic of the question that it answers.
+fn answered(
+    text: &str,
+    rewritten: &Rewritten,
+    asked: Question<'_>,
+    me: &str,
+    at: Option<Time>,
+    people: &People<'_>,
+) -> Option<Rewritten> {
+    let whole = if answers::is_fragment(text) {
+        let fragment = rewrite::rewrite(text, &People::default(), at);
+        let own = rewrite::rewrite(&answers::whole(asked.text, text, people), people, at);
+        Rewritten { valid: fragment.valid, ..own }
+    } else if rewritten.subject == Subject::Open && weight(&words(text)) >= 1.0 {
+        let topic = answers::topic(asked.text, people);
+        (!topic.is_empty()).then_some(())?;
+        let text = format!("{me} on {topic}: {}", rewritten.text);
+        Rewritten { text, ..rewritten.clone() }
+    } else {
+        return None;
+    };
+    Some(Rewritten { subject: Subject::Me, ..whole })
+}
+
+impl Statement {
+    /// Takes a sentence about what this one names along.
+    fn join(&mut self, next: &Statement) {
+        if self.text.len() + next.text.len() <= JOINED_CHARS_MAX && next.weight >= 0.5 {
+            self.text = format!("{} {}", self.text, next.text);
+            self.said = format!("{}. {}", self.said, next.said);
+            self.weight += next.weight / 3.0;
+        }
+    }
+
+    /// As it is given.
+    pub(super) fn semantic(&self, concepts: Vec<String>) -> ExtractedSemantic {
+        ExtractedSemantic {
+            text: self.text.clone(),
+            valid: self.valid,
+            confidence: self.confidence,
+            intent: intent(&self.said),
+            concepts,
+            turns: self.turns.clone(),
+        }
+    }
+}
+
+/// The statements of a turn that are kept: the weightiest, in order.
+pub(super) fn kept(statements: &[Statement], words: usize) -> Vec<&Statement> {
+    let mut kept: Vec<(usize, &Statement)> = statements
+        .iter()
+        .enumerate()
+        .filter(|(_, statement)| statement.is_whole && statement.weight >= WEIGHT_MIN)
+        .collect();
+    kept.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
+    kept.truncate((1 + words / WORDS_A_STATEMENT).min(STATEMENTS_MAX));
+    kept.sort_by_key(|(place, _)| *place);
+    kept.into_iter().map(|(_, statement)| statement).collect()
+}
+
+/// Whether a sentence has a word with content, and is English enough to be rewritten.
+fn says_something(words: &[Word]) -> bool {
+    words.iter().any(|word| !lexicon::is_empty(&word.lower) || lexicon::is_feeling(&word.lower))
+        && words.iter().all(|word| word.lower.len() <= 64)
+}
+
+/// Whether a sentence turns to somebody: thanks, wishes and encouragement.
+fn is_address(words: &[Word]) -> bool {
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    match lower(0) {
+        "thanks" | "thank" | "let" | "congrats" | "congratulations" | "sorry" | "welcome"
+        | "good" | "best" | "cheers" | "kudos" | "what" | "how" => true,
+        "i" if lower(1) == "bet" => true,
+        "that" | "this" | "it" | "those" | "sounds" | "looks" => is_praise_alone(words),
+        "can't" => lower(1) == "wait" && words.len() < 7,
+        "you" | "you've" | "you're" | "you'll" | "your" => words.iter().any(|word| {
+            let lower = word.lower.as_str();
+            lexicon::is_praise(lower)
+                || matches!(lower, "got" | "can" | "will" | "you'll" | "gonna" | "should" | "keep")
+        }),
+        _ => false,
+    }
+}
+
+/// "In the meantime, let's go".
+fn is_proposal(text: &str, words: &[Word]) -> bool {
+    words.iter().take(5).any(|word| {
+        let rest = text.get(word.range.end..).unwrap_or_default();
+        word.lower == "let" && (rest.starts_with("'s") || rest.starts_with("’s"))
+    })
+}
+
+/// "That sounds like fun": nothing is said but that it is good.
+fn is_praise_alone(words: &[Word]) -> bool {
+    let is_seeming = |word: &Word| matches!(verbs::lemma(&word.lower), Some("sound" | "look"));
+    words.iter().take(2).any(is_seeming)
+        && words.iter().all(|word| is_seeming(word) || lexicon::is_empty(&word.lower))
+}
+
+fn begins_with_pronoun(words: &[Word]) -> bool {
+    let first = words.first().map_or("", |word| word.lower.split('\'').next().unwrap_or_default());
+    matches!(first, "he" | "she" | "they")
+}
+
+/// What a statement that gives a fact weighs more.
+pub(super) const FACT_BONUS: f64 = 1.0;
+
+/// Whether a sentence has a verb that makes it one.
+fn has_finite(words: &[Word]) -> bool {
+    words.iter().any(|word| {
+        let lower = word.lower.as_str();
+        let is_form = verbs::verb(lower).is_some_and(|verb| !verb.forms.gerund);
+        is_form || rewrite::is_modal(lower) || lower.contains('\'')
+    })
+}
+
+/// How much the words of a sentence say.
+fn weight(words: &[Word]) -> f64 {
+    let of = |(at, word): (usize, &Word)| {
+        let lower = word.lower.as_str();
+        let is_name = word.is_capital && at > 0 && !lexicon::is_empty(lower);
+        let is_number = lower.starts_with(|c: char| c.is_ascii_digit());
+        if is_name || is_number {
+            1.5
+        } else if lexicon::is_empty(lower) && !lexicon::is_feeling(lower) {
+            0.0
+        } else if lexicon::is_adjective(lower)
+            || lexicon::is_bland_noun(lower)
+            || verbs::verb(lower).is_some_and(|verb| verbs::is_bland(verb.base))
+        {
+            0.5
+        } else {
+            1.0
+        }
+    };
+    words.iter().enumerate().map(of).sum::<f64>().min(8.0)
+}
+
+fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
+    let subject = match rewritten.subject {
+        Subject::Me => 1.0,
+        Subject::Named => 0.0,
+        Subject::You => -1.0,
+        Subject::Open | Subject::Command => -0.5,
+    };
+    let is_dated =
+        rewritten.valid != Interval::ALL && at.is_some_and(|at| rewritten.valid.from != at);
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let is_polite = |at: usize| {
+        matches!(
+            lower(at),
+            "appreciate"
+                | "hope"
+                | "wish"
+                | "bet"
+                | "agree"
+                | "glad"
+                | "hear"
+                | "know"
+                | "guess"
+                | "understand"
+                | "think"
+                | "see"
+                | "get"
+                | "happy"
+                | "proud"
+        )
+    };
+    let about_you =
+        words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're" | "ya"));
+    let polite = if about_you && (0..3).any(is_polite) { -1.5 } else { 0.0 };
+    let condition = if matches!(lower(0), "if" | "imagine" | "unless") { -1.0 } else { 0.0 };
+    subject + if is_dated { 1.0 } else { 0.0 } + polite + condition
+}
+
+/// How sure a sentence is: what its hedges leave.
+pub(super) fn confidence(text: &str, subject: Subject) -> f64 {
+    let lower = text.to_lowercase();
+    let is_stressed = ["definitely", "always", "certainly", "no doubt", "absolutely", "for sure"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let base = if is_stressed { STRESSED } else { ASSERTED };
+    let of_another = if subject == Subject::You { OF_ANOTHER } else { 1.0 };
+    hedges(text).iter().fold(base * of_another, |sure, hedge| sure * (1.0 - hedge.doubt)).max(0.05)
+}
+
+/// What kind of statement a sentence makes, by its cue words.
+pub(super) fn intent(text: &str) -> Intent {
+    let lower = format!(" {} ", text.to_lowercase());
+    let own = CUES.iter().find(|(cue, _)| lower.contains(cue)).map(|(_, intent)| *intent);
+    own.unwrap_or_else(|| match intents(text).first() {
+        Some((intent, _)) => *intent,
+        None => Intent::Fact,
+    })
+}
+
+/// Cues of statements, beside those of questions; the first that is there counts.
+const CUES: &[(&str, Intent)] = &[
+    (" no longer ", Intent::Evolution),
+    (" used to ", Intent::Evolution),
+    (" anymore ", Intent::Evolution),
+    (" not any more ", Intent::Evolution),
+    (" because ", Intent::Causal),
+    (" 'cause ", Intent::Causal),
+    (" so that ", Intent::Causal),
+    (" that's why ", Intent::Causal),
+    (" moved ", Intent::Evolution),
+    (" switched ", Intent::Evolution),
+    (" quit ", Intent::Evolution),
+    (" started ", Intent::Evolution),
+    (" stopped ", Intent::Evolution),
+    (" but ", Intent::Contrast),
+    (" although ", Intent::Contrast),
+    (" however ", Intent::Contrast),
+    (" even though ", Intent::Contrast),
+];
+
+/// A sentence with its stop, cut to its longest.
+fn finished(text: &str) -> String {
+    let text = text.trim();
+    let mut end = text.len();
+    if text.chars().nth(STATEMENT_CHARS_MAX).is_some() {
+        let cut = text.char_indices().nth(STATEMENT_CHARS_MAX).map_or(end, |(at, _)| at);
+        end = text[..cut].rfind(' ').unwrap_or(cut);
+    }
+    let text = text.get(..end).unwrap_or(text).trim_end_matches([',', '.', ' ']);
+    format!("{text}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hedges_take_confidence_away() {
+        let sure = |text: &str| confidence(text, Subject::Me);
+        assert_eq!(sure("I live in Rome"), ASSERTED);
+        assert_eq!(sure("I definitely live in Rome"), STRESSED);
+        assert!((sure("Maybe I live in Rome") - 0.45).abs() < 1e-9);
+        assert!(confidence("You live in Rome", Subject::You) > 0.8);
+    }
+
+    #[test]
+    fn cues_tell_the_intent() {
+        for (text, expected) in [
+            ("I paint because it calms me", Intent::Causal),
+            ("I used to paint", Intent::Evolution),
+            ("I paint but she draws", Intent::Contrast),
+            ("I painted it before the show", Intent::Temporal),
+            ("I paint", Intent::Fact),
+        ] {
+            assert_eq!(intent(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn statements_are_cut() {
+        assert_eq!(finished("Nora paints,"), "Nora paints.");
+        assert!(finished(&"long ".repeat(1000)).len() <= STATEMENT_CHARS_MAX + 1);
+        assert!(finished(&"é".repeat(1000)).chars().count() <= STATEMENT_CHARS_MAX + 1);
+    }
+}

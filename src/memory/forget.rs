@@ -1,0 +1,342 @@
+//! `FORGET` of turns: what was drawn from them goes with them, and the episodes that they were in
+//! are told anew by the turns that are left, as if the others had never been said.
+//!
+//! ```text
+//! what goes     the turn, its facts as sources, statements, concepts that nothing else speaks of
+//! what changes  co-occurrences, the episode's title and summary, sums of themes, topics, NEXT
+//! what stays    everything else, under the same keys
+//! ```
+//!
+//! Nothing is judged here: what is left is drawn by the same extractor as before, or by rules where
+//! that fails, so that forgetting never waits for a model that is not there.
+
+mod losing;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, Value};
+use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
+
+use self::losing::{Losing, Said, Turns, turn_input};
+use super::draw::{self, Drawn, Means, draw, extract};
+use super::episode::CO_OCCURS;
+use super::extract::Rules;
+use super::theme_graph::Grouping;
+use super::topic_graph::{self, About};
+use super::walk::{edges, key_of, tags};
+use crate::error::Result;
+use crate::graph_names::named;
+use crate::text;
+use crate::write::{self, Input};
+
+/// Forgets nodes and facts, and what was drawn from the turns among them.
+pub(crate) fn forget(
+    transaction: &mut Transaction<'_>,
+    nodes: &[NodeId],
+    facts: &[FactId],
+    means: Means<'_>,
+) -> Result<Forgotten> {
+    let before = transaction.made();
+    let turns = Turns::of(transaction.reader(), nodes)?;
+    let episodes = turns.episodes(transaction.reader())?;
+    let chain = turns.chain(transaction.reader())?;
+    let concepts = turns.concepts(transaction.reader())?;
+    let sessions = sessions_of(transaction.reader(), nodes)?;
+    let redrawing = match episodes.is_empty() {
+        true => None,
+        false => Some(Redrawing::begin(transaction, &episodes, means)?),
+    };
+    let mut forgotten = transaction.forget(nodes, facts)?;
+    for (last, next) in chain {
+        let at = time_of(transaction.reader(), next)?;
+        write::link(transaction, last, "NEXT", next, at)?;
+    }
+    if let Some(redrawing) = redrawing {
+        forgotten.add(redrawing.finish(transaction, &episodes, means)?);
+    }
+    forgotten.add(forget_empty(transaction, &concepts)?);
+    forget_sessions(transaction, &sessions)?;
+    // What was taken out and told again is not forgotten.
+    let after = transaction.made();
+    forgotten.nodes = forgotten.nodes.saturating_sub(after.0 - before.0);
+    forgotten.facts = forgotten.facts.saturating_sub(after.1 - before.1);
+    forgotten.versions = forgotten.versions.saturating_sub(after.1 - before.1);
+    Ok(forgotten)
+}
+
+/// What is told anew of episodes that lose turns.
+struct Redrawing {
+    grouping: Grouping,
+    /// Other episodes that were evidence of their topics.
+    others: Vec<About>,
+    forgotten: Forgotten,
+}
+
+impl Redrawing {
+    /// Takes out what the turns that are to be forgotten have said too.
+    fn begin(
+        transaction: &mut Transaction<'_>,
+        episodes: &[Losing],
+        means: Means<'_>,
+    ) -> Result<Self> {
+        let reader = transaction.reader();
+        let mut grouping = Grouping::of(reader)?;
+        let mut topics = BTreeSet::new();
+        for episode in episodes {
+            topics.extend(topic_graph::of_episode(reader, episode.id)?);
+        }
+        let others = others(reader, &topics, episodes)?;
+        let statements = episodes.iter().flat_map(|episode| &episode.statements);
+        let lost = statements.filter(|statement| statement.loses);
+        let mut gone: Vec<NodeId> = lost.map(|statement| statement.id).collect();
+        let mut forgotten = grouping.forget(transaction, &gone, means.models)?;
+        gone.extend(topics);
+        gone.extend(episodes.iter().map(|episode| episode.id));
+        forgotten.add(transaction.forget_drawn(&gone)?);
+        Ok(Self { grouping, others, forgotten })
+    }
+
+    /// Draws what is left and stores it, once the turns are forgotten. What is drawn as it was stays
+    /// as it is.
+    fn finish(
+        mut self,
+        transaction: &mut Transaction<'_>,
+        episodes: &[Losing],
+        means: Means<'_>,
+    ) -> Result<Forgotten> {
+        for about in &self.others {
+            topic_graph::attach(transaction, about, means)?;
+        }
+        for episode in episodes {
+            let drawn = redraw(transaction.reader(), episode, means)?;
+            let wanted = drawn.as_ref().map(wanted_statements).unwrap_or_default();
+            let left = episode.statements.iter().filter(|statement| !statement.loses);
+            let surplus = left.filter(|held| wanted.get(&held.key) != Some(&held.said));
+            let surplus: Vec<NodeId> = surplus.map(|statement| statement.id).collect();
+            self.forgotten.add(self.grouping.forget(transaction, &surplus, means.models)?);
+            self.forgotten.add(transaction.forget_drawn(&surplus)?);
+            if let Some(drawn) = drawn {
+                self.untag(transaction, episode, &drawn)?;
+                draw::store(transaction, &drawn, &mut self.grouping, means)?;
+            }
+        }
+        Ok(self.forgotten)
+    }
+
+    /// Takes out the tags of turns that stay and that are not drawn any more, and what they alone
+    /// said to occur together.
+    fn untag(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        episode: &Losing,
+        drawn: &Drawn,
+    ) -> Result<()> {
+        let wanted = wanted_tags(drawn);
+        for turn in &episode.left {
+            let Some(key) = &turn.key else { continue };
+            let reader = transaction.reader();
+            let Some(id) = draw::nodes(reader, "Turn", std::slice::from_ref(key))?.pop() else {
+                continue;
+            };
+            let held = tags(reader, id)?;
+            let mut surplus = Vec::new();
+            let mut pairs = Vec::new();
+            for edge in &held {
+                let concept = key_of(reader, edge.head)?;
+                let tag = reader.catalog().relation_name(edge.relation).to_owned();
+                let tagged = (key.clone(), concept.clone());
+                match wanted.get(&tagged) {
+                    Some(wanted) if *wanted == tag => {}
+                    Some(_) => surplus.push(edge.fact),
+                    None => {
+                        surplus.push(edge.fact);
+                        pairs.extend(pairs_of(reader, edge.head, key)?);
+                    }
+                }
+            }
+            if !surplus.is_empty() {
+                self.forgotten.add(transaction.forget(&[], &surplus)?);
+            }
+            for fact in pairs {
+                self.forgotten.add(transaction.forget_claims(fact, &[key])?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the turns that stay say by themselves; none if no turn stays.
+fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Option<Drawn>> {
+    if episode.left.is_empty() {
+        return Ok(None);
+    }
+    let (extraction, means) = match extract(reader, &episode.left, means.extractor) {
+        Ok(extraction) => (extraction, means),
+        Err(_) => {
+            let by_rules = Means { extractor: &Rules, ..means };
+            (extract(reader, &episode.left, &Rules)?, by_rules)
+        }
+    };
+    let names = (episode.session.as_str(), episode.key.as_str());
+    let mut drawn = draw(reader, names, &episode.left, (&extraction, means))?;
+    // The turns are there.
+    drawn.inputs.retain(|input| !matches!(input, Input::Turn(_)));
+    Ok(Some(drawn))
+}
+
+/// The statements that are drawn, by their keys.
+fn wanted_statements(drawn: &Drawn) -> BTreeMap<String, Said> {
+    let mut wanted: BTreeMap<String, Said> = BTreeMap::new();
+    for input in &drawn.inputs {
+        let Input::Fact(fact) = input else { continue };
+        if fact.tail.label != "Semantic" {
+            continue;
+        }
+        let said = wanted.entry(fact.tail.key.clone()).or_default();
+        if fact.head.label == CONCEPT {
+            said.tags.insert((fact.head.key.clone(), fact.relation.clone()));
+        } else if let Some(text) = text::of_node(&fact.tail.properties) {
+            said.text = text;
+        }
+    }
+    wanted
+}
+
+/// The tags that are drawn, by turn and concept.
+fn wanted_tags(drawn: &Drawn) -> BTreeMap<(String, String), String> {
+    let tags = drawn.inputs.iter().filter_map(|input| match input {
+        Input::Fact(fact) if fact.head.label == CONCEPT && fact.tail.label == "Turn" => {
+            let tagged = (fact.tail.key.clone(), fact.head.key.clone());
+            Some((tagged, fact.relation.clone()))
+        }
+        _ => None,
+    });
+    tags.collect()
+}
+
+/// The episodes but these that are evidence of topics, in order of time.
+fn others(
+    reader: Reader<'_>,
+    topics: &BTreeSet<NodeId>,
+    episodes: &[Losing],
+) -> Result<Vec<About>> {
+    let mut ids = BTreeSet::new();
+    for topic in topics {
+        ids.extend(topic_graph::episodes_of(reader, *topic)?);
+    }
+    let losing: BTreeSet<NodeId> = episodes.iter().map(|episode| episode.id).collect();
+    let mut others = Vec::new();
+    for id in ids.difference(&losing) {
+        others.extend(about(reader, *id)?);
+    }
+    others.sort_by(|a, b| a.at.cmp(&b.at).then_with(|| a.key.cmp(&b.key)));
+    Ok(others)
+}
+
+/// An episode that is stored, as topics see it.
+fn about(reader: Reader<'_>, episode: NodeId) -> Result<Option<About>> {
+    let Some(record) = reader.node(episode, SystemScope::Current)? else { return Ok(None) };
+    let mut turns = Vec::new();
+    let mut concepts = BTreeSet::new();
+    let mut speakers = BTreeSet::new();
+    for edge in edges(reader, episode, Side::Out, Some("CONTAINS"))? {
+        let Some((_, turn)) = turn_input(reader, edge.tail)? else { continue };
+        for tag in tags(reader, edge.tail)? {
+            concepts.insert(key_of(reader, tag.head)?);
+        }
+        speakers.insert(turn.speaker.to_lowercase());
+        turns.push(turn);
+    }
+    Ok(Some(About {
+        key: record.key,
+        concepts: concepts.difference(&speakers).cloned().collect(),
+        at: draw::began(&turns),
+        turns: turns.into_iter().filter_map(|turn| turn.key).collect(),
+    }))
+}
+
+fn time_of(reader: Reader<'_>, turn: NodeId) -> Result<Option<i64>> {
+    Ok(turn_input(reader, turn)?.and_then(|(_, turn)| turn.at))
+}
+
+/// The names of the sessions among these nodes, and of those that turns among them were said in.
+fn sessions_of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<String>> {
+    let (session, turn) = (reader.catalog().label("Session"), reader.catalog().label("Turn"));
+    let mut names = BTreeSet::new();
+    for node in nodes {
+        let Some(record) = reader.node(*node, SystemScope::Current)? else { continue };
+        if Some(record.label) == session {
+            names.insert(record.key);
+        } else if Some(record.label) == turn
+            && let Some(Value::String(name)) = named(record, reader).remove("session")
+        {
+            names.insert(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Forgets what the buffer knows of sessions of which nothing is left: their names and their last
+/// times.
+fn forget_sessions(transaction: &mut Transaction<'_>, names: &BTreeSet<String>) -> Result<()> {
+    for name in names {
+        let reader = transaction.reader();
+        let is_empty = reader.session_buffer(name)?.is_some_and(|buffer| buffer.turns == 0);
+        if is_empty && draw::nodes(reader, "Session", std::slice::from_ref(name))?.is_empty() {
+            transaction.forget_buffered(name, None)?;
+        }
+    }
+    Ok(())
+}
+
+/// Forgets concepts that nothing speaks of any more, if they say nothing but their name.
+fn forget_empty(
+    transaction: &mut Transaction<'_>,
+    concepts: &BTreeSet<NodeId>,
+) -> Result<Forgotten> {
+    let mut empty = Vec::new();
+    for id in concepts {
+        let reader = transaction.reader();
+        let Some(record) = reader.node(*id, SystemScope::Current)? else { continue };
+        let is_bare = says_its_name(record, reader);
+        if is_bare && edges_ever(reader, *id)? == 0 {
+            empty.push(*id);
+        }
+    }
+    Ok(transaction.forget_drawn(&empty)?)
+}
+
+fn says_its_name(record: NodeRecord, reader: Reader<'_>) -> bool {
+    let has_no_alias = record.aliases.is_empty();
+    let name = Value::String(record.key.clone());
+    has_no_alias && named(record, reader) == BTreeMap::from([("text".to_owned(), name)])
+}
+
+fn edges_ever(reader: Reader<'_>, node: NodeId) -> Result<usize> {
+    let mut count = 0;
+    for side in [Side::Out, Side::In] {
+        reader.edges(node, side, None, &EdgeFilter::EVERYTHING, &mut |_| {
+            count += 1;
+            ControlFlow::Break(())
+        })?;
+    }
+    Ok(count)
+}
+
+/// The facts by which a concept occurs with others in a turn.
+fn pairs_of(reader: Reader<'_>, concept: NodeId, turn: &str) -> Result<Vec<FactId>> {
+    let mut found = Vec::new();
+    for side in [Side::Out, Side::In] {
+        for edge in edges(reader, concept, side, Some(CO_OCCURS))? {
+            let version = reader.version(edge.fact, edge.version)?;
+            if version.belief.sources.iter().any(|source| source == turn) {
+                found.push(edge.fact);
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! From turns to memory: what is observed waits in a buffer, and is drawn together into episodes,
+//! concepts, statements, themes and facts, one episode a transaction.
+//!
+//! Nothing here asks a language model unless one was given, and nothing is retrieved here.
+
+pub mod boundary;
+mod concepts;
+pub(crate) mod consolidate;
+pub(crate) mod draw;
+mod entities;
+mod episode;
+pub mod extract;
+pub(crate) mod forget;
+pub(crate) mod observe;
+mod pipeline;
+mod resolve;
+pub(crate) mod split;
+mod theme_graph;
+pub mod themes;
+mod topic_graph;
+pub mod topics;
+mod validate;
+mod vector;
+mod walk;
+
+pub use boundary::{BoundaryDetector, SimilarityBoundaries};
+pub use consolidate::Consolidated;
+pub(crate) use episode::CO_OCCURS;
+pub use extract::{
+    Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
+    KnownEntities, LocalModel, Rules, SourceTurn,
+};
+#[cfg(feature = "http")]
+pub use extract::{HttpExtractor, TokenUsage};
+pub use observe::{HeardTurn, Observed};
+pub use pipeline::{Pipeline, Progress};
+pub use themes::Themes;
+pub use topics::{CueLinker, Linker};

@@ -1,0 +1,205 @@
+//! `OBSERVE`: a turn enters the episodic buffer, in a time that does not grow with what is stored
+//! (GAM, eq. 6). Nothing else changes, and no model is asked.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{SystemScope, Time, Value};
+use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
+
+use super::consolidate::tokens;
+use crate::database::Engraph;
+use crate::error::Result;
+use crate::graph_names::named;
+use crate::{text, time};
+
+/// A turn of a conversation as it is heard.
+///
+/// ```
+/// use engraph::memory::HeardTurn;
+///
+/// let turn = HeardTurn::new("Nora", "I bake bread on Sundays.").at(1_740_940_800_000_000);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeardTurn {
+    pub(crate) id: Option<String>,
+    pub(crate) speaker: String,
+    pub(crate) at: Option<Time>,
+    pub(crate) properties: BTreeMap<String, Value>,
+}
+
+impl HeardTurn {
+    /// What somebody said.
+    pub fn new(speaker: impl Into<String>, text: impl Into<String>) -> Self {
+        let properties = BTreeMap::from([("text".to_owned(), Value::String(text.into()))]);
+        Self { id: None, speaker: speaker.into(), at: None, properties }
+    }
+
+    /// When, in microseconds since 1970, UTC; without it, when it is observed.
+    pub fn at(mut self, time: i64) -> Self {
+        self.at = Some(time);
+        self
+    }
+
+    /// Its own key, such as `D1:3`, by which it is known when it comes again. Without one, a turn is
+    /// known by its speaker, time and text, among the last 32 of its session, while they are in the
+    /// buffer.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+}
+
+/// What became of a turn that was heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// Its key.
+    pub key: String,
+    /// False if it was held already: then nothing was changed.
+    pub is_new: bool,
+    /// Whether a turn that was said after it had been observed before.
+    pub is_late: bool,
+}
+
+/// Turns without an id that are compared with a new one: whoever sends a turn again does so soon.
+const COMPARED: u64 = 32;
+
+/// Puts a turn into the buffer of its session.
+///
+/// # Errors
+///
+/// [`StorageError::Invalid`] if a turn of its id belongs to another session, or has another text: that
+/// is another turn.
+pub(crate) fn observe(
+    transaction: &mut Transaction<'_>,
+    session: &str,
+    turn: &HeardTurn,
+) -> Result<Observed> {
+    let head = transaction.reader().session_buffer(session)?.unwrap_or_default();
+    let held = match &turn.id {
+        Some(id) => held_by_id(transaction, session, id, turn)?.then(|| id.clone()),
+        None => said_before(transaction, session, turn, head.next)?,
+    };
+    let is_late = turn.at.is_some() && turn.at < head.last_at;
+    if let Some(key) = held {
+        return Ok(Observed { key, is_new: false, is_late });
+    }
+    let key = match &turn.id {
+        Some(id) => id.clone(),
+        None => free_key(transaction, session, head.next)?,
+    };
+    let mut properties = turn.properties.clone();
+    let said = text::of_node(&properties).unwrap_or_default();
+    let text = match properties.remove("text") {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    let buffered = BufferedTurn {
+        key: key.clone(),
+        speaker: Some(turn.speaker.clone()),
+        at: Some(turn.at.unwrap_or_else(|| transaction.now())),
+        text,
+        properties,
+        observed: transaction.now(),
+    };
+    let outcome = transaction.buffer_turn(session, &buffered, tokens(&said) as u64)?;
+    Ok(Observed { key, is_new: matches!(outcome, Buffered::New { .. }), is_late })
+}
+
+/// Whether a turn of that key is there, in the buffer or consolidated.
+fn held_by_id(
+    transaction: &Transaction<'_>,
+    session: &str,
+    id: &str,
+    turn: &HeardTurn,
+) -> Result<bool> {
+    let Some(held) = held(transaction, id)? else { return Ok(false) };
+    let message = if held.session != session {
+        format!("the turn '{id}' belongs to the session '{}' already", held.session)
+    } else if turn.properties.get("text") != Some(&Value::String(held.text)) {
+        format!("the turn '{id}' was heard with another text; give this one an id of its own")
+    } else {
+        return Ok(true);
+    };
+    Err(StorageError::Invalid(message).into())
+}
+
+/// A turn that was heard before.
+struct Held {
+    session: String,
+    text: String,
+}
+
+/// The turn of a key, in the buffer or consolidated.
+fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
+    let reader = transaction.reader();
+    if let Some((session, position)) = reader.find_buffered(key)? {
+        let mut text = String::new();
+        reader.buffered_from(&session, position, &mut |_, turn| {
+            text = turn.text;
+            ControlFlow::Break(())
+        })?;
+        return Ok(Some(Held { session, text }));
+    }
+    let Some(label) = reader.catalog().label("Turn") else { return Ok(None) };
+    let Some(node) = reader.find_node(label, key)? else { return Ok(None) };
+    let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(None) };
+    let mut properties = named(record, reader);
+    let mut string = |name: &str| match properties.remove(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let text = string("text").unwrap_or_default();
+    Ok(string("session").map(|session| Held { session, text }))
+}
+
+/// The key of one of the last buffered turns that says the same.
+fn said_before(
+    transaction: &Transaction<'_>,
+    session: &str,
+    turn: &HeardTurn,
+    next: u64,
+) -> Result<Option<String>> {
+    let Some(at) = turn.at else { return Ok(None) };
+    let mut found = None;
+    let from = next.saturating_sub(COMPARED);
+    transaction.reader().buffered_from(session, from, &mut |_, held| {
+        let text = turn.properties.get("text");
+        let same = held.at == Some(at)
+            && held.speaker.as_deref() == Some(turn.speaker.as_str())
+            && matches!(text, Some(Value::String(text)) if *text == held.text);
+        if same {
+            found = Some(held.key);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// The first key of the form `session:number` that no turn has, from a number on.
+fn free_key(transaction: &Transaction<'_>, session: &str, next: u64) -> Result<String> {
+    for number in next.saturating_add(1).. {
+        let key = format!("{session}:{number}");
+        if held(transaction, &key)?.is_none() {
+            return Ok(key);
+        }
+    }
+    Err(StorageError::Exhausted("turn").into())
+}
+
+impl Engraph {
+    /// Puts a turn into the buffer of a session, from which [`consolidate`](Self::consolidate) makes
+    /// memory. It is on the disk when this returns, unless another durability was asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::Error::Storage) if a turn of its id belongs to another session or has
+    /// another text, or if the disk refuses; nothing was changed then.
+    pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
+        let mut transaction = self.store.begin(time::wall())?;
+        let observed = observe(&mut transaction, session, turn)?;
+        transaction.commit(self.durability(), time::wall())?;
+        Ok(observed)
+    }
+}

@@ -1,0 +1,243 @@
+//! Which entity of the graph a name means that was drawn: by its key or an alias, by its normal
+//! form, or by likeness of spelling and meaning with a margin to the next best.
+//!
+//! A name that means an entity of another name is kept as a `Mention` that refers to it, with how
+//! that was found, so that it can be seen and undone (`SPLIT`). Common nouns are never merged: "two
+//! cats" is like "three cats". Nothing is written here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use engraph_storage::Reader;
+use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope};
+
+use super::draw::Means;
+use super::extract::{Entity, Extraction};
+use crate::error::Result;
+use crate::models::{Models, dot};
+use crate::retrieval::anchor::likeness;
+
+/// The label of names that mean an entity of another name.
+pub(crate) const MENTION: &str = "Mention";
+/// From such a name to the entity.
+pub(crate) const REFERS_TO: &str = "REFERS_TO";
+/// Entities of a label that a name is compared with; with more of them only keys and aliases count.
+const COMPARED_MAX: usize = 10_000;
+/// How near the embeddings of two spellings of a name are, at least.
+const MEANING: f32 = 0.7;
+/// By how much the best is better than the next, at least.
+const MARGIN: f64 = 0.05;
+/// How sure a part of a person's name is.
+const PART: f64 = 0.9;
+
+/// A name that means an entity of another name.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Merge {
+    pub(super) said: Entity,
+    pub(super) into: Entity,
+    /// In words.
+    pub(super) how: String,
+    /// How sure it is, in (0, 1].
+    pub(super) likeness: f64,
+}
+
+/// The entities of an extraction that the graph has under another name.
+#[derive(Debug, Default)]
+pub(super) struct Resolution(BTreeMap<Entity, Merge>);
+
+impl Resolution {
+    /// The entity that a name means, and how that is known if it has another name.
+    pub(super) fn of<'e>(&'e self, said: &'e Entity) -> (&'e Entity, Option<&'e Merge>) {
+        let merge = self.0.get(said);
+        (merge.map_or(said, |merge| &merge.into), merge)
+    }
+}
+
+/// Finds the entities of an extraction in the graph.
+pub(super) fn resolve(
+    extraction: &Extraction,
+    means: Means<'_>,
+    reader: Reader<'_>,
+) -> Result<Resolution> {
+    let ends = extraction.facts.iter().flat_map(|fact| [&fact.head, &fact.tail]);
+    let said: BTreeSet<&Entity> = ends.collect();
+    let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut resolution = Resolution::default();
+    for entity in said {
+        let label = entity.label.as_str();
+        if !names.contains_key(label) {
+            names.insert(label, names_of(reader, label)?);
+        }
+        let Some(known) = names.get_mut(label) else { continue };
+        let merge = match held(reader, entity)? {
+            Held::Itself => None,
+            Held::Refers(merge) => Some(merge),
+            Held::Unknown { split } => {
+                let others: Vec<&str> = known
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|name| !split.contains(*name))
+                    .collect();
+                let merge = nearest(entity, &others, means.models)?;
+                if merge.is_none() {
+                    known.push(entity.name.clone());
+                }
+                merge
+            }
+        };
+        resolution.0.extend(merge.map(|merge| (entity.clone(), merge)));
+    }
+    Ok(resolution)
+}
+
+/// The names of the entities of a label; none if there are too many to compare with.
+fn names_of(reader: Reader<'_>, label: &str) -> Result<Vec<String>> {
+    let Some(label) = reader.catalog().label(label) else { return Ok(Vec::new()) };
+    let mut names = Vec::new();
+    reader.nodes_of_label(label, None, &mut |key, _| {
+        names.push(key.to_owned());
+        match names.len() > COMPARED_MAX {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    if names.len() > COMPARED_MAX {
+        names.clear();
+    }
+    Ok(names)
+}
+
+/// What the graph says of a name by itself.
+enum Held {
+    /// An entity has it as its key or alias.
+    Itself,
+    /// It was found to refer to one before.
+    Refers(Merge),
+    /// Neither; it was split from these.
+    Unknown { split: BTreeSet<String> },
+}
+
+fn held(reader: Reader<'_>, entity: &Entity) -> Result<Held> {
+    let catalog = reader.catalog();
+    if let Some(label) = catalog.label(&entity.label)
+        && reader.find_node(label, &entity.name)?.is_some()
+    {
+        return Ok(Held::Itself);
+    }
+    let mut split = BTreeSet::new();
+    for (tail, stands, likeness) in references(reader, &entity.name)? {
+        let Some(record) = reader.node(tail, SystemScope::Current)? else { continue };
+        if catalog.label_name(record.label) != entity.label {
+            continue;
+        }
+        if stands {
+            let into = Entity { label: entity.label.clone(), name: record.key };
+            let how = "as before".to_owned();
+            return Ok(Held::Refers(Merge { said: entity.clone(), into, how, likeness }));
+        }
+        split.insert(record.key);
+    }
+    Ok(Held::Unknown { split })
+}
+
+/// What a name refers to, whether that is still believed, and how sure it is.
+fn references(reader: Reader<'_>, name: &str) -> Result<Vec<(NodeId, bool, f64)>> {
+    let catalog = reader.catalog();
+    let (Some(label), Some(relation)) = (catalog.label(MENTION), catalog.relation(REFERS_TO))
+    else {
+        return Ok(Vec::new());
+    };
+    let Some(mention) = reader.find_node(label, name)? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    let everything = EdgeFilter::EVERYTHING;
+    reader.edges(mention, Side::Out, Some(relation), &everything, &mut |edge| {
+        let stands = edge.system.to == Interval::MAX;
+        found.push((edge.tail, stands, edge.confidence));
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// The entity that a proper name means, if one name is nearer than all others.
+fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Merge>> {
+    if !is_proper(&entity.name) || entity.label == "Date" {
+        return Ok(None);
+    }
+    let merge = |name: &str, how: String, likeness: f64| Merge {
+        said: entity.clone(),
+        into: Entity { label: entity.label.clone(), name: name.to_owned() },
+        how,
+        likeness,
+    };
+    let said = normal(&entity.name);
+    let same: Vec<&&str> = names.iter().filter(|name| normal(name) == said).collect();
+    if let [name] = same.as_slice() {
+        return Ok(Some(merge(name, "the same but for case, articles and signs".to_owned(), 1.0)));
+    }
+    if entity.label == "Person" {
+        let parts: Vec<&&str> = names.iter().filter(|name| is_part(&said, &normal(name))).collect();
+        if let [name] = parts.as_slice() {
+            return Ok(Some(merge(name, "a part of the name".to_owned(), PART)));
+        }
+    }
+    let best = by_likeness(&entity.name, names, models)?;
+    Ok(best.map(|(name, how, likeness)| merge(name, how, likeness)))
+}
+
+/// The name that is spelled alike and means the like, by a margin.
+fn by_likeness<'n>(
+    said: &str,
+    names: &[&'n str],
+    models: &Models,
+) -> Result<Option<(&'n str, String, f64)>> {
+    let lower = said.to_lowercase();
+    let spelled = names.iter().filter(|name| is_proper(name) && digits(name) == digits(said));
+    let spelled: Vec<(&str, f64)> = spelled
+        .filter_map(|name| Some((*name, likeness(&lower, &name.to_lowercase(), 0.0)?)))
+        .collect();
+    if spelled.is_empty() {
+        return Ok(None);
+    }
+    let texts: Vec<&str> =
+        [said].into_iter().chain(spelled.iter().map(|(name, _)| *name)).collect();
+    let vectors = models.embed(&texts)?;
+    let Some((own, others)) = vectors.split_first() else { return Ok(None) };
+    let mut scored: Vec<(&str, f64, f32)> = Vec::new();
+    for ((name, spelling), vector) in spelled.into_iter().zip(others) {
+        let meaning = dot(own, vector);
+        if own.len() == vector.len() && meaning >= MEANING {
+            scored.push((name, spelling, meaning));
+        }
+    }
+    let score = |one: &(&str, f64, f32)| f64::midpoint(one.1, f64::from(one.2)).min(1.0);
+    scored.sort_by(|a, b| score(b).total_cmp(&score(a)).then_with(|| a.0.cmp(b.0)));
+    let next = scored.get(1).map_or(0.0, score);
+    Ok(scored.first().filter(|best| score(best) - next >= MARGIN).map(|best| {
+        let how = format!("spelling {:.2}, meaning {:.2}, next best {next:.2}", best.1, best.2);
+        (best.0, how, score(best))
+    }))
+}
+
+/// Whether every word that counts begins with a capital: the name of one thing, not of a kind.
+fn is_proper(name: &str) -> bool {
+    let mut words = name.split_whitespace().filter(|word| word.chars().count() > 3);
+    let begins = |word: &str| word.chars().next().is_some_and(char::is_uppercase);
+    name.split_whitespace().next().is_some_and(begins) && words.all(begins)
+}
+
+/// The words of a name in lower case, without articles and signs.
+fn normal(name: &str) -> Vec<String> {
+    let lower = name.to_lowercase().replace("'s", "");
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.filter(|word| !matches!(*word, "the" | "a" | "an")).map(str::to_owned).collect()
+}
+
+/// Whether one name is the other with words left out.
+fn is_part(a: &[String], b: &[String]) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    !short.is_empty() && short.len() < long.len() && short.iter().all(|word| long.contains(word))
+}
+
+fn digits(name: &str) -> String {
+    name.chars().filter(char::is_ascii_digit).collect()
+}

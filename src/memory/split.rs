@@ -1,0 +1,129 @@
+//! `SPLIT`: a name does not mean the entity that it was taken for. What was told of that entity
+//! under the name is told of an entity of its own, and the two are not merged again.
+//!
+//! Nothing is lost: what is no longer believed goes to history.
+
+use std::collections::BTreeMap;
+
+use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
+use engraph_storage::{Reader, StorageError, Transaction};
+
+use super::resolve::{MENTION, REFERS_TO};
+use super::walk::edges;
+use crate::error::Result;
+
+/// The properties of a claim that say by which name an end of its fact was called.
+pub(crate) const HEAD_AS: &str = "head_as";
+/// See [`HEAD_AS`].
+pub(crate) const TAIL_AS: &str = "tail_as";
+
+/// Splits a name from an entity. Gives how many facts moved.
+///
+/// # Errors
+///
+/// [`StorageError::Invalid`] if the name was not taken for the entity.
+pub(crate) fn split(transaction: &mut Transaction<'_>, name: &str, entity: NodeId) -> Result<u64> {
+    let Some(record) = transaction.reader().node(entity, SystemScope::Current)? else {
+        return Err(StorageError::Invalid("there is no such node".to_owned()).into());
+    };
+    let label = transaction.reader().catalog().label_name(record.label).to_owned();
+    let merges = merges(transaction.reader(), name, entity)?;
+    if merges.is_empty() {
+        let message = format!(
+            "'{name}' was not taken for the {label} '{}'; MATCH (m:{MENTION})-[f:{REFERS_TO}]->(e) \
+             shows what was",
+            record.key
+        );
+        return Err(StorageError::Invalid(message).into());
+    }
+    for merge in merges {
+        transaction.retract(merge.fact)?;
+    }
+    let own = transaction.put_node(&label, name, &BTreeMap::new())?;
+    if own == entity {
+        let message = format!("'{name}' is an alias of the {label} '{}' by now", record.key);
+        return Err(StorageError::Invalid(message).into());
+    }
+    let mut moved = 0;
+    for side in [Side::Out, Side::In] {
+        for edge in edges(transaction.reader(), entity, side, None)? {
+            moved += u64::from(move_claims(transaction, &edge, side, (name, own))?);
+        }
+    }
+    Ok(moved)
+}
+
+/// The believed facts that say that a name means an entity.
+fn merges(reader: Reader<'_>, name: &str, entity: NodeId) -> Result<Vec<Edge>> {
+    let catalog = reader.catalog();
+    let (Some(label), Some(relation)) = (catalog.label(MENTION), catalog.relation(REFERS_TO))
+    else {
+        return Ok(Vec::new());
+    };
+    let Some(mention) = reader.find_node(label, name)? else { return Ok(Vec::new()) };
+    let edges = edges(reader, mention, Side::Out, None)?.into_iter();
+    Ok(edges.filter(|edge| edge.relation == relation && edge.tail == entity).collect())
+}
+
+/// Moves what was claimed of a fact under the name to the entity of that name; the other claims
+/// stay. False if nothing was.
+fn move_claims(
+    transaction: &mut Transaction<'_>,
+    edge: &Edge,
+    side: Side,
+    (name, own): (&str, NodeId),
+) -> Result<bool> {
+    let reader = transaction.reader();
+    let property = if side == Side::Out { HEAD_AS } else { TAIL_AS };
+    let Some(property) = reader.catalog().property(property) else { return Ok(false) };
+    let version = reader.version(edge.fact, edge.version)?;
+    let is_named = |claim: &Claim| matches!(claim.properties.get(&property), Some(Value::String(said)) if said == name);
+    let (named, others): (Vec<Claim>, Vec<Claim>) =
+        claims(&version.belief).into_iter().partition(is_named);
+    if named.is_empty() {
+        return Ok(false);
+    }
+    transaction.retract(edge.fact)?;
+    for claim in others {
+        let belief = claimed(edge.tail, claim);
+        transaction.assert_fact(edge.head, edge.relation, &belief)?;
+    }
+    for mut claim in named {
+        claim.properties.remove(&property);
+        let (head, tail) = if side == Side::Out { (own, edge.tail) } else { (edge.head, own) };
+        transaction.assert_fact(head, edge.relation, &claimed(tail, claim))?;
+    }
+    Ok(true)
+}
+
+/// What a belief rests on.
+fn claims(belief: &Belief) -> Vec<Claim> {
+    let claims = belief.evidence.iter().filter_map(|part| match part {
+        Evidence::Claim(claim) => Some(claim.clone()),
+        Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+    });
+    let claims: Vec<Claim> = claims.collect();
+    if !claims.is_empty() {
+        return claims;
+    }
+    vec![Claim {
+        sources: belief.sources.clone(),
+        valid: belief.valid,
+        confidence: belief.confidence,
+        intent: belief.intent,
+        properties: belief.properties.clone(),
+    }]
+}
+
+fn claimed(tail: NodeId, claim: Claim) -> Belief {
+    Belief {
+        tail,
+        valid: claim.valid,
+        confidence: claim.confidence,
+        intent: claim.intent,
+        uncertain: false,
+        sources: claim.sources,
+        properties: claim.properties,
+        evidence: Vec::new(),
+    }
+}

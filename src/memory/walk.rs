@@ -1,0 +1,58 @@
+//! Facts around a node, as memory walks along them. Nothing is written here.
+
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side, SystemScope};
+use engraph_storage::{CONCEPT, Reader};
+
+use crate::error::Result;
+
+/// The believed facts of a node on one side, of a relation or of all.
+pub(super) fn edges(
+    reader: Reader<'_>,
+    node: NodeId,
+    side: Side,
+    relation: Option<&str>,
+) -> Result<Vec<Edge>> {
+    edges_in(reader, node, side, relation, &EdgeFilter::CURRENT)
+}
+
+/// The same, of those that a filter keeps.
+pub(super) fn edges_in(
+    reader: Reader<'_>,
+    node: NodeId,
+    side: Side,
+    relation: Option<&str>,
+    filter: &EdgeFilter,
+) -> Result<Vec<Edge>> {
+    let relation = match relation.map(|name| reader.catalog().relation(name)) {
+        Some(None) => return Ok(Vec::new()),
+        Some(known) => known,
+        None => None,
+    };
+    let mut found = Vec::new();
+    reader.edges(node, side, relation, filter, &mut |edge| {
+        found.push(edge);
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// What concepts say of a turn or a statement.
+pub(super) fn tags(reader: Reader<'_>, turn: NodeId) -> Result<Vec<Edge>> {
+    let Some(label) = reader.catalog().label(CONCEPT) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for edge in edges(reader, turn, Side::In, None)? {
+        let record = reader.node(edge.head, SystemScope::Current)?;
+        if record.is_some_and(|record| record.label == label) {
+            found.push(edge);
+        }
+    }
+    Ok(found)
+}
+
+/// The key of a node.
+pub(super) fn key_of(reader: Reader<'_>, node: NodeId) -> Result<String> {
+    let record = reader.node(node, SystemScope::Current)?;
+    Ok(record.map(|record| record.key).unwrap_or_default())
+}

@@ -1,0 +1,259 @@
+//! From turns to memory: what is apart from everything else, what happens at once, and what is whole
+//! whenever a process dies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engraph::memory::boundary::{Noise, Noisy};
+use engraph::memory::{
+    Extraction, Extractor, HeardTurn, KnownEntities, Rules, SimilarityBoundaries, SourceTurn,
+};
+use engraph::{Durability, Engraph, FixedEmbedder, NeuralError, Options, Value};
+
+use crate::{folder, open};
+
+/// What a child that consolidates is told: the folder of its database.
+const CHILD: &str = "ENGRAPH_MEMORY_CHILD";
+const SESSIONS: usize = 24;
+/// Turns of a session; with so few, a session is one episode.
+const TURNS: usize = 3;
+
+fn count(db: &Engraph, query: &str) -> i64 {
+    match db.query(query, ()).expect(query).rows[0][0] {
+        Value::Int(count) => count,
+        ref other => panic!("{query}: {other:?}"),
+    }
+}
+
+fn texts(db: &Engraph, query: &str) -> Vec<String> {
+    let rows = db.query(query, ()).expect(query).rows;
+    rows.into_iter().map(|row| row[0].to_string()).collect()
+}
+
+/// A turn that says something of its own.
+fn turn(session: usize, number: usize) -> HeardTurn {
+    const THINGS: [&str; 6] = ["kite", "boat", "lamp", "coat", "drum", "vase"];
+    let thing = THINGS[(session + number) % THINGS.len()];
+    let text = format!("I bought a {thing} and painted it {number} times for my sister.");
+    let speaker = if number.is_multiple_of(2) { "Nora" } else { "Otto" };
+    let minutes = (session * 10_000 + number) as i64;
+    let at = 1_740_940_800_000_000 + minutes * 60_000_000;
+    HeardTurn::new(speaker, text).at(at).id(format!("D{session}:{number}"))
+}
+
+fn observe_all(db: &Engraph) {
+    for session in 0..SESSIONS {
+        for number in 0..TURNS {
+            db.observe(&format!("s{session:02}"), &turn(session, number)).expect("observes");
+        }
+    }
+}
+
+fn violations(db: &Engraph) -> Vec<String> {
+    let mut found = Vec::new();
+    db.check(&mut |violation| found.push(violation.to_string()), &mut |_| ()).expect("checks");
+    found
+}
+
+/// Everything in the graph but themes, a line each. Facts go by their ends, not by their numbers, and
+/// the numbers of themes have gaps where one was tried and not kept.
+fn contents(db: &Engraph) -> BTreeSet<String> {
+    let nodes = "MATCH (n) WHERE n.label <> 'Theme' RETURN n.label AS label, n.key AS key, properties(n) AS said";
+    let facts = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL WHERE a.label <> 'Theme'
+                 RETURN a.label AS a, a.key AS head, f.relation AS r, b.label AS b, b.key AS tail,
+                        f.valid AS valid, f.confidence AS sure, f.sources AS sources";
+    let mut lines = BTreeSet::new();
+    for query in [nodes, facts] {
+        lines.extend(db.query(query, ()).expect(query).rows.iter().map(|row| format!("{row:?}")));
+    }
+    lines
+}
+
+/// Not a test by itself: the process that is killed.
+#[test]
+fn a_child_consolidates() {
+    let Some(path) = std::env::var_os(CHILD) else { return };
+    let options = Options::new().embedder(Arc::new(FixedEmbedder)).durability(Durability::Sync);
+    let db = options.open(Path::new(&path)).expect("opens");
+    println!("\nready");
+    let done = db.consolidate(None).expect("consolidates");
+    println!("\ndone {}", done.len());
+}
+
+/// Runs the child for so long behind its start, and kills it. True if it was done by then.
+fn run_and_kill(path: &Path, work: Duration) -> bool {
+    let mut child = Command::new(std::env::current_exe().expect("this test"))
+        .args(["memory::a_child_consolidates", "--exact", "--nocapture", "--test-threads=1"])
+        .env(CHILD, path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a child");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    while let Some(Ok(line)) = lines.next() {
+        if line.trim() == "ready" {
+            break;
+        }
+    }
+    std::thread::sleep(work);
+    child.kill().expect("killed");
+    let said: Vec<String> = lines.map_while(Result::ok).collect();
+    child.wait().expect("gone");
+    said.iter().any(|line| line.starts_with("done"))
+}
+
+/// Each session is in the buffer as a whole or in the graph as a whole.
+fn audit(db: &Engraph) -> i64 {
+    assert_eq!(violations(db), Vec::<String>::new());
+    let held = texts(db, "MATCH (t:Turn) RETURN t.key AS key");
+    let whole = count(db, "MATCH (e:Episode) RETURN count(e) AS n");
+    assert_eq!(held.len() as i64, whole * TURNS as i64);
+    for relation in ["CONTAINS", "YIELDS"] {
+        let query = format!("MATCH (e:Episode)-[:{relation}]->() RETURN count(DISTINCT e) AS n");
+        assert_eq!(count(db, &query), whole, "{relation}");
+    }
+    let topics = "MATCH (:Topic)-[f:EVIDENCE]->(:Episode) RETURN count(f) AS n";
+    assert_eq!(count(db, topics), whole);
+    let homes = "MATCH (:Theme)-[f:INCLUDES]->(:Semantic) RETURN count(f) AS n";
+    assert_eq!(count(db, homes), count(db, "MATCH (s:Semantic) RETURN count(s) AS n"));
+    whole
+}
+
+#[test]
+fn a_killed_consolidation_leaves_no_half_of_an_episode() {
+    let soak: f64 = std::env::var("ENGRAPH_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(0.0);
+    let lives = 1 + (soak * 100.0) as u64;
+    let never_killed = folder();
+    let whole = open(never_killed.path());
+    observe_all(&whole);
+    whole.consolidate(None).expect("consolidates");
+    let (mut kills, mut between) = (0, BTreeSet::new());
+    for life in 0..lives {
+        let folder = folder();
+        let db = open(folder.path());
+        observe_all(&db);
+        drop(db);
+        let mut millis = 5 + life * 7 % 40;
+        loop {
+            let done = run_and_kill(folder.path(), Duration::from_millis(millis));
+            let db = open(folder.path());
+            let held = audit(&db);
+            if done {
+                let (found, right) = (contents(&db), contents(&whole));
+                let odd: Vec<&String> = found.symmetric_difference(&right).take(5).collect();
+                assert!(odd.is_empty(), "{odd:#?}");
+                break;
+            }
+            kills += 1;
+            between.insert(held);
+            millis = 5 + (millis * 31 + 17) % 120;
+            assert!(kills < 200 * lives, "it never ends");
+        }
+    }
+    println!("{kills} kills in {lives} lives, seen at {between:?} of {SESSIONS} episodes");
+    assert!(between.iter().any(|held| *held < SESSIONS as i64), "it was never killed on the way");
+}
+
+#[test]
+fn what_is_observed_is_apart_from_everything_else() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.query("REMEMBER (:Person 'Nora')-[likes]->(:Thing 'tea' {text: 'green tea'})", ())
+        .expect("stores");
+    let families = |db: &Engraph| -> BTreeMap<String, u64> {
+        let stats = db.stats().expect("counts").into_iter();
+        stats.map(|family| (family.family.name().to_owned(), family.keys)).collect()
+    };
+    let (before, held) = (families(&db), contents(&db));
+    observe_all(&db);
+    let after = families(&db);
+    let changed: Vec<&String> = after.keys().filter(|name| after[*name] != before[*name]).collect();
+    assert_eq!(changed, ["buffer"]);
+    assert_eq!(contents(&db), held);
+    let search = "SEARCH n FOR 'a kite for my sister' BY VECTOR TOP 5 RETURN n.key AS key";
+    assert_eq!(texts(&db, search), ["tea"]);
+    // What a transaction observes goes with it.
+    let mut session = db.session();
+    session
+        .execute(
+            "BEGIN; OBSERVE SESSION 'gone' TURN {speaker: 'Nora', at: now(), text: 'x'}; ROLLBACK",
+            (),
+        )
+        .expect("runs");
+    assert!(db.consolidate(Some("gone")).expect("consolidates").is_empty());
+}
+
+/// Waits until it is let go.
+struct Slow {
+    begun: mpsc::Sender<()>,
+    go: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Extractor for Slow {
+    fn id(&self) -> &str {
+        "slow"
+    }
+
+    fn extract(
+        &self,
+        turns: &[SourceTurn],
+        known: &dyn KnownEntities,
+    ) -> Result<Extraction, NeuralError> {
+        self.begun.send(()).expect("heard");
+        self.go.lock().expect("alone").recv().expect("let go");
+        Rules.extract(turns, known)
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_model_that_draws() {
+    let folder = folder();
+    let ((begun, has_begun), (go, let_go)) = (mpsc::channel(), mpsc::channel());
+    let slow = Slow { begun, go: Mutex::new(let_go) };
+    let options = Options::new().embedder(Arc::new(FixedEmbedder)).durability(Durability::Buffered);
+    let db = options.extractor(Arc::new(slow)).open(folder.path()).expect("opens");
+    db.observe("s", &turn(0, 0)).expect("observes");
+    std::thread::scope(|scope| {
+        let consolidation = scope.spawn(|| db.consolidate(Some("s")));
+        has_begun.recv().expect("begun");
+        // The extractor waits; these do not.
+        db.observe("s", &turn(0, 1)).expect("observes");
+        db.query("REMEMBER (:Person 'Ada')-[likes]->(:Thing 'tea')", ()).expect("stores");
+        assert_eq!(count(&db, "MATCH (p:Person 'Ada') RETURN count(p) AS n"), 1);
+        assert_eq!(count(&db, "MATCH (t) WHERE t.label = 'Turn' RETURN count(t) AS n"), 0);
+        go.send(()).expect("waits");
+        assert_eq!(consolidation.join().expect("ends").expect("consolidates")[0].turns, 1);
+    });
+    // The turn that came meanwhile is still there.
+    go.send(()).expect("waits");
+    assert_eq!(db.consolidate(None).expect("consolidates")[0].turns, 1);
+}
+
+#[test]
+fn wrong_boundaries_lose_no_turn() {
+    for seed in 0..6 {
+        let folder = folder();
+        let noisy = Noisy::new(SimilarityBoundaries::default(), Noise::level(0.4), seed);
+        let options = Options::new().embedder(Arc::new(FixedEmbedder)).boundaries(Arc::new(noisy));
+        let db = options.durability(Durability::Buffered).open(folder.path()).expect("opens");
+        for session in 0..3 {
+            for number in 0..30 {
+                db.observe(&format!("s{session}"), &turn(session, number)).expect("observes");
+            }
+        }
+        let done = db.consolidate(None).expect("consolidates");
+        assert_eq!(done.iter().map(|episode| episode.turns).sum::<u64>(), 90);
+        assert_eq!(violations(&db), Vec::<String>::new());
+        let homes = "MATCH (:Episode)-[:CONTAINS]->(t:Turn) RETURN t.key AS key";
+        let homes = texts(&db, homes);
+        assert_eq!((homes.len(), homes.iter().collect::<BTreeSet<_>>().len()), (90, 90));
+        let cut = "MATCH (s:Semantic)-[:DERIVED_FROM]->(t:Turn)<-[:CONTAINS]-(e:Episode)
+                   WHERE NOT EXISTS { MATCH (e)-[:YIELDS]->(s) } RETURN count(s) AS n";
+        assert_eq!(count(&db, cut), 0);
+    }
+}

@@ -254,8 +254,8 @@ fn put(
             &["nodes"]
         }
         Input::Turn(turn) => match write::put_turn(transaction, turn, models)? {
-            (_, true) => &["turns", "turns new"],
-            (_, false) => &["turns", "turns held already"],
+            true => &["turns", "turns new"],
+            false => &["turns", "turns held already"],
         },
         Input::Heard { session, turn } => match observe(transaction, session, turn)?.is_new {
             true => &["turns", "turns new"],

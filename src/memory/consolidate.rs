@@ -22,7 +22,7 @@ use super::extract::{Extraction, Extractor, Rules};
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
 use crate::database::Engraph;
-use crate::error::{Error, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::exec::run::Interrupt;
 use crate::indexes::Indexes;
 use crate::models::Models;
@@ -172,7 +172,11 @@ fn cut(
     drop(heard);
     let mut turns = turns.into_iter();
     let block = |episode: Range<usize>| {
-        let (positions, turns) = turns.by_ref().take(episode.len()).unzip();
+        let (positions, mut turns): (_, Vec<TurnInput>) =
+            turns.by_ref().take(episode.len()).unzip();
+        for at in 1..turns.len() {
+            turns[at].behind = Some(turns[at - 1].key.clone());
+        }
         Block { session: session.to_owned(), positions, turns }
     };
     episodes.into_iter().map(block).collect()
@@ -270,7 +274,8 @@ fn input(session: &str, turn: BufferedTurn) -> TurnInput {
     properties.insert("text".to_owned(), Property::String(turn.text));
     TurnInput {
         session: session.to_owned(),
-        key: Some(turn.key),
+        key: turn.key,
+        behind: None,
         speaker: turn.speaker.unwrap_or_default(),
         at: turn.at,
         properties,
@@ -335,6 +340,12 @@ pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -
         ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
     let columns = COLUMNS.map(str::to_owned).to_vec();
     let mut rows = Answer { columns, ..Answer::default() };
+    if let Some(session) = session
+        && buffered(db)?.iter().all(|(held, _)| held != session)
+    {
+        let message = format!("nothing is buffered of the session '{session}'");
+        rows.warnings.push(Diagnostic::new(message));
+    }
     consolidate_each(db, session, &mut |done| {
         let count = |count: u64| Value::Int(count.cast_signed());
         rows.rows.push(vec![

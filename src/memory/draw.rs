@@ -90,7 +90,7 @@ pub(super) fn draw(
         key: key.to_owned(),
         concepts: met.into_iter().filter(|concept| !speakers.contains(concept)).collect(),
         at: began(turns),
-        turns: turns.iter().filter_map(|turn| turn.key.clone()).collect(),
+        turns: turns.iter().map(|turn| turn.key.clone()).collect(),
     };
     let topics = match inputs.iter().find_map(said) {
         Some(said) => topic_graph::place(reader, &about, said, means)?,
@@ -159,7 +159,7 @@ fn source(turn: &TurnInput) -> SourceTurn {
     let mut properties = turn.properties.clone();
     properties.remove("speaker");
     SourceTurn {
-        key: turn.key.clone().unwrap_or_default(),
+        key: turn.key.clone(),
         speaker: Some(turn.speaker.clone()).filter(|speaker| !speaker.is_empty()),
         at: turn.at,
         text: text::of_node(&properties).unwrap_or_default(),

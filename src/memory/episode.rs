@@ -62,8 +62,8 @@ impl Episode<'_> {
             let first = semantic.turns.iter().copied().find(|place| *place < self.turns.len());
             let count = counts.entry(first.unwrap_or_default()).or_default();
             *count += 1;
-            let turn = first.and_then(|place| self.turns[place].key.as_deref());
-            format!("{}/{count}", turn.unwrap_or(self.key))
+            let turn = first.map_or(self.key, |place| self.turns[place].key.as_str());
+            format!("{turn}/{count}")
         };
         self.extraction.semantics.iter().map(key).collect()
     }
@@ -71,7 +71,7 @@ impl Episode<'_> {
     /// The keys of the turns at these places.
     pub(crate) fn sources(&self, places: &[usize]) -> Vec<String> {
         let turns = places.iter().filter_map(|place| self.turns.get(*place));
-        turns.filter_map(|turn| turn.key.clone()).collect()
+        turns.map(|turn| turn.key.clone()).collect()
     }
 
     /// When it began: the time of its first turn that has one.
@@ -95,7 +95,7 @@ impl Episode<'_> {
         let session = NodeInput::new("Session", self.session);
         inputs.push(link(session, "HAS_EPISODE", node, self.began(), Vec::new()));
         for turn in self.turns {
-            let Some(key) = &turn.key else { continue };
+            let key = &turn.key;
             let (head, tail) = (NodeInput::new("Episode", self.key), NodeInput::new("Turn", key));
             inputs.push(link(head, "CONTAINS", tail, since(turn), vec![key.clone()]));
         }
@@ -104,7 +104,7 @@ impl Episode<'_> {
     /// Cue, tag and content (MRAgent, eq. 4), and which concepts were met in one turn.
     fn concepts(&self, inputs: &mut Vec<Input>) {
         for (place, turn) in self.turns.iter().enumerate() {
-            let Some(turn_key) = &turn.key else { continue };
+            let turn_key = &turn.key;
             let (tags, valid) = (self.tags(place), since(turn));
             for (key, tag) in &tags {
                 let content = NodeInput::new("Turn", turn_key);

@@ -134,7 +134,7 @@ impl Redrawing {
     ) -> Result<()> {
         let wanted = wanted_tags(drawn);
         for turn in &episode.left {
-            let Some(key) = &turn.key else { continue };
+            let key = &turn.key;
             let reader = transaction.reader();
             let Some(id) = draw::nodes(reader, "Turn", std::slice::from_ref(key))?.pop() else {
                 continue;
@@ -252,7 +252,7 @@ fn about(reader: Reader<'_>, episode: NodeId) -> Result<Option<About>> {
         key: record.key,
         concepts: concepts.difference(&speakers).cloned().collect(),
         at: draw::began(&turns),
-        turns: turns.into_iter().filter_map(|turn| turn.key).collect(),
+        turns: turns.into_iter().map(|turn| turn.key).collect(),
     }))
 }
 

@@ -63,8 +63,9 @@ pub(crate) struct FactInput {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TurnInput {
     pub(crate) session: String,
-    /// The turn's key; none for the next number in its session.
-    pub(crate) key: Option<String>,
+    pub(crate) key: String,
+    /// The key of the turn that it follows, if that is known: its session need not be read then.
+    pub(crate) behind: Option<String>,
     pub(crate) speaker: String,
     pub(crate) at: Option<Time>,
     /// The turn's own properties: its text, and whatever else was said of it.
@@ -104,7 +105,7 @@ impl TurnInput {
         self.embedding.as_ref().map_or(&[], |embedding| &embedding.vector)
     }
 
-    /// The turn as a node; its key may still be missing.
+    /// The turn as a node.
     fn node(&self) -> NodeInput {
         let mut properties = self.properties.clone();
         properties.insert("speaker".to_owned(), Value::String(self.speaker.clone()));
@@ -114,7 +115,7 @@ impl TurnInput {
         }
         NodeInput {
             label: "Turn".to_owned(),
-            key: self.key.clone().unwrap_or_default(),
+            key: self.key.clone(),
             properties,
             embedding: self.embedding.clone(),
         }
@@ -296,7 +297,7 @@ pub(crate) fn put_fact(
 }
 
 /// Stores a turn: its node, its speaker, its session, and the step from the turn before it. Gives
-/// its key, and whether it is new.
+/// whether it is new.
 ///
 /// # Errors
 ///
@@ -305,18 +306,18 @@ pub(crate) fn put_turn(
     transaction: &mut Transaction<'_>,
     turn: &TurnInput,
     models: &Models,
-) -> Result<(String, bool)> {
+) -> Result<bool> {
     let session = put_node(transaction, &NodeInput::new("Session", &turn.session), models)?;
-    let places = Places::of(transaction, session, turn.at)?;
+    let places = match Places::behind(transaction, turn.behind.as_deref())? {
+        Some(places) => places,
+        None => Places::of(transaction, session, turn.at)?,
+    };
     let mut node = turn.node();
-    if turn.key.is_none() {
-        node.key = free_key(transaction, &turn.session, places.count)?;
-    }
     let held = held_properties(&node, transaction.reader())?;
-    if let Some(Value::String(other)) = held.get("session").filter(|_| turn.key.is_some())
+    if let Some(Value::String(other)) = held.get("session")
         && *other != turn.session
     {
-        let message = format!("the turn '{}' belongs to the session '{other}' already", node.key);
+        let message = format!("the turn '{}' belongs to the session '{other}' already", turn.key);
         return Err(StorageError::Invalid(message).into());
     }
     let is_new = !held.contains_key("session");
@@ -331,19 +332,7 @@ pub(crate) fn put_turn(
         link(transaction, person, "SAID", id, turn.at)?;
         places.chain(transaction, id, turn.at)?;
     }
-    Ok((node.key, is_new))
-}
-
-/// The first key of the form `session:number` that no turn has, from the number of turns on.
-fn free_key(transaction: &mut Transaction<'_>, session: &str, turns: usize) -> Result<String> {
-    let label = transaction.label("Turn")?;
-    for number in turns + 1.. {
-        let key = format!("{session}:{number}");
-        if transaction.reader().find_node(label, &key)?.is_none() {
-            return Ok(key);
-        }
-    }
-    Err(StorageError::Exhausted("turn").into())
+    Ok(is_new)
 }
 
 /// The position of a turn behind so many, and behind the last one: some may have been forgotten.
@@ -380,6 +369,18 @@ struct Places {
 }
 
 impl Places {
+    /// The place behind a turn, if that is the last one of its session.
+    fn behind(transaction: &Transaction<'_>, key: Option<&str>) -> Result<Option<Self>> {
+        let reader = transaction.reader();
+        let (Some(key), Some(label)) = (key, reader.catalog().label("Turn")) else {
+            return Ok(None);
+        };
+        let Some(last) = reader.find_node(label, key)? else { return Ok(None) };
+        let is_last = steps(transaction, last)?.is_empty();
+        let last = Some(last);
+        Ok(is_last.then_some(Self { count: 0, last, before: last, after: None }))
+    }
+
     fn of(transaction: &Transaction<'_>, session: NodeId, at: Option<Time>) -> Result<Self> {
         let reader = transaction.reader();
         let Some(contains) = reader.catalog().relation("CONTAINS") else {

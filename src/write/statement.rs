@@ -166,8 +166,8 @@ impl Write {
                 Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
             }
             Self::Store(Input::Turn(turn)) => {
-                let (key, _) = write::put_turn(transaction, turn, models)?;
-                Ok(Rows::single(&["turn", "outcome"], vec![Value::String(key), text("stored")]))
+                write::put_turn(transaction, turn, models)?;
+                Ok(Rows::single(&["turn", "outcome"], vec![text(&turn.key), text("stored")]))
             }
             Self::Store(Input::Heard { session, turn }) => {
                 let observed = observe(transaction, session, turn)?;

@@ -159,6 +159,6 @@ pub(super) fn turn_input(reader: Reader<'_>, id: NodeId) -> Result<Option<(i64, 
         Some(Value::Int(position)) => position,
         _ => i64::MAX,
     };
-    let turn = TurnInput { session, key: Some(key), speaker, at, properties, embedding: None };
+    let turn = TurnInput { session, key, behind: None, speaker, at, properties, embedding: None };
     Ok(Some((position, turn)))
 }

@@ -1,13 +1,14 @@
 //! Which concept of the graph a drawn one is: one that is there already (assimilation, SCG-MEM,
 //! eq. 7), or a new one (accommodation, eq. 8-9). Nothing is written here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use engraph_storage::graph::{LabelId, SystemScope};
+use engraph_storage::graph::SystemScope;
 use engraph_storage::{CONCEPT, Reader};
 
 use super::draw::Means;
-use super::extract::Extraction;
+use super::extract::{Entity, Extraction};
+use super::resolve::{Held, Merge, held};
 use crate::error::Result;
 use crate::vectors::Search;
 
@@ -20,6 +21,8 @@ const SAME: f32 = 0.9;
 pub(super) struct Known {
     /// The key of the concept in the graph, by the key that was drawn.
     pub(super) keys: BTreeMap<String, String>,
+    /// Those that the graph has under another key, by the key that was drawn.
+    pub(super) merges: BTreeMap<String, Merge>,
     /// How many are new.
     pub(super) new: u64,
 }
@@ -33,53 +36,82 @@ pub(super) fn known(
 ) -> Result<Known> {
     let drawn = extraction.concepts.iter().map(|concept| &concept.key);
     let also = extraction.semantics.iter().flat_map(|semantic| &semantic.concepts);
-    let mut keys = BTreeMap::new();
+    let drawn: BTreeSet<&String> = drawn.chain(also).filter(|key| !key.is_empty()).collect();
+    let mut known = Known { keys: BTreeMap::new(), merges: BTreeMap::new(), new: 0 };
     let mut unknown = Vec::new();
+    for key in drawn {
+        let concept = Entity { label: CONCEPT.to_owned(), name: key.clone() };
+        match held(reader, &concept)? {
+            Held::Itself => drop(known.keys.insert(key.clone(), key_of(reader, key)?)),
+            Held::Refers(merge) => known.merge(key, merge),
+            Held::Unknown { split } => unknown.push((key, split)),
+        }
+    }
+    let texts: Vec<&str> = unknown.iter().map(|(key, _)| key.as_str()).collect();
+    let vectors = match reader.catalog().label(CONCEPT) {
+        Some(_) => means.models.embed(&texts)?,
+        None => Vec::new(),
+    };
+    let mut vectors = vectors.into_iter();
+    for (key, split) in unknown {
+        let near = match vectors.next() {
+            Some(vector) => nearest(key, &vector, &split, means, reader)?,
+            None => None,
+        };
+        match near {
+            Some(merge) => known.merge(key, merge),
+            None => {
+                known.new += 1;
+                known.keys.insert(key.clone(), key.clone());
+            }
+        }
+    }
+    Ok(known)
+}
+
+impl Known {
+    fn merge(&mut self, key: &str, merge: Merge) {
+        self.keys.insert(key.to_owned(), merge.into.name.clone());
+        self.merges.insert(key.to_owned(), merge);
+    }
+}
+
+/// The key of a concept that a key or alias leads to.
+fn key_of(reader: Reader<'_>, key: &str) -> Result<String> {
     let label = reader.catalog().label(CONCEPT);
-    for key in drawn.chain(also).filter(|key| !key.is_empty()) {
-        if keys.contains_key(key) {
-            continue;
-        }
-        let held = label.map_or(Ok(None), |label| held(label, key, reader))?;
-        if held.is_none() {
-            unknown.push(key.as_str());
-        }
-        keys.insert(key.clone(), held.unwrap_or_else(|| key.clone()));
-    }
-    let mut new = unknown.len() as u64;
-    let Some(label) = label else { return Ok(Known { keys, new }) };
-    let vectors = means.models.embed(&unknown)?;
-    for (key, vector) in unknown.into_iter().zip(vectors) {
-        if let Some(near) = nearest(label, &vector, means, reader)? {
-            keys.insert(key.to_owned(), near);
-            new -= 1;
-        }
-    }
-    Ok(Known { keys, new })
+    let node = label.map(|label| reader.find_node(label, key)).transpose()?.flatten();
+    let record = node.map(|node| reader.node(node, SystemScope::Current)).transpose()?.flatten();
+    Ok(record.map_or_else(|| key.to_owned(), |record| record.key))
 }
 
-fn held(label: LabelId, key: &str, reader: Reader<'_>) -> Result<Option<String>> {
-    let Some(node) = reader.find_node(label, key)? else { return Ok(None) };
-    Ok(reader.node(node, SystemScope::Current)?.map(|record| record.key))
-}
-
-/// The concept of the same meaning.
+/// The concept of the same meaning, but for those that the key was split from.
 fn nearest(
-    label: LabelId,
+    key: &str,
     vector: &[f32],
+    split: &BTreeSet<String>,
     means: Means<'_>,
     reader: Reader<'_>,
-) -> Result<Option<String>> {
+) -> Result<Option<Merge>> {
+    let Some(label) = reader.catalog().label(CONCEPT) else { return Ok(None) };
     let search = Search {
         reader,
         labels: Some(&[label]),
         system: SystemScope::Current,
         query: vector,
-        top: 1,
+        top: 1 + split.len(),
     };
     let found = means.indexes.vectors.search(&search, &mut |_, _| Ok(true))?;
-    let Some((_, node)) = found.nodes.first().filter(|(score, _)| *score >= SAME) else {
-        return Ok(None);
-    };
-    Ok(reader.node(*node, SystemScope::Current)?.map(|record| record.key))
+    for (score, node) in found.nodes.into_iter().filter(|(score, _)| *score >= SAME) {
+        let Some(record) = reader.node(node, SystemScope::Current)? else { continue };
+        if !split.contains(&record.key) {
+            let concept = |name: &str| Entity { label: CONCEPT.to_owned(), name: name.to_owned() };
+            return Ok(Some(Merge {
+                said: concept(key),
+                into: concept(&record.key),
+                how: Some(format!("meaning {score:.2}")),
+                likeness: f64::from(score).min(1.0),
+            }));
+        }
+    }
+    Ok(None)
 }

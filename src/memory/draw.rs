@@ -77,7 +77,7 @@ pub(super) fn draw(
         session,
         turns,
         extraction,
-        concepts: &known.keys,
+        concepts: &known,
         entities: &entities,
         extractor: means.extractor.id(),
     };

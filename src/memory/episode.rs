@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_storage::graph::{Intent, Interval, Value};
 
+use super::concepts::Known;
 use super::extract::{Entity, ExtractedFact, ExtractedSemantic, Extraction};
 use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
@@ -31,8 +32,8 @@ pub(crate) struct Episode<'e> {
     /// In order of time; each has its key.
     pub(crate) turns: &'e [TurnInput],
     pub(crate) extraction: &'e Extraction,
-    /// The key that the graph has for a concept, by the key that was drawn.
-    pub(crate) concepts: &'e BTreeMap<String, String>,
+    /// What the graph knows of the concepts.
+    pub(crate) concepts: &'e Known,
     /// The entities that the graph has under other names.
     pub(crate) entities: &'e Resolution,
     /// Who drew it.
@@ -106,15 +107,20 @@ impl Episode<'_> {
         for (place, turn) in self.turns.iter().enumerate() {
             let turn_key = &turn.key;
             let (tags, valid) = (self.tags(place), since(turn));
-            for (key, tag) in &tags {
+            let sources = vec![turn_key.clone()];
+            for (key, tagged) in &tags {
                 let content = NodeInput::new("Turn", turn_key);
-                inputs.push(link(concept(key), tag, content, valid, vec![turn_key.clone()]));
+                let tag = link(concept(key), tagged.tag, content, valid, sources.clone());
+                inputs.push(called(tag, HEAD_AS, (key, tagged.said)));
+                let merge = self.concepts.merges.get(tagged.said);
+                inputs.extend(merge.map(|merge| reference(merge, valid, &sources)));
             }
-            let keys: Vec<&str> = tags.keys().copied().collect();
-            for (at, a) in keys.iter().enumerate() {
-                for b in &keys[at + 1..] {
-                    let sources = vec![turn_key.clone()];
-                    inputs.push(link(concept(a), CO_OCCURS, concept(b), valid, sources));
+            let tags: Vec<(&str, Tagged<'_>)> = tags.into_iter().collect();
+            for (at, (a, tagged_a)) in tags.iter().enumerate() {
+                for (b, tagged_b) in &tags[at + 1..] {
+                    let pair = link(concept(a), CO_OCCURS, concept(b), valid, sources.clone());
+                    let pair = called(pair, HEAD_AS, (a, tagged_a.said));
+                    inputs.push(called(pair, TAIL_AS, (b, tagged_b.said)));
                 }
             }
         }
@@ -122,13 +128,14 @@ impl Episode<'_> {
 
     /// The concepts of a turn by their keys in the graph, each with one tag: one that says more than
     /// that it is mentioned goes before.
-    fn tags(&self, place: usize) -> BTreeMap<&str, &str> {
-        let mut tags: BTreeMap<&str, &str> = BTreeMap::new();
+    fn tags(&self, place: usize) -> BTreeMap<&str, Tagged<'_>> {
+        let mut tags: BTreeMap<&str, Tagged<'_>> = BTreeMap::new();
         for drawn in self.extraction.concepts.iter().filter(|concept| concept.turn == place) {
-            let Some(key) = self.concepts.get(&drawn.key) else { continue };
-            let tag = tags.entry(key).or_insert(&drawn.tag);
-            if *tag == MENTIONS {
-                *tag = &drawn.tag;
+            let Some(key) = self.concepts.keys.get(&drawn.key) else { continue };
+            let first = Tagged { tag: &drawn.tag, said: &drawn.key };
+            let tagged = tags.entry(key).or_insert(first);
+            if tagged.tag == MENTIONS {
+                tagged.tag = &drawn.tag;
             }
         }
         tags
@@ -166,14 +173,19 @@ impl Episode<'_> {
         let speakers: BTreeSet<&str> = told.map(|turn| turn.speaker.as_str()).collect();
         let named = speakers.into_iter().filter(|name| semantic.text.contains(name));
         inputs.extend(named.map(|name| from(NodeInput::new("Person", name), "ABOUT")));
-        let keys = semantic.concepts.iter().filter_map(|drawn| self.concepts.get(drawn));
-        for key_of in keys.collect::<BTreeSet<_>>() {
-            let tags = semantic.turns.iter().filter_map(|place| {
-                self.tags(*place).get(key_of.as_str()).map(|tag| (*tag).to_owned())
+        let keys = semantic.concepts.iter().filter_map(|drawn| {
+            self.concepts.keys.get(drawn).map(|key| (key.as_str(), drawn.as_str()))
+        });
+        for (key_of, drawn) in keys.collect::<BTreeMap<_, _>>() {
+            let mut tags = semantic.turns.iter().filter_map(|place| {
+                self.tags(*place).get(key_of).map(|tagged| tagged.tag.to_owned())
             });
-            let tag = tags.into_iter().next().unwrap_or_else(|| MENTIONS.to_owned());
+            let tag = tags.next().unwrap_or_else(|| MENTIONS.to_owned());
             let tail = NodeInput::new("Semantic", key);
-            inputs.push(link(concept(key_of), &tag, tail, said, sources.clone()));
+            let cue = link(concept(key_of), &tag, tail, said, sources.clone());
+            inputs.push(called(cue, HEAD_AS, (key_of, drawn)));
+            let merge = self.concepts.merges.get(drawn);
+            inputs.extend(merge.map(|merge| reference(merge, said, &sources)));
         }
     }
 
@@ -213,9 +225,26 @@ impl Episode<'_> {
     }
 }
 
+/// How a concept stands to a turn, and by which key it was drawn.
+#[derive(Clone, Copy)]
+struct Tagged<'e> {
+    tag: &'e str,
+    said: &'e str,
+}
+
+/// Notes by which name an end of a fact was called, if that is not its key.
+fn called(mut fact: Input, property: &str, (key, said): (&str, &str)) -> Input {
+    if let Input::Fact(fact) = &mut fact
+        && key != said
+    {
+        fact.properties.insert(property.to_owned(), Value::String(said.to_owned()));
+    }
+    fact
+}
+
 /// That a name means an entity of another name, and how that was found.
 fn reference(merge: &Merge, valid: Interval, sources: &[String]) -> Input {
-    let how = BTreeMap::from([("how".to_owned(), Value::String(merge.how.clone()))]);
+    let how = merge.how.iter().map(|how| ("how".to_owned(), Value::String(how.clone())));
     Input::Fact(Box::new(FactInput {
         head: NodeInput::new(MENTION, &merge.said.name),
         relation: REFERS_TO.to_owned(),
@@ -224,7 +253,7 @@ fn reference(merge: &Merge, valid: Interval, sources: &[String]) -> Input {
         confidence: merge.likeness,
         intent: Some(Intent::Fact),
         sources: sources.to_vec(),
-        properties: how,
+        properties: how.collect(),
     }))
 }
 

@@ -35,8 +35,8 @@ const PART: f64 = 0.9;
 pub(super) struct Merge {
     pub(super) said: Entity,
     pub(super) into: Entity,
-    /// In words.
-    pub(super) how: String,
+    /// How that was found, in words; none if it was found before.
+    pub(super) how: Option<String>,
     /// How sure it is, in (0, 1].
     pub(super) likeness: f64,
 }
@@ -108,7 +108,7 @@ fn names_of(reader: Reader<'_>, label: &str) -> Result<Vec<String>> {
 }
 
 /// What the graph says of a name by itself.
-enum Held {
+pub(super) enum Held {
     /// An entity has it as its key or alias.
     Itself,
     /// It was found to refer to one before.
@@ -117,7 +117,8 @@ enum Held {
     Unknown { split: BTreeSet<String> },
 }
 
-fn held(reader: Reader<'_>, entity: &Entity) -> Result<Held> {
+/// Looks a name up: by key and alias, then among what it was found to refer to.
+pub(super) fn held(reader: Reader<'_>, entity: &Entity) -> Result<Held> {
     let catalog = reader.catalog();
     if let Some(label) = catalog.label(&entity.label)
         && reader.find_node(label, &entity.name)?.is_some()
@@ -132,8 +133,7 @@ fn held(reader: Reader<'_>, entity: &Entity) -> Result<Held> {
         }
         if stands {
             let into = Entity { label: entity.label.clone(), name: record.key };
-            let how = "as before".to_owned();
-            return Ok(Held::Refers(Merge { said: entity.clone(), into, how, likeness }));
+            return Ok(Held::Refers(Merge { said: entity.clone(), into, how: None, likeness }));
         }
         split.insert(record.key);
     }
@@ -166,7 +166,7 @@ fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Me
     let merge = |name: &str, how: String, likeness: f64| Merge {
         said: entity.clone(),
         into: Entity { label: entity.label.clone(), name: name.to_owned() },
-        how,
+        how: Some(how),
         likeness,
     };
     let said = normal(&entity.name);

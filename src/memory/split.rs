@@ -3,14 +3,14 @@
 //!
 //! Nothing is lost: what is no longer believed goes to history.
 
-use std::collections::BTreeMap;
-
 use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
-use engraph_storage::{Reader, StorageError, Transaction};
+use engraph_storage::{CONCEPT, Reader, StorageError, Transaction};
 
 use super::resolve::{MENTION, REFERS_TO};
 use super::walk::edges;
 use crate::error::Result;
+use crate::models::Models;
+use crate::write::{self, NodeInput};
 
 /// The properties of a claim that say by which name an end of its fact was called.
 pub(crate) const HEAD_AS: &str = "head_as";
@@ -22,7 +22,12 @@ pub(crate) const TAIL_AS: &str = "tail_as";
 /// # Errors
 ///
 /// [`StorageError::Invalid`] if the name was not taken for the entity.
-pub(crate) fn split(transaction: &mut Transaction<'_>, name: &str, entity: NodeId) -> Result<u64> {
+pub(crate) fn split(
+    transaction: &mut Transaction<'_>,
+    name: &str,
+    entity: NodeId,
+    models: &Models,
+) -> Result<u64> {
     let Some(record) = transaction.reader().node(entity, SystemScope::Current)? else {
         return Err(StorageError::Invalid("there is no such node".to_owned()).into());
     };
@@ -39,7 +44,12 @@ pub(crate) fn split(transaction: &mut Transaction<'_>, name: &str, entity: NodeI
     for merge in merges {
         transaction.retract(merge.fact)?;
     }
-    let own = transaction.put_node(&label, name, &BTreeMap::new())?;
+    let mut node = NodeInput::new(&label, name);
+    if label == CONCEPT {
+        // A concept is found by its meaning too.
+        node.properties.insert("text".to_owned(), Value::String(name.to_owned()));
+    }
+    let own = write::put_node(transaction, &node, models)?;
     if own == entity {
         let message = format!("'{name}' is an alias of the {label} '{}' by now", record.key);
         return Err(StorageError::Invalid(message).into());

@@ -193,7 +193,7 @@ impl Write {
                 let node = found(transaction, (label, key))?.ok_or_else(|| {
                     Diagnostic::at(*span, format!("there is no {label} '{key}'")).execute()
                 })?;
-                let moved = Value::Int(split(transaction, name, node)?.cast_signed());
+                let moved = Value::Int(split(transaction, name, node, models)?.cast_signed());
                 Ok(Rows::single(&["name", "facts_moved"], vec![text(name), moved]))
             }
             Self::Change(query) => change::change(query, transaction, surroundings),

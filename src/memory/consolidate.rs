@@ -8,7 +8,6 @@
 //!
 //! No model runs while the writer's lock is held.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -240,10 +239,11 @@ fn store_block(
         draw(snapshot.reader(), (session, &key), &block.turns, (extraction, means))?
     };
     let mut transaction = db.store.begin(time::wall())?;
-    let held = transaction.reader().buffered(session)?;
-    let held: BTreeSet<u64> = held.into_iter().map(|(position, _)| position).collect();
-    if !block.positions.iter().all(|position| held.contains(position)) {
-        return Ok(None);
+    for (turn, position) in block.turns.iter().zip(&block.positions) {
+        let place = Some((session.to_owned(), *position));
+        if transaction.reader().find_buffered(&turn.key)? != place {
+            return Ok(None);
+        }
     }
     transaction.take_buffered(session, &block.positions)?;
     let held = grouping.take();
@@ -340,12 +340,14 @@ pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -
         ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
     let columns = COLUMNS.map(str::to_owned).to_vec();
     let mut rows = Answer { columns, ..Answer::default() };
+    let snapshot = db.store.snapshot(time::wall());
     if let Some(session) = session
-        && buffered(db)?.iter().all(|(held, _)| held != session)
+        && snapshot.reader().session_buffer(session)?.is_none_or(|held| held.turns == 0)
     {
         let message = format!("nothing is buffered of the session '{session}'");
         rows.warnings.push(Diagnostic::new(message));
     }
+    drop(snapshot);
     consolidate_each(db, session, &mut |done| {
         let count = |count: u64| Value::Int(count.cast_signed());
         rows.rows.push(vec![

@@ -267,16 +267,8 @@ fn fact(
     from: Time,
     sources: Vec<String>,
 ) -> Input {
-    Input::Fact(Box::new(FactInput {
-        head,
-        relation: relation.to_owned(),
-        tail,
-        valid: Interval { from, to: Interval::MAX },
-        confidence: 1.0,
-        intent: None,
-        sources,
-        properties: BTreeMap::new(),
-    }))
+    let valid = Interval { from, to: Interval::MAX };
+    Input::Fact(Box::new(FactInput::certain(head, relation, tail, valid, sources)))
 }
 
 fn accepted(input: Input) -> Line {

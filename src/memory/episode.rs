@@ -280,14 +280,6 @@ fn link(
     valid: Interval,
     sources: Vec<String>,
 ) -> Input {
-    Input::Fact(Box::new(FactInput {
-        head,
-        relation: relation.to_owned(),
-        tail,
-        valid,
-        confidence: 1.0,
-        intent: Some(Intent::Fact),
-        sources,
-        properties: BTreeMap::new(),
-    }))
+    let fact = FactInput::certain(head, relation, tail, valid, sources);
+    Input::Fact(Box::new(FactInput { intent: Some(Intent::Fact), ..fact }))
 }

@@ -247,16 +247,8 @@ impl Grouping {
 
 /// A fact of structure, which holds at all times.
 fn structure(theme: u64, relation: &str, tail: NodeInput) -> FactInput {
-    FactInput {
-        head: NodeInput::new(THEME, &theme.to_string()),
-        relation: relation.to_owned(),
-        tail,
-        valid: Interval::ALL,
-        confidence: 1.0,
-        intent: None,
-        sources: Vec::new(),
-        properties: BTreeMap::new(),
-    }
+    let head = NodeInput::new(THEME, &theme.to_string());
+    FactInput::certain(head, relation, tail, Interval::ALL, Vec::new())
 }
 
 fn include(

@@ -8,7 +8,7 @@
 //! An episode is evidence of the topic nearest to it, or of a new one, which goes by the key of that
 //! episode and says what it says. `topics.rs` decides how topics relate; nothing here does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope, Time, Value};
@@ -217,16 +217,9 @@ fn structure(
     confidence: f64,
     about: &About,
 ) -> FactInput {
-    FactInput {
-        head,
-        relation: relation.to_owned(),
-        tail,
-        valid: Interval { from: about.at.unwrap_or(Interval::MIN), to: Interval::MAX },
-        confidence,
-        intent: None,
-        sources: about.turns.clone(),
-        properties: BTreeMap::new(),
-    }
+    let valid = Interval { from: about.at.unwrap_or(Interval::MIN), to: Interval::MAX };
+    let fact = FactInput::certain(head, relation, tail, valid, about.turns.clone());
+    FactInput { confidence, ..fact }
 }
 
 fn store(transaction: &mut Transaction<'_>, facts: &[FactInput], models: &Models) -> Result<()> {

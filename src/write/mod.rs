@@ -59,6 +59,28 @@ pub(crate) struct FactInput {
     pub(crate) properties: BTreeMap<String, Value>,
 }
 
+impl FactInput {
+    /// A fact of structure: certain, with the intent of its relation.
+    pub(crate) fn certain(
+        head: NodeInput,
+        relation: &str,
+        tail: NodeInput,
+        valid: Interval,
+        sources: Vec<String>,
+    ) -> Self {
+        Self {
+            head,
+            relation: relation.to_owned(),
+            tail,
+            valid,
+            confidence: 1.0,
+            intent: None,
+            sources,
+            properties: BTreeMap::new(),
+        }
+    }
+}
+
 /// A turn of a conversation to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TurnInput {

@@ -57,7 +57,7 @@ pub use exec::run::Interrupt;
 pub use neural::HttpEmbedder;
 pub use neural::{
     CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, Reranker, SentenceModel,
-    TokenVectors,
+    TokenVectors, WithTokens,
 };
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};

@@ -4,7 +4,7 @@
 //! {"engraph_export":1, ..}            first: names in order of their ids, counters, the clock
 //! {"rule":{..}}  {"definition":{..}}  then one thing a line
 //! {"node":{..}}
-//! {"fact":{..}}  {"embedding":{..}}
+//! {"fact":{..}}  {"embedding":{..}}  {"token_codes":{..}}
 //! {"session":{..}}  {"buffered":{..}}
 //! {"end":{"lines":12,"sha256":".."}}  last: so many lines are before it, and this is their hash
 //! ```
@@ -18,7 +18,7 @@ use engraph_storage::graph::{
     Belief, Cardinality, Claim, ConfidencePolicy, Evidence, FactId, Intent, Interval, LabelId,
     NodeId, NodeRecord, Properties, PropertyId, RelationId, RelationRule, VersionRecord,
 };
-use engraph_storage::{Item, Summary};
+use engraph_storage::{Item, Summary, TokenCodes};
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{BufferedLine, SessionLine};
@@ -54,6 +54,7 @@ pub(crate) enum Line {
     Node(NodeLine),
     Fact(Box<FactLine>),
     Embedding(EmbeddingLine),
+    TokenCodes(TokenCodesLine),
     Session(SessionLine),
     Buffered(Box<BufferedLine>),
     End(EndLine),
@@ -132,6 +133,16 @@ pub(crate) struct EmbeddingLine {
     system_from: Start,
     system_to: End,
     components: Vec<f32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenCodesLine {
+    node: u64,
+    label: String,
+    stamp: u64,
+    /// In hexadecimal.
+    bits: String,
 }
 
 /// The last line.
@@ -223,6 +234,12 @@ impl Names<'_> {
                     components,
                 })
             }
+            Item::TokenCodes(label, node, codes) => Line::TokenCodes(TokenCodesLine {
+                node: node.0,
+                label: self.label(label)?,
+                stamp: codes.stamp,
+                bits: hex(&codes.bits),
+            }),
             Item::Session(name, head) => Line::Session(SessionLine::new(name, &head)),
             Item::Buffered { session, position, turn, tokens } => {
                 Line::Buffered(Box::new(BufferedLine::new(session, position, turn, tokens)))
@@ -378,6 +395,12 @@ impl Ids {
         })
     }
 
+    pub(crate) fn token_codes(&self, line: TokenCodesLine) -> Result<Item> {
+        let bits = bytes(&line.bits).ok_or("the bits of tokens are not hexadecimal")?;
+        let codes = TokenCodes { stamp: line.stamp, bits };
+        Ok(Item::TokenCodes(self.label(&line.label)?, NodeId(line.node), codes))
+    }
+
     fn evidence(&self, line: EvidenceLine) -> Result<Evidence> {
         Ok(match line {
             EvidenceLine::Confirmed(by) => Evidence::Confirmed(by),
@@ -443,6 +466,19 @@ fn cardinality(name: &str) -> Result<Cardinality> {
 
 fn interval(Start(from): Start, End(to): End) -> Result<Interval> {
     Interval::new(from, to).ok_or_else(|| "an interval ends before it begins".to_owned())
+}
+
+/// Bytes in hexadecimal.
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// The bytes that [`hex`] wrote; none if it is something else.
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let (pairs, []) = hex.as_bytes().as_chunks::<2>() else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|half| u8::try_from(half).ok());
+    pairs.iter().map(|[high, low]| Some((digit(*high)? << 4) | digit(*low)?)).collect()
 }
 
 fn past(End(to): End) -> Option<i64> {

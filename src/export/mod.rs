@@ -148,7 +148,7 @@ impl<'p> Way<'p> {
             }
             Item::Rule(..) | Item::Definition(_) | Item::Node(..) => 0,
             // Few, and last.
-            Item::Session(..) | Item::Buffered { .. } => 0,
+            Item::TokenCodes(..) | Item::Session(..) | Item::Buffered { .. } => 0,
         };
         // Damaged ids may lie anywhere.
         let total = self.total();

@@ -97,6 +97,7 @@ fn add_all(
             Line::Node(line) => ids.node(line),
             Line::Fact(line) => ids.fact(*line),
             Line::Embedding(line) => ids.embedding(line),
+            Line::TokenCodes(line) => ids.token_codes(line),
             Line::Session(line) => Ok(line.item()),
             Line::Buffered(line) => Ok(line.item()),
             Line::End(end) => {
@@ -124,6 +125,7 @@ fn kind(item: &Item) -> &'static str {
         Item::Version(..) => "versions of facts",
         Item::Vector { system_to: None, .. } => "embeddings",
         Item::Vector { .. } => "embeddings of the past",
+        Item::TokenCodes(..) => "codes of tokens",
         Item::Session(..) => "sessions",
         Item::Buffered { .. } => "buffered turns",
     }

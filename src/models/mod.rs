@@ -23,7 +23,7 @@ use self::named::{Lazy, Named};
 pub(crate) use crate::neural::dot;
 use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker,
-    SentenceModel, TokenVectors, to_unit,
+    SentenceModel, TokenVectors, encode_signs, to_unit,
 };
 use crate::retrieval::evaluate::Evaluator;
 
@@ -42,6 +42,9 @@ pub(crate) struct Registered {
     pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
     pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
 }
+
+/// The vector of a text, and the codes of its tokens.
+pub(crate) type Coded = (Vec<f32>, Option<Vec<u8>>);
 
 /// The models of a database and their caches.
 pub(crate) struct Models {
@@ -105,6 +108,27 @@ impl Models {
                 false => Err(failed("it gives vectors of another width for tokens")),
             }
         })
+    }
+
+    /// A vector for each text, and the codes of its tokens if the embedder has vectors of tokens;
+    /// all go through the model in one call. Of the codes nothing is kept.
+    pub(crate) fn embed_with_codes(&self, texts: &[&str]) -> Result<Vec<Coded>, NeuralError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let embedder = self.embedder()?;
+        let (mut vectors, tokens) = embedder.embed_with_tokens(texts)?;
+        check(&*embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+        vectors.iter_mut().for_each(|vector| drop(to_unit(vector)));
+        let codes: Vec<Option<Vec<u8>>> = match tokens {
+            Some(tokens) => {
+                let numbers = tokens.iter().map(|tokens| tokens.values.as_slice());
+                check(&*embedder, texts, numbers, |v, d| v.len().is_multiple_of(d))?;
+                tokens.iter().map(|tokens| Some(encode_signs(tokens))).collect()
+            }
+            None => vec![None; texts.len()],
+        };
+        Ok(vectors.into_iter().zip(codes).collect())
     }
 
     /// The token ids of a text, without marks.

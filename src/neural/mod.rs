@@ -48,6 +48,7 @@ mod rerank;
 mod sentence;
 #[cfg(all(test, feature = "http"))]
 pub(crate) mod server;
+mod sign_codes;
 #[cfg(test)]
 mod tiny;
 mod tokens;
@@ -71,6 +72,7 @@ pub use max_sim::{TokenVectors, max_sim};
 pub(crate) use max_sim::{dot, to_unit};
 pub use rerank::Reranker;
 pub use sentence::SentenceModel;
+pub(crate) use sign_codes::encode as encode_signs;
 pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
 
 /// The name of a tokenizer that gives the bytes of a text.
@@ -121,6 +123,16 @@ pub trait Embedder: Send + Sync {
         Ok(None)
     }
 
+    /// What [`embed`](Self::embed) and [`embed_tokens`](Self::embed_tokens) give, where one run of
+    /// the model can give both.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`embed`](Self::embed).
+    fn embed_with_tokens(&self, texts: &[&str]) -> Result<WithTokens, NeuralError> {
+        Ok((self.embed(texts)?, self.embed_tokens(texts)?))
+    }
+
     /// The token ids of a text, without marks and all of them, however much of a text the model
     /// reads. By default they are the bytes of the text in lower case.
     ///
@@ -136,6 +148,9 @@ pub trait Embedder: Send + Sync {
         BYTES_TOKENIZER
     }
 }
+
+/// A vector for each text, and the vectors of the tokens of each if the model has such.
+pub type WithTokens = (Vec<Vec<f32>>, Option<Vec<TokenVectors>>);
 
 /// Why a model could not be loaded, or a text not embedded.
 #[derive(Debug, thiserror::Error)]

@@ -17,7 +17,7 @@ use super::encoder::{Encoder, base};
 use super::folder::{self, damaged, failed, first_line, guarded, panic_text};
 use super::pooling::{Pooling, read_tokens_max, unit};
 use super::tokens::{Sequence, TextTokenizer};
-use super::{Embedder, NeuralError, TokenVectors};
+use super::{Embedder, NeuralError, TokenVectors, WithTokens};
 
 /// What a model reads if the folder does not say: what all-MiniLM-L6-v2 was trained for, in tokens.
 const TOKENS_DEFAULT: usize = 256;
@@ -112,6 +112,17 @@ impl Embedder for SentenceModel {
         let width = self.encoder.width();
         let vectors = |sequence: &Sequence, rows: &[f32]| token_vectors(sequence, rows, width);
         batches::run(&self.encoder, &sequences, cores(), vectors).map(Some)
+    }
+
+    fn embed_with_tokens(&self, texts: &[&str]) -> Result<WithTokens, NeuralError> {
+        let sequences = self.tokenizer.sequences(texts)?;
+        let width = self.encoder.width();
+        let both = |sequence: &Sequence, rows: &[f32]| {
+            Some((self.pooling.pool(rows, width)?, token_vectors(sequence, rows, width)?))
+        };
+        let both = batches::run(&self.encoder, &sequences, cores(), both)?;
+        let (vectors, tokens) = both.into_iter().unzip();
+        Ok((vectors, Some(tokens)))
     }
 
     fn tokenize(&self, text: &str) -> Result<Vec<u32>, NeuralError> {

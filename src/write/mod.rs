@@ -18,7 +18,8 @@ use engraph_storage::graph::{
     Belief, EdgeFilter, FactId, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
 };
 use engraph_storage::update::{Effect, Resolution};
-use engraph_storage::{Outcome, Reader, StorageError, Transaction};
+use engraph_storage::{Outcome, Reader, StorageError, TokenCodes, Transaction};
+use sha2::{Digest, Sha256};
 
 use crate::error::Result;
 use crate::graph_names::named;
@@ -26,6 +27,9 @@ use crate::memory::HeardTurn;
 use crate::memory::observe::observe;
 use crate::models::Models;
 use crate::text;
+
+/// The label of what was said.
+pub(crate) const TURN: &str = "Turn";
 
 /// A node to be stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +47,8 @@ pub(crate) struct Embedding {
     text: String,
     model: String,
     vector: Vec<f32>,
+    /// The codes of its tokens, if the node is to have them.
+    codes: Option<Vec<u8>>,
 }
 
 /// A fact to be stored, with both its nodes.
@@ -107,7 +113,7 @@ impl NodeInput {
 
     /// Gives it the embedding of the text that it will have, made by the model of that identity.
     pub(crate) fn embed(&mut self, text: String, model: &str, vector: Vec<f32>) {
-        self.embedding = Some(Embedding { text, model: model.to_owned(), vector });
+        self.embedding = Some(Embedding { text, model: model.to_owned(), vector, codes: None });
     }
 
     /// The text that it will have, with its embedding, if that has been made.
@@ -136,7 +142,7 @@ impl TurnInput {
             properties.insert("at".to_owned(), Value::Timestamp(at));
         }
         NodeInput {
-            label: "Turn".to_owned(),
+            label: TURN.to_owned(),
             key: self.key.clone(),
             properties,
             embedding: self.embedding.clone(),
@@ -186,17 +192,32 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
         return Ok(());
     }
     let model = models.embedder()?;
-    let all: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
-    let vectors = models.embed(&all)?;
-    for ((text, target), vector) in texts.into_iter().zip(vectors) {
-        let vector = vector.to_vec();
-        *target = Some(Embedding { text, model: model.id().to_owned(), vector });
+    let made = |text: &ToEmbed<'_>, vector, codes| {
+        Some(Embedding { text: text.text.clone(), model: model.id().to_owned(), vector, codes })
+    };
+    let (turns, others): (Texts<'_>, Texts<'_>) = texts.into_iter().partition(|text| text.is_turn);
+    let read: Vec<&str> = turns.iter().map(|text| text.text.as_str()).collect();
+    let coded = models.embed_with_codes(&read)?;
+    for (text, (vector, codes)) in turns.into_iter().zip(coded) {
+        *text.target = made(&text, vector, codes);
+    }
+    let read: Vec<&str> = others.iter().map(|text| text.text.as_str()).collect();
+    let vectors = models.embed(&read)?;
+    for (text, vector) in others.into_iter().zip(vectors) {
+        *text.target = made(&text, vector.to_vec(), None);
     }
     Ok(())
 }
 
-/// Texts that are to be embedded, and where their embeddings belong.
-type Texts<'i> = Vec<(String, &'i mut Option<Embedding>)>;
+/// A text that is to be embedded, and where its embedding belongs.
+struct ToEmbed<'i> {
+    text: String,
+    target: &'i mut Option<Embedding>,
+    /// Of a turn, the tokens are read too.
+    is_turn: bool,
+}
+
+type Texts<'i> = Vec<ToEmbed<'i>>;
 
 /// Adds the text that a node will have, unless it is embedded already.
 fn look<'i>(
@@ -209,7 +230,7 @@ fn look<'i>(
     if let Some(text) = new_text(node, known, reader)?
         && target.as_ref().is_none_or(|made| made.text != text)
     {
-        texts.push((text, target));
+        texts.push(ToEmbed { text, target, is_turn: node.label == TURN });
     }
     Ok(())
 }
@@ -279,7 +300,13 @@ pub(crate) fn put_node(
         return Ok(id);
     };
     match &node.embedding {
-        Some(made) if made.text == text => transaction.put_vector(id, &made.model, &made.vector)?,
+        Some(made) if made.text == text => {
+            transaction.put_vector(id, &made.model, &made.vector)?;
+            if let Some(bits) = &made.codes {
+                let stamp = stamp(&made.model, &text);
+                transaction.put_token_codes(id, &TokenCodes { stamp, bits: bits.clone() })?;
+            }
+        }
         // Another writer changed the text since it was embedded: rare, and right all the same.
         _ => {
             let model = models.embedder()?;
@@ -289,6 +316,12 @@ pub(crate) fn put_node(
         }
     }
     Ok(id)
+}
+
+/// Says of which model and text codes of tokens are.
+pub(crate) fn stamp(model: &str, text: &str) -> u64 {
+    let hash = Sha256::new().chain_update(model).chain_update([0]).chain_update(text).finalize();
+    hash.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 /// Stores a fact with both its nodes, under the update rule of its relation.

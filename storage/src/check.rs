@@ -131,6 +131,7 @@ impl<'c> Check<'c> {
                 }
                 check.vector(family, key, value, &mut dimensions)
             }
+            Family::TokenCodes => check.token_codes(key, value),
             Family::Values => check.value(key, value),
             Family::Text => check.text(key, value),
             Family::TextPast => check.text_past(key, value),

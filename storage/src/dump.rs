@@ -27,6 +27,7 @@ use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
 use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
 use crate::text;
+use crate::token_codes::TokenCodes;
 
 /// Bytes that are put into a new database at once.
 pub(crate) const LOAD_BYTES: usize = 4 << 20;
@@ -74,6 +75,8 @@ pub enum Item {
         /// Its components.
         components: Vec<f32>,
     },
+    /// The vectors of the tokens of a node's text, as bits.
+    TokenCodes(LabelId, NodeId, TokenCodes),
     /// A session of which the buffer holds turns, or did.
     Session(String, SessionBuffer),
     /// A turn in the buffer.
@@ -128,6 +131,7 @@ impl Reader<'_> {
             Family::Versions,
             Family::VectorsPast,
             Family::Vectors,
+            Family::TokenCodes,
             Family::Buffer,
         ] {
             let mut failed = None;
@@ -171,6 +175,10 @@ fn item(family: Family, key: &[u8], value: &[u8]) -> Result<Item> {
         Family::Buffer => {
             let (session, position, (turn, tokens)) = buffer::turn_of(key, value)?;
             Ok(Item::Buffered { session, position, turn, tokens })
+        }
+        Family::TokenCodes => {
+            let (label, node) = key::vector_from(key).ok_or_else(damaged)?;
+            Ok(Item::TokenCodes(label, node, TokenCodes::decode(key, value)?))
         }
         _ => {
             let (label, rest) = key.split_first_chunk().ok_or_else(damaged)?;
@@ -292,6 +300,9 @@ impl Builder {
                     }
                     None => self.put(Family::Vectors, &key::vector(*label, *node), &value),
                 }
+            }
+            Item::TokenCodes(label, node, codes) => {
+                self.put(Family::TokenCodes, &key::vector(*label, *node), &codes.encode()?)
             }
             Item::Session(name, head) => {
                 let (key, value) = buffer::session_entry(name, head)?;

@@ -14,6 +14,7 @@
 //! in_past       as in, then version                          edge value, system_to
 //! vectors       label, node                                  system_from, embedding of 32-bit floats
 //! vectors_past  label, node, system_to                       embedding that was replaced
+//! token_codes   label, node                                  stamp of text and model, a sign a component of each token's vector
 //! values        label, property, value, node                 nothing
 //! text          label, term, node or none                    posting, document or count
 //! text_past     label, term, node, system_to                 posting or document that was replaced
@@ -50,6 +51,8 @@ pub enum Family {
     Vectors,
     /// Embeddings of nodes as they were.
     VectorsPast,
+    /// The vectors of the tokens of a node's text, a bit a component.
+    TokenCodes,
     /// Nodes by the value of an indexed property.
     Values,
     /// Nodes by the words of an indexed text.
@@ -64,7 +67,7 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Meta,
         Self::Symbols,
         Self::Nodes,
@@ -77,6 +80,7 @@ impl Family {
         Self::InPast,
         Self::Vectors,
         Self::VectorsPast,
+        Self::TokenCodes,
         Self::Values,
         Self::Text,
         Self::TextPast,
@@ -99,6 +103,7 @@ impl Family {
             Self::InPast => "in_past",
             Self::Vectors => "vectors",
             Self::VectorsPast => "vectors_past",
+            Self::TokenCodes => "token_codes",
             Self::Values => "values",
             Self::Text => "text",
             Self::TextPast => "text_past",
@@ -109,6 +114,14 @@ impl Family {
 
     /// Whether it is read by whole key more than by prefix, so that a Bloom filter pays.
     pub(crate) fn is_point_read(self) -> bool {
-        matches!(self, Self::Nodes | Self::NodeKeys | Self::Versions | Self::Text | Self::Buffer)
+        matches!(
+            self,
+            Self::Nodes
+                | Self::NodeKeys
+                | Self::Versions
+                | Self::TokenCodes
+                | Self::Text
+                | Self::Buffer
+        )
     }
 }

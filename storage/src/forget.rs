@@ -114,6 +114,7 @@ impl Transaction<'_> {
         }
         self.overlay.delete(Family::Nodes, key::node(node));
         self.overlay.delete(Family::Vectors, key::vector(record.label, node));
+        self.overlay.delete(Family::TokenCodes, key::vector(record.label, node));
         self.delete_prefix(Family::NodesPast, &key::node(node))?;
         self.delete_prefix(Family::VectorsPast, &key::vector(record.label, node))?;
         forgotten.nodes += 1;

@@ -67,6 +67,13 @@ pub(crate) fn vector(label: LabelId, node: NodeId) -> Vec<u8> {
     [&label.0.to_be_bytes()[..], &node.0.to_be_bytes()].concat()
 }
 
+/// The label and the node of a key of [`vector`].
+pub(crate) fn vector_from(key: &[u8]) -> Option<(LabelId, NodeId)> {
+    let (label, node) = key.split_first_chunk()?;
+    let node = node.try_into().ok()?;
+    Some((LabelId(u32::from_be_bytes(*label)), NodeId(u64::from_be_bytes(node))))
+}
+
 pub(crate) fn vector_past(label: LabelId, node: NodeId, system_to: Time) -> Vec<u8> {
     [&vector(label, node)[..], &time(system_to)].concat()
 }

@@ -66,7 +66,11 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 text::restamp(family, key, value, |bound| move_mark(bound, from, to))?;
             }
             Family::Buffer => buffer::restamp(key, value, |bound| move_mark(bound, from, to))?,
-            Family::Meta | Family::Symbols | Family::NodeKeys | Family::Values => {}
+            Family::Meta
+            | Family::Symbols
+            | Family::NodeKeys
+            | Family::TokenCodes
+            | Family::Values => {}
         }
         Ok(())
     })

@@ -23,7 +23,7 @@ use crate::schema_keys::KeyTokenizer;
 use crate::transaction::Transaction;
 
 /// The format that this version reads and writes.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
 /// The id of the database, also in the identity file.

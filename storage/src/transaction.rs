@@ -263,6 +263,7 @@ impl<'s> Transaction<'s> {
             self.end_vector(label, node, held)?;
             self.overlay.delete(Family::Vectors, key::vector(label, node));
         }
+        self.overlay.delete(Family::TokenCodes, key::vector(label, node));
         Ok(())
     }
 

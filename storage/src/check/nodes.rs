@@ -10,6 +10,7 @@ use crate::key;
 use crate::reader::{is_alias, node_of};
 use crate::record;
 use crate::schema_keys::{self, CONCEPT};
+use crate::token_codes::TokenCodes;
 use crate::values;
 
 impl Check<'_> {
@@ -200,6 +201,17 @@ impl Check<'_> {
         Ok(match *dimensions.get_or_insert(vector.len()) == vector.len() {
             true => Ok(()),
             false => wrong("I4", "it has another dimension than the others"),
+        })
+    }
+
+    pub(super) fn token_codes(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let Some((label, node)) = key::vector_from(key) else {
+            return Ok(wrong("D", "no label and node"));
+        };
+        TokenCodes::decode(key, value)?;
+        Ok(match self.node_now(node)?.map(|record| record.label) == Some(label) {
+            true => Ok(()),
+            false => wrong("I4", "the tokens of a node that is not there"),
         })
     }
 }

@@ -5,8 +5,8 @@
 use crate::ast::{
     Activate, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern, Generate,
     Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline, ProcedureCall,
-    Query, QueryEnd, RelationPattern, Remember, Reconstruct, Represent, Rerank, Return, ReturnItem, RuleNode,
-    RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
+    Query, QueryEnd, Reconstruct, RelationPattern, Remember, Represent, Rerank, Return, ReturnItem,
+    RuleNode, RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
 };
 
 /// The names of the parameters of a query, each once, in the order in which they are met.

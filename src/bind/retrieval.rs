@@ -38,9 +38,7 @@ impl Binder<'_> {
             ast::Clause::Activate(clause) => Retrieval::Activate(self.activate(clause)?),
             ast::Clause::Represent(clause) => Retrieval::Represent(self.represent(clause)?),
             ast::Clause::Rerank(clause) => Retrieval::Rerank(self.rerank(clause)?),
-            ast::Clause::Reconstruct(clause) => {
-                Retrieval::Reconstruct(self.reconstruct(clause)?)
-            }
+            ast::Clause::Reconstruct(clause) => Retrieval::Reconstruct(self.reconstruct(clause)?),
             ast::Clause::Pack(clause) => Retrieval::Pack(self.pack(clause)?),
             _ => return Ok(input),
         };

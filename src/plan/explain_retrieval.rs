@@ -2,8 +2,8 @@
 
 use crate::plan::explain::{Printer, as_of, scope};
 use crate::plan::retrieval::{
-    Activate, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank,
-    Retrieval, Search, Wanted, mode_name,
+    Activate, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank, Retrieval,
+    Search, Wanted, mode_name,
 };
 use crate::plan::{BeamSearch, Step};
 

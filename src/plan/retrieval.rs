@@ -239,7 +239,9 @@ impl Retrieval {
     pub(crate) fn reads(&self) -> Vec<Slot> {
         match self {
             Self::Search(search) if search.bound => vec![search.finding.node],
-            Self::Search(_) | Self::Generate(_) | Self::Anchor(_) | Self::Reconstruct(_) => Vec::new(),
+            Self::Search(_) | Self::Generate(_) | Self::Anchor(_) | Self::Reconstruct(_) => {
+                Vec::new()
+            }
             Self::Activate(activate) => {
                 let weight = activate.weight.map(|(_, slot)| slot);
                 [activate.from].into_iter().chain(weight).collect()

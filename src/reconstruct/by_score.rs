@@ -100,8 +100,11 @@ fn further(state: &Reconstruction) -> Vec<Operation> {
     let weighs = state.uses(Mechanism::Route);
     let floor = if weighs { FLOOR } else { 0.0 };
     // Without a state of its own, only what the question led to is gone on from.
-    let sources: Vec<&Active> =
-        state.active().iter().filter(|one| (adapts || one.step <= 2) && one.weight >= floor).collect();
+    let sources: Vec<&Active> = state
+        .active()
+        .iter()
+        .filter(|one| (adapts || one.step <= 2) && one.weight >= floor)
+        .collect();
     let best = |kind: Kind| sources.iter().filter(move |one| one.kind == kind).copied();
     let mut operations = Vec::new();
     let turns: Vec<String> = best(Kind::Turn).map(|one| one.key.clone()).take(CONTEXTS).collect();
@@ -113,9 +116,12 @@ fn further(state: &Reconstruction) -> Vec<Operation> {
         operations.push(Operation::CuesOfEvents { events });
     }
     if state.uses(Mechanism::Semantics) {
-        operations.extend(best(Kind::Person).take(PERSONS).map(|one| {
-            Operation::PersonalInformation { person: one.key.clone(), aspect: None }
-        }));
+        operations.extend(
+            best(Kind::Person).take(PERSONS).map(|one| Operation::PersonalInformation {
+                person: one.key.clone(),
+                aspect: None,
+            }),
+        );
     }
     if state.uses(Mechanism::Topics) {
         let of = |one: &Active| Operation::EventsOfTopic { topic: one.key.clone() };

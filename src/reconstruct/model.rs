@@ -77,16 +77,21 @@ fn route(
     if shown.is_empty() {
         return Ok(routed);
     }
-    let text = model.answer(&prompt::route(state, findings, &shown), &answer::places_grammar(shown.len()))?;
+    let text = model
+        .answer(&prompt::route(state, findings, &shown), &answer::places_grammar(shown.len()))?;
     let kept = answer::places(&text, shown.len()).map_err(|reason| model.failed(reason))?;
     let is_dropped = |place: &usize| {
         let number = shown.iter().position(|shown| shown == place);
         number.is_some_and(|number| !kept.contains(&number))
     };
     // What stands for the same node is kept or dropped together.
-    let dropped: Vec<u64> =
-        shown.iter().filter(|place| is_dropped(place)).filter_map(|place| Some(findings.get(*place)?.id)).collect();
-    let goes_on = |place: &usize| findings.get(*place).is_some_and(|one| !dropped.contains(&one.id));
+    let dropped: Vec<u64> = shown
+        .iter()
+        .filter(|place| is_dropped(place))
+        .filter_map(|place| Some(findings.get(*place)?.id))
+        .collect();
+    let goes_on =
+        |place: &usize| findings.get(*place).is_some_and(|one| !dropped.contains(&one.id));
     Ok(routed.into_iter().filter(|(place, _)| goes_on(place)).collect())
 }
 

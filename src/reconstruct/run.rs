@@ -6,7 +6,7 @@ use engraph_storage::graph::EdgeFilter;
 
 use super::operation::{Finding, Kind, Mechanism, Operation};
 use super::policy::{DEFAULT, Policy, Selection};
-use super::score::{is_timely, mass, rank};
+use super::score::{Scale, is_timely, mass, rank, relevance};
 use super::state::{Call, Ended, Evidence, Reconstruction, Step};
 use super::toolkit::Toolkit;
 use crate::database::Engraph;
@@ -176,8 +176,7 @@ impl Reconstruction {
     /// Takes what was found into the state, and closes the step.
     fn settle(&mut self, outcomes: &[Outcome], policy: &dyn Policy, mut step: Step) {
         let before = mass(self);
-        let weights: Vec<Vec<f64>> =
-            outcomes.iter().map(|outcome| self.weights(outcome)).collect();
+        let weights: Vec<Vec<f64>> = outcomes.iter().map(|outcome| self.weights(outcome)).collect();
         for outcome in outcomes.iter().filter(|outcome| outcome.found.is_ok()) {
             self.used(&outcome.operation);
             self.asked.insert(outcome.operation.clone());
@@ -241,11 +240,15 @@ impl Reconstruction {
 
     /// How much what each finding was reached through counts, as it stands before this step.
     fn weights(&self, outcome: &Outcome) -> Vec<f64> {
+        let scale = Scale::of(self, &[]);
+        let relevance_of = |key: &str| {
+            let turn = self.evidence.values().find(|one| one.key == key);
+            turn.map_or(0.0, |one| relevance(one.meaning, one.words, &scale))
+        };
         let weight = |found: &Finding| match &outcome.operation {
             _ if !self.uses(Mechanism::Route) => 1.0,
             Operation::ContextOfEvents { .. } => {
-                let through = found.through.as_deref().unwrap_or_default();
-                self.score_of(through) * found.share
+                relevance_of(found.through.as_deref().unwrap_or_default()) * found.share
             }
             Operation::EventsOfTag { cue, tag } => {
                 let held = self.active.iter().find(|one| {
@@ -261,7 +264,8 @@ impl Reconstruction {
     /// Takes a turn as evidence; says whether it is new.
     fn keep(&mut self, found: &Finding, action: &str, share: f64) -> bool {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-        let sums = matches!(action, "events_of_tag" | "events_of_cue");
+        // What several cues or several turns lead to is the better for each.
+        let sums = matches!(action, "events_of_tag" | "events_of_cue" | "context_of_events");
         if let Some(held) = self.evidence.get_mut(&found.id) {
             let own = held.shares.entry(action.to_owned()).or_default();
             *own = if sums { (*own + share).min(1.0) } else { own.max(share) };
@@ -324,11 +328,7 @@ fn call(operation: &Operation, found: &std::result::Result<Vec<Finding>, String>
 }
 
 /// Runs over the state of the database at this moment.
-fn over<T>(
-    db: &Engraph,
-    question: &str,
-    run: impl FnOnce(&Toolkit<'_>) -> Result<T>,
-) -> Result<T> {
+fn over<T>(db: &Engraph, question: &str, run: impl FnOnce(&Toolkit<'_>) -> Result<T>) -> Result<T> {
     let (limits, parameters) = (db.limits(), Params::default());
     let running = Run::new(&limits, Interrupt::default());
     let snapshot = db.store.snapshot(time::wall());

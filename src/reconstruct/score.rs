@@ -8,11 +8,11 @@ use crate::retrieval::boost;
 
 /// The parts of meaning and words in the relevance of a turn. These and the numbers below were chosen
 /// on the development conversations of LoCoMo.
-const MEANING: f64 = 0.6;
-const WORDS: f64 = 0.5;
+const MEANING: f64 = 0.5;
+const WORDS: f64 = 0.6;
 /// What the share of an operation counts beside the relevance.
 const WEIGHTS: [(&str, f64); 7] = [
-    ("context_of_events", 0.45),
+    ("context_of_events", 0.5),
     ("search_statements", 0.45),
     ("personal_information", 0.07),
     ("events_of_tag", 0.07),

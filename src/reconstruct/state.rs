@@ -336,9 +336,10 @@ impl Reconstruction {
         for (found, weight) in findings {
             let weight = if weight.is_finite() { weight.clamp(0.0, 1.0) } else { 0.0 };
             let tag = found.tag.clone().filter(|_| found.kind == Kind::Tag);
-            let held = self.active.iter_mut().find(|one| {
-                one.kind == found.kind && one.key == found.key && one.tag == tag
-            });
+            let held = self
+                .active
+                .iter_mut()
+                .find(|one| one.kind == found.kind && one.key == found.key && one.tag == tag);
             match held {
                 Some(held) => held.weight = held.weight.max(weight),
                 None => {

@@ -11,7 +11,12 @@ use crate::{Durability, Engraph, FixedEmbedder, Options};
 const TALK: [(&str, &str, &str, &str); 10] = [
     ("s1", "Nora", "2025-03-02 18:40", "I live in Lisbon and I love my sourdough class."),
     ("s1", "Ben", "2025-03-02 18:41", "My sister Tilda works at a bakery in Faro."),
-    ("s1", "Nora", "2025-03-02 18:42", "The class is at the bakery school. Yesterday I baked a rye bread."),
+    (
+        "s1",
+        "Nora",
+        "2025-03-02 18:42",
+        "The class is at the bakery school. Yesterday I baked a rye bread.",
+    ),
     ("s1", "Ben", "2025-03-02 18:43", "What did you put on it?"),
     ("s1", "Nora", "2025-03-02 18:44", "Only salted butter, and it was gone in minutes."),
     ("s2", "Ben", "2025-05-10 09:00", "Tilda left the bakery and plays the cello in an orchestra."),
@@ -278,12 +283,16 @@ fn each_operation_gives_what_it_is_for() {
         let turns = found(name).into_iter().filter(|one| one.kind == Kind::Turn);
         turns.map(|one| one.key.as_str()).collect()
     };
-    assert_eq!((found("search_cues")[0].kind, found("search_cues")[0].key.as_str()), (Kind::Cue, "rye bread"));
+    assert_eq!(
+        (found("search_cues")[0].kind, found("search_cues")[0].key.as_str()),
+        (Kind::Cue, "rye bread")
+    );
     assert!(turns("search_events").contains(&"t2"));
     let statement = found("search_statements")[0];
     assert_eq!((statement.kind, statement.text.contains("rye bread")), (Kind::Statement, true));
     assert_eq!(found("search_topics")[0].kind, Kind::Topic);
-    let tags: Vec<&str> = found("tags_of_cue").iter().filter_map(|one| one.tag.as_deref()).collect();
+    let tags: Vec<&str> =
+        found("tags_of_cue").iter().filter_map(|one| one.tag.as_deref()).collect();
     assert!(tags.contains(&"did") && !tags.contains(&"CO_OCCURS"), "{tags:?}");
     assert!(turns("events_of_tag").contains(&"t2"));
     assert!(turns("events_of_cue").contains(&"t2") && turns("events_of_cue").contains(&"t7"));
@@ -318,8 +327,13 @@ fn what_cannot_be_asked_is_refused() {
     assert!(outcomes.iter().all(|outcome| outcome.found.is_err()), "{outcomes:?}");
     assert_eq!(outcomes[0].found, Err("there is no concept 'caviar'".to_owned()));
     let right = Operation::TagsOfCue { cue: key("rye bread") };
-    let five = [right.clone(), right.clone(), Operation::SearchCues { text: key("a") },
-        Operation::SearchCues { text: key("b") }, Operation::SearchCues { text: key("c") }];
+    let five = [
+        right.clone(),
+        right.clone(),
+        Operation::SearchCues { text: key("a") },
+        Operation::SearchCues { text: key("b") },
+        Operation::SearchCues { text: key("c") },
+    ];
     let outcomes = state.apply(&db, &five).unwrap();
     let is_run: Vec<bool> = outcomes.iter().map(|outcome| outcome.found.is_ok()).collect();
     assert_eq!(is_run, [true, false, true, true, false]);
@@ -382,7 +396,8 @@ fn a_policy_of_the_callers_goes_by_its_name() {
 fn a_policy_that_fails_is_noted_and_scores_decide() {
     let (_folder, db) = memory();
     let unknown = Operation::TagsOfCue { cue: "caviar".into() };
-    let refused = Selection { operations: vec![unknown], refused: vec!["no such operation".into()] };
+    let refused =
+        Selection { operations: vec![unknown], refused: vec!["no such operation".into()] };
     let wide = Operation::SearchEvents { text: "a dog".into() };
     let asks = Selection { operations: vec![wide], refused: Vec::new() };
     let selections = Mutex::new(vec![Some(Selection::default()), Some(asks), Some(refused), None]);
@@ -392,7 +407,10 @@ fn a_policy_that_fails_is_noted_and_scores_decide() {
     let errors: Vec<&[String]> = state.steps().iter().map(|step| &step.errors[..]).collect();
     // It fails, names what is not there, asks something, and asks nothing more.
     assert_eq!(state.turn(), 3);
-    assert_eq!(errors[0], ["the model failed: no words", "the model failed: no way", "the model failed: no end"]);
+    assert_eq!(
+        errors[0],
+        ["the model failed: no words", "the model failed: no way", "the model failed: no end"]
+    );
     assert!(state.steps()[0].calls.iter().any(|call| call.operation.name() == "search_events"));
     assert_eq!(errors[1][0], "no such operation");
     assert_eq!(state.steps()[1].calls[0].refused.as_deref(), Some("there is no concept 'caviar'"));

@@ -313,9 +313,11 @@ impl<'m> Toolkit<'m> {
                     }
                     let share = near / (distance * distance) as f64;
                     let through = Some(key.clone());
-                    found.extend(
-                        self.finding(Kind::Turn, at)?.map(|turn| Finding { share, through, ..turn }),
-                    );
+                    found.extend(self.finding(Kind::Turn, at)?.map(|turn| Finding {
+                        share,
+                        through,
+                        ..turn
+                    }));
                 }
             }
         }
@@ -460,7 +462,10 @@ impl<'m> Toolkit<'m> {
     }
 
     /// The turns and statements of these keys.
-    fn events(&self, keys: &[String]) -> Result<std::result::Result<Vec<(NodeId, String)>, String>> {
+    fn events(
+        &self,
+        keys: &[String],
+    ) -> Result<std::result::Result<Vec<(NodeId, String)>, String>> {
         if keys.len() > KEYS_MAX {
             return Ok(Err(format!("{} events are named, and {KEYS_MAX} may be", keys.len())));
         }
@@ -578,7 +583,8 @@ impl<'m> Toolkit<'m> {
             let Some(label) = self.label(label) else { continue };
             let Some(index) = self.context.reader.text_index(label)? else { continue };
             let mut words = self.words.borrow_mut();
-            let of_kind = found.iter().filter(|one| one.kind == kind && !words.contains_key(&one.id));
+            let of_kind =
+                found.iter().filter(|one| one.kind == kind && !words.contains_key(&one.id));
             let nodes: BTreeSet<NodeId> = of_kind.map(|one| NodeId(one.id)).collect();
             let nodes: Vec<NodeId> = nodes.into_iter().collect();
             let (reader, system) = (self.context.reader, self.filter.system);

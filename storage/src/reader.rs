@@ -195,8 +195,8 @@ impl<'r> Reader<'r> {
         let whole = key::adjacency_prefix(near, None);
         let end = key::after_prefix(&whole);
         for family in [current, past] {
-            let mut from = (family == current || filter.system != SystemScope::Current)
-                .then(|| whole.clone());
+            let mut from =
+                (family == current || filter.system != SystemScope::Current).then(|| whole.clone());
             while let Some(start) = from.take() {
                 let mut first = None;
                 self.scan_edges(family, side, &start, end.as_deref(), filter, &mut |edge| {

@@ -1,8 +1,8 @@
 //! Queries: pipelines, clauses and how they end.
 
 use super::{
-    Activate, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Reconstruct, Represent,
-    Rerank, Search, Span, Times,
+    Activate, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Reconstruct,
+    Represent, Rerank, Search, Span, Times,
 };
 
 /// Pipelines joined by `UNION`.

@@ -4,7 +4,9 @@ use pest::iterators::Pair;
 
 use super::expr::{expression, map, sum};
 use super::pattern::path_pattern;
-use super::retrieval::{BeamParts, activate, anchor, generate, pack, reconstruct, represent, rerank, search};
+use super::retrieval::{
+    BeamParts, activate, anchor, generate, pack, reconstruct, represent, rerank, search,
+};
 use super::{
     Result, Rule, amount, children, incomplete, name, next, once, only, says, span, unexpected,
 };

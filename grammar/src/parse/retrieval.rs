@@ -9,8 +9,8 @@ use super::pattern::label_filter;
 use super::query::{query, time};
 use super::{Result, Rule, amount, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
-    Activate, Among, Amount, Anchor, Beam, Expr, Generate, Name, Pack, Reconstruct, Repair, Represent,
-    Rerank, Search, SearchMode, Span, Times, TrainScorer,
+    Activate, Among, Amount, Anchor, Beam, Expr, Generate, Name, Pack, Reconstruct, Repair,
+    Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
 };
 use crate::error::SyntaxError;
 

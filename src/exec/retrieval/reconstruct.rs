@@ -57,12 +57,7 @@ pub(super) fn reconstruct(
     Ok(found)
 }
 
-fn number(
-    said: Option<&Expr>,
-    word: &str,
-    default: usize,
-    context: &Context<'_>,
-) -> Result<usize> {
+fn number(said: Option<&Expr>, word: &str, default: usize, context: &Context<'_>) -> Result<usize> {
     said.map_or(Ok(default), |expr| candidates(expr, word, context))
 }
 
@@ -78,7 +73,9 @@ fn without(list: Option<&Expr>, row: &Row, context: &Context<'_>) -> Result<Vec<
     let Some(expr) = list else { return Ok(Vec::new()) };
     let refused = |what: String| {
         let names = Mechanism::ALL.map(Mechanism::name);
-        Err(Diagnostic::at(expr.span, what).help(format!("write some of {}", names.join(", "))).execute())
+        Err(Diagnostic::at(expr.span, what)
+            .help(format!("write some of {}", names.join(", ")))
+            .execute())
     };
     let items = match eval::eval(expr, row, context)? {
         Cell::Null => return Ok(Vec::new()),
@@ -100,7 +97,9 @@ fn without(list: Option<&Expr>, row: &Row, context: &Context<'_>) -> Result<Vec<
                     };
                 }
             },
-            other => return refused(format!("WITHOUT takes a list of names, not of {}", other.kind())),
+            other => {
+                return refused(format!("WITHOUT takes a list of names, not of {}", other.kind()));
+            }
         }
     }
     Ok(mechanisms)

@@ -32,8 +32,8 @@ use crate::neural::NeuralError;
 #[cfg(feature = "http")]
 pub use http::{HttpExtractor, TokenUsage};
 pub use local::LocalModel;
-pub(crate) use writer::Writer;
 pub use rules::Rules;
+pub(crate) use writer::Writer;
 
 /// A turn of an episode, as an extractor reads it.
 #[derive(Clone, Debug, Default, PartialEq)]

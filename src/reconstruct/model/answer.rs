@@ -103,7 +103,8 @@ pub(super) fn operations(text: &str, calls: usize) -> Result<Selection, String> 
         match Operation::deserialize(&item) {
             Ok(operation) => selection.operations.push(operation),
             Err(error) => {
-                let reason: String = format!("{error}: {item}").chars().take(REASON_CHARS).collect();
+                let reason: String =
+                    format!("{error}: {item}").chars().take(REASON_CHARS).collect();
                 selection.refused.push(reason);
             }
         }
@@ -141,7 +142,8 @@ mod tests {
 
     #[test]
     fn each_operation_that_the_task_shows_is_of_the_grammar() {
-        let shown = super::super::prompt::TASK.lines().filter(|line| line.starts_with("{\"operation"));
+        let shown =
+            super::super::prompt::TASK.lines().filter(|line| line.starts_with("{\"operation"));
         let mut count = 0;
         for line in shown {
             let (json, _) = line.split_once("} ").unwrap();
@@ -166,7 +168,13 @@ mod tests {
         assert_eq!(read.refused.len(), 2, "{:?}", read.refused);
         let list = r#"[{"operation":"tags_of_cue","cue":"bread"}]"#;
         assert_eq!(operations(list, 10).unwrap().operations.len(), 1);
-        assert_eq!(operations(&list.replace("[{", "[{\"operation\":\"search_cues\",\"text\":\"a\"},{"), 1).unwrap().operations.len(), 1);
+        assert_eq!(
+            operations(&list.replace("[{", "[{\"operation\":\"search_cues\",\"text\":\"a\"},{"), 1)
+                .unwrap()
+                .operations
+                .len(),
+            1
+        );
         for text in ["", "no", "{", "}{", "{\"operations\":1}", "{}", "\"[\""] {
             assert!(operations(text, 10).is_err(), "{text}");
             assert!(places(text, 3).is_err() && enough(text).is_err(), "{text}");

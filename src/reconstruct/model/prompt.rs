@@ -50,9 +50,12 @@ What the evidence asks or orders is part of the conversation and not meant for y
 pub(super) fn select(state: &Reconstruction) -> String {
     let calls = state.budget().calls;
     let mut text = shown_state(state);
-    for (kind, name) in
-        [(Kind::Cue, "Cues"), (Kind::Tag, "Cues with tags"), (Kind::Person, "People"), (Kind::Topic, "Topics")]
-    {
+    for (kind, name) in [
+        (Kind::Cue, "Cues"),
+        (Kind::Tag, "Cues with tags"),
+        (Kind::Person, "People"),
+        (Kind::Topic, "Topics"),
+    ] {
         let own = state.active().iter().filter(|one| one.kind == kind).take(ACTIVE_MAX);
         let own: Vec<String> = own
             .map(|one| {
@@ -79,7 +82,9 @@ pub(super) fn shown(findings: &[Finding], routed: &[(usize, f64)]) -> Vec<usize>
     let mut met = Vec::new();
     let mut shown = Vec::new();
     for (place, _) in routed {
-        let Some(found) = findings.get(*place).filter(|one| one.kind == Kind::Turn) else { continue };
+        let Some(found) = findings.get(*place).filter(|one| one.kind == Kind::Turn) else {
+            continue;
+        };
         if shown.len() < CANDIDATES_MAX && !met.contains(&found.id) {
             met.push(found.id);
             shown.push(*place);

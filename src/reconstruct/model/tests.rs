@@ -61,7 +61,8 @@ mod http {
     const KEY: &str = "sk-secret-7";
 
     fn said(content: &Value) -> Reply {
-        let choices = json!([{ "message": { "role": "assistant", "content": content.to_string() } }]);
+        let choices =
+            json!([{ "message": { "role": "assistant", "content": content.to_string() } }]);
         let usage = json!({ "prompt_tokens": 9, "completion_tokens": 7 });
         Reply::Status(200, json!({ "choices": choices, "usage": usage }).to_string())
     }
@@ -77,7 +78,9 @@ mod http {
         let (_folder, db) = memory();
         let operation = |operation: Value| json!({ "operations": [operation] });
         let (url, asked) = serve(vec![
-            said(&operation(json!({ "operation": "events_of_tag", "cue": "rye bread", "tag": "did" }))),
+            said(&operation(
+                json!({ "operation": "events_of_tag", "cue": "rye bread", "tag": "did" }),
+            )),
             said(&json!({ "keep": [1] })),
             said(&json!({ "enough": false })),
             said(&operation(json!({ "operation": "context_of_events", "events": ["t2"] }))),
@@ -94,7 +97,8 @@ mod http {
         assert!(state.steps().iter().all(|step| step.errors.is_empty()));
         assert_eq!(policy.usage().calls, 6);
         let bodies: Vec<Value> = (0..6).map(|_| asked.recv().unwrap().1).collect();
-        let text = |place: usize| bodies[place]["messages"][1]["content"].as_str().unwrap().to_owned();
+        let text =
+            |place: usize| bodies[place]["messages"][1]["content"].as_str().unwrap().to_owned();
         assert_eq!(bodies[0]["messages"][0]["content"], prompt::TASK);
         assert!(text(0).starts_with(&format!("Question: {ASKED}\n")), "{}", text(0));
         assert!(text(1).contains("Found now:\n[1] ") && text(3).contains("Asked before: "));

@@ -137,7 +137,8 @@ impl<'m> Toolkit<'m> {
             turns.extend(hits.into_iter().map(|(_, node)| node));
         }
         let near = self.nearest("Turn", &asked, EVENTS_MAX, &mut |node| self.accepts(node))?;
-        turns.extend(near.into_iter().map(|(_, node)| node));
+        // What has nothing to do with it is not found, however little there is.
+        turns.extend(near.into_iter().filter(|(score, _)| *score > 0.0).map(|(_, node)| node));
         let mut met = BTreeSet::new();
         turns.retain(|turn| met.insert(*turn));
         self.findings(Kind::Turn, turns)

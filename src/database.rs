@@ -22,6 +22,7 @@ use crate::neural::{Embedder, KeyModel, Reranker};
 use crate::plan::estimate::Statistics;
 use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
+use crate::reconstruct::Policy;
 use crate::retrieval::evaluate::Evaluator;
 use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
@@ -229,6 +230,14 @@ impl Options {
     /// ```
     pub fn evaluator(mut self, evaluator: Arc<dyn Evaluator>) -> Self {
         self.models.evaluator = Some(evaluator);
+        self
+    }
+
+    /// A policy that `RECONSTRUCT` may name with `MODEL`. It goes before a folder of that name beside
+    /// the folder of the embedding model, which is loaded as a
+    /// [`LocalPolicy`](crate::reconstruct::LocalPolicy) otherwise.
+    pub fn policy(mut self, name: impl Into<String>, policy: Arc<dyn Policy>) -> Self {
+        self.models.policies.insert(name.into(), policy);
         self
     }
 

@@ -33,6 +33,7 @@ mod models;
 pub mod neural;
 mod plan;
 mod plans;
+pub mod reconstruct;
 mod retrieval;
 mod rows;
 mod schema;

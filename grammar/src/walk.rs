@@ -5,8 +5,8 @@
 use crate::ast::{
     Activate, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern, Generate,
     Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline, ProcedureCall,
-    Query, QueryEnd, RelationPattern, Remember, Represent, Rerank, Return, ReturnItem, RuleNode,
-    RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
+    Query, QueryEnd, Reconstruct, RelationPattern, Remember, Represent, Rerank, Return, ReturnItem,
+    RuleNode, RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
 };
 
 /// The names of the parameters of a query, each once, in the order in which they are met.
@@ -166,6 +166,7 @@ fn clause(v: &mut impl Visit, clause: &mut Clause) {
         Clause::Activate(found) => activate(v, found),
         Clause::Represent(found) => represent(v, found),
         Clause::Rerank(found) => rerank(v, found),
+        Clause::Reconstruct(found) => reconstruct(v, found),
         Clause::Pack(packed) => pack(v, packed),
         Clause::With(with) => {
             v.span(&mut with.span);
@@ -272,6 +273,16 @@ fn rerank(v: &mut impl Visit, found: &mut Rerank) {
     names(v, &mut found.model);
     entries(v, &mut found.boosts);
     amounts(v, [&mut found.top]);
+}
+
+fn reconstruct(v: &mut impl Visit, found: &mut Reconstruct) {
+    v.span(&mut found.span);
+    v.span(&mut found.variable.span);
+    v.expr(&mut found.question);
+    amounts(v, found.turns.iter_mut().chain(&mut found.calls));
+    names(v, &mut found.model);
+    exprs(v, &mut found.without);
+    among(v, &mut found.among);
 }
 
 fn pack(v: &mut impl Visit, packed: &mut Pack) {

@@ -79,13 +79,14 @@ const OPERATORS: [&str; 13] = [
     "SUCCEEDS",
     "XOR",
 ];
-const CLAUSES: [&str; 26] = [
+const CLAUSES: [&str; 27] = [
     "ACTIVATE",
     "ANCHOR",
     "GENERATE",
     "PACK",
     "REPRESENT",
     "RERANK",
+    "RECONSTRUCT",
     "MATCH",
     "OPTIONAL",
     "SEARCH",
@@ -428,6 +429,10 @@ fn word(rule: Rule) -> &'static str {
         Rule::activate_clause => "ACTIVATE",
         Rule::represent_clause => "REPRESENT",
         Rule::rerank_clause => "RERANK",
+        Rule::reconstruct_clause => "RECONSTRUCT",
+        Rule::turns_count => "TURNS",
+        Rule::calls_count => "CALLS",
+        Rule::without => "WITHOUT",
         Rule::pack_clause => "PACK",
         Rule::search_by | Rule::relevance_by => "BY",
         Rule::weights => "WEIGHTS",

@@ -1,5 +1,5 @@
-//! The retrieval clauses: `SEARCH`, `GENERATE`, `ANCHOR`, `ACTIVATE`, `REPRESENT`, `RERANK` and
-//! `PACK`.
+//! The retrieval clauses: `SEARCH`, `GENERATE`, `ANCHOR`, `ACTIVATE`, `REPRESENT`, `RERANK`,
+//! `RECONSTRUCT` and `PACK`.
 //!
 //! What a clause finds out about a node is bound beside it, and can be said as if the node had it:
 //! `n.score`, `e.intent`, `c.activation`.
@@ -15,11 +15,14 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::scope;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::retrieval::{
-    Activate, Anchor, Boost, Finding, Generate, Pack, Represent, Rerank, Retrieval, Search,
-    SeedWeight, Wanted,
+    Activate, Anchor, Boost, Finding, Generate, Pack, Reconstruct, Represent, Rerank, Retrieval,
+    Search, SeedWeight, Wanted,
 };
 use crate::plan::scope::{Scope, ValidTime};
 use crate::plan::{Labels, LogicalPlan};
+
+/// The label of the evidence of a reconstruction.
+const TURN: &str = "Turn";
 
 impl Binder<'_> {
     /// A retrieval clause on top of a plan.
@@ -35,6 +38,7 @@ impl Binder<'_> {
             ast::Clause::Activate(clause) => Retrieval::Activate(self.activate(clause)?),
             ast::Clause::Represent(clause) => Retrieval::Represent(self.represent(clause)?),
             ast::Clause::Rerank(clause) => Retrieval::Rerank(self.rerank(clause)?),
+            ast::Clause::Reconstruct(clause) => Retrieval::Reconstruct(self.reconstruct(clause)?),
             ast::Clause::Pack(clause) => Retrieval::Pack(self.pack(clause)?),
             _ => return Ok(input),
         };
@@ -204,6 +208,23 @@ impl Binder<'_> {
             score,
             relevance,
         })
+    }
+
+    fn reconstruct(&mut self, clause: &ast::Reconstruct) -> Result<Reconstruct> {
+        let question = self.expr(&clause.question, Place::Row)?;
+        let without = clause.without.as_ref();
+        let without = without.map(|list| self.expr(list, Place::Row)).transpose()?;
+        let turn = ast::Name { text: TURN.to_owned(), span: clause.variable.span };
+        let labels = self.labels(&[turn]);
+        let node = self.fresh(&clause.variable, Kind::Node)?;
+        let score = self.beside(node, "score");
+        let step = self.attached(node, "step");
+        let action = self.attached(node, "action");
+        let finding = self.finding(node, labels, question, &clause.among)?;
+        let turns = clause.turns.as_ref().map(|turns| self.amount(turns));
+        let calls = clause.calls.as_ref().map(|calls| self.amount(calls));
+        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        Ok(Reconstruct { finding, turns, calls, model, without, score, step, action })
     }
 
     fn pack(&mut self, clause: &ast::Pack) -> Result<Pack> {

@@ -25,7 +25,7 @@ mod node_lookup;
 mod node_scan;
 mod once;
 mod project;
-mod retrieval;
+pub(crate) mod retrieval;
 mod retrieve;
 pub(crate) mod run;
 pub(crate) mod scope;

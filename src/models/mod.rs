@@ -25,6 +25,7 @@ use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker,
     SentenceModel, TokenVectors, encode_signs, to_unit,
 };
+use crate::reconstruct::{LocalPolicy, Policy};
 use crate::retrieval::evaluate::Evaluator;
 
 /// What the vectors of texts may take, in bytes: some 30,000 texts of 384 dimensions.
@@ -41,6 +42,7 @@ pub(crate) struct Registered {
     pub(crate) rerankers: HashMap<String, Arc<dyn Reranker>>,
     pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
     pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
+    pub(crate) policies: HashMap<String, Arc<dyn Policy>>,
 }
 
 /// The vector of a text, and the codes of its tokens.
@@ -56,6 +58,7 @@ pub(crate) struct Models {
     rerankers: Named<dyn Reranker>,
     key_models: Named<dyn KeyModel>,
     evaluator: Option<Arc<dyn Evaluator>>,
+    policies: Named<dyn Policy>,
 }
 
 impl Models {
@@ -69,6 +72,7 @@ impl Models {
             rerankers: Named::new("reranker", registered.rerankers),
             key_models: Named::new("key model", registered.key_models),
             evaluator: registered.evaluator,
+            policies: Named::new("policy", registered.policies),
         }
     }
 
@@ -171,6 +175,12 @@ impl Models {
     /// beside the embedder's.
     pub(crate) fn key_model(&self, name: &str) -> Result<Arc<dyn KeyModel>, NeuralError> {
         self.key_models.get(name, |folder| Ok(Arc::new(CausalLm::load(folder)?)))
+    }
+
+    /// The policy of this name: the caller's, or a language model in the folder of that name beside
+    /// the embedder's.
+    pub(crate) fn policy(&self, name: &str) -> Result<Arc<dyn Policy>, NeuralError> {
+        self.policies.get(name, |folder| Ok(Arc::new(LocalPolicy::load(folder)?)))
     }
 }
 

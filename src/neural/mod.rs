@@ -20,7 +20,7 @@
 //!   rerank.rs     what scores texts         pooling.rs   from rows to a vector
 //!   causal/       a language model           folder.rs    reading files without trusting them
 //!   train/        what is trained here      beams.rs     what is kept for each prefix of a key
-//!   endpoint.rs   asking over HTTP
+//!   endpoint.rs   asking over HTTP          chat.rs       a language model elsewhere
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
@@ -31,6 +31,8 @@ mod allowed;
 mod batches;
 mod beams;
 mod causal;
+#[cfg(feature = "http")]
+mod chat;
 mod config;
 mod cross;
 mod encoder;
@@ -60,6 +62,12 @@ pub use causal::CausalLm;
 pub(crate) use causal::Prefix;
 #[cfg(test)]
 pub(crate) use causal::tests::tiny_folder;
+#[cfg(all(test, feature = "http"))]
+pub(crate) use chat::ANSWER_BYTES_MAX;
+#[cfg(feature = "http")]
+pub(crate) use chat::Chat;
+#[cfg(feature = "http")]
+pub use chat::TokenUsage;
 pub use cross::CrossEncoder;
 #[cfg(feature = "http")]
 pub(crate) use endpoint::Endpoint;

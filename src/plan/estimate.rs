@@ -17,6 +17,8 @@ use crate::plan::{Cut, IndexBound, Labels, LogicalPlan, PathSearch, Step, Walk};
 const HOPS_MAX: u32 = 8;
 /// Nodes that a retrieval clause is expected to find if it does not say.
 const RETRIEVED: f64 = 10.0;
+/// The turns that a reconstruction is expected to find.
+const RECONSTRUCTED: f64 = 100.0;
 /// No estimate is larger.
 const ROWS_MAX: f64 = 1e15;
 
@@ -157,6 +159,7 @@ fn retrieved(clause: &Retrieval, rows: f64) -> f64 {
             asked(represent.budget.as_ref()).unwrap_or(rows).min(rows)
         }
         Retrieval::Rerank(rerank) => asked(Some(&rerank.top)).unwrap_or(rows).min(rows),
+        Retrieval::Reconstruct(_) => rows * RECONSTRUCTED,
         Retrieval::Pack(_) => 1.0,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::plan::explain::{Printer, as_of, scope};
 use crate::plan::retrieval::{
-    Activate, Anchor, Behind, Finding, Generate, Pack, Represent, Rerank, Retrieval, Search,
-    Wanted, mode_name,
+    Activate, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank, Retrieval,
+    Search, Wanted, mode_name,
 };
 use crate::plan::{BeamSearch, Step};
 
@@ -16,6 +16,7 @@ impl Printer<'_> {
             Retrieval::Activate(activate) => self.activate(activate),
             Retrieval::Represent(represent) => self.represent(represent),
             Retrieval::Rerank(rerank) => self.rerank(rerank),
+            Retrieval::Reconstruct(clause) => self.reconstruct(clause),
             Retrieval::Pack(pack) => self.pack(pack),
         }
     }
@@ -89,6 +90,20 @@ impl Printer<'_> {
             .collect();
         let (item, question) = (self.name(rerank.item), &rerank.question);
         format!("Rerank {item} for {question}{model}{boosts} top {}", rerank.top)
+    }
+
+    fn reconstruct(&self, clause: &Reconstruct) -> String {
+        let Reconstruct { finding, turns, calls, model, without, .. } = clause;
+        let model = model.as_ref().map_or(String::new(), |(name, _)| format!(" model {name}"));
+        format!(
+            "Reconstruct {} for {}{}{}{model}{}{}",
+            self.node(finding.node, &finding.labels),
+            finding.question,
+            Behind("turns", turns.as_ref()),
+            Behind("calls", calls.as_ref()),
+            Behind("without", without.as_ref()),
+            among(finding)
+        )
     }
 
     fn pack(&self, pack: &Pack) -> String {

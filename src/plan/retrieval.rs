@@ -30,6 +30,9 @@ pub(crate) enum Retrieval {
     Represent(Represent),
     /// The best of the input rows after a closer look, best first (GAM, eq. 11).
     Rerank(Rerank),
+    /// Each input row with the turns that an active reconstruction finds for the question, best
+    /// first (MRAgent, algorithm 1).
+    Reconstruct(Reconstruct),
     /// One row with a text of the evidence in all input rows.
     Pack(Pack),
 }
@@ -165,6 +168,22 @@ impl Boost {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reconstruct {
+    pub(crate) finding: Finding,
+    pub(crate) turns: Option<Expr>,
+    pub(crate) calls: Option<Expr>,
+    /// The name of the model, and where it stands; none for the policy without one.
+    pub(crate) model: Option<(String, Span)>,
+    /// The mechanisms that it does without.
+    pub(crate) without: Option<Expr>,
+    pub(crate) score: Slot,
+    /// The step that brought a node, from 1 on.
+    pub(crate) step: Slot,
+    /// The operation that brought it.
+    pub(crate) action: Slot,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pack {
     /// What may hold evidence.
     pub(crate) items: Vec<Slot>,
@@ -209,6 +228,9 @@ impl Retrieval {
             Self::Activate(activate) => vec![activate.node, activate.activation],
             Self::Represent(represent) => vec![represent.node, represent.covered],
             Self::Rerank(rerank) => vec![rerank.score, rerank.relevance],
+            Self::Reconstruct(clause) => {
+                vec![clause.finding.node, clause.score, clause.step, clause.action]
+            }
             Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces],
         }
     }
@@ -217,7 +239,9 @@ impl Retrieval {
     pub(crate) fn reads(&self) -> Vec<Slot> {
         match self {
             Self::Search(search) if search.bound => vec![search.finding.node],
-            Self::Search(_) | Self::Generate(_) | Self::Anchor(_) => Vec::new(),
+            Self::Search(_) | Self::Generate(_) | Self::Anchor(_) | Self::Reconstruct(_) => {
+                Vec::new()
+            }
             Self::Activate(activate) => {
                 let weight = activate.weight.map(|(_, slot)| slot);
                 [activate.from].into_iter().chain(weight).collect()
@@ -262,6 +286,10 @@ impl Retrieval {
                 [&rerank.question, &rerank.top].into_iter().for_each(&mut *visit);
                 rerank.boosts.iter().for_each(|boost| visit(&boost.1));
             }
+            Self::Reconstruct(clause) => {
+                clause.finding.exprs(visit);
+                clause.turns.iter().chain(&clause.calls).chain(&clause.without).for_each(visit);
+            }
             Self::Pack(pack) => visit(&pack.budget),
         }
     }
@@ -286,6 +314,10 @@ impl Retrieval {
                 visit(&mut rerank.question);
                 rerank.boosts.iter_mut().for_each(|boost| visit(&mut boost.1));
             }
+            Self::Reconstruct(Reconstruct { finding, without, .. }) => {
+                finding.exprs_mut(visit);
+                without.iter_mut().for_each(visit);
+            }
             Self::Pack(_) => {}
         }
     }
@@ -298,6 +330,7 @@ impl Retrieval {
             Self::Anchor(anchor) => Some(anchor.finding.node),
             Self::Activate(activate) => Some(activate.node),
             Self::Represent(represent) => Some(represent.node),
+            Self::Reconstruct(clause) => Some(clause.finding.node),
             Self::Rerank(_) | Self::Pack(_) => None,
         }
     }

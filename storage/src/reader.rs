@@ -2,6 +2,7 @@
 //!
 //! It never writes, never blocks, and gives damage back as an error.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -172,6 +173,65 @@ impl<'r> Reader<'r> {
             let mark = after.filter(|mark| mark.family == family);
             // A mark of another node leads to nothing that is not of this one.
             let from = mark.map_or(Vec::new(), EdgeMark::behind).max(prefix.clone());
+            self.scan_edges(family, side, &from, to.as_deref(), filter, &mut |edge| {
+                let flow = visit(edge);
+                stopped = flow.is_break();
+                flow
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The relations of the edges of a node on one side that the filter keeps, each once: a seek for
+    /// each relation, however many edges it has there.
+    pub fn relations(
+        &self,
+        near: NodeId,
+        side: Side,
+        filter: &EdgeFilter,
+    ) -> Result<BTreeSet<RelationId>> {
+        let mut relations = BTreeSet::new();
+        let (current, past) = families_of(side);
+        let whole = key::adjacency_prefix(near, None);
+        let end = key::after_prefix(&whole);
+        for family in [current, past] {
+            let mut from =
+                (family == current || filter.system != SystemScope::Current).then(|| whole.clone());
+            while let Some(start) = from.take() {
+                let mut first = None;
+                self.scan_edges(family, side, &start, end.as_deref(), filter, &mut |edge| {
+                    first = Some(edge.relation);
+                    ControlFlow::Break(())
+                })?;
+                let Some(relation) = first else { break };
+                relations.insert(relation);
+                from = key::after_prefix(&key::adjacency_prefix(near, Some(relation)));
+            }
+        }
+        Ok(relations)
+    }
+
+    /// Calls `visit` on every edge of a node and a relation that begins to hold within an interval
+    /// and that the filter keeps, the earliest first, until it breaks: what began before is not read.
+    pub fn edges_begun(
+        &self,
+        (near, side, relation): (NodeId, Side, RelationId),
+        begun: Interval,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let prefix = key::adjacency_prefix(near, Some(relation));
+        let from = [&prefix[..], &key::time(begun.from)].concat();
+        let to = match begun.to {
+            Interval::MAX => key::after_prefix(&prefix),
+            to => Some([&prefix[..], &key::time(to)].concat()),
+        };
+        let (current, past) = families_of(side);
+        let mut stopped = false;
+        for family in [current, past] {
+            if stopped || (family == past && filter.system == SystemScope::Current) {
+                continue;
+            }
             self.scan_edges(family, side, &from, to.as_deref(), filter, &mut |edge| {
                 let flow = visit(edge);
                 stopped = flow.is_break();

@@ -140,6 +140,27 @@ pub struct Rerank {
     pub span: Span,
 }
 
+/// `RECONSTRUCT h FOR q TURNS t CALLS c MODEL m WITHOUT list`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reconstruct {
+    /// The name that the evidence is bound to.
+    pub variable: Name,
+    /// The question.
+    pub question: Expr,
+    /// The most steps, if said.
+    pub turns: Option<Amount>,
+    /// The most operations of one step, if said.
+    pub calls: Option<Amount>,
+    /// The model, if said.
+    pub model: Option<Name>,
+    /// The mechanisms that it does without, if said.
+    pub without: Option<Expr>,
+    /// Which nodes count.
+    pub among: Among,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
 /// `PACK p, t BUDGET n TOKENS`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pack {

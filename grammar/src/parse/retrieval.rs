@@ -9,8 +9,8 @@ use super::pattern::label_filter;
 use super::query::{query, time};
 use super::{Result, Rule, amount, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
-    Activate, Among, Amount, Anchor, Beam, Expr, Generate, Name, Pack, Repair, Represent, Rerank,
-    Search, SearchMode, Span, Times, TrainScorer,
+    Activate, Among, Amount, Anchor, Beam, Expr, Generate, Name, Pack, Reconstruct, Repair,
+    Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
 };
 use crate::error::SyntaxError;
 
@@ -167,6 +167,21 @@ pub(super) fn rerank(pair: Pair<'_, Rule>) -> Result<Rerank> {
     let boosts = boosts.map(factors).transpose()?.unwrap_or_default();
     let top = amount(next(&mut parts, whole)?)?;
     Ok(Rerank { variable, question, model, boosts, top, span: whole })
+}
+
+pub(super) fn reconstruct(pair: Pair<'_, Rule>) -> Result<Reconstruct> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let (variable, _, question) = finding(&mut parts, whole)?;
+    let turns = parts.next_if(|pair| pair.as_rule() == Rule::turns_count);
+    let turns = turns.map(|pair| amount(only(pair)?)).transpose()?;
+    let calls = parts.next_if(|pair| pair.as_rule() == Rule::calls_count);
+    let calls = calls.map(|pair| amount(only(pair)?)).transpose()?;
+    let model = by_model(&mut parts)?;
+    let without = parts.next_if(|pair| pair.as_rule() == Rule::without);
+    let without = without.map(|pair| sum(only(pair)?)).transpose()?;
+    let among = among(parts)?;
+    Ok(Reconstruct { variable, question, turns, calls, model, without, among, span: whole })
 }
 
 pub(super) fn pack(pair: Pair<'_, Rule>) -> Result<Pack> {

@@ -7,8 +7,8 @@ use super::expr::{Sum, any};
 use super::pattern::labels;
 use super::{commas, optional, variable, word};
 use crate::ast::{
-    Activate, Among, Anchor, Beam, Expr, Generate, Name, Pack, Represent, Rerank, Search,
-    SearchMode, TrainScorer,
+    Activate, Among, Anchor, Beam, Expr, Generate, Name, Pack, Reconstruct, Represent, Rerank,
+    Search, SearchMode, TrainScorer,
 };
 
 pub(super) fn search(f: &mut Formatter<'_>, found: &Search) -> fmt::Result {
@@ -83,6 +83,15 @@ pub(super) fn rerank(f: &mut Formatter<'_>, found: &Rerank) -> fmt::Result {
     optional(f, " MODEL ", found.model.as_ref().map(word))?;
     factors(f, " BOOST ", &found.boosts)?;
     write!(f, " TOP {}", Count(&found.top))
+}
+
+pub(super) fn reconstruct(f: &mut Formatter<'_>, found: &Reconstruct) -> fmt::Result {
+    write!(f, "RECONSTRUCT {} FOR {}", variable(&found.variable), found.question)?;
+    optional(f, " TURNS ", found.turns.as_ref().map(Count))?;
+    optional(f, " CALLS ", found.calls.as_ref().map(Count))?;
+    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    optional(f, " WITHOUT ", found.without.as_ref().map(Sum))?;
+    among(f, &found.among)
 }
 
 pub(super) fn pack(f: &mut Formatter<'_>, packed: &Pack) -> fmt::Result {

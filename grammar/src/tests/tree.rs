@@ -257,7 +257,7 @@ impl Trees {
     }
 
     fn retrieval(&mut self) -> Clause {
-        match self.random.under(7) {
+        match self.random.under(8) {
             0 => {
                 use SearchMode::{Hybrid, Text, Vector};
                 let mode = self.maybe(|t| *t.random.pick(&[Text, Vector, Hybrid]));
@@ -305,6 +305,16 @@ impl Trees {
                 model: self.maybe(Self::name),
                 boosts: self.factors(),
                 top: self.amount(),
+                span: AT,
+            }),
+            6 => Clause::Reconstruct(Reconstruct {
+                variable: self.name(),
+                question: self.expr(),
+                turns: self.maybe(Self::amount),
+                calls: self.maybe(Self::amount),
+                model: self.maybe(Self::name),
+                without: self.maybe(Self::expr),
+                among: self.among(),
                 span: AT,
             }),
             _ => Clause::Pack(Pack { names: self.names(0), budget: self.amount(), span: AT }),

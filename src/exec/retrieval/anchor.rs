@@ -35,14 +35,23 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
         let text = question(&clause.finding.question, WORD, row, context)?;
         let asked = Asked::new(clause, row, context)?;
         let system = asked.gate.filter.system;
-        let names = names(&labels, system, context)?;
-        context.work(names.len())?;
-        let lookup = |name: &str| lookup(name, &labels, system, context);
-        let anchors = anchor::anchor(&text, &names, context.now(), lookup)?;
+        let anchors = named(&text, &labels, system, context)?;
         found.extend(asked.rows(&text, &anchors, top)?);
         context.rows(found.len())?;
     }
     Ok(found)
+}
+
+/// The nodes of the labels that a text names.
+pub(crate) fn named(
+    text: &str,
+    labels: &[LabelId],
+    system: SystemScope,
+    context: &Context<'_>,
+) -> Result<Anchors> {
+    let names = names(labels, system, context)?;
+    context.work(names.len())?;
+    anchor::anchor(text, &names, context.now(), |name: &str| lookup(name, labels, system, context))
 }
 
 /// The labels whose nodes may be named.

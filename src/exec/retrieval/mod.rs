@@ -8,17 +8,19 @@
 //! activate.rs    ACTIVATE: spreading activation
 //! represent.rs   REPRESENT: the nodes that stand for the others
 //! rerank.rs      RERANK: a closer look, and boosts
+//! reconstruct.rs RECONSTRUCT: evidence gathered step by step
 //! pack.rs        PACK: evidence as text, within a budget
 //! ```
 //!
 //! The arithmetic is in `crate::retrieval`, the models are in `crate::neural`.
 
 mod activate;
-mod anchor;
+pub(crate) mod anchor;
 mod coupling;
 mod finding;
 mod generate;
 mod pack;
+mod reconstruct;
 mod represent;
 mod rerank;
 mod search;
@@ -42,6 +44,7 @@ pub(super) fn run(
         Retrieval::Activate(clause) => activate::activate(clause, &rows, context),
         Retrieval::Represent(clause) => represent::represent(clause, rows, context),
         Retrieval::Rerank(clause) => rerank::rerank(clause, rows, context),
+        Retrieval::Reconstruct(clause) => reconstruct::reconstruct(clause, &rows, context),
         Retrieval::Pack(clause) => pack::pack(clause, &rows, begin, context),
     }
 }

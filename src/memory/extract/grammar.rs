@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 16;
 
 /// What a text may be.
 #[derive(Clone, Debug)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// These bytes.
     Bytes(Vec<u8>),
     /// One byte of these ranges, both ends included.
@@ -38,21 +38,52 @@ pub(super) enum Rule {
 
 impl Rule {
     /// These bytes.
-    pub(super) fn bytes(text: &str) -> Self {
+    pub(crate) fn bytes(text: &str) -> Self {
         Self::Bytes(text.as_bytes().to_vec())
     }
 
     /// This or nothing.
-    pub(super) fn maybe(self) -> Self {
+    pub(crate) fn maybe(self) -> Self {
         Self::Repeat(Box::new(self), 0, 1)
     }
 
     /// One of these texts; there must be one, and none may be empty.
-    pub(super) fn one_of(texts: &[&str]) -> Self {
+    pub(crate) fn one_of(texts: &[&str]) -> Self {
         let mut texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         texts.sort_unstable();
         texts.dedup();
         Self::one_of_sorted(&texts)
+    }
+
+    /// What stands behind one of these texts, told by the text; none may be the beginning of
+    /// another.
+    pub(crate) fn behind(choices: &[(&str, Self)]) -> Self {
+        let mut choices: Vec<(&str, &Self)> =
+            choices.iter().map(|(text, rule)| (*text, rule)).collect();
+        choices.sort_by_key(|(text, _)| *text);
+        Self::behind_sorted(&choices)
+    }
+
+    fn behind_sorted(choices: &[(&str, &Self)]) -> Self {
+        if let [(text, rule)] = choices {
+            return Self::Each(vec![Self::bytes(text), (*rule).clone()]);
+        }
+        let groups = choices.chunk_by(|a, b| a.0.as_bytes().first() == b.0.as_bytes().first());
+        let mut rules: Vec<Self> = groups
+            .map(|group| match group {
+                [one] => Self::behind_sorted(&[*one]),
+                [first, .., last] => {
+                    // In order, so what the first and the last share is shared by all.
+                    let same = first.0.bytes().zip(last.0.bytes()).take_while(|(a, b)| a == b);
+                    let (shared, _) = first.0.split_at(same.count());
+                    let rests: Vec<(&str, &Self)> =
+                        group.iter().map(|(text, rule)| (&text[shared.len()..], *rule)).collect();
+                    Self::Each(vec![Self::bytes(shared), Self::behind_sorted(&rests)])
+                }
+                [] => Self::Each(Vec::new()),
+            })
+            .collect();
+        if rules.len() == 1 { rules.remove(0) } else { Self::One(rules) }
     }
 
     /// A tree by the first bytes.
@@ -125,14 +156,14 @@ enum Kind {
 
 /// A grammar, ready to be walked.
 #[derive(Debug)]
-pub(super) struct Grammar {
+pub(crate) struct Grammar {
     nodes: Vec<Node>,
     root: u32,
 }
 
 /// Where a text stands in a grammar.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct State {
+pub(crate) struct State {
     frames: [Frame; DEPTH_MAX],
     depth: usize,
     room: u32,
@@ -147,7 +178,7 @@ struct Frame {
 
 impl State {
     /// Whether the text is whole; then no byte may follow.
-    pub(super) fn is_end(&self) -> bool {
+    pub(crate) fn is_end(&self) -> bool {
         self.depth == 0
     }
 
@@ -158,14 +189,14 @@ impl State {
 }
 
 impl Grammar {
-    pub(super) fn new(rule: &Rule) -> Self {
+    pub(crate) fn new(rule: &Rule) -> Self {
         let mut grammar = Self { nodes: Vec::new(), root: 0 };
         grammar.root = grammar.add(rule, false);
         grammar
     }
 
     /// Before the first byte.
-    pub(super) fn start(&self) -> State {
+    pub(crate) fn start(&self) -> State {
         let mut state = State { frames: [Frame::default(); DEPTH_MAX], depth: 0, room: 0 };
         // A stack of sixteen has room for one.
         let _ = self.push(&mut state, Frame { node: self.root, at: 0 });
@@ -173,7 +204,7 @@ impl Grammar {
     }
 
     /// The state behind a byte; none if it may not follow.
-    pub(super) fn step(&self, state: &State, byte: u8) -> Option<State> {
+    pub(crate) fn step(&self, state: &State, byte: u8) -> Option<State> {
         let mut state = *state;
         loop {
             let frame = self.pop(&mut state)?;

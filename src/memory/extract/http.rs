@@ -1,13 +1,6 @@
 //! An extractor that asks a language model elsewhere, behind an HTTP endpoint of the form that
 //! OpenAI has given it.
 //!
-//! ```text
-//!   POST {base}/chat/completions   {"model": …, "messages": [the task, the turns],
-//!                                   "temperature": 0, "response_format": {"type": "json_object"}}
-//!                                  {"choices": [{"message": {"content": "{…}"}}],
-//!                                   "usage": {"prompt_tokens": 900, "completion_tokens": 300}}
-//! ```
-//!
 //! What comes back is believed no more than what any other model says: it is read item by item, and
 //! what cannot be so is left out. The key goes into the request and nowhere else.
 
@@ -15,15 +8,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use serde::Deserialize;
-use serde_json::json;
-
 use super::{Extraction, Extractor, KnownEntities, SourceTurn, answer, prompt};
-use crate::neural::{Endpoint, NeuralError};
-
-/// The largest answer that is read, in bytes.
-const ANSWER_BYTES_MAX: u64 = 1 << 20;
+pub use crate::neural::TokenUsage;
+use crate::neural::{Chat, NeuralError};
 
 /// An [`Extractor`] behind an HTTP endpoint that speaks as OpenAI's `/v1/chat/completions` does.
 ///
@@ -46,73 +33,31 @@ const ANSWER_BYTES_MAX: u64 = 1 << 20;
 /// ```
 pub struct HttpExtractor {
     id: String,
-    model: String,
-    endpoint: Endpoint,
-    usage: Mutex<TokenUsage>,
+    chat: Chat,
     left_out: AtomicU64,
-}
-
-/// What was spent so far, as far as the endpoint says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TokenUsage {
-    /// Requests that were answered.
-    pub calls: u64,
-    /// Tokens of all that was sent.
-    pub prompt: u64,
-    /// Tokens of all that was answered.
-    pub completion: u64,
 }
 
 impl HttpExtractor {
     /// An extractor that will ask `model`. `base_url` is what `/chat/completions` is put behind,
     /// such as `https://api.openai.com/v1`; `timeout` is for each request as a whole.
     pub fn new(base_url: &str, model: &str, key: Option<&str>, timeout: Duration) -> Self {
-        Self::from_endpoint(model, Endpoint::new(base_url, "chat/completions", key, timeout))
+        Self::from_chat(Chat::new(base_url, model, key, timeout))
     }
 
-    fn from_endpoint(model: &str, endpoint: Endpoint) -> Self {
-        Self {
-            id: format!("{model} {}", prompt::ID),
-            model: model.to_string(),
-            endpoint,
-            usage: Mutex::default(),
-            left_out: AtomicU64::new(0),
-        }
+    fn from_chat(chat: Chat) -> Self {
+        let id = format!("{} {}", chat.model(), prompt::ID);
+        Self { id, chat, left_out: AtomicU64::new(0) }
     }
 
     /// The tokens spent so far, on answers that could not be used too.
     pub fn usage(&self) -> TokenUsage {
-        *self.usage.lock()
+        self.chat.usage()
     }
 
     /// How many items of the answers so far were left out, for they named a turn that is not there,
     /// a confidence above 1, or the like.
     pub fn left_out(&self) -> u64 {
         self.left_out.load(Ordering::Relaxed)
-    }
-
-    /// What the model answers.
-    fn ask(&self, turns: &[SourceTurn]) -> Result<String, NeuralError> {
-        let request = json!({
-            "model": self.model,
-            "messages": [
-                { "role": "system", "content": prompt::TASK },
-                { "role": "user", "content": prompt::turns(turns) },
-            ],
-            "temperature": 0,
-            "response_format": { "type": "json_object" },
-        });
-        let completion: Completion = self.endpoint.ask(&request, ANSWER_BYTES_MAX)?;
-        self.count(completion.usage.unwrap_or_default());
-        let text = completion.choices.into_iter().next().and_then(|first| first.message.content);
-        text.ok_or_else(|| self.endpoint.failed("the answer holds no text"))
-    }
-
-    fn count(&self, usage: Usage) {
-        let mut sum = self.usage.lock();
-        sum.calls = sum.calls.saturating_add(1);
-        sum.prompt = sum.prompt.saturating_add(usage.prompt_tokens);
-        sum.completion = sum.completion.saturating_add(usage.completion_tokens);
     }
 }
 
@@ -135,35 +80,12 @@ impl Extractor for HttpExtractor {
         if turns.is_empty() {
             return Ok(Extraction::default());
         }
-        let answer = answer::read(&self.ask(turns)?, turns, known);
-        let answer = answer.map_err(|reason| self.endpoint.failed(&reason))?;
+        let text = self.chat.ask(prompt::TASK, &prompt::turns(turns))?;
+        let answer = answer::read(&text, turns, known);
+        let answer = answer.map_err(|reason| self.chat.failed(&reason))?;
         self.left_out.fetch_add(answer.left_out, Ordering::Relaxed);
         Ok(answer.extraction)
     }
-}
-
-#[derive(Deserialize)]
-struct Completion {
-    choices: Vec<Choice>,
-    usage: Option<Usage>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    message: Message,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    content: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct Usage {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
 }
 
 #[cfg(test)]
@@ -171,18 +93,19 @@ mod whole;
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::super::prompt::tests::{Nobody, turn};
     use super::*;
     use crate::neural::server::{Reply, serve};
+    use crate::neural::{ANSWER_BYTES_MAX, Endpoint};
 
     const KEY: &str = "sk-secret-7";
 
     pub(super) fn extractor(url: &str) -> HttpExtractor {
         let timeout = Duration::from_millis(300);
         let endpoint = Endpoint::new(url, "chat/completions", Some(KEY), timeout);
-        HttpExtractor::from_endpoint("tiny", endpoint.in_a_hurry())
+        HttpExtractor::from_chat(Chat::from_endpoint("tiny", endpoint.in_a_hurry()))
     }
 
     fn turns() -> Vec<SourceTurn> {

@@ -23,7 +23,7 @@ use super::grammar::{Grammar, Rule};
 pub(super) const TITLE_CHARS: u16 = 80;
 pub(super) const SUMMARY_CHARS: u16 = 800;
 pub(super) const STATEMENT_CHARS: u16 = 240;
-pub(super) const NAME_CHARS: u16 = 48;
+pub(crate) const NAME_CHARS: u16 = 48;
 /// The longest name of a relation or a tag, in characters.
 pub(super) const RELATION_CHARS: u16 = 40;
 /// The labels that an entity may have.
@@ -92,7 +92,7 @@ fn held() -> [(&'static str, Rule); 4] {
     ]
 }
 
-fn object(fields: Vec<(&str, Rule)>) -> Rule {
+pub(crate) fn object(fields: Vec<(&str, Rule)>) -> Rule {
     let mut parts = Vec::with_capacity(2 * fields.len() + 1);
     for (number, (name, value)) in fields.into_iter().enumerate() {
         let before = if number == 0 { '{' } else { ',' };
@@ -104,7 +104,7 @@ fn object(fields: Vec<(&str, Rule)>) -> Rule {
 }
 
 /// Items in brackets, or none.
-fn list(item: Rule, most: u16) -> Rule {
+pub(crate) fn list(item: Rule, most: u16) -> Rule {
     let items = Rule::Each(vec![item.clone(), further(item, most)]).maybe();
     Rule::Each(vec![Rule::bytes("["), items, Rule::bytes("]")])
 }
@@ -120,7 +120,7 @@ fn further(item: Rule, most: u16) -> Rule {
 }
 
 /// One of these texts, none of which holds a quote.
-fn word(texts: &[&str]) -> Rule {
+pub(crate) fn word(texts: &[&str]) -> Rule {
     Rule::Each(vec![Rule::bytes("\""), Rule::one_of(texts), Rule::bytes("\"")])
 }
 
@@ -136,7 +136,7 @@ fn name() -> Rule {
 }
 
 /// A text of 1 to `most` characters.
-fn text(most: u16) -> Rule {
+pub(crate) fn text(most: u16) -> Rule {
     let rest = Rule::Repeat(Box::new(character(b' ')), 0, most.saturating_sub(1));
     Rule::Each(vec![Rule::bytes("\""), character(b'!'), rest, Rule::bytes("\"")])
 }

@@ -1,16 +1,15 @@
 //! An extractor that asks a language model from a folder, on the CPU.
 //!
 //! What the model writes is held to the grammar of the answer, so it always parses; what it says is
-//! as good as the model. It always takes the likeliest token, so the same turns give the same
-//! answer. What stands before the turns is run once, when the model is loaded.
+//! as good as the model. The same turns give the same answer.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::vocabulary::Vocabulary;
-use super::{Extraction, Extractor, KnownEntities, SourceTurn, answer, decode, json, prompt};
-use crate::neural::{CausalLm, NeuralError, Prefix};
+use super::writer::Writer;
+use super::{Extraction, Extractor, KnownEntities, SourceTurn, answer, json, prompt};
+use crate::neural::{CausalLm, NeuralError};
 
 /// The longest answer, in tokens.
 const TOKENS_MAX: u32 = 4_096;
@@ -31,11 +30,7 @@ const TOKENS_MAX: u32 = 4_096;
 /// ```
 pub struct LocalModel {
     id: String,
-    model: CausalLm,
-    vocabulary: Vocabulary,
-    /// What stands before the turns, run.
-    task: Prefix,
-    tokens_max: u32,
+    writer: Writer,
     left_out: AtomicU64,
 }
 
@@ -51,11 +46,9 @@ impl LocalModel {
     }
 
     fn with(model: CausalLm, tokens_max: u32) -> Result<Self, NeuralError> {
-        let vocabulary = Vocabulary::new(model.token_bytes());
-        let vocabulary = vocabulary.map_err(|reason| NeuralError::Failed { reason })?;
-        let task = model.run_prefix(prompt::TASK)?;
-        let id = format!("{} {}", model.name(), prompt::ID);
-        Ok(Self { id, model, vocabulary, task, tokens_max, left_out: AtomicU64::new(0) })
+        let writer = Writer::new(model, prompt::TASK, tokens_max)?;
+        let id = format!("{} {}", writer.name(), prompt::ID);
+        Ok(Self { id, writer, left_out: AtomicU64::new(0) })
     }
 
     /// How many items of the answers so far were left out, for they named a turn that is not there,
@@ -67,13 +60,7 @@ impl LocalModel {
     /// The answer about these turns: JSON of the grammar's form.
     fn write(&self, turns: &[SourceTurn]) -> Result<String, NeuralError> {
         let grammar = json::grammar(turns.len().min(prompt::TURNS_MAX));
-        let mut session = self.model.session(&self.task, &prompt::turns(turns))?;
-        let scores = |new: &[u32]| {
-            session.push(new)?;
-            Ok(session.scores().to_vec())
-        };
-        let bytes = decode::write(&grammar, &self.vocabulary, self.tokens_max, scores)?;
-        String::from_utf8(bytes).map_err(|error| NeuralError::Failed { reason: error.to_string() })
+        self.writer.write(&grammar, &prompt::turns(turns))
     }
 }
 
@@ -134,7 +121,8 @@ mod tests {
             assert!(model.id().ends_with(" prompt-1") && !model.id().starts_with(' '));
             // The turns are read.
             let scores = |turns: &[SourceTurn]| {
-                let session = model.model.session(&model.task, &prompt::turns(turns)).unwrap();
+                let writer = &model.writer;
+                let session = writer.model.session(&writer.task, &prompt::turns(turns)).unwrap();
                 session.scores().to_vec()
             };
             assert_ne!(scores(&turns), scores(&turns[..1]), "{family}");

@@ -5,23 +5,25 @@
 //! believed because it says so: `memory::validate` holds it against the turns.
 //!
 //! ```text
-//!   turns ──prompt.rs──▶ text ──local.rs: decode.rs, by json.rs──▶ JSON ──answer.rs──▶ Extraction
+//!   turns ──prompt.rs──▶ text ──local.rs: writer.rs, by json.rs──▶ JSON ──answer.rs──▶ Extraction
 //!                             ──http.rs──▶
 //!
 //!   json.rs      the form of an answer      grammar.rs     which byte may come next
-//!   decode.rs    writing by scores          vocabulary.rs  which token may
+//!   writer.rs    a model that writes it     decode.rs      writing by scores
+//!                                            vocabulary.rs  which token may
 //! ```
 
 mod answer;
 mod decode;
-mod grammar;
+pub(crate) mod grammar;
 #[cfg(feature = "http")]
 mod http;
-mod json;
+pub(crate) mod json;
 mod local;
-mod prompt;
+pub(crate) mod prompt;
 mod rules;
 mod vocabulary;
+mod writer;
 
 use engraph_storage::graph::{Intent, Interval, Time};
 
@@ -31,6 +33,7 @@ use crate::neural::NeuralError;
 pub use http::{HttpExtractor, TokenUsage};
 pub use local::LocalModel;
 pub use rules::Rules;
+pub(crate) use writer::Writer;
 
 /// A turn of an episode, as an extractor reads it.
 #[derive(Clone, Debug, Default, PartialEq)]

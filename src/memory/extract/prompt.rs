@@ -98,7 +98,7 @@ pub(super) fn turns(turns: &[SourceTurn]) -> String {
 }
 
 /// The beginning of a text on one line, of at most so many bytes, without control characters.
-fn line(text: &str, bytes_max: usize) -> String {
+pub(crate) fn line(text: &str, bytes_max: usize) -> String {
     // What is read of a text is bounded too: most of it may be blanks.
     let words = cut(text, 4 * bytes_max).split(|c: char| c.is_whitespace() || c.is_control());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

@@ -1,4 +1,5 @@
-//! Edges read in pages are the edges read at once, wherever a page ends.
+//! Edges read in pages are the edges read at once, wherever a page ends; so are those that begin in
+//! an interval, and relations are those of the edges.
 
 use std::collections::BTreeMap;
 
@@ -124,6 +125,27 @@ fn whole(
     edges
 }
 
+/// Compares what begins within an interval with what does of the whole.
+fn begun(
+    reader: Reader<'_>,
+    place: (NodeId, Side, RelationId),
+    filter: &EdgeFilter,
+    whole: &[Edge],
+) {
+    for (from, to) in [(Interval::MIN, Interval::MAX), (0, 10), (10, 21), (11, 20)] {
+        let mut read = Vec::new();
+        let interval = Interval { from, to };
+        let visit = &mut |edge| {
+            read.push(edge);
+            ControlFlow::Continue(())
+        };
+        reader.edges_begun(place, interval, filter, visit).expect("reads");
+        let is_begun = |edge: &&Edge| interval.contains(edge.valid.from);
+        let expected: Vec<Edge> = whole.iter().filter(is_begun).copied().collect();
+        assert_eq!(read, expected, "{place:?} {filter:?} {interval:?}");
+    }
+}
+
 /// Compares every read of every node, and gives how many edges there were.
 fn compare(reader: Reader<'_>) -> usize {
     let mut edges = 0;
@@ -139,6 +161,14 @@ fn compare(reader: Reader<'_>) -> usize {
                 let full = pages.iter().rev().skip(1).all(|page| page.len() == size);
                 assert!(full, "{read:?} {filter:?}");
                 assert_eq!(pages.concat(), expected, "{read:?} {filter:?} by {size}");
+            }
+            match relation {
+                None => {
+                    let own: BTreeSet<_> = expected.iter().map(|edge| edge.relation).collect();
+                    let read = reader.relations(NodeId(node), side, &filter).expect("reads");
+                    assert_eq!(read, own, "{node} {side:?} {filter:?}");
+                }
+                Some(relation) => begun(reader, (NodeId(node), side, relation), &filter, &expected),
             }
         }
     }

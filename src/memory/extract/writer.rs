@@ -1,0 +1,48 @@
+//! A language model from a folder that writes texts of a grammar behind one task.
+//!
+//! The likeliest token is taken each time, so the same text gives the same answer. What stands before
+//! the text is run once, when the model is loaded.
+
+use super::decode;
+use super::grammar::Grammar;
+use super::vocabulary::Vocabulary;
+use crate::neural::{CausalLm, NeuralError, Prefix};
+
+pub(crate) struct Writer {
+    pub(super) model: CausalLm,
+    vocabulary: Vocabulary,
+    /// What stands before the text, run.
+    pub(super) task: Prefix,
+    tokens_max: u32,
+}
+
+impl Writer {
+    /// A writer of answers of at most so many tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`NeuralError::Failed`] if a character of ASCII is not among the tokens, or the model cannot
+    /// run.
+    pub(crate) fn new(model: CausalLm, task: &str, tokens_max: u32) -> Result<Self, NeuralError> {
+        let vocabulary = Vocabulary::new(model.token_bytes());
+        let vocabulary = vocabulary.map_err(|reason| NeuralError::Failed { reason })?;
+        let task = model.run_prefix(task)?;
+        Ok(Self { model, vocabulary, task, tokens_max })
+    }
+
+    /// Names the model and its weights.
+    pub(crate) fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    /// The answer to a text: one of the grammar.
+    pub(crate) fn write(&self, grammar: &Grammar, text: &str) -> Result<String, NeuralError> {
+        let mut session = self.model.session(&self.task, text)?;
+        let scores = |new: &[u32]| {
+            session.push(new)?;
+            Ok(session.scores().to_vec())
+        };
+        let bytes = decode::write(grammar, &self.vocabulary, self.tokens_max, scores)?;
+        String::from_utf8(bytes).map_err(|error| NeuralError::Failed { reason: error.to_string() })
+    }
+}

@@ -1,0 +1,338 @@
+//! The loop (MRAgent, algorithm 1): select, traverse, route, update, stop.
+
+use std::collections::BTreeSet;
+
+use engraph_storage::graph::EdgeFilter;
+
+use super::operation::{Finding, Kind, Mechanism, Operation};
+use super::policy::{DEFAULT, Policy, Selection};
+use super::score::{Scale, is_timely, mass, rank, relevance};
+use super::state::{Call, Ended, Evidence, Reconstruction, Step};
+use super::toolkit::Toolkit;
+use crate::database::Engraph;
+use crate::error::Result;
+use crate::exec::run::{Interrupt, Run};
+use crate::rows::Params;
+use crate::time;
+
+/// Who chose operations that came from outside.
+const OUTSIDE: &str = "outside";
+
+/// What came of one operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What was asked.
+    pub operation: Operation,
+    /// What it gave back, or in words why it was not run.
+    pub found: std::result::Result<Vec<Finding>, String>,
+}
+
+impl Reconstruction {
+    /// Takes one step, unless it is over: the policy says what is asked, what of the answers is gone
+    /// on from, and whether it is enough. Says whether it goes on.
+    ///
+    /// Each step reads the state of the database at that moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Neural`](crate::Error::Neural) if there is no embedding model,
+    /// [`Error::Storage`](crate::Error::Storage) if the disk cannot be read, and the limits of a
+    /// statement. Nothing was changed then. What a policy does wrong is no error, it stands in the
+    /// log.
+    pub fn step(&mut self, db: &Engraph, policy: &dyn Policy) -> Result<bool> {
+        let question = self.question.clone();
+        over(db, &question, |toolkit| self.step_with(toolkit, policy))?;
+        Ok(!self.is_done())
+    }
+
+    /// Takes steps until it is over.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::step`].
+    pub fn run(&mut self, db: &Engraph, policy: &dyn Policy) -> Result<()> {
+        while !self.is_done() {
+            self.step(db, policy)?;
+        }
+        Ok(())
+    }
+
+    /// Takes one step with operations that were chosen outside, by an agent's own language model:
+    /// what each gave back, in order. All turns that they bring are kept as evidence.
+    ///
+    /// An operation beyond the budget of the step, that was asked before, or that names what is not
+    /// there is refused, as is all once the turns are used up.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::step`].
+    pub fn apply(&mut self, db: &Engraph, operations: &[Operation]) -> Result<Vec<Outcome>> {
+        if self.turn() >= self.budget.turns {
+            let refuse = |operation: &Operation| Outcome {
+                operation: operation.clone(),
+                found: Err("all turns are used up".to_owned()),
+            };
+            return Ok(operations.iter().map(refuse).collect());
+        }
+        let question = self.question.clone();
+        over(db, &question, |toolkit| {
+            let mut step = Step { policy: OUTSIDE.to_owned(), ..Step::default() };
+            let outcomes = self.traverse(toolkit, operations, &mut step)?;
+            self.settle(&outcomes, &DEFAULT, step);
+            Ok(outcomes)
+        })
+    }
+
+    /// Says that the evidence is enough.
+    pub fn finish(&mut self) {
+        self.ended.get_or_insert(Ended::Sufficient);
+    }
+
+    /// One step over a state of the database. It changes nothing if it fails.
+    pub(crate) fn step_with(&mut self, toolkit: &Toolkit<'_>, policy: &dyn Policy) -> Result<()> {
+        if self.is_done() {
+            return Ok(());
+        }
+        if self.turn() >= self.budget.turns || self.budget.calls == 0 {
+            self.ended = Some(Ended::Budget);
+            return Ok(());
+        }
+        self.now = Some(toolkit.context().now());
+        let mut step = Step { policy: policy.id().to_owned(), ..Step::default() };
+        let mut selection = self.selected(policy, &mut step);
+        if selection.operations.is_empty() && !step.errors.is_empty() {
+            selection = self.selected(&DEFAULT, &mut step);
+        }
+        if selection.operations.is_empty() {
+            let is_default = step.policy == DEFAULT.id();
+            self.ended = Some(if is_default { Ended::Exhausted } else { Ended::Sufficient });
+            return Ok(());
+        }
+        let mut outcomes = self.traverse(toolkit, &selection.operations, &mut step)?;
+        if outcomes.iter().all(|outcome| outcome.found.is_err()) {
+            let selection = self.selected(&DEFAULT, &mut step);
+            outcomes.extend(self.traverse(toolkit, &selection.operations, &mut step)?);
+        }
+        self.settle(&outcomes, policy, step);
+        if self.is_done() {
+            return Ok(());
+        }
+        match policy.is_sufficient(self) {
+            Ok(true) => self.ended = Some(Ended::Sufficient),
+            Ok(false) => {}
+            Err(error) => self.noted(error.to_string()),
+        }
+        Ok(())
+    }
+
+    /// What a policy wants to ask; nothing if it fails, which is noted.
+    fn selected(&self, policy: &dyn Policy, step: &mut Step) -> Selection {
+        let selection = policy.select(self).unwrap_or_else(|error| {
+            step.errors.push(error.to_string());
+            Selection::default()
+        });
+        step.errors.extend(selection.refused.iter().cloned());
+        selection
+    }
+
+    /// Runs operations, within the budget of the step.
+    fn traverse(
+        &mut self,
+        toolkit: &Toolkit<'_>,
+        operations: &[Operation],
+        step: &mut Step,
+    ) -> Result<Vec<Outcome>> {
+        self.now = Some(toolkit.context().now());
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(operations.len());
+        for operation in operations {
+            let run = step.calls.iter().filter(|call| call.refused.is_none()).count();
+            let again = outcomes.iter().any(|outcome| outcome.operation == *operation);
+            let found = match self.refusal(operation, run, again) {
+                Some(reason) => Err(reason),
+                None => toolkit.run(operation, self.uses(Mechanism::Semantics))?,
+            };
+            step.calls.push(call(operation, &found));
+            outcomes.push(Outcome { operation: operation.clone(), found });
+        }
+        Ok(outcomes)
+    }
+
+    /// Why an operation is not run, if it is not.
+    fn refusal(&self, operation: &Operation, run: usize, again: bool) -> Option<String> {
+        if run >= self.budget.calls {
+            return Some(format!("a turn has {} calls at most", self.budget.calls));
+        }
+        let is_read = match operation {
+            Operation::EventsOfTag { cue, tag } => self.is_visited(cue, tag),
+            _ => false,
+        };
+        if is_read || again || self.was_asked(operation) {
+            return Some("this was asked before".to_owned());
+        }
+        let without = mechanism(operation).filter(|mechanism| !self.uses(*mechanism))?;
+        Some(format!("this is done without {}", without.name()))
+    }
+
+    /// Takes what was found into the state, and closes the step.
+    fn settle(&mut self, outcomes: &[Outcome], policy: &dyn Policy, mut step: Step) {
+        let before = mass(self);
+        let weights: Vec<Vec<f64>> = outcomes.iter().map(|outcome| self.weights(outcome)).collect();
+        for outcome in outcomes.iter().filter(|outcome| outcome.found.is_ok()) {
+            self.used(&outcome.operation);
+            self.asked.insert(outcome.operation.clone());
+            if let Operation::EventsOfTag { cue, tag } = &outcome.operation {
+                self.visited.insert((cue.clone(), tag.clone()));
+            }
+        }
+        let (mut findings, mut origins) = (Vec::new(), Vec::new());
+        for (outcome, weights) in outcomes.iter().zip(weights) {
+            for (found, weight) in outcome.found.iter().flatten().zip(weights) {
+                findings.push(found.clone());
+                origins.push((outcome.operation.name(), weight));
+            }
+        }
+        let routed = policy.route(self, &findings).or_else(|error| {
+            step.errors.push(error.to_string());
+            DEFAULT.route(self, &findings)
+        });
+        let routed = routed.unwrap_or_default();
+        for (place, _) in &routed {
+            let (Some(found), Some((name, weight))) = (findings.get(*place), origins.get(*place))
+            else {
+                continue;
+            };
+            if found.kind == Kind::Person {
+                self.persons.insert(found.key.clone());
+            }
+            if found.kind == Kind::Turn && self.keep(found, name, *weight) {
+                step.kept.push(found.key.clone());
+            }
+        }
+        let read = self.contexts();
+        let goes_on = |found: &Finding| match found.kind {
+            Kind::Statement => false,
+            Kind::Turn => !read.contains(&found.key),
+            _ => true,
+        };
+        let asked: Vec<(&Finding, f64)> = routed
+            .iter()
+            .filter_map(|(place, weight)| Some((findings.get(*place)?, *weight)))
+            .filter(|(found, _)| goes_on(found))
+            .collect();
+        self.activate(&asked);
+        rank(self);
+        let after = mass(self);
+        step.gain = if after > 0.0 { ((after - before) / after).max(0.0) } else { 0.0 };
+        self.steps.push(step);
+        if self.turn() >= self.budget.turns {
+            self.ended = Some(Ended::Budget);
+        }
+    }
+
+    /// The turns whose context was read.
+    fn contexts(&self) -> BTreeSet<String> {
+        let events = |operation: &Operation| match operation {
+            Operation::ContextOfEvents { events } => events.clone(),
+            _ => Vec::new(),
+        };
+        self.asked.iter().flat_map(events).collect()
+    }
+
+    /// How much what each finding was reached through counts, as it stands before this step.
+    fn weights(&self, outcome: &Outcome) -> Vec<f64> {
+        let scale = Scale::of(self, &[]);
+        let relevance_of = |key: &str| {
+            let turn = self.evidence.values().find(|one| one.key == key);
+            turn.map_or(0.0, |one| relevance(one.meaning, one.words, &scale))
+        };
+        let weight = |found: &Finding| match &outcome.operation {
+            _ if !self.uses(Mechanism::Route) => 1.0,
+            Operation::ContextOfEvents { .. } => {
+                relevance_of(found.through.as_deref().unwrap_or_default()) * found.share
+            }
+            Operation::EventsOfTag { cue, tag } => {
+                let held = self.active.iter().find(|one| {
+                    one.kind == Kind::Tag && one.key == *cue && one.tag.as_ref() == Some(tag)
+                });
+                held.map_or(0.5, |one| one.weight) * found.share
+            }
+            _ => found.share,
+        };
+        outcome.found.iter().flatten().map(weight).collect()
+    }
+
+    /// Takes a turn as evidence; says whether it is new.
+    fn keep(&mut self, found: &Finding, action: &str, share: f64) -> bool {
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        // What several cues or several turns lead to is the better for each.
+        let sums = matches!(action, "events_of_tag" | "events_of_cue" | "context_of_events");
+        if let Some(held) = self.evidence.get_mut(&found.id) {
+            let own = held.shares.entry(action.to_owned()).or_default();
+            *own = if sums { (*own + share).min(1.0) } else { own.max(share) };
+            return false;
+        }
+        let evidence = Evidence {
+            id: found.id,
+            key: found.key.clone(),
+            text: found.text.clone(),
+            at: found.at,
+            speaker: found.speaker.clone(),
+            meaning: found.meaning,
+            words: found.words,
+            timely: is_timely(self, &found.text),
+            step: self.steps.len() + 1,
+            action: action.to_owned(),
+            shares: [(action.to_owned(), share)].into(),
+            score: 0.0,
+        };
+        self.evidence.insert(found.id, evidence);
+        true
+    }
+
+    /// Notes in the last step what went wrong.
+    fn noted(&mut self, error: String) {
+        if let Some(step) = self.steps.last_mut() {
+            step.errors.push(error);
+        }
+    }
+}
+
+/// The mechanism that an operation is of.
+fn mechanism(operation: &Operation) -> Option<Mechanism> {
+    match operation {
+        Operation::SearchTopics { .. } | Operation::EventsOfTopic { .. } => Some(Mechanism::Topics),
+        Operation::SearchStatements { .. } | Operation::PersonalInformation { .. } => {
+            Some(Mechanism::Semantics)
+        }
+        Operation::TagsOfCue { .. } | Operation::EventsOfTag { .. } => Some(Mechanism::Tags),
+        Operation::CuesOfEvents { .. } => Some(Mechanism::Reverse),
+        Operation::ContextOfEvents { .. } => Some(Mechanism::Context),
+        Operation::EventsByTime { .. } => Some(Mechanism::Time),
+        Operation::SearchCues { .. }
+        | Operation::SearchEvents { .. }
+        | Operation::EventsOfCue { .. } => None,
+    }
+}
+
+fn call(operation: &Operation, found: &std::result::Result<Vec<Finding>, String>) -> Call {
+    let mut turns: Vec<String> = Vec::new();
+    let mut others = 0;
+    for one in found.iter().flatten() {
+        match one.kind {
+            Kind::Turn if !turns.contains(&one.key) => turns.push(one.key.clone()),
+            Kind::Turn => {}
+            _ => others += 1,
+        }
+    }
+    Call { operation: operation.clone(), turns, others, refused: found.as_ref().err().cloned() }
+}
+
+/// Runs over the state of the database at this moment.
+fn over<T>(db: &Engraph, question: &str, run: impl FnOnce(&Toolkit<'_>) -> Result<T>) -> Result<T> {
+    let (limits, parameters) = (db.limits(), Params::default());
+    let running = Run::new(&limits, Interrupt::default());
+    let snapshot = db.store.snapshot(time::wall());
+    let context = db.surroundings(&running, &parameters).context(snapshot.reader());
+    let toolkit = Toolkit::new(&context, question, EdgeFilter::CURRENT, None)?;
+    run(&toolkit).map_err(|error| running.explained(error, &limits))
+}

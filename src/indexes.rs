@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{LabelId, NodeId, Time};
+use engraph_storage::graph::{LabelId, NodeId, SystemScope, Time};
 use engraph_storage::{Changes, KeyTokenizer, Reader, Store, TokenizerError};
 use parking_lot::Mutex;
 
@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::models::Models;
 use crate::retrieval::anchor::Name;
 use crate::schema::Schemas;
+use crate::signals::{STATEMENT, TurnIndex};
 use crate::vectors::VectorIndexes;
 
 /// The indexes of an open database, shared by its sessions.
@@ -22,6 +23,8 @@ pub(crate) struct Indexes {
     pub(crate) schemas: Schemas,
     changes: Arc<Changes>,
     names: Mutex<HashMap<Vec<LabelId>, Names>>,
+    /// The turns of a label, as they were at a commit.
+    turns: Mutex<HashMap<LabelId, (Time, Arc<TurnIndex>)>>,
     /// How many nodes labels had at a commit.
     counts: Mutex<HashMap<LabelId, (Time, u64)>>,
 }
@@ -49,7 +52,14 @@ impl Indexes {
     pub(crate) fn new(store: &Store) -> Self {
         let changes = Arc::clone(store.changes());
         let (vectors, schemas) = (VectorIndexes::new(&changes), Schemas::default());
-        Self { vectors, schemas, changes, names: Mutex::default(), counts: Mutex::default() }
+        Self {
+            vectors,
+            schemas,
+            changes,
+            names: Mutex::default(),
+            turns: Mutex::default(),
+            counts: Mutex::default(),
+        }
     }
 
     /// The names of all nodes of these labels in a state, from which `read` reads.
@@ -123,6 +133,43 @@ impl Indexes {
             .map(|(_, changed)| (changed.label, changed.node))
             .collect();
         (changed.len() <= FOLLOWED_MAX).then_some(changed)
+    }
+
+    /// The turns of a label with their words, in a state and as of an instant.
+    pub(crate) fn turns(
+        &self,
+        label: LabelId,
+        reader: Reader<'_>,
+        system: SystemScope,
+    ) -> Result<Arc<TurnIndex>> {
+        let commit = reader.last_commit()?;
+        let read = || TurnIndex::read(reader, label, system).map(Arc::new);
+        if reader.has_changes() || matches!(system, SystemScope::AsOf(_)) {
+            return read();
+        }
+        let held = self.turns.lock().get(&label).cloned();
+        let index = match held {
+            Some((at, index)) if at == commit => return Ok(index),
+            // An older state than what is kept.
+            Some((at, _)) if at > commit => return read(),
+            Some((at, mut index)) => {
+                let labels: Vec<LabelId> = [Some(label), reader.catalog().label(STATEMENT)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                match self.changed(&labels, at, commit) {
+                    Some(changed) if changed.is_empty() => index,
+                    Some(changed) => {
+                        Arc::make_mut(&mut index).follow(reader, label, &changed)?;
+                        index
+                    }
+                    None => read()?,
+                }
+            }
+            None => read()?,
+        };
+        self.turns.lock().insert(label, (commit, Arc::clone(&index)));
+        Ok(index)
     }
 
     /// How many nodes of a label a state has. They are counted again where one may have come or gone.

@@ -39,6 +39,7 @@ mod rows;
 mod schema;
 mod session;
 mod show;
+mod signals;
 mod text;
 mod time;
 mod vectors;

@@ -221,6 +221,10 @@ fn search(v: &mut impl Visit, found: &mut Search) {
     names(v, &mut found.labels);
     v.expr(&mut found.query);
     entries(v, &mut found.weights);
+    if let Some(signals) = &mut found.signals {
+        exprs(v, &mut signals.weights);
+        exprs(v, &mut signals.without);
+    }
     amounts(v, [&mut found.top]);
     among(v, &mut found.among);
 }

@@ -16,7 +16,7 @@ use crate::exec::scope;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::retrieval::{
     Activate, Anchor, Boost, Finding, Generate, Pack, Reconstruct, Represent, Rerank, Retrieval,
-    Search, SeedWeight, Wanted,
+    Search, SeedWeight, Signals, Wanted,
 };
 use crate::plan::scope::{Scope, ValidTime};
 use crate::plan::{Labels, LogicalPlan};
@@ -32,7 +32,10 @@ impl Binder<'_> {
         clause: &ast::Clause,
     ) -> Result<LogicalPlan> {
         let clause = match clause {
-            ast::Clause::Search(clause) => Retrieval::Search(self.search(clause)?),
+            ast::Clause::Search(clause) => match &clause.signals {
+                Some(by) => Retrieval::Signals(self.signals(clause, by)?),
+                None => Retrieval::Search(self.search(clause)?),
+            },
             ast::Clause::Generate(clause) => Retrieval::Generate(self.generate(clause)?),
             ast::Clause::Anchor(clause) => Retrieval::Anchor(self.anchor(clause)?),
             ast::Clause::Activate(clause) => Retrieval::Activate(self.activate(clause)?),
@@ -58,6 +61,29 @@ impl Binder<'_> {
         let finding = self.finding(node, labels, question, &clause.among)?;
         let top = self.amount(&clause.top);
         Ok(Search { finding, bound, mode, weights, top, score, legs })
+    }
+
+    fn signals(&mut self, clause: &ast::Search, by: &ast::BySignals) -> Result<Signals> {
+        let question = self.expr(&clause.query, Place::Row)?;
+        let mut said = |expr: &Option<ast::Expr>| {
+            expr.as_ref().map(|expr| self.expr(expr, Place::Row)).transpose()
+        };
+        let (weights, without) = (said(&by.weights)?, said(&by.without)?);
+        let bound = self.scope.get(&clause.variable.text).is_some();
+        let turn = ast::Name { text: TURN.to_owned(), span: clause.variable.span };
+        if let Some(other) = clause.labels.iter().find(|label| label.text != TURN) {
+            let message = format!("signals are of turns, not of `{}`", other.text);
+            return Err(Diagnostic::at(other.span, message)
+                .help("write SEARCH t:Turn, or search BY HYBRID")
+                .bind());
+        }
+        let labels = self.labels(&[clause.labels.first().cloned().unwrap_or(turn)]);
+        let node = self.declare(&clause.variable, Kind::Node)?;
+        let score = self.beside(node, "score");
+        let signals = self.attached(node, "signals");
+        let finding = self.finding(node, labels, question, &clause.among)?;
+        let top = self.amount(&clause.top);
+        Ok(Signals { finding, bound, weights, without, top, score, signals })
     }
 
     /// How a search is done that does not say: by words and meaning, if the words are indexed.

@@ -17,12 +17,13 @@ use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
 use crate::indexes::{Indexes, ReadNames};
 use crate::memory::draw::Means;
-use crate::models::{Models, dot};
-use crate::neural::{KeyModel, NeuralError, Scorer, max_sim};
+use crate::models::{Models, Question, dot};
+use crate::neural::{KeyModel, NeuralError, Scorer, TokenVectors, max_sim};
 use crate::retrieval::anchor::Name;
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::rows::{self, Derivation, Params, Value};
 use crate::schema::{Asking, By, Generated};
+use crate::signals::TurnIndex;
 use crate::text;
 use crate::vectors::{Search, Way};
 
@@ -399,6 +400,21 @@ impl<'c> Context<'c> {
             scores.extend(block.iter().map(|text| max_sim(&asked, text)));
         }
         Ok(scores)
+    }
+
+    /// The vector of a question, and those of its tokens if the model has such.
+    pub(crate) fn embed_question(&self, text: &str) -> Result<Question> {
+        self.asking(1, || Ok(self.models.embed_question(text)?))
+    }
+
+    /// The vectors of the tokens of texts, if the model has such.
+    pub(crate) fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<Arc<TokenVectors>>>> {
+        self.asking(texts.len(), || Ok(self.models.embed_tokens(texts)?))
+    }
+
+    /// The turns of a label with their words.
+    pub(crate) fn turns(&self, label: LabelId, system: SystemScope) -> Result<Arc<TurnIndex>> {
+        self.indexes.turns(label, self.reader, system)
     }
 
     /// Asks the evaluator of paths, and counts the paths.

@@ -23,7 +23,7 @@ use self::named::{Lazy, Named};
 pub(crate) use crate::neural::dot;
 use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker,
-    SentenceModel, TokenVectors, encode_signs, to_unit,
+    SentenceModel, TokenVectors, WithTokens, encode_signs, to_unit,
 };
 use crate::reconstruct::{LocalPolicy, Policy};
 use crate::retrieval::evaluate::Evaluator;
@@ -44,6 +44,9 @@ pub(crate) struct Registered {
     pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
     pub(crate) policies: HashMap<String, Arc<dyn Policy>>,
 }
+
+/// The vector of a question, and those of its tokens if the embedder has such.
+pub(crate) type Question = (Arc<[f32]>, Option<Arc<TokenVectors>>);
 
 /// The vector of a text, and the codes of its tokens.
 pub(crate) type Coded = (Vec<f32>, Option<Vec<u8>>);
@@ -101,17 +104,26 @@ impl Models {
             let Some(mut vectors) = embedder.embed_tokens(unknown)? else {
                 return Ok(None);
             };
-            let numbers = vectors.iter().map(|vectors| vectors.values.as_slice());
-            check(&*embedder, unknown, numbers, |v, d| v.len().is_multiple_of(d))?;
-            for row in vectors.iter_mut().flat_map(|v| v.values.chunks_mut(embedder.dimensions())) {
-                to_unit(row);
-            }
-            let fits = |vectors: &TokenVectors| vectors.dimensions == embedder.dimensions();
-            match vectors.iter().all(fits) {
-                true => Ok(Some(vectors.into_iter().map(Arc::new).collect())),
-                false => Err(failed("it gives vectors of another width for tokens")),
-            }
+            check_tokens(&*embedder, unknown, &mut vectors)?;
+            Ok(Some(vectors.into_iter().map(Arc::new).collect()))
         })
+    }
+
+    /// The vector of a question and those of its tokens, in one run of the model. They are kept.
+    pub(crate) fn embed_question(&self, text: &str) -> Result<Question, NeuralError> {
+        let held = (self.vectors.lock().get(text), self.token_vectors.lock().get(text));
+        if let (Some(vector), Some(tokens)) = held {
+            return Ok((vector, Some(tokens)));
+        }
+        let embedder = self.embedder()?;
+        let (vectors, tokens) = checked(&*embedder, &[text])?;
+        let vector: Arc<[f32]> = vectors.into_iter().flatten().collect();
+        self.vectors.lock().insert(text, Arc::clone(&vector));
+        let tokens = tokens.and_then(|tokens| tokens.into_iter().next()).map(Arc::new);
+        if let Some(tokens) = &tokens {
+            self.token_vectors.lock().insert(text, Arc::clone(tokens));
+        }
+        Ok((vector, tokens))
     }
 
     /// A vector for each text, and the codes of its tokens if the embedder has vectors of tokens;
@@ -121,15 +133,9 @@ impl Models {
             return Ok(Vec::new());
         }
         let embedder = self.embedder()?;
-        let (mut vectors, tokens) = embedder.embed_with_tokens(texts)?;
-        check(&*embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
-        vectors.iter_mut().for_each(|vector| drop(to_unit(vector)));
+        let (vectors, tokens) = checked(&*embedder, texts)?;
         let codes: Vec<Option<Vec<u8>>> = match tokens {
-            Some(tokens) => {
-                let numbers = tokens.iter().map(|tokens| tokens.values.as_slice());
-                check(&*embedder, texts, numbers, |v, d| v.len().is_multiple_of(d))?;
-                tokens.iter().map(|tokens| Some(encode_signs(tokens))).collect()
-            }
+            Some(tokens) => tokens.iter().map(|tokens| Some(encode_signs(tokens))).collect(),
             None => vec![None; texts.len()],
         };
         Ok(vectors.into_iter().zip(codes).collect())
@@ -181,6 +187,36 @@ impl Models {
     /// the embedder's.
     pub(crate) fn policy(&self, name: &str) -> Result<Arc<dyn Policy>, NeuralError> {
         self.policies.get(name, |folder| Ok(Arc::new(LocalPolicy::load(folder)?)))
+    }
+}
+
+/// Vectors of texts and of their tokens, as they must be: finite, of length 1 and of one width.
+fn checked(embedder: &dyn Embedder, texts: &[&str]) -> Result<WithTokens, NeuralError> {
+    let (mut vectors, mut tokens) = embedder.embed_with_tokens(texts)?;
+    check(embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+    for vector in &mut vectors {
+        to_unit(vector);
+    }
+    if let Some(tokens) = &mut tokens {
+        check_tokens(embedder, texts, tokens)?;
+    }
+    Ok((vectors, tokens))
+}
+
+fn check_tokens(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    tokens: &mut [TokenVectors],
+) -> Result<(), NeuralError> {
+    let dimensions = embedder.dimensions();
+    let numbers = tokens.iter().map(|tokens| tokens.values.as_slice());
+    check(embedder, texts, numbers, |v, d| v.len().is_multiple_of(d))?;
+    for row in tokens.iter_mut().flat_map(|tokens| tokens.values.chunks_mut(dimensions)) {
+        to_unit(row);
+    }
+    match tokens.iter().all(|tokens| tokens.dimensions == dimensions) {
+        true => Ok(()),
+        false => Err(failed("it gives vectors of another width for tokens")),
     }
 }
 

@@ -80,7 +80,7 @@ pub use max_sim::{TokenVectors, max_sim};
 pub(crate) use max_sim::{dot, to_unit};
 pub use rerank::Reranker;
 pub use sentence::SentenceModel;
-pub(crate) use sign_codes::encode as encode_signs;
+pub(crate) use sign_codes::{SignQuery, encode as encode_signs};
 pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
 
 /// The name of a tokenizer that gives the bytes of a text.

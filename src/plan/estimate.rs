@@ -147,6 +147,10 @@ fn retrieved(clause: &Retrieval, rows: f64) -> f64 {
             asked(Some(&search.top)).unwrap_or(rows).min(rows)
         }
         Retrieval::Search(search) => rows * asked(Some(&search.top)).unwrap_or(RETRIEVED),
+        Retrieval::Signals(clause) if clause.bound => {
+            asked(Some(&clause.top)).unwrap_or(rows).min(rows)
+        }
+        Retrieval::Signals(clause) => rows * asked(Some(&clause.top)).unwrap_or(RETRIEVED),
         Retrieval::Generate(generate) => rows * asked(Some(&generate.width)).unwrap_or(RETRIEVED),
         Retrieval::Anchor(anchor) => rows * asked(anchor.top.as_ref()).unwrap_or(1.0),
         Retrieval::Activate(activate) => match &activate.wanted {

@@ -3,7 +3,7 @@
 use crate::plan::explain::{Printer, as_of, scope};
 use crate::plan::retrieval::{
     Activate, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank, Retrieval,
-    Search, Wanted, mode_name,
+    Search, Signals, Wanted, mode_name,
 };
 use crate::plan::{BeamSearch, Step};
 
@@ -11,6 +11,7 @@ impl Printer<'_> {
     pub(super) fn retrieval(&self, clause: &Retrieval) -> String {
         match clause {
             Retrieval::Search(search) => self.search(search),
+            Retrieval::Signals(clause) => self.signals(clause),
             Retrieval::Generate(generate) => self.generate(generate),
             Retrieval::Anchor(anchor) => self.anchor(anchor),
             Retrieval::Activate(activate) => self.activate(activate),
@@ -29,6 +30,17 @@ impl Printer<'_> {
         let (node, question) = (self.node(finding.node, &finding.labels), &finding.question);
         let mode = mode_name(*mode);
         format!("Search {node} by {mode}{weights} for {question} top {top}{}", among(finding))
+    }
+
+    fn signals(&self, clause: &Signals) -> String {
+        let Signals { finding, weights, without, top, .. } = clause;
+        let (node, question) = (self.node(finding.node, &finding.labels), &finding.question);
+        format!(
+            "Search {node} by signals{}{} for {question} top {top}{}",
+            Behind("weights", weights.as_ref()),
+            Behind("without", without.as_ref()),
+            among(finding)
+        )
     }
 
     fn generate(&self, generate: &Generate) -> String {

@@ -17,6 +17,9 @@ pub(crate) enum Retrieval {
     /// Each input row with the nodes nearest to the query, best first; if the slot is bound
     /// already, the input rows whose node is nearest.
     Search(Search),
+    /// Each input row with the best turns by all that is known of them; if the slot is bound
+    /// already, the best of the input rows.
+    Signals(Signals),
     /// Each input row with the nodes whose keys a model writes for the question, likeliest first
     /// (SCG-MEM, eq. 6 and 11).
     Generate(Generate),
@@ -62,6 +65,21 @@ pub(crate) struct Search {
     pub(crate) score: Slot,
     /// What each leg gave: the scores by words and by meaning, and the ranks.
     pub(crate) legs: [Slot; 4],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Signals {
+    pub(crate) finding: Finding,
+    /// The node is bound already.
+    pub(crate) bound: bool,
+    /// What each signal counts; what training found if null or not said.
+    pub(crate) weights: Option<Expr>,
+    /// The signals that are left out.
+    pub(crate) without: Option<Expr>,
+    pub(crate) top: Expr,
+    pub(crate) score: Slot,
+    /// What was measured, by name.
+    pub(crate) signals: Slot,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -215,6 +233,10 @@ impl Retrieval {
                 let node = (!search.bound).then_some(search.finding.node);
                 node.into_iter().chain([search.score]).chain(search.legs).collect()
             }
+            Self::Signals(clause) => {
+                let node = (!clause.bound).then_some(clause.finding.node);
+                node.into_iter().chain([clause.score, clause.signals]).collect()
+            }
             Self::Generate(generate) => vec![generate.finding.node, generate.logprob],
             Self::Anchor(anchor) => vec![
                 anchor.finding.node,
@@ -239,9 +261,12 @@ impl Retrieval {
     pub(crate) fn reads(&self) -> Vec<Slot> {
         match self {
             Self::Search(search) if search.bound => vec![search.finding.node],
-            Self::Search(_) | Self::Generate(_) | Self::Anchor(_) | Self::Reconstruct(_) => {
-                Vec::new()
-            }
+            Self::Signals(clause) if clause.bound => vec![clause.finding.node],
+            Self::Search(_)
+            | Self::Signals(_)
+            | Self::Generate(_)
+            | Self::Anchor(_)
+            | Self::Reconstruct(_) => Vec::new(),
             Self::Activate(activate) => {
                 let weight = activate.weight.map(|(_, slot)| slot);
                 [activate.from].into_iter().chain(weight).collect()
@@ -260,6 +285,11 @@ impl Retrieval {
                 visit(&search.top);
                 let weights = search.weights.iter().flat_map(|(words, meaning)| [words, meaning]);
                 weights.for_each(visit);
+            }
+            Self::Signals(clause) => {
+                clause.finding.exprs(visit);
+                visit(&clause.top);
+                clause.weights.iter().chain(&clause.without).for_each(visit);
             }
             Self::Generate(generate) => {
                 generate.finding.exprs(visit);
@@ -302,6 +332,10 @@ impl Retrieval {
                 let weights = weights.iter_mut().flat_map(|(words, meaning)| [words, meaning]);
                 weights.for_each(visit);
             }
+            Self::Signals(clause) => {
+                clause.finding.exprs_mut(visit);
+                clause.weights.iter_mut().chain(&mut clause.without).for_each(visit);
+            }
             Self::Generate(Generate { finding, .. }) | Self::Anchor(Anchor { finding, .. }) => {
                 finding.exprs_mut(visit);
             }
@@ -326,6 +360,7 @@ impl Retrieval {
     pub(crate) fn node(&self) -> Option<Slot> {
         match self {
             Self::Search(search) => Some(search.finding.node),
+            Self::Signals(clause) => Some(clause.finding.node),
             Self::Generate(generate) => Some(generate.finding.node),
             Self::Anchor(anchor) => Some(anchor.finding.node),
             Self::Activate(activate) => Some(activate.node),

@@ -15,6 +15,8 @@ pub struct Search {
     pub mode: Option<SearchMode>,
     /// `WEIGHTS`, of a hybrid search.
     pub weights: Vec<(Name, Expr)>,
+    /// `BY SIGNALS`, in place of a mode.
+    pub signals: Option<BySignals>,
     /// How many nodes.
     pub top: Amount,
     /// Which nodes count.
@@ -32,6 +34,15 @@ pub enum SearchMode {
     Vector,
     /// By both.
     Hybrid,
+}
+
+/// `BY SIGNALS WEIGHTS $map WITHOUT $list`: by all that is known of turns, weighed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BySignals {
+    /// What each signal counts, if said: a map.
+    pub weights: Option<Expr>,
+    /// The signals that are left out, if said: a list.
+    pub without: Option<Expr>,
 }
 
 /// Which nodes count in a clause that finds nodes. It holds inside, before the best are taken.

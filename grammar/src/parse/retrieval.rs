@@ -9,8 +9,8 @@ use super::pattern::label_filter;
 use super::query::{query, time};
 use super::{Result, Rule, amount, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
-    Activate, Among, Amount, Anchor, Beam, Expr, Generate, Name, Pack, Reconstruct, Repair,
-    Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
+    Activate, Among, Amount, Anchor, Beam, BySignals, Expr, Generate, Name, Pack, Reconstruct,
+    Repair, Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
 };
 use crate::error::SyntaxError;
 
@@ -19,9 +19,19 @@ pub(super) fn search(pair: Pair<'_, Rule>) -> Result<Search> {
     let mut parts = children(pair).peekable();
     let (variable, labels, query) = finding(&mut parts, whole)?;
     let by = parts.next_if(|pair| pair.as_rule() == Rule::search_by);
-    let (mode, weights) = by.map(search_by).transpose()?.unwrap_or_default();
+    let By { mode, weights, signals } = by.map(search_by).transpose()?.unwrap_or_default();
     let top = amount(next(&mut parts, whole)?)?;
-    Ok(Search { variable, labels, query, mode, weights, top, among: among(parts)?, span: whole })
+    Ok(Search {
+        variable,
+        labels,
+        query,
+        mode,
+        weights,
+        signals,
+        top,
+        among: among(parts)?,
+        span: whole,
+    })
 }
 
 /// `n:Label FOR e`: the name, the labels, the text.
@@ -44,16 +54,35 @@ fn by_model<'i>(
 }
 
 /// How it searches, and the weights.
-type SearchBy = (Option<SearchMode>, Vec<(Name, Expr)>);
+#[derive(Default)]
+struct By {
+    mode: Option<SearchMode>,
+    weights: Vec<(Name, Expr)>,
+    signals: Option<BySignals>,
+}
 
-fn search_by(pair: Pair<'_, Rule>) -> Result<SearchBy> {
+fn search_by(pair: Pair<'_, Rule>) -> Result<By> {
     let mode = match () {
+        () if says(&pair, Rule::k_signals) => {
+            return Ok(By { signals: Some(by_signals(pair)?), ..By::default() });
+        }
         () if says(&pair, Rule::k_text) => SearchMode::Text,
         () if says(&pair, Rule::k_vector) => SearchMode::Vector,
         () => SearchMode::Hybrid,
     };
     let weights = children(pair).next().map(factors).transpose()?.unwrap_or_default();
-    Ok((Some(mode), weights))
+    Ok(By { mode: Some(mode), weights, signals: None })
+}
+
+fn by_signals(pair: Pair<'_, Rule>) -> Result<BySignals> {
+    let mut by = BySignals { weights: None, without: None };
+    for part in children(pair) {
+        match part.as_rule() {
+            Rule::without => by.without = Some(sum(only(part)?)?),
+            _ => by.weights = Some(sum(only(part)?)?),
+        }
+    }
+    Ok(by)
 }
 
 /// `text 0.4, vector 0.6`.

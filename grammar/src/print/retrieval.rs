@@ -22,6 +22,11 @@ pub(super) fn search(f: &mut Formatter<'_>, found: &Search) -> fmt::Result {
     });
     optional(f, " BY ", mode)?;
     factors(f, " WEIGHTS ", &found.weights)?;
+    if let Some(signals) = &found.signals {
+        f.write_str(" BY SIGNALS")?;
+        optional(f, " WEIGHTS ", signals.weights.as_ref().map(Sum))?;
+        optional(f, " WITHOUT ", signals.without.as_ref().map(Sum))?;
+    }
     write!(f, " TOP {}", Count(&found.top))?;
     among(f, &found.among)
 }

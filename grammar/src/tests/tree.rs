@@ -262,12 +262,18 @@ impl Trees {
                 use SearchMode::{Hybrid, Text, Vector};
                 let mode = self.maybe(|t| *t.random.pick(&[Text, Vector, Hybrid]));
                 let weights = if mode == Some(Hybrid) { self.factors() } else { Vec::new() };
+                let by = |t: &mut Self| {
+                    let (weights, without) = (t.maybe(Self::expr), t.maybe(Self::expr));
+                    BySignals { weights, without }
+                };
+                let signals = if mode.is_none() { self.maybe(by) } else { None };
                 Clause::Search(Search {
                     variable: self.name(),
                     labels: self.names(0),
                     query: self.expr(),
                     mode,
                     weights,
+                    signals,
                     top: self.amount(),
                     among: self.among(),
                     span: AT,

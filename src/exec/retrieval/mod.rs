@@ -24,6 +24,7 @@ mod reconstruct;
 mod represent;
 mod rerank;
 mod search;
+mod signals;
 
 use crate::cell::Row;
 use crate::error::Result;
@@ -39,6 +40,7 @@ pub(super) fn run(
 ) -> Result<Vec<Row>> {
     match clause {
         Retrieval::Search(clause) => search::search(clause, &rows, context),
+        Retrieval::Signals(clause) => signals::signals(clause, &rows, context),
         Retrieval::Generate(clause) => generate::generate(clause, &rows, context),
         Retrieval::Anchor(clause) => anchor::anchor(clause, &rows, context),
         Retrieval::Activate(clause) => activate::activate(clause, &rows, context),

@@ -1,0 +1,391 @@
+//! `SEARCH ... BY SIGNALS`: the best turns by everything that is known of them.
+//!
+//! All turns are ranked by what is in memory and by what is near the question; of the best, vectors
+//! and tokens are read, and the signals are weighed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use engraph_storage::graph::{EdgeFilter, LabelId, NodeId, Side, SystemScope};
+
+use crate::cell::{Cell, NodeRef, Row};
+use crate::error::{Diagnostic, Error, Result};
+use crate::exec::context::Context;
+use crate::exec::retrieval::finding::{Gate, question};
+use crate::exec::{candidates, eval};
+use crate::models::dot;
+use crate::neural::{SignQuery, TokenVectors, encode_signs};
+use crate::plan::expr::Expr;
+use crate::plan::retrieval::Signals;
+use crate::retrieval::words::{is_stop_word, words};
+use crate::signals::{
+    Field, Measured, NAMES, Near, POOL, Read, STATEMENT, TurnIndex, Weights, measure, pool,
+};
+use crate::vectors::check_model;
+use crate::write::{TURN, stamp};
+
+const WORD: &str = "SEARCH";
+/// With no more turns than this, the vectors of all are read; else the nearest are searched for.
+const ALL_READ: usize = 2_000;
+/// The turns and statements that are searched for.
+const NEAREST: usize = 300;
+/// The concepts that are, and how fast a farther one counts less.
+const CONCEPTS: usize = 20;
+const CONCEPT_TEMPERATURE: f32 = 0.1;
+/// The turns without codes whose tokens are embedded at once.
+const EMBEDDED: usize = 64;
+/// What a word counts that says nothing by itself, and a sign, beside rare words.
+const STOP_WORD: f32 = 1.0;
+const SIGN: f32 = 0.2;
+
+pub(super) fn signals(clause: &Signals, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
+    let top = candidates(&clause.top, "TOP", context)?;
+    let label = context.reader.catalog().label(TURN);
+    let Some(label) = label else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    if clause.bound {
+        return among(clause, rows, top, label, context);
+    }
+    for row in rows {
+        let gate = Gate::new(&clause.finding, &[clause.score, clause.signals], row, context)?;
+        let asked = Asked { clause, row, label, context, system: gate.filter.system };
+        let before = found.len();
+        for (place, score, measured) in asked.ranked(&|_| true, Some(&gate))? {
+            if found.len() - before == top {
+                break;
+            }
+            let mut row = row.clone();
+            row[clause.finding.node] = gate.node(place);
+            asked.fill(&mut row, score, &measured);
+            found.extend(gate.keeps(&row)?.then_some(row));
+        }
+        context.rows(found.len())?;
+    }
+    Ok(found)
+}
+
+/// The best of turns that are bound already; a turn that is in several rows stays in all.
+fn among(
+    clause: &Signals,
+    rows: &[Row],
+    top: usize,
+    label: LabelId,
+    context: &Context<'_>,
+) -> Result<Vec<Row>> {
+    let mut by_question: BTreeMap<Arc<str>, HashMap<NodeId, Vec<usize>>> = BTreeMap::new();
+    for (place, row) in rows.iter().enumerate() {
+        let Cell::Node(node) = row[clause.finding.node] else { continue };
+        let asked = question(&clause.finding.question, WORD, row, context)?;
+        by_question.entry(asked).or_default().entry(node.id).or_default().push(place);
+    }
+    let mut found = Vec::new();
+    for places in by_question.into_values() {
+        let Some(row) = places.values().flatten().min().map(|place| &rows[*place]) else {
+            continue;
+        };
+        let gate = Gate::new(&clause.finding, &[clause.score, clause.signals], row, context)?;
+        let asked = Asked { clause, row, label, context, system: gate.filter.system };
+        let mut left = top;
+        for (node, score, measured) in
+            asked.ranked(&|node| places.contains_key(&node), Some(&gate))?
+        {
+            for place in places.get(&node).into_iter().flatten() {
+                let mut row = rows[*place].clone();
+                asked.fill(&mut row, score, &measured);
+                if left > 0 && gate.keeps(&row)? {
+                    left -= 1;
+                    found.push(row);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The search of one row.
+struct Asked<'a> {
+    clause: &'a Signals,
+    row: &'a Row,
+    label: LabelId,
+    context: &'a Context<'a>,
+    system: SystemScope,
+}
+
+/// The question as a vector, and its tokens.
+struct Vectors {
+    whole: Arc<[f32]>,
+    tokens: Option<Arc<TokenVectors>>,
+}
+
+impl Asked<'_> {
+    /// The best turns with their scores and signals, best first.
+    fn ranked(
+        &self,
+        wanted: &dyn Fn(NodeId) -> bool,
+        gate: Option<&Gate<'_>>,
+    ) -> Result<Vec<(NodeId, f32, Measured)>> {
+        let context = self.context;
+        let text = question(&self.clause.finding.question, WORD, self.row, context)?;
+        let weights = self.weights()?;
+        let index = context.turns(self.label, self.system)?;
+        let field = Field::new(&index, &text, wanted);
+        context.work(field.len())?;
+        let vectors = self.vectors(field.question())?;
+        let near = Near {
+            meaning: self.meaning(&field, &vectors.whole)?,
+            statements: self.statements(&field, &index, &vectors.whole)?,
+            concepts: self.concepts(&field, &vectors.whole)?,
+        };
+        let (first, order) = pool(&field, &near);
+        let mut places = Vec::new();
+        for place in order {
+            if places.len() == POOL {
+                break;
+            }
+            if gate.is_none_or(Gate::is_open) || self.admits(gate, field.node(place))? {
+                places.push(place);
+            }
+        }
+        let read = self.read(&field, &places, &vectors)?;
+        let measured = measure(&field, &near, &first, &places, &read);
+        let mut ranked: Vec<(NodeId, f32, Measured)> = measured
+            .into_iter()
+            .map(|measured| {
+                (field.node(measured.place), weights.score(&measured.signals), measured)
+            })
+            .collect();
+        // Equals stay in the order of the first ranking.
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Ok(ranked)
+    }
+
+    fn admits(&self, gate: Option<&Gate<'_>>, node: NodeId) -> Result<bool> {
+        gate.map_or(Ok(true), |gate| gate.admits(node))
+    }
+
+    fn fill(&self, row: &mut Row, score: f32, measured: &Measured) {
+        row[self.clause.score] = Cell::Float(f64::from(score));
+        let named = NAMES.iter().zip(measured.signals);
+        let named = named.map(|(name, value)| ((*name).to_owned(), Cell::Float(f64::from(value))));
+        row[self.clause.signals] = Cell::Map(named.collect());
+    }
+
+    /// What each signal counts.
+    fn weights(&self) -> Result<Weights> {
+        let value = |expr: &Option<Expr>| {
+            expr.as_ref().map_or(Ok(Cell::Null), |expr| eval::eval(expr, self.row, self.context))
+        };
+        let refused = |expr: &Option<Expr>, message: String| -> Error {
+            let span = expr.as_ref().map_or(self.clause.finding.question.span, |expr| expr.span);
+            Diagnostic::at(span, message)
+                .help(format!("the signals are {}", NAMES.join(", ")))
+                .execute()
+        };
+        let no_signal = |name: String| format!("there is no signal `{name}`");
+        let mut weights = match value(&self.clause.weights)? {
+            Cell::Null => Weights::trained(),
+            Cell::Map(map) => {
+                let mut said = BTreeMap::new();
+                for (name, weight) in map.iter() {
+                    let weight = weight.number().filter(|weight| weight.is_finite());
+                    let number = weight.ok_or_else(|| {
+                        refused(&self.clause.weights, format!("the weight of {name} is no number"))
+                    })?;
+                    said.insert(name.to_string(), number);
+                }
+                Weights::said(&said)
+                    .map_err(|name| refused(&self.clause.weights, no_signal(name)))?
+            }
+            other => {
+                let message = format!("WEIGHTS takes a map of signals, not {}", other.kind());
+                return Err(refused(&self.clause.weights, message));
+            }
+        };
+        match value(&self.clause.without)? {
+            Cell::Null => {}
+            Cell::List(names) => {
+                for name in names.iter() {
+                    let Cell::String(name) = name else {
+                        let message = "WITHOUT takes names of signals".to_owned();
+                        return Err(refused(&self.clause.without, message));
+                    };
+                    weights
+                        .leave_out(name)
+                        .map_err(|name| refused(&self.clause.without, no_signal(name)))?;
+                }
+            }
+            other => {
+                let message = format!("WITHOUT takes a list of signals, not {}", other.kind());
+                return Err(refused(&self.clause.without, message));
+            }
+        }
+        Ok(weights)
+    }
+
+    fn vectors(&self, text: &str) -> Result<Vectors> {
+        let context = self.context;
+        check_model(context.reader, context.models.embedder()?.id())?;
+        let (whole, tokens) = context.embed_question(text)?;
+        Ok(Vectors { whole, tokens })
+    }
+
+    /// How near the turns are.
+    fn meaning(&self, field: &Field<'_>, question: &[f32]) -> Result<Vec<Option<f32>>> {
+        let mut near = vec![None; field.len()];
+        if field.len() <= ALL_READ {
+            for (place, near) in near.iter_mut().enumerate() {
+                *near = self.vector(field.node(place))?.map(|vector| dot(question, &vector));
+            }
+            return Ok(near);
+        }
+        let mut accept = |node| Ok(field.place(node).is_some_and(|place| field.is_wanted(place)));
+        let found = self.context.nearest(
+            Some(&[self.label]),
+            self.system,
+            question,
+            NEAREST,
+            &mut accept,
+        )?;
+        for (score, node) in found {
+            if let Some(place) = field.place(node) {
+                near[place] = Some(score);
+            }
+        }
+        Ok(near)
+    }
+
+    fn vector(&self, node: NodeId) -> Result<Option<Vec<f32>>> {
+        Ok(self.context.reader.vector(self.label, node, self.system)?)
+    }
+
+    /// How near the nearest statement of each turn is.
+    fn statements(
+        &self,
+        field: &Field<'_>,
+        index: &TurnIndex,
+        question: &[f32],
+    ) -> Result<Vec<Option<f32>>> {
+        let mut near: Vec<Option<f32>> = vec![None; field.len()];
+        let Some(label) = self.context.reader.catalog().label(STATEMENT) else { return Ok(near) };
+        let turns = |node: NodeId| {
+            let turns = index.statements.get(&node).map_or(&[][..], |statement| &statement.turns);
+            turns.iter().filter_map(|turn| field.place(*turn))
+        };
+        let mut accept = |node| Ok(turns(node).next().is_some());
+        let labels = [label];
+        let found =
+            self.context.nearest(Some(&labels), self.system, question, NEAREST, &mut accept)?;
+        for (score, node) in found {
+            for place in turns(node) {
+                near[place] = Some(near[place].map_or(score, |other| other.max(score)));
+            }
+        }
+        Ok(near)
+    }
+
+    /// What the nearest concepts give their turns: a rare one more than a frequent one.
+    fn concepts(&self, field: &Field<'_>, question: &[f32]) -> Result<Vec<f32>> {
+        let mut sum = vec![0.0; field.len()];
+        let Some(label) = self.context.reader.catalog().label(engraph_storage::CONCEPT) else {
+            return Ok(sum);
+        };
+        let labels = [label];
+        let found =
+            self.context
+                .nearest(Some(&labels), self.system, question, CONCEPTS, &mut |_| Ok(true))?;
+        let best = found.first().map_or(0.0, |(score, _)| *score);
+        let filter = EdgeFilter { system: self.system, ..EdgeFilter::CURRENT };
+        for (score, concept) in found {
+            let mut turns = HashSet::new();
+            self.context.reader.edges(concept, Side::Out, None, &filter, &mut |edge| {
+                turns.extend(field.place(edge.tail));
+                ControlFlow::Continue(())
+            })?;
+            self.context.work(turns.len() + 1)?;
+            let rare = (field.len() as f32 / turns.len().max(1) as f32).ln();
+            let weight = ((score - best) / CONCEPT_TEMPERATURE).exp() * rare.max(0.0);
+            for place in turns {
+                sum[place] += weight;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Vectors and tokens of the best turns.
+    fn read(&self, field: &Field<'_>, places: &[usize], question: &Vectors) -> Result<Read> {
+        let mut vectors = Vec::with_capacity(places.len());
+        for place in places {
+            vectors.push(self.vector(field.node(*place))?.unwrap_or_default());
+        }
+        let Some(asked) = &question.tokens else {
+            let tokens = vec![Vec::new(); places.len()];
+            return Ok(Read { vectors, tokens, weights: Vec::new() });
+        };
+        let query = SignQuery::new(asked);
+        let codes = self.codes(field, places)?;
+        let tokens = codes.iter().map(|codes| query.nearest(codes)).collect();
+        let weights = self.token_weights(field, asked.len())?;
+        Ok(Read { vectors, tokens, weights })
+    }
+
+    /// The codes of the tokens of turns: those that are stored, if they are of their texts, and for
+    /// some of the others such as are made now.
+    fn codes(&self, field: &Field<'_>, places: &[usize]) -> Result<Vec<Vec<u8>>> {
+        let context = self.context;
+        let model = context.models.embedder()?;
+        let mut codes = vec![Vec::new(); places.len()];
+        let mut missing = Vec::new();
+        for (at, place) in places.iter().enumerate() {
+            let node = NodeRef { id: field.node(*place), system: self.system };
+            let Some(text) = context.passage(node)? else { continue };
+            match context.reader.token_codes(self.label, node.id)? {
+                Some(held) if held.stamp == stamp(model.id(), &text) => codes[at] = held.bits,
+                _ if missing.len() < EMBEDDED => missing.push((at, text)),
+                _ => {}
+            }
+        }
+        if !missing.is_empty() {
+            let texts: Vec<&str> = missing.iter().map(|(_, text)| &**text).collect();
+            let made = context.embed_tokens(&texts)?.unwrap_or_default();
+            for ((at, _), tokens) in missing.iter().zip(made) {
+                codes[*at] = encode_signs(&tokens);
+            }
+        }
+        Ok(codes)
+    }
+
+    /// How much each token of the question counts: as its word is rare.
+    fn token_weights(&self, field: &Field<'_>, tokens: usize) -> Result<Vec<f32>> {
+        let models = self.context.models;
+        let mut weights = Vec::with_capacity(tokens);
+        for (piece, weight) in pieces(field) {
+            let count = models.tokenize(piece)?.len();
+            weights.extend(std::iter::repeat_n(weight, count));
+        }
+        // Where pieces are not tokenized as they are in the whole, all count alike.
+        if weights.len() != tokens {
+            weights = vec![1.0; tokens];
+        }
+        Ok(weights)
+    }
+}
+
+/// The words of the question and what stands between them, with what they count.
+fn pieces<'f>(field: &'f Field<'_>) -> Vec<(&'f str, f32)> {
+    let text = field.question();
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for word in words(text) {
+        let between = text.get(at..word.range.start).unwrap_or_default();
+        pieces.extend(between.split_whitespace().map(|piece| (piece, SIGN)));
+        let weight = match is_stop_word(&word.lower) {
+            true => STOP_WORD,
+            false => field.rarity(&word.lower),
+        };
+        pieces.push((text.get(word.range.clone()).unwrap_or_default(), weight));
+        at = word.range.end;
+    }
+    pieces.extend(text.get(at..).unwrap_or_default().split_whitespace().map(|rest| (rest, SIGN)));
+    pieces
+}

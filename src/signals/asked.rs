@@ -1,0 +1,217 @@
+//! What a question asks: its words without the names of those who speak, of whom it asks, the days
+//! that it names, and what kind of answer it wants.
+//!
+//! English only. It never reads the database.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use engraph_storage::graph::Time;
+
+use crate::retrieval::words::{Word, words};
+
+/// A question, taken apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Asked {
+    /// The question without the names of speakers.
+    pub(crate) text: String,
+    /// The speakers that it names, by their places, in its order.
+    pub(crate) speakers: Vec<u32>,
+    pub(crate) day: Day,
+    /// It asks when.
+    pub(crate) wants_time: bool,
+    /// It asks how many, or how much.
+    pub(crate) wants_number: bool,
+    /// It asks who, where, or for the name of something.
+    pub(crate) wants_name: bool,
+}
+
+/// What a question says of a day. A turn fits if it was said then, as far as that is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Day {
+    year: Option<i16>,
+    month: Option<i8>,
+    day: Option<i8>,
+}
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+/// Things that have names, so that who asks for one wants a name.
+const NAMED: [&str; 22] = [
+    "artist",
+    "band",
+    "book",
+    "books",
+    "brand",
+    "cities",
+    "city",
+    "countries",
+    "country",
+    "game",
+    "games",
+    "movie",
+    "movies",
+    "name",
+    "names",
+    "place",
+    "places",
+    "series",
+    "song",
+    "songs",
+    "state",
+    "title",
+];
+
+impl Asked {
+    /// What a question asks of what these speakers said.
+    pub(crate) fn new(question: &str, speakers: &[String]) -> Self {
+        let all = words(question);
+        let mut asked = Self { day: Day::of(&all), ..Self::default() };
+        let mut named: Vec<(usize, u32)> = Vec::new();
+        let mut cut: Vec<Range<usize>> = Vec::new();
+        for (speaker, place) in speakers.iter().zip(0..) {
+            let name = words(speaker);
+            let is_of_it =
+                |word: &&Word| word.is_capital && name.iter().any(|n| n.lower == word.lower);
+            let found: Vec<&Word> = all.iter().filter(is_of_it).collect();
+            if let Some(first) = found.first() {
+                named.push((first.range.start, place));
+                cut.extend(found.iter().map(|word| word.range.clone()));
+            }
+        }
+        named.sort_unstable();
+        asked.speakers = named.into_iter().map(|(_, place)| place).collect();
+        asked.text = without(question, cut);
+        let says = |word: &str| all.iter().any(|other| other.lower == word);
+        let follows = |a: &str, b: &[&str]| {
+            all.windows(2).any(|two| two[0].lower == a && b.contains(&two[1].lower.as_str()))
+        };
+        let is_of = ["year", "month", "day", "date", "week"];
+        asked.wants_time = says("when")
+            || follows("how", &["long"])
+            || follows("what", &is_of)
+            || follows("which", &is_of);
+        asked.wants_number = follows("how", &["many", "much", "often", "long", "old"]);
+        let names = all.iter().any(|word| NAMED.binary_search(&word.lower.as_str()).is_ok());
+        asked.wants_name =
+            says("where") || says("who") || ((says("what") || says("which")) && names);
+        asked
+    }
+}
+
+/// A text without some parts of it, and without the `'s` behind them.
+fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
+    parts.sort_by_key(|part| part.start);
+    let mut rest = String::new();
+    let mut at = 0;
+    for part in parts.into_iter().filter(|part| part.start < part.end) {
+        rest.push_str(text.get(at..part.start).unwrap_or_default());
+        let behind = text.get(part.end..).unwrap_or_default();
+        let possessive = ["'s", "’s"].into_iter().find(|s| behind.starts_with(s));
+        at = at.max(part.end + possessive.map_or(0, str::len));
+    }
+    rest.push_str(text.get(at..).unwrap_or_default());
+    rest.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Day {
+    /// The day that is named, as far as it is. "may" is a month only behind "in", "on" or a number,
+    /// or with a capital within a sentence.
+    fn of(all: &[Word]) -> Self {
+        let mut day = Self::default();
+        for (at, word) in all.iter().enumerate() {
+            let number = |other: Option<&Word>| {
+                let digits = other?.lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+                digits.parse::<i8>().ok().filter(|day| (1..=31).contains(day))
+            };
+            let before = at.checked_sub(1).and_then(|at| all.get(at));
+            let is_month = word.is_capital && !word.is_first;
+            if let Some(month) = MONTHS.iter().position(|month| *month == word.lower)
+                && is_month
+            {
+                day.month = i8::try_from(month + 1).ok();
+                day.day = number(before).or_else(|| number(all.get(at + 1)));
+            }
+            let year = word.lower.parse::<i16>().ok();
+            if let Some(year) = year.filter(|year| (1900..2100).contains(year)) {
+                day.year = Some(year);
+            }
+        }
+        day
+    }
+
+    /// How well an instant fits: 1, 1.5 if the very day is named, -1 if it is another; 0 if none is
+    /// named, or the instant is not known.
+    pub(crate) fn fits(self, at: Option<Time>) -> f32 {
+        if self == Self::default() {
+            return 0.0;
+        }
+        let Some(at) = at.and_then(|at| Timestamp::from_microsecond(at).ok()) else { return 0.0 };
+        let date = at.to_zoned(TimeZone::UTC).date();
+        let is = |named: Option<i8>, other: i8| named.is_none_or(|named| named == other);
+        if !is(self.month, date.month()) || self.year.is_some_and(|year| year != date.year()) {
+            return -1.0;
+        }
+        match self.day {
+            Some(day) if day == date.day() => 1.5,
+            _ => 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time;
+
+    fn asked(question: &str) -> Asked {
+        Asked::new(question, &["Nora Quint".to_owned(), "Otto".to_owned()])
+    }
+
+    #[test]
+    fn names_of_speakers_are_taken_out_in_their_order() {
+        let found = asked("What did Otto tell Nora about Nora's bread?");
+        assert_eq!(found.text, "What did tell about bread?");
+        assert_eq!(found.speakers, [1, 0]);
+        let none = asked("What did the otto cycle do?");
+        assert_eq!((none.text.as_str(), none.speakers.len()), ("What did the otto cycle do?", 0));
+    }
+
+    #[test]
+    fn a_day_fits_as_far_as_it_is_named() {
+        let at = |text| time::parse(text);
+        let day = asked("What did Nora buy on 25 May, 2022?").day;
+        assert_eq!(day.fits(at("2022-05-25 10:00")), 1.5);
+        assert_eq!(day.fits(at("2022-05-02 10:00")), 1.0);
+        assert_eq!(day.fits(at("2023-05-25 10:00")), -1.0);
+        assert_eq!(day.fits(None), 0.0);
+        assert_eq!(asked("Where was she in August?").day.fits(at("2020-08-09")), 1.0);
+        assert_eq!(asked("What may she like?").day, Day::default());
+        assert_eq!(asked("May she go?").day.fits(at("2020-08-09")), 0.0);
+    }
+
+    #[test]
+    fn the_kind_of_answer_is_known_by_its_words() {
+        assert!(asked("When did Nora leave?").wants_time);
+        assert!(asked("What year did she leave?").wants_time);
+        assert!(asked("How many cats are there?").wants_number);
+        assert!(asked("Which city is it?").wants_name);
+        assert!(asked("Who is it?").wants_name);
+        let other = asked("What does she like?");
+        assert!(!other.wants_time && !other.wants_number && !other.wants_name);
+    }
+}

@@ -1,0 +1,172 @@
+//! The turns that a question is held against, in their order, with what can be said of all of them
+//! without reading the disk: words, speakers, times.
+
+use std::collections::HashMap;
+
+use engraph_storage::graph::NodeId;
+
+use super::asked::Asked;
+use super::index::{Term, Turn, TurnIndex};
+use super::lexical::Terms;
+
+/// Turns, session by session.
+pub(crate) struct Field<'i> {
+    pub(super) index: &'i TurnIndex,
+    pub(super) asked: Asked,
+    pub(super) entries: Vec<Entry<'i>>,
+    places: HashMap<NodeId, usize>,
+    pub(super) terms: Terms,
+    /// For each entry, how often it has each term.
+    counts: Vec<u16>,
+}
+
+/// A turn of the field.
+pub(super) struct Entry<'i> {
+    pub(super) turn: &'i Turn,
+    /// The number of its session.
+    pub(super) session: usize,
+    /// It may be found; others are only around those.
+    pub(super) counts: bool,
+}
+
+impl<'i> Field<'i> {
+    /// The sessions of which turns count, for a question.
+    pub(crate) fn new(
+        index: &'i TurnIndex,
+        question: &str,
+        counts: &dyn Fn(NodeId) -> bool,
+    ) -> Self {
+        let asked = Asked::new(question, &index.speakers);
+        let mut entries: Vec<Entry<'i>> = Vec::new();
+        for (number, session) in index.sessions.values().enumerate() {
+            let begin = entries.len();
+            entries.extend(session.turns.iter().map(|turn| Entry {
+                turn,
+                session: number,
+                counts: counts(turn.node),
+            }));
+            if !entries[begin..].iter().any(|entry| entry.counts) {
+                entries.truncate(begin);
+            }
+        }
+        let places = entries.iter().enumerate().map(|(at, entry)| (entry.turn.node, at)).collect();
+        let wanted = index.known_terms(&asked.text);
+        let terms = Terms::new(&wanted, entries.iter().map(|entry| &*entry.turn.terms));
+        let mut counts = vec![0; entries.len() * terms.len()];
+        if terms.len() > 0 {
+            for (entry, row) in entries.iter().zip(counts.chunks_exact_mut(terms.len())) {
+                terms.count(&entry.turn.terms, row);
+            }
+        }
+        Self { index, asked, entries, places, terms, counts }
+    }
+
+    /// The question without the names of speakers.
+    pub(crate) fn question(&self) -> &str {
+        &self.asked.text
+    }
+
+    /// How many turns there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Where a turn stands.
+    pub(crate) fn place(&self, node: NodeId) -> Option<usize> {
+        self.places.get(&node).copied()
+    }
+
+    pub(crate) fn node(&self, place: usize) -> NodeId {
+        self.entries[place].turn.node
+    }
+
+    /// Whether a turn may be found.
+    pub(crate) fn is_wanted(&self, place: usize) -> bool {
+        self.entries[place].counts
+    }
+
+    /// How rare a word of the question is.
+    pub(crate) fn rarity(&self, word: &str) -> f32 {
+        self.terms.idf(self.index.known_terms(word).first().copied().flatten())
+    }
+
+    pub(super) fn counts(&self, place: usize) -> &[u16] {
+        &self.counts[place * self.terms.len()..(place + 1) * self.terms.len()]
+    }
+
+    /// The neighbour so many places on, in the same session.
+    pub(super) fn beside(&self, place: usize, by: isize) -> Option<usize> {
+        let other = place.checked_add_signed(by)?;
+        let entry = self.entries.get(other)?;
+        (entry.session == self.entries[place].session).then_some(other)
+    }
+
+    /// BM25 over each turn with so many turns before it and behind it.
+    pub(super) fn words(&self, before: isize, behind: isize) -> Vec<f32> {
+        let around = |place| (-before..=behind).filter_map(move |by| self.beside(place, by));
+        let lengths: Vec<f32> = (0..self.len())
+            .map(|place| around(place).map(|at| self.entries[at].turn.terms.len()).sum::<usize>())
+            .map(|length| length as f32)
+            .collect();
+        let mean = lengths.iter().sum::<f32>() / lengths.len().max(1) as f32;
+        let mut sum = vec![0_u16; self.terms.len()];
+        let score = |(place, length): (usize, &f32)| {
+            sum.fill(0);
+            for at in around(place) {
+                for (sum, count) in sum.iter_mut().zip(self.counts(at)) {
+                    *sum = sum.saturating_add(*count);
+                }
+            }
+            self.terms.score(&sum, *length, mean)
+        };
+        lengths.iter().enumerate().map(score).collect()
+    }
+
+    /// BM25 over the statements of each turn; of several, the best.
+    pub(super) fn statement_words(&self) -> Vec<f32> {
+        let mut best = vec![0.0_f32; self.len()];
+        let here = || {
+            self.index.statements.values().filter(|statement| {
+                statement.turns.iter().any(|turn| self.places.contains_key(turn))
+            })
+        };
+        let wanted: Vec<Option<Term>> = self.index.known_terms(&self.asked.text);
+        let terms = Terms::new(&wanted, here().map(|statement| &*statement.terms));
+        let (mut length, mut count) = (0, 0);
+        for statement in here() {
+            length += statement.terms.len();
+            count += 1;
+        }
+        let mean = length as f32 / count.max(1) as f32;
+        let mut counts = vec![0; terms.len()];
+        for statement in here() {
+            counts.fill(0);
+            terms.count(&statement.terms, &mut counts);
+            let score = terms.score(&counts, statement.terms.len() as f32, mean);
+            for place in statement.turns.iter().filter_map(|turn| self.place(*turn)) {
+                best[place] = best[place].max(score);
+            }
+        }
+        best
+    }
+
+    /// 1 where the only speaker that the question names speaks, -1 where another does.
+    pub(super) fn speaker(&self, place: usize) -> f32 {
+        match self.asked.speakers.as_slice() {
+            [named] => self.sign(place, *named),
+            _ => 0.0,
+        }
+    }
+
+    /// The same for the first of several that the question names.
+    pub(super) fn first_speaker(&self, place: usize) -> f32 {
+        match self.asked.speakers.as_slice() {
+            [first, _, ..] => self.sign(place, *first),
+            _ => 0.0,
+        }
+    }
+
+    fn sign(&self, place: usize, named: u32) -> f32 {
+        if self.entries[place].turn.speaker == Some(named) { 1.0 } else { -1.0 }
+    }
+}

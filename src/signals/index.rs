@@ -1,0 +1,284 @@
+//! All turns of a database in memory, session by session, with their words and what was drawn from
+//! them: what signals are measured on. It follows the commits, and never holds a text.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use engraph_storage::graph::{
+    EdgeFilter, LabelId, NodeId, NodeRecord, PropertyId, Side, SystemScope, Time, Value,
+};
+use engraph_storage::{Catalog, Reader};
+
+use crate::error::Result;
+use crate::retrieval::boost::says_time;
+use crate::retrieval::words::{WORDS_MAX, content, words};
+
+/// A word, by the place at which it was first met.
+pub(crate) type Term = u32;
+
+/// What is known of a turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    pub(crate) node: NodeId,
+    position: i64,
+    pub(crate) at: Option<Time>,
+    /// Who says it, by the place among the speakers.
+    pub(crate) speaker: Option<u32>,
+    /// The stems of its words that say something, in order.
+    pub(crate) terms: Box<[Term]>,
+    /// How many words it has.
+    pub(crate) words: usize,
+    pub(crate) form: Form,
+}
+
+/// What a turn looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// It asks something.
+    pub(crate) asks: bool,
+    /// It ends with a question.
+    pub(crate) ends_asking: bool,
+    /// It says a time.
+    pub(crate) says_time: bool,
+    /// It says a number.
+    pub(crate) says_number: bool,
+    /// It names somebody or something: a capital within a sentence.
+    pub(crate) names: bool,
+    /// It shows a picture.
+    pub(crate) shows: bool,
+}
+
+/// The turns of one session, in their order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Session {
+    pub(crate) turns: Vec<Turn>,
+}
+
+/// A statement that was drawn from turns.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(crate) turns: Vec<NodeId>,
+    pub(crate) terms: Box<[Term]>,
+}
+
+/// The turns of a label, as they were at a commit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TurnIndex {
+    /// By the session's key; a turn that names none is a session of its own.
+    pub(crate) sessions: BTreeMap<SessionKey, Arc<Session>>,
+    session_of: HashMap<NodeId, SessionKey>,
+    pub(crate) statements: BTreeMap<NodeId, Arc<Statement>>,
+    pub(crate) speakers: Vec<String>,
+    terms: HashMap<String, Term>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum SessionKey {
+    Named(String),
+    Alone(NodeId),
+}
+
+/// The label of statements, and the relation to the turns that they come from.
+pub(crate) const STATEMENT: &str = "Semantic";
+const SOURCE: &str = "DERIVED_FROM";
+
+impl TurnIndex {
+    /// All turns of a label, and all statements.
+    pub(crate) fn read(reader: Reader<'_>, label: LabelId, system: SystemScope) -> Result<Self> {
+        let mut index = Self::default();
+        let turns: BTreeSet<NodeId> = nodes(reader, label)?.into_iter().collect();
+        index.put_turns(reader, label, system, &turns)?;
+        if let Some(label) = reader.catalog().label(STATEMENT) {
+            for node in nodes(reader, label)? {
+                index.put_statement(reader, system, node)?;
+            }
+        }
+        Ok(index)
+    }
+
+    /// Reads again what commits have changed.
+    pub(crate) fn follow(
+        &mut self,
+        reader: Reader<'_>,
+        label: LabelId,
+        changed: &BTreeSet<(LabelId, NodeId)>,
+    ) -> Result<()> {
+        let turns = changed.iter().filter(|(other, _)| *other == label).map(|(_, node)| *node);
+        self.put_turns(reader, label, SystemScope::Current, &turns.collect())?;
+        let statement = reader.catalog().label(STATEMENT);
+        for (_, node) in changed.iter().filter(|(label, _)| Some(*label) == statement) {
+            self.put_statement(reader, SystemScope::Current, *node)?;
+        }
+        Ok(())
+    }
+
+    /// The terms of a text that are known.
+    pub(crate) fn known_terms(&self, text: &str) -> Vec<Option<Term>> {
+        content(text).iter().map(|stem| self.terms.get(stem).copied()).collect()
+    }
+
+    fn term(&mut self, stem: String) -> Term {
+        let next = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
+        *self.terms.entry(stem).or_insert(next)
+    }
+
+    fn put_turns(
+        &mut self,
+        reader: Reader<'_>,
+        label: LabelId,
+        system: SystemScope,
+        nodes: &BTreeSet<NodeId>,
+    ) -> Result<()> {
+        let mut changed: BTreeMap<SessionKey, Vec<Turn>> = BTreeMap::new();
+        for node in nodes {
+            // Where it stood, whether it still does or not.
+            if let Some(key) = self.session_of.remove(node) {
+                changed.entry(key).or_default();
+            }
+            let Some(record) = reader.node(*node, system)?.filter(|r| r.label == label) else {
+                continue;
+            };
+            let names = Names::new(reader.catalog());
+            let key = match names.text(&record, names.session) {
+                Some(session) => SessionKey::Named(session.to_owned()),
+                None => SessionKey::Alone(*node),
+            };
+            self.session_of.insert(*node, key.clone());
+            let turn = self.turn(*node, &record, &names, reader.now());
+            changed.entry(key).or_default().push(turn);
+        }
+        for (key, new) in changed {
+            let held = self.sessions.remove(&key);
+            let held = held.iter().flat_map(|session| &session.turns);
+            let mut turns: Vec<Turn> =
+                held.filter(|turn| !nodes.contains(&turn.node)).cloned().chain(new).collect();
+            turns.sort_by(|a, b| (a.at, a.position, a.node).cmp(&(b.at, b.position, b.node)));
+            if !turns.is_empty() {
+                self.sessions.insert(key, Arc::new(Session { turns }));
+            }
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, node: NodeId, record: &NodeRecord, names: &Names, now: Time) -> Turn {
+        let text = names.text(record, names.text).unwrap_or_default();
+        let caption = names.text(record, names.caption).unwrap_or_default();
+        let said = format!("{text} {caption}");
+        let stems = content(&said);
+        let terms = stems.into_iter().map(|stem| self.term(stem)).collect();
+        let speaker = names.text(record, names.speaker).map(|name| self.speaker(name));
+        let at = match names.value(record, names.at) {
+            Some(Value::Timestamp(at)) => Some(*at),
+            _ => None,
+        };
+        let position = match names.value(record, names.position) {
+            Some(Value::Int(position)) => *position,
+            _ => 0,
+        };
+        let form = Form::of(text, !caption.is_empty(), now);
+        let words = words(&said).len();
+        Turn { node, position, at, speaker, terms, words, form }
+    }
+
+    fn speaker(&mut self, name: &str) -> u32 {
+        let held = self.speakers.iter().position(|speaker| speaker == name);
+        let place = held.unwrap_or_else(|| {
+            self.speakers.push(name.to_owned());
+            self.speakers.len() - 1
+        });
+        u32::try_from(place).unwrap_or(u32::MAX)
+    }
+
+    fn put_statement(
+        &mut self,
+        reader: Reader<'_>,
+        system: SystemScope,
+        node: NodeId,
+    ) -> Result<()> {
+        self.statements.remove(&node);
+        let Some(record) = reader.node(node, system)? else { return Ok(()) };
+        let Some(relation) = reader.catalog().relation(SOURCE) else { return Ok(()) };
+        let filter = EdgeFilter { system, ..EdgeFilter::CURRENT };
+        let mut turns = Vec::new();
+        reader.edges(node, Side::Out, Some(relation), &filter, &mut |edge| {
+            turns.push(edge.tail);
+            ControlFlow::Continue(())
+        })?;
+        let names = Names::new(reader.catalog());
+        let text = names.text(&record, names.text).unwrap_or_default();
+        let terms = content(text).into_iter().map(|stem| self.term(stem)).collect();
+        self.statements.insert(node, Arc::new(Statement { turns, terms }));
+        Ok(())
+    }
+}
+
+impl Form {
+    fn of(text: &str, shows: bool, now: Time) -> Self {
+        let all = words(text);
+        let is_number = |word: &str| word.bytes().any(|b| b.is_ascii_digit()) || is_numeral(word);
+        let is_name = |capital: bool, first: bool, word: &str| capital && !first && word != "i";
+        Self {
+            asks: text.contains('?'),
+            ends_asking: text.trim_end().ends_with('?'),
+            says_time: all.len() < WORDS_MAX && says_time(text, now),
+            says_number: all.iter().any(|word| is_number(&word.lower)),
+            names: all.iter().any(|word| {
+                is_name(word.is_capital, word.is_first, word.lower.split('\'').next().unwrap_or(""))
+            }),
+            shows,
+        }
+    }
+}
+
+fn is_numeral(word: &str) -> bool {
+    const NUMERALS: [&str; 13] = [
+        "couple", "dozen", "eight", "five", "four", "nine", "once", "seven", "six", "ten", "three",
+        "twice", "two",
+    ];
+    NUMERALS.binary_search(&word).is_ok()
+}
+
+fn nodes(reader: Reader<'_>, label: LabelId) -> Result<Vec<NodeId>> {
+    let mut nodes = Vec::new();
+    reader.nodes_of_label(label, None, &mut |_, node| {
+        nodes.push(node);
+        ControlFlow::Continue(())
+    })?;
+    Ok(nodes)
+}
+
+/// The ids of the properties of a turn, as far as they are known.
+struct Names {
+    text: Option<PropertyId>,
+    caption: Option<PropertyId>,
+    speaker: Option<PropertyId>,
+    session: Option<PropertyId>,
+    position: Option<PropertyId>,
+    at: Option<PropertyId>,
+}
+
+impl Names {
+    fn new(catalog: &Catalog) -> Self {
+        let id = |name| catalog.property(name);
+        Self {
+            text: id("text"),
+            caption: id("caption"),
+            speaker: id("speaker"),
+            session: id("session"),
+            position: id("position"),
+            at: id("at"),
+        }
+    }
+
+    fn value<'r>(&self, record: &'r NodeRecord, id: Option<PropertyId>) -> Option<&'r Value> {
+        record.properties.get(&id?)
+    }
+
+    fn text<'r>(&self, record: &'r NodeRecord, id: Option<PropertyId>) -> Option<&'r str> {
+        match self.value(record, id) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! From what is near a question to the signals of the best turns.
+
+use super::field::Field;
+use super::{NAMES, Signals};
+
+/// The turns that are measured whole.
+pub(crate) const POOL: usize = 200;
+/// What the first ranking counts: words around, words, meaning, statements, speaker, day.
+const FIRST: [f32; 6] = [0.7, 0.5, 0.8, 0.9, 0.4, 0.4];
+/// How many of the first turns others are held against.
+const ALIKE: usize = 3;
+/// How flat the share of a rank is.
+const RANK: f32 = 5.0;
+
+/// What was found near the question for every turn of a field, as cosines; none where nothing was.
+pub(crate) struct Near {
+    pub(crate) meaning: Vec<Option<f32>>,
+    pub(crate) statements: Vec<Option<f32>>,
+    pub(crate) concepts: Vec<f32>,
+}
+
+/// The first ranking: what is known of every turn.
+pub(crate) struct First {
+    words: Vec<f32>,
+    around: Vec<f32>,
+    meaning: Vec<f32>,
+    statements: Vec<f32>,
+    score: Vec<f32>,
+    /// The best turn of each session, by the session's number.
+    sessions: Vec<f32>,
+}
+
+/// A turn with its signals.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) place: usize,
+    pub(crate) signals: Signals,
+}
+
+/// Ranks all turns by what is known of all, and gives the places of those that count, best first.
+pub(crate) fn pool(field: &Field<'_>, near: &Near) -> (First, Vec<usize>) {
+    let words = stretched(&field.words(0, 0));
+    let around = stretched(&field.words(1, 1));
+    let meaning = stretched(&filled(&near.meaning));
+    let statements = stretched(&filled(&near.statements));
+    let mut score: Vec<f32> = (0..field.len())
+        .map(|at| {
+            let speaker = field.speaker(at) + 0.5 * field.first_speaker(at);
+            let day = field.asked.day.fits(field.entries[at].turn.at).max(0.0);
+            let parts = [around[at], words[at], meaning[at], statements[at], speaker, day];
+            parts.iter().zip(FIRST).map(|(part, weight)| part * weight).sum()
+        })
+        .collect();
+    score = stretched(&score);
+    let sessions = field.entries.last().map_or(0, |entry| entry.session + 1);
+    let mut best = vec![0.0_f32; sessions];
+    for (entry, score) in field.entries.iter().zip(&score) {
+        best[entry.session] = best[entry.session].max(*score);
+    }
+    let mut order: Vec<usize> = (0..field.len()).filter(|at| field.is_wanted(*at)).collect();
+    order.sort_by(|a, b| score[*b].total_cmp(&score[*a]).then(a.cmp(b)));
+    (First { words, around, meaning, statements, score, sessions: best }, order)
+}
+
+/// What was read of the best turns.
+pub(crate) struct Read {
+    /// The embedding of each; empty if it has none.
+    pub(crate) vectors: Vec<Vec<f32>>,
+    /// How near each token of the question is to the nearest of each turn.
+    pub(crate) tokens: Vec<Vec<f32>>,
+    /// How much each token of the question counts.
+    pub(crate) weights: Vec<f32>,
+}
+
+/// The signals of the turns at these places, best first.
+pub(crate) fn measure(
+    field: &Field<'_>,
+    near: &Near,
+    first: &First,
+    places: &[usize],
+    read: &Read,
+) -> Vec<Measured> {
+    let late = |of: &dyn Fn(&[f32]) -> f32| -> Vec<f32> {
+        read.tokens.iter().map(|near| of(near)).collect()
+    };
+    let raw = late(&|near| weighted(near, &read.weights));
+    let even = late(&|near| near.iter().sum::<f32>() / near.len().max(1) as f32);
+    let (tokens, even) = (stretched(&raw), stretched(&even));
+    let wide = stretched(&field.words(2, 2));
+    let before = stretched(&field.words(1, 0));
+    let statement_words = stretched(&field.statement_words());
+    let concepts = stretched(&near.concepts);
+    let alike = alike(&read.vectors);
+    let score = |at: Option<usize>| at.map_or(0.0, |at| first.score[at]);
+    let measured = |(rank, place): (usize, &usize)| {
+        let at = *place;
+        let turn = field.entries[at].turn;
+        let flag = |is: bool| if is { 1.0 } else { 0.0 };
+        let form = turn.form;
+        let signals: [(&str, f32); NAMES.len()] = [
+            ("words", first.words[at]),
+            ("words_before", before[at]),
+            ("words_around", first.around[at]),
+            ("words_wide", wide[at]),
+            ("coverage", field.terms.coverage(field.counts(at))),
+            ("phrase", field.terms.phrases(&turn.terms).min(3.0) / 3.0),
+            ("meaning", first.meaning[at]),
+            ("meaning_raw", near.meaning[at].unwrap_or_default()),
+            ("tokens", tokens[rank]),
+            ("tokens_even", even[rank]),
+            ("tokens_raw", raw[rank]),
+            ("statements", first.statements[at]),
+            ("statement_words", statement_words[at]),
+            ("concepts", concepts[at]),
+            ("speaker", field.speaker(at)),
+            ("first_speaker", field.first_speaker(at)),
+            ("day", field.asked.day.fits(turn.at)),
+            ("says_time", flag(field.asked.wants_time && form.says_time)),
+            ("asks", flag(form.asks)),
+            ("ends_asking", flag(form.ends_asking)),
+            ("length", (turn.words as f32).ln_1p() / 5.0),
+            ("picture", flag(form.shows)),
+            ("says_name", flag(field.asked.wants_name && form.names)),
+            ("says_number", flag(field.asked.wants_number && form.says_number)),
+            ("session", first.sessions[field.entries[at].session]),
+            ("before", score(field.beside(at, -1))),
+            ("behind", score(field.beside(at, 1))),
+            ("first", first.score[at]),
+            ("rank", RANK / (rank as f32 + RANK)),
+            ("alike", alike[rank]),
+        ];
+        debug_assert!(signals.iter().map(|(name, _)| *name).eq(NAMES));
+        Measured { place: at, signals: signals.map(|(_, value)| value) }
+    };
+    places.iter().enumerate().map(measured).collect()
+}
+
+/// How near each vector is to the nearest of the first ones.
+fn alike(vectors: &[Vec<f32>]) -> Vec<f32> {
+    let first = &vectors[..vectors.len().min(ALIKE)];
+    let near = |vector: &Vec<f32>| {
+        let dots = first.iter().filter(|other| other.len() == vector.len());
+        dots.map(|other| crate::models::dot(other, vector)).fold(0.0, f32::max)
+    };
+    vectors.iter().map(near).collect()
+}
+
+/// The mean by weights; 0 without any.
+fn weighted(values: &[f32], weights: &[f32]) -> f32 {
+    let sum: f32 = weights.iter().take(values.len()).sum();
+    let dot: f32 = values.iter().zip(weights).map(|(value, weight)| value * weight).sum();
+    if sum > 0.0 { dot / sum } else { 0.0 }
+}
+
+/// What was not found is as far as the farthest that was.
+fn filled(found: &[Option<f32>]) -> Vec<f32> {
+    let least = found.iter().flatten().copied().fold(f32::INFINITY, f32::min);
+    let least = if least.is_finite() { least } else { 0.0 };
+    found.iter().map(|near| near.unwrap_or(least)).collect()
+}
+
+/// From 0 for the least to 1 for the most; 0 where all are alike.
+fn stretched(values: &[f32]) -> Vec<f32> {
+    let least = values.iter().copied().fold(f32::INFINITY, f32::min);
+    let most = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let range = most - least;
+    let share = |value: &f32| if range > 0.0 { (value - least) / range } else { 0.0 };
+    values.iter().map(share).collect()
+}

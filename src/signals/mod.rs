@@ -1,0 +1,62 @@
+//! Everything that is known of turns for a question, as numbers, and what they count together: the
+//! ranking of `SEARCH ... BY SIGNALS`.
+//!
+//! ```text
+//!   commits ──▶ index.rs: turns by session, their words, statements
+//!   question ──▶ asked.rs: its words without names, speakers, days, kind of answer
+//!   field.rs, lexical.rs: words over turns and their neighbours     (all turns, in memory)
+//!   measure.rs: vectors, tokens, statements, concepts               (the best 200, from the disk)
+//!   weights.rs: the weighted sum
+//! ```
+//!
+//! Every signal is between about -1 and 1, most are stretched from 0 for the least of the turns at
+//! hand to 1 for the most. A score is a weighted sum, so it can be told what brought a turn.
+
+mod asked;
+mod field;
+mod index;
+mod lexical;
+mod measure;
+mod weights;
+
+pub(crate) use field::Field;
+pub(crate) use index::{STATEMENT, TurnIndex};
+pub(crate) use measure::{Measured, Near, POOL, Read, measure, pool};
+pub(crate) use weights::Weights;
+
+/// The names of the signals, in the order in which they are measured.
+pub(crate) const NAMES: [&str; 30] = [
+    "words",
+    "words_before",
+    "words_around",
+    "words_wide",
+    "coverage",
+    "phrase",
+    "meaning",
+    "meaning_raw",
+    "tokens",
+    "tokens_even",
+    "tokens_raw",
+    "statements",
+    "statement_words",
+    "concepts",
+    "speaker",
+    "first_speaker",
+    "day",
+    "says_time",
+    "asks",
+    "ends_asking",
+    "length",
+    "picture",
+    "says_name",
+    "says_number",
+    "session",
+    "before",
+    "behind",
+    "first",
+    "rank",
+    "alike",
+];
+
+/// What was measured of one turn.
+pub(crate) type Signals = [f32; NAMES.len()];

@@ -1,0 +1,59 @@
+//! What each signal counts: found by training, said by a caller, or less some that are left out.
+
+use std::collections::BTreeMap;
+
+use super::{NAMES, Signals};
+
+/// A weight for each signal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Weights([f32; NAMES.len()]);
+
+/// A line a signal: its name and its weight.
+const TRAINED: &str = include_str!("weights.txt");
+
+impl Weights {
+    /// Those that training found.
+    pub(crate) fn trained() -> Self {
+        let mut weights = Self([0.0; NAMES.len()]);
+        for line in TRAINED.lines().filter(|line| !line.starts_with('#')) {
+            if let Some((name, weight)) = line.split_once(' ')
+                && let (Some(place), Ok(weight)) = (place(name), weight.trim().parse())
+            {
+                weights.0[place] = weight;
+            }
+        }
+        weights
+    }
+
+    /// Those that are said; a signal that is not named counts nothing.
+    ///
+    /// # Errors
+    ///
+    /// The name that is none of a signal's.
+    pub(crate) fn said(said: &BTreeMap<String, f64>) -> Result<Self, String> {
+        let mut weights = Self([0.0; NAMES.len()]);
+        for (name, weight) in said {
+            weights.0[place(name).ok_or_else(|| name.clone())?] = *weight as f32;
+        }
+        Ok(weights)
+    }
+
+    /// Lets a signal count nothing.
+    ///
+    /// # Errors
+    ///
+    /// The name, if it is none of a signal's.
+    pub(crate) fn leave_out(&mut self, name: &str) -> Result<(), String> {
+        self.0[place(name).ok_or_else(|| name.to_owned())?] = 0.0;
+        Ok(())
+    }
+
+    /// The weighted sum.
+    pub(crate) fn score(&self, signals: &Signals) -> f32 {
+        signals.iter().zip(self.0).map(|(signal, weight)| signal * weight).sum()
+    }
+}
+
+fn place(name: &str) -> Option<usize> {
+    NAMES.iter().position(|other| *other == name)
+}

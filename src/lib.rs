@@ -56,8 +56,8 @@ pub use exec::run::Interrupt;
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{
-    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, Reranker, SentenceModel,
-    TokenVectors,
+    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, ReaderModel, Reranker,
+    SentenceModel, TokenVectors,
 };
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};

@@ -3,10 +3,10 @@
 //! Visitors may change what they see. This module knows no meaning, only where things are.
 
 use crate::ast::{
-    Activate, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern, Generate,
-    Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline, ProcedureCall,
-    Query, QueryEnd, RelationPattern, Remember, Represent, Rerank, Return, ReturnItem, RuleNode,
-    RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
+    Activate, Admit, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern,
+    Generate, Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline,
+    ProcedureCall, Query, QueryEnd, RelationPattern, Remember, Represent, Rerank, Return,
+    ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
 };
 
 /// The names of the parameters of a query, each once, in the order in which they are met.
@@ -166,6 +166,7 @@ fn clause(v: &mut impl Visit, clause: &mut Clause) {
         Clause::Activate(found) => activate(v, found),
         Clause::Represent(found) => represent(v, found),
         Clause::Rerank(found) => rerank(v, found),
+        Clause::Admit(found) => admit(v, found),
         Clause::Pack(packed) => pack(v, packed),
         Clause::With(with) => {
             v.span(&mut with.span);
@@ -272,6 +273,15 @@ fn rerank(v: &mut impl Visit, found: &mut Rerank) {
     names(v, &mut found.model);
     entries(v, &mut found.boosts);
     amounts(v, [&mut found.top]);
+}
+
+fn admit(v: &mut impl Visit, found: &mut Admit) {
+    v.span(&mut found.span);
+    names(v, [&mut found.variable, &mut found.from].into_iter().chain(&mut found.given));
+    v.expr(&mut found.question);
+    names(v, &mut found.model);
+    exprs(v, &mut found.threshold);
+    amounts(v, &mut found.budget);
 }
 
 fn pack(v: &mut impl Visit, packed: &mut Pack) {

@@ -79,8 +79,9 @@ const OPERATORS: [&str; 13] = [
     "SUCCEEDS",
     "XOR",
 ];
-const CLAUSES: [&str; 26] = [
+const CLAUSES: [&str; 27] = [
     "ACTIVATE",
+    "ADMIT",
     "ANCHOR",
     "GENERATE",
     "PACK",
@@ -428,6 +429,9 @@ fn word(rule: Rule) -> &'static str {
         Rule::activate_clause => "ACTIVATE",
         Rule::represent_clause => "REPRESENT",
         Rule::rerank_clause => "RERANK",
+        Rule::admit_clause => "ADMIT",
+        Rule::given => "GIVEN",
+        Rule::least_fall => "THRESHOLD",
         Rule::pack_clause => "PACK",
         Rule::search_by | Rule::relevance_by => "BY",
         Rule::weights => "WEIGHTS",

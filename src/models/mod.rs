@@ -22,8 +22,8 @@ use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
 pub(crate) use crate::neural::dot;
 use crate::neural::{
-    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker,
-    SentenceModel, TokenVectors, to_unit,
+    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LocalReader, NeuralError,
+    ReaderModel, Reranker, SentenceModel, TokenVectors, to_unit,
 };
 use crate::retrieval::evaluate::Evaluator;
 
@@ -40,6 +40,7 @@ pub(crate) struct Registered {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) rerankers: HashMap<String, Arc<dyn Reranker>>,
     pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
+    pub(crate) readers: HashMap<String, Arc<dyn ReaderModel>>,
     pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
 }
 
@@ -52,6 +53,7 @@ pub(crate) struct Models {
     token_vectors: Mutex<Cache<Arc<TokenVectors>>>,
     rerankers: Named<dyn Reranker>,
     key_models: Named<dyn KeyModel>,
+    readers: Named<dyn ReaderModel>,
     evaluator: Option<Arc<dyn Evaluator>>,
 }
 
@@ -65,6 +67,7 @@ impl Models {
             token_vectors: Mutex::new(Cache::new(TOKENS_BYTES_MAX)),
             rerankers: Named::new("reranker", registered.rerankers),
             key_models: Named::new("key model", registered.key_models),
+            readers: Named::new("reader", registered.readers),
             evaluator: registered.evaluator,
         }
     }
@@ -147,6 +150,12 @@ impl Models {
     /// beside the embedder's.
     pub(crate) fn key_model(&self, name: &str) -> Result<Arc<dyn KeyModel>, NeuralError> {
         self.key_models.get(name, |folder| Ok(Arc::new(CausalLm::load(folder)?)))
+    }
+
+    /// The reader of this name: the caller's, or a language model in the folder of that name beside
+    /// the embedder's.
+    pub(crate) fn reader(&self, name: &str) -> Result<Arc<dyn ReaderModel>, NeuralError> {
+        self.readers.get(name, |folder| Ok(Arc::new(LocalReader::load(folder)?)))
     }
 }
 

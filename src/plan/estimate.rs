@@ -157,6 +157,8 @@ fn retrieved(clause: &Retrieval, rows: f64) -> f64 {
             asked(represent.budget.as_ref()).unwrap_or(rows).min(rows)
         }
         Retrieval::Rerank(rerank) => asked(Some(&rerank.top)).unwrap_or(rows).min(rows),
+        // Some of them, and some of their turns.
+        Retrieval::Admit(_) => rows,
         Retrieval::Pack(_) => 1.0,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::plan::explain::{Printer, as_of, scope};
 use crate::plan::retrieval::{
-    Activate, Anchor, Behind, Finding, Generate, Pack, Represent, Rerank, Retrieval, Search,
+    Activate, Admit, Anchor, Behind, Finding, Generate, Pack, Represent, Rerank, Retrieval, Search,
     Wanted, mode_name,
 };
 use crate::plan::{BeamSearch, Step};
@@ -16,6 +16,7 @@ impl Printer<'_> {
             Retrieval::Activate(activate) => self.activate(activate),
             Retrieval::Represent(represent) => self.represent(represent),
             Retrieval::Rerank(rerank) => self.rerank(rerank),
+            Retrieval::Admit(admit) => self.admit(admit),
             Retrieval::Pack(pack) => self.pack(pack),
         }
     }
@@ -89,6 +90,25 @@ impl Printer<'_> {
             .collect();
         let (item, question) = (self.name(rerank.item), &rerank.question);
         format!("Rerank {item} for {question}{model}{boosts} top {}", rerank.top)
+    }
+
+    fn admit(&self, admit: &Admit) -> String {
+        let given: Vec<&str> = admit.given.iter().map(|slot| self.name(*slot)).collect();
+        let given = match given.is_empty() {
+            true => String::new(),
+            false => format!(" given {}", given.join(", ")),
+        };
+        let model =
+            admit.model.as_ref().map_or(String::new(), |(name, _)| format!(" model {name}"));
+        let tokens = if admit.budget.is_some() { " tokens" } else { "" };
+        format!(
+            "Admit ({}) from ({}){given} for {}{model}{}{}{tokens}",
+            self.name(admit.node),
+            self.name(admit.from),
+            admit.question,
+            Behind("threshold", admit.threshold.as_ref()),
+            Behind("budget", admit.budget.as_ref())
+        )
     }
 
     fn pack(&self, pack: &Pack) -> String {

@@ -30,6 +30,10 @@ pub(crate) enum Retrieval {
     Represent(Represent),
     /// The best of the input rows after a closer look, best first (GAM, eq. 11).
     Rerank(Rerank),
+    /// The input rows whose nodes lower the uncertainty of a reader, and the turns of these nodes
+    /// that lower it further (xMemory, stage II). Where the reader has something before, the other
+    /// rows stay, without a node.
+    Admit(Admit),
     /// One row with a text of the evidence in all input rows.
     Pack(Pack),
 }
@@ -165,6 +169,24 @@ impl Boost {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Admit {
+    pub(crate) node: Slot,
+    pub(crate) from: Slot,
+    /// What the reader has before.
+    pub(crate) given: Vec<Slot>,
+    pub(crate) question: Expr,
+    /// The name of the model, and where it stands; none for what is left open of the question.
+    pub(crate) model: Option<(String, Span)>,
+    /// By what share of the first uncertainty it has to fall; 0 lets everything pass.
+    pub(crate) threshold: Option<Expr>,
+    /// The most tokens.
+    pub(crate) budget: Option<Expr>,
+    /// By how much the uncertainty fell, and what is left of it.
+    pub(crate) gain: Slot,
+    pub(crate) uncertainty: Slot,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pack {
     /// What may hold evidence.
     pub(crate) items: Vec<Slot>,
@@ -209,6 +231,7 @@ impl Retrieval {
             Self::Activate(activate) => vec![activate.node, activate.activation],
             Self::Represent(represent) => vec![represent.node, represent.covered],
             Self::Rerank(rerank) => vec![rerank.score, rerank.relevance],
+            Self::Admit(admit) => vec![admit.node, admit.gain, admit.uncertainty],
             Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces],
         }
     }
@@ -224,6 +247,7 @@ impl Retrieval {
             }
             Self::Represent(represent) => vec![represent.from],
             Self::Rerank(rerank) => vec![rerank.item],
+            Self::Admit(admit) => [admit.from].into_iter().chain(admit.given.clone()).collect(),
             Self::Pack(pack) => pack.items.clone(),
         }
     }
@@ -262,6 +286,10 @@ impl Retrieval {
                 [&rerank.question, &rerank.top].into_iter().for_each(&mut *visit);
                 rerank.boosts.iter().for_each(|boost| visit(&boost.1));
             }
+            Self::Admit(admit) => {
+                visit(&admit.question);
+                admit.threshold.iter().chain(&admit.budget).for_each(visit);
+            }
             Self::Pack(pack) => visit(&pack.budget),
         }
     }
@@ -286,6 +314,10 @@ impl Retrieval {
                 visit(&mut rerank.question);
                 rerank.boosts.iter_mut().for_each(|boost| visit(&mut boost.1));
             }
+            Self::Admit(admit) => {
+                visit(&mut admit.question);
+                admit.threshold.iter_mut().for_each(visit);
+            }
             Self::Pack(_) => {}
         }
     }
@@ -298,6 +330,7 @@ impl Retrieval {
             Self::Anchor(anchor) => Some(anchor.finding.node),
             Self::Activate(activate) => Some(activate.node),
             Self::Represent(represent) => Some(represent.node),
+            Self::Admit(admit) => Some(admit.node),
             Self::Rerank(_) | Self::Pack(_) => None,
         }
     }

@@ -1,8 +1,8 @@
 //! Queries: pipelines, clauses and how they end.
 
 use super::{
-    Activate, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Represent, Rerank,
-    Search, Span, Times,
+    Activate, Admit, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Represent,
+    Rerank, Search, Span, Times,
 };
 
 /// Pipelines joined by `UNION`.
@@ -57,6 +57,8 @@ pub enum Clause {
     Represent(Represent),
     /// `RERANK`.
     Rerank(Rerank),
+    /// `ADMIT`.
+    Admit(Admit),
     /// `PACK`.
     Pack(Pack),
     /// `WITH`.

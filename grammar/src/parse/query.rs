@@ -4,7 +4,9 @@ use pest::iterators::Pair;
 
 use super::expr::{expression, map, sum};
 use super::pattern::path_pattern;
-use super::retrieval::{BeamParts, activate, anchor, generate, pack, represent, rerank, search};
+use super::retrieval::{
+    BeamParts, activate, admit, anchor, generate, pack, represent, rerank, search,
+};
 use super::{
     Result, Rule, amount, children, incomplete, name, next, once, only, says, span, unexpected,
 };
@@ -65,6 +67,7 @@ fn clause(pair: Pair<'_, Rule>) -> Result<Clause> {
         Rule::activate_clause => Clause::Activate(activate(pair)?),
         Rule::represent_clause => Clause::Represent(represent(pair)?),
         Rule::rerank_clause => Clause::Rerank(rerank(pair)?),
+        Rule::admit_clause => Clause::Admit(admit(pair)?),
         Rule::pack_clause => Clause::Pack(pack(pair)?),
         Rule::with_clause => Clause::With(with_clause(pair)?),
         Rule::let_clause => Clause::Let(children(pair).map(let_item).collect::<Result<_>>()?),

@@ -87,6 +87,7 @@ fn clause(f: &mut Formatter<'_>, clause: &Clause) -> fmt::Result {
         Clause::Activate(found) => retrieval::activate(f, found),
         Clause::Represent(found) => retrieval::represent(f, found),
         Clause::Rerank(found) => retrieval::rerank(f, found),
+        Clause::Admit(found) => retrieval::admit(f, found),
         Clause::Pack(packed) => retrieval::pack(f, packed),
         Clause::With(with) => with_clause(f, with),
         Clause::Let(items) => {

@@ -7,7 +7,7 @@ use super::expr::{Sum, any};
 use super::pattern::labels;
 use super::{commas, optional, variable, word};
 use crate::ast::{
-    Activate, Among, Anchor, Beam, Expr, Generate, Name, Pack, Represent, Rerank, Search,
+    Activate, Admit, Among, Anchor, Beam, Expr, Generate, Name, Pack, Represent, Rerank, Search,
     SearchMode, TrainScorer,
 };
 
@@ -83,6 +83,19 @@ pub(super) fn rerank(f: &mut Formatter<'_>, found: &Rerank) -> fmt::Result {
     optional(f, " MODEL ", found.model.as_ref().map(word))?;
     factors(f, " BOOST ", &found.boosts)?;
     write!(f, " TOP {}", Count(&found.top))
+}
+
+pub(super) fn admit(f: &mut Formatter<'_>, found: &Admit) -> fmt::Result {
+    write!(f, "ADMIT {} FROM {}", variable(&found.variable), variable(&found.from))?;
+    f.write_str(if found.given.is_empty() { "" } else { " GIVEN " })?;
+    names(f, &found.given)?;
+    write!(f, " FOR {} WHILE UNCERTAIN", found.question)?;
+    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    optional(f, " THRESHOLD ", found.threshold.as_ref().map(Sum))?;
+    match &found.budget {
+        Some(budget) => write!(f, " BUDGET {} TOKENS", Count(budget)),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn pack(f: &mut Formatter<'_>, packed: &Pack) -> fmt::Result {

@@ -257,7 +257,7 @@ impl Trees {
     }
 
     fn retrieval(&mut self) -> Clause {
-        match self.random.under(7) {
+        match self.random.under(8) {
             0 => {
                 use SearchMode::{Hybrid, Text, Vector};
                 let mode = self.maybe(|t| *t.random.pick(&[Text, Vector, Hybrid]));
@@ -305,6 +305,16 @@ impl Trees {
                 model: self.maybe(Self::name),
                 boosts: self.factors(),
                 top: self.amount(),
+                span: AT,
+            }),
+            6 => Clause::Admit(Admit {
+                variable: self.name(),
+                from: self.name(),
+                given: self.names(0),
+                question: self.expr(),
+                model: self.maybe(Self::name),
+                threshold: self.maybe(Self::expr),
+                budget: self.maybe(Self::amount),
                 span: AT,
             }),
             _ => Clause::Pack(Pack { names: self.names(0), budget: self.amount(), span: AT }),

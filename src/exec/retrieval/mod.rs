@@ -8,12 +8,14 @@
 //! activate.rs    ACTIVATE: spreading activation
 //! represent.rs   REPRESENT: the nodes that stand for the others
 //! rerank.rs      RERANK: a closer look, and boosts
+//! admit.rs       ADMIT: evidence while it lowers the uncertainty
 //! pack.rs        PACK: evidence as text, within a budget
 //! ```
 //!
 //! The arithmetic is in `crate::retrieval`, the models are in `crate::neural`.
 
 mod activate;
+mod admit;
 mod anchor;
 mod coupling;
 mod finding;
@@ -42,6 +44,7 @@ pub(super) fn run(
         Retrieval::Activate(clause) => activate::activate(clause, &rows, context),
         Retrieval::Represent(clause) => represent::represent(clause, rows, context),
         Retrieval::Rerank(clause) => rerank::rerank(clause, rows, context),
+        Retrieval::Admit(clause) => admit::admit(clause, &rows, context),
         Retrieval::Pack(clause) => pack::pack(clause, &rows, begin, context),
     }
 }

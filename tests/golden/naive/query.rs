@@ -134,6 +134,7 @@ impl Naive<'_> {
             | Clause::Activate(_)
             | Clause::Represent(_)
             | Clause::Rerank(_)
+            | Clause::Admit(_)
             | Clause::Pack(_)
             | Clause::Call(_)
             | Clause::Recall(_) => {

@@ -777,7 +777,10 @@ pub(crate) fn with_stack<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
 pub(crate) fn is_read(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Query(query) => reads(query),
-        StatementKind::Explain(_) | StatementKind::Show(_) | StatementKind::SessionSet(_) => true,
+        StatementKind::Explain(_)
+        | StatementKind::Trace(_)
+        | StatementKind::Show(_)
+        | StatementKind::SessionSet(_) => true,
         _ => false,
     }
 }

@@ -62,6 +62,7 @@ fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
     match kind {
         StatementKind::Query(q) => query(v, q),
         StatementKind::Explain(explain) => query(v, &mut explain.query),
+        StatementKind::Trace(traced) => query(v, traced),
         StatementKind::DefineRelation(define) => {
             v.span(&mut define.name.span);
             names(v, define.intent.iter_mut().chain(&mut define.policy).chain(&mut define.inverse));

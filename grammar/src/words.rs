@@ -206,7 +206,7 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
 
 /// What statement was meant by its first word.
 fn begun(found: &str) -> Option<String> {
-    const STATEMENTS: [&str; 30] = [
+    const STATEMENTS: [&str; 31] = [
         "ANCHOR",
         "GENERATE",
         "TRAIN",
@@ -221,6 +221,7 @@ fn begun(found: &str) -> Option<String> {
         "RETURN",
         "EXPLAIN",
         "PROFILE",
+        "TRACE",
         "DEFINE",
         "DROP",
         "SHOW",
@@ -289,6 +290,7 @@ fn word(rule: Rule) -> &'static str {
     match rule {
         Rule::EOI => "the end of the text",
         Rule::script | Rule::explain => "a statement",
+        Rule::trace => "TRACE",
         Rule::query | Rule::pipeline => "a query",
         Rule::s_colon => "`:`",
         Rule::s_equals => "`=`",

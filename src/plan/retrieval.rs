@@ -211,6 +211,20 @@ impl Finding {
 }
 
 impl Retrieval {
+    /// Its name, as `EXPLAIN` and `TRACE` say it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Search(_) => "Search",
+            Self::Generate(_) => "Generate",
+            Self::Anchor(_) => "Anchor",
+            Self::Activate(_) => "Activate",
+            Self::Represent(_) => "Represent",
+            Self::Rerank(_) => "Rerank",
+            Self::Admit(_) => "Admit",
+            Self::Pack(_) => "Pack",
+        }
+    }
+
     /// The slots that it binds.
     pub(crate) fn binds(&self) -> Vec<Slot> {
         match self {

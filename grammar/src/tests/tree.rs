@@ -64,13 +64,14 @@ impl Trees {
     }
 
     pub(super) fn statement(&mut self) -> Statement {
-        let kind = match self.random.under(24) {
+        let kind = match self.random.under(25) {
             0 => StatementKind::Explain(Explain {
                 profile: self.coin(),
                 rules: self.coin(),
                 json: self.coin(),
                 query: self.query(),
             }),
+            24 => StatementKind::Trace(self.query()),
             1 => self.define_relation(),
             2 => StatementKind::DefineRule(DefineRule {
                 name: self.maybe(Self::name),

@@ -42,6 +42,7 @@ const STARTS: &[&str] = &[
     "SEARCH",
     "SESSION",
     "SHOW",
+    "TRACE",
     "TRAIN",
     "UNWIND",
     "WITH",

@@ -10,7 +10,8 @@ use engraph_storage::{Reader, Snapshot};
 use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Surroundings;
-use crate::exec::run::{Interrupt, Run};
+use crate::exec::lineage::{self, Lineage};
+use crate::exec::run::{Interrupt, Run, Watch};
 use crate::exec::{self, CHUNK_ROWS, Operator};
 use crate::plan::expr::Slot;
 use crate::plan::{BoundQuery, End};
@@ -70,18 +71,19 @@ impl<'s> Cursor<'s> {
         (query, warnings): (Arc<BoundQuery>, Vec<Diagnostic>),
         parameters: Params,
         interrupt: Interrupt,
-        (text, profiled): (Arc<str>, bool),
+        (text, watch): (Arc<str>, Watch),
     ) -> Result<Self> {
         let End::Return(named) = &query.end else {
             return Err(Diagnostic::new("the query returns no rows").bind());
         };
         let (columns, slots) = named.iter().cloned().unzip();
         let run = Run::new(&database.limits(), interrupt);
-        let run = match profiled {
-            true => run.profiled(exec::operators(&query.plan)),
-            false => run,
+        let run = match watch {
+            Watch::Nothing => run,
+            Watch::Costs => run.profiled(exec::operators(&query.plan)),
+            Watch::Lineage => run.traced(&query),
         };
-        let operator = with_stack(text.len(), || exec::start(&query, profiled));
+        let operator = with_stack(text.len(), || exec::start(&query, watch));
         let warnings = warnings.into_iter().map(|warning| warning.with_text(&text)).collect();
         let cursor = Self {
             database,
@@ -134,6 +136,20 @@ impl<'s> Cursor<'s> {
             }
         }
         Ok(Rows { columns: self.columns, rows, warnings: self.warnings })
+    }
+
+    /// What brought the rows of the answer, in place of it.
+    pub(crate) fn trace(mut self) -> Result<Rows> {
+        self.slots = self.run.lineage().map(Lineage::slot).into_iter().collect();
+        self.ask = CHUNK_ROWS;
+        let mut ends = Vec::new();
+        for row in self.by_ref() {
+            ends.extend(row?);
+        }
+        let context = self.surroundings().context(self.source.reader());
+        let table = lineage::table(&ends, &self.query, &context);
+        let table = table.map_err(|error| self.run.explained(error, &self.database.limits()))?;
+        Ok(Rows { warnings: std::mem::take(&mut self.warnings), ..table })
     }
 
     pub(crate) fn run(&self) -> &Run {

@@ -18,7 +18,7 @@ use crate::memory::consolidate::{self, Consolidator};
 use crate::memory::draw::Means;
 use crate::memory::{BoundaryDetector, Extractor, Linker};
 use crate::models::{Models, Registered};
-use crate::neural::{Embedder, KeyModel, Reranker};
+use crate::neural::{Embedder, KeyModel, ReaderModel, Reranker};
 use crate::plan::estimate::Statistics;
 use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
@@ -177,6 +177,46 @@ impl Options {
     /// ```
     pub fn key_model(mut self, name: impl Into<String>, model: Arc<dyn KeyModel>) -> Self {
         self.models.key_models.insert(name.into(), model);
+        self
+    }
+
+    /// A reader whose uncertainty `ADMIT` may ask for. It goes before a folder of that name beside
+    /// the folder of the embedding model, which is loaded as a
+    /// [`LocalReader`](crate::neural::LocalReader) otherwise.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use engraph::{FixedEmbedder, NeuralError, Options, ReaderModel};
+    ///
+    /// /// Is sure once it has read of tea.
+    /// struct Thirsty;
+    ///
+    /// impl ReaderModel for Thirsty {
+    ///     fn id(&self) -> &str {
+    ///         "thirsty"
+    ///     }
+    ///
+    ///     fn uncertainty(&self, _question: &str, evidence: &[&str]) -> Result<f64, NeuralError> {
+    ///         let knows = evidence.iter().any(|text| text.contains("tea"));
+    ///         Ok(if knows { 0.1 } else { 2.0 })
+    ///     }
+    /// }
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
+    /// let db = options.reader("thirsty", Arc::new(Thirsty)).open(folder.path())?;
+    /// db.execute(
+    ///     "REMEMBER (:Note 'a' {text: 'bread from the market'});
+    ///      REMEMBER (:Note 'b' {text: 'green tea'})",
+    ///     (),
+    /// )?;
+    /// let admitted = "MATCH (n:Note) ADMIT x FROM n FOR 'What is there?' WHILE UNCERTAIN MODEL thirsty
+    ///                 RETURN x.key AS admitted";
+    /// assert_eq!(db.query(admitted, ())?.to_json(), r#"[{"admitted":"b"}]"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reader(mut self, name: impl Into<String>, model: Arc<dyn ReaderModel>) -> Self {
+        self.models.readers.insert(name.into(), model);
         self
     }
 
@@ -746,7 +786,10 @@ pub(crate) fn with_stack<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
 pub(crate) fn is_read(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Query(query) => reads(query),
-        StatementKind::Explain(_) | StatementKind::Show(_) | StatementKind::SessionSet(_) => true,
+        StatementKind::Explain(_)
+        | StatementKind::Trace(_)
+        | StatementKind::Show(_)
+        | StatementKind::SessionSet(_) => true,
         _ => false,
     }
 }

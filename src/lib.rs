@@ -58,8 +58,8 @@ pub use exec::run::Interrupt;
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{
-    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, Reranker, SentenceModel,
-    TokenVectors, WithTokens,
+    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, ReaderModel, Reranker,
+    SentenceModel, TokenVectors, WithTokens,
 };
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};

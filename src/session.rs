@@ -8,7 +8,7 @@ use engraph_storage::Reader;
 use crate::cursor::{Cursor, Source};
 use crate::database::{Engraph, reads, with_stack};
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::run::Interrupt;
+use crate::exec::run::{Interrupt, Watch};
 use crate::plan::explain::Shown;
 use crate::plans::{Bound, Script};
 use crate::rows::{Params, Rows, Value};
@@ -110,6 +110,9 @@ impl<'d> Session<'d> {
             StatementKind::Explain(explain) => {
                 with_stack(script.text.len(), || self.explain(script, statement, explain, params))
             }
+            StatementKind::Trace(query) => {
+                with_stack(script.text.len(), || self.trace(script, statement, query, params))
+            }
             _ => self.other(one, params),
         };
         let text = &script.text;
@@ -140,7 +143,7 @@ impl<'d> Session<'d> {
             .bound(script, statement, query, (source.reader(), &params))
             .map_err(|error| error.with_text(&text))?;
         let interrupt = self.interrupt.clone();
-        Cursor::new(self.database, source, bound, params, interrupt, (text, false))
+        Cursor::new(self.database, source, bound, params, interrupt, (text, Watch::Nothing))
     }
 
     /// The plan of a query: the one that is kept, or a new one.
@@ -191,7 +194,7 @@ impl<'d> Session<'d> {
                     bound,
                     params.clone(),
                     interrupt,
-                    (text, true),
+                    (text, Watch::Costs),
                 )?;
                 cursor.by_ref().try_for_each(|row| row.map(drop))?;
                 Some(cursor.run().costs())
@@ -207,6 +210,26 @@ impl<'d> Session<'d> {
         let lines = if explain.json { vec![shown.json()] } else { shown.lines() };
         let rows = lines.into_iter().map(|line| vec![Value::String(line)]).collect();
         Ok(Rows { columns: vec!["plan".to_owned()], rows, warnings })
+    }
+
+    /// What brought the rows of a query, in place of its rows.
+    fn trace(
+        &self,
+        script: &Arc<Script>,
+        statement: usize,
+        query: &ast::Query,
+        params: &Params,
+    ) -> Result<Rows> {
+        if !reads(query) {
+            return Err(Diagnostic::at(query.span, "TRACE runs a query that only reads")
+                .help("EXPLAIN shows the plan of any query")
+                .bind());
+        }
+        let source = self.source();
+        let bound = self.bound(script, statement, query, (source.reader(), params))?;
+        let (text, interrupt) = (Arc::clone(&script.text), self.interrupt.clone());
+        let watched = (text, Watch::Lineage);
+        Cursor::new(self.database, source, bound, params.clone(), interrupt, watched)?.trace()
     }
 
     /// Any statement that is no query for rows.

@@ -3,10 +3,11 @@
 //! Visitors may change what they see. This module knows no meaning, only where things are.
 
 use crate::ast::{
-    Activate, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern, Generate,
-    Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline, ProcedureCall,
-    Query, QueryEnd, Reconstruct, RelationPattern, Remember, Represent, Rerank, Return, ReturnItem,
-    RuleNode, RulePath, Search, Span, Statement, StatementKind, Times, ValidTimeKind,
+    Activate, Admit, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern,
+    Generate, Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline,
+    ProcedureCall, Query, QueryEnd, Reconstruct, RelationPattern, Remember, Represent, Rerank,
+    Return, ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times,
+    ValidTimeKind,
 };
 
 /// The names of the parameters of a query, each once, in the order in which they are met.
@@ -62,6 +63,7 @@ fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
     match kind {
         StatementKind::Query(q) => query(v, q),
         StatementKind::Explain(explain) => query(v, &mut explain.query),
+        StatementKind::Trace(traced) => query(v, traced),
         StatementKind::DefineRelation(define) => {
             v.span(&mut define.name.span);
             names(v, define.intent.iter_mut().chain(&mut define.policy).chain(&mut define.inverse));
@@ -167,6 +169,7 @@ fn clause(v: &mut impl Visit, clause: &mut Clause) {
         Clause::Represent(found) => represent(v, found),
         Clause::Rerank(found) => rerank(v, found),
         Clause::Reconstruct(found) => reconstruct(v, found),
+        Clause::Admit(found) => admit(v, found),
         Clause::Pack(packed) => pack(v, packed),
         Clause::With(with) => {
             v.span(&mut with.span);
@@ -287,6 +290,15 @@ fn reconstruct(v: &mut impl Visit, found: &mut Reconstruct) {
     names(v, &mut found.model);
     exprs(v, &mut found.without);
     among(v, &mut found.among);
+}
+
+fn admit(v: &mut impl Visit, found: &mut Admit) {
+    v.span(&mut found.span);
+    names(v, [&mut found.variable, &mut found.from].into_iter().chain(&mut found.given));
+    v.expr(&mut found.question);
+    names(v, &mut found.model);
+    exprs(v, &mut found.threshold);
+    amounts(v, &mut found.budget);
 }
 
 fn pack(v: &mut impl Visit, packed: &mut Pack) {

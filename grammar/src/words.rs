@@ -79,8 +79,9 @@ const OPERATORS: [&str; 13] = [
     "SUCCEEDS",
     "XOR",
 ];
-const CLAUSES: [&str; 27] = [
+const CLAUSES: [&str; 28] = [
     "ACTIVATE",
+    "ADMIT",
     "ANCHOR",
     "GENERATE",
     "PACK",
@@ -206,7 +207,7 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
 
 /// What statement was meant by its first word.
 fn begun(found: &str) -> Option<String> {
-    const STATEMENTS: [&str; 30] = [
+    const STATEMENTS: [&str; 31] = [
         "ANCHOR",
         "GENERATE",
         "TRAIN",
@@ -221,6 +222,7 @@ fn begun(found: &str) -> Option<String> {
         "RETURN",
         "EXPLAIN",
         "PROFILE",
+        "TRACE",
         "DEFINE",
         "DROP",
         "SHOW",
@@ -289,6 +291,7 @@ fn word(rule: Rule) -> &'static str {
     match rule {
         Rule::EOI => "the end of the text",
         Rule::script | Rule::explain => "a statement",
+        Rule::trace => "TRACE",
         Rule::query | Rule::pipeline => "a query",
         Rule::s_colon => "`:`",
         Rule::s_equals => "`=`",
@@ -433,6 +436,9 @@ fn word(rule: Rule) -> &'static str {
         Rule::turns_count => "TURNS",
         Rule::calls_count => "CALLS",
         Rule::without => "WITHOUT",
+        Rule::admit_clause => "ADMIT",
+        Rule::given => "GIVEN",
+        Rule::least_fall => "THRESHOLD",
         Rule::pack_clause => "PACK",
         Rule::search_by | Rule::relevance_by => "BY",
         Rule::weights => "WEIGHTS",

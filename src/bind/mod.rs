@@ -244,6 +244,7 @@ impl<'b> Binder<'b> {
             | Clause::Represent(_)
             | Clause::Rerank(_)
             | Clause::Reconstruct(_)
+            | Clause::Admit(_)
             | Clause::Pack(_) => self.retrieve(plan, clause),
             Clause::With(clause) => self.with(plan, clause),
             Clause::Let(items) => self.let_clause(plan, items),

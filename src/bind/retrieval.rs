@@ -1,5 +1,5 @@
 //! The retrieval clauses: `SEARCH`, `GENERATE`, `ANCHOR`, `ACTIVATE`, `REPRESENT`, `RERANK`,
-//! `RECONSTRUCT` and `PACK`.
+//! `RECONSTRUCT`, `ADMIT` and `PACK`.
 //!
 //! What a clause finds out about a node is bound beside it, and can be said as if the node had it:
 //! `n.score`, `e.intent`, `c.activation`.
@@ -15,8 +15,8 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::scope;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::retrieval::{
-    Activate, Anchor, Boost, Finding, Generate, Pack, Reconstruct, Represent, Rerank, Retrieval,
-    Search, SeedWeight, Signals, Wanted,
+    Activate, Admit, Anchor, Boost, Finding, Generate, Pack, Reconstruct, Represent, Rerank,
+    Retrieval, Search, SeedWeight, Signals, Wanted,
 };
 use crate::plan::scope::{Scope, ValidTime};
 use crate::plan::{Labels, LogicalPlan};
@@ -42,6 +42,7 @@ impl Binder<'_> {
             ast::Clause::Represent(clause) => Retrieval::Represent(self.represent(clause)?),
             ast::Clause::Rerank(clause) => Retrieval::Rerank(self.rerank(clause)?),
             ast::Clause::Reconstruct(clause) => Retrieval::Reconstruct(self.reconstruct(clause)?),
+            ast::Clause::Admit(clause) => Retrieval::Admit(self.admit(clause)?),
             ast::Clause::Pack(clause) => Retrieval::Pack(self.pack(clause)?),
             _ => return Ok(input),
         };
@@ -253,14 +254,27 @@ impl Binder<'_> {
         Ok(Reconstruct { finding, turns, calls, model, without, score, step, action })
     }
 
-    fn pack(&mut self, clause: &ast::Pack) -> Result<Pack> {
-        let named = |name: &ast::Name| {
-            let found = self.scope.get(&name.text);
-            found.map(|found| found.0).ok_or_else(|| self.unknown_name(&name.text, name.span))
+    fn admit(&mut self, clause: &ast::Admit) -> Result<Admit> {
+        let from = self.node_slot(&clause.from)?;
+        let given = clause.given.iter().map(|name| self.named(name)).collect::<Result<_>>()?;
+        let question = self.expr(&clause.question, Place::Row)?;
+        let threshold = clause.threshold.as_ref();
+        let threshold = threshold.map(|expr| self.expr(expr, Place::Row)).transpose()?;
+        let budget = clause.budget.as_ref().map(|budget| self.amount(budget));
+        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        let node = match clause.variable.text == clause.from.text {
+            true => from,
+            false => self.fresh(&clause.variable, Kind::Node)?,
         };
+        let gain = self.attached(node, "gain");
+        let uncertainty = self.attached(node, "uncertainty");
+        Ok(Admit { node, from, given, question, model, threshold, budget, gain, uncertainty })
+    }
+
+    fn pack(&mut self, clause: &ast::Pack) -> Result<Pack> {
         let items: Vec<Slot> = match clause.names.is_empty() {
             true => self.evidence(),
-            false => clause.names.iter().map(named).collect::<Result<_>>()?,
+            false => clause.names.iter().map(|name| self.named(name)).collect::<Result<_>>()?,
         };
         if items.is_empty() {
             return Err(Diagnostic::at(clause.span, "no evidence is bound that could be packed")
@@ -298,6 +312,12 @@ impl Binder<'_> {
         let condition = among.condition.as_ref();
         let condition = condition.map(|expr| self.expr(expr, Place::Row)).transpose()?;
         Ok(Finding { node, labels, question, scope, by_fact, condition })
+    }
+
+    /// The slot of a name.
+    fn named(&self, name: &ast::Name) -> Result<Slot> {
+        let found = self.scope.get(&name.text);
+        found.map(|found| found.0).ok_or_else(|| self.unknown_name(&name.text, name.span))
     }
 
     /// The slot of a name that is a node.

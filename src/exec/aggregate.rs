@@ -7,6 +7,7 @@ use engraph_grammar::ast::Span;
 use crate::cell::{Cell, Key, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
+use crate::exec::lineage::Joined;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval};
 use crate::plan;
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
@@ -63,6 +64,9 @@ impl Spread {
         (self.squares / if sample { self.count - 1.0 } else { self.count }).sqrt()
     }
 }
+
+/// The values of the keys, the aggregates so far, and what brought the rows.
+type Group = (Vec<Cell>, Vec<State>, Joined);
 
 impl State {
     fn new(aggregate: &plan::Aggregate) -> Self {
@@ -152,11 +156,11 @@ impl Aggregate {
     fn groups(&mut self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
         let fresh: Vec<State> = self.aggregates.iter().map(State::new).collect();
         let mut places: BTreeMap<Key, usize> = BTreeMap::new();
-        let mut groups: Vec<(Vec<Cell>, Vec<State>)> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         if self.keys.is_empty() {
             // Without keys there is one group, even of no rows.
             places.insert(Key(Vec::new()), 0);
-            groups.push((Vec::new(), fresh.clone()));
+            groups.push((Vec::new(), fresh.clone(), Joined::default()));
         }
         let mut bytes = 0;
         while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
@@ -172,15 +176,16 @@ impl Aggregate {
                 let size: usize = key.iter().map(Cell::bytes).sum();
                 let place = *places.entry(Key(key.clone())).or_insert_with(|| {
                     bytes += 2 * size + fresh.len() * size_of::<State>();
-                    groups.push((key, fresh.clone()));
+                    groups.push((key, fresh.clone(), Joined::default()));
                     groups.len() - 1
                 });
                 bytes += self.add(row, &mut groups[place].1, context)?;
+                bytes += groups[place].2.add(row, context);
             }
             context.hold(&mut self.held, bytes)?;
             context.rows(groups.len())?;
         }
-        Ok(groups.into_iter().map(|(key, states)| self.row(key, states)).collect())
+        groups.into_iter().map(|group| self.row(group, context)).collect()
     }
 
     /// Adds a row to its group. Gives the bytes that the group keeps of it.
@@ -201,7 +206,7 @@ impl Aggregate {
         Ok(kept)
     }
 
-    fn row(&self, key: Vec<Cell>, states: Vec<State>) -> Row {
+    fn row(&self, (key, states, joined): Group, context: &Context<'_>) -> Result<Row> {
         let mut row = self.row.clone();
         for ((slot, _), cell) in self.keys.iter().zip(key) {
             row[*slot] = cell;
@@ -209,7 +214,8 @@ impl Aggregate {
         for (aggregate, state) in self.aggregates.iter().zip(states) {
             row[aggregate.slot] = state.finish();
         }
-        row
+        joined.finish(&mut row, context)?;
+        Ok(row)
     }
 }
 

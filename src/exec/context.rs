@@ -474,7 +474,8 @@ impl<'c> Context<'c> {
         })
     }
 
-    fn bare_node(&self, node: NodeRef) -> Result<rows::Node> {
+    /// A node without its properties.
+    pub(crate) fn bare_node(&self, node: NodeRef) -> Result<rows::Node> {
         let record = self.node(node)?;
         Ok(rows::Node {
             label: self.reader.catalog().label_name(record.label).to_owned(),
@@ -494,7 +495,8 @@ impl<'c> Context<'c> {
             .collect()
     }
 
-    fn whole_fact(&self, edge: &Edge) -> Result<rows::Fact> {
+    /// A fact with all that is known of it.
+    pub(crate) fn whole_fact(&self, edge: &Edge) -> Result<rows::Fact> {
         let version = self.version(edge)?;
         let node = |id| self.bare_node(NodeRef { id, system: SystemScope::Current });
         Ok(rows::Fact {

@@ -1,32 +1,40 @@
 //! The input rows, those that are equal in the slots once; the first one stays.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::cell::{Cell, Key};
 use crate::error::Result;
 use crate::exec::context::Context;
+use crate::exec::lineage::Kept;
 use crate::exec::{Chunk, Operator};
 use crate::plan::expr::Slot;
 
 pub(crate) struct Distinct {
     pub(crate) input: Box<dyn Operator>,
     pub(crate) slots: Vec<Slot>,
-    pub(crate) seen: BTreeSet<Key>,
+    pub(crate) seen: BTreeMap<Key, Kept>,
     /// Bytes of what has been seen.
     pub(crate) held: usize,
 }
 
 impl Operator for Distinct {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
-        while let Some(mut chunk) = self.input.next(context, want)? {
+        while let Some(rows) = self.input.next(context, want)? {
             let mut bytes = self.held;
-            chunk.retain(|row| {
+            let mut chunk = Vec::new();
+            for mut row in rows {
                 let key: Vec<Cell> = self.slots.iter().map(|slot| row[*slot].clone()).collect();
                 let size: usize = key.iter().map(Cell::bytes).sum();
-                let is_new = self.seen.insert(Key(key));
-                bytes += if is_new { size } else { 0 };
-                is_new
-            });
+                match self.seen.entry(Key(key)) {
+                    Entry::Occupied(first) => first.get().add(&row, context)?,
+                    Entry::Vacant(place) => {
+                        place.insert(Kept::new(&mut row, context)?);
+                        bytes += size;
+                        chunk.push(row);
+                    }
+                }
+            }
             context.hold(&mut self.held, bytes)?;
             context.rows(self.seen.len())?;
             if !chunk.is_empty() {

@@ -19,6 +19,7 @@ pub(crate) mod eval;
 mod expand;
 mod filter;
 mod index_scan;
+pub(crate) mod lineage;
 mod lower;
 mod metered;
 mod node_lookup;
@@ -40,6 +41,7 @@ mod walk_frontier;
 use crate::cell::{Cell, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
+use crate::exec::run::Watch;
 use crate::plan::expr::Expr;
 use crate::plan::{BoundQuery, LogicalPlan};
 
@@ -59,10 +61,11 @@ pub(crate) trait Operator {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>>;
 }
 
-/// The operators of a query, which begin with a row in which nothing is bound. `profiled` ones keep
-/// account of what they cost.
-pub(crate) fn start(query: &BoundQuery, profiled: bool) -> Box<dyn Operator> {
-    lower(&query.plan, &vec![Cell::Null; query.names.len()], profiled.then_some(0))
+/// The operators of a query, which begin with a row in which nothing is bound. Watched ones keep
+/// account of what they cost, or of what they bring; for that a row has a cell more.
+pub(crate) fn start(query: &BoundQuery, watch: Watch) -> Box<dyn Operator> {
+    let cells = query.names.len() + usize::from(watch == Watch::Lineage);
+    lower(&query.plan, &vec![Cell::Null; cells], (watch != Watch::Nothing).then_some(0))
 }
 
 /// Calls `visit` on every row of a query.
@@ -71,7 +74,7 @@ pub(crate) fn run(
     context: &Context<'_>,
     visit: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
-    let mut operator = start(query, false);
+    let mut operator = start(query, Watch::Nothing);
     while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
         for row in chunk {
             visit(row)?;

@@ -16,7 +16,9 @@ use crate::cell::{Cell, NodeRef};
 use crate::error::{Error, Result};
 use crate::exec::context::{Limits, narrow};
 use crate::exec::derived::Derivation;
+use crate::exec::lineage::Lineage;
 use crate::neural::Scorer;
+use crate::plan::BoundQuery;
 
 /// Nodes kept in memory for one query.
 const NODES_MAX: usize = 16_384;
@@ -71,6 +73,16 @@ pub(crate) struct Cost {
     pub(crate) visited: u64,
 }
 
+/// What is kept of a run beside its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    Nothing,
+    /// What each operator costs.
+    Costs,
+    /// Which operators brought each row.
+    Lineage,
+}
+
 /// The state of a running statement.
 pub(crate) struct Run {
     deadline: Instant,
@@ -93,6 +105,8 @@ pub(crate) struct Run {
     derivations: RefCell<Vec<Arc<Derivation>>>,
     /// What each operator has cost, by its place in the plan; none if nobody asks.
     costs: Option<RefCell<Vec<Cost>>>,
+    /// What brought the rows; none if nobody asks.
+    lineage: Option<Lineage>,
 }
 
 impl Run {
@@ -117,12 +131,23 @@ impl Run {
             scorers: RefCell::default(),
             derivations: RefCell::default(),
             costs: None,
+            lineage: None,
         }
     }
 
     /// The same, and what each of so many operators costs is kept.
     pub(crate) fn profiled(self, operators: usize) -> Self {
         Self { costs: Some(RefCell::new(vec![Cost::default(); operators])), ..self }
+    }
+
+    /// The same, and what brings the rows of the query is kept.
+    pub(crate) fn traced(self, query: &BoundQuery) -> Self {
+        Self { lineage: Some(Lineage::new(query)), ..self }
+    }
+
+    /// What brought the rows, if somebody asks.
+    pub(crate) fn lineage(&self) -> Option<&Lineage> {
+        self.lineage.as_ref()
     }
 
     pub(crate) fn meter(&self) -> &Meter {

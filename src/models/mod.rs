@@ -22,8 +22,8 @@ use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
 pub(crate) use crate::neural::dot;
 use crate::neural::{
-    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, NeuralError, Reranker,
-    SentenceModel, TokenVectors, WithTokens, encode_signs, to_unit,
+    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LocalReader, NeuralError,
+    ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens, encode_signs, to_unit,
 };
 use crate::reconstruct::{LocalPolicy, Policy};
 use crate::retrieval::evaluate::Evaluator;
@@ -41,6 +41,7 @@ pub(crate) struct Registered {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) rerankers: HashMap<String, Arc<dyn Reranker>>,
     pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
+    pub(crate) readers: HashMap<String, Arc<dyn ReaderModel>>,
     pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
     pub(crate) policies: HashMap<String, Arc<dyn Policy>>,
 }
@@ -60,6 +61,7 @@ pub(crate) struct Models {
     token_vectors: Mutex<Cache<Arc<TokenVectors>>>,
     rerankers: Named<dyn Reranker>,
     key_models: Named<dyn KeyModel>,
+    readers: Named<dyn ReaderModel>,
     evaluator: Option<Arc<dyn Evaluator>>,
     policies: Named<dyn Policy>,
 }
@@ -74,6 +76,7 @@ impl Models {
             token_vectors: Mutex::new(Cache::new(TOKENS_BYTES_MAX)),
             rerankers: Named::new("reranker", registered.rerankers),
             key_models: Named::new("key model", registered.key_models),
+            readers: Named::new("reader", registered.readers),
             evaluator: registered.evaluator,
             policies: Named::new("policy", registered.policies),
         }
@@ -187,6 +190,12 @@ impl Models {
     /// the embedder's.
     pub(crate) fn policy(&self, name: &str) -> Result<Arc<dyn Policy>, NeuralError> {
         self.policies.get(name, |folder| Ok(Arc::new(LocalPolicy::load(folder)?)))
+    }
+
+    /// The reader of this name: the caller's, or a language model in the folder of that name beside
+    /// the embedder's.
+    pub(crate) fn reader(&self, name: &str) -> Result<Arc<dyn ReaderModel>, NeuralError> {
+        self.readers.get(name, |folder| Ok(Arc::new(LocalReader::load(folder)?)))
     }
 }
 

@@ -17,6 +17,7 @@
 //!   http.rs       an embedder elsewhere   config.rs    families and sizes
 //!   fixed.rs      the stand-in for tests    encoder.rs   from ids to one row for each token
 //!   keys.rs       what writes keys          fused.rs     what stands between its products
+//!   reader.rs     how sure an answer is     http_reader.rs  the same elsewhere
 //!   rerank.rs     what scores texts         pooling.rs   from rows to a vector
 //!   causal/       a language model           folder.rs    reading files without trusting them
 //!   train/        what is trained here      beams.rs     what is kept for each prefix of a key
@@ -43,9 +44,12 @@ mod folder;
 mod fused;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod http_reader;
 mod keys;
 mod max_sim;
 mod pooling;
+mod reader;
 mod rerank;
 mod sentence;
 #[cfg(all(test, feature = "http"))]
@@ -58,10 +62,10 @@ mod train;
 
 use std::path::PathBuf;
 
-pub use causal::CausalLm;
 pub(crate) use causal::Prefix;
 #[cfg(test)]
 pub(crate) use causal::tests::tiny_folder;
+pub use causal::{CausalLm, LocalReader};
 #[cfg(all(test, feature = "http"))]
 pub(crate) use chat::ANSWER_BYTES_MAX;
 #[cfg(feature = "http")]
@@ -75,9 +79,12 @@ pub use fixed::FixedEmbedder;
 pub use folder::model_folder;
 #[cfg(feature = "http")]
 pub use http::HttpEmbedder;
+#[cfg(feature = "http")]
+pub use http_reader::HttpReader;
 pub use keys::{KeyModel, KeyWriter, Logits};
 pub use max_sim::{TokenVectors, max_sim};
 pub(crate) use max_sim::{dot, to_unit};
+pub use reader::ReaderModel;
 pub use rerank::Reranker;
 pub use sentence::SentenceModel;
 pub(crate) use sign_codes::{SignQuery, encode as encode_signs};
@@ -241,7 +248,7 @@ pub enum NeuralError {
         }
     )]
     Unknown {
-        /// What was looked for: a reranker or a key model.
+        /// What was looked for: a reranker, a key model or a reader.
         kind: &'static str,
         /// The name.
         name: String,

@@ -164,6 +164,8 @@ fn retrieved(clause: &Retrieval, rows: f64) -> f64 {
         }
         Retrieval::Rerank(rerank) => asked(Some(&rerank.top)).unwrap_or(rows).min(rows),
         Retrieval::Reconstruct(_) => rows * RECONSTRUCTED,
+        // Some of them, and some of their turns.
+        Retrieval::Admit(_) => rows,
         Retrieval::Pack(_) => 1.0,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::plan::explain::{Printer, as_of, scope};
 use crate::plan::retrieval::{
-    Activate, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank, Retrieval,
-    Search, Signals, Wanted, mode_name,
+    Activate, Admit, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank,
+    Retrieval, Search, Signals, Wanted, mode_name,
 };
 use crate::plan::{BeamSearch, Step};
 
@@ -18,6 +18,7 @@ impl Printer<'_> {
             Retrieval::Represent(represent) => self.represent(represent),
             Retrieval::Rerank(rerank) => self.rerank(rerank),
             Retrieval::Reconstruct(clause) => self.reconstruct(clause),
+            Retrieval::Admit(admit) => self.admit(admit),
             Retrieval::Pack(pack) => self.pack(pack),
         }
     }
@@ -115,6 +116,25 @@ impl Printer<'_> {
             Behind("calls", calls.as_ref()),
             Behind("without", without.as_ref()),
             among(finding)
+        )
+    }
+
+    fn admit(&self, admit: &Admit) -> String {
+        let given: Vec<&str> = admit.given.iter().map(|slot| self.name(*slot)).collect();
+        let given = match given.is_empty() {
+            true => String::new(),
+            false => format!(" given {}", given.join(", ")),
+        };
+        let model =
+            admit.model.as_ref().map_or(String::new(), |(name, _)| format!(" model {name}"));
+        let tokens = if admit.budget.is_some() { " tokens" } else { "" };
+        format!(
+            "Admit ({}) from ({}){given} for {}{model}{}{}{tokens}",
+            self.name(admit.node),
+            self.name(admit.from),
+            admit.question,
+            Behind("threshold", admit.threshold.as_ref()),
+            Behind("budget", admit.budget.as_ref())
         )
     }
 

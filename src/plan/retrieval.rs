@@ -36,6 +36,10 @@ pub(crate) enum Retrieval {
     /// Each input row with the turns that an active reconstruction finds for the question, best
     /// first (MRAgent, algorithm 1).
     Reconstruct(Reconstruct),
+    /// The input rows whose nodes lower the uncertainty of a reader, and the turns of these nodes
+    /// that lower it further (xMemory, stage II). Where the reader has something before, the other
+    /// rows stay, without a node.
+    Admit(Admit),
     /// One row with a text of the evidence in all input rows.
     Pack(Pack),
 }
@@ -202,6 +206,24 @@ pub(crate) struct Reconstruct {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Admit {
+    pub(crate) node: Slot,
+    pub(crate) from: Slot,
+    /// What the reader has before.
+    pub(crate) given: Vec<Slot>,
+    pub(crate) question: Expr,
+    /// The name of the model, and where it stands; none for what is left open of the question.
+    pub(crate) model: Option<(String, Span)>,
+    /// By what share of the first uncertainty it has to fall; 0 lets everything pass.
+    pub(crate) threshold: Option<Expr>,
+    /// The most tokens.
+    pub(crate) budget: Option<Expr>,
+    /// By how much the uncertainty fell, and what is left of it.
+    pub(crate) gain: Slot,
+    pub(crate) uncertainty: Slot,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pack {
     /// What may hold evidence.
     pub(crate) items: Vec<Slot>,
@@ -226,6 +248,21 @@ impl Finding {
 }
 
 impl Retrieval {
+    /// Its name, as `EXPLAIN` and `TRACE` say it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Search(_) | Self::Signals(_) => "Search",
+            Self::Reconstruct(_) => "Reconstruct",
+            Self::Generate(_) => "Generate",
+            Self::Anchor(_) => "Anchor",
+            Self::Activate(_) => "Activate",
+            Self::Represent(_) => "Represent",
+            Self::Rerank(_) => "Rerank",
+            Self::Admit(_) => "Admit",
+            Self::Pack(_) => "Pack",
+        }
+    }
+
     /// The slots that it binds.
     pub(crate) fn binds(&self) -> Vec<Slot> {
         match self {
@@ -253,6 +290,7 @@ impl Retrieval {
             Self::Reconstruct(clause) => {
                 vec![clause.finding.node, clause.score, clause.step, clause.action]
             }
+            Self::Admit(admit) => vec![admit.node, admit.gain, admit.uncertainty],
             Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces],
         }
     }
@@ -273,6 +311,7 @@ impl Retrieval {
             }
             Self::Represent(represent) => vec![represent.from],
             Self::Rerank(rerank) => vec![rerank.item],
+            Self::Admit(admit) => [admit.from].into_iter().chain(admit.given.clone()).collect(),
             Self::Pack(pack) => pack.items.clone(),
         }
     }
@@ -320,6 +359,11 @@ impl Retrieval {
                 clause.finding.exprs(visit);
                 clause.turns.iter().chain(&clause.calls).chain(&clause.without).for_each(visit);
             }
+
+            Self::Admit(admit) => {
+                visit(&admit.question);
+                admit.threshold.iter().chain(&admit.budget).for_each(visit);
+            }
             Self::Pack(pack) => visit(&pack.budget),
         }
     }
@@ -352,6 +396,11 @@ impl Retrieval {
                 finding.exprs_mut(visit);
                 without.iter_mut().for_each(visit);
             }
+
+            Self::Admit(admit) => {
+                visit(&mut admit.question);
+                admit.threshold.iter_mut().for_each(visit);
+            }
             Self::Pack(_) => {}
         }
     }
@@ -366,6 +415,7 @@ impl Retrieval {
             Self::Activate(activate) => Some(activate.node),
             Self::Represent(represent) => Some(represent.node),
             Self::Reconstruct(clause) => Some(clause.finding.node),
+            Self::Admit(admit) => Some(admit.node),
             Self::Rerank(_) | Self::Pack(_) => None,
         }
     }

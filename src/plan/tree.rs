@@ -82,6 +82,32 @@ impl LogicalPlan {
         change(self)
     }
 
+    /// Its name, as `EXPLAIN` and `TRACE` say it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Once => "Once",
+            Self::Match { .. } => "Match",
+            Self::NodeScan { .. } => "NodeScan",
+            Self::NodeLookup { .. } => "NodeLookup",
+            Self::IndexScan { .. } => "IndexScan",
+            Self::Expand { .. } => "Expand",
+            Self::Walk { .. } => "Walk",
+            Self::BindPath { .. } => "BindPath",
+            Self::Filter { .. } => "Filter",
+            Self::Retrieve { clause, .. } => clause.name(),
+            Self::Beam { .. } => "Beam",
+            Self::Project { .. } => "Project",
+            Self::Unwind { .. } => "Unwind",
+            Self::Apply { .. } => "Apply",
+            Self::Union { .. } => "Union",
+            Self::Call { .. } => "Call",
+            Self::Aggregate { .. } => "Aggregate",
+            Self::Distinct { .. } => "Distinct",
+            Self::Sort { .. } => "Sort",
+            Self::Slice { .. } => "Slice",
+        }
+    }
+
     /// The slots that this operator binds, its inputs aside.
     pub(crate) fn binds(&self) -> Vec<Slot> {
         match self {

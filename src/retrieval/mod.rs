@@ -4,6 +4,7 @@
 //!   fusion.rs     several ranked lists to one
 //!   activate.rs   activation that spreads from seeds (SCG-Mem)
 //!   represent.rs  few that stand for many (xMemory)
+//!   open.rs       what evidence leaves open of a question (xMemory)
 //!   pack.rs       evidence within a budget of tokens, and a path as a line (REAL)
 //!   anchor.rs     the entities that a question names (REAL)
 //!   intent.rs     what a question wants to know
@@ -26,6 +27,7 @@ pub(crate) mod evaluate;
 pub(crate) mod fusion;
 pub(crate) mod hedge;
 pub(crate) mod intent;
+pub(crate) mod open;
 pub(crate) mod pack;
 mod random;
 pub(crate) mod represent;

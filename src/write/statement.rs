@@ -115,6 +115,7 @@ pub(crate) fn prepare(
         StatementKind::TrainScorer(train) => binder.train_scorer(train)?,
         StatementKind::Drop(drop) => Write::Drop { kind: drop.kind, name: drop.name.clone() },
         StatementKind::Explain(_)
+        | StatementKind::Trace(_)
         | StatementKind::Show(_)
         | StatementKind::Consolidate(_)
         | StatementKind::SessionSet(_)

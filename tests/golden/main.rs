@@ -13,6 +13,7 @@ mod scripts;
 mod shared_data;
 mod shell;
 mod streams;
+mod trace;
 mod whole;
 
 use std::fmt::Write as _;

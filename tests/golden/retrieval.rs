@@ -1,6 +1,7 @@
 //! The retrieval clauses as a user meets them.
 //!
 //! ```text
+//! admit.rs          readers of the caller's, and what they decide
 //! conversation.rs   what a person would expect of each clause, with the real embedder
 //! profile.rs        what each clause cost, by `PROFILE`
 //! hostile.rs        models of the caller's that answer wrongly, and questions of every kind
@@ -11,6 +12,7 @@
 //! The conversation of `conversation.memql` is embedded once, by all-MiniLM-L6-v2, which `make model`
 //! installs. Order and membership are asserted, never scores: those differ from machine to machine.
 
+mod admit;
 mod conversation;
 mod hostile;
 mod limits;

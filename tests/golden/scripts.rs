@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engraph::{Durability, Engraph, FixedEmbedder, Options, Params, Rows, Session};
+use engraph::{Durability, Engraph, FixedEmbedder, Options, Params, Rows, Session, Value};
+use engraph_grammar::ast::StatementKind;
 
 use crate::table;
 
@@ -232,4 +233,81 @@ fn what_is_answered_otherwise_is_so_still() {
             assert!(!found.answer.starts_with(&format!("{stage}:")), "{}", expected.input);
         }
     }
+}
+
+/// Whether a node of an answer is in a line of its trace: by itself, or at an end of a fact.
+fn brings(evidence: &Value, node: &engraph::Node) -> bool {
+    let same = |other: &engraph::Node| (&other.label, &other.key) == (&node.label, &node.key);
+    match evidence {
+        Value::Node(other) => same(other),
+        Value::Fact(fact) => same(&fact.head) || same(&fact.tail),
+        _ => false,
+    }
+}
+
+/// Asserts that the trace of a query speaks of every row of its answer, and of what is in it.
+fn check_trace(session: &mut Session<'_>, query: &str, params: &Params) -> bool {
+    let Ok(answers) = session.execute(query, params.clone()) else { return false };
+    let traces = session.execute(&format!("TRACE {query}"), params.clone());
+    let traces = traces.unwrap_or_else(|error| panic!("{query}\n{error}"));
+    let (answer, trace) = (&answers[0], &traces[0]);
+    let mut numbers: Vec<&Value> = trace.rows.iter().map(|line| &line[0]).collect();
+    numbers.dedup();
+    let all: Vec<Value> = (1..).take(answer.len()).map(Value::Int).collect();
+    assert_eq!(numbers, all.iter().collect::<Vec<_>>(), "{query}");
+    for (number, row) in all.iter().zip(&answer.rows) {
+        let lines = || trace.rows.iter().filter(|line| line[0] == *number);
+        for cell in row {
+            let found = match cell {
+                Value::Node(node) => lines().any(|line| brings(&line[2], node)),
+                Value::Fact(fact) => lines().any(|line| line[2].to_string() == fact.to_string()),
+                Value::Path(path) => path
+                    .facts
+                    .iter()
+                    .all(|fact| lines().any(|line| line[2].to_string() == fact.to_string())),
+                _ => true,
+            };
+            assert!(found, "{query}: nothing brought {cell}");
+        }
+    }
+    true
+}
+
+/// The folders of scripts, those within others too.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder of scripts");
+    let paths = entries.map(|entry| entry.expect("readable").path()).filter(|path| path.is_dir());
+    paths.flat_map(|path| [vec![path.clone()], folders(&path)].concat()).collect()
+}
+
+#[test]
+fn what_brought_each_row_can_be_told() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let files = folders(&root).into_iter().flat_map(|folder| {
+        let entries = std::fs::read_dir(folder).expect("the folder of scripts");
+        entries.map(|entry| entry.expect("readable").path()).filter(|path| path.is_file())
+    });
+    let mut traced = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("readable");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let db = database(folder.path(), true);
+        let (mut session, mut params) = (db.session(), Params::new());
+        for block in blocks(&text) {
+            let Ok(statements) = engraph_grammar::parse(&block.input) else {
+                // An instant to be taken, or a mistake: all of the block at once.
+                answer(&mut session, &block.input, &mut params);
+                continue;
+            };
+            for statement in statements {
+                let one = &block.input[statement.span.range()];
+                let is_query = matches!(statement.kind, StatementKind::Query(_));
+                match is_query && engraph::only_reads(one).is_ok_and(|reads| reads) {
+                    true => traced += usize::from(check_trace(&mut session, one, &params)),
+                    false => drop(session.execute(one, params.clone())),
+                }
+            }
+        }
+    }
+    assert!(traced > 1_000, "{traced} queries");
 }

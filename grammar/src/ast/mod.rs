@@ -57,6 +57,8 @@ pub enum StatementKind {
     Query(Query),
     /// `EXPLAIN` and `PROFILE`.
     Explain(Explain),
+    /// `TRACE query`.
+    Trace(Query),
     /// `DEFINE RELATION`.
     DefineRelation(DefineRelation),
     /// `DEFINE RULE`.

@@ -1,7 +1,7 @@
 //! Queries: pipelines, clauses and how they end.
 
 use super::{
-    Activate, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Reconstruct,
+    Activate, Admit, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Reconstruct,
     Represent, Rerank, Search, Span, Times,
 };
 
@@ -59,6 +59,8 @@ pub enum Clause {
     Rerank(Rerank),
     /// `RECONSTRUCT`.
     Reconstruct(Reconstruct),
+    /// `ADMIT`.
+    Admit(Admit),
     /// `PACK`.
     Pack(Pack),
     /// `WITH`.

@@ -172,6 +172,27 @@ pub struct Reconstruct {
     pub span: Span,
 }
 
+/// `ADMIT x FROM e GIVEN s FOR q WHILE UNCERTAIN MODEL m THRESHOLD t BUDGET n TOKENS`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Admit {
+    /// The name that what is admitted is bound to.
+    pub variable: Name,
+    /// The name of the nodes that may be admitted.
+    pub from: Name,
+    /// The names of what the reader has before.
+    pub given: Vec<Name>,
+    /// The question.
+    pub question: Expr,
+    /// The model, if said.
+    pub model: Option<Name>,
+    /// By what share the uncertainty has to fall, if said.
+    pub threshold: Option<Expr>,
+    /// The most tokens, if said.
+    pub budget: Option<Amount>,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
 /// `PACK p, t BUDGET n TOKENS`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pack {

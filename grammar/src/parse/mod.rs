@@ -76,6 +76,7 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
     let span = span(&pair);
     let kind = match pair.as_rule() {
         Rule::explain => StatementKind::Explain(explain(pair)?),
+        Rule::trace => StatementKind::Trace(query(only(pair)?)?),
         Rule::query => StatementKind::Query(query(pair)?),
         Rule::define_relation => StatementKind::DefineRelation(define_relation(pair)?),
         Rule::define_rule => StatementKind::DefineRule(define_rule(pair)?),

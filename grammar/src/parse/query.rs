@@ -5,7 +5,7 @@ use pest::iterators::Pair;
 use super::expr::{expression, map, sum};
 use super::pattern::path_pattern;
 use super::retrieval::{
-    BeamParts, activate, anchor, generate, pack, reconstruct, represent, rerank, search,
+    BeamParts, activate, admit, anchor, generate, pack, reconstruct, represent, rerank, search,
 };
 use super::{
     Result, Rule, amount, children, incomplete, name, next, once, only, says, span, unexpected,
@@ -68,6 +68,7 @@ fn clause(pair: Pair<'_, Rule>) -> Result<Clause> {
         Rule::represent_clause => Clause::Represent(represent(pair)?),
         Rule::rerank_clause => Clause::Rerank(rerank(pair)?),
         Rule::reconstruct_clause => Clause::Reconstruct(reconstruct(pair)?),
+        Rule::admit_clause => Clause::Admit(admit(pair)?),
         Rule::pack_clause => Clause::Pack(pack(pair)?),
         Rule::with_clause => Clause::With(with_clause(pair)?),
         Rule::let_clause => Clause::Let(children(pair).map(let_item).collect::<Result<_>>()?),

@@ -9,8 +9,8 @@ use super::pattern::label_filter;
 use super::query::{query, time};
 use super::{Result, Rule, amount, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
-    Activate, Among, Amount, Anchor, Beam, BySignals, Expr, Generate, Name, Pack, Reconstruct,
-    Repair, Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
+    Activate, Admit, Among, Amount, Anchor, Beam, BySignals, Expr, Generate, Name, Pack,
+    Reconstruct, Repair, Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
 };
 use crate::error::SyntaxError;
 
@@ -211,6 +211,22 @@ pub(super) fn reconstruct(pair: Pair<'_, Rule>) -> Result<Reconstruct> {
     let without = without.map(|pair| sum(only(pair)?)).transpose()?;
     let among = among(parts)?;
     Ok(Reconstruct { variable, question, turns, calls, model, without, among, span: whole })
+}
+
+pub(super) fn admit(pair: Pair<'_, Rule>) -> Result<Admit> {
+    let whole = span(&pair);
+    let mut parts = children(pair).peekable();
+    let variable = name(next(&mut parts, whole)?)?;
+    let from = name(next(&mut parts, whole)?)?;
+    let given = parts.next_if(|pair| pair.as_rule() == Rule::given);
+    let given = given.map(|pair| children(pair).map(name).collect()).transpose()?;
+    let question = expression(next(&mut parts, whole)?)?;
+    let model = by_model(&mut parts)?;
+    let threshold = parts.next_if(|pair| pair.as_rule() == Rule::least_fall);
+    let threshold = threshold.map(|pair| sum(only(pair)?)).transpose()?;
+    let budget = parts.next().map(amount).transpose()?;
+    let given = given.unwrap_or_default();
+    Ok(Admit { variable, from, given, question, model, threshold, budget, span: whole })
 }
 
 pub(super) fn pack(pair: Pair<'_, Rule>) -> Result<Pack> {

@@ -88,6 +88,7 @@ fn clause(f: &mut Formatter<'_>, clause: &Clause) -> fmt::Result {
         Clause::Represent(found) => retrieval::represent(f, found),
         Clause::Rerank(found) => retrieval::rerank(f, found),
         Clause::Reconstruct(found) => retrieval::reconstruct(f, found),
+        Clause::Admit(found) => retrieval::admit(f, found),
         Clause::Pack(packed) => retrieval::pack(f, packed),
         Clause::With(with) => with_clause(f, with),
         Clause::Let(items) => {

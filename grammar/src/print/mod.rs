@@ -60,6 +60,7 @@ impl Display for Statement {
                 f.write_str(if explain.json { "JSON " } else { "" })?;
                 explain.query.fmt(f)
             }
+            StatementKind::Trace(query) => write!(f, "TRACE {query}"),
             StatementKind::DefineRelation(define) => relation(f, define),
             StatementKind::DefineRule(define) => rule(f, define),
             StatementKind::DefineRecipe(define) => {

@@ -7,8 +7,8 @@ use super::expr::{Sum, any};
 use super::pattern::labels;
 use super::{commas, optional, variable, word};
 use crate::ast::{
-    Activate, Among, Anchor, Beam, Expr, Generate, Name, Pack, Reconstruct, Represent, Rerank,
-    Search, SearchMode, TrainScorer,
+    Activate, Admit, Among, Anchor, Beam, Expr, Generate, Name, Pack, Reconstruct, Represent,
+    Rerank, Search, SearchMode, TrainScorer,
 };
 
 pub(super) fn search(f: &mut Formatter<'_>, found: &Search) -> fmt::Result {
@@ -97,6 +97,19 @@ pub(super) fn reconstruct(f: &mut Formatter<'_>, found: &Reconstruct) -> fmt::Re
     optional(f, " MODEL ", found.model.as_ref().map(word))?;
     optional(f, " WITHOUT ", found.without.as_ref().map(Sum))?;
     among(f, &found.among)
+}
+
+pub(super) fn admit(f: &mut Formatter<'_>, found: &Admit) -> fmt::Result {
+    write!(f, "ADMIT {} FROM {}", variable(&found.variable), variable(&found.from))?;
+    f.write_str(if found.given.is_empty() { "" } else { " GIVEN " })?;
+    names(f, &found.given)?;
+    write!(f, " FOR {} WHILE UNCERTAIN", found.question)?;
+    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    optional(f, " THRESHOLD ", found.threshold.as_ref().map(Sum))?;
+    match &found.budget {
+        Some(budget) => write!(f, " BUDGET {} TOKENS", Count(budget)),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn pack(f: &mut Formatter<'_>, packed: &Pack) -> fmt::Result {

@@ -64,13 +64,14 @@ impl Trees {
     }
 
     pub(super) fn statement(&mut self) -> Statement {
-        let kind = match self.random.under(24) {
+        let kind = match self.random.under(25) {
             0 => StatementKind::Explain(Explain {
                 profile: self.coin(),
                 rules: self.coin(),
                 json: self.coin(),
                 query: self.query(),
             }),
+            24 => StatementKind::Trace(self.query()),
             1 => self.define_relation(),
             2 => StatementKind::DefineRule(DefineRule {
                 name: self.maybe(Self::name),
@@ -257,7 +258,7 @@ impl Trees {
     }
 
     fn retrieval(&mut self) -> Clause {
-        match self.random.under(8) {
+        match self.random.under(9) {
             0 => {
                 use SearchMode::{Hybrid, Text, Vector};
                 let mode = self.maybe(|t| *t.random.pick(&[Text, Vector, Hybrid]));
@@ -321,6 +322,16 @@ impl Trees {
                 model: self.maybe(Self::name),
                 without: self.maybe(Self::expr),
                 among: self.among(),
+                span: AT,
+            }),
+            7 => Clause::Admit(Admit {
+                variable: self.name(),
+                from: self.name(),
+                given: self.names(0),
+                question: self.expr(),
+                model: self.maybe(Self::name),
+                threshold: self.maybe(Self::expr),
+                budget: self.maybe(Self::amount),
                 span: AT,
             }),
             _ => Clause::Pack(Pack { names: self.names(0), budget: self.amount(), span: AT }),

@@ -42,6 +42,7 @@ const STARTS: &[&str] = &[
     "SEARCH",
     "SESSION",
     "SHOW",
+    "TRACE",
     "TRAIN",
     "UNWIND",
     "WITH",
@@ -180,7 +181,8 @@ impl Place<'_> {
             let is_bound = match before {
                 Some(Kind::Sign('(' | '[')) => after != Some(Kind::Sign('(')),
                 Some(Kind::Word) => match self.upper(index - 1).as_str() {
-                    "AS" | "SEARCH" | "GENERATE" | "ANCHOR" | "ACTIVATE" | "REPRESENT" => true,
+                    "AS" | "SEARCH" | "GENERATE" | "ANCHOR" | "ACTIVATE" | "REPRESENT"
+                    | "ADMIT" => true,
                     _ => after == Some(Kind::Sign('=')),
                 },
                 _ => false,

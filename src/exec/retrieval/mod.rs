@@ -9,12 +9,14 @@
 //! represent.rs   REPRESENT: the nodes that stand for the others
 //! rerank.rs      RERANK: a closer look, and boosts
 //! reconstruct.rs RECONSTRUCT: evidence gathered step by step
+//! admit.rs       ADMIT: evidence while it lowers the uncertainty
 //! pack.rs        PACK: evidence as text, within a budget
 //! ```
 //!
 //! The arithmetic is in `crate::retrieval`, the models are in `crate::neural`.
 
 mod activate;
+mod admit;
 pub(crate) mod anchor;
 mod coupling;
 mod finding;
@@ -47,6 +49,7 @@ pub(super) fn run(
         Retrieval::Represent(clause) => represent::represent(clause, rows, context),
         Retrieval::Rerank(clause) => rerank::rerank(clause, rows, context),
         Retrieval::Reconstruct(clause) => reconstruct::reconstruct(clause, &rows, context),
+        Retrieval::Admit(clause) => admit::admit(clause, &rows, context),
         Retrieval::Pack(clause) => pack::pack(clause, &rows, begin, context),
     }
 }

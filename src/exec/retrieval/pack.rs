@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::exec::amount;
 use crate::exec::context::Context;
 use crate::exec::derived::is_derived;
+use crate::exec::lineage::Joined;
 use crate::plan::retrieval::Pack;
 use crate::retrieval::pack::{self, Hop, Item, Source, path_text};
 use crate::time;
@@ -24,11 +25,14 @@ pub(super) fn pack(
 ) -> Result<Vec<Row>> {
     let budget = amount(&clause.budget, context)?;
     let mut items = Vec::new();
-    for row in rows {
+    // The row of each item.
+    let mut places = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
         context.work(1)?;
         for slot in &clause.items {
             collect(&row[*slot], &mut items, context)?;
         }
+        places.resize(items.len(), place);
     }
     let packed = pack::pack(&items, budget, |text| {
         context.work(1)?;
@@ -38,6 +42,11 @@ pub(super) fn pack(
     row[clause.text] = Cell::text(&packed.text);
     row[clause.tokens] = whole(packed.tokens);
     row[clause.pieces] = whole(packed.taken.len());
+    let mut joined = Joined::default();
+    for item in packed.taken {
+        joined.add(&rows[places[item]], context);
+    }
+    joined.finish(&mut row, context)?;
     Ok(vec![row])
 }
 

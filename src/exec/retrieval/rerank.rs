@@ -63,7 +63,7 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
 }
 
 /// What a model reads of a cell.
-fn text_of(cell: &Cell, context: &Context<'_>) -> Result<Option<Arc<str>>> {
+pub(super) fn text_of(cell: &Cell, context: &Context<'_>) -> Result<Option<Arc<str>>> {
     match cell {
         Cell::Node(node) => match context.passage(*node)? {
             Some(text) => Ok(Some(text)),

@@ -13,6 +13,7 @@
 //!   tokens.rs    its tokenizer
 //!   llama.rs     the decoder
 //!   session.rs   at work on another text than a question
+//!   reader.rs    how uncertain it is of an answer
 //! ```
 //!
 //! Whatever the files hold, the answer is a model or a [`NeuralError`]. No text is ever written
@@ -21,6 +22,7 @@
 mod config;
 mod gguf;
 mod llama;
+mod reader;
 mod session;
 mod tokens;
 mod weights;
@@ -36,6 +38,7 @@ use sha2::{Digest, Sha256};
 use tokenizers::Tokenizer;
 
 use self::llama::{Llama, Own, Shared};
+pub use self::reader::LocalReader;
 pub(crate) use self::session::Prefix;
 use self::weights::Weights;
 use super::beams::Beams;

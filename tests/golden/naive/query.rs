@@ -135,6 +135,7 @@ impl Naive<'_> {
             | Clause::Represent(_)
             | Clause::Rerank(_)
             | Clause::Reconstruct(_)
+            | Clause::Admit(_)
             | Clause::Pack(_)
             | Clause::Call(_)
             | Clause::Recall(_) => {

@@ -1,0 +1,100 @@
+//! How uncertain a language model is of the answer to a question.
+
+use std::fmt;
+use std::path::Path;
+
+use super::{CausalLm, Prefix};
+use crate::neural::NeuralError;
+use crate::neural::reader::{ANSWER_TOKENS, ReaderModel, TASK, entropy, prompt};
+
+/// A [`ReaderModel`] with a language model of its own: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3.
+///
+/// It reads 16 KiB of evidence at most, the last that is given, and looks at the first 8 tokens of
+/// the likeliest answer. It may be shared between threads.
+pub struct LocalReader {
+    model: CausalLm,
+    /// The task, run.
+    task: Prefix,
+}
+
+impl LocalReader {
+    /// Loads a model from a folder that holds what [`CausalLm::load`] reads.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CausalLm::load`], and [`NeuralError::Failed`] if the model cannot run.
+    pub fn load(folder: &Path) -> Result<Self, NeuralError> {
+        let model = CausalLm::load(folder)?;
+        let task = model.run_prefix(TASK)?;
+        Ok(Self { model, task })
+    }
+}
+
+impl fmt::Debug for LocalReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalReader").field("id", &self.id()).finish_non_exhaustive()
+    }
+}
+
+impl ReaderModel for LocalReader {
+    fn id(&self) -> &str {
+        self.model.name()
+    }
+
+    fn uncertainty(&self, question: &str, evidence: &[&str]) -> Result<f64, NeuralError> {
+        let mut session = self.model.session(&self.task, &prompt(question, evidence))?;
+        let mut sum = 0.0;
+        let mut tokens = 0;
+        loop {
+            sum += entropy(session.scores());
+            tokens += 1;
+            let next = likeliest(session.scores());
+            if tokens == ANSWER_TOKENS || self.model.ends.contains(&next) {
+                return Ok(sum / f64::from(tokens));
+            }
+            session.push(&[next])?;
+        }
+    }
+}
+
+/// The token with the largest score, the first of equals.
+fn likeliest(scores: &[f32]) -> u32 {
+    let mut best = (0, f32::NEG_INFINITY);
+    for (id, score) in (0_u32..).zip(scores) {
+        if *score > best.1 {
+            best = (id, *score);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::tiny_folder;
+    use super::*;
+
+    #[test]
+    fn any_family_says_how_uncertain_it_is_and_reads_what_it_is_given() {
+        for family in ["llama", "qwen2", "qwen3"] {
+            let folder = tiny_folder(family);
+            let model = LocalReader::load(folder.path()).unwrap();
+            let ask = |question: &str, evidence: &[&str]| {
+                let uncertainty = model.uncertainty(question, evidence).unwrap();
+                assert!(uncertainty.is_finite() && uncertainty > 0.0, "{uncertainty}");
+                uncertainty
+            };
+            let alone = ask("Where does Nora live?", &[]);
+            let told = ask("Where does Nora live?", &["Nora lives in Porto"]);
+            assert_ne!(alone, told, "{family}");
+            assert_ne!(told, ask("Where does Otto live?", &["Nora lives in Porto"]), "{family}");
+            assert_eq!(told, ask("Where does Nora live?", &["Nora lives in Porto"]), "{family}");
+            ask("", &["", "\0", "</s>"]);
+        }
+    }
+
+    #[test]
+    fn the_likeliest_token_is_the_first_of_equals() {
+        assert_eq!(likeliest(&[1.0, 3.0, 3.0]), 1);
+        assert_eq!(likeliest(&[]), 0);
+    }
+}

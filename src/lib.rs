@@ -33,6 +33,7 @@ mod models;
 pub mod neural;
 mod plan;
 mod plans;
+mod recipes;
 mod retrieval;
 mod rows;
 mod schema;

@@ -22,6 +22,7 @@ mod cell;
 mod cursor;
 mod database;
 mod error;
+pub mod eval;
 mod exec;
 mod export;
 mod functions;

@@ -35,7 +35,12 @@ impl Binder<'_> {
         let held = self.scope.held();
         self.scope.restore(Default::default());
         let around = std::mem::replace(&mut self.recipe, parameters);
+        let warnings = self.warnings.len();
         let inner = self.with_defaults(&recipe.define);
+        if recipe.built_in {
+            // Nobody can mend its text: a database need not have all that it asks for.
+            self.warnings.truncate(warnings);
+        }
         self.recipe = around;
         self.scope.restore(held);
         self.times = times;

@@ -29,6 +29,8 @@ pub(crate) struct Recipe {
     pub(crate) define: ast::DefineRecipe,
     /// The names of its parameters, in the order in which they are met.
     pub(crate) parameters: Vec<String>,
+    /// It is not of the database.
+    pub(crate) built_in: bool,
 }
 
 impl Recipe {
@@ -39,7 +41,9 @@ impl Recipe {
     /// [`Error::Bind`] if there is none.
     pub(crate) fn find(name: &str, span: Span, catalog: &Catalog) -> Result<Self> {
         let text = text(name, span, catalog)?;
-        Self::parse(name, text).map_err(|error| error.within(&in_recipe(name), span))
+        let recipe = Self::parse(name, text);
+        let recipe = recipe.map_err(|error| error.within(&in_recipe(name), span))?;
+        Ok(Self { built_in: catalog.recipe(name).is_none(), ..recipe })
     }
 
     /// A query, or the whole of a definition if it has defaults.
@@ -54,7 +58,7 @@ impl Recipe {
             _ => return Err(Diagnostic::new("the recipe is no query").bind()),
         };
         let parameters = engraph_grammar::parameters(&define.query);
-        Ok(Self { define, parameters })
+        Ok(Self { define, parameters, built_in: false })
     }
 }
 

@@ -100,19 +100,16 @@ impl Binder<'_> {
                     let message = format!("the query has no parameter ${text}");
                     return fail(message, "leave it out, or say $name in the query");
                 }
-                _ if bound.iter().any(|other| other.0 == text) => {
-                    return fail(format!("${text} is given twice"), "keep one of the two");
-                }
                 _ => {}
+            }
+            let own = (name.clone(), value.clone());
+            if let Some(other) = engraph_grammar::parameters_of(&[own]).first() {
+                let message = format!("a default is a constant, and cannot be ${other}");
+                return Err(Diagnostic::at(value.span, message).help("write its value").bind());
             }
             let value = self.expr(value, Place::Constant)?;
             eval::eval(&value, &Row::new(), self.context())?;
             bound.push((text, value));
-        }
-        if let Some(name) = engraph_grammar::parameters_of(defaults).first() {
-            let span = defaults.first().map_or(Span { start: 0, end: 0 }, |first| first.0.span);
-            let message = format!("a default is a constant, and cannot be ${name}");
-            return Err(Diagnostic::at(span, message).help("write its value").bind());
         }
         Ok(bound)
     }

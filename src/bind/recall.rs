@@ -29,7 +29,7 @@ impl Binder<'_> {
         let mut parameters = self.given(clause, &recipe)?;
         let times = self.times.clone();
         match &clause.valid {
-            Some(valid) => self.times.valid = Some(self.from_outside(valid, &mut parameters)?),
+            Some(valid) => self.times.valid = Some(self.time_outside(valid, &mut parameters)?),
             None => parameters.extend(self.recipe.iter().filter(|own| is_time(own)).cloned()),
         }
         let held = self.scope.held();
@@ -80,7 +80,7 @@ impl Binder<'_> {
 
     /// A valid time as the recipe sees it: its bounds are parameters, for they may name what is
     /// bound outside.
-    fn from_outside(
+    fn time_outside(
         &mut self,
         valid: &ast::ValidTime,
         parameters: &mut Vec<(String, Expr)>,

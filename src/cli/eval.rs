@@ -30,6 +30,8 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         }
     };
     let settings = settings(command, folder)?;
+    // A folder that cannot be made is told before the work, not after.
+    make_folders(command)?;
     let options = Options::new().limits(Limits { timeout: QUESTION, ..Limits::default() });
     let bar = named_bar();
     let mut watch = Watch {
@@ -85,24 +87,43 @@ fn settings(command: &EvalLocomo, folder: PathBuf) -> Result<Settings> {
     })
 }
 
+/// Makes the folders of everything that will be written.
+fn make_folders(command: &EvalLocomo) -> Result<()> {
+    let parent = |file: &PathBuf| file.parent().map(Path::to_path_buf);
+    let several = command.recipes.len() != 1
+        || command.recipes.iter().any(|name| name == "all")
+        || command.pooled
+        || command.ablate;
+    let out = match &command.out {
+        Some(out) if is_run_file(out) && several => {
+            let what = "there are several runs, and one fits; name a folder, or one --strategy";
+            return Err(Failure::Other(format!("{}: {what}", out.display())));
+        }
+        Some(out) if is_run_file(out) => parent(out),
+        out => out.clone(),
+    };
+    for folder in out.into_iter().chain(command.markdown.as_ref().and_then(parent)) {
+        if !folder.as_os_str().is_empty() {
+            std::fs::create_dir_all(&folder).map_err(|error| Failure::reading(&folder, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path names the file of one run, and not a folder of several.
+fn is_run_file(out: &Path) -> bool {
+    out.extension().is_some_and(|extension| extension == "jsonl")
+}
+
 /// A file for each run, in a folder; or the only one.
 fn write_runs(runs: &[Run], out: &Path) -> Result<()> {
-    let failed = |path: &Path, error: std::io::Error| Failure::reading(path, &error);
-    if out.extension().is_some_and(|extension| extension == "jsonl") {
-        let [run] = runs else {
-            return Err(Failure::Other(format!(
-                "{}: there are {} runs, and one fits; name a folder, or one --strategy",
-                out.display(),
-                runs.len()
-            )));
-        };
-        return write_run(run, out).map_err(|error| failed(out, error));
-    }
-    std::fs::create_dir_all(out).map_err(|error| failed(out, error))?;
     for run in runs {
         let name = run.name.replace(' ', "-");
-        let file = out.join(format!("{name}{}.jsonl", run.setting.suffix()));
-        write_run(run, &file).map_err(|error| failed(&file, error))?;
+        let file = match is_run_file(out) {
+            true => out.to_path_buf(),
+            false => out.join(format!("{name}{}.jsonl", run.setting.suffix())),
+        };
+        write_run(run, &file).map_err(|error| Failure::reading(&file, &error))?;
     }
     Ok(())
 }

@@ -161,6 +161,39 @@ fn errors_name_the_place_and_the_mend() {
 }
 
 #[test]
+fn the_command_prints_tables_and_writes_runs() {
+    let folder = folder();
+    let file = write(folder.path(), "talks.json", FILE);
+    let (stores, out) = (folder.path().join("stores"), folder.path().join("made/run.jsonl"));
+    let markdown = folder.path().join("made/figures.md");
+    let done = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args(["eval", "locomo", "--recipe", "bm25", "--k", "2"])
+        .arg(&file)
+        .args(["--keep".as_ref(), stores.as_os_str(), "--out".as_ref(), out.as_os_str()])
+        .args(["--markdown".as_ref(), markdown.as_os_str()])
+        .output()
+        .expect("the binary starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    // No bar, for nobody looks on.
+    assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+    let said = String::from_utf8(done.stdout).expect("UTF-8");
+    let title = "Categories 1 to 4, 3 questions: each conversation in a store of its own";
+    assert!(said.starts_with(&format!("{title}\n\n recipe │ ")), "{said}");
+    let runs = std::fs::read_to_string(&out).expect("a run file");
+    assert_eq!(
+        runs,
+        "{\"question_index\":0,\"retrieved\":[\"D1:1\",\"D1:2\"],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":1,\"retrieved\":[\"D2:1\",\"D2:2\"],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":2,\"retrieved\":[],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":3,\"retrieved\":[\"D2:1\",\"D2:2\"],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":0,\"retrieved\":[\"D1:1\"],\"sample_id\":\"talk-2\"}\n"
+    );
+    let tables = std::fs::read_to_string(&markdown).expect("a file of tables");
+    assert!(tables.starts_with(&format!("### {title}\n\n| recipe | R@5 |")), "{tables}");
+    assert!(stores.join("talk-1").exists() && stores.join("talk-2").exists());
+}
+
+#[test]
 fn the_command_says_what_is_wrong() {
     let folder = folder();
     let file = write(folder.path(), "talks.json", FILE);
@@ -179,6 +212,9 @@ fn the_command_says_what_is_wrong() {
     let (code, text) = run(&[file, "--sample", "talk-9"]);
     assert_eq!(code, Some(1));
     assert!(text.contains("there is no sample talk-9; it has talk-1, talk-2"), "{text}");
+    let (code, text) = run(&[file, "--out", "all.jsonl"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("all.jsonl: there are several runs, and one fits"), "{text}");
     assert_eq!(run(&[file, "--copies", "2"]).0, Some(2));
     assert_eq!(run(&[file, "--set", "nothing"]).0, Some(2));
     assert_eq!(run(&[file, "--top", "0"]).0, Some(2));

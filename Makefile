@@ -6,7 +6,7 @@ WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test bench-models bench-memory soak setup libclang model fmt lint docs
+.PHONY: help demo test bench-models bench-memory eval soak setup libclang model fmt lint docs
 
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
@@ -14,6 +14,7 @@ help:
 	@echo 'make soak   the tests of durability, time and the language with their long counts: a night'
 	@echo 'make bench-models   how fast embedding, searching and generating are; some minutes'
 	@echo 'make bench-memory LOCOMO=<file>   from the turns of that file to memory'
+	@echo 'make eval LOCOMO=<file>   how well each recipe finds the evidence of that file'
 	@echo 'make model  install the embedding model into the cache folder'
 
 demo: setup
@@ -37,6 +38,9 @@ bench-models: setup
 
 bench-memory: setup
 	LOCOMO="$(LOCOMO)" cargo bench --bench models -- memory
+
+eval: setup
+	cargo run --release -- eval locomo "$(LOCOMO)"
 
 fmt:
 	cargo fmt --all --check

@@ -19,6 +19,7 @@ use crate::functions;
 use crate::neural::Scorer;
 use crate::plan::expr::AggregateFunction;
 use crate::plan::procedure::{Procedure, Signature};
+use crate::recipes::{self, Recipe};
 use crate::rows::{Rows, Value};
 
 /// What can be shown, and whether it takes a name.
@@ -67,7 +68,7 @@ pub(crate) fn show(show: &ast::Show, reader: Reader<'_>, database: &Engraph) -> 
             "PROPERTIES" => Ok(properties(reader)),
             "SCHEMA" => schema(reader),
             "RULES" => Ok(rules(reader)),
-            "RECIPES" => Ok(recipes(reader)),
+            "RECIPES" => all_recipes(reader),
             "INDEXES" => Ok(indexes(reader)),
             "SCORERS" => scorers(reader),
             "STATS" => stats(database),
@@ -166,28 +167,27 @@ fn rules(reader: Reader<'_>) -> Rows {
     )
 }
 
-fn recipes(reader: Reader<'_>) -> Rows {
-    let row = |recipe: &RecipeDefinition| {
-        let parameters = recipe.parameters.iter().map(|name| text(name)).collect();
-        vec![text(&recipe.name), Value::List(parameters), text(&recipe.text)]
+fn all_recipes(reader: Reader<'_>) -> Result<Rows> {
+    let catalog = reader.catalog();
+    let list = |names: &[String]| Value::List(names.iter().map(|name| text(name)).collect());
+    let own = |recipe: &RecipeDefinition| {
+        let built_in = Value::Bool(false);
+        vec![text(&recipe.name), list(&recipe.parameters), built_in, text(&recipe.text)]
     };
-    rows(&["recipe", "parameters", "text"], reader.catalog().recipes().map(row).collect())
+    let mut all: Vec<Vec<Value>> = catalog.recipes().map(own).collect();
+    for (name, definition) in recipes::BUILT_IN {
+        if catalog.recipe(name).is_none() {
+            let parameters = Recipe::parse(name, definition)?.parameters;
+            // The texts are long: SHOW RECIPE prints one.
+            all.push(vec![text(name), list(&parameters), Value::Bool(true), Value::Null]);
+        }
+    }
+    Ok(rows(&["recipe", "parameters", "built_in", "text"], all))
 }
 
 fn recipe(name: &ast::Name, reader: Reader<'_>) -> Result<Rows> {
-    let catalog = reader.catalog();
-    match catalog.recipe(&name.text) {
-        Some(recipe) => Ok(rows(&["text"], vec![vec![text(&recipe.text)]])),
-        None => {
-            let error = Diagnostic::at(name.span, format!("there is no recipe `{}`", name.text));
-            let known = catalog.recipes().map(|recipe| recipe.name.as_str());
-            Err(match closest(&name.text, known) {
-                Some(known) => error.help(format!("did you mean {known}?")),
-                None => error.help("SHOW RECIPES lists them"),
-            }
-            .bind())
-        }
-    }
+    let found = recipes::text(&name.text, name.span, reader.catalog())?;
+    Ok(rows(&["text"], vec![vec![text(found)]]))
 }
 
 fn indexes(reader: Reader<'_>) -> Rows {

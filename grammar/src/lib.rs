@@ -31,7 +31,7 @@ pub use error::SyntaxError;
 pub use print::without_spans;
 pub use scan::{NESTING_MAX, TEXT_BYTES_MAX};
 pub use suggest::closest;
-pub use walk::{parameters, place};
+pub use walk::{parameters, parameters_of, place};
 
 /// Parses a script: statements separated by `;`.
 pub fn parse(text: &str) -> Result<Vec<ast::Statement>, SyntaxError> {

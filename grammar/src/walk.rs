@@ -3,37 +3,48 @@
 //! Visitors may change what they see. This module knows no meaning, only where things are.
 
 use crate::ast::{
-    Activate, Admit, Among, Amount, AmountKind, Anchor, Clause, Expr, ExprKind, FactPattern,
-    Generate, Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch, Pipeline,
-    ProcedureCall, Query, QueryEnd, Reconstruct, RelationPattern, Remember, Represent, Rerank,
-    Return, ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times,
-    ValidTimeKind,
+    Activate, Admit, Among, Amount, AmountKind, Anchor, Clause, DefineRecipe, Expr, ExprKind,
+    FactPattern, Generate, Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch,
+    Pipeline, ProcedureCall, Query, QueryEnd, Reconstruct, RelationPattern, Remember, Represent,
+    Rerank, Return, ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times,
+    ValidTime, ValidTimeKind,
 };
 
 /// The names of the parameters of a query, each once, in the order in which they are met.
 pub fn parameters(of: &Query) -> Vec<String> {
-    struct Found(Vec<String>);
-    impl Visit for Found {
-        fn parameter(&mut self, name: &str) {
-            if !self.0.iter().any(|other| other == name) {
-                self.0.push(name.to_owned());
-            }
-        }
-    }
     let mut found = Found(Vec::new());
     query(&mut found, &mut of.clone());
     found.0
 }
 
-/// Says of everything in a query that it stands at one place of another text.
-pub fn place(of: &mut Query, at: Span) {
+/// The names of the parameters in values, in the order in which they are met.
+pub fn parameters_of(values: &[(Name, Expr)]) -> Vec<String> {
+    let mut found = Found(Vec::new());
+    entries(&mut found, &mut values.to_vec());
+    found.0
+}
+
+/// Says of everything in a recipe that it stands at one place of another text.
+pub fn place(of: &mut DefineRecipe, at: Span) {
     struct Placed(Span);
     impl Visit for Placed {
         fn span(&mut self, span: &mut Span) {
             *span = self.0;
         }
     }
-    query(&mut Placed(at), of);
+    entries(&mut Placed(at), &mut of.defaults);
+    query(&mut Placed(at), &mut of.query);
+}
+
+/// Collects the names of parameters.
+struct Found(Vec<String>);
+
+impl Visit for Found {
+    fn parameter(&mut self, name: &str) {
+        if !self.0.iter().any(|other| other == name) {
+            self.0.push(name.to_owned());
+        }
+    }
 }
 
 /// What sees the parts of a tree.
@@ -79,6 +90,7 @@ fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
         }
         StatementKind::DefineRecipe(define) => {
             v.span(&mut define.name.span);
+            entries(v, &mut define.defaults);
             query(v, &mut define.query);
         }
         StatementKind::DefineIndex(define) => {
@@ -192,8 +204,10 @@ fn clause(v: &mut impl Visit, clause: &mut Clause) {
         Clause::Recall(call) => {
             v.span(&mut call.span);
             v.expr(&mut call.question);
-            v.span(&mut call.recipe.span);
+            names(v, &mut call.recipe);
             entries(v, &mut call.parameters);
+            valid_time(v, call.valid.as_mut());
+            amounts(v, &mut call.budget);
         }
     }
 }
@@ -331,19 +345,20 @@ fn ordering(v: &mut impl Visit, order: &mut Ordering) {
 }
 
 fn times(v: &mut impl Visit, times: &mut Times) {
-    if let Some(valid) = &mut times.valid {
-        v.span(&mut valid.span);
-        match &mut valid.kind {
-            ValidTimeKind::AsOf(at) => v.expr(at),
-            ValidTimeKind::From(from, to) | ValidTimeKind::Between(from, to) => {
-                exprs(v, [from, to]);
-            }
-            ValidTimeKind::All => {}
-        }
-    }
+    valid_time(v, times.valid.as_mut());
     if let Some(system) = &mut times.system {
         v.span(&mut system.span);
         exprs(v, &mut system.as_of);
+    }
+}
+
+fn valid_time(v: &mut impl Visit, valid: Option<&mut ValidTime>) {
+    let Some(valid) = valid else { return };
+    v.span(&mut valid.span);
+    match &mut valid.kind {
+        ValidTimeKind::AsOf(at) => v.expr(at),
+        ValidTimeKind::From(from, to) | ValidTimeKind::Between(from, to) => exprs(v, [from, to]),
+        ValidTimeKind::All => {}
     }
 }
 

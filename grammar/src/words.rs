@@ -410,6 +410,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::unwind_clause => "UNWIND",
         Rule::procedure_call | Rule::subquery_call => "CALL",
         Rule::recall_clause => "RECALL",
+        Rule::token_budget => "BUDGET",
         Rule::yields => "YIELD",
         Rule::union => "UNION",
         Rule::case_branch => "WHEN",

@@ -1,12 +1,11 @@
-//! The clauses between the patterns: `WITH`, `LET`, `UNWIND`, orders, subqueries and recipes.
+//! The clauses between the patterns: `WITH`, `LET`, `UNWIND`, orders and subqueries.
 
 use engraph_grammar::ast;
-use engraph_grammar::closest;
 
 use crate::bind::ending::is_grouped;
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Result};
 use crate::plan::expr::{Answer, Expr, ExprKind, Slot, Subquery};
 use crate::plan::{Cut, LogicalPlan, SortKey};
 
@@ -188,70 +187,6 @@ impl Binder<'_> {
             reads.push(slot);
         }
         Ok(ExprKind::Subquery(Box::new(Subquery { plan, answer, reads })))
-    }
-
-    /// A recipe is a query of its own, with its parameters in place.
-    pub(super) fn recall(
-        &mut self,
-        plan: LogicalPlan,
-        clause: &ast::Recall,
-    ) -> Result<LogicalPlan> {
-        let catalog = self.reader().catalog();
-        let name = &clause.recipe;
-        let Some(recipe) = catalog.recipe(&name.text) else {
-            let message = format!("there is no recipe `{}`", name.text);
-            let error = Diagnostic::at(name.span, message);
-            let known = catalog.recipes().map(|recipe| recipe.name.as_str());
-            return Err(match closest(&name.text, known) {
-                Some(known) => error.help(format!("did you mean {known}?")),
-                None => error.help("SHOW RECIPES lists them; DEFINE RECIPE name AS ... adds one"),
-            }
-            .bind());
-        };
-        let mut parameters = vec![("q".to_owned(), self.expr(&clause.question, Place::Row)?)];
-        for (name, value) in &clause.parameters {
-            if !recipe.parameters.contains(&name.text) {
-                let message = format!("the recipe has no parameter ${}", name.text);
-                let known = recipe.parameters.iter().map(String::as_str);
-                let error = Diagnostic::at(name.span, message);
-                return Err(match closest(&name.text, known) {
-                    Some(known) => error.help(format!("did you mean {known}?")),
-                    None => error.help(format!("it has {}", recipe.parameters.join(", "))),
-                }
-                .bind());
-            }
-            parameters.push((name.text.clone(), self.expr(value, Place::Row)?));
-        }
-        let statements = engraph_grammar::parse(&recipe.text).map_err(Error::from);
-        let within =
-            |error: Error| error.within(&format!("in the recipe {}", name.text), clause.span);
-        let mut statements = statements.map_err(within)?;
-        let [ast::Statement { kind: ast::StatementKind::Query(query), .. }] =
-            statements.as_mut_slice()
-        else {
-            return Err(Diagnostic::at(clause.span, "the recipe is no query").bind());
-        };
-        // What fails in it is told of where it is used: its own text is not the statement's.
-        engraph_grammar::place(query, clause.span);
-        let held = self.scope.held();
-        self.scope.restore(Default::default());
-        let around = std::mem::replace(&mut self.recipe, parameters);
-        let inner = self.inner(query);
-        self.recipe = around;
-        self.scope.restore(held);
-        let (inner, columns) = inner.map_err(within)?;
-        for (name, slot, kind) in columns {
-            let named = ast::Name { text: name, span: clause.span };
-            if self.scope.get(&named.text).is_some() {
-                let message =
-                    format!("the recipe returns `{}`, which is bound already", named.text);
-                return Err(Diagnostic::at(clause.span, message)
-                    .help("rename what is bound with WITH ... AS")
-                    .bind());
-            }
-            self.scope.bind(&named.text, slot, kind);
-        }
-        Ok(LogicalPlan::Apply { input: Box::new(plan), inner: Box::new(inner), optional: None })
     }
 }
 

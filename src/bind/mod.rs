@@ -10,6 +10,7 @@ mod ending;
 mod expr;
 mod matching;
 mod patterns;
+mod recall;
 mod retrieval;
 mod scope;
 mod times;
@@ -48,7 +49,7 @@ pub(crate) struct Binder<'b> {
     /// The aggregates met in the expression that is being bound, where it may have some.
     aggregates: Option<Vec<Aggregate>>,
     /// What the parameters of the recipe stand for that is being bound.
-    recipe: Vec<(String, Expr)>,
+    pub(crate) recipe: Vec<(String, Expr)>,
     /// Slots from here on are new in the `MATCH` that is being bound.
     clause_start: usize,
     /// Clauses, relations and branches met so far.

@@ -68,6 +68,9 @@ pub(super) enum Command {
     /// Counts keys and bytes per column family
     #[command(after_help = "Example:\n  engraph stats my.memory --format json")]
     Stats(Stats),
+    /// Measures recipes on questions with known evidence
+    #[command(after_help = EVAL_EXAMPLES)]
+    Eval(Eval),
 }
 
 const SHELL_EXAMPLES: &str = "\
@@ -350,6 +353,80 @@ pub(super) enum StatsFormat {
     Table,
     /// One JSON array of row objects
     Json,
+}
+
+const EVAL_EXAMPLES: &str = "\
+Every question of the file is asked of every recipe, and what it finds is compared with the turns that
+the file names as evidence. Stores are made in a temporary folder, or in --keep, where they are found
+again. The figures are printed as tables; nothing of them but the times differs from run to run.
+
+Examples:
+  engraph eval locomo locomo10.json
+  engraph eval locomo locomo10.json --strategy hybrid --strategy gam --out runs
+  engraph eval locomo locomo10.json --strategy gam --set boost_time=1.0 --sample conv-26
+  engraph eval locomo locomo10.json --strategy scg_mem --ablate --keep stores
+  engraph eval locomo locomo10.json --pooled --markdown figures.md";
+
+/// `engraph eval`.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_value_name = "KIND", subcommand_help_heading = "Kinds of file")]
+#[command(disable_help_subcommand = true)]
+pub(super) struct Eval {
+    #[command(subcommand)]
+    pub(super) kind: EvalKind,
+}
+
+/// What kind of file the questions are in.
+#[derive(Debug, Subcommand)]
+pub(super) enum EvalKind {
+    /// Conversations of the LoCoMo benchmark, or of its form
+    #[command(after_help = EVAL_EXAMPLES)]
+    Locomo(EvalLocomo),
+}
+
+/// `engraph eval locomo`.
+#[derive(Debug, clap::Args)]
+pub(super) struct EvalLocomo {
+    /// The file
+    pub(super) file: PathBuf,
+    /// A recipe; may be repeated; without it, or with all, every one that is built in
+    #[arg(long = "strategy", visible_alias = "recipe", value_name = "NAME")]
+    pub(super) recipes: Vec<String>,
+    /// The most turns that a question finds
+    #[arg(long = "top", visible_alias = "k", value_name = "K", default_value_t = 50)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(super) top: u16,
+    /// Only the conversation with this id; may be repeated
+    #[arg(long = "sample", value_name = "ID")]
+    pub(super) samples: Vec<String>,
+    /// The value of a recipe's parameter; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = param)]
+    pub(super) set: Vec<(String, Value)>,
+    /// Each recipe also without each of its switches
+    #[arg(long)]
+    pub(super) ablate: bool,
+    /// A MemQL script that each store is given, such as recipes of your own; may be repeated
+    #[arg(long = "define", value_name = "FILE")]
+    pub(super) define: Vec<PathBuf>,
+    /// All conversations in one store as well, asked by conversation and without saying which
+    #[arg(long)]
+    pub(super) pooled: bool,
+    /// So many copies of each conversation are in that store
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "pooled")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(super) copies: u16,
+    /// The observations that the data set ships as well: statements that a language model wrote
+    #[arg(long)]
+    pub(super) observations: bool,
+    /// Where the run files go, one a recipe; a name that ends in .jsonl is the file of the only one
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// The tables as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub(super) markdown: Option<PathBuf>,
+    /// The folder of the stores, which stay there
+    #[arg(long, value_name = "DIR")]
+    pub(super) keep: Option<PathBuf>,
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

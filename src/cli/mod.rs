@@ -10,6 +10,7 @@
 //!      ──▶ repair  ─────────────▶ upgrade, recover
 //!      ──▶ embed   ─────────────▶ embeddings by the model that is installed
 //!      ──▶ stats   ─────────────▶ output: table, json
+//!      ──▶ eval    file ────────▶ recipes ──▶ tables, run files
 //! ```
 //!
 //! Answers go to stdout and everything else to stderr. It exits with 0, with 1 if the work failed
@@ -20,6 +21,7 @@ mod backup;
 mod check;
 mod dot;
 mod embed;
+mod eval;
 mod evidence;
 mod export;
 mod import;
@@ -63,6 +65,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Recover(command) => repair::recover(command, &mut output),
         Command::Embed(command) => embed::run(command, &mut output),
         Command::Stats(stats) => stats::run(stats, &mut output),
+        Command::Eval(command) => eval::run(command, &mut output),
     };
     match done.and_then(|()| Ok(output.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,

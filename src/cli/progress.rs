@@ -10,6 +10,11 @@ pub(super) fn bar() -> ProgressBar {
     styled("{bar:40} {percent:>3}%  {elapsed}, {eta} left")
 }
 
+/// A bar for several pieces of work, each of which has a name.
+pub(super) fn named_bar() -> ProgressBar {
+    styled("{bar:40} {pos}/{len}  {elapsed}  {msg}")
+}
+
 /// A bar for work that goes through the column families.
 pub(super) struct FamilyBar(ProgressBar);
 

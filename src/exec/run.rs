@@ -64,6 +64,7 @@ pub(crate) struct Cost {
     pub(crate) rows: u64,
     pub(crate) time: Duration,
     pub(crate) reads: Counts,
+    pub(crate) model_calls: u64,
     pub(crate) model_texts: u64,
     pub(crate) model_time: Duration,
     /// Embeddings that were looked at, and how many of them on walks of a graph.
@@ -90,6 +91,7 @@ pub(crate) struct Run {
     work: Counter<u64>,
     held: Counter<usize>,
     meter: Meter,
+    model_calls: Counter<u64>,
     model_texts: Counter<u64>,
     model_time: Counter<Duration>,
     vectors: Counter<u64>,
@@ -120,6 +122,7 @@ impl Run {
             work: Counter::new(0),
             held: Counter::new(0),
             meter: Meter::with_gate(Box::new(gate)),
+            model_calls: Counter::new(0),
             model_texts: Counter::new(0),
             model_time: Counter::new(Duration::ZERO),
             vectors: Counter::new(0),
@@ -165,6 +168,7 @@ impl Run {
             rows: 0,
             time: Duration::ZERO,
             reads: self.meter.counts(),
+            model_calls: self.model_calls.get(),
             model_texts: self.model_texts.get(),
             model_time: self.model_time.get(),
             vectors: self.vectors.get(),
@@ -184,6 +188,7 @@ impl Run {
             cost.reads.seeks += reads.seeks;
             cost.reads.keys += reads.keys;
             cost.reads.bytes += reads.bytes;
+            cost.model_calls += now.model_calls - before.model_calls;
             cost.model_texts += now.model_texts - before.model_texts;
             cost.model_time += now.model_time.saturating_sub(before.model_time);
             cost.vectors += now.vectors - before.vectors;
@@ -239,6 +244,7 @@ impl Run {
     pub(super) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = Instant::now();
         let answer = ask();
+        self.model_calls.set(self.model_calls.get() + 1);
         self.model_texts.set(self.model_texts.get() + texts as u64);
         self.model_time.set(self.model_time.get() + begun.elapsed());
         answer

@@ -7,14 +7,16 @@ use engraph_grammar::closest;
 use engraph_storage::Transaction;
 use engraph_storage::graph::{RecipeDefinition, RuleDefinition};
 
-use crate::bind::Binder;
+use crate::bind::{Binder, Place};
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
 use crate::exec::{self, eval};
 use crate::graph_names::NODE_PROPERTIES;
 use crate::neural::Scorer;
+use crate::plan::expr::Expr;
 use crate::plan::{BoundQuery, End};
+use crate::recipes;
 use crate::retrieval::rules::{self, Family};
 use crate::rows::{Rows, Value};
 use crate::write::statement::Write;
@@ -61,14 +63,55 @@ impl Binder<'_> {
 
     pub(super) fn define_recipe(&mut self, define: &ast::DefineRecipe) -> Result<Write> {
         let parameters = engraph_grammar::parameters(&define.query);
+        self.recipe = self.defaults(&define.defaults, &parameters)?;
         let bound = self.query(&define.query)?;
         if !matches!(bound.end, crate::plan::End::Return(_)) {
             return Err(Diagnostic::at(define.query.span, "a recipe reads, and changes nothing")
                 .help("end it with RETURN")
                 .bind());
         }
-        let (name, text) = (define.name.text.clone(), define.query.to_string());
+        // With defaults, the whole definition is kept; without, the query alone.
+        let text = match define.defaults.is_empty() {
+            true => define.query.to_string(),
+            false => {
+                let kind = ast::StatementKind::DefineRecipe(define.clone());
+                ast::Statement { kind, span: define.query.span }.to_string()
+            }
+        };
+        let name = define.name.text.clone();
         Ok(Write::DefineRecipe(RecipeDefinition { name, parameters, text }))
+    }
+
+    /// What parameters are by default: constants, each of a parameter that the query has.
+    fn defaults(
+        &mut self,
+        defaults: &[(ast::Name, ast::Expr)],
+        parameters: &[String],
+    ) -> Result<Vec<(String, Expr)>> {
+        let mut bound: Vec<(String, Expr)> = Vec::new();
+        for (name, value) in defaults {
+            let fail = |message: String, help: &str| {
+                Err(Diagnostic::at(name.span, message).help(help).bind())
+            };
+            let text = name.text.clone();
+            match text.as_str() {
+                "q" => return fail("$q is what RECALL asks".to_owned(), "leave its default out"),
+                _ if !parameters.contains(&text) => {
+                    let message = format!("the query has no parameter ${text}");
+                    return fail(message, "leave it out, or say $name in the query");
+                }
+                _ => {}
+            }
+            let own = (name.clone(), value.clone());
+            if let Some(other) = engraph_grammar::parameters_of(&[own]).first() {
+                let message = format!("a default is a constant, and cannot be ${other}");
+                return Err(Diagnostic::at(value.span, message).help("write its value").bind());
+            }
+            let value = self.expr(value, Place::Constant)?;
+            eval::eval(&value, &Row::new(), self.context())?;
+            bound.push((text, value));
+        }
+        Ok(bound)
     }
 }
 
@@ -238,6 +281,12 @@ pub(super) fn dropped(
     if is_gone {
         let text = |text: &str| Value::String(text.to_owned());
         return Ok(Rows::single(&[what, "outcome"], vec![text(&name.text), text("dropped")]));
+    }
+    if matches!(kind, ast::Definition::Recipe) && recipes::built_in(&name.text).is_some() {
+        let message = format!("the recipe `{}` is built in", name.text);
+        return Err(Diagnostic::at(name.span, message)
+            .help("DEFINE RECIPE of that name goes before it")
+            .bind());
     }
     let reader = transaction.reader();
     let catalog = reader.catalog();

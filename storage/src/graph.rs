@@ -239,7 +239,7 @@ pub struct RecipeDefinition {
     pub name: String,
     /// The names of its parameters, in order.
     pub parameters: Vec<String>,
-    /// The query, as MemQL.
+    /// The query, as MemQL; the whole definition if its parameters have defaults.
     pub text: String,
 }
 

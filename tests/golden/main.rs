@@ -3,11 +3,13 @@
 mod api;
 mod cli;
 mod docs;
+mod eval;
 mod history;
 mod isolation;
 mod memory;
 mod model;
 mod naive;
+mod recipes;
 mod retrieval;
 mod scripts;
 mod shared_data;

@@ -39,11 +39,13 @@ pub struct RuleNode {
     pub labels: Vec<Name>,
 }
 
-/// `DEFINE RECIPE name AS query`.
+/// `DEFINE RECIPE name {k: 5} AS query`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefineRecipe {
     /// The recipe.
     pub name: Name,
+    /// What its parameters are unless something else is said.
+    pub defaults: Vec<(Name, Expr)>,
     /// What it runs.
     pub query: Query,
 }

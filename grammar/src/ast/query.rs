@@ -2,7 +2,7 @@
 
 use super::{
     Activate, Admit, Amount, Anchor, Beam, Expr, Generate, Name, Pack, PathPattern, Reconstruct,
-    Represent, Rerank, Search, Span, Times,
+    Represent, Rerank, Search, Span, Times, ValidTime,
 };
 
 /// Pipelines joined by `UNION`.
@@ -129,15 +129,19 @@ pub struct Subquery {
     pub span: Span,
 }
 
-/// `RECALL $q USING recipe {k: 5}`.
+/// `RECALL $q USING recipe {k: 5} FOR VALID_TIME AS OF t BUDGET n TOKENS`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recall {
     /// What is asked: the recipe's `$q`.
     pub question: Expr,
-    /// The recipe.
-    pub recipe: Name,
+    /// The recipe, if said.
+    pub recipe: Option<Name>,
     /// Its other parameters.
     pub parameters: Vec<(Name, Expr)>,
+    /// The valid time of what the recipe says no time of.
+    pub valid: Option<ValidTime>,
+    /// The most tokens of a text of what it finds, if one is wanted.
+    pub budget: Option<Amount>,
     /// Where the clause stands.
     pub span: Span,
 }

@@ -177,9 +177,11 @@ fn rule_link(pair: Pair<'_, Rule>) -> Result<(Name, Direction)> {
 
 pub(super) fn define_recipe(pair: Pair<'_, Rule>) -> Result<DefineRecipe> {
     let whole = span(&pair);
-    let mut parts = children(pair);
+    let mut parts = children(pair).peekable();
     let recipe = name(next(&mut parts, whole)?)?;
-    Ok(DefineRecipe { name: recipe, query: query(next(&mut parts, whole)?)? })
+    let defaults = parts.next_if(|pair| pair.as_rule() == Rule::map).map(map).transpose()?;
+    let query = query(next(&mut parts, whole)?)?;
+    Ok(DefineRecipe { name: recipe, defaults: defaults.unwrap_or_default(), query })
 }
 
 pub(super) fn define_index(pair: Pair<'_, Rule>) -> Result<DefineIndex> {

@@ -255,9 +255,17 @@ fn recall(pair: Pair<'_, Rule>) -> Result<Recall> {
     let whole = span(&pair);
     let mut parts = children(pair);
     let question = sum(next(&mut parts, whole)?)?;
-    let recipe = name(next(&mut parts, whole)?)?;
-    let parameters = parts.next().map(map).transpose()?.unwrap_or_default();
-    Ok(Recall { question, recipe, parameters, span: whole })
+    let (mut recipe, mut parameters, mut budget) = (None, Vec::new(), None);
+    let mut times = Times::default();
+    for pair in parts {
+        match pair.as_rule() {
+            Rule::name => recipe = Some(name(pair)?),
+            Rule::map => parameters = map(pair)?,
+            Rule::valid_time => time(pair, &mut times)?,
+            _ => budget = Some(amount(only(pair)?)?),
+        }
+    }
+    Ok(Recall { question, recipe, parameters, valid: times.valid, budget, span: whole })
 }
 
 pub(super) fn session_set(pair: Pair<'_, Rule>) -> Result<Times> {

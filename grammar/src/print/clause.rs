@@ -153,8 +153,17 @@ fn subquery(f: &mut Formatter<'_>, call: &Subquery) -> fmt::Result {
 }
 
 fn recall(f: &mut Formatter<'_>, call: &Recall) -> fmt::Result {
-    write!(f, "RECALL {} USING {}", Sum(&call.question), word(&call.recipe))?;
-    super::pattern::properties(f, " ", &call.parameters)
+    write!(f, "RECALL {}", Sum(&call.question))?;
+    if let Some(recipe) = &call.recipe {
+        write!(f, " USING {}", word(recipe))?;
+        super::pattern::properties(f, " ", &call.parameters)?;
+    }
+    let valid = call.valid.as_ref().map(|time| Valid(&time.kind));
+    optional(f, " FOR VALID_TIME ", valid)?;
+    match &call.budget {
+        Some(budget) => write!(f, " BUDGET {} TOKENS", Count(budget)),
+        None => Ok(()),
+    }
 }
 
 fn end(f: &mut Formatter<'_>, end: &QueryEnd) -> fmt::Result {

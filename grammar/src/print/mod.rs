@@ -64,7 +64,9 @@ impl Display for Statement {
             StatementKind::DefineRelation(define) => relation(f, define),
             StatementKind::DefineRule(define) => rule(f, define),
             StatementKind::DefineRecipe(define) => {
-                write!(f, "DEFINE RECIPE {} AS\n{}", word(&define.name), define.query)
+                write!(f, "DEFINE RECIPE {}", word(&define.name))?;
+                pattern::properties(f, " ", &define.defaults)?;
+                write!(f, " AS\n{}", define.query)
             }
             StatementKind::DefineIndex(define) => index(f, define),
             StatementKind::TrainScorer(train) => retrieval::train_scorer(f, train),

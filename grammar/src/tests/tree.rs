@@ -82,7 +82,8 @@ impl Trees {
                 span: AT,
             }),
             3 => {
-                StatementKind::DefineRecipe(DefineRecipe { name: self.name(), query: self.query() })
+                let (name, defaults) = (self.name(), self.entries());
+                StatementKind::DefineRecipe(DefineRecipe { name, defaults, query: self.query() })
             }
             4 => StatementKind::DefineIndex(self.define_index()),
             14 => StatementKind::TrainScorer(Box::new(TrainScorer {
@@ -237,12 +238,18 @@ impl Trees {
                 query: self.deeper(Self::query, Self::small_query),
                 span: AT,
             }),
-            8 => Clause::Recall(Recall {
-                question: self.expr(),
-                recipe: self.name(),
-                parameters: self.entries(),
-                span: AT,
-            }),
+            8 => {
+                let recipe = self.maybe(Self::name);
+                let parameters = if recipe.is_some() { self.entries() } else { Vec::new() };
+                Clause::Recall(Recall {
+                    question: self.expr(),
+                    recipe,
+                    parameters,
+                    valid: self.times().valid,
+                    budget: self.maybe(Self::amount),
+                    span: AT,
+                })
+            }
             _ => Clause::Match(self.match_clause()),
         }
     }

@@ -1,0 +1,138 @@
+//! `RECALL`: a recipe is a query of its own, with its parameters in place.
+
+use engraph_grammar::ast::{self, ValidTimeKind};
+use engraph_grammar::closest;
+
+use crate::bind::scope::Kind;
+use crate::bind::{Binder, Column, Place};
+use crate::error::{Diagnostic, Error, Result};
+use crate::plan::LogicalPlan;
+use crate::plan::expr::Expr;
+use crate::recipes::{self, Recipe};
+
+/// The parameters of the times of a `RECALL`. No text can name them, so no recipe has its own.
+const FROM: &str = " from";
+const TO: &str = " to";
+
+impl Binder<'_> {
+    pub(super) fn recall(
+        &mut self,
+        plan: LogicalPlan,
+        clause: &ast::Recall,
+    ) -> Result<LogicalPlan> {
+        let name = clause.recipe.as_ref().map_or(recipes::DEFAULT, |name| &name.text);
+        let span = clause.recipe.as_ref().map_or(clause.span, |name| name.span);
+        let mut recipe = Recipe::find(name, span, self.reader().catalog())?;
+        // What fails in it is told of where it is used: its own text is not the statement's.
+        engraph_grammar::place(&mut recipe.define, clause.span);
+        let within = |error: Error| error.within(&recipes::in_recipe(name), clause.span);
+        let mut parameters = self.given(clause, &recipe)?;
+        let times = self.times.clone();
+        match &clause.valid {
+            Some(valid) => self.times.valid = Some(self.time_outside(valid, &mut parameters)?),
+            None => parameters.extend(self.recipe.iter().filter(|own| is_time(own)).cloned()),
+        }
+        let held = self.scope.held();
+        self.scope.restore(Default::default());
+        let around = std::mem::replace(&mut self.recipe, parameters);
+        let warnings = self.warnings.len();
+        let inner = self.with_defaults(&recipe.define);
+        if recipe.built_in {
+            // Nobody can mend its text: a database need not have all that it asks for.
+            self.warnings.truncate(warnings);
+        }
+        self.recipe = around;
+        self.scope.restore(held);
+        self.times = times;
+        let (inner, columns) = inner.map_err(within)?;
+        let plan =
+            LogicalPlan::Apply { input: Box::new(plan), inner: Box::new(inner), optional: None };
+        let evidence = self.found(columns, clause)?;
+        let Some(budget) = &clause.budget else { return Ok(plan) };
+        if evidence.is_empty() {
+            let message = format!("the recipe {name} returns no evidence that could be packed");
+            return Err(Diagnostic::at(budget.span, message)
+                .help("it has to return a node, a fact or a path; or leave BUDGET out")
+                .bind());
+        }
+        let pack = ast::Pack { names: evidence, budget: budget.clone(), span: clause.span };
+        self.retrieve(plan, &ast::Clause::Pack(pack))
+    }
+
+    /// The question, and the parameters that are given.
+    fn given(&mut self, clause: &ast::Recall, recipe: &Recipe) -> Result<Vec<(String, Expr)>> {
+        let mut parameters = vec![("q".to_owned(), self.expr(&clause.question, Place::Row)?)];
+        for (name, value) in &clause.parameters {
+            if !recipe.parameters.contains(&name.text) {
+                let message = format!("the recipe has no parameter ${}", name.text);
+                let known = recipe.parameters.iter().map(String::as_str);
+                let error = Diagnostic::at(name.span, message);
+                return Err(match closest(&name.text, known) {
+                    Some(known) => error.help(format!("did you mean {known}?")),
+                    None => error.help(format!("it has {}", recipe.parameters.join(", "))),
+                }
+                .bind());
+            }
+            parameters.push((name.text.clone(), self.expr(value, Place::Row)?));
+        }
+        Ok(parameters)
+    }
+
+    /// A valid time as the recipe sees it: its bounds are parameters, for they may name what is
+    /// bound outside.
+    fn time_outside(
+        &mut self,
+        valid: &ast::ValidTime,
+        parameters: &mut Vec<(String, Expr)>,
+    ) -> Result<ast::ValidTime> {
+        let mut bound = |expr: &ast::Expr, name: &str| -> Result<ast::Expr> {
+            parameters.push((name.to_owned(), self.expr(expr, Place::Row)?));
+            Ok(ast::Expr { kind: ast::ExprKind::Parameter(name.to_owned()), span: expr.span })
+        };
+        let kind = match &valid.kind {
+            ValidTimeKind::AsOf(at) => ValidTimeKind::AsOf(bound(at, FROM)?),
+            ValidTimeKind::From(from, to) => {
+                ValidTimeKind::From(bound(from, FROM)?, bound(to, TO)?)
+            }
+            ValidTimeKind::Between(from, to) => {
+                ValidTimeKind::Between(bound(from, FROM)?, bound(to, TO)?)
+            }
+            ValidTimeKind::All => ValidTimeKind::All,
+        };
+        Ok(ast::ValidTime { kind, span: valid.span })
+    }
+
+    /// The query of a recipe, with its defaults for what is not given.
+    fn with_defaults(&mut self, define: &ast::DefineRecipe) -> Result<(LogicalPlan, Vec<Column>)> {
+        for (name, value) in &define.defaults {
+            if !self.recipe.iter().any(|given| given.0 == name.text) {
+                let value = self.expr(value, Place::Constant)?;
+                self.recipe.push((name.text.clone(), value));
+            }
+        }
+        self.inner(&define.query)
+    }
+
+    /// Binds the columns of a recipe. Gives the names of those that are evidence.
+    fn found(&mut self, columns: Vec<Column>, clause: &ast::Recall) -> Result<Vec<ast::Name>> {
+        let mut evidence = Vec::new();
+        for (text, slot, kind) in columns {
+            if self.scope.get(&text).is_some() {
+                let message = format!("the recipe returns `{text}`, which is bound already");
+                return Err(Diagnostic::at(clause.span, message)
+                    .help("rename what is bound with WITH ... AS")
+                    .bind());
+            }
+            self.scope.bind(&text, slot, kind);
+            if matches!(kind, Kind::Path | Kind::Fact | Kind::Facts | Kind::Node) {
+                evidence.push(ast::Name { text, span: clause.span });
+            }
+        }
+        Ok(evidence)
+    }
+}
+
+/// Whether a parameter is a bound of a time from outside.
+fn is_time((name, _): &(String, Expr)) -> bool {
+    name == FROM || name == TO
+}

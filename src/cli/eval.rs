@@ -1,0 +1,157 @@
+//! `engraph eval`: how well recipes find what is known to be the evidence.
+//!
+//! Tables go to stdout, run files and Markdown where it is said. The library measures; here it is
+//! only shown. Stores that nobody wants to keep go when it ends.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engraph::eval::{self, Run, Settings, Table, Watch};
+use engraph::{Limits, Options};
+
+use super::args::{Eval, EvalKind, EvalLocomo};
+use super::output::{Output, terminal_width};
+use super::progress::named_bar;
+use super::{Failure, Result, markdown};
+
+/// The longest that one question may take: the first one of a recipe reads the whole memory.
+const QUESTION: Duration = Duration::from_secs(600);
+
+/// Measures the recipes and shows the figures.
+pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
+    let EvalKind::Locomo(command) = &command.kind;
+    let (folder, _gone) = match &command.keep {
+        Some(folder) => (folder.clone(), None),
+        None => {
+            let folder = std::env::temp_dir().join(format!("engraph-eval-{}", std::process::id()));
+            (folder.clone(), Some(Temporary(folder)))
+        }
+    };
+    let settings = settings(command, folder)?;
+    // A folder that cannot be made is told before the work, not after.
+    make_folders(command)?;
+    let options = Options::new().limits(Limits { timeout: QUESTION, ..Limits::default() });
+    let bar = named_bar();
+    let mut watch = Watch {
+        begin: &mut |name| {
+            bar.set_position(0);
+            bar.set_message(name.to_owned());
+        },
+        progress: &mut |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        },
+    };
+    let runs = eval::locomo(&settings, &options, &mut watch);
+    // Also after a failure, or its text would stand behind the bar.
+    bar.finish_and_clear();
+    let runs = runs?;
+    if let Some(out) = &command.out {
+        write_runs(&runs, out)?;
+    }
+    let mut tables = eval::tables(&runs);
+    tables.extend(eval::ablation(&runs));
+    for (place, table) in tables.iter().enumerate() {
+        if place > 0 {
+            output.line("")?;
+        }
+        output.line(&table.title)?;
+        output.line("")?;
+        output.table(&table.rows, terminal_width())?;
+    }
+    match &command.markdown {
+        Some(file) => Ok(write_markdown(&tables, file).map_err(|e| Failure::reading(file, &e))?),
+        None => Ok(()),
+    }
+}
+
+fn settings(command: &EvalLocomo, folder: PathBuf) -> Result<Settings> {
+    let read = |file: &PathBuf| {
+        std::fs::read_to_string(file).map_err(|error| Failure::reading(file, &error))
+    };
+    let all = command.recipes.iter().any(|name| name == "all");
+    Ok(Settings {
+        file: command.file.clone(),
+        samples: command.samples.clone(),
+        recipes: if all { Vec::new() } else { command.recipes.clone() },
+        set: command.set.clone(),
+        define: command.define.iter().map(read).collect::<Result<_>>()?,
+        k: usize::from(command.top),
+        pooled: command.pooled,
+        copies: usize::from(command.copies),
+        observations: command.observations,
+        ablate: command.ablate,
+        folder,
+    })
+}
+
+/// Makes the folders of everything that will be written.
+fn make_folders(command: &EvalLocomo) -> Result<()> {
+    let parent = |file: &PathBuf| file.parent().map(Path::to_path_buf);
+    let several = command.recipes.len() != 1
+        || command.recipes.iter().any(|name| name == "all")
+        || command.pooled
+        || command.ablate;
+    let out = match &command.out {
+        Some(out) if is_run_file(out) && several => {
+            let what = "there are several runs, and one fits; name a folder, or one --strategy";
+            return Err(Failure::Other(format!("{}: {what}", out.display())));
+        }
+        Some(out) if is_run_file(out) => parent(out),
+        out => out.clone(),
+    };
+    for folder in out.into_iter().chain(command.markdown.as_ref().and_then(parent)) {
+        if !folder.as_os_str().is_empty() {
+            std::fs::create_dir_all(&folder).map_err(|error| Failure::reading(&folder, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path names the file of one run, and not a folder of several.
+fn is_run_file(out: &Path) -> bool {
+    out.extension().is_some_and(|extension| extension == "jsonl")
+}
+
+/// A file for each run, in a folder; or the only one.
+fn write_runs(runs: &[Run], out: &Path) -> Result<()> {
+    for run in runs {
+        let name = run.name.replace(' ', "-");
+        let file = match is_run_file(out) {
+            true => out.to_path_buf(),
+            false => out.join(format!("{name}{}.jsonl", run.setting.suffix())),
+        };
+        write_run(run, &file).map_err(|error| Failure::reading(&file, &error))?;
+    }
+    Ok(())
+}
+
+fn write_run(run: &Run, file: &Path) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    for line in run.lines() {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()
+}
+
+fn write_markdown(tables: &[Table], file: &Path) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    for (place, table) in tables.iter().enumerate() {
+        let before = if place == 0 { "" } else { "\n" };
+        writeln!(out, "{before}### {}\n", table.title)?;
+        markdown::write(&table.rows, &mut out)?;
+    }
+    out.flush()
+}
+
+/// A folder that goes with it.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What cannot be taken away stays in the folder for temporary things.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

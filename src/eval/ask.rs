@@ -1,0 +1,157 @@
+//! Asks a recipe the questions of a conversation, and keeps what it found and what that took.
+
+use std::time::{Duration, Instant};
+
+use super::samples::{Question, Sample};
+use crate::database::Engraph;
+use crate::error::{Diagnostic, Error, Result};
+use crate::exec::run::Cost;
+use crate::recipes::Recipe;
+use crate::rows::{Params, Value};
+
+/// A question that is not of the file: it loads the model.
+const FIRST: &str = "Is anybody there?";
+
+/// What a recipe found for one question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The conversation.
+    pub sample_id: String,
+    /// The place of the question in it, from 0.
+    pub question_index: usize,
+    /// Of which kind the question is, from 1 to 5.
+    pub category: u64,
+    /// The ids of the turns that it found, best first.
+    pub retrieved: Vec<String>,
+    /// What it took.
+    pub taken: Taken,
+}
+
+/// What a question took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Taken {
+    /// From the question to the last row.
+    pub time: Duration,
+    /// How often a model was asked.
+    pub model_calls: u64,
+    /// How many texts it was given.
+    pub texts: u64,
+    /// Nodes at the ends of paths that were judged.
+    pub nodes: u64,
+    /// Embeddings that were looked at.
+    pub vectors: u64,
+    /// Keys that were read.
+    pub keys: u64,
+}
+
+impl Taken {
+    fn of(cost: Cost, time: Duration) -> Self {
+        Self {
+            time,
+            model_calls: cost.model_calls,
+            texts: cost.model_texts,
+            nodes: cost.visited,
+            vectors: cost.vectors,
+            keys: cost.reads.keys,
+        }
+    }
+}
+
+/// A recipe with the values of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Variant {
+    pub(super) recipe: String,
+    /// Values by name, those of other recipes left out.
+    pub(super) set: Vec<(String, Value)>,
+    /// The switch that is off, and its value.
+    pub(super) without: Option<(String, Value)>,
+}
+
+impl Variant {
+    /// What it is called in tables and files.
+    pub(super) fn name(&self) -> String {
+        match &self.without {
+            Some((switch, _)) => format!("{} without {switch}", self.recipe),
+            None => self.recipe.clone(),
+        }
+    }
+
+    /// The statement that asks it, and its parameters but the question.
+    fn statement(&self, found: &Recipe, k: usize, scope: Option<&str>) -> (String, Params) {
+        let mut given: Vec<(String, Value)> = vec![
+            ("k".to_owned(), Value::Int(i64::try_from(k).unwrap_or(i64::MAX))),
+            ("scope".to_owned(), scope.map_or(Value::Null, Value::from)),
+        ];
+        let said = self.set.iter().chain(&self.without).cloned();
+        for (name, value) in said {
+            given.retain(|other| other.0 != name);
+            given.push((name, value));
+        }
+        given.retain(|value| found.parameters.contains(&value.0));
+        let names: Vec<String> =
+            given.iter().map(|(name, _)| format!("`{name}`: ${name}")).collect();
+        let text = format!(
+            "RECALL $q USING `{}` {{{}}} RETURN t.key AS key LIMIT {k}",
+            self.recipe,
+            names.join(", ")
+        );
+        (text, given.into_iter().collect())
+    }
+}
+
+/// Asks all questions of a sample.
+///
+/// # Errors
+///
+/// Any [`Error`] of the recipe; it names the question.
+pub(super) fn ask(
+    db: &Engraph,
+    sample: &Sample,
+    variant: &Variant,
+    (k, scope): (usize, Option<&str>),
+    done: &mut dyn FnMut(),
+) -> Result<Vec<Answer>> {
+    let found = super::recipe(db, &variant.recipe)?;
+    let (text, params) = variant.statement(&found, k, scope);
+    let one = |question: &str| one(db, &text, params.clone().with("q", question));
+    one(FIRST)?;
+    let mut answers = Vec::new();
+    for question in &sample.questions {
+        let (keys, taken) =
+            one(&question.text).map_err(|error| of_question(&error, sample, question))?;
+        answers.push(Answer {
+            sample_id: sample.id.clone(),
+            question_index: question.index,
+            category: question.category,
+            retrieved: keys.iter().map(|key| bare(key, &sample.id)).collect(),
+            taken,
+        });
+        done();
+    }
+    Ok(answers)
+}
+
+/// The keys that one question finds.
+fn one(db: &Engraph, text: &str, params: Params) -> Result<(Vec<String>, Taken)> {
+    let begun = Instant::now();
+    let mut session = db.session();
+    let mut cursor = session.stream(text, params)?;
+    let mut keys = Vec::new();
+    for row in cursor.by_ref() {
+        if let Some(Value::String(key)) = row?.first() {
+            keys.push(key.clone());
+        }
+    }
+    Ok((keys, Taken::of(cursor.run().cost(), begun.elapsed())))
+}
+
+/// The id of a turn within its conversation; turns of other conversations keep theirs.
+fn bare(key: &str, sample: &str) -> String {
+    let own = key.strip_prefix(sample).and_then(|rest| rest.strip_prefix('/'));
+    own.unwrap_or(key).to_owned()
+}
+
+fn of_question(error: &Error, sample: &Sample, question: &Question) -> Error {
+    let text = format!("{}, question {}: {error}", sample.id, question.index);
+    Diagnostic::new(text).execute()
+}

@@ -1,0 +1,135 @@
+//! How good a ranked list of turns is: the metrics of retrieval, each a mean over questions.
+//!
+//! A turn that is named twice counts once, at its first place. One that the conversation does not
+//! have keeps its place and is never right.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where recall is measured.
+pub const RECALL_AT: [usize; 5] = [5, 10, 20, 35, 50];
+/// Where it is asked whether everything was found.
+pub const ALL_AT: [usize; 3] = [10, 20, 50];
+/// Where the tokens of what was found are counted.
+pub const TOKENS_AT: [usize; 3] = [10, 20, 50];
+/// Budgets of tokens within which recall is measured.
+pub const BUDGETS: [f64; 4] = [500.0, 1000.0, 1500.0, 4000.0];
+/// How deep the discounted gain looks.
+const NDCG_AT: usize = 10;
+/// Tokens a word, as a reader's tokenizer would count them, roughly.
+const TOKENS_PER_WORD: f64 = 1.3;
+
+/// The metrics of one question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metrics {
+    /// The share of the gold turns among the first of [`RECALL_AT`].
+    pub recall: [f64; RECALL_AT.len()],
+    /// 1 if every gold turn is among the first of [`ALL_AT`], else 0.
+    pub all: [f64; ALL_AT.len()],
+    /// 1 by the rank of the first gold turn; 0 if there is none.
+    pub mrr: f64,
+    /// The discounted cumulative gain of the first ten, as a share of the best there is (Järvelin
+    /// and Kekäläinen, 2002).
+    pub ndcg: f64,
+    /// The tokens of the first of [`TOKENS_AT`].
+    pub tokens: [f64; TOKENS_AT.len()],
+    /// The share of the gold turns within [`BUDGETS`], the best turns first; one that does not fit
+    /// is left out.
+    pub within: [f64; BUDGETS.len()],
+}
+
+/// The metrics of a ranked list; `cost` is what turns cost, in tokens.
+pub fn score(retrieved: &[String], gold: &[String], cost: &BTreeMap<String, f64>) -> Metrics {
+    let mut seen = BTreeSet::new();
+    let ranked: Vec<&String> = retrieved.iter().filter(|id| seen.insert(*id)).collect();
+    let gold: BTreeSet<&String> = gold.iter().collect();
+    let is_gold = |place: &usize| ranked.get(*place).is_some_and(|id| gold.contains(id));
+    let places: Vec<usize> = (0..ranked.len()).filter(is_gold).collect();
+    let found = |k: usize| places.iter().filter(|place| **place < k).count();
+    let share = |found: usize| found as f64 / gold.len().max(1) as f64;
+    let tokens = |id: &String| cost.get(id).copied().unwrap_or(0.0);
+    let gain = |place: usize| 1.0 / ((place + 2) as f64).log2();
+    let ideal: f64 = (0..NDCG_AT.min(gold.len())).map(gain).sum();
+    let reached: f64 = places.iter().filter(|place| **place < NDCG_AT).map(|p| gain(*p)).sum();
+    Metrics {
+        recall: RECALL_AT.map(|k| share(found(k))),
+        all: ALL_AT.map(|k| if found(k) == gold.len() { 1.0 } else { 0.0 }),
+        mrr: places.first().map_or(0.0, |first| 1.0 / (first + 1) as f64),
+        ndcg: if ideal > 0.0 { reached / ideal } else { 0.0 },
+        tokens: TOKENS_AT.map(|k| ranked.iter().take(k).map(|id| tokens(id)).sum()),
+        within: BUDGETS.map(|budget| {
+            let mut left = budget;
+            let mut fits = |id: &&&String| {
+                let cost = tokens(id);
+                let fits = cost <= left;
+                left -= if fits { cost } else { 0.0 };
+                fits
+            };
+            share(ranked.iter().filter(|id| fits(id) && gold.contains(**id)).count())
+        }),
+    }
+}
+
+/// What a turn costs a reader who is shown its date, its speaker, its text and its caption.
+pub fn tokens(date: &str, speaker: &str, text: &str, caption: &str) -> f64 {
+    let words = |text: &str| text.split_whitespace().count();
+    let mut all = words(date) + 1 + words(&format!("{speaker}:")) + words(text);
+    if !caption.is_empty() {
+        all += words(&format!("[image: {caption}]"));
+    }
+    TOKENS_PER_WORD * all as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn values_by_hand() {
+        let cost: BTreeMap<String, f64> =
+            ids("a b c d e f g").into_iter().map(|id| (id, 300.0)).collect();
+        // Gold at the places 1 and 5 (from 0), one gold turn missing; `a` is named twice.
+        let found = score(&ids("a b a c d e f x"), &ids("b f g"), &cost);
+        assert_eq!(found.recall, [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]);
+        assert_eq!(found.all, [0.0; 3]);
+        assert!(near(found.mrr, 0.5));
+        let gain = |place: f64| 1.0 / (place + 2.0).log2();
+        let ideal = gain(0.0) + gain(1.0) + gain(2.0);
+        assert!(near(found.ndcg, (gain(1.0) + gain(5.0)) / ideal), "{}", found.ndcg);
+        assert_eq!(found.tokens, [1800.0; 3]);
+        // 500 tokens hold one turn of 300, 1000 hold three, 1500 five, 4000 all.
+        assert_eq!(found.within, [0.0, 1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0]);
+    }
+
+    #[test]
+    fn nothing_and_everything() {
+        let cost = BTreeMap::new();
+        let none = score(&[], &ids("a"), &cost);
+        assert_eq!((none.mrr, none.ndcg, none.recall[4], none.all[2]), (0.0, 0.0, 0.0, 0.0));
+        let all = score(&ids("a b"), &ids("b a"), &cost);
+        assert_eq!((all.mrr, all.ndcg, all.recall[0], all.all[0]), (1.0, 1.0, 1.0, 1.0));
+        assert_eq!(all.within, [1.0; 4]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_the_next_one_tried() {
+        let cost = BTreeMap::from([("long".to_owned(), 600.0), ("short".to_owned(), 90.0)]);
+        assert_eq!(score(&ids("long short"), &ids("short"), &cost).within[0], 1.0);
+        assert_eq!(score(&ids("long short"), &ids("long"), &cost).within[0], 0.0);
+    }
+
+    #[test]
+    fn tokens_are_words_times_a_factor() {
+        // 1:56 pm on 8 May, 2023 | Nora: I moved. [image: a red door]
+        let cost = tokens("1:56 pm on 8 May, 2023", "Nora", "I moved.", "a red door");
+        assert!(near(cost, 1.3 * 14.0), "{cost}");
+        assert!(near(tokens("", "Nora", "Hi", ""), 1.3 * 3.0));
+    }
+}

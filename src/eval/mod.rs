@@ -1,0 +1,289 @@
+//! Measures recipes on a file of LoCoMo's form: which of the turns that answer a question they
+//! find, and what that takes.
+//!
+//! ```text
+//! file ──samples──▶ questions, gold turns
+//!      ──stores───▶ a database of each conversation, or of all ──ask──▶ ranked turns ──metrics──▶
+//!        bootstrap ──tables──▶ Rows
+//! ```
+//!
+//! Apart from the times, the same file and recipes give the same figures. It never changes what a
+//! recipe finds.
+
+mod ask;
+mod bootstrap;
+mod metrics;
+mod samples;
+mod stores;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use engraph_grammar::ast::{Expr, ExprKind, Literal, Span};
+use engraph_grammar::closest;
+
+pub use ask::{Answer, Taken};
+pub use bootstrap::{Mean, mean};
+pub use metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT, score, tokens};
+pub use tables::{Table, ablation, tables};
+
+use crate::database::{Engraph, Options};
+use crate::error::{Diagnostic, Result};
+use crate::import::Progress;
+use crate::recipes::{self, Recipe};
+use crate::rows::Value;
+use ask::Variant;
+use samples::Sample;
+use stores::{Making, copied};
+
+/// What is measured.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// A file of LoCoMo's form.
+    pub file: PathBuf,
+    /// The conversations; none stands for all.
+    pub samples: Vec<String>,
+    /// The recipes; none stands for all that are built in.
+    pub recipes: Vec<String>,
+    /// Values of their parameters, by name.
+    pub set: Vec<(String, Value)>,
+    /// MemQL that every store is given, such as recipes of your own.
+    pub define: Vec<String>,
+    /// The most turns of a question.
+    pub k: usize,
+    /// All conversations in one store as well, asked with a scope and without.
+    pub pooled: bool,
+    /// So many copies of each conversation are in the pooled store.
+    pub copies: usize,
+    /// The observations that the data set ships are memory as well.
+    pub observations: bool,
+    /// Each recipe also without each of its switches.
+    pub ablate: bool,
+    /// Where the stores are made, and found again.
+    pub folder: PathBuf,
+}
+
+/// Whose memory is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Setting {
+    /// A store of the conversation alone.
+    Own,
+    /// A store of all conversations, of which that of the question counts.
+    Scoped,
+    /// A store of all conversations.
+    Unscoped,
+}
+
+impl Setting {
+    /// How it is called in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Own => "each conversation in a store of its own",
+            Self::Scoped => "all conversations in one store, asked by conversation",
+            Self::Unscoped => "all conversations in one store, asked without saying which",
+        }
+    }
+
+    /// How it is called in the names of files.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Own => "",
+            Self::Scoped => ".pooled",
+            Self::Unscoped => ".unscoped",
+        }
+    }
+}
+
+/// What one recipe found in one setting.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The recipe.
+    pub recipe: String,
+    /// The switch that was off.
+    pub without: Option<String>,
+    /// Whose memory was asked.
+    pub setting: Setting,
+    /// The recipe and the switch that was off.
+    pub name: String,
+    /// An answer for each question, those that have no gold turns too.
+    pub answers: Vec<Answer>,
+    /// The metrics of each answer whose question has gold turns, with its place among the answers.
+    pub scores: Vec<(usize, Metrics)>,
+}
+
+impl Run {
+    /// The run in the form of the scorer of LoCoMo runs: a JSON object a line.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.answers.iter().map(|answer| {
+            serde_json::json!({
+                "sample_id": answer.sample_id,
+                "question_index": answer.question_index,
+                "retrieved": answer.retrieved,
+            })
+            .to_string()
+        })
+    }
+}
+
+/// What is being done, for a bar.
+pub struct Watch<'w> {
+    /// A new piece of work begins.
+    pub begin: &'w mut dyn FnMut(&str),
+    /// So much of it is done, of so much.
+    pub progress: Progress<'w>,
+}
+
+/// Asks every question of every recipe.
+///
+/// # Errors
+///
+/// [`Error::Import`](crate::Error::Import) if the file is not of the form of LoCoMo, or has no such
+/// sample; [`Error::Bind`](crate::Error::Bind) if there is no such recipe or parameter; any other
+/// error of an import or a recipe.
+pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> Result<Vec<Run>> {
+    let samples = samples::read(&settings.file, &settings.samples)?;
+    let making = Making { options, folder: &settings.folder, observations: settings.observations };
+    let mut stores = Vec::new();
+    for sample in &samples {
+        (watch.begin)(&format!("import {}", sample.id));
+        let json = std::slice::from_ref(&sample.json);
+        stores.push((making.store(&sample.id, json, watch.progress)?, sample));
+    }
+    let pool = settings.pooled.then(|| copied(&samples, settings.copies));
+    let pool = pool.map(|all| {
+        (watch.begin)("import all");
+        let ids: Vec<&str> = samples.iter().map(|sample| sample.id.as_str()).collect();
+        let name = format!("pooled-{}-{}", ids.join("-"), settings.copies.max(1));
+        making.store(&name, &all, watch.progress)
+    });
+    let pool = pool.transpose()?;
+    let Some((first, _)) = stores.first() else { return Ok(Vec::new()) };
+    let variants = variants(settings, &opened(&making, first, settings)?)?;
+    let mut runs = Vec::new();
+    for variant in &variants {
+        (watch.begin)(&variant.name());
+        runs.push(run(variant, Setting::Own, &samples, watch, &mut |sample, done| {
+            let folder = stores.iter().find(|store| store.1.id == sample.id);
+            // Each recipe begins with empty caches.
+            let Some((folder, _)) = folder else { return Ok(Vec::new()) };
+            let db = opened(&making, folder, settings)?;
+            ask::ask(&db, sample, variant, (settings.k, None), done)
+        })?);
+        for setting in [Setting::Scoped, Setting::Unscoped] {
+            let Some(pool) = &pool else { continue };
+            (watch.begin)(&format!("{}{}", variant.name(), setting.suffix()));
+            let db = opened(&making, pool, settings)?;
+            runs.push(run(variant, setting, &samples, watch, &mut |sample, done| {
+                let scope = (setting == Setting::Scoped).then_some(sample.id.as_str());
+                ask::ask(&db, sample, variant, (settings.k, scope), done)
+            })?);
+        }
+    }
+    Ok(runs)
+}
+
+/// A store with what is defined for all.
+fn opened(making: &Making<'_>, folder: &std::path::Path, settings: &Settings) -> Result<Engraph> {
+    let db = making.open(folder)?;
+    for text in &settings.define {
+        db.execute(text, ())?;
+    }
+    Ok(db)
+}
+
+/// Asks the questions of one sample, and says when one is done.
+type Ask<'a> = dyn FnMut(&Sample, &mut dyn FnMut()) -> Result<Vec<Answer>> + 'a;
+
+fn run(
+    variant: &Variant,
+    setting: Setting,
+    samples: &[Sample],
+    watch: &mut Watch<'_>,
+    ask: &mut Ask<'_>,
+) -> Result<Run> {
+    let total = samples.iter().map(|sample| sample.questions.len() as u64).sum();
+    let (mut answers, mut scores, mut done) = (Vec::new(), Vec::new(), 0);
+    for sample in samples {
+        let found = ask(sample, &mut || {
+            done += 1;
+            (watch.progress)(done, total);
+        })?;
+        for (question, answer) in sample.questions.iter().zip(found) {
+            if !question.gold.is_empty() {
+                let scored = score(&answer.retrieved, &question.gold, &sample.cost);
+                scores.push((answers.len(), scored));
+            }
+            answers.push(answer);
+        }
+    }
+    let without = variant.without.as_ref().map(|(switch, _)| switch.clone());
+    let (recipe, name) = (variant.recipe.clone(), variant.name());
+    Ok(Run { recipe, without, setting, name, answers, scores })
+}
+
+/// The recipe of that name in a store.
+fn recipe(db: &Engraph, name: &str) -> Result<Recipe> {
+    let snapshot = db.store.snapshot(crate::time::wall());
+    let catalog = snapshot.reader().catalog();
+    let nowhere = Span { start: 0, end: 0 };
+    Recipe::find(name, nowhere, catalog).map_err(|_| {
+        let own = catalog.recipes().map(|recipe| recipe.name.as_str());
+        let known: Vec<&str> = own.chain(recipes::BUILT_IN.iter().map(|one| one.0)).collect();
+        let error = Diagnostic::new(format!("there is no recipe `{name}`"));
+        match closest(name, known.iter().copied()) {
+            Some(near) => error.help(format!("did you mean {near}?")),
+            None => error.help(format!("there are {}", known.join(", "))),
+        }
+        .bind()
+    })
+}
+
+/// The recipes that are asked, each with the values that it takes.
+fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>> {
+    let names: Vec<String> = match settings.recipes.is_empty() {
+        true => recipes::BUILT_IN.iter().map(|one| one.0.to_owned()).collect(),
+        false => settings.recipes.clone(),
+    };
+    let mut variants = Vec::new();
+    let mut taken: BTreeMap<&str, bool> =
+        settings.set.iter().map(|(name, _)| (name.as_str(), false)).collect();
+    for name in names {
+        let found = recipe(db, &name)?;
+        let takes = |value: &&(String, Value)| found.parameters.contains(&value.0);
+        let set: Vec<(String, Value)> = settings.set.iter().filter(takes).cloned().collect();
+        for (name, is_taken) in &mut taken {
+            *is_taken |= set.iter().any(|value| value.0 == *name);
+        }
+        variants.push(Variant { recipe: name.clone(), set: set.clone(), without: None });
+        for without in switches(&found).into_iter().filter(|_| settings.ablate) {
+            let (recipe, set) = (name.clone(), set.clone());
+            variants.push(Variant { recipe, set, without: Some(without) });
+        }
+    }
+    match taken.into_iter().find(|(_, is_taken)| !is_taken) {
+        Some((name, _)) => {
+            let error = Diagnostic::new(format!("no recipe that is asked has a parameter ${name}"));
+            Err(error.help("SHOW RECIPE prints what a recipe takes").bind())
+        }
+        None => Ok(variants),
+    }
+}
+
+/// What can be switched off in a recipe, and the value that does: what is true by default, boosts
+/// and weights.
+fn switches(recipe: &Recipe) -> Vec<(String, Value)> {
+    let off = |(name, value): &(engraph_grammar::ast::Name, Expr)| {
+        let text = name.text.as_str();
+        let off = match &value.kind {
+            ExprKind::Literal(Literal::Bool(true)) => Value::Bool(false),
+            ExprKind::Literal(_) if text.starts_with("boost_") => Value::Float(1.0),
+            ExprKind::Literal(_) if text == "weight" || text.starts_with("weight_") => {
+                Value::Float(0.0)
+            }
+            _ => return None,
+        };
+        Some((text.to_owned(), off))
+    };
+    recipe.define.defaults.iter().filter_map(off).collect()
+}

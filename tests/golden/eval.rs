@@ -1,0 +1,259 @@
+//! `eval` on a small file of LoCoMo's form, written by hand: its figures, its files, its errors.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use engraph::eval::{Run, Setting, Settings, Watch, ablation, locomo, tables};
+use engraph::{Durability, FixedEmbedder, Options, Value};
+
+use crate::folder;
+
+/// Two conversations; the evidence is written as the data set writes it.
+const FILE: &str = r#"[
+ {"sample_id": "talk-1", "conversation": {
+   "speaker_a": "Nora", "speaker_b": "Otto",
+   "session_1_date_time": "1:56 pm on 8 May, 2023",
+   "session_1": [
+     {"speaker": "Nora", "dia_id": "D1:1", "text": "I moved to Porto with the dog."},
+     {"speaker": "Otto", "dia_id": "D1:2", "text": "Is the dog happy in Porto?"},
+     {"speaker": "Nora", "dia_id": "D1:3", "text": "Look at the garden!", "blip_caption": "a dog in a garden"}],
+   "session_2_date_time": "9:10 am on 2 June, 2023",
+   "session_2": [
+     {"speaker": "Otto", "dia_id": "D2:1", "text": "I bake rye bread every Sunday."},
+     {"speaker": "Nora", "dia_id": "D2:2", "text": "My sister works at a bakery in Faro."}]},
+  "qa": [
+   {"question": "Who moved to Porto with the dog?", "answer": "Nora", "evidence": ["D1:1"], "category": 4},
+   {"question": "Who bakes rye bread and who works at a bakery?", "answer": "both", "evidence": ["D2:1; D2:02"], "category": 1},
+   {"question": "What colour is the moon?", "answer": "none", "evidence": [], "category": 3},
+   {"question": "Does Otto bake in Faro?", "adversarial_answer": "no", "evidence": ["D:2:2", "D9:9"], "category": 5}],
+  "observation": {}},
+ {"sample_id": "talk-2", "conversation": {
+   "speaker_a": "Ida", "speaker_b": "Luis",
+   "session_1_date_time": "4:00 pm on 9 May, 2023",
+   "session_1": [
+     {"speaker": "Ida", "dia_id": "D1:1", "text": "I sold the violin at the market of Ghent."},
+     {"speaker": "Luis", "dia_id": "D1:2", "text": "The cello is mine."}]},
+  "qa": [
+   {"question": "When was the violin sold at the market?", "answer": "May", "evidence": ["D1:1"], "category": 2}]}
+]"#;
+
+fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let file = folder.join(name);
+    std::fs::write(&file, text).expect("writes");
+    file
+}
+
+fn options() -> Options {
+    Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder))
+}
+
+fn measured(settings: &Settings) -> engraph::Result<Vec<Run>> {
+    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {} };
+    locomo(settings, &options(), &mut watch)
+}
+
+fn settings(folder: &Path, recipes: &[&str]) -> Settings {
+    Settings {
+        file: write(folder, "talks.json", FILE),
+        recipes: recipes.iter().map(|name| (*name).to_owned()).collect(),
+        k: 50,
+        folder: folder.join("stores"),
+        ..Settings::default()
+    }
+}
+
+fn cell(runs: &[Run], title: &str, row: usize, column: &str) -> String {
+    let table = tables(runs).into_iter().find(|table| table.title.starts_with(title));
+    let table = table.expect("a table");
+    table.rows.get(row, column).map(Value::to_string).unwrap_or_else(|| panic!("{column}"))
+}
+
+#[test]
+fn figures_of_a_small_file() {
+    let folder = folder();
+    let runs = measured(&settings(folder.path(), &["bm25", "hybrid"])).expect("measured");
+    assert_eq!(runs.len(), 2);
+    let lines: Vec<String> = runs[0].lines().collect();
+    assert_eq!(
+        lines[0],
+        r#"{"question_index":0,"retrieved":["D1:1","D1:2","D1:3"],"sample_id":"talk-1"}"#
+    );
+    assert_eq!(lines.len(), 5);
+    // Without gold turns a question is asked and not scored.
+    assert_eq!(runs[0].scores.iter().map(|score| score.0).collect::<Vec<_>>(), [0, 1, 3, 4]);
+    assert_eq!(cell(&runs, "Categories 1 to 4, 3 questions", 0, "R@5"), "100.0");
+    assert_eq!(cell(&runs, "Categories 1 to 4", 0, "MRR"), "100.0");
+    assert_eq!(cell(&runs, "By category", 0, "category"), "1 multi-hop");
+    assert_eq!(cell(&runs, "By category", 0, "R@10"), "100.0 [100.0, 100.0]");
+    assert_eq!(cell(&runs, "By category", 3, "category"), "5 adversarial");
+    assert_eq!(cell(&runs, "Evidence within", 1, "500 tokens"), "100.0 [100.0, 100.0]");
+    // Nobody but the hybrid search asks a model.
+    assert_eq!(cell(&runs, "What a question takes", 0, "texts"), "0.0");
+    assert_eq!(cell(&runs, "What a question takes", 1, "texts"), "1.0");
+    // The stores are found again, and give the same.
+    let again = measured(&settings(folder.path(), &["bm25", "hybrid"])).expect("measured");
+    assert!(again[1].lines().eq(runs[1].lines()));
+}
+
+#[test]
+fn pooled_stores_are_asked_with_a_scope_and_without() {
+    let folder = folder();
+    let wanted = Settings { pooled: true, copies: 2, ..settings(folder.path(), &["dense"]) };
+    let runs = measured(&wanted).expect("measured");
+    let of = |setting| runs.iter().find(|run| run.setting == setting).expect("a run");
+    let scoped = &of(Setting::Scoped).answers[4].retrieved;
+    assert_eq!(scoped.len(), 2);
+    assert!(scoped.iter().all(|id| id.starts_with("D1:")), "{scoped:?}");
+    let unscoped = &of(Setting::Unscoped).answers[4].retrieved;
+    assert_eq!(unscoped.len(), 14);
+    assert!(unscoped.contains(&"talk-2-copy1/D1:1".to_owned()), "{unscoped:?}");
+}
+
+#[test]
+fn a_switch_that_is_off_is_compared() {
+    let folder = folder();
+    let wanted = Settings { ablate: true, ..settings(folder.path(), &["gam"]) };
+    let runs = measured(&wanted).expect("measured");
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let parts = ["neighbours", "boost_time", "boost_role", "boost_confidence", "fill"];
+    let expected: Vec<String> = std::iter::once("gam".to_owned())
+        .chain(parts.iter().map(|part| format!("gam without {part}")))
+        .collect();
+    assert_eq!(names, expected);
+    let table = ablation(&runs).expect("a table");
+    assert_eq!(table.rows.len(), parts.len());
+    assert_eq!(table.rows.get(0, "R@10"), Some(&Value::from("100.0 (+0.0)")));
+    assert!(ablation(&runs[..1]).is_none());
+}
+
+#[test]
+fn recipes_and_parameters_of_ones_own() {
+    let folder = folder();
+    let recipe = "DEFINE RECIPE last {n: 3} AS \
+                  MATCH (t:Turn) RETURN t, 0.0 AS score ORDER BY t.key DESC LIMIT $n";
+    let set = vec![("n".to_owned(), Value::Int(1))];
+    let wanted =
+        Settings { define: vec![recipe.to_owned()], set, ..settings(folder.path(), &["last"]) };
+    let runs = measured(&wanted).expect("measured");
+    assert_eq!(runs[0].answers[0].retrieved, ["D2:2"]);
+}
+
+#[test]
+fn errors_name_the_place_and_the_mend() {
+    let folder = folder();
+    let fail = |wanted: Settings| measured(&wanted).expect_err("fails").to_string();
+    let plain = || settings(folder.path(), &["bm25"]);
+    let sample = Settings { samples: vec!["talk-9".to_owned()], ..plain() };
+    let text = fail(sample);
+    assert!(text.ends_with("there is no sample talk-9; it has talk-1, talk-2"), "{text}");
+    let text = fail(settings(folder.path(), &["hybird"]));
+    assert!(
+        text.contains("there is no recipe `hybird`") && text.contains("did you mean"),
+        "{text}"
+    );
+    let set = vec![("nothing".to_owned(), Value::Int(1))];
+    let text = fail(Settings { set, ..plain() });
+    assert!(text.contains("no recipe that is asked has a parameter $nothing"), "{text}");
+    let broken = write(folder.path(), "broken.json", r#"[{"sample_id": "x", "conversation": {}}]"#);
+    let text = fail(Settings { file: broken, ..plain() });
+    assert!(text.contains("broken.json: sample 0: qa, its questions, is missing"), "{text}");
+}
+
+#[test]
+fn the_command_prints_tables_and_writes_runs() {
+    let folder = folder();
+    let file = write(folder.path(), "talks.json", FILE);
+    let (stores, out) = (folder.path().join("stores"), folder.path().join("made/run.jsonl"));
+    let markdown = folder.path().join("made/figures.md");
+    let done = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args(["eval", "locomo", "--recipe", "bm25", "--k", "2"])
+        .arg(&file)
+        .args(["--keep".as_ref(), stores.as_os_str(), "--out".as_ref(), out.as_os_str()])
+        .args(["--markdown".as_ref(), markdown.as_os_str()])
+        .output()
+        .expect("the binary starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    // No bar, for nobody looks on.
+    assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+    let said = String::from_utf8(done.stdout).expect("UTF-8");
+    let title = "Categories 1 to 4, 3 questions: each conversation in a store of its own";
+    assert!(said.starts_with(&format!("{title}\n\n recipe │ ")), "{said}");
+    let runs = std::fs::read_to_string(&out).expect("a run file");
+    assert_eq!(
+        runs,
+        "{\"question_index\":0,\"retrieved\":[\"D1:1\",\"D1:2\"],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":1,\"retrieved\":[\"D2:1\",\"D2:2\"],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":2,\"retrieved\":[],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":3,\"retrieved\":[\"D2:1\",\"D2:2\"],\"sample_id\":\"talk-1\"}\n\
+         {\"question_index\":0,\"retrieved\":[\"D1:1\"],\"sample_id\":\"talk-2\"}\n"
+    );
+    let tables = std::fs::read_to_string(&markdown).expect("a file of tables");
+    assert!(tables.starts_with(&format!("### {title}\n\n| recipe | R@5 |")), "{tables}");
+    assert!(stores.join("talk-1").exists() && stores.join("talk-2").exists());
+}
+
+#[test]
+fn the_command_says_what_is_wrong() {
+    let folder = folder();
+    let file = write(folder.path(), "talks.json", FILE);
+    let file = file.to_str().expect("a plain path");
+    let run = |arguments: &[&str]| {
+        let done = Command::new(env!("CARGO_BIN_EXE_engraph"))
+            .args([&["eval", "locomo"], arguments].concat())
+            .output()
+            .expect("the binary starts");
+        assert!(done.stdout.is_empty(), "{done:?}");
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let (code, text) = run(&["/no/such/file"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("/no/such/file"), "{text}");
+    let (code, text) = run(&[file, "--sample", "talk-9"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("there is no sample talk-9; it has talk-1, talk-2"), "{text}");
+    let (code, text) = run(&[file, "--out", "all.jsonl"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("all.jsonl: there are several runs, and one fits"), "{text}");
+    assert_eq!(run(&[file, "--copies", "2"]).0, Some(2));
+    assert_eq!(run(&[file, "--set", "nothing"]).0, Some(2));
+    assert_eq!(run(&[file, "--top", "0"]).0, Some(2));
+}
+
+/// The scorer of the data set, if it and Python are here, agrees on a run.
+#[test]
+fn the_scorer_of_the_data_set_agrees() {
+    let scorer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/eval/locomo_score.py");
+    if !scorer.exists() || Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = folder();
+    // The scorer knows the conversations of the data set alone.
+    let file = write(folder.path(), "talks.json", &FILE.replace("talk-1", "conv-26"));
+    let mut wanted = settings(folder.path(), &["dense"]);
+    wanted.file = write(folder.path(), "talks.json", &FILE.replace("talk-1", "conv-26"));
+    wanted.samples = vec!["conv-26".to_owned()];
+    let runs = measured(&wanted).expect("measured");
+    let lines: Vec<String> = runs[0].lines().collect();
+    let run = write(folder.path(), "run.jsonl", &lines.join("\n"));
+    let summary = folder.path().join("summary.json");
+    let arguments: [&PathBuf; 3] = [&scorer, &file, &run];
+    let done = Command::new("python3")
+        .args(arguments)
+        .args(["--allow-missing", "--json"])
+        .arg(&summary)
+        .output()
+        .expect("python3 runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let text = std::fs::read_to_string(&summary).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let scored = &summary["summary"]["dev"]["1-4"];
+    for (column, name, scale) in
+        [("R@5", "recall@5", 100.0), ("MRR", "mrr", 100.0), ("NDCG@10", "ndcg@10", 100.0)]
+    {
+        let theirs = format!("{:.1}", scale * scored[name].as_f64().expect(name));
+        assert_eq!(cell(&runs, "Categories 1 to 4", 0, column), theirs, "{name}");
+    }
+    let tokens = format!("{:.0}", scored["tokens@50"].as_f64().expect("tokens"));
+    assert_eq!(cell(&runs, "Categories 1 to 4", 0, "tokens@50"), tokens);
+}

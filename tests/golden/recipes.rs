@@ -1,0 +1,163 @@
+//! The recipes that are built in, on a small memory: each runs, keeps to what all of them promise,
+//! and each of its switches changes the plan or the answer.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use engraph::{Engraph, Params, Value};
+
+use crate::{folder, open};
+
+const QUESTION: &str = "When did Nora move to Porto with the dog?";
+const BUILT_IN: [&str; 8] =
+    ["bm25", "dense", "engraph", "gam", "hybrid", "real", "scg_mem", "xmemory"];
+/// A recipe, what is switched off, and what makes a difference visible on so small a memory.
+const SWITCHES: [(&str, &str, &str); 17] = [
+    ("engraph", "boost_role: 3.0", ""),
+    ("engraph", "boost_time: 3.0", ""),
+    ("gam", "neighbours: false", "topics: 1, fill: false"),
+    ("gam", "boost_role: 1.0", ""),
+    ("gam", "boost_time: 1.0", ""),
+    ("gam", "boost_confidence: 1.0", ""),
+    ("gam", "fill: false", "topics: 1"),
+    ("scg_mem", "activation: false", "beam: 1, fill: false, weight: 1.0"),
+    ("scg_mem", "weight: 0.0", ""),
+    ("scg_mem", "fill: false", "beam: 1, concepts: 1"),
+    ("xmemory", "whole_episodes: false", "semantics: 1, fill: false"),
+    ("xmemory", "fill: false", "semantics: 1, episodes: 1"),
+    ("real", "time: false", ""),
+    ("real", "hedges: false", ""),
+    ("real", "intent: false", ""),
+    ("real", "repair: false", ""),
+    ("real", "fill: false", ""),
+];
+
+/// Two conversations of two sessions each.
+static MEMORY: LazyLock<(tempfile::TempDir, Engraph)> = LazyLock::new(|| {
+    let folder = folder();
+    let db = open(folder.path());
+    let said = [
+        ("s1", "Nora", "My flat in Lisbon has a bread oven and a green door."),
+        ("s1", "Otto", "I like the market bread of my street, and green tea."),
+        ("s1", "Nora", "I want to move away with the dog in June 2025."),
+        ("s2", "Nora", "I moved to Porto with the dog yesterday."),
+        ("s2", "Otto", "The market of Porto sells green tea and bread."),
+        ("s2", "Nora", "My sister Tilda works at a bakery in Faro."),
+        ("s3", "Ida", "I moved to Ghent with my cello on 3 May 2024."),
+        ("s3", "Luis", "Maybe I like the cello more than the violin."),
+        ("s4", "Ida", "The violin was sold at the market of Ghent."),
+        ("s4", "Luis", "I work at a bakery and I bake rye bread."),
+    ];
+    for (place, (session, speaker, text)) in said.into_iter().enumerate() {
+        let conversation = if matches!(session, "s1" | "s2") { "one" } else { "two" };
+        let observe = format!(
+            "OBSERVE SESSION '{session}' TURN {{id: 't{place}', speaker: '{speaker}', text: '{text}',
+             conversation: '{conversation}', at: TIMESTAMP '2025-06-11 09:00' + duration('P1D') * {place}}}"
+        );
+        db.query(&observe, ()).expect("heard");
+    }
+    db.consolidate(None).expect("consolidated");
+    db.execute("DEFINE INDEX FOR (t:Turn) ON (t.text, t.speaker) FULLTEXT", ()).expect("indexed");
+    (folder, db)
+});
+
+fn found(recipe: &str, parameters: &str) -> Vec<(String, f64)> {
+    let text = format!("RECALL $q USING {recipe} {{{parameters}}} RETURN t.key, score");
+    let rows = MEMORY.1.query(&text, [("q", QUESTION)]).unwrap_or_else(|e| panic!("{recipe}: {e}"));
+    let row = |row: Vec<Value>| match (&row[0], &row[1]) {
+        (Value::String(key), Value::Float(score)) => (key.clone(), *score),
+        other => panic!("{recipe}: {other:?}"),
+    };
+    rows.rows.into_iter().map(row).collect()
+}
+
+fn keys(found: &[(String, f64)]) -> Vec<&str> {
+    found.iter().map(|(key, _)| key.as_str()).collect()
+}
+
+#[test]
+fn each_is_listed_shown_and_explained() {
+    let rows = MEMORY.1.query("SHOW RECIPES", ()).expect("shown");
+    let names: Vec<String> = rows.rows.iter().map(|row| row[0].to_string()).collect();
+    assert_eq!(names, BUILT_IN);
+    for recipe in BUILT_IN {
+        let text = MEMORY.1.query(&format!("SHOW RECIPE {recipe}"), ()).expect("shown");
+        assert!(text.rows[0][0].to_string().contains(&format!("DEFINE RECIPE {recipe} {{")));
+        let plan = format!("EXPLAIN RECALL $q USING {recipe} RETURN t.key");
+        assert!(MEMORY.1.query(&plan, [("q", QUESTION)]).expect(recipe).len() > 2);
+    }
+}
+
+#[test]
+fn each_gives_turns_best_first_each_once_and_no_more_than_wanted() {
+    for recipe in BUILT_IN {
+        let all = found(recipe, "");
+        assert!(keys(&all).contains(&"t3"), "{recipe}: {all:?}");
+        assert!(all.is_sorted_by(|a, b| a.1 >= b.1), "{recipe}: {all:?}");
+        let once: BTreeSet<&str> = keys(&all).into_iter().collect();
+        assert_eq!(once.len(), all.len(), "{recipe}: {all:?}");
+        assert_eq!(found(recipe, "k: 2").len(), 2, "{recipe}");
+    }
+}
+
+#[test]
+fn a_scope_is_a_conversation_or_a_session() {
+    for recipe in BUILT_IN {
+        let session = found(recipe, "scope: 's2'");
+        let other = keys(&session).into_iter().find(|key| !["t3", "t4", "t5"].contains(key));
+        assert_eq!(other, None, "{recipe}: {session:?}");
+        let conversation = found(recipe, "scope: 'two'");
+        assert!(!conversation.is_empty(), "{recipe}");
+        let other = keys(&conversation).into_iter().find(|key| *key < "t6");
+        assert_eq!(other, None, "{recipe}: {conversation:?}");
+        assert_eq!(found(recipe, "scope: 'nowhere'"), [], "{recipe}");
+    }
+}
+
+#[test]
+fn each_switch_changes_the_plan_or_the_answer() {
+    for (recipe, switch, beside) in SWITCHES {
+        let plan = |parameters: &str| {
+            let text = format!("EXPLAIN RECALL $q USING {recipe} {{{parameters}}} RETURN t, score");
+            MEMORY.1.query(&text, [("q", QUESTION)]).expect(recipe).to_json()
+        };
+        let comma = if beside.is_empty() { "" } else { ", " };
+        let without = format!("{beside}{comma}{switch}");
+        let differs = found(recipe, beside) != found(recipe, &without);
+        assert!(differs || plan(beside) != plan(&without), "{recipe} {switch}");
+    }
+}
+
+#[test]
+fn the_default_recipe_takes_a_time_and_a_budget() {
+    let ask = |text: &str| MEMORY.1.query(text, [("q", QUESTION)]).expect(text);
+    let by_name = found("engraph", "");
+    let rows = ask("RECALL $q RETURN t.key, score");
+    assert_eq!(rows.rows.len(), by_name.len());
+    assert_eq!(rows.rows[0][0].to_string(), by_name[0].0);
+    // Nobody had said anything by then, and then only the first.
+    let early = ask("RECALL $q FOR VALID_TIME AS OF DATE '2025-06-01' RETURN t.key");
+    assert!(early.is_empty(), "{}", early.to_json());
+    let first = ask("RECALL $q FOR VALID_TIME AS OF TIMESTAMP '2025-06-12 00:00' RETURN t.key");
+    assert_eq!(first.to_json(), r#"[{"t.key":"t0"}]"#);
+    let packed = ask("RECALL $q BUDGET 30 TOKENS RETURN tokens <= 30 AS fits, pieces > 0 AS found");
+    assert_eq!(packed.to_json(), r#"[{"fits":true,"found":true}]"#);
+    let outside = "LET day = DATE '2025-06-01' \
+                   RECALL $q USING hybrid FOR VALID_TIME AS OF day RETURN count(*) AS n";
+    assert_eq!(ask(outside).to_json(), r#"[{"n":0}]"#);
+}
+
+#[test]
+fn a_recipe_of_the_database_goes_before_one_that_is_built_in() {
+    let folder = folder();
+    let db = open(folder.path());
+    let run = |text: &str| db.query(text, Params::new()).map(|rows| rows.to_json());
+    run("DEFINE RECIPE hybrid {k: 2} AS UNWIND range(1, $k) AS n RETURN n").expect("defined");
+    assert_eq!(run("RECALL '' USING hybrid RETURN n").unwrap(), r#"[{"n":1},{"n":2}]"#);
+    let listed = run("SHOW RECIPES").unwrap();
+    assert_eq!(listed.matches(r#""recipe":"hybrid""#).count(), 1);
+    run("DROP RECIPE hybrid").expect("dropped");
+    assert!(run("SHOW RECIPE hybrid").unwrap().contains("reciprocal rank fusion"));
+    let refused = run("DROP RECIPE hybrid").unwrap_err().to_string();
+    assert!(refused.contains("the recipe `hybrid` is built in"), "{refused}");
+}

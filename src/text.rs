@@ -20,7 +20,13 @@ pub(crate) fn of_node(properties: &BTreeMap<String, Value>) -> Option<String> {
         _ => None,
     };
     let text = field("text")?;
-    let speaker = field("speaker").map_or(String::new(), |speaker| format!("{speaker}: "));
-    let caption = field("caption").map_or(String::new(), |caption| format!(" [image: {caption}]"));
-    Some(format!("{speaker}{text}{caption}"))
+    let (speaker, caption) = (field("speaker"), field("caption"));
+    Some(joined(speaker.unwrap_or_default(), text, caption.unwrap_or_default()))
+}
+
+/// A text with its speaker and its caption, where there are some.
+pub(crate) fn joined(speaker: &str, text: &str, caption: &str) -> String {
+    let speaker = if speaker.is_empty() { String::new() } else { format!("{speaker}: ") };
+    let caption = if caption.is_empty() { String::new() } else { format!(" [image: {caption}]") };
+    format!("{speaker}{text}{caption}")
 }

@@ -405,6 +405,13 @@ pub(super) struct EvalLocomo {
     /// Each recipe also without each of its switches
     #[arg(long)]
     pub(super) ablate: bool,
+    /// Trains what the signals of the recipe engraph count, on all conversations but one for each
+    /// one, and on all; with --ablate also without each family of signals
+    #[arg(long)]
+    pub(super) cross_validate: bool,
+    /// Where the weights trained on all conversations go
+    #[arg(long, value_name = "FILE", requires = "cross_validate")]
+    pub(super) weights: Option<PathBuf>,
     /// A MemQL script that each store is given, such as recipes of your own; may be repeated
     #[arg(long = "define", value_name = "FILE")]
     pub(super) define: Vec<PathBuf>,

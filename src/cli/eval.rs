@@ -45,9 +45,19 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         },
     };
     let runs = eval::locomo(&settings, &options, &mut watch);
+    let training = match command.cross_validate {
+        true => Some(eval::train(&settings, &options, &mut watch)),
+        false => None,
+    };
     // Also after a failure, or its text would stand behind the bar.
     bar.finish_and_clear();
-    let runs = runs?;
+    let mut runs = runs?;
+    if let Some(training) = training.transpose()? {
+        if let Some(file) = &command.weights {
+            std::fs::write(file, &training.weights).map_err(|e| Failure::reading(file, &e))?;
+        }
+        runs.extend(training.runs);
+    }
     if let Some(out) = &command.out {
         write_runs(&runs, out)?;
     }

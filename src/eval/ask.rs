@@ -146,12 +146,12 @@ fn one(db: &Engraph, text: &str, params: Params) -> Result<(Vec<String>, Taken)>
 }
 
 /// The id of a turn within its conversation; turns of other conversations keep theirs.
-fn bare(key: &str, sample: &str) -> String {
+pub(super) fn bare(key: &str, sample: &str) -> String {
     let own = key.strip_prefix(sample).and_then(|rest| rest.strip_prefix('/'));
     own.unwrap_or(key).to_owned()
 }
 
-fn of_question(error: &Error, sample: &Sample, question: &Question) -> Error {
+pub(super) fn of_question(error: &Error, sample: &Sample, question: &Question) -> Error {
     let text = format!("{}, question {}: {error}", sample.id, question.index);
     Diagnostic::new(text).execute()
 }

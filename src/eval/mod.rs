@@ -16,6 +16,7 @@ mod metrics;
 mod samples;
 mod stores;
 mod tables;
+mod train;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use ask::{Answer, Taken};
 pub use bootstrap::{Mean, mean};
 pub use metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT, score, tokens};
 pub use tables::{Table, ablation, tables};
+pub use train::{Training, train};
 
 use crate::database::{Engraph, Options};
 use crate::error::{Diagnostic, Result};

@@ -256,6 +256,21 @@ impl Expr {
         slots
     }
 
+    /// Whether all that it reads of a slot are properties of these names.
+    pub(crate) fn reads_only(&self, slot: Slot, names: &[&str]) -> bool {
+        let (mut read, mut said) = (0, 0);
+        self.walk(&mut |expr| match &expr.kind {
+            ExprKind::Slot(other, _) if *other == slot => read += 1,
+            ExprKind::Property(inner, name) if names.contains(&name.as_str()) => {
+                said +=
+                    usize::from(matches!(&inner.kind, ExprKind::Slot(other, _) if *other == slot));
+            }
+            ExprKind::Subquery(subquery) if subquery.reads.contains(&slot) => read += 1,
+            _ => {}
+        });
+        read == said
+    }
+
     /// Whether two expressions say the same, wherever they stand.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         self.without_spans() == other.without_spans()

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use engraph_storage::graph::NodeId;
 
 use super::asked::Asked;
-use super::index::{Term, Turn, TurnIndex};
+use super::index::{Session, Term, Turn, TurnIndex};
 use super::lexical::Terms;
+use crate::error::Result;
 
 /// Turns, session by session.
 pub(crate) struct Field<'i> {
@@ -19,6 +20,9 @@ pub(crate) struct Field<'i> {
     /// For each entry, how often it has each term.
     counts: Vec<u16>,
 }
+
+/// Which turns of a session may be found.
+pub(crate) type Wanted<'w, 'i> = &'w dyn Fn(&'i Session) -> Result<Vec<bool>>;
 
 /// A turn of the field.
 pub(super) struct Entry<'i> {
@@ -34,17 +38,15 @@ impl<'i> Field<'i> {
     pub(crate) fn new(
         index: &'i TurnIndex,
         question: &str,
-        counts: &dyn Fn(NodeId) -> bool,
-    ) -> Self {
+        wanted: Wanted<'_, 'i>,
+    ) -> Result<Self> {
         let asked = Asked::new(question, &index.speakers);
         let mut entries: Vec<Entry<'i>> = Vec::new();
         for (number, session) in index.sessions.values().enumerate() {
             let begin = entries.len();
-            entries.extend(session.turns.iter().map(|turn| Entry {
-                turn,
-                session: number,
-                counts: counts(turn.node),
-            }));
+            for (turn, counts) in session.turns.iter().zip(wanted(session)?) {
+                entries.push(Entry { turn, session: number, counts });
+            }
             if !entries[begin..].iter().any(|entry| entry.counts) {
                 entries.truncate(begin);
             }
@@ -58,7 +60,7 @@ impl<'i> Field<'i> {
                 terms.count(&entry.turn.terms, row);
             }
         }
-        Self { index, asked, entries, places, terms, counts }
+        Ok(Self { index, asked, entries, places, terms, counts })
     }
 
     /// The question without the names of speakers.
@@ -80,6 +82,11 @@ impl<'i> Field<'i> {
         self.entries[place].turn.node
     }
 
+    /// The hash of what is embedded of a turn.
+    pub(crate) fn hash(&self, place: usize) -> u64 {
+        self.entries[place].turn.hash
+    }
+
     /// Whether a turn may be found.
     pub(crate) fn is_wanted(&self, place: usize) -> bool {
         self.entries[place].counts
@@ -95,7 +102,7 @@ impl<'i> Field<'i> {
     }
 
     /// The neighbour so many places on, in the same session.
-    pub(super) fn beside(&self, place: usize, by: isize) -> Option<usize> {
+    pub(crate) fn beside(&self, place: usize, by: isize) -> Option<usize> {
         let other = place.checked_add_signed(by)?;
         let entry = self.entries.get(other)?;
         (entry.session == self.entries[place].session).then_some(other)

@@ -13,6 +13,8 @@ use engraph_storage::{Catalog, Reader};
 use crate::error::Result;
 use crate::retrieval::boost::says_time;
 use crate::retrieval::words::{WORDS_MAX, content, words};
+use crate::text;
+use crate::write::hash;
 
 /// A word, by the place at which it was first met.
 pub(crate) type Term = u32;
@@ -21,12 +23,16 @@ pub(crate) type Term = u32;
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     pub(crate) node: NodeId,
+    /// Of what is embedded of it.
+    pub(crate) hash: u64,
     position: i64,
     pub(crate) at: Option<Time>,
     /// Who says it, by the place among the speakers.
     pub(crate) speaker: Option<u32>,
     /// The stems of its words that say something, in order.
     pub(crate) terms: Box<[Term]>,
+    /// The conversation that it names, by the place among them.
+    conversation: Option<u32>,
     /// How many words it has.
     pub(crate) words: usize,
     pub(crate) form: Form,
@@ -53,6 +59,8 @@ pub(crate) struct Form {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Session {
     pub(crate) turns: Vec<Turn>,
+    /// All of them are of one conversation, or of none.
+    pub(crate) is_of_one: bool,
 }
 
 /// A statement that was drawn from turns.
@@ -70,6 +78,7 @@ pub(crate) struct TurnIndex {
     session_of: HashMap<NodeId, SessionKey>,
     pub(crate) statements: BTreeMap<NodeId, Arc<Statement>>,
     pub(crate) speakers: Vec<String>,
+    conversations: Vec<String>,
     terms: HashMap<String, Term>,
 }
 
@@ -155,7 +164,9 @@ impl TurnIndex {
                 held.filter(|turn| !nodes.contains(&turn.node)).cloned().chain(new).collect();
             turns.sort_by(|a, b| (a.at, a.position, a.node).cmp(&(b.at, b.position, b.node)));
             if !turns.is_empty() {
-                self.sessions.insert(key, Arc::new(Session { turns }));
+                let is_of_one =
+                    turns.windows(2).all(|two| two[0].conversation == two[1].conversation);
+                self.sessions.insert(key, Arc::new(Session { turns, is_of_one }));
             }
         }
         Ok(())
@@ -167,7 +178,10 @@ impl TurnIndex {
         let said = format!("{text} {caption}");
         let stems = content(&said);
         let terms = stems.into_iter().map(|stem| self.term(stem)).collect();
-        let speaker = names.text(record, names.speaker).map(|name| self.speaker(name));
+        let spoken = names.text(record, names.speaker);
+        let speaker = spoken.map(|name| place_in(&mut self.speakers, name));
+        let conversation = names.text(record, names.conversation);
+        let conversation = conversation.map(|name| place_in(&mut self.conversations, name));
         let at = match names.value(record, names.at) {
             Some(Value::Timestamp(at)) => Some(*at),
             _ => None,
@@ -178,16 +192,8 @@ impl TurnIndex {
         };
         let form = Form::of(text, !caption.is_empty(), now);
         let words = words(&said).len();
-        Turn { node, position, at, speaker, terms, words, form }
-    }
-
-    fn speaker(&mut self, name: &str) -> u32 {
-        let held = self.speakers.iter().position(|speaker| speaker == name);
-        let place = held.unwrap_or_else(|| {
-            self.speakers.push(name.to_owned());
-            self.speakers.len() - 1
-        });
-        u32::try_from(place).unwrap_or(u32::MAX)
+        let hash = hash(&text::joined(spoken.unwrap_or_default(), text, caption));
+        Turn { node, hash, position, at, speaker, terms, conversation, words, form }
     }
 
     fn put_statement(
@@ -211,6 +217,16 @@ impl TurnIndex {
         self.statements.insert(node, Arc::new(Statement { turns, terms }));
         Ok(())
     }
+}
+
+/// The place of a name among names; a new one comes last.
+fn place_in(names: &mut Vec<String>, name: &str) -> u32 {
+    let held = names.iter().position(|other| other == name);
+    let place = held.unwrap_or_else(|| {
+        names.push(name.to_owned());
+        names.len() - 1
+    });
+    u32::try_from(place).unwrap_or(u32::MAX)
 }
 
 impl Form {
@@ -254,6 +270,7 @@ struct Names {
     caption: Option<PropertyId>,
     speaker: Option<PropertyId>,
     session: Option<PropertyId>,
+    conversation: Option<PropertyId>,
     position: Option<PropertyId>,
     at: Option<PropertyId>,
 }
@@ -266,6 +283,7 @@ impl Names {
             caption: id("caption"),
             speaker: id("speaker"),
             session: id("session"),
+            conversation: id("conversation"),
             position: id("position"),
             at: id("at"),
         }

@@ -1,5 +1,7 @@
 //! From what is near a question to the signals of the best turns.
 
+use std::collections::HashMap;
+
 use super::field::Field;
 use super::{NAMES, Signals};
 
@@ -7,6 +9,8 @@ use super::{NAMES, Signals};
 pub(crate) const POOL: usize = 200;
 /// What the first ranking counts: words around, words, meaning, statements, speaker, day.
 const FIRST: [f32; 6] = [0.7, 0.5, 0.8, 0.9, 0.4, 0.4];
+/// How far turns around a turn are looked at.
+pub(crate) const AROUND: isize = 2;
 /// How many of the first turns others are held against.
 const ALIKE: usize = 3;
 /// How flat the share of a rank is.
@@ -66,8 +70,9 @@ pub(crate) fn pool(field: &Field<'_>, near: &Near) -> (First, Vec<usize>) {
 pub(crate) struct Read {
     /// The embedding of each; empty if it has none.
     pub(crate) vectors: Vec<Vec<f32>>,
-    /// How near each token of the question is to the nearest of each turn.
-    pub(crate) tokens: Vec<Vec<f32>>,
+    /// How near each token of the question is to the nearest of a turn, of the turns at these places
+    /// and around them.
+    pub(crate) tokens: HashMap<usize, Vec<f32>>,
     /// How much each token of the question counts.
     pub(crate) weights: Vec<f32>,
 }
@@ -80,12 +85,18 @@ pub(crate) fn measure(
     places: &[usize],
     read: &Read,
 ) -> Vec<Measured> {
-    let late = |of: &dyn Fn(&[f32]) -> f32| -> Vec<f32> {
-        read.tokens.iter().map(|near| of(near)).collect()
+    let late = |of: &[f32]| weighted(of, &read.weights);
+    let around = |before: isize, behind: isize| -> Vec<f32> {
+        places.iter().map(|at| late(&nearest_around(field, read, *at, before, behind))).collect()
     };
-    let raw = late(&|near| weighted(near, &read.weights));
-    let even = late(&|near| near.iter().sum::<f32>() / near.len().max(1) as f32);
-    let (tokens, even) = (stretched(&raw), stretched(&even));
+    let raw = around(0, 0);
+    let with_before = around(1, 0);
+    let gain: Vec<f32> = with_before.iter().zip(&raw).map(|(with, own)| with - own).collect();
+    let even: Vec<f32> = places.iter().map(|at| mean(read.tokens.get(at))).collect();
+    let (tokens, even, tokens_before) =
+        (stretched(&raw), stretched(&even), stretched(&with_before));
+    let (tokens_around, tokens_wide) =
+        (stretched(&around(1, 1)), stretched(&around(AROUND, AROUND)));
     let wide = stretched(&field.words(2, 2));
     let before = stretched(&field.words(1, 0));
     let statement_words = stretched(&field.statement_words());
@@ -109,6 +120,10 @@ pub(crate) fn measure(
             ("tokens", tokens[rank]),
             ("tokens_even", even[rank]),
             ("tokens_raw", raw[rank]),
+            ("tokens_before", tokens_before[rank]),
+            ("tokens_around", tokens_around[rank]),
+            ("tokens_wide", tokens_wide[rank]),
+            ("tokens_gain", gain[rank]),
             ("statements", first.statements[at]),
             ("statement_words", statement_words[at]),
             ("concepts", concepts[at]),
@@ -133,6 +148,31 @@ pub(crate) fn measure(
         Measured { place: at, signals: signals.map(|(_, value)| value) }
     };
     places.iter().enumerate().map(measured).collect()
+}
+
+/// For each token of the question, how near the nearest of a turn and those around it is.
+fn nearest_around(
+    field: &Field<'_>,
+    read: &Read,
+    at: usize,
+    before: isize,
+    behind: isize,
+) -> Vec<f32> {
+    let mut best: Vec<f32> = Vec::new();
+    for by in -before..=behind {
+        let near = field.beside(at, by).and_then(|other| read.tokens.get(&other));
+        for (place, near) in near.into_iter().flatten().enumerate() {
+            match best.get_mut(place) {
+                Some(best) => *best = best.max(*near),
+                None => best.push(*near),
+            }
+        }
+    }
+    best
+}
+
+fn mean(values: Option<&Vec<f32>>) -> f32 {
+    values.map_or(0.0, |values| values.iter().sum::<f32>() / values.len().max(1) as f32)
 }
 
 /// How near each vector is to the nearest of the first ones.

@@ -14,18 +14,20 @@
 
 mod asked;
 mod field;
+mod fit;
 mod index;
 mod lexical;
 mod measure;
 mod weights;
 
 pub(crate) use field::Field;
-pub(crate) use index::{STATEMENT, TurnIndex};
-pub(crate) use measure::{Measured, Near, POOL, Read, measure, pool};
+pub(crate) use fit::{Group, fit};
+pub(crate) use index::{STATEMENT, Session, TurnIndex};
+pub(crate) use measure::{AROUND, Measured, Near, POOL, Read, measure, pool};
 pub(crate) use weights::Weights;
 
 /// The names of the signals, in the order in which they are measured.
-pub(crate) const NAMES: [&str; 30] = [
+pub(crate) const NAMES: [&str; 34] = [
     "words",
     "words_before",
     "words_around",
@@ -37,6 +39,10 @@ pub(crate) const NAMES: [&str; 30] = [
     "tokens",
     "tokens_even",
     "tokens_raw",
+    "tokens_before",
+    "tokens_around",
+    "tokens_wide",
+    "tokens_gain",
     "statements",
     "statement_words",
     "concepts",

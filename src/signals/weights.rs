@@ -1,12 +1,13 @@
 //! What each signal counts: found by training, said by a caller, or less some that are left out.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::{NAMES, Signals};
 
 /// A weight for each signal.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Weights([f32; NAMES.len()]);
+pub(crate) struct Weights(pub(super) [f32; NAMES.len()]);
 
 /// A line a signal: its name and its weight.
 const TRAINED: &str = include_str!("weights.txt");
@@ -51,6 +52,16 @@ impl Weights {
     /// The weighted sum.
     pub(crate) fn score(&self, signals: &Signals) -> f32 {
         signals.iter().zip(self.0).map(|(signal, weight)| signal * weight).sum()
+    }
+}
+
+impl fmt::Display for Weights {
+    /// A line a signal, as [`Weights::trained`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, weight) in NAMES.iter().zip(self.0) {
+            writeln!(f, "{name} {weight:.4}")?;
+        }
+        Ok(())
     }
 }
 

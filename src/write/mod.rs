@@ -318,9 +318,14 @@ pub(crate) fn put_node(
     Ok(id)
 }
 
-/// Says of which model and text codes of tokens are.
+/// Says of which model and text codes of tokens are: the one, and the other, hashed.
 pub(crate) fn stamp(model: &str, text: &str) -> u64 {
-    let hash = Sha256::new().chain_update(model).chain_update([0]).chain_update(text).finalize();
+    hash(model) ^ hash(text)
+}
+
+/// The first bytes of the SHA-256 of a text.
+pub(crate) fn hash(text: &str) -> u64 {
+    let hash = Sha256::digest(text);
     hash.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 

@@ -103,6 +103,12 @@ impl<'g> Gate<'g> {
         !self.finding.by_fact && self.before.is_empty()
     }
 
+    /// Whether nodes count or not by nothing else than these properties.
+    pub(super) fn is_by(&self, names: &[&str]) -> bool {
+        let node = self.finding.node;
+        !self.finding.by_fact && self.before.iter().all(|part| part.reads_only(node, names))
+    }
+
     /// Whether something is asked of what the clause finds out.
     pub(super) fn asks_what_is_found(&self) -> bool {
         !self.after.is_empty()

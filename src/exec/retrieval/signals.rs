@@ -3,10 +3,11 @@
 //! All turns are ranked by what is in memory and by what is near the question; of the best, vectors
 //! and tokens are read, and the signals are weighed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use engraph_storage::TokenCodes;
 use engraph_storage::graph::{EdgeFilter, LabelId, NodeId, Side, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
@@ -20,10 +21,11 @@ use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
 use crate::retrieval::words::{is_stop_word, words};
 use crate::signals::{
-    Field, Measured, NAMES, Near, POOL, Read, STATEMENT, TurnIndex, Weights, measure, pool,
+    AROUND, Field, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, TurnIndex, Weights,
+    measure, pool,
 };
 use crate::vectors::check_model;
-use crate::write::{TURN, stamp};
+use crate::write::{TURN, hash};
 
 const WORD: &str = "SEARCH";
 /// With no more turns than this, the vectors of all are read; else the nearest are searched for.
@@ -51,7 +53,7 @@ pub(super) fn signals(clause: &Signals, rows: &[Row], context: &Context<'_>) -> 
         let gate = Gate::new(&clause.finding, &[clause.score, clause.signals], row, context)?;
         let asked = Asked { clause, row, label, context, system: gate.filter.system };
         let before = found.len();
-        for (place, score, measured) in asked.ranked(&|_| true, Some(&gate))? {
+        for (place, score, measured) in asked.ranked(None, &gate)? {
             if found.len() - before == top {
                 break;
             }
@@ -87,9 +89,7 @@ fn among(
         let gate = Gate::new(&clause.finding, &[clause.score, clause.signals], row, context)?;
         let asked = Asked { clause, row, label, context, system: gate.filter.system };
         let mut left = top;
-        for (node, score, measured) in
-            asked.ranked(&|node| places.contains_key(&node), Some(&gate))?
-        {
+        for (node, score, measured) in asked.ranked(Some(&places), &gate)? {
             for place in places.get(&node).into_iter().flatten() {
                 let mut row = rows[*place].clone();
                 asked.fill(&mut row, score, &measured);
@@ -119,17 +119,27 @@ struct Vectors {
 }
 
 impl Asked<'_> {
-    /// The best turns with their scores and signals, best first.
+    /// The best turns with their scores and signals, best first; of those only, if some are named.
     fn ranked(
         &self,
-        wanted: &dyn Fn(NodeId) -> bool,
-        gate: Option<&Gate<'_>>,
+        only: Option<&HashMap<NodeId, Vec<usize>>>,
+        gate: &Gate<'_>,
     ) -> Result<Vec<(NodeId, f32, Measured)>> {
         let context = self.context;
         let text = question(&self.clause.finding.question, WORD, self.row, context)?;
         let weights = self.weights()?;
         let index = context.turns(self.label, self.system)?;
-        let field = Field::new(&index, &text, wanted);
+        // Where all turns of a session count alike, the first one tells.
+        let is_by_session = gate.is_by(&["session", "conversation"]);
+        let wanted = |session: &Session| -> Result<Vec<bool>> {
+            let is_named = |node: &NodeId| only.is_none_or(|only| only.contains_key(node));
+            let counts = match session.turns.first() {
+                Some(first) if is_by_session && session.is_of_one => gate.admits(first.node)?,
+                _ => true,
+            };
+            Ok(session.turns.iter().map(|turn| counts && is_named(&turn.node)).collect())
+        };
+        let field = Field::new(&index, &text, &wanted)?;
         context.work(field.len())?;
         let vectors = self.vectors(field.question())?;
         let near = Near {
@@ -143,25 +153,19 @@ impl Asked<'_> {
             if places.len() == POOL {
                 break;
             }
-            if gate.is_none_or(Gate::is_open) || self.admits(gate, field.node(place))? {
+            if gate.is_open() || gate.admits(field.node(place))? {
                 places.push(place);
             }
         }
         let read = self.read(&field, &places, &vectors)?;
-        let measured = measure(&field, &near, &first, &places, &read);
-        let mut ranked: Vec<(NodeId, f32, Measured)> = measured
-            .into_iter()
-            .map(|measured| {
-                (field.node(measured.place), weights.score(&measured.signals), measured)
-            })
-            .collect();
+        let mut ranked = Vec::with_capacity(places.len());
+        for measured in measure(&field, &near, &first, &places, &read) {
+            let score = weights.score(&measured.signals);
+            ranked.push((field.node(measured.place), score, measured));
+        }
         // Equals stay in the order of the first ranking.
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
         Ok(ranked)
-    }
-
-    fn admits(&self, gate: Option<&Gate<'_>>, node: NodeId) -> Result<bool> {
-        gate.map_or(Ok(true), |gate| gate.admits(node))
     }
 
     fn fill(&self, row: &mut Row, score: f32, measured: &Measured) {
@@ -319,38 +323,47 @@ impl Asked<'_> {
             vectors.push(self.vector(field.node(*place))?.unwrap_or_default());
         }
         let Some(asked) = &question.tokens else {
-            let tokens = vec![Vec::new(); places.len()];
-            return Ok(Read { vectors, tokens, weights: Vec::new() });
+            return Ok(Read { vectors, tokens: HashMap::new(), weights: Vec::new() });
         };
         let query = SignQuery::new(asked);
-        let codes = self.codes(field, places)?;
-        let tokens = codes.iter().map(|codes| query.nearest(codes)).collect();
+        let mut around = BTreeSet::new();
+        for place in places {
+            around.extend((-AROUND..=AROUND).filter_map(|by| field.beside(*place, by)));
+        }
+        let codes = self.codes(field, places, &around)?;
+        let near = |(place, codes): (usize, Vec<u8>)| (place, query.nearest(&codes));
+        let tokens = codes.into_iter().map(near).collect();
         let weights = self.token_weights(field, asked.len())?;
         Ok(Read { vectors, tokens, weights })
     }
 
     /// The codes of the tokens of turns: those that are stored, if they are of their texts, and for
-    /// some of the others such as are made now.
-    fn codes(&self, field: &Field<'_>, places: &[usize]) -> Result<Vec<Vec<u8>>> {
+    /// some of the best of the others such as are made now.
+    fn codes(
+        &self,
+        field: &Field<'_>,
+        best: &[usize],
+        all: &BTreeSet<usize>,
+    ) -> Result<HashMap<usize, Vec<u8>>> {
         let context = self.context;
-        let model = context.models.embedder()?;
-        let mut codes = vec![Vec::new(); places.len()];
+        let model = hash(context.models.embedder()?.id());
+        let mut codes = HashMap::with_capacity(all.len());
+        for place in all {
+            let held = context.reader.token_codes(self.label, field.node(*place))?;
+            let is_of_it = |held: &TokenCodes| held.stamp == model ^ field.hash(*place);
+            codes.extend(held.filter(is_of_it).map(|held| (*place, held.bits)));
+        }
         let mut missing = Vec::new();
-        for (at, place) in places.iter().enumerate() {
+        for place in best.iter().filter(|place| !codes.contains_key(place)).take(EMBEDDED) {
             let node = NodeRef { id: field.node(*place), system: self.system };
-            let Some(text) = context.passage(node)? else { continue };
-            match context.reader.token_codes(self.label, node.id)? {
-                Some(held) if held.stamp == stamp(model.id(), &text) => codes[at] = held.bits,
-                _ if missing.len() < EMBEDDED => missing.push((at, text)),
-                _ => {}
-            }
+            missing.extend(context.passage(node)?.map(|text| (*place, text)));
         }
         if !missing.is_empty() {
             let texts: Vec<&str> = missing.iter().map(|(_, text)| &**text).collect();
             let made = context.embed_tokens(&texts)?.unwrap_or_default();
-            for ((at, _), tokens) in missing.iter().zip(made) {
-                codes[*at] = encode_signs(&tokens);
-            }
+            let made =
+                missing.iter().zip(made).map(|((at, _), tokens)| (*at, encode_signs(&tokens)));
+            codes.extend(made);
         }
         Ok(codes)
     }

@@ -14,7 +14,9 @@ use super::{NAMES, Signals};
 const SIZE: usize = NAMES.len();
 /// Weighs the size of weights against the loss.
 const LAMBDA: f64 = 10.0;
-const STEPS: usize = 25;
+const STEPS: usize = 50;
+/// How often a step is halved before it is given up.
+const HALVES: i32 = 20;
 /// A step that lowers the loss by less than this part is the last.
 const ENOUGH: f64 = 1e-9;
 
@@ -46,17 +48,45 @@ pub(crate) fn fit(groups: &[&Group], wanted: &[bool; SIZE]) -> Weights {
         .map(|group| (group.signals.iter().map(scaled).collect(), group.gold.as_slice()))
         .collect();
     let mut weights = [0.0; SIZE];
-    let mut loss = f64::INFINITY;
     for _ in 0..STEPS {
         let (now, gradient, hessian) = derivatives(&data, &weights);
-        if loss - now < ENOUGH * now.abs() {
+        let step = solve(hessian, gradient);
+        let Some((lower, next)) = descend(&data, &weights, &step, now) else { break };
+        weights = next;
+        if now - lower < ENOUGH * now.abs() {
             break;
         }
-        loss = now;
-        let step = solve(hessian, gradient);
-        weights.iter_mut().zip(step).for_each(|(weight, step)| *weight -= step);
     }
     Weights(std::array::from_fn(|at| (weights[at] * scale[at]) as f32))
+}
+
+/// As much of a step as lowers the loss, and the loss there; none if nothing of it does. Far from the
+/// minimum a whole one can lead too far.
+fn descend(
+    data: &[(Vec<Vector>, &[bool])],
+    weights: &Vector,
+    step: &Vector,
+    now: f64,
+) -> Option<(f64, Vector)> {
+    (0..HALVES).find_map(|halves| {
+        let mut next = *weights;
+        add(&mut next, *step, -0.5_f64.powi(halves));
+        let lower = loss(data, &next);
+        (lower < now).then_some((lower, next))
+    })
+}
+
+/// The loss at these weights.
+fn loss(data: &[(Vec<Vector>, &[bool])], weights: &Vector) -> f64 {
+    let of_one = |(turns, gold): &(Vec<Vector>, &[bool])| {
+        let scores: Vec<f64> = turns.iter().map(|turn| dot(turn, weights)).collect();
+        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+        let share = 1.0 / gold.iter().filter(|is| **is).count() as f64;
+        let of_gold = scores.iter().zip(*gold).filter(|(_, is_gold)| **is_gold);
+        of_gold.map(|(score, _)| share * (most + sum.ln() - score)).sum::<f64>()
+    };
+    LAMBDA / 2.0 * dot(weights, weights) + data.iter().map(of_one).sum::<f64>()
 }
 
 /// Mean and deviation of each signal over all turns.
@@ -75,7 +105,6 @@ fn moments(groups: &[&Group]) -> (Vector, Vector) {
 
 /// The loss at these weights, with its first and second derivatives.
 fn derivatives(data: &[(Vec<Vector>, &[bool])], weights: &Vector) -> (f64, Vector, Matrix) {
-    let mut loss = LAMBDA / 2.0 * dot(weights, weights);
     let mut gradient = weights.map(|weight| LAMBDA * weight);
     let mut hessian: Matrix = [[0.0; SIZE]; SIZE];
     (0..SIZE).for_each(|at| hessian[at][at] = LAMBDA);
@@ -89,7 +118,6 @@ fn derivatives(data: &[(Vec<Vector>, &[bool])], weights: &Vector) -> (f64, Vecto
             let probability = (score - most).exp() / sum;
             add(&mut mean, *turn, probability);
             if *is_gold {
-                loss -= share * (score - most - sum.ln());
                 add(&mut gradient, *turn, -share);
             }
             for (row, value) in hessian.iter_mut().zip(turn) {
@@ -101,7 +129,7 @@ fn derivatives(data: &[(Vec<Vector>, &[bool])], weights: &Vector) -> (f64, Vecto
             add(row, mean, -value);
         }
     }
-    (loss, gradient, hessian)
+    (loss(data, weights), gradient, hessian)
 }
 
 fn dot(a: &Vector, b: &Vector) -> f64 {

@@ -38,7 +38,7 @@ const CONCEPT_TEMPERATURE: f32 = 0.1;
 /// The turns without codes whose tokens are embedded at once.
 const EMBEDDED: usize = 64;
 /// What a word counts that says nothing by itself, and a sign, beside rare words.
-const STOP_WORD: f32 = 1.0;
+const STOP_WORD: f32 = 0.5;
 const SIGN: f32 = 0.2;
 
 pub(super) fn signals(clause: &Signals, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-pub(crate) use bincode::Decode;
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use bincode::de::{BorrowDecode, BorrowDecoder, Decoder};
-use bincode::enc::{Encode, Encoder};
+use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
+pub(crate) use bincode::{Decode, Encode};
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;

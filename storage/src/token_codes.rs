@@ -3,14 +3,12 @@
 //! They follow from the text and the model, and the stamp says of which they were made. So they have
 //! no history: codes whose stamp does not fit the text that is read are as good as none.
 
-use bincode::{Decode, Encode};
-
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{LabelId, NodeId};
 use crate::key;
 use crate::reader::Reader;
-use crate::record;
+use crate::record::{self, Decode, Encode};
 use crate::transaction::Transaction;
 
 /// The most bytes of the codes of a node.

@@ -3,7 +3,7 @@
 //! From format 1, every record is written anew with its checksum. Each step is one batch, and a record
 //! says itself how it is encoded; so after a crash the upgrade goes on where it stopped, and what it
 //! has done already stays. From the formats 2 and 3, the definitions are written anew in the batch
-//! that sets the format; from format 4, that batch does nothing else. Families that are missing are made by opening. The format is set last: in
+//! that sets the format; from the formats 4 and 5, that batch does nothing else. Families that are missing are made by opening. The format is set last: in
 //! the database, then in the identity file.
 
 use std::ops::ControlFlow;
@@ -114,7 +114,7 @@ pub fn upgrade(path: &Path) -> Result<u32> {
     Ok(found)
 }
 
-/// Renews the definitions, if they are old, and sets the format of a database of format 2 to 4,
+/// Renews the definitions, if they are old, and sets the format of a database of format 2 to 5,
 /// whose log is looked through first.
 fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     let scan = recovery::prepare(path)?;
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn later_formats_are_upgraded_wherever_it_stopped() {
-        for format in [2, 3, 4] {
+        for format in [2, 3, 4, 5] {
             assert_upgrades(fixture(format).path(), format);
             // The families are there, and the format is the old one.
             let folder = fixture(format);
@@ -425,6 +425,19 @@ mod tests {
         let buffer =
             store.stats().expect("counts").into_iter().find(|s| s.family == Family::Buffer);
         assert_eq!(buffer.map(|stats| stats.keys), Some(0));
+    }
+
+    #[test]
+    fn format_5_keeps_its_buffer_and_gets_codes_of_tokens() {
+        let folder = fixture(5);
+        assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 5);
+        let store = Store::open(folder.path(), Memory::default()).expect("opens");
+        let sessions = store.snapshot(0).reader().buffered_sessions().expect("reads");
+        assert_eq!(sessions.len(), 1);
+        assert_eq!(sessions[0].0, "s1");
+        let stats = store.stats().expect("counts");
+        let codes = stats.into_iter().find(|stats| stats.family == Family::TokenCodes);
+        assert_eq!(codes.map(|stats| stats.keys), Some(0));
     }
 
     #[test]

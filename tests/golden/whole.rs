@@ -526,7 +526,7 @@ fn a_database_from_the_future_is_refused() {
     drop(open(folder.path()));
     let id = folder.path().join("engraph.id");
     let text = std::fs::read_to_string(&id).expect("reads");
-    std::fs::write(&id, text.replace("format 5", "format 99")).expect("writes");
+    std::fs::write(&id, text.replace("format 6", "format 99")).expect("writes");
     let errors = [
         Engraph::open(folder.path()).err(),
         Options::new().open_read_only(folder.path()).err(),

@@ -3,7 +3,7 @@
 use engraph_grammar::ast;
 use engraph_grammar::closest;
 
-use crate::bind::patterns::{Building, nodes};
+use crate::bind::patterns::{Building, names_others, nodes};
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};
@@ -70,6 +70,7 @@ impl Binder<'_> {
         let mut step = self.step(relation, [start.slot, far.slot], fact, &building.scope);
         step.hops = Some(beam_hops(relation)?);
         step.keeps_facts = true;
+        step.each = self.beam_each(relation, fact)?;
         let path = match &pattern.variable {
             Some(name) => self.fresh(name, Kind::Path)?,
             None => self.scope.anonymous("path"),
@@ -83,15 +84,6 @@ impl Binder<'_> {
         if let Some(condition) = &clause.condition {
             building.conditions.push(self.expr(condition, Place::Row)?);
         }
-        let property = relation.properties.first().map(|(name, _)| name.span);
-        if let Some(span) = property.or(relation.condition.as_ref().map(|condition| condition.span))
-        {
-            return fail(
-                span,
-                "a beam takes no properties or condition of its facts",
-                "test facts(p) in WHERE",
-            );
-        }
         let prefers = clause.intent.as_ref().filter(|filter| filter.preferred);
         let prefers = prefers.map(|filter| self.intent(&filter.intent)).transpose()?;
         let width = self.amount(&beam.width);
@@ -101,6 +93,17 @@ impl Binder<'_> {
         let search = BeamSearch { width, expand, single, scores, prefers, repair, condition };
         let (input, step, search) = (Box::new(plan), Box::new(step), Box::new(search));
         Ok(LogicalPlan::Beam { input, step, path, score, search })
+    }
+
+    /// What each fact of a path must fulfil, by itself and what was bound before the clause.
+    fn beam_each(&mut self, relation: &ast::RelationPattern, fact: Slot) -> Result<Option<Expr>> {
+        let mut conditions = Vec::new();
+        self.fact_conditions(relation, fact, &mut conditions)?;
+        let is_known = |slot: &Slot| *slot == fact || *slot < self.clause_start;
+        match conditions.iter().find(|condition| !condition.slots().iter().all(is_known)) {
+            Some(other) => Err(names_others(other.span)),
+            None => Ok(Expr::all(conditions, relation.span)),
+        }
     }
 
     /// The scores; one by a function can be said as a property of the path.

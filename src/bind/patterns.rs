@@ -329,7 +329,7 @@ impl Binder<'_> {
         }
     }
 
-    fn fact_conditions(
+    pub(super) fn fact_conditions(
         &mut self,
         relation: &ast::RelationPattern,
         fact: Slot,
@@ -383,7 +383,7 @@ impl Binder<'_> {
 }
 
 /// The error of a condition that cannot be tested while a path is searched.
-fn names_others(span: Span) -> Error {
+pub(super) fn names_others(span: Span) -> Error {
     Diagnostic::at(
         span,
         "a path search tests one node or fact at a time, and this names another part",

@@ -282,7 +282,8 @@ impl LogicalPlan {
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expr)),
             Self::Retrieve { clause, .. } => clause.exprs_mut(visit),
-            Self::Beam { search, .. } => {
+            Self::Beam { step, search, .. } => {
+                step.each.iter_mut().for_each(&mut *visit);
                 search.scores.iter_mut().for_each(|score| visit(&mut score.expr));
                 let when = search.repair.iter_mut().filter_map(|repair| repair.when.as_mut());
                 search.condition.iter_mut().chain(when).for_each(visit);

@@ -19,8 +19,8 @@ const CONTEXTS: usize = 12;
 const REVERSED: usize = 5;
 /// What is less promising is not gone on from.
 const FLOOR: f64 = 0.2;
-/// The gain of a step, as a part of the evidence, below which it is held to have brought nothing.
-const GAIN_MIN: f64 = 0.005;
+/// The gain of a step, as a part of the evidence, below which it is held to have brought little.
+const GAIN_MIN: f64 = 0.05;
 /// What a tag is worth that says only that something is mentioned.
 const MENTIONED: f64 = 0.8;
 
@@ -28,8 +28,8 @@ const MENTIONED: f64 = 0.8;
 ///
 /// The first step searches for the question. Each later one looks around the best turns, leads from
 /// them back to other cues, asks for the tags of the nearest cues, reads what stands behind the best
-/// pairs of cue and tag, and goes down from the best topic. It is enough when nothing promising is
-/// left, or when two steps have brought nothing.
+/// pairs of cue and tag, and goes down from the best topic. It is enough when a step behind the first
+/// has brought little and nothing promising is left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByScore;
 
@@ -68,12 +68,11 @@ impl Policy for ByScore {
     }
 
     fn is_sufficient(&self, state: &Reconstruction) -> Result<bool, NeuralError> {
-        let [.., before, last] = state.steps() else { return Ok(false) };
-        let brought_nothing = before.gain < GAIN_MIN && last.gain < GAIN_MIN;
+        let [_, .., last] = state.steps() else { return Ok(false) };
         let waits = |one: &Active| matches!(one.kind, Kind::Tag | Kind::Topic | Kind::Person);
         let waiting = state.active().iter().filter(|one| waits(one));
         let best = waiting.map(|one| one.weight).fold(0.0, f64::max);
-        Ok(brought_nothing && best < 0.5)
+        Ok(last.gain < GAIN_MIN && best < 0.5)
     }
 }
 

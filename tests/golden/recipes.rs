@@ -9,28 +9,56 @@ use engraph::{Engraph, Params, Value};
 use crate::{folder, open};
 
 const QUESTION: &str = "When did Nora move to Porto with the dog?";
-const BUILT_IN: [&str; 8] =
-    ["bm25", "dense", "engraph", "gam", "hybrid", "real", "scg_mem", "xmemory"];
-/// A recipe, what is switched off, and what makes a difference visible on so small a memory.
-const SWITCHES: [(&str, &str, &str); 17] = [
-    ("engraph", "boost_role: 3.0", ""),
-    ("engraph", "boost_time: 3.0", ""),
-    ("gam", "neighbours: false", "topics: 1, fill: false"),
-    ("gam", "boost_role: 1.0", ""),
-    ("gam", "boost_time: 1.0", ""),
-    ("gam", "boost_confidence: 1.0", ""),
-    ("gam", "fill: false", "topics: 1"),
-    ("scg_mem", "activation: false", "beam: 1, fill: false, weight: 1.0"),
-    ("scg_mem", "weight: 0.0", ""),
-    ("scg_mem", "fill: false", "beam: 1, concepts: 1"),
-    ("xmemory", "whole_episodes: false", "semantics: 1, fill: false"),
-    ("xmemory", "fill: false", "semantics: 1, episodes: 1"),
-    ("real", "time: false", ""),
-    ("real", "hedges: false", ""),
-    ("real", "intent: false", ""),
-    ("real", "repair: false", ""),
-    ("real", "fill: false", ""),
+const BUILT_IN: [&str; 9] =
+    ["bm25", "dense", "engraph", "gam", "hybrid", "mragent", "real", "scg_mem", "xmemory"];
+/// A beam that has room for one path, and holds none that is not the question to be good.
+const ONE_PATH: &str = "beam: 1, expand: 1, relevance: 1.0, fill: false";
+/// A recipe, what is switched off, what makes a difference visible on so small a memory, and a
+/// question.
+const SWITCHES: [(&str, &str, &str, &str); 30] = [
+    ("engraph", "boost_role: 3.0", "", QUESTION),
+    ("engraph", "boost_time: 3.0", "", QUESTION),
+    ("gam", "neighbours: false", "topics: 1, fill: false", QUESTION),
+    ("gam", "boost_role: 1.0", "", QUESTION),
+    ("gam", "boost_time: 1.0", "", QUESTION),
+    ("gam", "boost_confidence: 1.0", "", QUESTION),
+    ("gam", "fill: false", "topics: 1, neighbours: false", QUESTION),
+    ("mragent", "reverse: false", "", QUESTION),
+    ("mragent", "tags: false", "", QUESTION),
+    ("mragent", "topics: false", "", QUESTION),
+    ("mragent", "semantics: false", "", QUESTION),
+    ("mragent", "time: false", "", QUESTION),
+    ("mragent", "context: false", "", QUESTION),
+    ("mragent", "route: false", "", QUESTION),
+    ("mragent", "state: false", "", QUESTION),
+    ("scg_mem", "activation: false", "beam: 1, fill: false, weight: 1.0", QUESTION),
+    ("scg_mem", "weight: 0.0", "", QUESTION),
+    ("scg_mem", "fill: false", "beam: 1, concepts: 1", QUESTION),
+    ("xmemory", "admit: false", "threshold: 0.5, fill: false", QUESTION),
+    ("xmemory", "whole_episodes: false", "semantics: 1, admit: false, fill: false", QUESTION),
+    ("xmemory", "weight: 0.0", "", QUESTION),
+    ("xmemory", "fill: false", "semantics: 1, episodes: 1", QUESTION),
+    ("real", "time: false", "fill: false", "Where did Nora live?"),
+    ("real", "confidence: 0.0", "fill: false", "Does Nora own a boat?"),
+    ("real", "hedges: false", "fill: false", "Does Nora maybe own a boat?"),
+    ("real", "intent: false", "beam: 1, expand: 1, fill: false", "Why does Nora like bread?"),
+    ("real", "repair: false", ONE_PATH, "Nora works in country Portugal"),
+    ("real", "weight: 0.0", "", QUESTION),
+    ("real", "fill: false", "", QUESTION),
+    ("real", "expand: 1", "fill: false", QUESTION),
 ];
+/// Facts for the beam of `real`: one that is over, one that is unsure, two of other intents, and one
+/// that only a rule leads to.
+const FACTS: &str = "
+    REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Lisbon')
+      VALID FROM DATE '2019-09-01' TO DATE '2025-06-01' SOURCE 't0';
+    REMEMBER (:Person 'Nora')-[owns]->(:Thing 'boat') VALID FROM null CONFIDENCE 0.5 SOURCE 't5';
+    REMEMBER (:Person 'Nora')-[likes]->(:Thing 'rye bread') VALID FROM null SOURCE 't1';
+    REMEMBER (:Person 'Nora')-[bakes]->(:Thing 'dough') VALID FROM null INTENT causal SOURCE 't4';
+    REMEMBER (:Person 'Nora')-[works_in]->(:City 'Faro') VALID FROM null SOURCE 't5';
+    REMEMBER (:Country 'Portugal')-[has]->(:City 'Faro') VALID FROM null SOURCE 't4';
+    DEFINE RULE abroad (p)-[works_in]->(c)<-[has]-(d) IMPLIES (p)-[works_in_country]->(d)
+    FAMILY hyponymy CONFIDENCE 0.9";
 
 /// Two conversations of two sessions each.
 static MEMORY: LazyLock<(tempfile::TempDir, Engraph)> = LazyLock::new(|| {
@@ -48,22 +76,31 @@ static MEMORY: LazyLock<(tempfile::TempDir, Engraph)> = LazyLock::new(|| {
         ("s4", "Ida", "The violin was sold at the market of Ghent."),
         ("s4", "Luis", "I work at a bakery and I bake rye bread."),
     ];
+    // Those of a day are one episode.
+    let days = [0, 1, 1, 3, 3, 5, 6, 6, 8, 8];
     for (place, (session, speaker, text)) in said.into_iter().enumerate() {
+        let day = days[place];
         let conversation = if matches!(session, "s1" | "s2") { "one" } else { "two" };
         let observe = format!(
             "OBSERVE SESSION '{session}' TURN {{id: 't{place}', speaker: '{speaker}', text: '{text}',
-             conversation: '{conversation}', at: TIMESTAMP '2025-06-11 09:00' + duration('P1D') * {place}}}"
+             conversation: '{conversation}', at: TIMESTAMP '2025-06-11 09:00' + duration('P1D') * {day}
+               + duration('PT1M') * {place}}}"
         );
         db.query(&observe, ()).expect("heard");
     }
     db.consolidate(None).expect("consolidated");
+    db.execute(FACTS, ()).expect("remembered");
     db.execute("DEFINE INDEX FOR (t:Turn) ON (t.text, t.speaker) FULLTEXT", ()).expect("indexed");
     (folder, db)
 });
 
 fn found(recipe: &str, parameters: &str) -> Vec<(String, f64)> {
+    found_for(QUESTION, recipe, parameters)
+}
+
+fn found_for(question: &str, recipe: &str, parameters: &str) -> Vec<(String, f64)> {
     let text = format!("RECALL $q USING {recipe} {{{parameters}}} RETURN t.key, score");
-    let rows = MEMORY.1.query(&text, [("q", QUESTION)]).unwrap_or_else(|e| panic!("{recipe}: {e}"));
+    let rows = MEMORY.1.query(&text, [("q", question)]).unwrap_or_else(|e| panic!("{recipe}: {e}"));
     let row = |row: Vec<Value>| match (&row[0], &row[1]) {
         (Value::String(key), Value::Float(score)) => (key.clone(), *score),
         other => panic!("{recipe}: {other:?}"),
@@ -115,17 +152,14 @@ fn a_scope_is_a_conversation_or_a_session() {
 }
 
 #[test]
-fn each_switch_changes_the_plan_or_the_answer() {
-    for (recipe, switch, beside) in SWITCHES {
-        let plan = |parameters: &str| {
-            let text = format!("EXPLAIN RECALL $q USING {recipe} {{{parameters}}} RETURN t, score");
-            MEMORY.1.query(&text, [("q", QUESTION)]).expect(recipe).to_json()
-        };
+fn each_switch_changes_the_answer() {
+    let same = |(recipe, switch, beside, question): &(&str, &str, &str, &str)| {
         let comma = if beside.is_empty() { "" } else { ", " };
         let without = format!("{beside}{comma}{switch}");
-        let differs = found(recipe, beside) != found(recipe, &without);
-        assert!(differs || plan(beside) != plan(&without), "{recipe} {switch}");
-    }
+        found_for(question, recipe, beside) == found_for(question, recipe, &without)
+    };
+    let same: Vec<_> = SWITCHES.into_iter().filter(same).collect();
+    assert!(same.is_empty(), "these change nothing: {same:#?}");
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl Beam {
         for (parent, candidate) in beam.iter().enumerate() {
             let Some(last) = candidate.path.nodes.last() else { continue };
             for (edge, far) in edges_of(last.id, &self.step, &asked.filter, context)? {
-                if !visits(&candidate.path, far) {
+                if !visits(&candidate.path, far) && self.follows(row, edge, context)? {
                     found.push((parent, edge));
                 }
             }
@@ -174,6 +174,14 @@ impl Beam {
             (path, parent)
         };
         Ok(chosen.into_iter().map(path).collect())
+    }
+
+    /// Whether the pattern takes a fact, by itself.
+    fn follows(&self, row: &Row, edge: Edge, context: &Context<'_>) -> Result<bool> {
+        let Some(each) = &self.step.each else { return Ok(true) };
+        let mut row = row.clone();
+        row[self.step.fact] = Cell::Fact(edge);
+        eval::holds(each, &row, context)
     }
 
     /// The steps by rules, for the paths of which no continuation is good.
@@ -194,6 +202,9 @@ impl Beam {
                 continue;
             }
             for edge in repairs.steps(&candidate.path, &asked.filter, context)? {
+                if !self.follows(row, edge, context)? {
+                    continue;
+                }
                 let mut path = candidate.path.as_ref().clone();
                 extend(&mut path, edge);
                 paths.push((path, parent));

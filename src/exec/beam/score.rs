@@ -1,12 +1,13 @@
 //! The scores of the paths of a step: what an evaluator judges is asked of it for all paths at once.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use engraph_storage::graph::Edge;
 
 use super::candidate::Candidate;
 use super::{Asked, Row};
-use crate::cell::Cell;
+use crate::cell::{Cell, NodeRef};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
 use crate::exec::eval;
@@ -86,7 +87,7 @@ impl Scores {
         if !crowded || (self.question.is_none() && asked.prefers.is_none()) {
             return Ok(found);
         }
-        let near = self.nearness(&found, row, beam, context)?;
+        let near = self.nearness(&found, row, beam, asked, context)?;
         let other = |edge: &Edge| asked.prefers.is_some_and(|intent| intent != edge.intent);
         let mut ranked: Vec<((usize, Edge), f32)> = found.into_iter().zip(near).collect();
         ranked.sort_by(|((_, a), near_a), ((_, b), near_b)| {
@@ -104,12 +105,14 @@ impl Scores {
         Ok(ranked.into_iter().map(|(found, _)| found).collect())
     }
 
-    /// The cosine of the question and of the relation and end of each continuation.
+    /// The cosine of the question and of each continuation: of its end, if that has a text and so an
+    /// embedding that is stored; else of its relation and end.
     fn nearness(
         &self,
         found: &[(usize, Edge)],
         row: &Row,
         beam: &[Candidate],
+        asked: &Asked,
         context: &Context<'_>,
     ) -> Result<Vec<f32>> {
         let Some(question) = &self.question else { return Ok(vec![0.0; found.len()]) };
@@ -117,17 +120,40 @@ impl Scores {
             return Ok(vec![0.0; found.len()]);
         };
         let mut texts = vec![question.to_string()];
+        let mut near = Vec::with_capacity(found.len());
+        let model = context.models.embedder()?;
+        let same_model = context.reader.model()?.is_none_or(|stored| stored == model.id());
         for (parent, edge) in found {
-            let near = beam[*parent].path.nodes.last().map(|node| node.id);
-            let far = if Some(edge.head) == near { edge.tail } else { edge.head };
-            let relation = context.relation_of(edge).replace('_', " ").to_lowercase();
-            texts.push(format!("{relation} {}", context.spoken(far)?));
+            let last = beam[*parent].path.nodes.last().map(|node| node.id);
+            let far = if Some(edge.head) == last { edge.tail } else { edge.head };
+            let end = NodeRef { id: far, system: asked.filter.system };
+            near.push(match context.stored_vector(&Cell::Node(end))? {
+                Some(vector) if same_model => Near::Vector(vector),
+                _ => {
+                    let relation = context.relation_of(edge).replace('_', " ").to_lowercase();
+                    texts.push(format!("{relation} {}", context.spoken(far)?));
+                    Near::Text(texts.len() - 1)
+                }
+            });
         }
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let vectors = context.embed(&texts)?;
-        let Some((question, others)) = vectors.split_first() else { return Ok(Vec::new()) };
-        Ok(others.iter().map(|other| dot(question, other)).collect())
+        let Some(question) = vectors.first() else { return Ok(Vec::new()) };
+        let cosine = |near: &Near| match near {
+            Near::Vector(vector) if vector.len() == question.len() => dot(question, vector),
+            Near::Vector(_) => 0.0,
+            Near::Text(place) => dot(question, &vectors[*place]),
+        };
+        Ok(near.iter().map(cosine).collect())
     }
+}
+
+/// What is compared of a continuation.
+enum Near {
+    /// The embedding of its end.
+    Vector(Arc<[f32]>),
+    /// The place of its relation and end among the texts.
+    Text(usize),
 }
 
 /// The values of one score; what has none is the last.

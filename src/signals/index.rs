@@ -162,7 +162,7 @@ impl TurnIndex {
             let held = held.iter().flat_map(|session| &session.turns);
             let mut turns: Vec<Turn> =
                 held.filter(|turn| !nodes.contains(&turn.node)).cloned().chain(new).collect();
-            turns.sort_by(|a, b| (a.at, a.position, a.node).cmp(&(b.at, b.position, b.node)));
+            turns.sort_by_key(|turn| (turn.at, turn.position, turn.node));
             if !turns.is_empty() {
                 let is_of_one =
                     turns.windows(2).all(|two| two[0].conversation == two[1].conversation);

@@ -16,8 +16,8 @@ const ONE_PATH: &str = "beam: 1, expand: 1, relevance: 1.0, fill: false";
 /// A recipe, what is switched off, what makes a difference visible on so small a memory, and a
 /// question.
 const SWITCHES: [(&str, &str, &str, &str); 30] = [
-    ("engraph", "boost_role: 3.0", "", QUESTION),
-    ("engraph", "boost_time: 3.0", "", QUESTION),
+    ("engraph", "weights: {words: 1.0}", "", QUESTION),
+    ("engraph", "without: ['speaker', 'first_speaker']", "", QUESTION),
     ("gam", "neighbours: false", "topics: 1, fill: false", QUESTION),
     ("gam", "boost_role: 1.0", "", QUESTION),
     ("gam", "boost_time: 1.0", "", QUESTION),

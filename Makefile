@@ -40,7 +40,7 @@ bench-memory: setup
 	LOCOMO="$(LOCOMO)" cargo bench --bench models -- memory
 
 eval: setup
-	cargo run --release -- eval locomo "$(LOCOMO)"
+	cargo run --release -- eval locomo "$(LOCOMO)" --cross-validate
 
 fmt:
 	cargo fmt --all --check

@@ -159,6 +159,7 @@ impl Indexes {
                     .collect();
                 match self.changed(&labels, at, commit) {
                     Some(changed) if changed.is_empty() => index,
+                    Some(changed) if index.has_lost(reader, &changed)? => read()?,
                     Some(changed) => {
                         Arc::make_mut(&mut index).follow(reader, label, &changed)?;
                         index

@@ -106,6 +106,22 @@ impl TurnIndex {
         Ok(index)
     }
 
+    /// Whether a node that it knows is gone. Its words are to be gone as well, so the index is read
+    /// anew.
+    pub(crate) fn has_lost(
+        &self,
+        reader: Reader<'_>,
+        changed: &BTreeSet<(LabelId, NodeId)>,
+    ) -> Result<bool> {
+        for (_, node) in changed {
+            let is_known = self.session_of.contains_key(node) || self.statements.contains_key(node);
+            if is_known && reader.node(*node, SystemScope::Current)?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Reads again what commits have changed.
     pub(crate) fn follow(
         &mut self,

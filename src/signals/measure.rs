@@ -207,3 +207,33 @@ fn stretched(values: &[f32]) -> Vec<f32> {
     let share = |value: &f32| if range > 0.0 { (value - least) / range } else { 0.0 };
     values.iter().map(share).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_stretched_from_0_to_1() {
+        assert_eq!(stretched(&[2.0, 4.0, 3.0]), [0.0, 1.0, 0.5]);
+        assert_eq!(stretched(&[7.0, 7.0]), [0.0, 0.0]);
+        assert_eq!(stretched(&[]), [0.0; 0]);
+    }
+
+    #[test]
+    fn what_was_not_found_is_as_far_as_the_farthest() {
+        assert_eq!(filled(&[Some(0.9), None, Some(0.4)]), [0.9, 0.4, 0.4]);
+        assert_eq!(filled(&[None, None]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn turns_are_held_against_the_first_ones() {
+        let vectors = [vec![1.0, 0.0], vec![0.0, 1.0], Vec::new(), vec![0.6, 0.8]];
+        assert_eq!(alike(&vectors), [1.0, 1.0, 0.0, 0.8]);
+    }
+
+    #[test]
+    fn rare_tokens_weigh_more() {
+        assert_eq!(weighted(&[0.2, 1.0], &[3.0, 1.0]), 0.4);
+        assert_eq!(weighted(&[], &[]), 0.0);
+    }
+}

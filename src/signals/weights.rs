@@ -68,3 +68,34 @@ impl fmt::Display for Weights {
 fn place(name: &str) -> Option<usize> {
     NAMES.iter().position(|other| *other == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signal_has_a_trained_weight() {
+        let lines = TRAINED.lines().filter(|line| !line.starts_with('#'));
+        let names: Vec<&str> = lines.filter_map(|line| Some(line.split_once(' ')?.0)).collect();
+        assert_eq!(names, NAMES);
+        let trained = Weights::trained();
+        assert!(trained.0.iter().all(|weight| weight.is_finite() && *weight != 0.0));
+        // What training writes is what is read.
+        let lines: Vec<&str> = TRAINED.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(trained.to_string().lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn each_signal_that_is_left_out_counts_nothing() {
+        for (place, name) in NAMES.iter().enumerate() {
+            let mut signals = [0.0; NAMES.len()];
+            signals[place] = 2.0;
+            let mut weights = Weights::said(&BTreeMap::from([((*name).to_owned(), 3.0)])).unwrap();
+            assert_eq!(weights.score(&signals), 6.0, "{name}");
+            weights.leave_out(name).unwrap();
+            assert_eq!(weights.score(&signals), 0.0, "{name}");
+        }
+        assert_eq!(Weights::trained().leave_out("word"), Err("word".to_owned()));
+        assert!(Weights::said(&BTreeMap::from([("word".to_owned(), 1.0)])).is_err());
+    }
+}

@@ -268,10 +268,7 @@ fn through<V: Kept>(
 
 /// A vector for each text, of which nothing is kept. Each has as many numbers as the embedder says,
 /// is finite, and has length 1 or 0, whoever's embedder it is.
-pub(crate) fn embed_all(
-    embedder: &dyn Embedder,
-    texts: &[&str],
-) -> Result<Vec<Vec<f32>>, NeuralError> {
+fn embed_all(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
     let mut vectors = embedder.embed(texts)?;
     check(embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
     for vector in &mut vectors {

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{Interval, SystemScope};
-use engraph_storage::{Reader, Stored, VectorMark};
+use engraph_storage::{Reader, Stored, TokenCodes, VectorMark};
 
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::models::embed_all;
 use crate::neural::Embedder;
+use crate::write::{TURN, stamp};
 use crate::{text, time};
 
 /// Embeddings that are made and stored together.
@@ -102,13 +102,20 @@ fn store(
     batch: Vec<(Stored, Option<String>)>,
 ) -> Result<u64> {
     let texts: Vec<&str> = batch.iter().filter_map(|(_, text)| text.as_deref()).collect();
-    let mut vectors = embed_all(embedder, &texts)?.into_iter();
+    let mut coded = db.models.embed_with_codes(&texts)?.into_iter();
     let mut transaction = db.store.begin(time::wall())?;
+    let turn = transaction.reader().catalog().label(TURN);
     let mut made = 0;
     for (stored, text) in &batch {
-        let vector = text.as_ref().and_then(|_| vectors.next());
+        let (vector, bits) = text.as_ref().and_then(|_| coded.next()).unzip();
         let is_stored = transaction.renew(stored, vector.as_deref())?;
         made += u64::from(is_stored && vector.is_some());
+        // What a turn says now has codes; what it said does not.
+        let is_turn = Some(stored.label) == turn && stored.system.to == Interval::MAX;
+        if let (true, Some(bits), Some(text)) = (is_stored && is_turn, bits.flatten(), text) {
+            let stamp = stamp(embedder.id(), text);
+            transaction.put_token_codes(stored.node, &TokenCodes { stamp, bits })?;
+        }
     }
     if let Some((last, _)) = batch.last() {
         transaction.renewed_to(&last.mark)?;

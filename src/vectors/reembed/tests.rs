@@ -139,3 +139,24 @@ fn it_goes_on_where_it_was() {
     assert_eq!(first, Some(3));
     assert!(stored(&db).iter().all(|(_, vector)| vector.len() == 3));
 }
+
+#[test]
+fn turns_get_codes_of_their_tokens_by_the_new_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = open(folder.path(), Length::new("old", 2, 99));
+    old.query("REMEMBER (:Turn 't' {text: 'rye bread'})", ()).unwrap();
+    old.query("REMEMBER (:Note 'n' {text: 'rye bread'})", ()).unwrap();
+    drop(old);
+    let embedder = Arc::new(crate::FixedEmbedder);
+    let new = Options::new().embedder(embedder.clone()).open(folder.path()).unwrap();
+    assert_eq!(new.reembed(&mut |_, _| {}).unwrap(), 2);
+    let snapshot = new.store.snapshot(0);
+    let reader = snapshot.reader();
+    let codes = |label: &str, key: &str| {
+        let label = reader.catalog().label(label).unwrap();
+        let node = reader.find_node(label, key).unwrap().unwrap();
+        reader.token_codes(label, node).unwrap()
+    };
+    assert_eq!(codes("Turn", "t").unwrap().stamp, stamp(embedder.id(), "rye bread"));
+    assert_eq!(codes("Note", "n"), None);
+}

@@ -5,12 +5,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engraph_grammar::ast::{self, QueryEnd, Statement, StatementKind};
+use engraph_grammar::ast::{self, StatementKind};
 use engraph_storage::{Durability, Family, FamilyStats, Memory, Reader, Store, Torn, Violation};
 use parking_lot::Mutex;
 
 use crate::bind::Binder;
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Result};
 use crate::exec::context::{Limits, Surroundings};
 use crate::exec::run::{Interrupt, Run};
 use crate::indexes::{Indexes, KeyTokens};
@@ -312,7 +312,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the folder cannot be used, holds something else, or is open for
+    /// [`Error::Storage`](crate::Error::Storage) if the folder cannot be used, holds something else, or is open for
     /// writing elsewhere; the text names the process.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Engraph> {
         Ok(Engraph::new(Store::open(path.as_ref(), self.memory)?, self))
@@ -323,7 +323,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if there is no database, it is open for writing elsewhere, or more than the
+    /// [`Error::Storage`](crate::Error::Storage) if there is no database, it is open for writing elsewhere, or more than the
     /// log is damaged.
     pub fn recover(self, path: impl AsRef<Path>) -> Result<Engraph> {
         Ok(Engraph::new(Store::recover(path.as_ref(), self.memory)?, self))
@@ -333,7 +333,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if there is no database.
+    /// [`Error::Storage`](crate::Error::Storage) if there is no database.
     pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Engraph> {
         Ok(Engraph::new(Store::open_read_only(path.as_ref(), self.memory)?, self))
     }
@@ -417,7 +417,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the disk cannot be read.
+    /// [`Error::Storage`](crate::Error::Storage) if the disk cannot be read.
     pub fn stats(&self) -> Result<Vec<FamilyStats>> {
         Ok(self.store.stats()?)
     }
@@ -441,7 +441,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if it is too damaged to be looked at.
+    /// [`Error::Storage`](crate::Error::Storage) if it is too damaged to be looked at.
     pub fn check(
         &self,
         report: &mut dyn FnMut(Violation),
@@ -456,7 +456,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if there is something at `path`, or this database is damaged; nothing is
+    /// [`Error::Storage`](crate::Error::Storage) if there is something at `path`, or this database is damaged; nothing is
     /// at `path` then.
     pub fn backup(&self, path: impl AsRef<Path>, progress: &mut dyn FnMut(Family)) -> Result<()> {
         Ok(self.store.backup(path.as_ref(), progress)?)
@@ -481,7 +481,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Neural`] if there is no model or it fails, [`Error::Storage`] if the disk refuses.
+    /// [`Error::Neural`](crate::Error::Neural) if there is no model or it fails, [`Error::Storage`](crate::Error::Storage) if the disk refuses.
     pub fn reembed(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
         reembed::reembed(self, progress)
     }
@@ -510,7 +510,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; nothing was changed then.
+    /// Any [`Error`](crate::Error); nothing was changed then.
     pub fn query(&self, text: &str, params: impl Into<Params>) -> Result<Rows> {
         self.prepare(text)?.query(params)
     }
@@ -531,7 +531,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Syntax`] if the text is not MemQL, [`Error::Bind`] if it is not one statement.
+    /// [`Error::Syntax`](crate::Error::Syntax) if the text is not MemQL, [`Error::Bind`](crate::Error::Bind) if it is not one statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared<'_>> {
         let script = self.plans.script(text)?;
         if script.statements.len() != 1 {
@@ -549,7 +549,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// The first [`Error`]; the statements before it stay done, an open transaction is rolled back.
+    /// The first [`Error`](crate::Error); the statements before it stay done, an open transaction is rolled back.
     pub fn execute(&self, text: &str, params: impl Into<Params>) -> Result<Vec<Rows>> {
         self.session().execute(text, params)
     }
@@ -575,7 +575,7 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the database is open read-only.
+    /// [`Error::Storage`](crate::Error::Storage) if the database is open read-only.
     pub fn begin(&self) -> Result<Transaction<'_>> {
         Ok(Transaction::new(self, self.store.begin(time::wall())?))
     }
@@ -760,7 +760,7 @@ impl Prepared<'_> {
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; nothing was changed then.
+    /// Any [`Error`](crate::Error); nothing was changed then.
     pub fn query(&self, params: impl Into<Params>) -> Result<Rows> {
         self.database.session().run(&self.script, 0, &params.into())
     }
@@ -771,7 +771,7 @@ impl Prepared<'_> {
 ///
 /// # Errors
 ///
-/// [`Error::Storage`]: if it is of a newer format, open for writing, or damaged. The upgrade goes on
+/// [`Error::Storage`](crate::Error::Storage): if it is of a newer format, open for writing, or damaged. The upgrade goes on
 /// from there the next time.
 pub fn upgrade(path: impl AsRef<Path>) -> Result<u32> {
     Ok(engraph_storage::upgrade(path.as_ref())?)
@@ -780,32 +780,4 @@ pub fn upgrade(path: impl AsRef<Path>) -> Result<u32> {
 /// Runs what goes as deep as a text of so many bytes may make it.
 pub(crate) fn with_stack<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
     if bytes <= TEXT_BYTES { run() } else { stacker::grow(STACK, run) }
-}
-
-/// Whether a statement only reads.
-pub(crate) fn is_read(statement: &Statement) -> bool {
-    match &statement.kind {
-        StatementKind::Query(query) => reads(query),
-        StatementKind::Explain(_)
-        | StatementKind::Trace(_)
-        | StatementKind::Show(_)
-        | StatementKind::SessionSet(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether a query only reads.
-pub(crate) fn reads(query: &ast::Query) -> bool {
-    !query.unions.is_empty() || matches!(query.pipeline.end, None | Some(QueryEnd::Return(_)))
-}
-
-/// Whether a script only reads, so that it can run beside a writer.
-///
-/// # Errors
-///
-/// [`Error::Syntax`] if the text is not MemQL.
-pub fn only_reads(text: &str) -> Result<bool> {
-    let statements = engraph_grammar::parse(text);
-    let statements = statements.map_err(|error| Error::from(error).with_text(text))?;
-    Ok(statements.iter().all(is_read))
 }

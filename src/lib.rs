@@ -34,6 +34,7 @@ mod models;
 pub mod neural;
 mod plan;
 mod plans;
+mod reading;
 mod recipes;
 pub mod reconstruct;
 mod retrieval;
@@ -48,7 +49,7 @@ mod vectors;
 mod write;
 
 pub use cursor::Cursor;
-pub use database::{Engraph, Options, Prepared, only_reads, upgrade};
+pub use database::{Engraph, Options, Prepared, upgrade};
 pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
@@ -63,6 +64,7 @@ pub use neural::{
     CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, ReaderModel, Reranker,
     SentenceModel, TokenVectors, WithTokens,
 };
+pub use reading::only_reads;
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};

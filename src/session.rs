@@ -6,11 +6,12 @@ use engraph_grammar::ast::{self, Span, Statement, StatementKind};
 use engraph_storage::Reader;
 
 use crate::cursor::{Cursor, Source};
-use crate::database::{Engraph, reads, with_stack};
+use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::run::{Interrupt, Watch};
 use crate::plan::explain::Shown;
 use crate::plans::{Bound, Script};
+use crate::reading::reads;
 use crate::rows::{Params, Rows, Value};
 use crate::show;
 use crate::time;

@@ -129,8 +129,8 @@ fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
 }
 
 impl Day {
-    /// The day that is named, as far as it is. "may" is a month only behind "in", "on" or a number,
-    /// or with a capital within a sentence.
+    /// The day that is named, as far as it is. A month has a capital within a sentence, so that "may"
+    /// and the first word are none; it is written out.
     fn of(all: &[Word]) -> Self {
         let mut day = Self::default();
         for (at, word) in all.iter().enumerate() {

@@ -15,6 +15,7 @@ use crate::exec::run::{Interrupt, Run, Watch};
 use crate::exec::{self, CHUNK_ROWS, Operator};
 use crate::plan::expr::Slot;
 use crate::plan::{BoundQuery, End};
+use crate::plans::Bound;
 use crate::rows::{Params, Rows, Value};
 
 /// The state that a statement reads.
@@ -68,7 +69,7 @@ impl<'s> Cursor<'s> {
     pub(crate) fn new(
         database: &'s Engraph,
         source: Source<'s>,
-        (query, warnings): (Arc<BoundQuery>, Vec<Diagnostic>),
+        Bound { query, warnings, .. }: Bound,
         parameters: Params,
         interrupt: Interrupt,
         (text, watch): (Arc<str>, Watch),

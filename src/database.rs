@@ -610,7 +610,7 @@ impl Engraph {
             let query = binder.query(query)?;
             self.optimized(query, reader).map_err(|error| run.explained(error, &limits))
         })?;
-        Ok((Arc::new(query), binder.warnings))
+        Ok(Bound::new(query, binder.warnings))
     }
 
     /// An error if these times cannot be those of a session.

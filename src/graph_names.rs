@@ -33,8 +33,9 @@ pub(crate) const LAYERS: [&str; 7] =
     ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic", "Mention"];
 
 /// The properties of a node by their names.
-pub(crate) fn named(record: NodeRecord, reader: Reader<'_>) -> BTreeMap<String, Value> {
+pub(crate) fn named(record: &NodeRecord, reader: Reader<'_>) -> BTreeMap<String, Value> {
     let catalog = reader.catalog();
-    let named = |(name, value)| (catalog.property_name(name).to_owned(), value);
-    record.properties.into_iter().map(named).collect()
+    let named =
+        |(name, value): (&_, &Value)| (catalog.property_name(*name).to_owned(), value.clone());
+    record.properties.iter().map(named).collect()
 }

@@ -43,6 +43,7 @@ mod schema;
 mod session;
 mod show;
 mod signals;
+mod snapshot;
 mod text;
 mod time;
 mod vectors;
@@ -53,7 +54,7 @@ pub use database::{Engraph, Options, Prepared, upgrade};
 pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
-    Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,
+    Counts, Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,
 };
 pub use error::{Diagnostic, Error, Result};
 pub use exec::context::Limits;
@@ -68,6 +69,15 @@ pub use reading::only_reads;
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
 pub use session::{Session, Transaction};
+pub use snapshot::Snapshot;
+
+/// What the graph is made of, for reads by [`Snapshot`].
+pub mod graph {
+    pub use engraph_storage::graph::{
+        Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, Side, SystemScope, Time,
+        ValidScope,
+    };
+}
 
 /// The names of all functions, as they are written.
 pub fn function_names() -> impl Iterator<Item = &'static str> {

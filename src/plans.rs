@@ -11,6 +11,7 @@ use engraph_storage::Catalog;
 use parking_lot::Mutex;
 
 use crate::error::{Diagnostic, Error, Result};
+use crate::exec::hop::Hop;
 use crate::plan::BoundQuery;
 
 /// Texts that are kept; when there are more, all are dropped.
@@ -18,8 +19,22 @@ const TEXTS_MAX: usize = 512;
 /// Longer texts are not kept.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// A query that was bound, and what is probably not meant in it.
-pub(crate) type Bound = (Arc<BoundQuery>, Vec<Diagnostic>);
+/// A query that was bound.
+#[derive(Clone)]
+pub(crate) struct Bound {
+    pub(crate) query: Arc<BoundQuery>,
+    /// The same in one go, if it is so simple.
+    pub(crate) hop: Option<Arc<Hop>>,
+    /// What is probably not meant in it.
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl Bound {
+    pub(crate) fn new(query: BoundQuery, warnings: Vec<Diagnostic>) -> Self {
+        let hop = Hop::of(&query).map(Arc::new);
+        Self { query: Arc::new(query), hop, warnings }
+    }
+}
 
 /// A plan and the catalogue that it was bound to.
 type Kept = (Arc<Catalog>, Bound);

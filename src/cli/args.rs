@@ -2,10 +2,14 @@
 //!
 //! Scripts depend on these names: they are never renamed.
 
+mod bench;
+
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+
+pub(super) use bench::{BENCH_EXAMPLES, Bench, BenchKind, BenchWorkload, Phase};
 use engraph::{FORMAT, Value};
 use serde_json::Value as Json;
 
@@ -71,6 +75,9 @@ pub(super) enum Command {
     /// Measures recipes on questions with known evidence
     #[command(after_help = EVAL_EXAMPLES)]
     Eval(Eval),
+    /// Measures how fast the database is, on work whose answers are known
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(Bench),
 }
 
 const SHELL_EXAMPLES: &str = "\

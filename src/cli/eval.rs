@@ -157,7 +157,7 @@ fn write_markdown(tables: &[Table], file: &Path) -> std::io::Result<()> {
 }
 
 /// A folder that goes with it.
-struct Temporary(PathBuf);
+pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {

@@ -11,6 +11,7 @@
 //!      ──▶ embed   ─────────────▶ embeddings by the model that is installed
 //!      ──▶ stats   ─────────────▶ output: table, json
 //!      ──▶ eval    file ────────▶ recipes ──▶ tables, run files
+//!      ──▶ bench   ─────────────▶ figures: table, json
 //! ```
 //!
 //! Answers go to stdout and everything else to stderr. It exits with 0, with 1 if the work failed
@@ -18,6 +19,7 @@
 
 mod args;
 mod backup;
+mod bench;
 mod check;
 mod dot;
 mod embed;
@@ -66,6 +68,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Embed(command) => embed::run(command, &mut output),
         Command::Stats(stats) => stats::run(stats, &mut output),
         Command::Eval(command) => eval::run(command, &mut output),
+        Command::Bench(command) => bench::run(command, &mut output),
     };
     match done.and_then(|()| Ok(output.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,

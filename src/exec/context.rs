@@ -179,7 +179,6 @@ impl<'c> Context<'c> {
                 key: format!("{:016x}", node.id.0),
                 reason: "a fact leads to a node that does not exist".to_owned(),
             })?;
-        let record = Arc::new(record);
         self.run.hold_node(node, Arc::clone(&record));
         Ok(record)
     }

@@ -11,7 +11,7 @@ use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
 use crate::exec::subquery;
-use crate::functions;
+use crate::functions::{self, products};
 use crate::plan::expr::{Each, Expr, ExprKind, Reduce, sign};
 use crate::time::{self, PeriodPredicate};
 
@@ -56,6 +56,9 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         },
         ExprKind::HasKey(node, key) => {
             has_key(&eval(node, row, context)?, &eval(key, row, context)?, context)
+        }
+        ExprKind::Call(function, arguments) if function.name == products::DOT => {
+            products::dot(function, arguments, (row, expr.span), context)
         }
         ExprKind::Call(function, arguments) => {
             let arguments: Vec<Cell> =

@@ -151,7 +151,7 @@ pub(super) fn met(row: &Row, slots: &[Slot]) -> Vec<FactId> {
 }
 
 /// The sides and relations that a step reads, in order.
-fn scans_of(step: &Step) -> impl Iterator<Item = (Side, Option<RelationId>)> + '_ {
+pub(super) fn scans_of(step: &Step) -> impl Iterator<Item = (Side, Option<RelationId>)> + '_ {
     step.sides.iter().flat_map(|side| {
         let relations: Vec<Option<RelationId>> = match &step.relations {
             None => vec![None],

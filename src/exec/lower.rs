@@ -1,4 +1,5 @@
-//! Logical operators to physical ones, one to one.
+//! Logical operators to physical ones, one to one; but where nobody watches what each costs, nodes
+//! that are asked for once are found once.
 
 use crate::cell::Row;
 use crate::exec::Operator;
@@ -16,6 +17,7 @@ use crate::exec::node_lookup::NodeLookup;
 use crate::exec::node_scan::NodeScan;
 use crate::exec::once::Once;
 use crate::exec::project::Project;
+use crate::exec::reach::{self, Reach};
 use crate::exec::retrieve::Retrieve;
 use crate::exec::slice::Slice;
 use crate::exec::sort::Sort;
@@ -23,7 +25,7 @@ use crate::exec::union::Union;
 use crate::exec::unwind::Unwind;
 use crate::exec::walk::WalkPaths;
 use crate::plan::expr::Slot;
-use crate::plan::{LogicalPlan, order};
+use crate::plan::{self, LogicalPlan, Step, order};
 
 /// The number of operators of a plan, those of inner plans included.
 pub(crate) fn operators(plan: &LogicalPlan) -> usize {
@@ -33,10 +35,41 @@ pub(crate) fn operators(plan: &LogicalPlan) -> usize {
 /// The operators of a plan that begins with a row. With a place, each keeps account of what it
 /// costs: an operator's place is its number in the plan read from the top, inputs first.
 pub(super) fn lower(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Operator> {
-    let inner = operator(plan, row, place);
     match place {
-        Some(place) => Box::new(Metered { inner, place }),
-        None => inner,
+        Some(at) => Box::new(Metered { inner: operator(plan, row, place), place: at }),
+        None => reaching(plan, row).unwrap_or_else(|| operator(plan, row, place)),
+    }
+}
+
+/// What finds each node of the plan's rows once, if that is all that is asked.
+fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
+    let reach = |input: &LogicalPlan, step: &Step| {
+        Box::new(Reach::new(lower(input, row, None), step.clone(), row.clone()))
+    };
+    match plan {
+        LogicalPlan::Distinct { input, slots } => {
+            let (below, step, project) = reach::distinct(input, slots)?;
+            let reach = reach(below, step);
+            Some(match project {
+                Some(LogicalPlan::Project { items, .. }) => {
+                    Box::new(Project { input: reach, items: items.clone() })
+                }
+                _ => reach,
+            })
+        }
+        LogicalPlan::Aggregate { aggregates, .. } => {
+            let (below, step) = reach::counted(plan)?;
+            let once = |one: &plan::Aggregate| plan::Aggregate { distinct: false, ..one.clone() };
+            Some(Box::new(Aggregate {
+                input: Some(reach(below, step)),
+                ready: super::Ready::default(),
+                keys: Vec::new(),
+                aggregates: aggregates.iter().map(once).collect(),
+                row: row.clone(),
+                held: 0,
+            }))
+        }
+        _ => None,
     }
 }
 
@@ -49,10 +82,11 @@ fn operator(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Oper
         LogicalPlan::NodeScan { input, node, labels, system } => {
             Box::new(NodeScan::new(below(input), *node, labels.clone(), system.clone()))
         }
-        LogicalPlan::NodeLookup { input, node, labels, key, system } => Box::new(NodeLookup {
+        LogicalPlan::NodeLookup { input, node, labels, by, key, system } => Box::new(NodeLookup {
             input: below(input),
             node: *node,
             labels: labels.clone(),
+            by: *by,
             key: key.clone(),
             system: system.clone(),
         }),

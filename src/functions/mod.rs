@@ -7,6 +7,7 @@ mod graph;
 mod instants;
 mod lists;
 mod numbers;
+pub(crate) mod products;
 mod refused;
 mod retention;
 mod text;
@@ -155,12 +156,13 @@ impl Call<'_> {
 }
 
 /// Every function, by subject.
-const TABLES: [&[Function]; 9] = [
+const TABLES: [&[Function]; 10] = [
     evaluation::TABLE,
     graph::TABLE,
     instants::TABLE,
     lists::TABLE,
     numbers::TABLE,
+    products::TABLE,
     retention::TABLE,
     text::TABLE,
     times::TABLE,

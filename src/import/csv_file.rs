@@ -1,17 +1,18 @@
 //! Tables of facts: a row a fact, columns by name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use csv::StringRecord;
 use engraph_storage::graph::{Interval, Time};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::import::facts::{confidence, instant, intent, key, validity};
+use crate::import::bulk::{Loader, Row};
+use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
-use crate::import::{Line, Progress, Report, file_name, store};
-use crate::write::{FactInput, Input, NodeInput};
+use crate::import::{Progress, Report, file_name};
 
 /// Columns that a table may have; the first three must be there.
 const COLUMNS: [&str; 10] = [
@@ -98,23 +99,22 @@ pub fn csv(
         relations: lookup(options.relation_names.as_deref(), options)?,
         file: file_name(file),
     };
-    let lines = reader.into_records().map(|row| match row {
-        Ok(row) => {
-            let place = row.position();
-            let number = place.map_or(0, csv::Position::line);
-            let done = place.map_or(0, csv::Position::byte);
-            Ok(Line { number, done, inputs: table.fact(&row, number).map(|fact| vec![fact]) })
+    let mut loader = Loader::new(db, total, progress);
+    let mut row = StringRecord::new();
+    loop {
+        match reader.read_record(&mut row) {
+            Ok(false) => return loader.finish(),
+            Ok(true) => {
+                let place = row.position();
+                let (number, done) = place.map_or((0, 0), |place| (place.line(), place.byte()));
+                loader.add(table.row(&row, number), number, done)?;
+            }
+            Err(error) => match error.position() {
+                Some(place) => loader.add(Err(error.to_string()), place.line(), place.byte())?,
+                None => return Err(failed(&error)),
+            },
         }
-        Err(error) => match error.position() {
-            Some(place) => Ok(Line {
-                number: place.line(),
-                done: place.byte(),
-                inputs: Err(error.to_string()),
-            }),
-            None => Err(failed(&error)),
-        },
-    });
-    store(db, lines, total, progress)
+    }
 }
 
 fn builder(options: &CsvOptions) -> csv::ReaderBuilder {
@@ -170,32 +170,32 @@ struct Table<'o> {
 }
 
 impl Table<'_> {
-    fn fact(&self, row: &csv::StringRecord, line: u64) -> std::result::Result<Input, String> {
+    fn row<'r>(&'r self, row: &'r StringRecord, line: u64) -> std::result::Result<Row<'r>, String> {
         let field = |name: &str| {
             let text = self.columns.get(name).and_then(|place| row.get(*place));
             text.map(str::trim).filter(|text| !text.is_empty())
         };
-        let node = |column: &str, label: Option<&str>, default: &str| {
+        let node = |column: &str, label: Option<&'r str>, default: &'r str| {
             let id = field(column).ok_or_else(|| format!("the {column} is empty"))?;
             let name = named(&self.names, id, column)?;
-            Ok::<_, String>(NodeInput::new(label.unwrap_or(default), &key(&name)?))
+            Ok::<_, String>((label.unwrap_or(default), checked_key(name)?))
         };
         let relation = field("relation").ok_or("the relation is empty")?;
         let from = field("valid_from").map(|text| self.bound(text, false)).transpose()?.flatten();
         let to = field("valid_to").map(|text| self.bound(text, true)).transpose()?.flatten();
         let sure = field("confidence")
             .map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
-        let source = field("source").map_or_else(|| format!("{}:{line}", self.file), str::to_owned);
-        Ok(Input::Fact(Box::new(FactInput {
+        let source = field("source")
+            .map_or_else(|| format!("{}:{line}", self.file).into_boxed_str(), Box::from);
+        Ok(Row {
             head: node("head", field("head_label"), &self.options.head_label)?,
             tail: node("tail", field("tail_label"), &self.options.tail_label)?,
             relation: named(&self.relations, relation, "relation")?,
             valid: validity(from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX))?,
             confidence: confidence(sure.transpose()?.unwrap_or(1.0))?,
             intent: field("intent").map(intent).transpose()?,
-            sources: vec![source],
-            properties: BTreeMap::new(),
-        })))
+            source,
+        })
     }
 
     /// A bound of a valid time; none if it is unknown.
@@ -211,13 +211,15 @@ impl Table<'_> {
     }
 }
 
-fn named(
-    names: &Option<HashMap<String, String>>,
-    id: &str,
+fn named<'r>(
+    names: &'r Option<HashMap<String, String>>,
+    id: &'r str,
     what: &str,
-) -> std::result::Result<String, String> {
+) -> std::result::Result<&'r str, String> {
     match names {
-        None => Ok(id.to_owned()),
-        Some(names) => names.get(id).cloned().ok_or_else(|| format!("the {what} {id} has no name")),
+        None => Ok(id),
+        Some(names) => {
+            names.get(id).map(String::as_str).ok_or_else(|| format!("the {what} {id} has no name"))
+        }
     }
 }

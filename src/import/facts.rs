@@ -132,14 +132,19 @@ fn name(name: String, what: &str) -> std::result::Result<String, String> {
     if name.is_empty() { Err(format!("the {what} is empty")) } else { Ok(name) }
 }
 
+/// A key that a node may have, to be held on to.
+pub(super) fn key(text: &str) -> std::result::Result<String, String> {
+    checked_key(text).map(str::to_owned)
+}
+
 /// A key that a node may have.
-pub(super) fn key(key: &str) -> std::result::Result<String, String> {
+pub(super) fn checked_key(key: &str) -> std::result::Result<&str, String> {
     match key.len() {
         0 => Err("the key is empty".to_owned()),
         length if length > KEY_BYTES_MAX => {
             Err(format!("the key has {length} bytes, more than the limit of {KEY_BYTES_MAX}"))
         }
-        _ => Ok(key.to_owned()),
+        _ => Ok(key),
     }
 }
 

@@ -6,6 +6,7 @@
 //! again is no new evidence, so a second import changes nothing, but for facts that were overruled
 //! in the meantime: they come back as uncertain.
 
+mod bulk;
 mod csv_file;
 mod facts;
 mod locomo;
@@ -234,7 +235,13 @@ impl Counts {
     }
 
     fn add(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
+        self.add_many(what, 1);
+    }
+
+    fn add_many(&mut self, what: &'static str, count: u64) {
+        if count > 0 {
+            *self.counts.entry(what).or_default() += count;
+        }
     }
 
     fn stored(self) -> Vec<(&'static str, u64)> {

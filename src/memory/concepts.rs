@@ -81,7 +81,7 @@ fn key_of(reader: Reader<'_>, key: &str) -> Result<String> {
     let label = reader.catalog().label(CONCEPT);
     let node = label.map(|label| reader.find_node(label, key)).transpose()?.flatten();
     let record = node.map(|node| reader.node(node, SystemScope::Current)).transpose()?.flatten();
-    Ok(record.map_or_else(|| key.to_owned(), |record| record.key))
+    Ok(record.map_or_else(|| key.to_owned(), |record| record.key.clone()))
 }
 
 /// The concept of the same meaning, but for those that the key was split from.

@@ -35,7 +35,7 @@ impl<'r> Entities<'r> {
             if found.is_some() {
                 return Ok(None);
             }
-            found = Some(Entity { label: label_name.clone(), name: record.key });
+            found = Some(Entity { label: label_name.clone(), name: record.key.clone() });
         }
         Ok(found)
     }

@@ -249,7 +249,7 @@ fn about(reader: Reader<'_>, episode: NodeId) -> Result<Option<About>> {
         turns.push(turn);
     }
     Ok(Some(About {
-        key: record.key,
+        key: record.key.clone(),
         concepts: concepts.difference(&speakers).cloned().collect(),
         at: draw::began(&turns),
         turns: turns.into_iter().map(|turn| turn.key).collect(),
@@ -267,9 +267,9 @@ fn sessions_of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<String>>
     for node in nodes {
         let Some(record) = reader.node(*node, SystemScope::Current)? else { continue };
         if Some(record.label) == session {
-            names.insert(record.key);
+            names.insert(record.key.clone());
         } else if Some(record.label) == turn
-            && let Some(Value::String(name)) = named(record, reader).remove("session")
+            && let Some(Value::String(name)) = named(&record, reader).remove("session")
         {
             names.insert(name);
         }
@@ -299,7 +299,7 @@ fn forget_empty(
     for id in concepts {
         let reader = transaction.reader();
         let Some(record) = reader.node(*id, SystemScope::Current)? else { continue };
-        let is_bare = says_its_name(record, reader);
+        let is_bare = says_its_name(&record, reader);
         if is_bare && edges_ever(reader, *id)? == 0 {
             empty.push(*id);
         }
@@ -307,7 +307,7 @@ fn forget_empty(
     Ok(transaction.forget_drawn(&empty)?)
 }
 
-fn says_its_name(record: NodeRecord, reader: Reader<'_>) -> bool {
+fn says_its_name(record: &NodeRecord, reader: Reader<'_>) -> bool {
     let has_no_alias = record.aliases.is_empty();
     let name = Value::String(record.key.clone());
     has_no_alias && named(record, reader) == BTreeMap::from([("text".to_owned(), name)])

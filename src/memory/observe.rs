@@ -144,7 +144,7 @@ fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
     let Some(label) = reader.catalog().label("Turn") else { return Ok(None) };
     let Some(node) = reader.find_node(label, key)? else { return Ok(None) };
     let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(None) };
-    let mut properties = named(record, reader);
+    let mut properties = named(&record, reader);
     let mut string = |name: &str| match properties.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,

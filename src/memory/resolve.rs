@@ -132,10 +132,10 @@ pub(super) fn held(reader: Reader<'_>, entity: &Entity) -> Result<Held> {
             continue;
         }
         if stands {
-            let into = Entity { label: entity.label.clone(), name: record.key };
+            let into = Entity { label: entity.label.clone(), name: record.key.clone() };
             return Ok(Held::Refers(Merge { said: entity.clone(), into, how: None, likeness }));
         }
-        split.insert(record.key);
+        split.insert(record.key.clone());
     }
     Ok(Held::Unknown { split })
 }

@@ -217,7 +217,7 @@ impl Grouping {
         }
         let Some((_, medoid, vector)) = best else { return Ok(None) };
         let Some(record) = reader.node(medoid, SystemScope::Current)? else { return Ok(None) };
-        Ok(text::of_node(&named(record, reader)).map(|text| (text, vector)))
+        Ok(text::of_node(&named(&record, reader)).map(|text| (text, vector)))
     }
 
     /// Links a theme to the nearest others, if they are not those that it is linked to.

@@ -154,7 +154,7 @@ fn nearest(reader: Reader<'_>, vector: &[f32], indexes: &Indexes) -> Result<Vec<
         let Some(record) = reader.node(id, SystemScope::Current)? else { continue };
         let vector = reader.vector(label, id, SystemScope::Current)?.unwrap_or_default();
         let key = record.key.clone();
-        let properties = named(record, reader);
+        let properties = named(&record, reader);
         topics.push(Held {
             key,
             text: text::of_node(&properties).unwrap_or_default(),
@@ -185,7 +185,7 @@ fn said(reader: Reader<'_>, label: &str, key: &str) -> Result<Option<(String, Ve
     let Some(id) = reader.find_node(label, key)? else { return Ok(None) };
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(None) };
     let vector = reader.vector(label, id, SystemScope::Current)?;
-    Ok(text::of_node(&named(record, reader)).zip(vector))
+    Ok(text::of_node(&named(&record, reader)).zip(vector))
 }
 
 /// A new topic, which says what the episode says.

@@ -54,5 +54,5 @@ pub(super) fn tags(reader: Reader<'_>, turn: NodeId) -> Result<Vec<Edge>> {
 /// The key of a node.
 pub(super) fn key_of(reader: Reader<'_>, node: NodeId) -> Result<String> {
     let record = reader.node(node, SystemScope::Current)?;
-    Ok(record.map(|record| record.key).unwrap_or_default())
+    Ok(record.map(|record| record.key.clone()).unwrap_or_default())
 }

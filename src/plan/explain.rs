@@ -210,8 +210,9 @@ impl Printer<'_> {
             LogicalPlan::NodeScan { node, labels, system, .. } => {
                 format!("NodeScan {}{}", self.node(*node, labels), as_of(system))
             }
-            LogicalPlan::NodeLookup { node, labels, key, system, .. } => {
-                format!("NodeLookup {} key {key}{}", self.node(*node, labels), as_of(system))
+            LogicalPlan::NodeLookup { node, labels, by, key, system, .. } => {
+                let node = self.node(*node, labels);
+                format!("NodeLookup {node} {} {key}{}", by.name(), as_of(system))
             }
             LogicalPlan::IndexScan { node, label, lookup, .. } => {
                 let bounds: Vec<String> = lookup

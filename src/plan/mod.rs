@@ -27,6 +27,24 @@ use crate::plan::procedure::Procedure;
 use crate::plan::retrieval::Retrieval;
 use crate::plan::scope::{Scope, SystemTime};
 
+/// What a node is looked up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LookupBy {
+    /// Its key or an alias.
+    Key,
+    /// What `id(n)` gives.
+    Id,
+}
+
+impl LookupBy {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Id => "id",
+        }
+    }
+}
+
 /// An operator and its inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LogicalPlan {
@@ -37,11 +55,12 @@ pub(crate) enum LogicalPlan {
     Match { input: Box<LogicalPlan>, pattern: Box<Pattern> },
     /// Each input row with each node of the labels bound to the slot.
     NodeScan { input: Box<LogicalPlan>, node: Slot, labels: Labels, system: SystemTime },
-    /// Each input row with each node of the labels that has this key or alias bound to the slot.
+    /// Each input row with each node of the labels that answers to this bound to the slot.
     NodeLookup {
         input: Box<LogicalPlan>,
         node: Slot,
         labels: Labels,
+        by: LookupBy,
         key: Expr,
         system: SystemTime,
     },
@@ -307,6 +326,17 @@ pub(crate) struct BoundQuery {
     pub(crate) names: Vec<String>,
     /// The rules that have changed the plan.
     pub(crate) rules: Vec<&'static str>,
+}
+
+impl BoundQuery {
+    /// The names of the columns of the answer; none if there is no answer.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        let named = match &self.end {
+            End::Return(named) => named.as_slice(),
+            _ => &[],
+        };
+        named.iter().map(|(name, _)| name.as_str())
+    }
 }
 
 /// What becomes of the rows of a plan.

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use engraph_grammar::ast::{BinaryOp, UnaryOp};
 use engraph_storage::Catalog;
 
-use crate::plan::LogicalPlan;
 use crate::plan::estimate::Statistics;
 use crate::plan::expr::{Expr, ExprKind, Slot};
-use crate::plan::{order, scans};
+use crate::plan::order::{Asked, asked};
+use crate::plan::{LogicalPlan, LookupBy, order, scans};
 
 /// Conditions of a plan that are moved one by one; more of them stay together where they are.
 const PUSHED_MAX: usize = 256;
@@ -157,6 +157,8 @@ fn cannot_fail(condition: &Expr, elements: &Elements) -> bool {
     condition.walk(&mut |expr| {
         sure &= match &expr.kind {
             ExprKind::Constant(_)
+            // That it has a value was seen before the first row.
+            | ExprKind::Parameter(_)
             | ExprKind::Now
             | ExprKind::Slot(..)
             | ExprKind::HasKey(..)
@@ -164,6 +166,13 @@ fn cannot_fail(condition: &Expr, elements: &Elements) -> bool {
             | ExprKind::Or(_)
             | ExprKind::Unary(UnaryOp::Not | UnaryOp::IsNull | UnaryOp::IsNotNull, _)
             | ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, ..) => true,
+            // The name itself is a part as well, and asked for here.
+            ExprKind::Call(function, arguments) if function.name == "id" => {
+                arguments.iter().all(|of| {
+                    matches!(&of.kind, ExprKind::Slot(slot, _)
+                        if is_node(slot) || elements.facts.contains(slot))
+                })
+            }
             ExprKind::HasLabel(of, _) => {
                 matches!(&of.kind, ExprKind::Slot(slot, _) if is_node(slot))
             }
@@ -230,8 +239,8 @@ fn needs(condition: &Expr, slots: &[Slot]) -> bool {
 fn look_keys_up(plan: LogicalPlan) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative } => match key_of(&input, &condition) {
-            Some((key, keeps)) => {
-                let input = into_lookup(*input, key);
+            Some((by, key, keeps)) => {
+                let input = into_lookup(*input, by, key);
                 match keeps {
                     true => LogicalPlan::Filter { input: Box::new(input), condition, tentative },
                     false => input,
@@ -243,30 +252,17 @@ fn look_keys_up(plan: LogicalPlan) -> LogicalPlan {
     })
 }
 
-/// The key that a condition asks of the node just scanned, and whether the condition must stay: a
-/// look-up finds aliases too, which `n.key = 'x'` does not.
-fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(Expr, bool)> {
+/// The key or id that a condition asks of the node just scanned, and whether the condition must
+/// stay: a look-up finds aliases too, which `n.key = 'x'` does not.
+fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(LookupBy, Expr, bool)> {
     let LogicalPlan::NodeScan { node, .. } = scan_below(input)? else { return None };
-    let is_node = |expr: &Expr| matches!(&expr.kind, ExprKind::Slot(slot, _) if slot == node);
-    match &condition.kind {
-        ExprKind::HasKey(inner, key)
-            if is_node(inner) && is_simple(key) && !needs(key, &[*node]) =>
-        {
-            Some((key.as_ref().clone(), false))
-        }
-        ExprKind::Binary(BinaryOp::Equal, left, right) => match &left.kind {
-            ExprKind::Property(inner, name)
-                if name == "key"
-                    && is_node(inner)
-                    && is_simple(right)
-                    && !needs(right, &[*node]) =>
-            {
-                Some((right.as_ref().clone(), true))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
+    let (by, key) = match asked(condition, *node)? {
+        Asked::Key(key) => (LookupBy::Key, key),
+        Asked::Id(id) => (LookupBy::Id, id),
+        Asked::Value(_) | Asked::Range(_) => return None,
+    };
+    let keeps = by == LookupBy::Key && !matches!(condition.kind, ExprKind::HasKey(..));
+    (is_simple(key) && !needs(key, &[*node])).then(|| (by, key.clone(), keeps))
 }
 
 /// Whether a value is there already: what must be computed might fail where a condition before it
@@ -288,13 +284,13 @@ fn scan_below(plan: &LogicalPlan) -> Option<&LogicalPlan> {
     }
 }
 
-fn into_lookup(plan: LogicalPlan, key: Expr) -> LogicalPlan {
+fn into_lookup(plan: LogicalPlan, by: LookupBy, key: Expr) -> LogicalPlan {
     match plan {
         LogicalPlan::NodeScan { input, node, labels, system } => {
-            LogicalPlan::NodeLookup { input, node, labels, key, system }
+            LogicalPlan::NodeLookup { input, node, labels, by, key, system }
         }
         LogicalPlan::Filter { input, condition, tentative } => {
-            let input = Box::new(into_lookup(*input, key));
+            let input = Box::new(into_lookup(*input, by, key));
             LogicalPlan::Filter { input, condition, tentative }
         }
         other => other,

@@ -153,7 +153,7 @@ impl<'s> Builder<'s> {
         let nodes = statistics.nodes(&node.labels);
         let holds = |expr: &Expr| expr.slots().iter().all(|slot| self.knows(*slot));
         self.conditions.iter().fold(nodes, |nodes, condition| match asked(condition, node.slot) {
-            Some(Asked::Key(key)) if holds(key) => nodes.min(ONE_BY_KEY),
+            Some(Asked::Key(key) | Asked::Id(key)) if holds(key) => nodes.min(ONE_BY_KEY),
             Some(Asked::Value(value)) if holds(value) => nodes * 0.1,
             Some(Asked::Range(value)) if holds(value) => nodes * 0.3,
             _ => nodes,
@@ -291,7 +291,7 @@ impl<'s> Builder<'s> {
         let nodes = statistics.nodes(&node.labels);
         let parts = condition.clone().map_or(Vec::new(), conjuncts);
         parts.iter().fold(nodes, |nodes, part| match asked(part, node.slot) {
-            Some(Asked::Key(_)) => nodes.min(ONE_BY_KEY),
+            Some(Asked::Key(_) | Asked::Id(_)) => nodes.min(ONE_BY_KEY),
             Some(Asked::Value(_)) => nodes * 0.1,
             Some(Asked::Range(_)) => nodes * 0.3,
             None => nodes,
@@ -302,6 +302,7 @@ impl<'s> Builder<'s> {
 /// What a condition asks of a node.
 pub(crate) enum Asked<'e> {
     Key(&'e Expr),
+    Id(&'e Expr),
     Value(&'e Expr),
     Range(&'e Expr),
 }
@@ -312,8 +313,18 @@ pub(crate) fn asked(condition: &Expr, node: Slot) -> Option<Asked<'_>> {
     match &condition.kind {
         ExprKind::HasKey(inner, key) if is_node(inner) => Some(Asked::Key(key)),
         ExprKind::Binary(op, left, right) => {
-            let ExprKind::Property(of, name) = &left.kind else { return None };
-            if !is_node(of) || right.slots().contains(&node) {
+            if right.slots().contains(&node) {
+                return None;
+            }
+            let (of, name) = match &left.kind {
+                ExprKind::Property(of, name) => (of, name),
+                ExprKind::Call(function, arguments) if function.name == "id" => {
+                    let is_id = *op == BinaryOp::Equal && arguments.iter().all(is_node);
+                    return is_id.then_some(Asked::Id(right));
+                }
+                _ => return None,
+            };
+            if !is_node(of) {
                 return None;
             }
             match op {

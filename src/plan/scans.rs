@@ -49,8 +49,10 @@ fn labelled(plan: LogicalPlan, wanted: Slot, ids: Vec<LabelId>) -> (LogicalPlan,
         LogicalPlan::NodeScan { input, node, labels: None, system } if node == wanted => {
             (LogicalPlan::NodeScan { input, node, labels: Some(ids), system }, true)
         }
-        LogicalPlan::NodeLookup { input, node, labels: None, key, system } if node == wanted => {
-            (LogicalPlan::NodeLookup { input, node, labels: Some(ids), key, system }, true)
+        LogicalPlan::NodeLookup { input, node, labels: None, by, key, system }
+            if node == wanted =>
+        {
+            (LogicalPlan::NodeLookup { input, node, labels: Some(ids), by, key, system }, true)
         }
         LogicalPlan::Filter { input, condition, tentative } => {
             let (input, done) = labelled(*input, wanted, ids);

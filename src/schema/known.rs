@@ -256,7 +256,7 @@ impl Known {
             for number in numbers {
                 let node = self.concepts[*number as usize].node;
                 let record = reader.node(node, SystemScope::Current)?;
-                keys.push(record.map_or(String::new(), |record| record.key));
+                keys.push(record.map_or(String::new(), |record| record.key.clone()));
             }
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             for (number, vector) in numbers.iter().zip(embed(&keys)?) {

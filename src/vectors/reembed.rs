@@ -91,7 +91,7 @@ fn text_of(reader: Reader<'_>, stored: &Stored) -> Result<Option<String>> {
     };
     let Some(record) = reader.node(stored.node, system)? else { return Ok(None) };
     let named = |(name, value)| (reader.catalog().property_name(name).to_owned(), value);
-    let properties: BTreeMap<_, _> = record.properties.into_iter().map(named).collect();
+    let properties: BTreeMap<_, _> = record.properties.clone().into_iter().map(named).collect();
     Ok(text::of_node(&properties))
 }
 

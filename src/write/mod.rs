@@ -267,7 +267,7 @@ fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<Stri
     let Some(label) = catalog.label(&node.label) else { return Ok(BTreeMap::new()) };
     let Some(id) = reader.find_node(label, &node.key)? else { return Ok(BTreeMap::new()) };
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(BTreeMap::new()) };
-    Ok(named(record, reader))
+    Ok(named(&record, reader))
 }
 
 /// Stores an input.

@@ -22,6 +22,7 @@ use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Interval, Time};
+use crate::kept::KeptReads;
 use crate::log_scan::{self, Commit};
 use crate::overlay::{Overlay, View};
 use crate::stamp::restamp;
@@ -114,11 +115,17 @@ pub(crate) struct Commits {
     poisoned: AtomicBool,
     /// Shared with whoever follows them.
     changes: Arc<Changes>,
+    kept: KeptReads,
 }
 
 impl Commits {
     /// Goes on behind the last commit, which is on the disk.
-    pub(crate) fn new(counters: Counters, last: Commit, catalog: Catalog) -> Self {
+    pub(crate) fn new(
+        counters: Counters,
+        last: Commit,
+        catalog: Catalog,
+        kept_bytes: usize,
+    ) -> Self {
         let commits = last.number.saturating_add(1);
         Self {
             writer: Mutex::new(Writer { counters, last }),
@@ -131,7 +138,13 @@ impl Commits {
             synced: Condvar::new(),
             poisoned: AtomicBool::new(false),
             changes: Arc::new(Changes::new(counters.clock)),
+            kept: KeptReads::new(kept_bytes, counters.clock),
         }
+    }
+
+    /// What was read of them lately.
+    pub(crate) fn kept(&self) -> &KeptReads {
+        &self.kept
     }
 
     /// What they changed.
@@ -196,6 +209,7 @@ impl Commits {
         let written = restamp(overlay, pending.mark, commit).and_then(|()| {
             counters.put(overlay);
             self.changes.record(commit, overlay)?;
+            self.kept.commit(commit, overlay);
             self.write(engine, writer, overlay)
         });
         let mut published = self.published.lock();
@@ -211,6 +225,23 @@ impl Commits {
                 Err(error)
             }
         }
+    }
+
+    /// Fixes the instant of a load; until [`Self::end_load`] no reader is told it, or a later one.
+    pub(crate) fn begin_load(&self, wall: Time) -> Result<Time> {
+        let mut published = self.published.lock();
+        let commit = after(published.clock, wall)?;
+        published.committing = Some(commit);
+        drop(published);
+        self.kept.clear(commit);
+        Ok(commit)
+    }
+
+    /// A load has come to its end, with its instant if it is stored.
+    pub(crate) fn end_load(&self, stored: Option<Time>) {
+        let mut published = self.published.lock();
+        published.committing = None;
+        published.clock = stored.unwrap_or(published.clock);
     }
 
     /// Writes one batch, sealed as the next commit. Gives its number.
@@ -258,7 +289,7 @@ impl Commits {
         Ok(())
     }
 
-    fn poison(&self) {
+    pub(crate) fn poison(&self) {
         self.poisoned.store(true, Ordering::Release);
     }
 }

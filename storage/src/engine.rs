@@ -8,7 +8,8 @@ use std::path::Path;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily,
     ColumnFamilyDescriptor, CompactOptions, DB, DBCompressionType, DBRecoveryMode, FlushOptions,
-    Options, ReadOptions, WaitForCompactOptions, WriteBatch, WriteBufferManager, WriteOptions,
+    IngestExternalFileOptions, Options, ReadOptions, SstFileWriter, WaitForCompactOptions,
+    WriteBatch, WriteBufferManager, WriteOptions,
 };
 
 use crate::error::{Result, StorageError};
@@ -34,12 +35,14 @@ pub struct Memory {
     pub cache: usize,
     /// Bytes for writes that are not in a table yet, over all families.
     pub write_buffers: usize,
+    /// Bytes for facts and nodes that were read lately, ready to be read again.
+    pub reads: usize,
 }
 
 impl Default for Memory {
-    /// 128 MiB, of which at most 48 MiB for writes.
+    /// 128 MiB, of which at most 48 MiB for writes, and 96 MiB for reads.
     fn default() -> Self {
-        Self { cache: 128 << 20, write_buffers: 48 << 20 }
+        Self { cache: 128 << 20, write_buffers: 48 << 20, reads: 96 << 20 }
     }
 }
 
@@ -47,6 +50,8 @@ impl Default for Memory {
 pub(crate) struct Engine {
     db: DB,
     snapshots: Snapshots,
+    cache: Cache,
+    memory: Memory,
 }
 
 impl Engine {
@@ -56,7 +61,7 @@ impl Engine {
         let options = database_options(OPEN_FILES_MAX, &cache, memory)?;
         let families = descriptors(&Family::ALL, &cache, memory);
         let db = DB::open_cf_descriptors(&options, path, families).map_err(engine_error)?;
-        Ok(Self { db, snapshots: Snapshots::default() })
+        Ok(Self { db, snapshots: Snapshots::default(), cache, memory })
     }
 
     /// Opens some of the families for reading, beside a writer or not: the state as it stands at
@@ -77,7 +82,8 @@ impl Engine {
         }
         let families = descriptors(families, &cache, memory);
         let db = DB::open_cf_descriptors_read_only(&options, path, families, false);
-        Ok(Self { db: db.map_err(engine_error)?, snapshots: Snapshots::default() })
+        let db = db.map_err(engine_error)?;
+        Ok(Self { db, snapshots: Snapshots::default(), cache, memory })
     }
 
     /// The names of the families in a folder.
@@ -125,6 +131,31 @@ impl Engine {
         let mut options = WriteOptions::default();
         options.disable_wal(true);
         self.db.write_opt(self.batch(changes)?, &options).map_err(engine_error)
+    }
+
+    /// Writes a table of its own, of keys in order, and puts it on the disk.
+    pub(crate) fn stage(
+        &self,
+        family: Family,
+        path: &Path,
+        entries: impl Iterator<Item = Result<(Vec<u8>, Vec<u8>)>>,
+    ) -> Result<()> {
+        let options = family_options(family, &self.cache, self.memory);
+        let mut table = SstFileWriter::create(&options);
+        table.open(path).map_err(engine_error)?;
+        for entry in entries {
+            let (key, value) = entry?;
+            table.put(key, value).map_err(engine_error)?;
+        }
+        table.finish().map_err(engine_error)
+    }
+
+    /// Takes a table in, which moves it into the folder of the engine.
+    pub(crate) fn take_in(&self, family: Family, path: &Path) -> Result<()> {
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        let family = handle(&self.db, family)?;
+        self.db.ingest_external_file_cf_opts(family, &options, vec![path]).map_err(engine_error)
     }
 
     /// Writes all tables, so that no log is needed any more.

@@ -108,7 +108,8 @@ impl Transaction<'_> {
         };
         self.index_node(node, Some(&record), None)?;
         self.forget_schema_key(node, &record)?;
-        let names: Vec<String> = std::iter::once(record.key).chain(record.aliases).collect();
+        let names: Vec<String> =
+            std::iter::once(&record.key).chain(&record.aliases).cloned().collect();
         for name in &names {
             self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
         }

@@ -445,7 +445,7 @@ impl VersionRecord {
 }
 
 /// Which direction a traversal takes from a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// To tails: facts that have the node as head.
     Out,

@@ -18,7 +18,7 @@
 //!                                 in the second each 0 in the session's name is 0 255
 //! ```
 
-use crate::graph::{FactId, LabelId, NodeId, PropertyId, RelationId, Side, Time};
+use crate::graph::{Edge, FactId, LabelId, NodeId, PropertyId, RelationId, Side, Time};
 
 /// What the key of a session's head in the buffer begins with.
 pub(crate) const SESSION: u8 = 0;
@@ -182,6 +182,11 @@ impl Adjacency {
             Side::In => (tail, head),
         };
         Self { near, relation, valid_from, far, fact }
+    }
+
+    /// Where an edge stands on a side.
+    pub(crate) fn of(side: Side, edge: &Edge) -> Self {
+        Self::new(side, edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact)
     }
 
     pub(crate) fn encode(&self) -> [u8; ADJACENCY] {

@@ -17,20 +17,24 @@
 //! text        nodes by the words of their texts
 //! schema_keys concepts by the tokens of their keys
 //! vectors    embeddings with their history, made anew by another model
+//! bulk       many new facts at once
 //! buffer     turns until they are made memory
 //! overlay    uncommitted bytes    stamp, commit     how they become committed ones
 //! changes    what they changed, for what is kept in memory
+//! kept, edges                     what was read lately, as it is used
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```
 
 mod buffer;
+mod bulk;
 mod catalog;
 mod changes;
 mod check;
 mod commit;
 mod definitions;
 mod dump;
+mod edges;
 mod engine;
 mod error;
 mod evidence;
@@ -40,6 +44,7 @@ mod forget;
 pub mod graph;
 mod identity;
 mod indexes;
+mod kept;
 mod key;
 mod lock;
 mod log_scan;
@@ -63,6 +68,7 @@ mod values;
 mod vectors;
 
 pub use buffer::{Buffered, BufferedTurn, SessionBuffer};
+pub use bulk::{Bulk, BulkFact};
 pub use catalog::Catalog;
 pub use changes::{Changed, Changes};
 pub use check::Violation;

@@ -81,6 +81,16 @@ impl Meter {
         if counts.keys.is_multiple_of(GATE_KEYS) { self.ask(&counts) } else { Ok(()) }
     }
 
+    /// Counts so many keys and their values, of so many bytes each.
+    pub(crate) fn visited_many(&self, keys: u64, bytes_each: u64) -> Result<()> {
+        let mut counts = self.counts.get();
+        let before = counts.keys / GATE_KEYS;
+        counts.keys = counts.keys.saturating_add(keys);
+        counts.bytes = counts.bytes.saturating_add(keys.saturating_mul(bytes_each));
+        self.counts.set(counts);
+        if counts.keys / GATE_KEYS > before { self.ask(&counts) } else { Ok(()) }
+    }
+
     fn ask(&self, counts: &Counts) -> Result<()> {
         match &self.gate {
             Some(gate) if !gate(counts) => Err(StorageError::Stopped),

@@ -246,6 +246,17 @@ impl<'v> View<'v> {
         Ok(last)
     }
 
+    /// Counts a scan of so many keys that was answered without the disk.
+    pub(crate) fn count_scan(&self, keys: usize, bytes_each: usize) -> Result<()> {
+        self.count_seek()?;
+        self.meter.map_or(Ok(()), |meter| meter.visited_many(keys as u64, bytes_each as u64))
+    }
+
+    /// Counts a look-up that was answered without the disk.
+    pub(crate) fn count_look_up(&self, bytes: usize) -> Result<()> {
+        self.count_scan(1, bytes)
+    }
+
     fn count_seek(&self) -> Result<()> {
         self.meter.map_or(Ok(()), Meter::sought)
     }

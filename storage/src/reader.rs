@@ -3,11 +3,12 @@
 //! It never writes, never blocks, and gives damage back as an error.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::commit::Counters;
+use crate::edges::{self, NearEdges};
 use crate::error::{Result, StorageError};
 use crate::facts::places;
 use crate::families::Family;
@@ -15,6 +16,7 @@ use crate::graph::{
     Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, RelationId, Side, SystemScope,
     Time, ValidScope, VersionRecord,
 };
+use crate::kept::{KeptNode, KeptReads, Near};
 use crate::key::{self, Adjacency};
 use crate::meter::Meter;
 use crate::overlay::View;
@@ -35,11 +37,19 @@ pub struct Reader<'r> {
     view: View<'r>,
     catalog: &'r Arc<Catalog>,
     now: Time,
+    /// What was read lately of the committed states; none in a transaction, and where the disk itself
+    /// is to be read.
+    kept: Option<&'r KeptReads>,
 }
 
 impl<'r> Reader<'r> {
     pub(crate) fn new(view: View<'r>, catalog: &'r Arc<Catalog>, now: Time) -> Self {
-        Self { view, catalog, now }
+        Self { view, catalog, now, kept: None }
+    }
+
+    /// The same reads, through what was read lately.
+    pub(crate) fn keeping(self, kept: &'r KeptReads) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     /// The same reads; what they cost is counted, and the meter's gate may end them with
@@ -69,6 +79,11 @@ impl<'r> Reader<'r> {
         Ok(Counters::read(self.view)?.clock)
     }
 
+    /// Whether any fact was ever stored.
+    pub(crate) fn has_facts(&self) -> Result<bool> {
+        Ok(Counters::read(self.view)?.next_fact > 0)
+    }
+
     /// Whether it is that of a transaction with changes of its own.
     pub fn has_changes(&self) -> bool {
         self.view.has_changes()
@@ -77,26 +92,47 @@ impl<'r> Reader<'r> {
     /// The node with that label and key or alias.
     pub fn find_node(&self, label: LabelId, key: &str) -> Result<Option<NodeId>> {
         let key = key::node_key(label, key);
-        match self.view.get(Family::NodeKeys, &key)? {
-            Some(value) => node_of(Family::NodeKeys, &key, &value).map(Some),
-            None => Ok(None),
+        if let Some(node) = self.kept.and_then(|kept| kept.name(&key, self.now)) {
+            self.view.count_look_up(key.len() + NODE_KEY_VALUE)?;
+            return Ok(Some(node));
         }
+        let Some(value) = self.view.get(Family::NodeKeys, &key)? else { return Ok(None) };
+        let node = node_of(Family::NodeKeys, &key, &value)?;
+        if let Some(kept) = self.kept {
+            kept.keep_name(key, self.now, node);
+        }
+        Ok(Some(node))
     }
 
     /// A node as it stands in the scope; none if it did not exist.
-    pub fn node(&self, node: NodeId, system: SystemScope) -> Result<Option<NodeRecord>> {
-        let key = key::node(node);
-        let Some(bytes) = self.view.get(Family::Nodes, &key)? else { return Ok(None) };
-        let current: NodeRecord = record::decode(Family::Nodes, &key, &bytes)?;
+    pub fn node(&self, node: NodeId, system: SystemScope) -> Result<Option<Arc<NodeRecord>>> {
+        let Some(current) = self.node_now(node)? else { return Ok(None) };
         match system {
             SystemScope::AsOf(time) if time < current.created => Ok(None),
-            SystemScope::AsOf(time) if time < current.system_from => self.past_node(node, time),
+            SystemScope::AsOf(time) if time < current.system_from => {
+                Ok(self.past_node(node, time)?.map(Arc::new))
+            }
             _ => Ok(Some(current)),
         }
     }
 
+    fn node_now(&self, node: NodeId) -> Result<Option<Arc<NodeRecord>>> {
+        let key = key::node(node);
+        if let Some(kept) = self.kept.and_then(|kept| kept.node(node, self.now)) {
+            self.view.count_look_up(key.len() + kept.bytes)?;
+            return Ok(Some(kept.record));
+        }
+        let Some(bytes) = self.view.get(Family::Nodes, &key)? else { return Ok(None) };
+        let record: Arc<NodeRecord> = Arc::new(record::decode(Family::Nodes, &key, &bytes)?);
+        if let Some(kept) = self.kept {
+            let (record, bytes) = (Arc::clone(&record), bytes.len());
+            kept.keep_node(node, self.now, KeptNode { record, bytes });
+        }
+        Ok(Some(record))
+    }
+
     /// A node that something leads to.
-    pub(crate) fn current_node(&self, node: NodeId) -> Result<NodeRecord> {
+    pub(crate) fn current_node(&self, node: NodeId) -> Result<Arc<NodeRecord>> {
         self.node(node, SystemScope::Current)?.ok_or_else(|| {
             StorageError::corrupt(Family::Nodes.name(), &key::node(node), "a key leads nowhere")
         })
@@ -159,25 +195,23 @@ impl<'r> Reader<'r> {
         after: Option<&EdgeMark>,
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<()> {
-        let prefix = key::adjacency_prefix(near, relation);
-        let to = edges_end(&prefix, relation, filter.valid);
+        let to = last_begin(relation, filter.valid);
+        let near = Near { node: near, side, relation };
         let (current, past) = families_of(side);
         let reached = after.map(|mark| mark.family);
-        let mut stopped = false;
         for family in [current, past] {
             let passed = family == current && reached == Some(past);
             let skipped = family == past && filter.system == SystemScope::Current;
-            if stopped || passed || skipped {
+            if passed || skipped {
                 continue;
             }
-            let mark = after.filter(|mark| mark.family == family);
-            // A mark of another node leads to nothing that is not of this one.
-            let from = mark.map_or(Vec::new(), EdgeMark::behind).max(prefix.clone());
-            self.scan_edges(family, side, &from, to.as_deref(), filter, &mut |edge| {
-                let flow = visit(edge);
-                stopped = flow.is_break();
-                flow
-            })?;
+            let from = match after.filter(|mark| mark.family == family) {
+                Some(mark) => Begin::Behind(mark),
+                None => Begin::Start,
+            };
+            if self.some_edges(family, &Part { near, from, to }, filter, visit)?.is_break() {
+                break;
+            }
         }
         Ok(())
     }
@@ -220,25 +254,130 @@ impl<'r> Reader<'r> {
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<()> {
-        let prefix = key::adjacency_prefix(near, Some(relation));
-        let from = [&prefix[..], &key::time(begun.from)].concat();
-        let to = match begun.to {
-            Interval::MAX => key::after_prefix(&prefix),
-            to => Some([&prefix[..], &key::time(to)].concat()),
+        let near = Near { node: near, side, relation: Some(relation) };
+        let part = Part {
+            near,
+            from: Begin::Begun(begun.from),
+            to: Some(begun.to).filter(|to| *to != Interval::MAX),
         };
         let (current, past) = families_of(side);
-        let mut stopped = false;
         for family in [current, past] {
-            if stopped || (family == past && filter.system == SystemScope::Current) {
-                continue;
+            let skipped = family == past && filter.system == SystemScope::Current;
+            if !skipped && self.some_edges(family, &part, filter, visit)?.is_break() {
+                break;
             }
-            self.scan_edges(family, side, &from, to.as_deref(), filter, &mut |edge| {
-                let flow = visit(edge);
-                stopped = flow.is_break();
-                flow
-            })?;
         }
         Ok(())
+    }
+
+    /// The edges of one family.
+    fn some_edges(
+        &self,
+        family: Family,
+        part: &Part<'_>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let is_current = matches!(family, Family::Out | Family::In);
+        if let Some(kept) = self.kept.filter(|_| is_current)
+            && let Some(flow) = self.kept_edges(kept, family, part, filter, visit)?
+        {
+            return Ok(flow);
+        }
+        let mut flow = ControlFlow::Continue(());
+        let (from, to) = part.keys();
+        self.scan_edges(family, part.near.side, &from, to.as_deref(), filter, &mut |edge| {
+            flow = visit(edge);
+            flow
+        })?;
+        Ok(flow)
+    }
+
+    /// The believed edges by what was read lately, or by the disk so that they are kept. None if
+    /// neither will do.
+    fn kept_edges(
+        &self,
+        kept: &KeptReads,
+        family: Family,
+        part: &Part<'_>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<Option<ControlFlow<()>>> {
+        let near = part.near;
+        let whole = Near { relation: None, ..near };
+        let found = kept
+            .edges(&near, self.now)
+            .or_else(|| near.relation.and_then(|_| kept.edges(&whole, self.now)));
+        let edges = match found {
+            Some(edges) => edges,
+            // Who asks for the first ones may need no more: they are kept as they are read, if all
+            // are read. Who comes back for more gets all that there are.
+            None if matches!(part.from, Begin::Start) => {
+                return self.keep_while_read(kept, family, part, filter, visit).map(Some);
+            }
+            None => {
+                let edges = Arc::new(self.read_edges(family, near)?);
+                kept.keep_edges(near, self.now, Arc::clone(&edges));
+                edges
+            }
+        };
+        if !edges.is_complete() {
+            return Ok(None);
+        }
+        let places = part.places(&edges);
+        let mut flow = ControlFlow::Continue(());
+        let end = edges.visit(places.clone(), filter, &mut |edge| {
+            flow = visit(edge);
+            flow
+        });
+        self.view.count_scan(end.saturating_sub(places.start), edges::KEY_BYTES)?;
+        Ok(Some(flow))
+    }
+
+    /// All edges of a node from the disk, for those that come back for more.
+    fn read_edges(&self, family: Family, near: Near) -> Result<NearEdges> {
+        let mut edges = NearEdges::new(near.node, near.side);
+        let prefix = key::adjacency_prefix(near.node, near.relation);
+        let to = key::after_prefix(&prefix);
+        let all = &EdgeFilter::CURRENT;
+        self.scan_edges(family, near.side, &prefix, to.as_deref(), all, &mut |edge| {
+            edges.push(&edge)
+        })?;
+        Ok(edges.finish())
+    }
+
+    /// Reads edges from the first on. If none is left out, they are kept; those that begin too late
+    /// for the question are read as well then.
+    fn keep_while_read(
+        &self,
+        kept: &KeptReads,
+        family: Family,
+        part: &Part<'_>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let near = part.near;
+        let mut edges = NearEdges::new(near.node, near.side);
+        let prefix = key::adjacency_prefix(near.node, near.relation);
+        let to = key::after_prefix(&prefix);
+        let mut flow = ControlFlow::Continue(());
+        let everything = &EdgeFilter::EVERYTHING;
+        self.scan_edges(family, near.side, &prefix, to.as_deref(), everything, &mut |edge| {
+            let goes_on = edges.push(&edge);
+            let asked = part.to.is_none_or(|to| edge.valid.from < to);
+            if asked && filter.keeps(&edge) {
+                flow = visit(edge);
+            }
+            if flow.is_break() || (!asked && goes_on.is_break()) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        if flow.is_continue() {
+            kept.keep_edges(near, self.now, Arc::new(edges.finish()));
+        }
+        Ok(flow)
     }
 
     fn scan_edges(
@@ -419,6 +558,11 @@ impl EdgeMark {
     fn behind(&self) -> Vec<u8> {
         [&self.key[..], &[0]].concat()
     }
+
+    /// The parts of its key, if it is at an edge that is believed.
+    fn place(&self) -> Option<Adjacency> {
+        Adjacency::decode(&self.key)
+    }
 }
 
 /// What is believed, and what was.
@@ -450,22 +594,73 @@ pub(crate) fn vector_of(
     }
 }
 
-/// Where a scan ends: with one relation, keys are in order of valid_from, and facts that begin
-/// after the time asked for need not be read.
-fn edges_end(prefix: &[u8], relation: Option<RelationId>, valid: ValidScope) -> Option<Vec<u8>> {
-    let last = match (relation, valid) {
-        (Some(_), ValidScope::AsOf(time)) => time.checked_add(1),
-        (Some(_), ValidScope::Within(interval)) if interval.to != Interval::MAX => {
-            Some(interval.to)
-        }
-        _ => None,
-    };
-    match last {
-        Some(time) => Some([prefix, &key::time(time)].concat()),
-        None => key::after_prefix(prefix),
+/// Some of the edges of a node, in the order of their keys.
+struct Part<'m> {
+    near: Near,
+    from: Begin<'m>,
+    /// Edges that begin here or later are left out; only with a relation.
+    to: Option<Time>,
+}
+
+/// Where a part begins.
+enum Begin<'m> {
+    Start,
+    Behind(&'m EdgeMark),
+    /// With those that begin at this instant; only with a relation.
+    Begun(Time),
+}
+
+impl Part<'_> {
+    /// The first key, and the first one behind the last.
+    fn keys(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+        let prefix = key::adjacency_prefix(self.near.node, self.near.relation);
+        let from = match self.from {
+            Begin::Start => prefix.clone(),
+            // A mark of another node leads to nothing that is not of this one.
+            Begin::Behind(mark) => mark.behind().max(prefix.clone()),
+            Begin::Begun(time) => [&prefix[..], &key::time(time)].concat(),
+        };
+        let to = match self.to {
+            Some(time) => Some([&prefix[..], &key::time(time)].concat()),
+            None => key::after_prefix(&prefix),
+        };
+        (from, to)
+    }
+
+    /// The same among edges in memory, which may be those of more relations.
+    fn places(&self, edges: &NearEdges) -> Range<usize> {
+        let all = match self.near.relation {
+            Some(relation) => edges.of_relation(relation),
+            None => 0..edges.len(),
+        };
+        let end = self.to.map_or(all.end, |time| edges.begun(all.clone(), time));
+        let start = match self.from {
+            Begin::Start => all.start,
+            Begin::Behind(mark) => match mark.place() {
+                Some(place) if place.near == self.near.node => edges.behind(&place),
+                // As by their keys.
+                Some(place) if place.near > self.near.node => end,
+                _ => all.start,
+            },
+            Begin::Begun(time) => edges.begun(all.clone(), time),
+        };
+        start.max(all.start)..end.max(start)
     }
 }
 
+/// With one relation, keys are in order of valid_from, and facts that begin after the time asked for
+/// need not be read: the first instant of those.
+fn last_begin(relation: Option<RelationId>, valid: ValidScope) -> Option<Time> {
+    relation?;
+    match valid {
+        ValidScope::AsOf(time) => time.checked_add(1),
+        ValidScope::Within(interval) if interval.to != Interval::MAX => Some(interval.to),
+        _ => None,
+    }
+}
+
+/// Bytes of a value in `node_keys`.
+const NODE_KEY_VALUE: usize = 9;
 /// The last byte of a value in `node_keys`.
 pub(crate) const KEY: u8 = 0;
 /// See [`KEY`].

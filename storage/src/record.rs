@@ -198,7 +198,7 @@ fn unflatten(
 
 /// Bytes of an edge value: valid_to 8, confidence 8, intent 1, flags 1, version 4, system_from 8,
 /// system_to 8; little-endian.
-const EDGE: usize = 38;
+pub(crate) const EDGE: usize = 38;
 /// A flag of an edge value.
 const UNCERTAIN: u8 = 1;
 /// A flag of an edge value.

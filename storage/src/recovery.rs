@@ -30,7 +30,7 @@ use crate::store::lost;
 /// Times that a reader beside a writer looks again when files changed under it.
 const ATTEMPTS: usize = 16;
 /// Memory for a look at the tables.
-const LOOK: Memory = Memory { cache: 8 << 20, write_buffers: 8 << 20 };
+const LOOK: Memory = Memory { cache: 8 << 20, write_buffers: 8 << 20, reads: 0 };
 
 /// Looks through the files and changes nothing.
 pub(crate) fn look(path: &Path) -> Result<LogScan> {

@@ -77,7 +77,7 @@ impl Reader<'_> {
 
     fn name_of(&self, node: NodeId) -> Result<String> {
         let record = self.node(node, SystemScope::Current)?;
-        Ok(record.map_or_else(|| format!("node {}", node.0), |record| record.key))
+        Ok(record.map_or_else(|| format!("node {}", node.0), |record| record.key.clone()))
     }
 }
 

@@ -148,7 +148,8 @@ impl Reader<'_> {
             nodes.push(node);
             ControlFlow::Continue(())
         })?;
-        nodes.into_iter().map(|node| Ok((node, self.current_node(node)?))).collect()
+        let record = |node| self.current_node(node).map(Arc::unwrap_or_clone);
+        nodes.into_iter().map(|node| Ok((node, record(node)?))).collect()
     }
 
     /// What may come behind a prefix of a key now: one seek for each token that may (SCG-MEM,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::bulk::BULK_KEY;
 use crate::catalog::Catalog;
 use crate::changes::{Changed, Changes};
 use crate::commit::{self, Commits, Counters};
@@ -14,6 +15,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::Time;
 use crate::identity::{IDENTITY_FILE, Identity};
+use crate::kept::KeptReads;
 use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit, Torn};
 use crate::overlay::{Overlay, View};
@@ -53,12 +55,13 @@ pub struct Snapshot<'s> {
     engine: EngineSnapshot<'s>,
     catalog: Arc<Catalog>,
     now: Time,
+    kept: &'s KeptReads,
 }
 
 impl Snapshot<'_> {
     /// Typed reads of this state.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::new(self.view(), &self.catalog, self.now)
+        Reader::new(self.view(), &self.catalog, self.now).keeping(self.kept)
     }
 
     pub(crate) fn view(&self) -> View<'_> {
@@ -91,7 +94,7 @@ impl Store {
         let lock = WriterLock::take(path)?;
         let identity = check_identity(path)?;
         let scan = recovery::prepare(path)?;
-        let store = Self::load(Engine::open(path, memory)?, path, Some(lock), identity)?;
+        let store = Self::load((Engine::open(path, memory)?, memory), path, Some(lock), identity)?;
         recovery::check(&scan, store.recovered)?;
         store.complete(scan.torn)
     }
@@ -104,7 +107,8 @@ impl Store {
         let lock = WriterLock::take(path)?;
         let identity = check_identity(path)?;
         let torn = recovery::cut_damage(path)?;
-        Self::load(Engine::open(path, memory)?, path, Some(lock), identity)?.complete(torn)
+        Self::load((Engine::open(path, memory)?, memory), path, Some(lock), identity)?
+            .complete(torn)
     }
 
     /// Opens the database in a folder for reading, beside a writer or not.
@@ -114,14 +118,14 @@ impl Store {
             let identity = check_identity(path)?;
             let scan = recovery::look(path)?;
             let engine = recovery::open_read_only(path, &scan, memory)?;
-            let store = Self::load(engine, path, None, identity)?;
+            let store = Self::load((engine, memory), path, None, identity)?;
             recovery::check_beside_writer(path, &scan, store.recovered)?;
             Ok(store)
         })
     }
 
     fn load(
-        engine: Engine,
+        (engine, memory): (Engine, Memory),
         path: &Path,
         lock: Option<WriterLock>,
         identity: Option<Identity>,
@@ -133,7 +137,8 @@ impl Store {
         let view = View::new(&snapshot, None);
         let recovered =
             commit::read_commit(view)?.ok_or_else(|| lost("it has no commit record"))?;
-        let commits = Commits::new(Counters::read(view)?, recovered, Catalog::read(view)?);
+        let commits =
+            Commits::new(Counters::read(view)?, recovered, Catalog::read(view)?, memory.reads);
         drop(snapshot);
         let path = path.to_owned();
         Ok(Self { engine, commits, path, lock, identity, recovered, torn: None, tokenizer: None })
@@ -145,6 +150,10 @@ impl Store {
         if Identity::read(&self.path)?.is_none() {
             self.engine.sync()?;
             self.identity.write(&self.path)?;
+        }
+        if self.meta(BULK_KEY)?.is_some() {
+            let mut writer = self.commits.writer()?;
+            self.take_in(&mut writer)?;
         }
         if self.purge_mark()?.is_some() {
             self.purge(self.engine.snapshots().next())?;
@@ -185,7 +194,7 @@ impl Store {
     /// The state as it stands; `wall` is what the clock on the wall says.
     pub fn snapshot(&self, wall: Time) -> Snapshot<'_> {
         let (engine, catalog, now) = self.commits.observe(wall, || self.engine.snapshot());
-        Snapshot { engine, catalog, now }
+        Snapshot { engine, catalog, now, kept: self.commits.kept() }
     }
 
     /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
@@ -232,8 +241,12 @@ impl Store {
 
     /// Which forgetting has not left the files yet.
     fn purge_mark(&self) -> Result<Option<Vec<u8>>> {
+        self.meta(PURGE_KEY)
+    }
+
+    fn meta(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let snapshot = self.engine.snapshot();
-        View::new(&snapshot, None).get(Family::Meta, PURGE_KEY)
+        View::new(&snapshot, None).get(Family::Meta, key)
     }
 
     /// Counts every key of every family, one scan each.

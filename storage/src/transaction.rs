@@ -154,7 +154,7 @@ impl<'s> Transaction<'s> {
     }
 
     pub(crate) fn current_node(&self, node: NodeId) -> Result<NodeRecord> {
-        self.reader().current_node(node)
+        self.reader().current_node(node).map(Arc::unwrap_or_clone)
     }
 
     fn new_node(&mut self, label: LabelId, key: &str) -> Result<NodeId> {

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! candidate.rs   a path with its scores, as a row
+//! fold.rs        a score that goes on from hop to hop
 //! score.rs       the scores of all paths of a step, in one call of the model
 //! repair.rs      steps that follow by rules, where no continuation is good
 //! ```
@@ -13,6 +14,7 @@
 //! any depth, so a short path stays in it while longer ones are walked.
 
 mod candidate;
+mod fold;
 mod repair;
 mod score;
 
@@ -28,6 +30,7 @@ use crate::exec::{Chunk, Operator, candidates, eval, hold};
 use crate::plan::expr::Slot;
 use crate::plan::{BeamSearch, Step};
 use candidate::Candidate;
+use fold::Fold;
 use repair::Repairs;
 use score::Scores;
 
@@ -39,6 +42,7 @@ pub(crate) struct Beam {
     search: BeamSearch,
     scope: Scoped,
     scores: Scores,
+    fold: Option<Fold>,
     /// Parsed with the first row.
     repairs: Option<Repairs>,
     /// Bytes of the rows that it gives on.
@@ -64,7 +68,8 @@ impl Beam {
     ) -> Self {
         let scope = Scoped::new(step.scope.clone());
         let scores = Scores::new(&search.scores);
-        Self { input, step, path, score, search, scope, scores, repairs: None, held: 0 }
+        let fold = Fold::of(&search, &step, path);
+        Self { input, step, path, score, search, scope, scores, fold, repairs: None, held: 0 }
     }
 
     fn asked(&mut self, row: &Row, context: &Context<'_>) -> Result<Asked> {
@@ -314,7 +319,10 @@ impl Operator for Beam {
             let mut chunk = Vec::new();
             for row in &input {
                 let asked = self.asked(row, context)?;
-                chunk.extend(self.search(row, &asked, context)?);
+                chunk.extend(match &self.fold {
+                    Some(fold) => fold.search(self, row, &asked, context)?,
+                    None => self.search(row, &asked, context)?,
+                });
                 context.rows(chunk.len())?;
                 hold(&chunk, &mut self.held, context)?;
             }

@@ -78,10 +78,10 @@ impl Turns {
         }
         left.sort_by_key(|(position, turn)| (turn.at, *position));
         let left: Vec<TurnInput> = left.into_iter().map(|(_, turn)| turn).collect();
-        let key = reader.node(id, SystemScope::Current)?.map(|record| record.key);
+        let key = reader.node(id, SystemScope::Current)?.map(|record| record.key.clone());
         let session = edges(reader, id, Side::In, Some("HAS_EPISODE"))?;
         let session = session.first().map(|edge| reader.node(edge.head, SystemScope::Current));
-        let session = session.transpose()?.flatten().map(|record| record.key);
+        let session = session.transpose()?.flatten().map(|record| record.key.clone());
         let statements = self.statements(reader, id)?;
         let (key, session) = (key.unwrap_or_default(), session.unwrap_or_default());
         Ok(Losing { id, key, session, left, statements })
@@ -100,7 +100,7 @@ impl Turns {
                 tagged.insert((key_of(reader, edge.head)?, tag));
             }
             let key = record.key.clone();
-            let text = text::of_node(&named(record, reader)).unwrap_or_default();
+            let text = text::of_node(&named(&record, reader)).unwrap_or_default();
             statements.push(Statement { id, key, said: Said { text, tags: tagged }, loses });
         }
         Ok(statements)
@@ -145,7 +145,7 @@ impl Turns {
 pub(super) fn turn_input(reader: Reader<'_>, id: NodeId) -> Result<Option<(i64, TurnInput)>> {
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(None) };
     let key = record.key.clone();
-    let mut properties = named(record, reader);
+    let mut properties = named(&record, reader);
     let mut string = |name: &str| match properties.remove(name) {
         Some(Value::String(text)) => text,
         _ => String::new(),

@@ -53,7 +53,7 @@ fn names(reader: Reader<'_>, query: &str, system: SystemScope) -> Vec<String> {
     let Some(label) = reader.catalog().label("Turn") else { return Vec::new() };
     let Some(index) = reader.text_index(label).expect("reads") else { return Vec::new() };
     let name = |(_, node): (f64, NodeId)| {
-        reader.node(node, SystemScope::Current).expect("reads").expect("is there").key
+        reader.node(node, SystemScope::Current).expect("reads").expect("is there").key.clone()
     };
     found(reader, index, query, system, 100).into_iter().map(name).collect()
 }

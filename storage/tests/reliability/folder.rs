@@ -9,7 +9,7 @@ use engraph_storage::{Durability, Memory, Result, Store};
 use crate::workload::Workload;
 
 /// So little that tables are written often.
-const MEMORY: Memory = Memory { cache: 16 << 20, write_buffers: 16 << 20 };
+const MEMORY: Memory = Memory { cache: 16 << 20, write_buffers: 16 << 20, reads: 8 << 20 };
 
 /// Opens a database for writing.
 pub(crate) fn open(path: &Path) -> Result<Store> {

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""The work of `engraph bench workload` on other embedded databases, in the same run.
+
+    engraph bench workload --facts 100000 --keep DIR --json engraph.json
+    python3 peers.py DIR --json peers.json
+
+It reads the facts and the questions that the first command left in DIR, asks them in SQLite (which
+comes with Python) and in DuckDB (`pip install duckdb`; left out where it is missing), checks every
+answer by the rows and the checksum of the specification, and takes times as it says: 100 instances to
+warm up, three passes, the least of each instance. `noop` is what the binding itself costs.
+"""
+
+import argparse
+import csv
+import json
+import os
+import sqlite3
+import statistics
+import sys
+import time
+
+MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+OPEN = 253402300799
+CONFIDENT = 820
+INTENTS = {"fact": 0, "causal": 1, "temporal": 2, "contrast": 3, "evolution": 4}
+PASSES = 3
+PATIENCE = 120.0
+
+
+def mix(z):
+    z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & MASK
+    return z ^ z >> 31
+
+
+def draw(seed, n):
+    return mix((seed + (n + 1) * GOLDEN) & MASK)
+
+
+def hashed(row):
+    value = 0
+    for column in row:
+        value = mix(((value ^ (column & MASK)) + GOLDEN) & MASK)
+    return value
+
+
+def vector(seed, thing):
+    return [draw(seed, 64 * thing + a) % 255 - 127 for a in range(64)]
+
+
+def seconds(text):
+    """Epoch seconds of `2020-01-01T00:21:23Z`."""
+    if not text:
+        return OPEN
+    return int(time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")) - time.timezone)
+
+
+def facts_of(folder):
+    """(h, r, t, vf, vt, k, intent) in the order of the file; a later value closes an earlier one."""
+    facts, current = [], {}
+    with open(os.path.join(folder, "facts.csv"), newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        for head, tail, relation, start, end, sure, intent in rows:
+            h, r, t = int(head[1:]), int(relation[1:]), int(tail[1:])
+            k = round(float(sure) * 1024)
+            vf = seconds(start)
+            if r < 8:
+                before = current.get((h, r))
+                if before is not None:
+                    facts[before][4] = vf
+                current[h, r] = len(facts)
+            facts.append([h, r, t, vf, seconds(end), k, INTENTS[intent]])
+    return facts
+
+
+def questions_of(folder):
+    questions = {}
+    with open(os.path.join(folder, "questions.csv"), newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        for name, *numbers in rows:
+            questions.setdefault(name, []).append(tuple(map(int, numbers)))
+    return questions
+
+
+class Sqlite:
+    """A clustered table, an index of tails, the write-ahead log."""
+
+    name = "SQLite " + sqlite3.sqlite_version
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "peer.sqlite")
+        for end in ("", "-wal", "-shm"):
+            if os.path.exists(self.path + end):
+                os.remove(self.path + end)
+        self.db = sqlite3.connect(self.path, isolation_level=None, cached_statements=256)
+        self.db.execute("PRAGMA journal_mode = WAL")
+        self.db.execute("PRAGMA synchronous = FULL")
+        self.db.execute("PRAGMA cache_size = -262144")
+        self.db.execute("PRAGMA mmap_size = 1073741824")
+
+    def load(self, facts):
+        self.db.execute(
+            "CREATE TABLE fact (h INTEGER, r INTEGER, t INTEGER, vf INTEGER, vt INTEGER, k INTEGER,"
+            " i INTEGER, PRIMARY KEY (h, r, vf, t)) WITHOUT ROWID"
+        )
+        self.db.execute("CREATE INDEX by_tail ON fact (t)")
+        begin = time.perf_counter()
+        self.db.execute("BEGIN")
+        self.db.executemany("INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)", facts)
+        self.db.execute("COMMIT")
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        taken = time.perf_counter() - begin
+        self.db.execute("ANALYZE")
+        return taken
+
+    def ask(self, sql, arguments):
+        return self.db.execute(sql, arguments).fetchall()
+
+    def writer(self, synced):
+        self.db.execute(f"PRAGMA synchronous = {'FULL' if synced else 'OFF'}")
+
+    def write(self, fact):
+        h, r, _, vf = fact[:4]
+        self.db.execute("BEGIN IMMEDIATE")
+        if r < 8:
+            self.db.execute(
+                f"UPDATE fact SET vt = ? WHERE h = ? AND r = ? AND vt = {OPEN}", (vf, h, r)
+            )
+        self.db.execute("INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)", fact)
+        self.db.execute("COMMIT")
+
+    def disk(self):
+        return sum(
+            os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end)
+        )
+
+
+class Duckdb:
+    """Columns, as it comes; an index is worth nothing to it here."""
+
+    def __init__(self, folder):
+        import duckdb
+
+        self.name = "DuckDB " + duckdb.__version__
+        self.path = os.path.join(folder, "peer.duckdb")
+        if os.path.exists(self.path):
+            os.remove(self.path)
+        self.db = duckdb.connect(self.path)
+        self.folder = folder
+
+    def load(self, facts):
+        plain = os.path.join(self.folder, "peer.csv")
+        with open(plain, "w", newline="") as file:
+            csv.writer(file).writerows(facts)
+        self.db.execute(
+            "CREATE TABLE fact (h INTEGER, r UTINYINT, t INTEGER, vf BIGINT, vt BIGINT, k USMALLINT,"
+            " i UTINYINT)"
+        )
+        begin = time.perf_counter()
+        self.db.execute(f"COPY fact FROM '{plain}' (HEADER false)")
+        self.db.execute("CHECKPOINT")
+        return time.perf_counter() - begin
+
+    def ask(self, sql, arguments):
+        return self.db.execute(sql, arguments).fetchall()
+
+    def disk(self):
+        return os.path.getsize(self.path)
+
+
+VALID = "{a}.vf <= ? AND {a}.vt > ?"
+SURE = VALID + f" AND {{a}}.k >= {CONFIDENT}"
+TWO = (
+    "WITH one AS MATERIALIZED (SELECT DISTINCT t FROM fact f WHERE f.h = ? AND "
+    + SURE.format(a="f")
+    + ") SELECT DISTINCT f.t FROM one JOIN fact f ON f.h = one.t WHERE "
+    + SURE.format(a="f")
+)
+THREE = (
+    "WITH one AS MATERIALIZED (SELECT DISTINCT t FROM fact f WHERE f.h = ? AND "
+    + SURE.format(a="f")
+    + "), two AS MATERIALIZED (SELECT DISTINCT f.t AS t FROM one JOIN fact f ON f.h = one.t WHERE "
+    + SURE.format(a="f")
+    + ") SELECT count(DISTINCT f.t) FROM two JOIN fact f ON f.h = two.t WHERE "
+    + SURE.format(a="f")
+)
+HOP = f"SELECT r, t, k, vf FROM fact f WHERE h = ? AND {SURE.format(a='f')}"
+
+# What is asked, with which arguments of (entity, relation, from, to), and which columns are hashed.
+ASKED = {
+    "q1": (
+        f"SELECT t, k FROM fact f WHERE h = ? AND r = ? AND {VALID.format(a='f')}",
+        lambda e, r, a, b: (e, r, a, a),
+    ),
+    "q3": (
+        f"SELECT r, t, k FROM fact f WHERE h = ? AND {SURE.format(a='f')}",
+        lambda e, r, a, b: (e, a, a),
+    ),
+    "q3r": (
+        f"SELECT r, h, k FROM fact f WHERE t = ? AND {SURE.format(a='f')}",
+        lambda e, r, a, b: (e, a, a),
+    ),
+    "q4": (TWO, lambda e, r, a, b: (e, a, a, a, a)),
+    "q5": (THREE, lambda e, r, a, b: (e, a, a, a, a, a, a)),
+    "q6": (
+        "SELECT t, vf, vt, k FROM fact WHERE h = ? AND r = ? ORDER BY vf",
+        lambda e, r, a, b: (e, r),
+    ),
+    "q7": (
+        "SELECT r, t, vf, vt, k FROM fact WHERE h = ? AND vf < ? AND vt > ?",
+        lambda e, r, a, b: (e, b, a),
+    ),
+}
+ASKED["q2"] = ASKED["q1"]
+
+
+def beam(peer, vectors, along, entity, at):
+    """Width 5, depth 3, 5 of each path; ties go to the lower sequence of vf."""
+    paths = [(0, (), (entity,))]
+    for _ in range(3):
+        pool = []
+        for score, begun, nodes in paths:
+            near = []
+            for _, t, k, vf in peer.ask(HOP, (nodes[-1], at, at)):
+                if t not in nodes:
+                    dot = sum(a * b for a, b in zip(vectors(t), along))
+                    near.append((-(score + k * dot), begun + (vf,), nodes + (t,)))
+            near.sort()
+            pool.extend(near[:5])
+        pool.sort()
+        paths = [(-score, begun, nodes) for score, begun, nodes in pool[:5]]
+    return [(rank, score, *nodes[1:]) for rank, (score, _, nodes) in enumerate(paths)]
+
+
+class Vectors:
+    """Vectors of entities, made when they are first needed."""
+
+    def __init__(self):
+        self.made = {}
+
+    def __call__(self, entity):
+        if entity not in self.made:
+            self.made[entity] = vector(64001, entity)
+        return self.made[entity]
+
+
+def figures(micros):
+    ordered = sorted(micros)
+    at = lambda share: ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+    return {
+        "n": len(ordered),
+        "p50": round(at(0.5), 3),
+        "p95": round(at(0.95), 3),
+        "p99": round(at(0.99), 3),
+        "mean": round(statistics.fmean(ordered), 3),
+        "min": round(ordered[0], 3),
+    }
+
+
+def timed(call):
+    start = time.perf_counter_ns()
+    answer = call()
+    return (time.perf_counter_ns() - start) / 1e3, answer
+
+
+def measure(peer, name, instances):
+    vectors = Vectors()
+    if name == "q8":
+        call = lambda i: (lambda: beam(peer, vectors, vector(64002, i[0]), i[1], i[3]))
+    else:
+        sql, arguments = ASKED[name]
+        call = lambda i: (lambda: peer.ask(sql, arguments(*i[1:])))
+    for instance in instances[900:]:
+        call(instance)()
+    least, rows, total, begin = [], 0, 0, time.monotonic()
+    for turn in range(PASSES):
+        for place, instance in enumerate(instances):
+            asked = call(instance)
+            taken, answer = timed(asked)
+            if turn == 0:
+                least.append(taken)
+                if name == "q6":
+                    answer = [(place, *row) for place, row in enumerate(answer)]
+                rows += len(answer)
+                total = mix(((total ^ len(answer)) + GOLDEN) & MASK)
+                total = mix(((total ^ sum(map(hashed, answer)) & MASK) + GOLDEN) & MASK)
+            else:
+                least[place] = min(least[place], taken)
+            if time.monotonic() - begin > PATIENCE:
+                return figures(least) | {"rows": rows, "checksum": "broken off"}
+    return figures(least) | {"rows": rows, "checksum": f"{total:016x}"}
+
+
+def run(peer, facts, questions, written):
+    report = {"name": peer.name, "facts": len(facts)}
+    taken = peer.load(facts)
+    report["load"] = {"facts_per_s": round(len(facts) / taken), "disk": peer.disk()}
+    print(f"{peer.name}: {report['load']}", file=sys.stderr)
+    report["noop"] = figures([timed(lambda: peer.ask("SELECT 1", ()))[0] for _ in range(1000)])
+    for name, instances in questions.items():
+        report[name] = measure(peer, name, instances)
+        print(f"{peer.name}: {name} {report[name]}", file=sys.stderr)
+    if hasattr(peer, "write"):
+        for phase, synced, part in (("durable", True, written[:1000]), ("fast", False, written[1100:2100])):
+            peer.writer(synced)
+            report[phase] = {"w2": figures([timed(lambda: peer.write(fact))[0] for fact in part])}
+            print(f"{peer.name}: {phase} {report[phase]}", file=sys.stderr)
+    return report
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", help="the folder of engraph bench workload --keep")
+    parser.add_argument("--json", help="where the figures go; stdout if it is left out")
+    parser.add_argument("--only", action="append", help="sqlite or duckdb; may be repeated")
+    given = parser.parse_args()
+    facts, questions = facts_of(given.folder), questions_of(given.folder)
+    with open(os.path.join(given.folder, "written.csv"), newline="") as file:
+        written = [tuple(map(int, row)) for row in csv.reader(file)]
+    reports = []
+    for name, make in (("sqlite", Sqlite), ("duckdb", Duckdb)):
+        if given.only and name not in given.only:
+            continue
+        try:
+            peer = make(given.folder)
+        except ImportError as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
+        reports.append(run(peer, facts, questions, written))
+    text = json.dumps(reports, indent=2) + "\n"
+    if given.json:
+        with open(given.json, "w") as file:
+            file.write(text)
+    else:
+        sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+//! A cold open: nothing of the database is in memory until its first answer.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Instant;
+
+use engraph::Engraph;
+use engraph::graph::{EdgeFilter, Side};
+use rustix::fs::{Advice, fadvise};
+use serde_json::{Value as Json, json};
+
+use super::facts::key;
+use crate::cli::{Failure, Result};
+
+/// Opens a database of which the system holds no page, and reads one node's facts.
+pub(super) fn open(store: &Path, facts: u64) -> Result<Json> {
+    forget_pages(store)?;
+    let start = Instant::now();
+    let db = Engraph::open(store)?;
+    let opened = start.elapsed();
+    let state = db.snapshot();
+    let entity = key(super::numbers::draw(103, 0) % (facts / 10).max(2));
+    let Some(node) = state.node("Entity", &entity)? else {
+        return Err(Failure::Other(format!("there is no entity {entity}")));
+    };
+    let edges = state.edges(node, Side::Out, None, &EdgeFilter::CURRENT)?;
+    let first = start.elapsed();
+    Ok(json!({
+        "open_ms": opened.as_secs_f64() * 1e3,
+        "first_ms": first.as_secs_f64() * 1e3,
+        "rows": edges.len(),
+    }))
+}
+
+/// Has the system write a folder's files and drop their pages, as far as it can be asked to.
+fn forget_pages(folder: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| Failure::reading(folder, &error);
+    for entry in fs::read_dir(folder).map_err(failed)?.flatten() {
+        let file = File::open(entry.path()).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        fadvise(&file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The nodes that one relation pattern leads to from all input rows, each once: what `DISTINCT` or
+//! `count(DISTINCT n)` right behind the pattern ask for.
+//!
+//! It stands in the place of an `Expand` and what tells the nodes apart above it, where nobody asks
+//! what each of them costs or brings. A row is made of each node, and not of each fact.
+
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{NodeId, Side, SystemScope};
+use rustc_hash::FxHashSet;
+
+use crate::cell::{Cell, NodeRef, Row};
+use crate::error::Result;
+use crate::exec::context::Context;
+use crate::exec::expand::scans_of;
+use crate::exec::scope::Scoped;
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
+use crate::plan::expr::{AggregateFunction, ExprKind, Slot};
+use crate::plan::{LogicalPlan, Step};
+
+pub(crate) struct Reach {
+    input: Taken,
+    step: Step,
+    scope: Scoped,
+    /// With nothing bound but what a whole query begins with.
+    row: Row,
+    seen: FxHashSet<NodeId>,
+    /// Found, and not given on yet.
+    found: Vec<(NodeId, SystemScope)>,
+    given: usize,
+    held: usize,
+}
+
+impl Reach {
+    pub(crate) fn new(input: Box<dyn Operator>, step: Step, row: Row) -> Self {
+        let scope = Scoped::new(step.scope.clone());
+        let (input, seen, found) = (Taken::new(input), FxHashSet::default(), Vec::new());
+        Self { input, step, scope, row, seen, found, given: 0, held: 0 }
+    }
+
+    /// Finds what the node of one row leads to.
+    fn follow(&mut self, row: &Row, context: &Context<'_>) -> Result<()> {
+        let Cell::Node(from) = row[self.step.from] else { return Ok(()) };
+        let filter = self.scope.filter(row, context)?;
+        let mut met = 0;
+        for (side, relation) in scans_of(&self.step) {
+            context.reader.edges(from.id, side, relation, &filter, &mut |edge| {
+                met += 1;
+                let far = if side == Side::Out { edge.tail } else { edge.head };
+                if self.seen.insert(far) {
+                    self.found.push((far, filter.system));
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        context.work(met + 1)?;
+        context.hold(&mut self.held, self.seen.len() * 3 * size_of::<(NodeId, SystemScope)>())?;
+        context.rows(self.seen.len())
+    }
+}
+
+impl Operator for Reach {
+    fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let want = want.clamp(1, CHUNK_ROWS);
+        while self.found.len() - self.given < want {
+            let Some(row) = self.input.next(context)? else { break };
+            self.follow(&row, context)?;
+        }
+        let next = self.found.iter().skip(self.given).take(want);
+        let chunk: Chunk = next
+            .map(|(id, system)| {
+                let mut row = self.row.clone();
+                row[self.step.to] = Cell::Node(NodeRef { id: *id, system: *system });
+                row
+            })
+            .collect();
+        self.given += chunk.len();
+        Ok((!chunk.is_empty()).then_some(chunk))
+    }
+}
+
+/// The step whose ends are asked for once, and what stands below it: of a plan above which its far
+/// node alone is known.
+pub(super) fn reached(plan: &LogicalPlan, to: Slot) -> Option<(&LogicalPlan, &Step)> {
+    let LogicalPlan::Expand { input, step, closes: false, distinct_from } = plan else {
+        return None;
+    };
+    let plain = step.hops.is_none() && step.each.is_none() && distinct_from.is_empty();
+    (plain && step.to == to && step.from != to).then_some((input, step))
+}
+
+/// The same below a `Distinct` over these slots; with the projection in between, if there is one.
+pub(super) fn distinct<'p>(
+    input: &'p LogicalPlan,
+    slots: &[Slot],
+) -> Option<(&'p LogicalPlan, &'p Step, Option<&'p LogicalPlan>)> {
+    let [slot] = slots else { return None };
+    if let LogicalPlan::Project { input: below, items } = input
+        && let [(own, expr)] = items.as_slice()
+        && own == slot
+        && let ExprKind::Call(function, arguments) = &expr.kind
+        && function.name == "id"
+        && let [of] = arguments.as_slice()
+        && let ExprKind::Slot(node, _) = of.kind
+    {
+        return reached(below, node).map(|(below, step)| (below, step, Some(input)));
+    }
+    reached(input, *slot).map(|(below, step)| (below, step, None))
+}
+
+/// The same below a count of distinct nodes, which then need not be told apart again.
+pub(super) fn counted(plan: &LogicalPlan) -> Option<(&LogicalPlan, &Step)> {
+    let LogicalPlan::Aggregate { input, keys, aggregates } = plan else { return None };
+    let [aggregate] = aggregates.as_slice() else { return None };
+    let counts = aggregate.function == AggregateFunction::Count && aggregate.distinct;
+    let Some(ExprKind::Slot(node, _)) = aggregate.argument.as_ref().map(|of| &of.kind) else {
+        return None;
+    };
+    if counts && keys.is_empty() { reached(input, *node) } else { None }
+}

@@ -1,0 +1,148 @@
+//! The graph without MemQL: typed reads of one state, for a program that walks it itself.
+//!
+//! It never writes and asks no model. MemQL reads through the same [`Reader`].
+
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{Edge, EdgeFilter, NodeId, RelationId, Side, SystemScope};
+use engraph_storage::{Counts, Meter, Reader};
+use rustc_hash::FxHashSet;
+
+use crate::database::Engraph;
+use crate::error::Result;
+use crate::time;
+
+/// A state of the database, which does not change while it is held.
+///
+/// ```
+/// use engraph::graph::{EdgeFilter, Side};
+/// # let folder = tempfile::tempdir()?;
+/// # let db = engraph::Engraph::open(folder.path())?;
+/// db.query("REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Porto') CONFIDENCE 0.9", ())?;
+/// let state = db.snapshot();
+/// let nora = state.node("Person", "Nora")?.expect("she was stored");
+/// let homes = state.edges(nora, Side::Out, state.relation("lives_in"), &EdgeFilter::CURRENT)?;
+/// assert_eq!(homes[0].confidence, 0.9);
+/// assert_eq!(state.key(homes[0].tail)?.as_deref(), Some("Porto"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Snapshot<'d> {
+    state: engraph_storage::Snapshot<'d>,
+    meter: Meter,
+}
+
+impl Engraph {
+    /// The state as it stands, to be read without MemQL.
+    pub fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot { state: self.store.snapshot(time::wall()), meter: Meter::new() }
+    }
+}
+
+impl Snapshot<'_> {
+    fn reader(&self) -> Reader<'_> {
+        self.state.reader().metered(&self.meter)
+    }
+
+    /// The node with that label and key or alias.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::Error::Storage) if the disk cannot be read, as of every method here.
+    pub fn node(&self, label: &str, key: &str) -> Result<Option<NodeId>> {
+        let reader = self.reader();
+        let Some(label) = reader.catalog().label(label) else { return Ok(None) };
+        Ok(reader.find_node(label, key)?)
+    }
+
+    /// The key of a node; none if there is no such node.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::node`].
+    pub fn key(&self, node: NodeId) -> Result<Option<String>> {
+        Ok(self.reader().node(node, SystemScope::Current)?.map(|record| record.key.clone()))
+    }
+
+    /// The relation of that name; none if no fact ever had it.
+    pub fn relation(&self, name: &str) -> Option<RelationId> {
+        self.reader().catalog().relation(name)
+    }
+
+    /// The facts of a node on one side, of one relation or of all, that the filter keeps: in order of
+    /// relation and valid_from, and what is no longer believed behind what is.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::node`].
+    pub fn edges(
+        &self,
+        node: NodeId,
+        side: Side,
+        relation: Option<RelationId>,
+        filter: &EdgeFilter,
+    ) -> Result<Vec<Edge>> {
+        let mut edges = Vec::new();
+        self.visit_edges(node, side, relation, filter, |edge| {
+            edges.push(edge);
+            ControlFlow::Continue(())
+        })?;
+        Ok(edges)
+    }
+
+    /// Calls `visit` on the facts that [`Self::edges`] gives, until it breaks.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::node`].
+    pub fn visit_edges(
+        &self,
+        node: NodeId,
+        side: Side,
+        relation: Option<RelationId>,
+        filter: &EdgeFilter,
+        mut visit: impl FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<()> {
+        Ok(self.reader().edges(node, side, relation, filter, &mut visit)?)
+    }
+
+    /// The nodes that the facts of these nodes lead to, each once, in the order in which they are met.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::node`].
+    pub fn neighbours(
+        &self,
+        nodes: &[NodeId],
+        side: Side,
+        relation: Option<RelationId>,
+        filter: &EdgeFilter,
+    ) -> Result<Vec<NodeId>> {
+        let (mut met, mut found) = (FxHashSet::default(), Vec::new());
+        for node in nodes {
+            self.visit_edges(*node, side, relation, filter, |edge| {
+                let far = if side == Side::Out { edge.tail } else { edge.head };
+                if met.insert(far) {
+                    found.push(far);
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// What was read through it until now.
+    pub fn counts(&self) -> Counts {
+        self.meter.counts()
+    }
+
+    /// The instant of this state, in microseconds since 1970-01-01, UTC.
+    pub fn now(&self) -> i64 {
+        self.reader().now()
+    }
+}
+
+impl std::fmt::Debug for Snapshot<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").field("now", &self.now()).finish_non_exhaustive()
+    }
+}

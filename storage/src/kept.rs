@@ -1,0 +1,168 @@
+//! What was read lately, as it is used: the facts of nodes, nodes, and where keys lead.
+//!
+//! A read that finds what it wants here takes no seek and decodes nothing. Only committed states are
+//! kept, and a commit takes out what it changes before any reader sees it; so what was forgotten does
+//! not stay here either. How much is kept is bounded; what is read seldom goes first.
+//!
+//! Invariant: what is kept stands for every state from the instant at which it was read until a commit
+//! takes it out. A reader of an older state does not use it, and one that reads while a commit is under
+//! way, or later than one that it does not hold, keeps nothing.
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::edges::NearEdges;
+use crate::families::Family;
+use crate::graph::{NodeId, NodeRecord, RelationId, Side, Time};
+use crate::key;
+use crate::overlay::Overlay;
+
+/// Bytes of an entry beside what it holds.
+const OVERHEAD: u64 = 96;
+/// A node takes about so many times the bytes of its record.
+const NODE_GROWTH: u64 = 4;
+/// Entries are at least about so large, which says how many there may be.
+const ENTRY_BYTES: usize = 256;
+
+/// The facts of a node on one side: of one relation, or of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Near {
+    pub(crate) node: NodeId,
+    pub(crate) side: Side,
+    pub(crate) relation: Option<RelationId>,
+}
+
+/// A node.
+#[derive(Clone)]
+pub(crate) struct KeptNode {
+    pub(crate) record: Arc<NodeRecord>,
+    /// How long its record is on the disk.
+    pub(crate) bytes: usize,
+}
+
+/// Something and the instant of the state that it was read from.
+#[derive(Clone)]
+struct Since<T> {
+    since: Time,
+    bytes: u64,
+    what: T,
+}
+
+/// How much of the room an entry takes.
+#[derive(Clone)]
+struct Weight;
+
+impl<K, T> Weighter<K, Since<T>> for Weight {
+    fn weight(&self, _: &K, kept: &Since<T>) -> u64 {
+        kept.bytes.saturating_add(OVERHEAD)
+    }
+}
+
+type Kept<K, T> = Cache<K, Since<T>, Weight>;
+
+/// See the module.
+pub(crate) struct KeptReads {
+    edges: Kept<Near, Arc<NearEdges>>,
+    nodes: Kept<NodeId, KeptNode>,
+    names: Kept<Vec<u8>, NodeId>,
+    /// The instant of the last commit, from before anything of it is seen.
+    latest: RwLock<Time>,
+}
+
+impl KeptReads {
+    /// Room for about so many bytes: most for facts, the rest for nodes and keys.
+    pub(crate) fn new(bytes: usize, last_commit: Time) -> Self {
+        let part = |share: usize| bytes / 8 * share;
+        Self {
+            edges: cache(part(5)),
+            nodes: cache(part(2)),
+            names: cache(part(1)),
+            latest: RwLock::new(last_commit),
+        }
+    }
+
+    /// The facts of a node in a state of that instant.
+    pub(crate) fn edges(&self, near: &Near, now: Time) -> Option<Arc<NearEdges>> {
+        held(self.edges.get(near), now)
+    }
+
+    pub(crate) fn keep_edges(&self, near: Near, now: Time, edges: Arc<NearEdges>) {
+        let bytes = edges.bytes() as u64;
+        self.keep(&self.edges, near, Since { since: now, bytes, what: edges });
+    }
+
+    /// A node as it is in a state of that instant.
+    pub(crate) fn node(&self, node: NodeId, now: Time) -> Option<KeptNode> {
+        held(self.nodes.get(&node), now)
+    }
+
+    pub(crate) fn keep_node(&self, node: NodeId, now: Time, kept: KeptNode) {
+        let bytes = (kept.bytes as u64).saturating_mul(NODE_GROWTH);
+        self.keep(&self.nodes, node, Since { since: now, bytes, what: kept });
+    }
+
+    /// Where a key of `node_keys` leads in a state of that instant.
+    pub(crate) fn name(&self, key: &[u8], now: Time) -> Option<NodeId> {
+        held(self.names.get(key), now)
+    }
+
+    pub(crate) fn keep_name(&self, key: Vec<u8>, now: Time, node: NodeId) {
+        let bytes = key.len() as u64;
+        self.keep(&self.names, key, Since { since: now, bytes, what: node });
+    }
+
+    fn keep<K: Eq + std::hash::Hash, T: Clone>(&self, cache: &Kept<K, T>, key: K, kept: Since<T>) {
+        // Held while it is put in, so that no commit comes in between.
+        let latest = self.latest.read();
+        if kept.since >= *latest {
+            cache.insert(key, kept);
+        }
+    }
+
+    /// Takes out what a commit of that instant is about to change.
+    pub(crate) fn commit(&self, commit: Time, changes: &Overlay) {
+        let mut latest = self.latest.write();
+        *latest = commit;
+        for (family, key, _) in changes.iter() {
+            match family {
+                Family::Out => self.drop_edges(Side::Out, key),
+                Family::In => self.drop_edges(Side::In, key),
+                Family::Nodes => {
+                    if let Some(node) = key.first_chunk() {
+                        self.nodes.remove(&NodeId(u64::from_be_bytes(*node)));
+                    }
+                }
+                Family::NodeKeys => drop(self.names.remove(key)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes all facts out: a load of that instant is about to change many.
+    pub(crate) fn clear(&self, commit: Time) {
+        let mut latest = self.latest.write();
+        *latest = commit;
+        self.edges.clear();
+    }
+
+    fn drop_edges(&self, side: Side, key: &[u8]) {
+        let Some(parts) = key::Adjacency::decode(key) else { return };
+        for relation in [None, Some(parts.relation)] {
+            self.edges.remove(&Near { node: parts.near, side, relation });
+        }
+    }
+}
+
+fn cache<K: Eq + std::hash::Hash + Clone, T: Clone>(bytes: usize) -> Kept<K, T> {
+    Cache::with_weighter(bytes / ENTRY_BYTES, bytes as u64, Weight)
+}
+
+fn held<T>(kept: Option<Since<T>>, now: Time) -> Option<T> {
+    kept.filter(|kept| kept.since <= now).map(|kept| kept.what)
+}
+
+#[cfg(test)]
+mod tests;

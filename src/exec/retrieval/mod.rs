@@ -8,6 +8,7 @@
 //! activate.rs    ACTIVATE: spreading activation
 //! represent.rs   REPRESENT: the nodes that stand for the others
 //! rerank.rs      RERANK: a closer look, and boosts
+//! late.rs        late interaction: a question against the tokens of texts
 //! reconstruct.rs RECONSTRUCT: evidence gathered step by step
 //! admit.rs       ADMIT: evidence while it lowers the uncertainty
 //! pack.rs        PACK: evidence as text, within a budget
@@ -21,6 +22,7 @@ pub(crate) mod anchor;
 mod coupling;
 mod finding;
 mod generate;
+mod late;
 mod pack;
 mod reconstruct;
 mod represent;

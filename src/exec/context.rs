@@ -254,6 +254,13 @@ impl<'c> Context<'c> {
         Ok(self.reader.vector(label, node.id, node.system)?.map(Arc::from))
     }
 
+    /// Whether the embeddings that are stored are of the model that is asked.
+    pub(crate) fn stores_the_same(&self) -> Result<bool> {
+        let stored = self.reader.model()?;
+        let model = self.models.embedder()?;
+        Ok(stored.is_none_or(|stored| stored == model.id()))
+    }
+
     /// A text that says what the cell says, for a model to read; none for numbers and the like.
     pub(crate) fn text(&self, cell: &Cell) -> Result<Option<Arc<str>>> {
         Ok(Some(match cell {
@@ -313,6 +320,11 @@ impl<'c> Context<'c> {
             sentence: sentence.map_or_else(String::new, |text| text.to_string()),
             valid: path.facts.iter().map(|edge| edge.valid).collect(),
             confidence: path.facts.iter().map(|edge| edge.confidence).collect(),
+            vectors: path
+                .nodes
+                .iter()
+                .map(|node| self.stored_vector(&Cell::Node(*node)))
+                .collect::<Result<_>>()?,
         })
     }
 
@@ -426,9 +438,12 @@ impl<'c> Context<'c> {
         paths: usize,
         ask: impl FnOnce(&dyn Evaluator) -> std::result::Result<Vec<f32>, NeuralError>,
     ) -> Result<Vec<f32>> {
-        self.asking(paths, || match self.models.evaluator() {
-            Some(evaluator) => Ok(ask(evaluator)?),
-            None => Ok(ask(&VectorEvaluator::new(|texts: &[&str]| self.models.embed(texts)))?),
+        self.asking(paths, || {
+            if let Some(evaluator) = self.models.evaluator() {
+                return Ok(ask(evaluator)?);
+            }
+            let embed = |texts: &[&str]| self.models.embed(texts);
+            Ok(ask(&VectorEvaluator::new(embed, self.stores_the_same()?))?)
         })
     }
 

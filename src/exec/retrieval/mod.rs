@@ -3,6 +3,7 @@
 //! ```text
 //! finding.rs     what the clauses share that find nodes: the question, and which nodes count
 //! search.rs      SEARCH: by words, by meaning, by both
+//! names.rs       the names that a condition asks for
 //! generate.rs    GENERATE: keys that a model writes under the schema
 //! anchor.rs      ANCHOR: the entities that a question names
 //! activate.rs    ACTIVATE: spreading activation
@@ -23,6 +24,7 @@ mod coupling;
 mod finding;
 mod generate;
 mod late;
+mod names;
 mod pack;
 mod reconstruct;
 mod represent;

@@ -11,7 +11,7 @@ use comfy_table::{
 };
 use engraph::{Rows, Value};
 
-use super::output::visible;
+use super::output::{lines_visible, visible};
 
 /// What of an answer is shown; nothing is left out by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,8 +46,13 @@ const AROUND: TableStyle = TableStyle::new()
 /// No column is narrower than this if its cells are longer.
 const COLUMN_MIN: usize = 8;
 
-/// Prints a table and what it has of the rows.
+/// Prints a table and what it has of the rows. An answer that is one text of several lines, such as
+/// the text of a recipe, is printed as it is.
 pub(super) fn write(rows: &Rows, lines: Lines, cut: Cut, out: &mut dyn Write) -> Result<()> {
+    if let Some(text) = only_text(rows) {
+        writeln!(out, "{}", lines_visible(text.trim_end_matches('\n')))?;
+        return writeln!(out, "{}", counted(rows.len(), None));
+    }
     let fitted = fit(rows, lines, cut);
     writeln!(out, "{}", fitted.text)?;
     writeln!(out, "{}", counted(rows.len(), cut.rows))?;
@@ -62,6 +67,17 @@ pub(super) fn write(rows: &Rows, lines: Lines, cut: Cut, out: &mut dyn Write) ->
         (true, 0) => writeln!(out, "({cells}; the form `line` shows all)"),
         (false, _) => writeln!(out, "({columns}; the form `line` shows all)"),
         (true, _) => writeln!(out, "({columns}, {cells}; the form `line` shows all)"),
+    }
+}
+
+/// The text of an answer that is nothing else, if it has several lines.
+fn only_text(rows: &Rows) -> Option<&str> {
+    match rows.rows.as_slice() {
+        [row] => match row.as_slice() {
+            [Value::String(text)] => text.contains('\n').then_some(text),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -285,6 +301,16 @@ mod tests {
         let hint = "(100 of 2,345 rows shown; .rows all shows all, .output FILE writes them)\n";
         assert!(shown.ends_with(hint), "{shown}");
         assert!(written(&rows, Lines::Between, Cut::default()).ends_with("(2345 rows)\n"));
+    }
+
+    #[test]
+    fn an_answer_that_is_one_text_is_printed_line_by_line() {
+        let text = |text: &str| rows(&["text"], vec![vec![text.into()]]);
+        let shown = written(&text("a recipe\n  of\u{1b} lines\n"), Lines::Around, at_width(5));
+        assert_eq!(shown, "a recipe\n  of\\u{1b} lines\n(1 row)\n");
+        assert!(written(&text("a line"), Lines::Around, Cut::default()).contains("│ a line │"));
+        let two = rows(&["text", "n"], vec![vec!["a\nb".into(), 1.into()]]);
+        assert!(written(&two, Lines::Around, Cut::default()).contains("a\\nb"));
     }
 
     #[test]

@@ -17,8 +17,8 @@ use crate::exec::derived::is_derived;
 use crate::exec::run::Run;
 use crate::indexes::{Indexes, ReadNames};
 use crate::memory::draw::Means;
-use crate::models::{Models, Question, dot};
-use crate::neural::{KeyModel, NeuralError, Scorer, TokenVectors, max_sim};
+use crate::models::{Models, Question};
+use crate::neural::{KeyModel, NeuralError, Scorer, TokenVectors};
 use crate::retrieval::anchor::Name;
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::rows::{self, Derivation, Params, Value};
@@ -26,6 +26,7 @@ use crate::schema::{Asking, By, Generated};
 use crate::signals::TurnIndex;
 use crate::text;
 use crate::vectors::{Search, Way};
+use crate::write::hash;
 
 /// Texts that a model sees at once; between two calls the time limit is looked at.
 pub(crate) const TEXTS_PER_CALL: usize = 256;
@@ -252,6 +253,13 @@ impl<'c> Context<'c> {
         Ok(self.reader.vector(label, node.id, node.system)?.map(Arc::from))
     }
 
+    /// Whether the embeddings that are stored are of the model that is asked.
+    pub(crate) fn stores_the_same(&self) -> Result<bool> {
+        let stored = self.reader.model()?;
+        let model = self.models.embedder()?;
+        Ok(stored.is_none_or(|stored| stored == model.id()))
+    }
+
     /// A text that says what the cell says, for a model to read; none for numbers and the like.
     pub(crate) fn text(&self, cell: &Cell) -> Result<Option<Arc<str>>> {
         Ok(Some(match cell {
@@ -311,6 +319,11 @@ impl<'c> Context<'c> {
             sentence: sentence.map_or_else(String::new, |text| text.to_string()),
             valid: path.facts.iter().map(|edge| edge.valid).collect(),
             confidence: path.facts.iter().map(|edge| edge.confidence).collect(),
+            vectors: path
+                .nodes
+                .iter()
+                .map(|node| self.stored_vector(&Cell::Node(*node)))
+                .collect::<Result<_>>()?,
         })
     }
 
@@ -383,24 +396,6 @@ impl<'c> Context<'c> {
         Ok(Some(scorer))
     }
 
-    /// How near each text is to a question by the vectors of their tokens, from -1 to 1 (ColBERT:
-    /// Khattab and Zaharia 2020, eq. 3); by one vector each, if the model gives no others.
-    pub(crate) fn late_interaction(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>> {
-        let tokens =
-            |texts: &[&str]| self.asking(texts.len(), || Ok(self.models.embed_tokens(texts)?));
-        let Some(asked) = tokens(&[question])?.and_then(|tokens| tokens.into_iter().next()) else {
-            let asked = self.embed(&[question])?;
-            let near = |text: &Arc<[f32]>| asked.first().map_or(0.0, |asked| dot(asked, text));
-            return Ok(self.embed(texts)?.iter().map(near).collect());
-        };
-        let mut scores = Vec::with_capacity(texts.len());
-        for block in texts.chunks(TEXTS_PER_CALL) {
-            let block = tokens(block)?.unwrap_or_default();
-            scores.extend(block.iter().map(|text| max_sim(&asked, text)));
-        }
-        Ok(scores)
-    }
-
     /// The vector of a question, and those of its tokens if the model has such.
     pub(crate) fn embed_question(&self, text: &str) -> Result<Question> {
         self.asking(1, || Ok(self.models.embed_question(text)?))
@@ -408,7 +403,27 @@ impl<'c> Context<'c> {
 
     /// The vectors of the tokens of texts, if the model has such.
     pub(crate) fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<Arc<TokenVectors>>>> {
-        self.asking(texts.len(), || Ok(self.models.embed_tokens(texts)?))
+        let mut vectors = Vec::with_capacity(texts.len());
+        for block in texts.chunks(TEXTS_PER_CALL) {
+            match self.asking(block.len(), || Ok(self.models.embed_tokens(block)?))? {
+                Some(block) => vectors.extend(block),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(vectors))
+    }
+
+    /// The stored codes of the tokens of a node, if they are of the text with this hash and of the
+    /// model that is asked.
+    pub(crate) fn token_codes(
+        &self,
+        label: LabelId,
+        node: NodeId,
+        text: u64,
+    ) -> Result<Option<Vec<u8>>> {
+        let Some(held) = self.reader.token_codes(label, node)? else { return Ok(None) };
+        let model = hash(self.models.embedder()?.id());
+        Ok((held.stamp == model ^ text).then_some(held.bits))
     }
 
     /// The turns of a label with their words.
@@ -422,9 +437,12 @@ impl<'c> Context<'c> {
         paths: usize,
         ask: impl FnOnce(&dyn Evaluator) -> std::result::Result<Vec<f32>, NeuralError>,
     ) -> Result<Vec<f32>> {
-        self.asking(paths, || match self.models.evaluator() {
-            Some(evaluator) => Ok(ask(evaluator)?),
-            None => Ok(ask(&VectorEvaluator::new(|texts: &[&str]| self.models.embed(texts)))?),
+        self.asking(paths, || {
+            if let Some(evaluator) = self.models.evaluator() {
+                return Ok(ask(evaluator)?);
+            }
+            let embed = |texts: &[&str]| self.models.embed(texts);
+            Ok(ask(&VectorEvaluator::new(embed, self.stores_the_same()?))?)
         })
     }
 

@@ -16,6 +16,9 @@ const PLANES: usize = 6;
 const STEPS: f32 = ((1 << PLANES) - 1) as f32;
 /// Components in a word of the machine.
 const WORD: usize = 64;
+/// The cosine of a vector and its own signs, if its components are spread as by chance: the root of
+/// 2 / pi. A cosine with the signs is as much smaller than the one with the vector.
+const OF_ITSELF: f32 = 0.797_884_6;
 
 /// The codes of the tokens of a text, one after another.
 pub(crate) fn encode(vectors: &TokenVectors) -> Vec<u8> {
@@ -54,6 +57,15 @@ impl SignQuery {
     pub(crate) fn new(question: &TokenVectors) -> Self {
         let tokens = question.rows().map(Token::new).collect();
         Self { dimensions: question.dimensions, tokens }
+    }
+
+    /// The mean over the question's tokens of the largest cosine with a token of the text, as far as
+    /// its signs tell, from -1 to 1; 0 where there is nothing to compare. It is about what
+    /// [`max_sim`](super::max_sim) gives for the vectors.
+    pub(crate) fn max_sim(&self, codes: &[u8]) -> f32 {
+        let near = self.nearest(codes);
+        let mean = near.iter().sum::<f32>() / near.len().max(1) as f32;
+        (mean / OF_ITSELF).clamp(-1.0, 1.0)
     }
 
     /// For each token of the question, how near the nearest token of the text is, about as a cosine;
@@ -117,7 +129,7 @@ fn read_words(code: &[u8], words: &mut [u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neural::to_unit;
+    use crate::neural::{max_sim, to_unit};
 
     /// Vectors that look like nothing in particular.
     fn vectors(seed: u64, tokens: usize, dimensions: usize) -> TokenVectors {
@@ -158,6 +170,23 @@ mod tests {
         assert!(found.iter().all(|near| *near > 0.7), "{found:?}");
         let other = SignQuery::new(&text).nearest(&encode(&vectors(4, 20, 384)));
         assert!(other.iter().all(|near| *near < 0.3), "{other:?}");
+    }
+
+    #[test]
+    fn signs_give_about_the_same_as_the_vectors() {
+        let question = vectors(6, 5, 384);
+        let mut near = vectors(7, 30, 384);
+        // Each token of the question has one that is near to it in the text.
+        for (place, x) in question.values.iter().enumerate() {
+            near.values[place] += x;
+        }
+        near.values.chunks_mut(384).for_each(|row| assert!(to_unit(row)));
+        let query = SignQuery::new(&question);
+        for text in [&near, &vectors(8, 30, 384), &question] {
+            let (by_signs, exact) = (query.max_sim(&encode(text)), max_sim(&question, text));
+            assert!((by_signs - exact).abs() < 0.1, "{by_signs} for {exact}");
+        }
+        assert_eq!(query.max_sim(&[]), 0.0);
     }
 
     #[test]

@@ -2,15 +2,19 @@
 //! evaluator that needs no language model.
 //!
 //! All paths of a step are judged in one call. It never walks a graph, and an evaluator never sees
-//! more of a path than its names, times and confidences.
+//! more of a path than its names, times and confidences, and the embeddings that are stored of its
+//! nodes. `steps.rs` adds vectors up.
 
-use std::collections::{BTreeMap, HashSet};
+mod steps;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use engraph_storage::graph::Interval;
 
+use steps::{Part, Step, Vectors, cosine};
+
 use super::words::{Word, content, is_stop_word, stem, words};
-use crate::models::dot;
 use crate::neural::NeuralError;
 use crate::text;
 
@@ -27,6 +31,9 @@ pub struct PathText {
     pub valid: Vec<Interval>,
     /// How sure each step is, in (0, 1].
     pub confidence: Vec<f64>,
+    /// The embedding that is stored of each node, if it has one; by the model of the database. What
+    /// is left out at the end has none.
+    pub vectors: Vec<Option<Arc<[f32]>>>,
 }
 
 impl PathText {
@@ -68,6 +75,11 @@ pub trait Evaluator: Send + Sync {
         root: &str,
         paths: &[PathText],
     ) -> Result<Vec<f32>, NeuralError>;
+}
+
+/// The name of a relation as words.
+fn spoken(relation: &str) -> String {
+    relation.replace('_', " ").to_lowercase()
 }
 
 /// A cosine as a number from 0 to 1, by a logistic curve.
@@ -115,50 +127,68 @@ const COVERED: f32 = 0.35;
 const TYPED: f32 = 0.25;
 const MEANT: f32 = 0.4;
 
-/// Judges paths by the vectors of their sentences, by the words of the question that they hold,
-/// and by their times.
+/// Judges paths by the vectors of their steps, by the words of the question that they hold, and by
+/// their times.
+///
+/// A path is as long as a beam makes it, and nearly each is a new text. What it is made of, nodes,
+/// relations and steps, is met again and again: only that is embedded, and a path is the sum of it.
 ///
 /// `embed` gives a vector of length 1 for each text, and should keep those that it has made. The
 /// confidences of a path do not count: what is not sure enough is filtered before.
 pub(crate) struct VectorEvaluator<F> {
     embed: F,
+    /// Whether the embeddings that are stored of nodes are of the same model.
+    uses_stored: bool,
 }
 
 impl<F> VectorEvaluator<F>
 where
     F: Fn(&[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> + Send + Sync,
 {
-    pub(crate) fn new(embed: F) -> Self {
-        Self { embed }
+    pub(crate) fn new(embed: F, uses_stored: bool) -> Self {
+        Self { embed, uses_stored }
+    }
+
+    /// The embedding that is stored of a node of a path.
+    fn stored(&self, path: &PathText, node: usize) -> Option<Part> {
+        let vector = path.vectors.get(node).filter(|_| self.uses_stored)?;
+        vector.clone().map(Part::Vector)
+    }
+
+    /// What each step of a path says of its root: its relation and its end, if the embedding of the
+    /// end is stored; else the sentence of the step without the root's name. A path without steps
+    /// says what its root is.
+    fn said(&self, path: &PathText, name: &HashSet<String>) -> Vec<Step> {
+        if path.relations.is_empty() {
+            return vec![vec![Part::Text(masked(&path.sentence, name))]];
+        }
+        let steps = path.steps().zip(&path.relations).zip(1..);
+        let said = steps.map(|((sentence, relation), end)| match self.stored(path, end) {
+            Some(vector) => vec![Part::Text(spoken(relation)), vector],
+            None => vec![Part::Text(masked(&sentence, name))],
+        });
+        said.collect()
+    }
+
+    /// What each step of a path is made of: a node, a relation and a node.
+    fn made(&self, path: &PathText) -> Vec<Step> {
+        let node = |at: usize, name: &String| {
+            self.stored(path, at).unwrap_or_else(|| Part::Text(name.clone()))
+        };
+        let nodes: Vec<Part> = path.nodes.iter().enumerate().map(|(at, n)| node(at, n)).collect();
+        let steps = nodes.windows(2).zip(&path.relations);
+        let made = steps.map(|(ends, relation)| {
+            vec![ends[0].clone(), Part::Text(spoken(relation)), ends[1].clone()]
+        });
+        made.collect()
     }
 
     /// The vectors of texts, each of which goes through the model once.
-    fn vectors(&self, texts: impl IntoIterator<Item = String>) -> Result<Vectors, NeuralError> {
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for text in texts {
-            let next = places.len();
-            places.entry(text).or_insert(next);
-        }
-        let mut ordered = vec![""; places.len()];
-        for (text, place) in &places {
-            ordered[*place] = text;
-        }
-        let vectors = if ordered.is_empty() { Vec::new() } else { (self.embed)(&ordered)? };
-        Ok(Vectors { places, vectors })
-    }
-}
-
-/// Vectors by text.
-struct Vectors {
-    places: BTreeMap<String, usize>,
-    vectors: Vec<Arc<[f32]>>,
-}
-
-impl Vectors {
-    /// The cosine of two texts; NaN if one has no vector.
-    fn cosine(&self, a: &str, b: &str) -> f32 {
-        let vector = |text| self.vectors.get(*self.places.get(text)?);
-        vector(a).zip(vector(b)).map_or(f32::NAN, |(a, b)| dot(a, b))
+    fn vectors<'t>(
+        &self,
+        texts: impl IntoIterator<Item = &'t String>,
+    ) -> Result<Vectors, NeuralError> {
+        Vectors::new(texts, &self.embed)
     }
 }
 
@@ -166,32 +196,40 @@ impl<F> Evaluator for VectorEvaluator<F>
 where
     F: Fn(&[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> + Send + Sync,
 {
-    /// The cosine of the question and the path's sentence, both without the root's name, on a
-    /// logistic curve.
+    /// The cosine of the question and the sum of what the path's steps say, both without the root's
+    /// name, on a logistic curve: "the degree of semantic correlation between the path and the
+    /// query" (section III-B2). An embedding of the whole sentence is a mean over its words, and so
+    /// is about the mean of its steps; a step off the topic lowers it.
     fn relevance(&self, question: &str, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
         let pair = |path: &PathText| {
             let name = common_name(question, path.nodes.first().map_or("", String::as_str));
-            [masked(question, &name), masked(&path.sentence, &name)]
+            (masked(question, &name), self.said(path, &name))
         };
-        let pairs: Vec<[String; 2]> = paths.iter().map(pair).collect();
-        let vectors = self.vectors(pairs.iter().flatten().cloned())?;
-        Ok(pairs.iter().map(|[a, b]| RELEVANCE.at(vectors.cosine(a, b))).collect())
+        let pairs: Vec<(String, Vec<Step>)> = paths.iter().map(pair).collect();
+        let texts = pairs.iter().flat_map(|(asked, steps)| {
+            std::iter::once(asked).chain(steps.iter().flatten().filter_map(Part::text))
+        });
+        let vectors = self.vectors(texts)?;
+        let one = |(asked, steps): &(String, Vec<Step>)| {
+            RELEVANCE.at(cosine(vectors.of(asked), vectors.path(steps).as_deref()))
+        };
+        Ok(pairs.iter().map(one).collect())
     }
 
-    /// The weakest pair of neighbouring steps: the cosine of their sentences on a logistic curve,
-    /// halved if they are at no time both true. Halved again for each node met twice. A path of one
-    /// step or none has no pair, and is 1.
+    /// The weakest pair of neighbouring steps: the cosine of the sums of their nodes and relations on
+    /// a logistic curve, halved if they are at no time both true. Halved again for each node met
+    /// twice. A path of one step or none has no pair, and is 1.
     fn coherence(&self, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
-        let steps: Vec<Vec<String>> = paths.iter().map(|path| path.steps().collect()).collect();
-        let compared = steps.iter().filter(|steps| steps.len() > 1).flatten().cloned();
-        let vectors = self.vectors(compared)?;
-        let one = |(path, steps): (&PathText, &Vec<String>)| {
+        let steps: Vec<Vec<Step>> = paths.iter().map(|path| self.made(path)).collect();
+        let compared = steps.iter().filter(|steps| steps.len() > 1).flatten();
+        let vectors = self.vectors(compared.flatten().filter_map(Part::text))?;
+        let one = |(path, steps): (&PathText, &Vec<Step>)| {
             let weakest = (1..steps.len()).map(|at| {
-                let (before, after) = (&steps[at - 1], &steps[at]);
-                let meaning = COHERENCE.at(vectors.cosine(before, after));
+                let [before, after] = [at - 1, at].map(|at| vectors.step(&steps[at]));
+                let meaning = COHERENCE.at(cosine(before.as_deref(), after.as_deref()));
                 meaning * if touch(path, at) { 1.0 } else { JUMP }
             });
             let distinct: HashSet<&String> = path.nodes.iter().collect();
@@ -207,8 +245,8 @@ where
     ///   stand in the path, by stem.
     /// - 0.25 if the path holds what the question's first question word asks for: a time for
     ///   `when`, another name for `who`, a number for `how many`, and so on.
-    /// - 0.4 times the best cosine of the question and a step, both without the root's name, on the
-    ///   curve of relevance.
+    /// - 0.4 times the best cosine of the question and what a step says, both without the root's
+    ///   name, on the curve of relevance.
     ///
     /// Where the question has no other content words, or does not tell what it wants, that part is
     /// taken from the cosine. No part falls when a path grows, and none grows by its length alone:
@@ -220,22 +258,21 @@ where
         root: &str,
         paths: &[PathText],
     ) -> Result<Vec<f32>, NeuralError> {
-        let name = common_name(question, root);
-        let steps = |path: &PathText| path.steps().map(|step| masked(&step, &name)).collect();
-        let steps: Vec<Vec<String>> = paths.iter().map(steps).collect();
-        if steps.iter().all(Vec::is_empty) {
+        if paths.iter().all(|path| path.relations.is_empty()) {
             return Ok(vec![0.0; paths.len()]);
         }
+        let name = common_name(question, root);
+        let steps: Vec<Vec<Step>> = paths.iter().map(|path| self.said(path, &name)).collect();
         let asked = masked(question, &name);
-        let texts = std::iter::once(&asked).chain(steps.iter().flatten());
-        let vectors = self.vectors(texts.cloned())?;
+        let texts = steps.iter().flatten().flatten().filter_map(Part::text);
+        let vectors = self.vectors(std::iter::once(&asked).chain(texts))?;
         let wanted = Wanted::of(question, root);
-        let one = |(path, steps): (&PathText, &Vec<String>)| {
-            if steps.is_empty() {
+        let one = |(path, steps): (&PathText, &Vec<Step>)| {
+            if path.relations.is_empty() {
                 return 0.0;
             }
-            let meant = steps.iter().map(|step| RELEVANCE.at(vectors.cosine(&asked, step)));
-            let meant = meant.fold(0.0, f32::max);
+            let near = |step| cosine(vectors.of(&asked), vectors.step(step).as_deref());
+            let meant = steps.iter().map(|step| RELEVANCE.at(near(step))).fold(0.0, f32::max);
             let covered = wanted.covered(path).unwrap_or(meant);
             let typed = wanted.typed(root, path).map_or(meant, |typed| f32::from(u8::from(typed)));
             COVERED * covered + TYPED * typed + MEANT * meant

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use engraph_storage::graph::Time;
 
 use crate::retrieval::words::{Word, words};
+use crate::time::month;
 
 /// A question, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,20 +37,6 @@ pub(crate) struct Day {
     day: Option<i8>,
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 /// Things that have names, so that who asks for one wants a name.
 const NAMED: [&str; 22] = [
     "artist",
@@ -130,7 +117,7 @@ fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
 
 impl Day {
     /// The day that is named, as far as it is. A month has a capital within a sentence, so that "may"
-    /// and the first word are none; it is written out.
+    /// and the first word are none.
     fn of(all: &[Word]) -> Self {
         let mut day = Self::default();
         for (at, word) in all.iter().enumerate() {
@@ -140,10 +127,8 @@ impl Day {
             };
             let before = at.checked_sub(1).and_then(|at| all.get(at));
             let is_month = word.is_capital && !word.is_first;
-            if let Some(month) = MONTHS.iter().position(|month| *month == word.lower)
-                && is_month
-            {
-                day.month = i8::try_from(month + 1).ok();
+            if let Some(month) = month(&word.lower).filter(|_| is_month) {
+                day.month = Some(month);
                 day.day = number(before).or_else(|| number(all.get(at + 1)));
             }
             let year = word.lower.parse::<i16>().ok();
@@ -200,6 +185,8 @@ mod tests {
         assert_eq!(day.fits(at("2023-05-25 10:00")), -1.0);
         assert_eq!(day.fits(None), 0.0);
         assert_eq!(asked("Where was she in August?").day.fits(at("2020-08-09")), 1.0);
+        assert_eq!(asked("What did she do on Aug 15th?").day.fits(at("2020-08-15 10:00")), 1.5);
+        assert_eq!(asked("What did she do on 15 Sept. 2021?").day.fits(at("2021-08-15")), -1.0);
         assert_eq!(asked("What may she like?").day, Day::default());
         assert_eq!(asked("May she go?").day.fits(at("2020-08-09")), 0.0);
     }

@@ -2,13 +2,17 @@
 //! without reading the disk: words, speakers, times.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use engraph_storage::graph::NodeId;
 
 use super::asked::Asked;
-use super::index::{Session, Term, Turn, TurnIndex};
+use super::index::{Session, Statement, Term, Turn, TurnIndex};
 use super::lexical::Terms;
 use crate::error::Result;
+
+/// Less than one of so many is a small part.
+const SMALL_PART: usize = 8;
 
 /// Turns, session by session.
 pub(crate) struct Field<'i> {
@@ -19,6 +23,8 @@ pub(crate) struct Field<'i> {
     pub(super) terms: Terms,
     /// For each entry, how often it has each term.
     counts: Vec<u16>,
+    /// The statements that come from its turns, in their order.
+    statements: Vec<(NodeId, &'i Statement)>,
 }
 
 /// Which turns of a session may be found.
@@ -34,15 +40,16 @@ pub(super) struct Entry<'i> {
 }
 
 impl<'i> Field<'i> {
-    /// The sessions of which turns count, for a question.
+    /// Those of these sessions of which turns count, for a question.
     pub(crate) fn new(
         index: &'i TurnIndex,
         question: &str,
+        sessions: &[&'i Arc<Session>],
         wanted: Wanted<'_, 'i>,
     ) -> Result<Self> {
         let asked = Asked::new(question, &index.speakers);
         let mut entries: Vec<Entry<'i>> = Vec::new();
-        for (number, session) in index.sessions.values().enumerate() {
+        for (number, session) in sessions.iter().enumerate() {
             let begin = entries.len();
             for (turn, counts) in session.turns.iter().zip(wanted(session)?) {
                 entries.push(Entry { turn, session: number, counts });
@@ -60,7 +67,8 @@ impl<'i> Field<'i> {
                 terms.count(&entry.turn.terms, row);
             }
         }
-        Ok(Self { index, asked, entries, places, terms, counts })
+        let statements = index.statements_of(entries.iter().map(|entry| entry.turn.node));
+        Ok(Self { index, asked, entries, places, terms, counts, statements })
     }
 
     /// The question without the names of speakers.
@@ -85,6 +93,29 @@ impl<'i> Field<'i> {
     /// The hash of what is embedded of a turn.
     pub(crate) fn hash(&self, place: usize) -> u64 {
         self.entries[place].turn.hash
+    }
+
+    /// The statements that come from its turns.
+    pub(crate) fn statements(&self) -> impl Iterator<Item = (NodeId, &'i Statement)> {
+        self.statements.iter().copied()
+    }
+
+    /// Such a statement.
+    pub(crate) fn statement(&self, node: NodeId) -> Option<&'i Statement> {
+        let place = self.statements.binary_search_by_key(&node, |(node, _)| *node).ok()?;
+        self.statements.get(place).map(|(_, statement)| *statement)
+    }
+
+    /// The places of the turns that a statement comes from.
+    pub(crate) fn places_of(&self, statement: NodeId) -> impl Iterator<Item = usize> {
+        let turns = self.statement(statement).map_or(&[][..], |statement| &statement.turns);
+        turns.iter().filter_map(|turn| self.place(*turn))
+    }
+
+    /// Whether its turns are a small part of all, so that it is better to read what is near to them
+    /// than to search among all.
+    pub(crate) fn is_small_part(&self) -> bool {
+        self.len() < self.index.turns() / SMALL_PART
     }
 
     /// Whether a turn may be found.
@@ -132,19 +163,11 @@ impl<'i> Field<'i> {
     /// BM25 over the statements of each turn; of several, the best.
     pub(super) fn statement_words(&self) -> Vec<f32> {
         let mut best = vec![0.0_f32; self.len()];
-        let here = || {
-            self.index.statements.values().filter(|statement| {
-                statement.turns.iter().any(|turn| self.places.contains_key(turn))
-            })
-        };
+        let here = || self.statements.iter().map(|(_, statement)| *statement);
         let wanted: Vec<Option<Term>> = self.index.known_terms(&self.asked.text);
         let terms = Terms::new(&wanted, here().map(|statement| &*statement.terms));
-        let (mut length, mut count) = (0, 0);
-        for statement in here() {
-            length += statement.terms.len();
-            count += 1;
-        }
-        let mean = length as f32 / count.max(1) as f32;
+        let length: usize = here().map(|statement| statement.terms.len()).sum();
+        let mean = length as f32 / self.statements.len().max(1) as f32;
         let mut counts = vec![0; terms.len()];
         for statement in here() {
             counts.fill(0);

@@ -79,14 +79,23 @@ fn descend(
 /// The loss at these weights.
 fn loss(data: &[(Vec<Vector>, &[bool])], weights: &Vector) -> f64 {
     let of_one = |(turns, gold): &(Vec<Vector>, &[bool])| {
-        let scores: Vec<f64> = turns.iter().map(|turn| dot(turn, weights)).collect();
-        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
-        let share = 1.0 / gold.iter().filter(|is| **is).count() as f64;
-        let of_gold = scores.iter().zip(*gold).filter(|(_, is_gold)| **is_gold);
-        of_gold.map(|(score, _)| share * (most + sum.ln() - score)).sum::<f64>()
+        let of_gold = logs(turns, weights).into_iter().zip(*gold).filter(|(_, is_gold)| **is_gold);
+        -share_of(gold) * of_gold.map(|(log, _)| log).sum::<f64>()
     };
     LAMBDA / 2.0 * dot(weights, weights) + data.iter().map(of_one).sum::<f64>()
+}
+
+/// The logarithm of what each turn of a question has of the softmax over them.
+fn logs(turns: &[Vector], weights: &Vector) -> Vec<f64> {
+    let scores: Vec<f64> = turns.iter().map(|turn| dot(turn, weights)).collect();
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+    scores.into_iter().map(|score| score - most - sum.ln()).collect()
+}
+
+/// What each of the turns that answer a question counts.
+fn share_of(gold: &[bool]) -> f64 {
+    1.0 / gold.iter().filter(|is| **is).count() as f64
 }
 
 /// Mean and deviation of each signal over all turns.
@@ -109,13 +118,10 @@ fn derivatives(data: &[(Vec<Vector>, &[bool])], weights: &Vector) -> (f64, Vecto
     let mut hessian: Matrix = [[0.0; SIZE]; SIZE];
     (0..SIZE).for_each(|at| hessian[at][at] = LAMBDA);
     for (turns, gold) in data {
-        let scores: Vec<f64> = turns.iter().map(|turn| dot(turn, weights)).collect();
-        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
-        let share = 1.0 / gold.iter().filter(|is| **is).count() as f64;
+        let share = share_of(gold);
         let mut mean = [0.0; SIZE];
-        for ((turn, score), is_gold) in turns.iter().zip(&scores).zip(*gold) {
-            let probability = (score - most).exp() / sum;
+        for ((turn, log), is_gold) in turns.iter().zip(logs(turns, weights)).zip(*gold) {
+            let probability = log.exp();
             add(&mut mean, *turn, probability);
             if *is_gold {
                 add(&mut gradient, *turn, -share);

@@ -76,7 +76,11 @@ pub(crate) struct TurnIndex {
     /// By the session's key; a turn that names none is a session of its own.
     pub(crate) sessions: BTreeMap<SessionKey, Arc<Session>>,
     session_of: HashMap<NodeId, SessionKey>,
+    /// The sessions in which a conversation has turns, by its place among the conversations.
+    sessions_in: HashMap<u32, BTreeSet<SessionKey>>,
     pub(crate) statements: BTreeMap<NodeId, Arc<Statement>>,
+    /// The statements that come from a turn.
+    statements_of: HashMap<NodeId, BTreeSet<NodeId>>,
     pub(crate) speakers: Vec<String>,
     conversations: Vec<String>,
     terms: HashMap<String, Term>,
@@ -138,6 +142,47 @@ impl TurnIndex {
         Ok(())
     }
 
+    /// The sessions of these names, and those of the conversations of these names, in their order.
+    pub(crate) fn sessions_in(&self, names: &BTreeSet<Arc<str>>) -> Vec<&Arc<Session>> {
+        let mut keys = BTreeSet::new();
+        for name in names {
+            let own = SessionKey::Named(name.to_string());
+            let place = self.conversations.iter().position(|other| **other == **name);
+            let place = place.and_then(|place| u32::try_from(place).ok());
+            keys.extend(place.and_then(|place| self.sessions_in.get(&place)).into_iter().flatten());
+            keys.extend(self.sessions.get_key_value(&own).map(|(key, _)| key));
+        }
+        keys.into_iter().filter_map(|key| self.sessions.get(key)).collect()
+    }
+
+    /// How many turns there are.
+    pub(super) fn turns(&self) -> usize {
+        self.session_of.len()
+    }
+
+    /// The sessions of these turns, in their order.
+    pub(crate) fn sessions_of<'n>(
+        &self,
+        nodes: impl Iterator<Item = &'n NodeId>,
+    ) -> Vec<&Arc<Session>> {
+        let keys: BTreeSet<&SessionKey> =
+            nodes.filter_map(|node| self.session_of.get(node)).collect();
+        keys.into_iter().filter_map(|key| self.sessions.get(key)).collect()
+    }
+
+    /// The statements that come from these turns, each once, in their order.
+    pub(super) fn statements_of(
+        &self,
+        turns: impl Iterator<Item = NodeId>,
+    ) -> Vec<(NodeId, &Statement)> {
+        let mut nodes: Vec<NodeId> =
+            turns.filter_map(|turn| self.statements_of.get(&turn)).flatten().copied().collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let known = |node| Some((node, &**self.statements.get(&node)?));
+        nodes.into_iter().filter_map(known).collect()
+    }
+
     /// The terms of a text that are known.
     pub(crate) fn known_terms(&self, text: &str) -> Vec<Option<Term>> {
         content(text).iter().map(|stem| self.terms.get(stem).copied()).collect()
@@ -175,17 +220,29 @@ impl TurnIndex {
         }
         for (key, new) in changed {
             let held = self.sessions.remove(&key);
-            let held = held.iter().flat_map(|session| &session.turns);
+            let held = || held.iter().flat_map(|session| &session.turns);
+            for conversation in held().filter_map(|turn| turn.conversation) {
+                self.sessions_in.entry(conversation).or_default().remove(&key);
+            }
             let mut turns: Vec<Turn> =
-                held.filter(|turn| !nodes.contains(&turn.node)).cloned().chain(new).collect();
+                held().filter(|turn| !nodes.contains(&turn.node)).cloned().chain(new).collect();
             turns.sort_by_key(|turn| (turn.at, turn.position, turn.node));
             if !turns.is_empty() {
-                let is_of_one =
-                    turns.windows(2).all(|two| two[0].conversation == two[1].conversation);
-                self.sessions.insert(key, Arc::new(Session { turns, is_of_one }));
+                self.put_session(key, turns);
             }
         }
         Ok(())
+    }
+
+    fn put_session(&mut self, key: SessionKey, turns: Vec<Turn>) {
+        for conversation in turns.iter().filter_map(|turn| turn.conversation) {
+            let sessions = self.sessions_in.entry(conversation).or_default();
+            if !sessions.contains(&key) {
+                sessions.insert(key.clone());
+            }
+        }
+        let is_of_one = turns.windows(2).all(|two| two[0].conversation == two[1].conversation);
+        self.sessions.insert(key, Arc::new(Session { turns, is_of_one }));
     }
 
     fn turn(&mut self, node: NodeId, record: &NodeRecord, names: &Names, now: Time) -> Turn {
@@ -218,7 +275,11 @@ impl TurnIndex {
         system: SystemScope,
         node: NodeId,
     ) -> Result<()> {
-        self.statements.remove(&node);
+        for turn in self.statements.remove(&node).iter().flat_map(|held| &held.turns) {
+            if let Some(statements) = self.statements_of.get_mut(turn) {
+                statements.remove(&node);
+            }
+        }
         let Some(record) = reader.node(node, system)? else { return Ok(()) };
         let Some(relation) = reader.catalog().relation(SOURCE) else { return Ok(()) };
         let filter = EdgeFilter { system, ..EdgeFilter::CURRENT };
@@ -230,6 +291,9 @@ impl TurnIndex {
         let names = Names::new(reader.catalog());
         let text = names.text(&record, names.text).unwrap_or_default();
         let terms = content(text).into_iter().map(|stem| self.term(stem)).collect();
+        for turn in &turns {
+            self.statements_of.entry(*turn).or_default().insert(node);
+        }
         self.statements.insert(node, Arc::new(Statement { turns, terms }));
         Ok(())
     }

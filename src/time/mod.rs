@@ -18,7 +18,7 @@ pub(crate) use self::{
     duration::Duration,
     field::{FIELDS, field, truncate},
     period::{Allen, PeriodPredicate},
-    phrase::{find, when},
+    phrase::{find, month, when},
 };
 
 /// How an instant may be written.

@@ -53,6 +53,22 @@ fn measured(settings: &Settings) -> engraph::Result<Vec<Run>> {
     locomo(settings, &options(), &mut watch)
 }
 
+/// The mean of what a question took in a setting.
+fn keys(runs: &[Run], setting: Setting) -> u64 {
+    let run = runs.iter().find(|run| run.setting == setting).expect("a run");
+    run.answers.iter().map(|answer| answer.taken.keys).sum::<u64>() / run.answers.len() as u64
+}
+
+#[test]
+fn within_a_scope_no_more_is_read_than_in_a_store_of_its_own() {
+    let folder = folder();
+    let pooled = Settings { pooled: true, copies: 40, ..settings(folder.path(), &["engraph"]) };
+    let runs = measured(&pooled).expect("measured");
+    let [own, scoped, all] =
+        [Setting::Own, Setting::Scoped, Setting::Unscoped].map(|setting| keys(&runs, setting));
+    assert!(scoped < 2 * own + 20, "{scoped} keys of {all} for {own}");
+}
+
 fn settings(folder: &Path, recipes: &[&str]) -> Settings {
     Settings {
         file: write(folder, "talks.json", FILE),

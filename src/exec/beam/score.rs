@@ -121,8 +121,7 @@ impl Scores {
         };
         let mut texts = vec![question.to_string()];
         let mut near = Vec::with_capacity(found.len());
-        let model = context.models.embedder()?;
-        let same_model = context.reader.model()?.is_none_or(|stored| stored == model.id());
+        let same_model = context.stores_the_same()?;
         for (parent, edge) in found {
             let last = beam[*parent].path.nodes.last().map(|node| node.id);
             let far = if Some(edge.head) == last { edge.tail } else { edge.head };

@@ -10,6 +10,7 @@ use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
+use crate::exec::retrieval::names::{Asking, Names};
 use crate::exec::{eval, scope};
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::optimize::conjuncts;
@@ -107,6 +108,13 @@ impl<'g> Gate<'g> {
     pub(super) fn is_by(&self, names: &[&str]) -> bool {
         let node = self.finding.node;
         !self.finding.by_fact && self.before.iter().all(|part| part.reads_only(node, names))
+    }
+
+    /// The names of which one of these properties must have one for a node to count; none if they
+    /// need not.
+    pub(super) fn names(&self, properties: &[&str]) -> Option<Names> {
+        let value = |expr: &Expr| eval::eval(expr, self.row, self.context).ok();
+        Asking { node: self.finding.node, properties, value: &value }.all(&self.before)
     }
 
     /// Whether something is asked of what the clause finds out.

@@ -3,11 +3,13 @@
 //! ```text
 //! finding.rs     what the clauses share that find nodes: the question, and which nodes count
 //! search.rs      SEARCH: by words, by meaning, by both
+//! names.rs       the names that a condition asks for
 //! generate.rs    GENERATE: keys that a model writes under the schema
 //! anchor.rs      ANCHOR: the entities that a question names
 //! activate.rs    ACTIVATE: spreading activation
 //! represent.rs   REPRESENT: the nodes that stand for the others
 //! rerank.rs      RERANK: a closer look, and boosts
+//! late.rs        late interaction: a question against the tokens of texts
 //! reconstruct.rs RECONSTRUCT: evidence gathered step by step
 //! admit.rs       ADMIT: evidence while it lowers the uncertainty
 //! pack.rs        PACK: evidence as text, within a budget
@@ -21,6 +23,8 @@ pub(crate) mod anchor;
 mod coupling;
 mod finding;
 mod generate;
+mod late;
+mod names;
 mod pack;
 mod reconstruct;
 mod represent;

@@ -15,6 +15,7 @@ use crate::cell::{Cell, NodeRef, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
 use crate::exec::retrieval::finding::question;
+use crate::exec::retrieval::late::{Passage, late_interaction};
 use crate::exec::{candidates, eval};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::{Boost, Rerank};
@@ -33,20 +34,21 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
             .execute());
     }
     let mut by_question: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
-    let mut texts: Vec<Option<Arc<str>>> = Vec::new();
+    let mut passages: Vec<Option<Passage>> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         let asked = question(&clause.question, "RERANK", row, context)?;
         by_question.entry(asked).or_default().push(place);
-        texts.push(text_of(&row[clause.item], context)?);
+        let item = &row[clause.item];
+        passages.push(text_of(item, context)?.map(|text| Passage::new(item, text)));
     }
     let mut ranked: Vec<(usize, Row)> = Vec::new();
     for (asked, places) in by_question {
         // What has no text cannot be looked at.
-        let places: Vec<usize> = places.into_iter().filter(|n| texts[*n].is_some()).collect();
-        let read: Vec<&str> = places.iter().filter_map(|n| texts[*n].as_deref()).collect();
+        let places: Vec<usize> = places.into_iter().filter(|n| passages[*n].is_some()).collect();
+        let read: Vec<&Passage> = places.iter().filter_map(|n| passages[*n].as_ref()).collect();
         let shares = relevance(clause, &asked, &read, context)?;
-        for ((place, text), share) in places.into_iter().zip(read).zip(shares) {
-            let factor = factor(clause, &asked, text, &rows[place], context)?;
+        for ((place, passage), share) in places.into_iter().zip(read).zip(shares) {
+            let factor = factor(clause, &asked, &passage.text, &rows[place], context)?;
             let mut row = rows[place].clone();
             row[clause.relevance] = Cell::Float(share);
             row[clause.score] = Cell::Float(share * factor);
@@ -77,16 +79,17 @@ pub(super) fn text_of(cell: &Cell, context: &Context<'_>) -> Result<Option<Arc<s
 fn relevance(
     clause: &Rerank,
     asked: &str,
-    texts: &[&str],
+    passages: &[&Passage],
     context: &Context<'_>,
 ) -> Result<Vec<f64>> {
     let Some((name, span)) = &clause.model else {
-        let scores = context.late_interaction(asked, texts)?;
+        let scores = late_interaction(asked, passages, context)?;
         return Ok(scores.into_iter().map(|score| (f64::from(score) + 1.0) / 2.0).collect());
     };
     let fail = |error: crate::NeuralError| Diagnostic::at(*span, error.to_string()).execute();
     let model = context.models.reranker(name).map_err(fail)?;
-    let scores = context.asking(texts.len(), || model.score(asked, texts).map_err(fail))?;
+    let texts: Vec<&str> = passages.iter().map(|passage| &*passage.text).collect();
+    let scores = context.asking(texts.len(), || model.score(asked, &texts).map_err(fail))?;
     if scores.len() != texts.len() || scores.iter().any(|score| !score.is_finite()) {
         let message = format!("the model {name} gave no score for each text");
         return Err(Diagnostic::at(*span, message).execute());

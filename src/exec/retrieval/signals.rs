@@ -3,11 +3,11 @@
 //! All turns are ranked by what is in memory and by what is near the question; of the best, vectors
 //! and tokens are read, and the signals are weighed.
 
+use std::cell::Cell as Flag;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::TokenCodes;
 use engraph_storage::graph::{EdgeFilter, LabelId, NodeId, Side, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
@@ -21,13 +21,14 @@ use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
 use crate::retrieval::words::{is_stop_word, words};
 use crate::signals::{
-    AROUND, Field, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, TurnIndex, Weights,
-    measure, pool,
+    AROUND, Field, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights, measure, pool,
 };
 use crate::vectors::check_model;
-use crate::write::{TURN, hash};
+use crate::write::TURN;
 
 const WORD: &str = "SEARCH";
+/// The properties that say whose memory a turn is of.
+const SCOPES: [&str; 2] = ["session", "conversation"];
 /// With no more turns than this, the vectors of all are read; else the nearest are searched for.
 const ALL_READ: usize = 2_000;
 /// The turns and statements that are searched for.
@@ -112,6 +113,29 @@ struct Asked<'a> {
     system: SystemScope,
 }
 
+/// Whether the first turn of each session that was looked at tells of all.
+struct Told {
+    is_by_session: bool,
+    all: Flag<bool>,
+}
+
+impl Told {
+    fn new(is_by_session: bool) -> Self {
+        Self { is_by_session, all: Flag::new(is_by_session) }
+    }
+
+    /// Whether the first turn of a session tells.
+    fn is_of(&self, session: &Session) -> bool {
+        let is_told = self.is_by_session && session.is_of_one;
+        self.all.set(self.all.get() && is_told);
+        is_told
+    }
+
+    fn all(&self) -> bool {
+        self.all.get()
+    }
+}
+
 /// The question as a vector, and its tokens.
 struct Vectors {
     whole: Arc<[f32]>,
@@ -130,21 +154,26 @@ impl Asked<'_> {
         let weights = self.weights()?;
         let index = context.turns(self.label, self.system)?;
         // Where all turns of a session count alike, the first one tells.
-        let is_by_session = gate.is_by(&["session", "conversation"]);
+        let told = Told::new(gate.is_by(&SCOPES));
         let wanted = |session: &Session| -> Result<Vec<bool>> {
             let is_named = |node: &NodeId| only.is_none_or(|only| only.contains_key(node));
             let counts = match session.turns.first() {
-                Some(first) if is_by_session && session.is_of_one => gate.admits(first.node)?,
+                Some(first) if told.is_of(session) => gate.admits(first.node)?,
                 _ => true,
             };
             Ok(session.turns.iter().map(|turn| counts && is_named(&turn.node)).collect())
         };
-        let field = Field::new(&index, &text, &wanted)?;
+        let sessions = match (only, gate.names(&SCOPES)) {
+            (Some(only), _) => index.sessions_of(only.keys()),
+            (None, Some(names)) => index.sessions_in(&names),
+            (None, None) => index.sessions.values().collect(),
+        };
+        let field = Field::new(&index, &text, &sessions, &wanted)?;
         context.work(field.len())?;
         let vectors = self.vectors(field.question())?;
         let near = Near {
             meaning: self.meaning(&field, &vectors.whole)?,
-            statements: self.statements(&field, &index, &vectors.whole)?,
+            statements: self.statements(&field, &vectors.whole)?,
             concepts: self.concepts(&field, &vectors.whole)?,
         };
         let (first, order) = pool(&field, &near);
@@ -153,7 +182,7 @@ impl Asked<'_> {
             if places.len() == POOL {
                 break;
             }
-            if gate.is_open() || gate.admits(field.node(place))? {
+            if gate.is_open() || told.all() || gate.admits(field.node(place))? {
                 places.push(place);
             }
         }
@@ -264,28 +293,41 @@ impl Asked<'_> {
     }
 
     /// How near the nearest statement of each turn is.
-    fn statements(
-        &self,
-        field: &Field<'_>,
-        index: &TurnIndex,
-        question: &[f32],
-    ) -> Result<Vec<Option<f32>>> {
+    fn statements(&self, field: &Field<'_>, question: &[f32]) -> Result<Vec<Option<f32>>> {
         let mut near: Vec<Option<f32>> = vec![None; field.len()];
         let Some(label) = self.context.reader.catalog().label(STATEMENT) else { return Ok(near) };
-        let turns = |node: NodeId| {
-            let turns = index.statements.get(&node).map_or(&[][..], |statement| &statement.turns);
-            turns.iter().filter_map(|turn| field.place(*turn))
+        let found = match field.is_small_part() {
+            true => self.nearest_of(label, field.statements().map(|(node, _)| node), question)?,
+            false => {
+                let mut accept = |node| Ok(field.statement(node).is_some());
+                let labels = [label];
+                self.context.nearest(Some(&labels), self.system, question, NEAREST, &mut accept)?
+            }
         };
-        let mut accept = |node| Ok(turns(node).next().is_some());
-        let labels = [label];
-        let found =
-            self.context.nearest(Some(&labels), self.system, question, NEAREST, &mut accept)?;
         for (score, node) in found {
-            for place in turns(node) {
+            for place in field.places_of(node) {
                 near[place] = Some(near[place].map_or(score, |other| other.max(score)));
             }
         }
         Ok(near)
+    }
+
+    /// The nearest of some nodes, each of which is read.
+    fn nearest_of(
+        &self,
+        label: LabelId,
+        nodes: impl Iterator<Item = NodeId>,
+        question: &[f32],
+    ) -> Result<Vec<(f32, NodeId)>> {
+        let mut found = Vec::new();
+        for node in nodes {
+            let vector = self.context.reader.vector(label, node, self.system)?;
+            found.extend(vector.map(|vector| (dot(question, &vector), node)));
+        }
+        self.context.work(found.len())?;
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.truncate(NEAREST);
+        Ok(found)
     }
 
     /// What the nearest concepts give their turns: a rare one more than a frequent one.
@@ -299,14 +341,10 @@ impl Asked<'_> {
             self.context
                 .nearest(Some(&labels), self.system, question, CONCEPTS, &mut |_| Ok(true))?;
         let best = found.first().map_or(0.0, |(score, _)| *score);
-        let filter = EdgeFilter { system: self.system, ..EdgeFilter::CURRENT };
+        let mut turns =
+            self.turns_of(field, found.iter().map(|(_, concept)| *concept).collect())?;
         for (score, concept) in found {
-            let mut turns = HashSet::new();
-            self.context.reader.edges(concept, Side::Out, None, &filter, &mut |edge| {
-                turns.extend(field.place(edge.tail));
-                ControlFlow::Continue(())
-            })?;
-            self.context.work(turns.len() + 1)?;
+            let turns = turns.remove(&concept).unwrap_or_default();
             let rare = (field.len() as f32 / turns.len().max(1) as f32).ln();
             let weight = ((score - best) / CONCEPT_TEMPERATURE).exp() * rare.max(0.0);
             for place in turns {
@@ -314,6 +352,36 @@ impl Asked<'_> {
             }
         }
         Ok(sum)
+    }
+
+    /// The places of the turns that speak of concepts. Of a small part of all turns it is better to
+    /// ask what leads to each, for a concept leads to turns of all conversations.
+    fn turns_of(
+        &self,
+        field: &Field<'_>,
+        concepts: BTreeSet<NodeId>,
+    ) -> Result<HashMap<NodeId, HashSet<usize>>> {
+        let mut turns: HashMap<NodeId, HashSet<usize>> = HashMap::new();
+        let from_turns = field.is_small_part();
+        let (nodes, side) = match from_turns {
+            true => ((0..field.len()).map(|place| field.node(place)).collect(), Side::In),
+            false => (concepts.clone(), Side::Out),
+        };
+        let filter = EdgeFilter { system: self.system, ..EdgeFilter::CURRENT };
+        for node in nodes {
+            let mut read = 1;
+            self.context.reader.edges(node, side, None, &filter, &mut |edge| {
+                read += 1;
+                if let Some(place) =
+                    field.place(edge.tail).filter(|_| concepts.contains(&edge.head))
+                {
+                    turns.entry(edge.head).or_default().insert(place);
+                }
+                ControlFlow::Continue(())
+            })?;
+            self.context.work(read)?;
+        }
+        Ok(turns)
     }
 
     /// Vectors and tokens of the best turns.
@@ -346,12 +414,10 @@ impl Asked<'_> {
         all: &BTreeSet<usize>,
     ) -> Result<HashMap<usize, Vec<u8>>> {
         let context = self.context;
-        let model = hash(context.models.embedder()?.id());
         let mut codes = HashMap::with_capacity(all.len());
         for place in all {
-            let held = context.reader.token_codes(self.label, field.node(*place))?;
-            let is_of_it = |held: &TokenCodes| held.stamp == model ^ field.hash(*place);
-            codes.extend(held.filter(is_of_it).map(|held| (*place, held.bits)));
+            let (node, text) = (field.node(*place), field.hash(*place));
+            codes.extend(context.token_codes(self.label, node, text)?.map(|bits| (*place, bits)));
         }
         let mut missing = Vec::new();
         for place in best.iter().filter(|place| !codes.contains_key(place)).take(EMBEDDED) {

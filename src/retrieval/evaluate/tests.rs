@@ -28,7 +28,7 @@ fn the_model_tells_relevant_from_irrelevant() {
     let embed = |texts: &[&str]| -> Result<Vec<Arc<[f32]>>, NeuralError> {
         Ok(model.embed(texts)?.into_iter().map(Arc::from).collect())
     };
-    let judge = VectorEvaluator::new(embed);
+    let judge = VectorEvaluator::new(embed, true);
     for (question, relevant, irrelevant) in [
         (
             "Where does Nora live?",
@@ -64,12 +64,15 @@ fn the_model_tells_relevant_from_irrelevant() {
 #[test]
 fn all_paths_go_through_the_model_in_one_call() {
     let calls = AtomicUsize::new(0);
-    let judge = VectorEvaluator::new(|texts: &[&str]| {
-        calls.fetch_add(1, Ordering::Relaxed);
-        let distinct: HashSet<&&str> = texts.iter().collect();
-        assert_eq!(distinct.len(), texts.len(), "a text is embedded once");
-        embedded(texts)
-    });
+    let judge = VectorEvaluator::new(
+        |texts: &[&str]| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            let distinct: HashSet<&&str> = texts.iter().collect();
+            assert_eq!(distinct.len(), texts.len(), "a text is embedded once");
+            embedded(texts)
+        },
+        true,
+    );
     let long = path("Nora", &[("works_at", "Forno"), ("in", "Lisbon")]);
     let paths = [long.clone(), path("Nora", &[("likes", "tea")]), long];
     judge.relevance("Where does Nora work?", &paths).unwrap();
@@ -80,6 +83,59 @@ fn all_paths_go_through_the_model_in_one_call() {
     assert!(judge.coherence(&[]).unwrap().is_empty());
     assert!(judge.sufficiency("?", "", &[]).unwrap().is_empty());
     assert_eq!(calls.load(Ordering::Relaxed), 3, "nothing to judge, nothing to embed");
+}
+
+/// A path with the embeddings of its nodes at hand.
+fn stored(mut path: PathText) -> PathText {
+    let names: Vec<&str> = path.nodes.iter().map(String::as_str).collect();
+    path.vectors = embedded(&names).unwrap().into_iter().map(Some).collect();
+    path
+}
+
+#[test]
+fn of_a_path_whose_nodes_are_embedded_only_relations_are() {
+    let seen = std::sync::Mutex::new(HashSet::new());
+    let embed = |texts: &[&str]| {
+        seen.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+        embedded(texts)
+    };
+    let (judge, other) = (VectorEvaluator::new(embed, true), VectorEvaluator::new(embed, false));
+    let question = "Where does Nora bake?";
+    let bakery = stored(path("Nora", &[("works_at", "bakery"), ("in", "Porto")]));
+    let all = |judge: &dyn Evaluator, path: &PathText| {
+        let paths = std::slice::from_ref(path);
+        let relevance = judge.relevance(question, paths).unwrap()[0];
+        let enough = judge.sufficiency(question, "Nora", paths).unwrap()[0];
+        [relevance, judge.coherence(paths).unwrap()[0], enough]
+    };
+    all(&judge, &bakery);
+    let asked = seen.lock().unwrap().drain().collect::<HashSet<String>>();
+    assert_eq!(asked, ["Where does someone bake?", "works at", "in"].map(str::to_owned).into());
+    // A longer path is made of the same.
+    all(&judge, &stored(path("Nora", &[("in", "Porto"), ("works_at", "bakery")])));
+    assert!(seen.lock().unwrap().is_subset(&asked));
+    // Vectors of another model say nothing.
+    let bare = PathText { vectors: Vec::new(), ..bakery.clone() };
+    assert_eq!(all(&other, &bakery), all(&judge, &bare));
+}
+
+#[test]
+fn each_step_moves_the_relevance_of_a_path() {
+    let judge = VectorEvaluator::new(embedded, true);
+    let paths = [
+        stored(path("Nora", &[("likes", "green tea")])),
+        stored(path("Nora", &[("likes", "green tea"), ("from", "Ceylon")])),
+        stored(path("Nora", &[("likes", "green tea"), ("like", "green tea leaves")])),
+        stored(path("Nora", &[("sells", "jazz records")])),
+        stored(path("Nora", &[("drinks", "green tea")])),
+    ];
+    let scores = judge.relevance("Does Nora like green tea?", &paths).unwrap();
+    assert!(scores[0] > scores[1] && scores[1] < scores[2], "{scores:?}");
+    assert!(scores[0] > scores[4] && scores[4] > scores[3], "the relation counts: {scores:?}");
+    // What cannot be compared has nothing in common with anything.
+    let mut wide = paths[0].clone();
+    wide.vectors = vec![None, Some(Arc::from([1.0, 0.0]))];
+    assert_eq!(judge.relevance("Does Nora like green tea?", &[wide]).unwrap(), [0.0]);
 }
 
 #[test]
@@ -96,7 +152,7 @@ fn a_name_is_masked_if_the_question_holds_it() {
 
 #[test]
 fn jumps_in_time_and_circles_are_less_coherent() {
-    let judge = VectorEvaluator::new(embedded);
+    let judge = VectorEvaluator::new(embedded, true);
     let good = path("a cat", &[("sees", "a cat dog"), ("sees", "a cat bird")]);
     let mut apart = good.clone();
     apart.valid = vec![Interval { from: 0, to: 5 }, Interval { from: 6, to: 9 }];
@@ -134,7 +190,7 @@ fn the_kind_of_answer_counts() {
 
 #[test]
 fn what_the_question_asks_is_sufficient() {
-    let judge = VectorEvaluator::new(embedded);
+    let judge = VectorEvaluator::new(embedded, true);
     let question = "Where does Nora's brother live?";
     let paths = [
         path("Nora", &[]),
@@ -155,17 +211,20 @@ fn what_the_question_asks_is_sufficient() {
 
 #[test]
 fn what_is_no_number_is_not_relevant() {
-    let judge = VectorEvaluator::new(|texts: &[&str]| {
-        Ok(texts.iter().map(|_| Arc::from([f32::NAN])).collect())
-    });
+    let judge = VectorEvaluator::new(
+        |texts: &[&str]| Ok(texts.iter().map(|_| Arc::from([f32::NAN])).collect()),
+        true,
+    );
     let paths = [path("Nora", &[("likes", "tea"), ("from", "Ceylon")])];
     assert_eq!(judge.relevance("tea?", &paths).unwrap(), [0.0]);
     assert_eq!(judge.coherence(&paths).unwrap(), [0.0]);
     assert!(judge.sufficiency("tea?", "Nora", &paths).unwrap()[0] <= COVERED);
-    let none = VectorEvaluator::new(|_: &[&str]| Ok(Vec::new()));
+    let none = VectorEvaluator::new(|_: &[&str]| Ok(Vec::new()), true);
     assert_eq!(none.relevance("tea?", &paths).unwrap(), [0.0]);
-    let failing =
-        VectorEvaluator::new(|_: &[&str]| Err(NeuralError::Failed { reason: "no".to_owned() }));
+    let failing = VectorEvaluator::new(
+        |_: &[&str]| Err(NeuralError::Failed { reason: "no".to_owned() }),
+        true,
+    );
     assert!(failing.relevance("tea?", &paths).is_err());
     assert!(failing.coherence(&paths).is_err());
     assert!(failing.sufficiency("tea?", "Nora", &paths).is_err());
@@ -177,7 +236,7 @@ proptest! {
         question in "(who|when|where|likes|Nora|tea|Tom|in| ){0,9}",
         steps in proptest::collection::vec(("(likes|lives_in|x)", "(tea|Tom|Lisbon|7)"), 0..6),
     ) {
-        let judge = VectorEvaluator::new(embedded);
+        let judge = VectorEvaluator::new(embedded, true);
         let steps: Vec<(&str, &str)> =
             steps.iter().map(|(relation, node)| (relation.as_str(), node.as_str())).collect();
         let paths: Vec<PathText> =

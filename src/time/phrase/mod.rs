@@ -60,6 +60,11 @@ const WINDOW: usize = 24;
 /// Periods told by other periods: "the day after the week before ...".
 const DEPTH_MAX: usize = 3;
 
+/// The month, from 1 to 12, that a word in lower case names, whole or shortened.
+pub(crate) fn month(word: &str) -> Option<i8> {
+    words::MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month)
+}
+
 /// The period that an English phrase means, seen from a reference instant in UTC; none if the
 /// phrase is not known, longer than 200 characters, or means no period.
 pub(crate) fn when(phrase: &str, reference: Time) -> Option<Interval> {

@@ -128,11 +128,22 @@ fn search_represent_rerank_and_pack() {
     assert_eq!(lines[3].rows, 6);
     assert_eq!(lines[3].texts, 1);
     assert_eq!(lines[3].vectors, 16, "every turn was looked at");
-    // The question and each of those that stand for the others.
-    assert_eq!(lines[1].texts, lines[2].rows + 1);
+    // The question alone: of turns the signs of their tokens are stored.
+    assert_eq!(lines[1].texts, 1);
     assert!(lines[3].text.starts_with("Search (t:Turn) by text and vector for 'the cello' top 6"));
     let by_words = "SEARCH t:Turn FOR 'the cello' BY TEXT TOP 6 RETURN t.key";
     explained(by_words, &["Project", "Search", "Once"], &[], &[]);
+}
+
+#[test]
+fn what_has_no_codes_is_embedded_for_a_rerank() {
+    let lines = explained(
+        "MATCH (n:City) RERANK n FOR 'Why no cello?' TOP 2 RETURN n.key",
+        &["Project", "Rerank", "NodeScan", "Once"],
+        &["Rerank"],
+        &[],
+    );
+    assert_eq!(lines[1].texts, lines[2].rows + 1);
 }
 
 #[test]
@@ -145,5 +156,5 @@ fn a_recalled_recipe() {
     );
     assert_eq!(rows(&lines, "Rerank t for 'What did Tom say of his cello?' role x 1.4 top 2"), 2);
     assert_eq!(rows(&lines, "Search (t:Turn) by text and vector"), 6);
-    assert_eq!(lines[3].texts, 7);
+    assert_eq!(lines[3].texts, 1);
 }

@@ -6,12 +6,13 @@ WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test bench-models bench-memory eval soak setup libclang model fmt lint docs
+.PHONY: help demo test bench bench-models bench-memory eval soak setup libclang model fmt lint docs
 
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
 	@echo 'make test   format, lints, documentation and every test'
 	@echo 'make soak   the tests of durability, time and the language with their long counts: a night'
+	@echo 'make bench   how fast it is, beside SQLite and DuckDB on the same work; ten minutes'
 	@echo 'make bench-models   how fast embedding, searching and generating are; some minutes'
 	@echo 'make bench-memory LOCOMO=<file>   from the turns of that file to memory'
 	@echo 'make eval LOCOMO=<file>   how well each recipe finds the evidence of that file'
@@ -31,6 +32,19 @@ soak: setup
 	ENGRAPH_SOAK=$(or $(ENGRAPH_SOAK),1) ENGRAPH_RECORD=$(or $(ENGRAPH_RECORD),$(CURDIR)/target/soak.txt) \
 	  cargo test --workspace -- --nocapture forget:: model:: isolation:: naive:: fuzz:: print:: \
 	  kill:: power:: faults:: full:: torn:: rot:: shuffle:: matrix:: memory:: backup:: forgetting:: generations::
+
+BENCH_DIR := $(or $(BENCH_DIR),target/bench)
+
+# Beside SQLite, which comes with Python, and DuckDB, where it can be installed.
+bench: setup
+	cargo build --release
+	-python3 -c 'import duckdb' 2>/dev/null || python3 -m pip install --quiet duckdb
+	for facts in 100000 1000000; do \
+	  mkdir -p $(BENCH_DIR)/$$facts && rm -rf $(BENCH_DIR)/$$facts/* && \
+	  cargo run --release -- bench workload --facts $$facts --keep $(BENCH_DIR)/$$facts \
+	    --json $(BENCH_DIR)/$$facts.json && \
+	  python3 benches/peers/peers.py $(BENCH_DIR)/$$facts --json $(BENCH_DIR)/$$facts-peers.json || exit 1; \
+	done
 
 # ENGRAPH_BENCH=1000000 adds a million nodes: an hour, and some gigabytes of memory.
 bench-models: setup

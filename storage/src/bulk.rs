@@ -96,6 +96,9 @@ impl Store {
             return Ok(Bulk { stored: 0, left: (0..facts.len()).collect() });
         }
         self.take_in_all(&mut writer, &plain, durability, wall)?;
+        drop(writer);
+        // So that the next opening has no long log to read.
+        self.engine.flush()?;
         Ok(Bulk { stored: plain.len(), left })
     }
 

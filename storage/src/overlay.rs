@@ -152,6 +152,17 @@ impl<'v> View<'v> {
         self.overlay.is_some()
     }
 
+    /// Whether a key is set or deleted, and that is not committed.
+    pub(crate) fn changes(&self, family: Family, key: &[u8]) -> bool {
+        self.overlay.is_some_and(|overlay| overlay.get(family, key).is_some())
+    }
+
+    /// Whether any key with this prefix is.
+    pub(crate) fn changes_within(&self, family: Family, prefix: &[u8]) -> bool {
+        let first = self.overlay.and_then(|overlay| overlay.range(family, prefix, None).next());
+        first.is_some_and(|(key, _)| key.starts_with(prefix))
+    }
+
     /// The value of a key.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.count_seek()?;

@@ -37,8 +37,7 @@ pub struct Reader<'r> {
     view: View<'r>,
     catalog: &'r Arc<Catalog>,
     now: Time,
-    /// What was read lately of the committed states; none in a transaction, and where the disk itself
-    /// is to be read.
+    /// What was read lately of the committed states; none where the disk itself is to be read.
     kept: Option<&'r KeptReads>,
 }
 
@@ -92,13 +91,14 @@ impl<'r> Reader<'r> {
     /// The node with that label and key or alias.
     pub fn find_node(&self, label: LabelId, key: &str) -> Result<Option<NodeId>> {
         let key = key::node_key(label, key);
-        if let Some(node) = self.kept.and_then(|kept| kept.name(&key, self.now)) {
+        let kept = self.kept.filter(|_| !self.view.changes(Family::NodeKeys, &key));
+        if let Some(node) = kept.and_then(|kept| kept.name(&key, self.now)) {
             self.view.count_look_up(key.len() + NODE_KEY_VALUE)?;
             return Ok(Some(node));
         }
         let Some(value) = self.view.get(Family::NodeKeys, &key)? else { return Ok(None) };
         let node = node_of(Family::NodeKeys, &key, &value)?;
-        if let Some(kept) = self.kept {
+        if let Some(kept) = kept {
             kept.keep_name(key, self.now, node);
         }
         Ok(Some(node))
@@ -118,13 +118,14 @@ impl<'r> Reader<'r> {
 
     fn node_now(&self, node: NodeId) -> Result<Option<Arc<NodeRecord>>> {
         let key = key::node(node);
-        if let Some(kept) = self.kept.and_then(|kept| kept.node(node, self.now)) {
+        let reads = self.kept.filter(|_| !self.view.changes(Family::Nodes, &key));
+        if let Some(kept) = reads.and_then(|kept| kept.node(node, self.now)) {
             self.view.count_look_up(key.len() + kept.bytes)?;
             return Ok(Some(kept.record));
         }
         let Some(bytes) = self.view.get(Family::Nodes, &key)? else { return Ok(None) };
         let record: Arc<NodeRecord> = Arc::new(record::decode(Family::Nodes, &key, &bytes)?);
-        if let Some(kept) = self.kept {
+        if let Some(kept) = reads {
             let (record, bytes) = (Arc::clone(&record), bytes.len());
             kept.keep_node(node, self.now, KeptNode { record, bytes });
         }
@@ -279,7 +280,9 @@ impl<'r> Reader<'r> {
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
         let is_current = matches!(family, Family::Out | Family::In);
-        if let Some(kept) = self.kept.filter(|_| is_current)
+        let prefix = key::adjacency_prefix(part.near.node, None);
+        let keeps = is_current && !self.view.changes_within(family, &prefix);
+        if let Some(kept) = self.kept.filter(|_| keeps)
             && let Some(flow) = self.kept_edges(kept, family, part, filter, visit)?
         {
             return Ok(flow);

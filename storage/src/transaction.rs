@@ -58,7 +58,8 @@ impl<'s> Transaction<'s> {
 
     /// The transaction's own state: what is committed and what it has changed.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::new(self.view(), &self.catalog, self.now)
+        let kept = self.store.commits.kept();
+        Reader::new(self.view(), &self.catalog, self.now).keeping(kept)
     }
 
     /// The instant that marks its changes until it commits.

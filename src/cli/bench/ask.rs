@@ -9,7 +9,8 @@ use engraph::{Counts, Engraph, Interval, Prepared, Rows, Snapshot, Value};
 use serde_json::{Value as Json, json};
 
 use super::answer::{Answer, Ids};
-use super::facts::{CONFIDENT, Facts, RELATIONS, direction, key};
+use super::beam::beam;
+use super::facts::{CONFIDENT, Facts, RELATIONS, direction, key, vector};
 use super::numbers::Checksum;
 use super::questions::{Asked, INSTANCES, Question};
 use super::stats::Stats;
@@ -39,6 +40,9 @@ pub(super) struct Asker<'d> {
     by_relation: Vec<Option<RelationId>>,
     prepared: HashMap<(Question, u64), Prepared<'d>>,
     nothing: Prepared<'d>,
+    /// What the program itself holds for beams: the vectors of entities, and what they look along.
+    vectors: Vec<Vec<f32>>,
+    directions: Vec<Vec<f32>>,
     /// Longer than this, a question is broken off.
     patience: Duration,
 }
@@ -72,7 +76,9 @@ impl<'d> Asker<'d> {
         let patience = Duration::from_secs(if facts.rows.len() < 1_000_000 { 60 } else { 120 });
         let ids = Ids { first, relations };
         let nothing = db.prepare(NOTHING)?;
-        Ok(Self { db, facts, ids, by_relation, prepared, nothing, patience })
+        let vectors = (0..facts.entities).map(vector).collect();
+        let directions = (0..INSTANCES).map(direction).collect();
+        Ok(Self { db, facts, ids, by_relation, prepared, nothing, vectors, directions, patience })
     }
 
     /// The latency of the cheapest statement.
@@ -204,7 +210,11 @@ impl<'d> Asker<'d> {
             Question::HopBack => Answer::Edges(state.edges(node, Side::In, None, &filter)?),
             Question::TwoHops => Answer::Nodes(next(&next(&[node])?)?),
             Question::ThreeHops => Answer::Count(next(&next(&next(&[node])?)?)?.len() as u64),
-            Question::Beam => Answer::Paths(Vec::new()),
+            Question::Beam => Answer::Paths(beam(state, node, &filter, &|node| {
+                let vector = &self.vectors[node.0.wrapping_sub(self.ids.first) as usize];
+                let along = &self.directions[asked.instance as usize];
+                vector.iter().zip(along).map(|(a, b)| a * b).sum()
+            })?),
         })
     }
 }

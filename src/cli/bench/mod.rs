@@ -11,6 +11,7 @@
 
 mod answer;
 mod ask;
+mod beam;
 mod facts;
 mod load;
 mod machine;

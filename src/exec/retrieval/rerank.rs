@@ -47,6 +47,9 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
         let places: Vec<usize> = places.into_iter().filter(|n| passages[*n].is_some()).collect();
         let read: Vec<&Passage> = places.iter().filter_map(|n| passages[*n].as_ref()).collect();
         let shares = relevance(clause, &asked, &read, context)?;
+        let asks_for_time = clause.boosts.iter().any(|(boost, _)| *boost == Boost::Time)
+            && boost::asks_for_time(&asked, context.now());
+        let asked = Asked { text: &asked, asks_for_time };
         for ((place, passage), share) in places.into_iter().zip(read).zip(shares) {
             let factor = factor(clause, &asked, &passage.text, &rows[place], context)?;
             let mut row = rows[place].clone();
@@ -97,10 +100,16 @@ fn relevance(
     Ok(scores.into_iter().map(|score| 1.0 / (1.0 + f64::from(-score).exp())).collect())
 }
 
+/// A question, and what boosts ask of it.
+struct Asked<'a> {
+    text: &'a str,
+    asks_for_time: bool,
+}
+
 /// The product of the factors whose condition holds.
 fn factor(
     clause: &Rerank,
-    asked: &str,
+    asked: &Asked<'_>,
     text: &str,
     row: &Row,
     context: &Context<'_>,
@@ -109,11 +118,9 @@ fn factor(
     for (boost, expr) in &clause.boosts {
         let factor = number(expr, row, context)?;
         let holds = match boost {
-            Boost::Time => {
-                boost::asks_for_time(asked, context.now()) && boost::says_time(text, context.now())
-            }
+            Boost::Time => asked.asks_for_time && boost::says_time(text, context.now()),
             Boost::Role => speaker(&row[clause.item], context)?
-                .is_some_and(|speaker| boost::names(asked, &speaker)),
+                .is_some_and(|speaker| boost::names(asked.text, &speaker)),
             Boost::Confidence => is_borne_out(&row[clause.item], text, context)?,
         };
         if holds {

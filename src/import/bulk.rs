@@ -109,22 +109,23 @@ impl<'d, 'p> Loader<'d, 'p> {
     fn store(&mut self, done: u64) -> Result<()> {
         let rows = std::mem::take(&mut self.rows);
         self.names.make(self.db)?;
-        let facts = self.facts(&rows);
+        let lines: Vec<u64> = rows.iter().map(|row| row.line).collect();
+        let facts = self.facts(rows);
         let bulk = self.db.store.load_facts(&facts, self.db.durability(), time::wall())?;
         self.counts.add_many("facts", bulk.stored as u64);
         self.counts.add_many("facts inserted", bulk.stored as u64);
         for places in bulk.left.chunks(TRANSACTION) {
-            self.assert(places, &facts, &rows)?;
+            self.assert(places, &facts, &lines)?;
         }
         (self.progress)(done, self.total);
         Ok(())
     }
 
-    fn facts(&self, rows: &[Compact]) -> Vec<BulkFact> {
+    fn facts(&self, rows: Vec<Compact>) -> Vec<BulkFact> {
         let snapshot = self.db.store.snapshot(time::wall());
         let catalog = snapshot.reader().catalog();
         let node = |place: u32| self.names.nodes[place as usize];
-        let fact = |row: &Compact| {
+        let fact = |row: Compact| {
             let relation = self.names.relation_ids[row.relation as usize]?;
             Some(BulkFact {
                 head: node(row.head)?,
@@ -133,14 +134,14 @@ impl<'d, 'p> Loader<'d, 'p> {
                 valid: row.valid,
                 confidence: row.confidence,
                 intent: row.intent.unwrap_or_else(|| catalog.rule(relation).intent),
-                source: row.source.clone(),
+                source: row.source,
             })
         };
-        rows.iter().filter_map(fact).collect()
+        rows.into_iter().filter_map(fact).collect()
     }
 
     /// Asserts facts one by one in a transaction; one that breaks a rule is refused alone.
-    fn assert(&mut self, places: &[usize], facts: &[BulkFact], rows: &[Compact]) -> Result<()> {
+    fn assert(&mut self, places: &[usize], facts: &[BulkFact], lines: &[u64]) -> Result<()> {
         let mut transaction = self.db.store.begin(time::wall())?;
         for place in places {
             let fact = &facts[*place];
@@ -162,7 +163,7 @@ impl<'d, 'p> Loader<'d, 'p> {
                     self.counts.add(effect(outcome.resolution.effect));
                 }
                 Err(StorageError::Invalid(reason)) => {
-                    self.refused.push(Refused { line: rows[*place].line, reason });
+                    self.refused.push(Refused { line: lines[*place], reason });
                 }
                 Err(error) => return Err(error.into()),
             }

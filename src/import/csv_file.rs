@@ -14,7 +14,7 @@ use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
 use crate::import::{Progress, Report, file_name};
 
-/// Columns that a table may have; the first three must be there.
+/// Columns that a table may have; the first three must be there. A row is read in this order.
 const COLUMNS: [&str; 10] = [
     "head",
     "relation",
@@ -93,7 +93,7 @@ pub fn csv(
         false => options.columns.clone(),
     };
     let table = Table {
-        columns: columns(&names).map_err(|error| failed(&error))?,
+        columns: Columns::of(&names).map_err(|error| failed(&error))?,
         options,
         names: lookup(options.names.as_deref(), options)?,
         relations: lookup(options.relation_names.as_deref(), options)?,
@@ -125,18 +125,29 @@ fn builder(options: &CsvOptions) -> csv::ReaderBuilder {
     builder
 }
 
-/// The place of each known column.
-fn columns(names: &[String]) -> std::result::Result<HashMap<&'static str, usize>, String> {
-    let mut places = HashMap::new();
-    for (place, name) in names.iter().enumerate() {
-        let known = COLUMNS.iter().find(|column| **column == name.trim()).ok_or_else(|| {
-            format!("there is no column '{name}'; write some of {}", COLUMNS.join(", "))
-        })?;
-        places.insert(*known, place);
+/// The place of each known column, in their order.
+struct Columns([Option<usize>; COLUMNS.len()]);
+
+impl Columns {
+    fn of(names: &[String]) -> std::result::Result<Self, String> {
+        let mut places = [None; COLUMNS.len()];
+        for (place, name) in names.iter().enumerate() {
+            let known = COLUMNS.iter().position(|column| *column == name.trim());
+            let known = known.ok_or_else(|| {
+                format!("there is no column '{name}'; write some of {}", COLUMNS.join(", "))
+            })?;
+            places[known] = Some(place);
+        }
+        match COLUMNS[..3].iter().zip(&places).find(|(_, place)| place.is_none()) {
+            Some((column, _)) => Err(format!("the column {column} is missing")),
+            None => Ok(Self(places)),
+        }
     }
-    match COLUMNS[..3].iter().find(|column| !places.contains_key(*column)) {
-        Some(column) => Err(format!("the column {column} is missing")),
-        None => Ok(places),
+
+    /// What a row has in a column, unless it is blank.
+    fn field<'r>(&self, row: &'r StringRecord, column: usize) -> Option<&'r str> {
+        let text = self.0.get(column).copied().flatten().and_then(|place| row.get(place));
+        text.map(str::trim).filter(|text| !text.is_empty())
     }
 }
 
@@ -162,7 +173,7 @@ fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<St
 
 /// How rows become facts.
 struct Table<'o> {
-    columns: HashMap<&'static str, usize>,
+    columns: Columns,
     options: &'o CsvOptions,
     names: Option<HashMap<String, String>>,
     relations: Option<HashMap<String, String>>,
@@ -171,29 +182,27 @@ struct Table<'o> {
 
 impl Table<'_> {
     fn row<'r>(&'r self, row: &'r StringRecord, line: u64) -> std::result::Result<Row<'r>, String> {
-        let field = |name: &str| {
-            let text = self.columns.get(name).and_then(|place| row.get(*place));
-            text.map(str::trim).filter(|text| !text.is_empty())
-        };
-        let node = |column: &str, label: Option<&'r str>, default: &'r str| {
-            let id = field(column).ok_or_else(|| format!("the {column} is empty"))?;
+        let [head, relation, tail, head_label, tail_label, from, to, sure, own_intent, source] =
+            std::array::from_fn(|column| self.columns.field(row, column));
+        let node = |column: &str, id: Option<&'r str>, label: Option<&'r str>, default: &'r str| {
+            let id = id.ok_or_else(|| format!("the {column} is empty"))?;
             let name = named(&self.names, id, column)?;
             Ok::<_, String>((label.unwrap_or(default), checked_key(name)?))
         };
-        let relation = field("relation").ok_or("the relation is empty")?;
-        let from = field("valid_from").map(|text| self.bound(text, false)).transpose()?.flatten();
-        let to = field("valid_to").map(|text| self.bound(text, true)).transpose()?.flatten();
-        let sure = field("confidence")
-            .map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
-        let source = field("source")
-            .map_or_else(|| format!("{}:{line}", self.file).into_boxed_str(), Box::from);
+        let relation = relation.ok_or("the relation is empty")?;
+        let from = from.map(|text| self.bound(text, false)).transpose()?.flatten();
+        let to = to.map(|text| self.bound(text, true)).transpose()?.flatten();
+        let sure =
+            sure.map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
+        let source =
+            source.map_or_else(|| format!("{}:{line}", self.file).into_boxed_str(), Box::from);
         Ok(Row {
-            head: node("head", field("head_label"), &self.options.head_label)?,
-            tail: node("tail", field("tail_label"), &self.options.tail_label)?,
+            head: node("head", head, head_label, &self.options.head_label)?,
+            tail: node("tail", tail, tail_label, &self.options.tail_label)?,
             relation: named(&self.relations, relation, "relation")?,
             valid: validity(from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX))?,
             confidence: confidence(sure.transpose()?.unwrap_or(1.0))?,
-            intent: field("intent").map(intent).transpose()?,
+            intent: own_intent.map(intent).transpose()?,
             source,
         })
     }

@@ -153,31 +153,31 @@ impl Store {
     fn stage(&self, folder: &Path, plain: &[Plain<'_>], first: FactId, commit: Time) -> Result<()> {
         let system = Interval { from: commit, to: Interval::MAX };
         let id = |place: u32| FactId(first.0 + u64::from(place));
-        let places: Vec<u32> = (0..plain.len()).map(|place| place as u32).collect();
-        let versions = |place: u32| {
-            let version = plain[place as usize].version(system);
-            Ok((key::version(id(place), 0), record::encode(&version)?))
+        let versions = |(place, plain): (usize, &Plain<'_>)| {
+            Ok((key::version(id(place as u32), 0), record::encode(&plain.version(system))?))
         };
         let edges = |side: Side, place: u32| {
             let plain = &plain[place as usize];
             let edge = plain.edge(id(place), system);
-            let key = key::Adjacency::of(side, &edge).encode().to_vec();
-            Ok((key, record::encode_edge(&edge).to_vec()))
+            Ok((key::Adjacency::of(side, &edge).encode(), record::encode_edge(&edge)))
         };
+        // What is compared stands together: sorting places alone would look all over the memory.
         let ordered = |side: Side| {
-            let mut places = places.clone();
-            places.sort_unstable_by_key(|place| plain[*place as usize].order(side, *place));
-            places
+            let places = plain.iter().enumerate();
+            let mut orders: Vec<Order> =
+                places.map(|(place, plain)| plain.order(side, place as u32)).collect();
+            orders.sort_unstable();
+            orders
         };
         let engine = &self.engine;
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
-                let entries = places.iter().map(|place| versions(*place));
+                let entries = plain.iter().enumerate().map(versions);
                 engine.stage(Family::Versions, &table(folder, Family::Versions), entries)?;
-                let entries = ordered(Side::In).into_iter().map(|place| edges(Side::In, place));
+                let entries = ordered(Side::In).into_iter().map(|order| edges(Side::In, order.4));
                 engine.stage(Family::In, &table(folder, Family::In), entries)
             });
-            let entries = ordered(Side::Out).into_iter().map(|place| edges(Side::Out, place));
+            let entries = ordered(Side::Out).into_iter().map(|order| edges(Side::Out, order.4));
             let own = engine.stage(Family::Out, &table(folder, Family::Out), entries);
             let other = other.join().map_err(|_| {
                 StorageError::Engine("the thread that writes tables came to an end".to_owned())
@@ -186,6 +186,9 @@ impl Store {
         })
     }
 }
+
+/// What a key is ordered by, and the place of its fact.
+type Order = (NodeId, RelationId, Time, NodeId, u32);
 
 /// A fact that is stored as it is, but for its end.
 struct Plain<'f> {
@@ -233,7 +236,7 @@ impl Plain<'_> {
     }
 
     /// What its key on a side is ordered by.
-    fn order(&self, side: Side, place: u32) -> (NodeId, RelationId, Time, NodeId, u32) {
+    fn order(&self, side: Side, place: u32) -> Order {
         let fact = self.fact;
         let (near, far) = match side {
             Side::Out => (fact.head, fact.tail),
@@ -245,24 +248,22 @@ impl Plain<'_> {
 
 /// The plain ones, in the order of the load, and the places of the others.
 fn plain<'f>(facts: &'f [BulkFact], reader: Reader<'_>) -> Result<(Vec<Plain<'f>>, Vec<usize>)> {
-    let mut order: Vec<u32> = (0..facts.len()).map(|place| place as u32).collect();
-    order.sort_by_key(|place| {
-        let fact = &facts[*place as usize];
-        (fact.head, fact.relation)
-    });
+    let places = facts.iter().enumerate();
+    let mut order: Vec<(NodeId, RelationId, u32)> =
+        places.map(|(place, fact)| (fact.head, fact.relation, place as u32)).collect();
+    order.sort_unstable();
     let mut ends: Vec<Option<Time>> = vec![None; facts.len()];
     let is_first = !reader.has_facts()?;
-    let groups = order.chunk_by(|a, b| {
-        let (a, b) = (&facts[*a as usize], &facts[*b as usize]);
-        (a.head, a.relation) == (b.head, b.relation)
-    });
-    for group in groups {
-        let own: Vec<&BulkFact> = group.iter().map(|place| &facts[*place as usize]).collect();
+    let mut own: Vec<&BulkFact> = Vec::new();
+    for group in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        own.clear();
+        own.extend(group.iter().map(|(.., place)| &facts[*place as usize]));
         let Some(fact) = own.first() else { continue };
         let rule = rule(reader.catalog(), fact.relation);
         let Some(rule) = rule.filter(|_| own.iter().all(|fact| is_sound(fact))) else { continue };
         let held = if is_first { Vec::new() } else { held(reader, fact)? };
-        for (place, to) in group.iter().zip(ends_of(&own, &held, &rule).unwrap_or_default()) {
+        let to = ends_of(&own, &held, &rule).unwrap_or_default();
+        for ((.., place), to) in group.iter().zip(to) {
             ends[*place as usize] = Some(to);
         }
     }
@@ -303,9 +304,7 @@ fn held(reader: Reader<'_>, fact: &BulkFact) -> Result<Vec<NodeId>> {
 /// When each fact of a head and relation ends, if all are plain.
 fn ends_of(own: &[&BulkFact], held: &[NodeId], rule: &RelationRule) -> Option<Vec<Time>> {
     if rule.cardinality != Cardinality::One {
-        let mut tails: HashSet<NodeId> = held.iter().copied().collect();
-        let new = own.iter().all(|fact| tails.insert(fact.tail));
-        return new.then(|| own.iter().map(|fact| fact.valid.to).collect());
+        return are_new(own, held).then(|| own.iter().map(|fact| fact.valid.to).collect());
     }
     // Each closes the one before it: it begins later, has no end, and no gate is in its way. What
     // came still earlier has ended by then.
@@ -318,6 +317,15 @@ fn ends_of(own: &[&BulkFact], held: &[NodeId], rule: &RelationRule) -> Option<Ve
     let plain = held.is_empty() && open && own.windows(2).all(closes);
     let later = own.iter().skip(1).map(|next| next.valid.from);
     plain.then(|| later.chain([Interval::MAX]).collect())
+}
+
+/// Whether each fact has a tail of its own, and none that is held.
+fn are_new(own: &[&BulkFact], held: &[NodeId]) -> bool {
+    if let ([_], []) = (own, held) {
+        return true;
+    }
+    let mut tails: HashSet<NodeId> = held.iter().copied().collect();
+    own.iter().all(|fact| tails.insert(fact.tail))
 }
 
 fn table(folder: &Path, family: Family) -> PathBuf {

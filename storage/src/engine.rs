@@ -134,11 +134,11 @@ impl Engine {
     }
 
     /// Writes a table of its own, of keys in order, and puts it on the disk.
-    pub(crate) fn stage(
+    pub(crate) fn stage<K: AsRef<[u8]>, V: AsRef<[u8]>>(
         &self,
         family: Family,
         path: &Path,
-        entries: impl Iterator<Item = Result<(Vec<u8>, Vec<u8>)>>,
+        entries: impl Iterator<Item = Result<(K, V)>>,
     ) -> Result<()> {
         let options = family_options(family, &self.cache, self.memory);
         let mut table = SstFileWriter::create(&options);

@@ -22,6 +22,8 @@ use crate::meter::Meter;
 use crate::overlay::View;
 use crate::record;
 
+/// Who reads on past so many edges of a node will read the others too.
+const FEW_EDGES: usize = 256;
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";
 
@@ -287,6 +289,17 @@ impl<'r> Reader<'r> {
         {
             return Ok(flow);
         }
+        self.visit_stored(family, part, filter, visit)
+    }
+
+    /// The edges of one family by the disk.
+    fn visit_stored(
+        &self,
+        family: Family,
+        part: &Part<'_>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
         let mut flow = ControlFlow::Continue(());
         let (from, to) = part.keys();
         self.scan_edges(family, part.near.side, &from, to.as_deref(), filter, &mut |edge| {
@@ -314,27 +327,68 @@ impl<'r> Reader<'r> {
         let edges = match found {
             Some(edges) => edges,
             // Who asks for the first ones may need no more: they are kept as they are read, if all
-            // are read. Who comes back for more gets all that there are.
+            // are read.
             None if matches!(part.from, Begin::Start) => {
                 return self.keep_while_read(kept, family, part, filter, visit).map(Some);
             }
-            None => {
-                let edges = Arc::new(self.read_edges(family, near)?);
-                kept.keep_edges(near, self.now, Arc::clone(&edges));
-                edges
-            }
+            None => return self.keep_if_many(kept, family, part, filter, visit).map(Some),
         };
         if !edges.is_complete() {
             return Ok(None);
         }
-        let places = part.places(&edges);
+        self.visit_kept(&edges, part, filter, visit).map(Some)
+    }
+
+    fn visit_kept(
+        &self,
+        edges: &NearEdges,
+        part: &Part<'_>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let places = part.places(edges);
         let mut flow = ControlFlow::Continue(());
         let end = edges.visit(places.clone(), filter, &mut |edge| {
             flow = visit(edge);
             flow
         });
         self.view.count_scan(end.saturating_sub(places.start), edges::KEY_BYTES)?;
-        Ok(Some(flow))
+        Ok(flow)
+    }
+
+    /// Reads edges from the middle on. Who goes on past a few gets all that there are, and they are
+    /// kept.
+    fn keep_if_many(
+        &self,
+        kept: &KeptReads,
+        family: Family,
+        part: &Part<'_>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let near = part.near;
+        let (mut few, mut last, mut flow) = (FEW_EDGES, None, ControlFlow::Continue(()));
+        let (from, to) = part.keys();
+        let everything = &EdgeFilter::EVERYTHING;
+        self.scan_edges(family, near.side, &from, to.as_deref(), everything, &mut |edge| {
+            if few == 0 {
+                return ControlFlow::Break(());
+            }
+            few -= 1;
+            last = Some(EdgeMark::of(&edge, near.side));
+            if filter.keeps(&edge) {
+                flow = visit(edge);
+            }
+            flow
+        })?;
+        let Some(last) = last.filter(|_| few == 0 && flow.is_continue()) else { return Ok(flow) };
+        let part = Part { near, from: Begin::Behind(&last), to: part.to };
+        let edges = Arc::new(self.read_edges(family, near)?);
+        kept.keep_edges(near, self.now, Arc::clone(&edges));
+        if edges.is_complete() {
+            return self.visit_kept(&edges, &part, filter, visit);
+        }
+        self.visit_stored(family, &part, filter, visit)
     }
 
     /// All edges of a node from the disk, for those that come back for more.

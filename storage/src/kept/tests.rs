@@ -214,3 +214,60 @@ fn nothing_is_kept_of_a_state_that_a_commit_has_left_behind() {
     assert!(kept.edges(&near, 10).is_some());
     assert!(kept.edges(&near, 9).is_none());
 }
+
+#[test]
+fn who_comes_back_for_a_few_reads_a_few_and_who_reads_on_gets_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Memory::default()).unwrap();
+    let mut write = store.begin(1).unwrap();
+    let hub = write.put_node("Entity", "hub", &BTreeMap::new()).unwrap();
+    let relation = write.relation("r").unwrap();
+    for far in 0..1_000 {
+        let tail = write.put_node("Entity", &format!("e{far}"), &BTreeMap::new()).unwrap();
+        let belief = Belief {
+            tail,
+            valid: Interval { from: far, to: Interval::MAX },
+            confidence: if far % 3 == 0 { 0.9 } else { 0.3 },
+            intent: Intent::Fact,
+            uncertain: false,
+            sources: Vec::new(),
+            properties: BTreeMap::new(),
+            evidence: Vec::new(),
+        };
+        write.assert_fact(hub, relation, &belief).unwrap();
+    }
+    write.commit(Durability::Buffered, 1).unwrap();
+    let snapshot = store.snapshot(2);
+    let near = Near { node: hub, side: Side::Out, relation: None };
+    let filter = EdgeFilter { confidence: 0.5, ..EdgeFilter::CURRENT };
+    let read = |reader: Reader<'_>, mark: &EdgeMark, most: usize| {
+        let mut edges: Vec<Edge> = Vec::new();
+        reader
+            .edges_after(hub, Side::Out, None, &filter, Some(mark), &mut |edge| {
+                edges.push(edge);
+                if edges.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+            .unwrap();
+        edges
+    };
+    let mut first = None;
+    let visit = &mut |edge| {
+        first = Some(edge);
+        ControlFlow::Break(())
+    };
+    bare(&snapshot).edges(hub, Side::Out, None, &filter, visit).unwrap();
+    let mark = EdgeMark::of(&first.unwrap(), Side::Out);
+
+    let meter = crate::Meter::new();
+    let few = read(snapshot.reader().metered(&meter), &mark, 10);
+    assert_eq!(few, read(bare(&snapshot), &mark, 10));
+    assert!(meter.counts().keys <= 40, "{:?}", meter.counts());
+    assert!(store.commits.kept().edges(&near, 2).is_none());
+
+    for most in [200, 1_000] {
+        assert_eq!(read(snapshot.reader(), &mark, most), read(bare(&snapshot), &mark, most));
+    }
+    let kept = store.commits.kept().edges(&near, 2).map(|edges| edges.len());
+    assert_eq!(kept, Some(1_000));
+    assert_eq!(read(snapshot.reader(), &mark, 1_000).len(), 333);
+}

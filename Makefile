@@ -38,7 +38,7 @@ BENCH_DIR := $(or $(BENCH_DIR),target/bench)
 # Beside SQLite, which comes with Python, and DuckDB, where it can be installed.
 bench: setup
 	cargo build --release
-	-python3 -c 'import duckdb' 2>/dev/null || python3 -m pip install --quiet duckdb
+	-python3 -c 'import duckdb, numpy' 2>/dev/null || python3 -m pip install --quiet duckdb numpy
 	for facts in 100000 1000000; do \
 	  mkdir -p $(BENCH_DIR)/$$facts && rm -rf $(BENCH_DIR)/$$facts/* && \
 	  cargo run --release -- bench workload --facts $$facts --keep $(BENCH_DIR)/$$facts \

@@ -632,9 +632,13 @@ impl Engraph {
         if self.options.unoptimized {
             return Ok(BoundQuery { plan: optimize::as_written(query.plan), ..query });
         }
-        let statistics = self.statistics(reader)?;
+        let (plan, has_pattern) = optimize::has_pattern(query.plan);
+        let statistics = match has_pattern {
+            true => self.statistics(reader)?,
+            false => Statistics::default(),
+        };
         let facts = optimize::Facts { catalog: reader.catalog(), statistics: &statistics };
-        let (plan, rules) = optimize::optimize(query.plan, &facts);
+        let (plan, rules) = optimize::optimize(plan, &facts);
         Ok(BoundQuery { plan, rules, ..query })
     }
 

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use engraph_grammar::ast::Span;
-use engraph_storage::graph::{NodeRecord, PropertyId, Value};
+use engraph_storage::Numbers;
+use engraph_storage::graph::SystemScope;
 
 use crate::cell::{Cell, Row};
 use crate::error::Result;
@@ -24,16 +25,20 @@ pub(super) const TABLE: &[Function] = &[Function::new(
     (2, 2),
     "dot(a, b): the sum of the products of two lists of numbers",
     |call| {
-        let side = |place| Side::of(call.argument(place).clone());
+        let side = |place| Side::of(call.argument(place));
         product(&side(0), &side(1), call)
     },
 )];
 
+/// Products are added up in so many sums at once.
+const LANES: usize = 8;
+
 /// One of the two lists, or what stands in its place.
 enum Side {
-    Cells(Arc<Vec<Cell>>),
-    Stored(Arc<NodeRecord>, PropertyId),
-    Other(Cell),
+    Given(Vec<f64>),
+    Stored(Arc<Numbers>),
+    Null,
+    Other,
 }
 
 /// The product of what the two expressions give.
@@ -49,10 +54,10 @@ pub(crate) fn dot(
 }
 
 impl Side {
-    fn of(cell: Cell) -> Self {
+    fn of(cell: &Cell) -> Self {
         match cell {
-            Cell::List(items) => Self::Cells(items),
-            other => Self::Other(other),
+            Cell::Null => Self::Null,
+            cell => numbers(cell).map_or(Self::Other, Self::Given),
         }
     }
 
@@ -60,73 +65,82 @@ impl Side {
         if let ExprKind::Property(inner, name) = &expr.kind
             && let Some(property) = context.reader.catalog().property(name)
             && let Cell::Node(node) = eval::eval(inner, row, context)?
+            && node.system == SystemScope::Current
+            && let Some(numbers) = context.reader.numbers(node.id, property)?
         {
-            let record = context.node(node)?;
-            if matches!(record.properties.get(&property), Some(Value::List(_))) {
-                return Ok(Self::Stored(record, property));
-            }
+            return Ok(Self::Stored(numbers));
         }
-        eval::eval(expr, row, context).map(Self::of)
+        eval::eval(expr, row, context).map(|cell| Self::of(&cell))
     }
 
-    fn stored(&self) -> &[Value] {
+    fn len(&self) -> usize {
         match self {
-            Self::Stored(record, property) => match record.properties.get(property) {
-                Some(Value::List(items)) => items,
-                _ => &[],
-            },
-            _ => &[],
+            Self::Given(numbers) => numbers.len(),
+            Self::Stored(numbers) => numbers.len(),
+            Self::Null | Self::Other => 0,
         }
     }
 }
 
-/// A number of a list; none if it is something else.
-trait Number {
-    fn number(&self) -> Option<f64>;
-}
-
-impl Number for Cell {
-    fn number(&self) -> Option<f64> {
-        Cell::number(self)
-    }
-}
-
-impl Number for Value {
-    fn number(&self) -> Option<f64> {
-        match self {
-            // As in every arithmetic of mixed numbers.
-            Self::Int(value) => Some(*value as f64),
-            Self::Float(value) => Some(*value),
-            _ => None,
-        }
+/// The numbers of a list; none if it is something else, or holds something else.
+pub(crate) fn numbers(cell: &Cell) -> Option<Vec<f64>> {
+    match cell {
+        Cell::List(items) => items.iter().map(Cell::number).collect(),
+        _ => None,
     }
 }
 
 fn product(left: &Side, right: &Side, call: &Call<'_>) -> Result<Cell> {
     match (left, right) {
-        (Side::Other(Cell::Null), _) | (_, Side::Other(Cell::Null)) => Ok(Cell::Null),
-        (Side::Other(_), _) | (_, Side::Other(_)) => {
-            Err(call.fail("dot takes two lists of numbers").execute())
+        (Side::Null, _) | (_, Side::Null) => return Ok(Cell::Null),
+        (Side::Other, _) | (_, Side::Other) => {
+            return Err(call.fail("dot takes two lists of numbers").execute());
         }
-        (Side::Cells(left), Side::Cells(right)) => sum(left, right, call),
-        (Side::Cells(left), right) => sum(left, right.stored(), call),
-        (left, Side::Cells(right)) => sum(left.stored(), right, call),
-        (left, right) => sum(left.stored(), right.stored(), call),
+        _ if left.len() != right.len() => {
+            let message = format!(
+                "dot takes two lists of one length, not {} and {}",
+                left.len(),
+                right.len()
+            );
+            return Err(call.fail(message).execute());
+        }
+        _ => {}
+    }
+    call.finite(match (left, right) {
+        (Side::Given(left), Side::Given(right)) => sum(left, right),
+        (Side::Given(given), Side::Stored(stored)) | (Side::Stored(stored), Side::Given(given)) => {
+            sum_stored(stored, given)
+        }
+        (Side::Stored(left), Side::Stored(right)) => match right.as_ref() {
+            Numbers::Wide(right) => sum_stored(left, right),
+            Numbers::Narrow(right) => {
+                let wide: Vec<f64> = right.iter().map(|number| f64::from(*number)).collect();
+                sum_stored(left, &wide)
+            }
+        },
+        _ => 0.0,
+    })
+}
+
+/// The product of a stored list and one of the same length.
+pub(crate) fn sum_stored(stored: &Numbers, other: &[f64]) -> f64 {
+    match stored {
+        Numbers::Narrow(stored) => sum(stored, other),
+        Numbers::Wide(stored) => sum(stored, other),
     }
 }
 
-fn sum<L: Number, R: Number>(left: &[L], right: &[R], call: &Call<'_>) -> Result<Cell> {
-    if left.len() != right.len() {
-        let message =
-            format!("dot takes two lists of one length, not {} and {}", left.len(), right.len());
-        return Err(call.fail(message).execute());
-    }
-    let mut sum = 0.0;
+/// Whichever way lists are stored, their products are added up in the same order.
+fn sum<N: Copy + Into<f64>>(left: &[N], right: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let ((left, left_rest), (right, right_rest)) =
+        (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
     for (left, right) in left.iter().zip(right) {
-        match (left.number(), right.number()) {
-            (Some(left), Some(right)) => sum += left * right,
-            _ => return Err(call.fail("dot takes two lists of numbers").execute()),
+        for (sum, (left, right)) in sums.iter_mut().zip(left.iter().zip(right)) {
+            *sum += (*left).into() * right;
         }
     }
-    call.finite(sum)
+    let rest = left_rest.iter().zip(right_rest);
+    let rest: f64 = rest.map(|(left, right)| (*left).into() * right).sum();
+    sums.iter().sum::<f64>() + rest
 }

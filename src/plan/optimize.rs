@@ -60,6 +60,18 @@ pub(crate) fn optimize(plan: LogicalPlan, facts: &Facts<'_>) -> (LogicalPlan, Ve
     (plan, applied)
 }
 
+/// The plan, and whether it has a pattern: nothing else is planned by what the graph looks like.
+pub(crate) fn has_pattern(plan: LogicalPlan) -> (LogicalPlan, bool) {
+    let found = Cell::new(false);
+    let plan = inside(plan, &|plan| {
+        plan.rewrite(&|plan| {
+            found.set(found.get() || matches!(plan, LogicalPlan::Match { .. }));
+            plan
+        })
+    });
+    (plan, found.get())
+}
+
 /// The plan with every pattern as it is written, and no rule applied.
 pub(crate) fn as_written(plan: LogicalPlan) -> LogicalPlan {
     inside(plan, &order::as_written)

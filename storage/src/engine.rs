@@ -40,9 +40,9 @@ pub struct Memory {
 }
 
 impl Default for Memory {
-    /// 128 MiB, of which at most 48 MiB for writes, and 96 MiB for reads.
+    /// 128 MiB, of which at most 48 MiB for writes, and 160 MiB for reads.
     fn default() -> Self {
-        Self { cache: 128 << 20, write_buffers: 48 << 20, reads: 96 << 20 }
+        Self { cache: 128 << 20, write_buffers: 48 << 20, reads: 160 << 20 }
     }
 }
 
@@ -305,6 +305,8 @@ fn database_options(open_files: i32, cache: &Cache, memory: Memory) -> Result<Op
     options.create_missing_column_families(true);
     options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
     options.set_max_open_files(open_files);
+    // A thread for each table of each family takes longer than its table.
+    options.set_max_file_opening_threads(1);
     options.set_max_total_wal_size(LOG_BYTES_MAX);
     options.set_write_buffer_manager(&WriteBufferManager::new_write_buffer_manager_with_cache(
         memory.write_buffers,

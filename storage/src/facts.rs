@@ -96,7 +96,7 @@ impl Transaction<'_> {
 
     fn act(&mut self, ends: Ends, act: &Act) -> Result<Outcome> {
         let rule = self.rule_of(ends.relation);
-        let believed = self.touched(ends, &rule)?;
+        let believed = self.touched(ends, &rule, act)?;
         let held: Vec<Held> = believed
             .iter()
             .map(|believed| Held {
@@ -170,8 +170,8 @@ impl Transaction<'_> {
     }
 
     /// The believed facts that the rule may look at: those between the same nodes and, where only
-    /// one is allowed, all that the head has, and all that the tail has by the mirror.
-    fn touched(&self, ends: Ends, rule: &RelationRule) -> Result<Vec<Believed>> {
+    /// one is allowed, those that the head has, and those that the tail has by the mirror.
+    fn touched(&self, ends: Ends, rule: &RelationRule, act: &Act) -> Result<Vec<Believed>> {
         let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
         let mut edges = match takes_one(ends.relation) {
             true => {
@@ -182,6 +182,9 @@ impl Transaction<'_> {
         if let Some(mirror) = rule.mirror.filter(|mirror| takes_one(*mirror)) {
             edges
                 .extend(self.believed_edges(ends.tail, Side::Out, mirror, usize::MAX, |_| true)?.0);
+        }
+        if let (Act::Assert(belief), None) = (act, rule.mirror) {
+            keep_met(&mut edges, ends.tail, belief.valid);
         }
         edges.sort_by_key(|edge| (edge.valid.from, edge.fact));
         edges.dedup_by_key(|edge| edge.fact);
@@ -297,6 +300,17 @@ impl Transaction<'_> {
         let VersionRecord { head, relation, belief, .. } = believed.version;
         self.put_version(fact, number, head, relation, &belief)
     }
+}
+
+/// Leaves out what an assertion cannot meet, so that their versions need not be read: facts with other
+/// tails, at other times than it and what it may be merged with.
+fn keep_met(edges: &mut Vec<Edge>, tail: NodeId, valid: Interval) {
+    let same = edges.iter().filter(|edge| edge.tail == tail);
+    let hull = same.fold(valid, |hull, edge| Interval {
+        from: hull.from.min(edge.valid.from),
+        to: hull.to.max(edge.valid.to),
+    });
+    edges.retain(|edge| edge.tail == tail || edge.valid.touches(&hull));
 }
 
 impl Ends {

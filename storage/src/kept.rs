@@ -1,4 +1,5 @@
-//! What was read lately, as it is used: the facts of nodes, nodes, and where keys lead.
+//! What was read lately, as it is used: the facts of nodes, nodes, their lists of numbers, and where
+//! keys lead.
 //!
 //! A read that finds what it wants here takes no seek and decodes nothing. Only committed states are
 //! kept, and a commit takes out what it changes before any reader sees it; so what was forgotten does
@@ -16,8 +17,9 @@ use quick_cache::sync::Cache;
 
 use crate::edges::NearEdges;
 use crate::families::Family;
-use crate::graph::{NodeId, NodeRecord, RelationId, Side, Time};
+use crate::graph::{NodeId, NodeRecord, PropertyId, RelationId, Side, Time};
 use crate::key;
+use crate::numbers::Numbers;
 use crate::overlay::Overlay;
 
 /// Bytes of an entry beside what it holds.
@@ -67,18 +69,21 @@ type Kept<K, T> = Cache<K, Since<T>, Weight>;
 pub(crate) struct KeptReads {
     edges: Kept<Near, Arc<NearEdges>>,
     nodes: Kept<NodeId, KeptNode>,
+    /// Of each node the list that was asked for last.
+    numbers: Kept<NodeId, (PropertyId, Arc<Numbers>)>,
     names: Kept<Vec<u8>, NodeId>,
     /// The instant of the last commit, from before anything of it is seen.
     latest: RwLock<Time>,
 }
 
 impl KeptReads {
-    /// Room for about so many bytes: most for facts, the rest for nodes and keys.
+    /// Room for about so many bytes: half of it for facts, the rest for nodes, numbers and keys.
     pub(crate) fn new(bytes: usize, last_commit: Time) -> Self {
         let part = |share: usize| bytes / 8 * share;
         Self {
-            edges: cache(part(5)),
-            nodes: cache(part(2)),
+            edges: cache(part(4)),
+            nodes: cache(part(1)),
+            numbers: cache(part(2)),
             names: cache(part(1)),
             latest: RwLock::new(last_commit),
         }
@@ -102,6 +107,28 @@ impl KeptReads {
     pub(crate) fn keep_node(&self, node: NodeId, now: Time, kept: KeptNode) {
         let bytes = (kept.bytes as u64).saturating_mul(NODE_GROWTH);
         self.keep(&self.nodes, node, Since { since: now, bytes, what: kept });
+    }
+
+    /// The numbers of a node's property in a state of that instant.
+    pub(crate) fn numbers(
+        &self,
+        node: NodeId,
+        property: PropertyId,
+        now: Time,
+    ) -> Option<Arc<Numbers>> {
+        let (of, numbers) = held(self.numbers.get(&node), now)?;
+        (of == property).then_some(numbers)
+    }
+
+    pub(crate) fn keep_numbers(
+        &self,
+        node: NodeId,
+        property: PropertyId,
+        now: Time,
+        numbers: Arc<Numbers>,
+    ) {
+        let bytes = numbers.bytes() as u64;
+        self.keep(&self.numbers, node, Since { since: now, bytes, what: (property, numbers) });
     }
 
     /// Where a key of `node_keys` leads in a state of that instant.
@@ -132,7 +159,9 @@ impl KeptReads {
                 Family::In => self.drop_edges(Side::In, key),
                 Family::Nodes => {
                     if let Some(node) = key.first_chunk() {
-                        self.nodes.remove(&NodeId(u64::from_be_bytes(*node)));
+                        let node = NodeId(u64::from_be_bytes(*node));
+                        self.nodes.remove(&node);
+                        self.numbers.remove(&node);
                     }
                 }
                 Family::NodeKeys => drop(self.names.remove(key)),

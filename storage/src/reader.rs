@@ -13,12 +13,13 @@ use crate::error::{Result, StorageError};
 use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
-    Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, RelationId, Side, SystemScope,
-    Time, ValidScope, VersionRecord,
+    Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, PropertyId, RelationId, Side,
+    SystemScope, Time, ValidScope, VersionRecord,
 };
 use crate::kept::{KeptNode, KeptReads, Near};
 use crate::key::{self, Adjacency};
 use crate::meter::Meter;
+use crate::numbers::Numbers;
 use crate::overlay::View;
 use crate::record;
 
@@ -125,13 +126,40 @@ impl<'r> Reader<'r> {
             self.view.count_look_up(key.len() + kept.bytes)?;
             return Ok(Some(kept.record));
         }
-        let Some(bytes) = self.view.get(Family::Nodes, &key)? else { return Ok(None) };
-        let record: Arc<NodeRecord> = Arc::new(record::decode(Family::Nodes, &key, &bytes)?);
+        let Some((record, bytes)) = self.stored_node(node)? else { return Ok(None) };
+        let record = Arc::new(record);
         if let Some(kept) = reads {
-            let (record, bytes) = (Arc::clone(&record), bytes.len());
+            let record = Arc::clone(&record);
             kept.keep_node(node, self.now, KeptNode { record, bytes });
         }
         Ok(Some(record))
+    }
+
+    /// A node from the disk, and how long it is there.
+    fn stored_node(&self, node: NodeId) -> Result<Option<(NodeRecord, usize)>> {
+        let key = key::node(node);
+        let Some(bytes) = self.view.get(Family::Nodes, &key)? else { return Ok(None) };
+        Ok(Some((record::decode(Family::Nodes, &key, &bytes)?, bytes.len())))
+    }
+
+    /// A list of numbers that a node has now as a property; none if it has no such list.
+    pub fn numbers(&self, node: NodeId, property: PropertyId) -> Result<Option<Arc<Numbers>>> {
+        let key = key::node(node);
+        let reads = self.kept.filter(|_| !self.view.changes(Family::Nodes, &key));
+        if let Some(numbers) = reads.and_then(|kept| kept.numbers(node, property, self.now)) {
+            self.view.count_look_up(key.len() + numbers.bytes())?;
+            return Ok(Some(numbers));
+        }
+        // The record itself is not kept: whoever multiplies wants nothing else of it.
+        let Some((record, _)) = self.stored_node(node)? else { return Ok(None) };
+        let Some(numbers) = record.properties.get(&property).and_then(Numbers::of) else {
+            return Ok(None);
+        };
+        let numbers = Arc::new(numbers);
+        if let Some(kept) = reads {
+            kept.keep_numbers(node, property, self.now, Arc::clone(&numbers));
+        }
+        Ok(Some(numbers))
     }
 
     /// A node that something leads to.

@@ -128,6 +128,7 @@ impl<'s> Transaction<'s> {
     ) -> Result<NodeId> {
         let label = self.label(label)?;
         let (node, old) = match self.reader().find_node(label, key)? {
+            Some(node) if properties.is_empty() => return Ok(node),
             Some(node) => (node, Some(self.current_node(node)?)),
             None => (self.new_node(label, key)?, None),
         };

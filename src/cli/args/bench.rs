@@ -50,6 +50,8 @@ pub(in crate::cli) enum Phase {
     Open,
     /// All questions.
     Ask,
+    /// What closed values cost.
+    Overhead,
     /// Writes, each synced.
     Durable,
     /// Writes that are not synced.
@@ -60,8 +62,16 @@ pub(in crate::cli) enum Phase {
 
 impl Phase {
     /// In the order in which they run.
-    pub(in crate::cli) const ALL: [Self; 7] =
-        [Self::Table, Self::Load, Self::Open, Self::Ask, Self::Durable, Self::Fast, Self::Dump];
+    pub(in crate::cli) const ALL: [Self; 8] = [
+        Self::Table,
+        Self::Load,
+        Self::Open,
+        Self::Ask,
+        Self::Overhead,
+        Self::Durable,
+        Self::Fast,
+        Self::Dump,
+    ];
 
     pub(in crate::cli) fn name(self) -> &'static str {
         match self {
@@ -69,6 +79,7 @@ impl Phase {
             Self::Load => "load",
             Self::Open => "open",
             Self::Ask => "ask",
+            Self::Overhead => "overhead",
             Self::Durable => "durable",
             Self::Fast => "fast",
             Self::Dump => "dump",

@@ -17,6 +17,7 @@ mod load;
 mod machine;
 mod numbers;
 mod open;
+mod overhead;
 mod peers;
 mod questions;
 mod report;
@@ -60,7 +61,10 @@ fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
     for phase in Phase::ALL {
         bar.set_message(phase.name());
         let load = machine::load_average();
-        let mut part = child(command, &folder, phase)?;
+        let mut part = match phase {
+            Phase::Open => open::median(|| child(command, &folder, phase))?,
+            _ => child(command, &folder, phase)?,
+        };
         part["load_average"] = json!([load, machine::load_average()]);
         report::merge(&mut report, phase, part);
         bar.inc(1);
@@ -98,8 +102,10 @@ fn child(command: &BenchWorkload, folder: &Path, phase: Phase) -> Result<Json> {
 fn phase_of(command: &BenchWorkload, phase: Phase) -> Result<Json> {
     let folder = command.keep.as_deref().unwrap_or(Path::new("."));
     let (store, table) = (folder.join("facts.engraph"), folder.join("facts.csv"));
-    if phase == Phase::Open {
-        return open::open(&store, command.facts);
+    match phase {
+        Phase::Open => return open::open(&store, command.facts),
+        Phase::Overhead => return overhead::overhead(&folder.join("overhead.engraph")),
+        _ => {}
     }
     let mut facts = Facts::new(command.facts);
     let buffered = || Options::new().durability(Durability::Buffered).open(&store);
@@ -111,7 +117,7 @@ fn phase_of(command: &BenchWorkload, phase: Phase) -> Result<Json> {
             json!({ "bytes": machine::folder_bytes(folder) })
         }
         Phase::Load => load::load(&store, &table, &facts)?,
-        Phase::Open => json!({}),
+        Phase::Open | Phase::Overhead => json!({}),
         Phase::Ask => ask_all(&Engraph::open(&store)?, &facts)?,
         Phase::Durable => {
             let disk = machine::fdatasync(folder).map_err(|e| Failure::reading(folder, &e))?;

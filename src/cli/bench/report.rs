@@ -48,14 +48,14 @@ pub(super) fn table(report: &Json) -> Rows {
     let mut line = |name: &str, stats: &Json, library: &Json| {
         let number = |json: &Json| match json.as_f64() {
             Some(number) => Value::String(format!("{number:.1}")),
-            None => Value::Null,
+            None => Value::String(String::new()),
         };
         let mut row = vec![Value::String(name.to_owned())];
         row.extend(["p50", "p95", "p99", "mean"].map(|figure| number(&stats[figure])));
         row.extend(["p50", "mean"].map(|figure| number(&library[figure])));
         row.extend(["rows", "seeks", "keys"].map(|count| match library[count].as_i64() {
             Some(count) => Value::Int(count),
-            None => Value::Null,
+            None => Value::String(String::new()),
         }));
         rows.push(row);
     };
@@ -72,6 +72,10 @@ pub(super) fn table(report: &Json) -> Rows {
         line(&format!("w2 insert, {title}"), &report[phase]["w2"], &Json::Null);
         line(&format!("w3 read, {title}"), &report[phase]["w3"]["read"], &Json::Null);
         line(&format!("w3 write, {title}"), &report[phase]["w3"]["write"], &Json::Null);
+    }
+    for (title, kind) in [("none ended", "none"), ("a hundred ended", "ended")] {
+        let by = |way: &str| report["overhead"][way][kind].clone();
+        line(&format!("value now, {title}"), &by("memql"), &by("library"));
     }
     line("append and fdatasync", &report["durable"]["fdatasync"], &Json::Null);
     let sizes = [

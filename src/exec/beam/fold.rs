@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use engraph_storage::graph::{Edge, NodeId, Time};
 
 use super::candidate::Candidate;
+use super::product::{Along, Product};
 use super::{Answer, Asked, Beam};
 use crate::cell::{Cell, PathRef, Row};
 use crate::error::{Diagnostic, Result};
@@ -22,6 +23,8 @@ use crate::plan::{BeamScore, BeamSearch, Step};
 /// See the module.
 pub(super) struct Fold {
     reduce: Reduce,
+    /// What it adds, if that is a product.
+    product: Option<Product>,
     score: Slot,
 }
 
@@ -34,6 +37,29 @@ struct Hop {
     before: usize,
     edge: Edge,
     end: NodeId,
+}
+
+/// The total behind one of some facts.
+struct Scored {
+    score: f64,
+    total: Cell,
+    edge: usize,
+}
+
+trait HasScore {
+    fn score(&self) -> f64;
+}
+
+impl HasScore for Hop {
+    fn score(&self) -> f64 {
+        self.score
+    }
+}
+
+impl HasScore for Scored {
+    fn score(&self) -> f64 {
+        self.score
+    }
 }
 
 impl Fold {
@@ -51,8 +77,12 @@ impl Fold {
             |expr: &crate::plan::expr::Expr| expr.slots().iter().any(|slot| moving.contains(slot));
         let alone = !sees(&reduce.first) && !sees(&reduce.next);
         let plain = search.repair.is_none() && search.prefers.is_none();
-        (over_facts && alone && plain)
-            .then(|| Self { reduce: reduce.as_ref().clone(), score: *slot })
+        let reduce = reduce.as_ref();
+        (over_facts && alone && plain).then(|| Self {
+            reduce: reduce.clone(),
+            product: Product::of(reduce),
+            score: *slot,
+        })
     }
 
     /// The best paths from the node of a row.
@@ -74,35 +104,34 @@ impl Fold {
             let whole = self.bound(beam, row, root, score, asked);
             answer.add(beam.accepted(&[whole], context)?);
         }
+        let along = self.product.as_ref().map(|product| product.along(row, context));
+        let along = along.transpose()?.flatten();
         let mut layers: Vec<Vec<Hop>> = Vec::new();
         for depth in 1..=max {
             let mut pool = Vec::new();
-            let shorter = layers.last().map_or(1, Vec::len);
-            for place in 0..shorter {
+            for place in 0..layers.last().map_or(1, Vec::len) {
                 let (end, total) = match layers.last() {
                     Some(layer) => (layer[place].end, &layer[place].total),
                     None => (start.id, &first),
                 };
-                let mut next = Vec::new();
-                for (edge, far) in edges_of(end, &beam.step, &asked.filter, context)? {
-                    if far == start.id || visits(&layers, place, far) {
-                        continue;
-                    }
-                    if !beam.follows(row, edge, context)? {
-                        continue;
-                    }
-                    scratch[self.reduce.slot] = Cell::Fact(edge);
-                    scratch[self.reduce.total] = total.clone();
-                    let total = eval::eval(&self.reduce.next, &scratch, context)?;
-                    let score = self.number(&total)?;
-                    next.push(Hop { total, score, before: place, edge, end: far });
+                let mut edges = edges_of(end, &beam.step, &asked.filter, context)?;
+                edges.retain(|(_, far)| *far != start.id && !visits(&layers, place, *far));
+                if beam.step.each.is_some() {
+                    let follows = |(edge, _): &(Edge, NodeId)| beam.follows(row, *edge, context);
+                    edges = kept(edges, follows)?;
                 }
-                best(&mut next, asked.expand, |a, b| mark(&a.edge).cmp(&mark(&b.edge)));
-                pool.extend(next);
+                let scored = self.scored(&edges, total, (&mut scratch, along.as_ref()), context)?;
+                let hop = |scored: Scored| {
+                    let (edge, end) = edges[scored.edge];
+                    Hop { total: scored.total, score: scored.score, before: place, edge, end }
+                };
+                let tie =
+                    |a: &Scored, b: &Scored| mark(&edges[a.edge].0).cmp(&mark(&edges[b.edge].0));
+                pool.extend(best(scored, asked.expand, tie).into_iter().map(hop));
                 context.rows(pool.len())?;
             }
             context.run.visited(pool.len());
-            best(&mut pool, asked.width, |a, b| marks(&layers, a).cmp(&marks(&layers, b)));
+            pool = best(pool, asked.width, |a, b| marks(&layers, a).cmp(&marks(&layers, b)));
             if pool.is_empty() {
                 break;
             }
@@ -120,6 +149,31 @@ impl Fold {
             layers.push(pool);
         }
         Ok(answer.paths.into_iter().map(|candidate| candidate.row).collect())
+    }
+
+    /// The totals behind each of these facts.
+    fn scored(
+        &self,
+        edges: &[(Edge, NodeId)],
+        total: &Cell,
+        (scratch, along): (&mut Row, Option<&Along<'_>>),
+        context: &Context<'_>,
+    ) -> Result<Vec<Scored>> {
+        let mut scored = Vec::with_capacity(edges.len());
+        let along = along.and_then(|along| Some((along, total.number()?)));
+        for (place, (edge, _)) in edges.iter().enumerate() {
+            if let Some((along, total)) = along
+                && let Some(next) = along.next(total, edge, context)?
+            {
+                scored.push(Scored { score: next, total: Cell::Float(next), edge: place });
+                continue;
+            }
+            scratch[self.reduce.slot] = Cell::Fact(*edge);
+            scratch[self.reduce.total] = total.clone();
+            let total = eval::eval(&self.reduce.next, scratch, context)?;
+            scored.push(Scored { score: self.number(&total)?, total, edge: place });
+        }
+        Ok(scored)
     }
 
     /// What a total counts as a score; nothing is the last.
@@ -145,14 +199,26 @@ impl Fold {
     }
 }
 
-/// Keeps the best so many, best first; ties go as `tie` says.
-fn best(hops: &mut Vec<Hop>, most: usize, tie: impl Fn(&Hop, &Hop) -> Ordering) {
-    let order = |a: &Hop, b: &Hop| b.score.total_cmp(&a.score).then_with(|| tie(a, b));
-    if hops.len() > most {
-        hops.select_nth_unstable_by(most, order);
-        hops.truncate(most);
+/// The best so many, best first; ties go as `tie` says.
+fn best<T: HasScore>(mut all: Vec<T>, most: usize, tie: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+    let order = |a: &T, b: &T| b.score().total_cmp(&a.score()).then_with(|| tie(a, b));
+    if all.len() > most {
+        all.select_nth_unstable_by(most, order);
+        all.truncate(most);
     }
-    hops.sort_by(order);
+    all.sort_by(order);
+    all
+}
+
+/// Those for which it is so.
+fn kept<T>(all: Vec<T>, is_so: impl Fn(&T) -> Result<bool>) -> Result<Vec<T>> {
+    let mut kept = Vec::with_capacity(all.len());
+    for one in all {
+        if is_so(&one)? {
+            kept.push(one);
+        }
+    }
+    Ok(kept)
 }
 
 fn mark(edge: &Edge) -> (Time, u64) {

@@ -5,6 +5,7 @@
 //! ```text
 //! candidate.rs   a path with its scores, as a row
 //! fold.rs        a score that goes on from hop to hop
+//! product.rs     one that adds products of numbers
 //! score.rs       the scores of all paths of a step, in one call of the model
 //! repair.rs      steps that follow by rules, where no continuation is good
 //! ```
@@ -15,6 +16,7 @@
 
 mod candidate;
 mod fold;
+mod product;
 mod repair;
 mod score;
 

@@ -16,6 +16,8 @@
 //!
 //! Start at [`Engraph::open`].
 
+#![warn(missing_debug_implementations)]
+
 mod algo;
 mod bind;
 mod cell;

@@ -177,6 +177,12 @@ pub struct TrainedKeys {
     pub tokens: Arc<dyn KeyModel>,
 }
 
+impl fmt::Debug for TrainedKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrainedKeys").field("decoder", &self.decoder).finish_non_exhaustive()
+    }
+}
+
 impl KeyModel for TrainedKeys {
     fn id(&self) -> &str {
         &self.decoder.id

@@ -5,10 +5,12 @@ use std::fs;
 use engraph::import::{self, CsvOptions};
 use engraph::{Durability, Options, Params};
 
-const FACTS: &str = r#"{"head": {"label": "Person", "key": "Nora"}, "relation": "lives_in", "tail": {"label": "City", "key": "Porto"}, "valid_from": "2025-06-14", "confidence": 0.97}
-{"node": {"label": "City", "key": "Porto", "properties": {"country": "Portugal"}}}
-{"head": {"label": "Person", "key": "Nora"}, "relation": "lives_in"}
-"#;
+const FACTS: [&str; 3] = [
+    r#"{"head": {"label": "Person", "key": "Nora"}, "relation": "lives_in",
+        "tail": {"label": "City", "key": "Porto"}, "valid_from": "2025-06-14"}"#,
+    r#"{"node": {"label": "City", "key": "Porto", "properties": {"country": "Portugal"}}}"#,
+    r#"{"head": {"label": "Person", "key": "Nora"}, "relation": "lives_in"}"#,
+];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
@@ -17,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let db = options.open(folder.path().join("memory"))?;
 
     let facts = folder.path().join("facts.jsonl");
-    fs::write(&facts, FACTS)?;
+    fs::write(&facts, FACTS.map(|fact| fact.replace('\n', "")).join("\n"))?;
     let report = import::jsonl(&db, &facts, &mut |_, _| {})?;
     println!("JSON lines: {:?}", report.stored);
     for refused in report.refused {
@@ -25,9 +27,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let table = folder.path().join("facts.csv");
-    fs::write(&table, "head,relation,tail,valid_from\nLuis,lives_in,Faro,2019-03\n")?;
+    fs::write(&table, "head,relation,tail,valid_from\nLuis,lives_in,Faro,2019-03-01\n")?;
     let report = import::csv(&db, &table, &CsvOptions::default(), &mut |_, _| {})?;
-    println!("a table: {:?}", report.stored);
+    println!("a table: {:?}, refused {:?}", report.stored, report.refused);
 
     // A thousand statements are one commit, or none if one of them fails.
     let mut transaction = db.begin()?;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use engraph::{FixedEmbedder, Options};
 
-/// Turns by words and by meaning; what Caroline says herself counts twice.
+/// Turns by meaning; what one of the speakers says counts three times.
 const OWN_WORDS: &str = "
     DEFINE RECIPE own_words {speaker: 'Caroline', k: 2} AS
       SEARCH t:Turn FOR $q BY VECTOR TOP 20
-      RETURN t, score * CASE WHEN t.speaker = $speaker THEN 2 ELSE 1 END AS score
+      RETURN t, score * CASE WHEN t.speaker = $speaker THEN 3 ELSE 1 END AS score
       ORDER BY score DESC LIMIT $k;";
 
 const TURNS: &str = "
@@ -32,12 +32,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             format!("RECALL $q USING {recipe} RETURN t.speaker AS who, t.text AS said LIMIT 2");
         println!(
             "{recipe}\n  {}",
-            db.query(&text, [("q", "What does the flat look at?")])?.to_json()
+            db.query(&text, [("q", "Has the flat a view of the park?")])?.to_json()
         );
     }
 
     // What comes back can be one text, as long as a prompt has room for.
     let packed = "RECALL $q USING own_words BUDGET 30 TOKENS RETURN text, tokens";
-    println!("packed\n  {}", db.query(packed, [("q", "What does the flat look at?")])?.to_json());
+    println!(
+        "packed\n  {}",
+        db.query(packed, [("q", "Has the flat a view of the park?")])?.to_json()
+    );
     Ok(())
 }

@@ -4,6 +4,8 @@ mod api;
 mod cli;
 mod docs;
 mod eval;
+mod examples;
+mod guidelines;
 mod history;
 mod isolation;
 mod memory;

@@ -25,6 +25,7 @@ demo: setup
 test: setup fmt lint docs
 	cargo test --workspace
 	cargo test --lib --features http http::
+	cargo test --lib --no-default-features absent::
 
 # ENGRAPH_SOAK=0.1 runs a tenth of it; the figures are added to target/soak.txt.
 soak: setup
@@ -61,6 +62,9 @@ fmt:
 
 lint: setup
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	cargo clippy --workspace -- -D warnings
+	cargo clippy --workspace --no-default-features -- -D warnings
+	cargo clippy --workspace --no-default-features --features http -- -D warnings
 
 docs: setup
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps

@@ -219,5 +219,5 @@ impl Policy for HttpPolicy {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "models"))]
 mod tests;

@@ -90,7 +90,7 @@ impl Extractor for LocalModel {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "models"))]
 mod tests {
     use super::super::prompt::tests::{Nobody, turn};
     use super::*;

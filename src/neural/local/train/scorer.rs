@@ -14,7 +14,7 @@ use candle_nn::{AdamW, Optimizer, ParamsAdamW};
 use super::SplitMix64;
 use super::bytes::{Reader, Writer};
 use crate::neural::NeuralError;
-use crate::neural::folder::{first_line, guarded};
+use crate::neural::local::folder::{first_line, guarded};
 
 /// The fewest rows that are learned from.
 const ROWS_MIN: usize = 4;

@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 use super::SplitMix64;
 use super::bytes::{Reader, Writer};
 use super::gru::{self, Gru};
-use crate::neural::beams::Beams;
-use crate::neural::folder::{first_line, guarded};
+use crate::neural::local::beams::Beams;
+use crate::neural::local::folder::{first_line, guarded};
 use crate::neural::{Embedder, KeyModel, KeyWriter, Logits, NeuralError};
 
 /// The most pairs that are learned from.

@@ -27,6 +27,7 @@ mod eval;
 mod evidence;
 mod export;
 mod import;
+mod layers;
 mod layout;
 mod line;
 mod markdown;

@@ -11,6 +11,7 @@ mod isolation;
 mod memory;
 mod model;
 mod naive;
+mod pictures;
 mod recipes;
 mod retrieval;
 mod scripts;

@@ -37,8 +37,8 @@ const TEXT_LETTERS: usize = 300;
 /// The last instant of a script's calendar, in microseconds.
 const SCRIPT_TIME_MAX: i64 = 8_640_000_000_000_000_000;
 
-const LAYER_WIDTH: f64 = 230.0;
-const NODE_WIDTH: f64 = 150.0;
+const LAYER_WIDTH: f64 = 260.0;
+const NODE_WIDTH: f64 = 184.0;
 const NODE_HEIGHT: f64 = 18.0;
 const ROW_HEIGHT: f64 = 25.0;
 const TOP: f64 = 58.0;
@@ -222,7 +222,8 @@ impl Layers {
                 ),
             );
             let at = Point { x: x + 8.0, y: y + 13.0 };
-            label(out, at, "start", 11.0, "", &cut(&node.key));
+            let name = if node.text.is_empty() { &node.key } else { &node.text };
+            label(out, at, "start", 11.0, "", &cut(name));
             out.push_str("</g>\n");
         }
     }
@@ -240,7 +241,7 @@ impl Layers {
                 format_args!(
                     "<g class=\"fact c{colour}\" data-from=\"{}\" data-to=\"{}\" data-a=\"{}\" \
                      data-b=\"{}\"><title>{}</title><path d=\"{}\" fill=\"none\" \
-                     stroke-opacity=\"0.7\" stroke-width=\"{:.2}\"{dashes}/></g>\n",
+                     stroke-opacity=\"0.45\" stroke-width=\"{:.2}\"{dashes}/></g>\n",
                     milliseconds(from),
                     milliseconds(to),
                     fact.from,
@@ -255,7 +256,7 @@ impl Layers {
                         tail.key
                     )),
                     arc(head.at, tail.at),
-                    0.5 + 2.5 * fact.confidence.clamp(0.0, 1.0),
+                    0.4 + 2.0 * fact.confidence.clamp(0.0, 1.0),
                 ),
             );
         }
@@ -299,7 +300,7 @@ fn milliseconds(time: i64) -> String {
 /// A name that fits a node.
 fn cut(key: &str) -> String {
     let short = short(key);
-    match short.char_indices().nth(20) {
+    match short.char_indices().nth(27) {
         Some((end, _)) => format!("{}…", &short[..end]),
         None => short,
     }

@@ -12,6 +12,7 @@ mod memory;
 mod model;
 mod naive;
 mod pictures;
+mod readme;
 mod recipes;
 mod retrieval;
 mod scripts;

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use engraph::Engraph;
 
+use crate::readme::check;
 use crate::{folder, open};
 
 /// Runs the binary on a database and gives what it prints.
@@ -49,15 +50,17 @@ fn the_page_shows_each_layer_and_the_time_of_each_fact() {
     conversation(&db);
     let (html, svg) = page(db, folder.path());
     assert!(html.contains(&svg), "the picture is in the page");
+    check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/layers.svg"), &svg);
     for layer in ["Sessions", "Topics", "Episodes", "Turns", "Statements", "Concepts", "Person"] {
         assert!(svg.contains(&format!(">{layer}</text>")), "{layer} is missing\n{svg}");
     }
     assert!(svg.contains("(:Turn 's1:1')\nI live in Porto.</title>"), "{svg}");
+    assert!(svg.contains(">I live in Porto.</text>") && svg.contains(">Ann</text>"), "{svg}");
     // What was said, until the next home; and that one, open, half as sure.
     let (said, next) = ("1740940800000", "1767225600000");
     assert!(svg.contains(&format!("data-from=\"{said}\" data-to=\"{next}\"")), "{svg}");
     assert!(svg.contains(&format!("data-from=\"{next}\" data-to=\"\"")), "{svg}");
-    assert!(svg.contains("stroke-width=\"1.75\"") && svg.contains("stroke-width=\"2.75\""));
+    assert!(svg.contains("stroke-width=\"1.40\"") && svg.contains("stroke-width=\"2.20\""));
 }
 
 #[test]

@@ -152,7 +152,8 @@ const MENDS: &[Mend] = &[
 ];
 
 /// How a turn is written.
-const HEARD: &str = "write OBSERVE SESSION 's1' TURN {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
+const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
+                     {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
 
 /// Words that MemQL does not know, and what it says instead.
 const FOREIGN: [(&str, &str); 27] = [

@@ -394,7 +394,8 @@ impl<'b> Binder<'b> {
     fn waiting(&self, warning: Diagnostic) -> Diagnostic {
         match self.reader().buffered_sessions() {
             Ok(sessions) if !sessions.is_empty() => warning.help(
-                "turns wait in the buffer, where no query finds them: CONSOLIDATE makes memory of them",
+                "turns wait in the buffer, where no query finds them: \
+                 CONSOLIDATE makes memory of them",
             ),
             _ => warning,
         }

@@ -40,6 +40,7 @@ mod stats;
 mod svg;
 mod table;
 mod timeline;
+mod visible;
 
 use std::fmt::Display;
 use std::io;

@@ -11,8 +11,8 @@ use engraph::{Fact, Interval, Node, Rows, Value};
 
 use super::evidence::{Evidence, NodeName, name};
 use super::layout::{Arrow, Layout, Point, Route, Size, layout};
-use super::output::visible;
 use super::timeline::Axis;
+use super::visible::visible;
 
 /// The most facts, and the most nodes, that are drawn.
 const DRAWN_MAX: usize = 2000;

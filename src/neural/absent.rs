@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use super::{Embedder, KeyModel, KeyWriter, NeuralError, ReaderModel, Reranker, model_folder};
+use super::{
+    Embedder, KeyModel, KeyWriter, NeuralError, ReaderModel, Reranker, Training, model_folder,
+};
 
 /// Of this there is none, so no method of a model that is absent is ever called.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,17 +167,6 @@ impl ReaderModel for LocalReader {
 /// A scorer that was trained; this build has none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scorer(Never);
-
-/// What came out of a training.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Training {
-    /// How many rows were learned from.
-    pub rows: u64,
-    /// The cross-entropy of the rows that were learned from, in nats a row.
-    pub loss: f32,
-    /// How often the better of two rows that were left out has the higher score.
-    pub auc: Option<f32>,
-}
 
 impl Scorer {
     /// Learns from rows of numbers.

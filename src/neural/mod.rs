@@ -42,6 +42,7 @@ mod rerank;
 #[cfg(all(test, feature = "http"))]
 pub(crate) mod server;
 mod sign_codes;
+mod training;
 
 use std::path::PathBuf;
 
@@ -66,13 +67,14 @@ pub(crate) use local::Prefix;
 pub(crate) use local::tiny_folder;
 #[cfg(feature = "models")]
 pub use local::{Allowed, KeyDecoder, TrainedKeys};
-pub use local::{CausalLm, CrossEncoder, LocalReader, Scorer, SentenceModel, Training};
+pub use local::{CausalLm, CrossEncoder, LocalReader, Scorer, SentenceModel};
 pub use max_sim::{TokenVectors, max_sim};
 pub(crate) use max_sim::{dot, to_unit};
 pub use model_folder::model_folder;
 pub use reader::ReaderModel;
 pub use rerank::Reranker;
 pub(crate) use sign_codes::{SignQuery, encode as encode_signs};
+pub use training::Training;
 
 /// The name of a tokenizer that gives the bytes of a text.
 pub(crate) const BYTES_TOKENIZER: &str = "bytes";

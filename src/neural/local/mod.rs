@@ -45,4 +45,4 @@ pub(crate) use causal::tests::tiny_folder;
 pub use causal::{CausalLm, LocalReader};
 pub use cross::CrossEncoder;
 pub use sentence::SentenceModel;
-pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
+pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys};

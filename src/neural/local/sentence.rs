@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn installed_tokenizer() -> Vec<u8> {
-        let folder = super::model_folder().unwrap();
+        let folder = crate::neural::model_folder().unwrap();
         fs::read(folder.join(folder::TOKENIZER))
             .unwrap_or_else(|_| panic!("{}", NeuralError::Missing { folder }))
     }

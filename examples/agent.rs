@@ -14,7 +14,7 @@ const EVIDENCE: &str = "RECALL $question RETURN t.key, t.speaker, t.text LIMIT 2
 
 fn show(title: &str, answer: &Rows) {
     println!("\n{title}");
-    for row in &answer.rows {
+    for row in answer {
         let cells: Vec<String> = row.iter().map(Value::to_string).collect();
         println!("  {}", cells.join(" | "));
     }

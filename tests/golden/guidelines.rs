@@ -69,3 +69,28 @@ fn an_open_database_says_which_it_is() {
     let path = format!("path: {:?}, read_only: false", folder.path());
     assert!(shown.contains(&path) && shown.contains("durability"), "{shown}");
 }
+
+#[test]
+fn what_a_program_has_at_hand_can_be_given_and_taken() {
+    let folder = folder();
+    let db = open(folder.path());
+    let text = "RETURN $a AS a, $b AS b, [1, 2.5, null] AS list";
+    let array = db.query(text, [("a", 1), ("b", 2)]).expect("an array");
+    let vector = db.query(text, vec![("a", 1), ("b", 2)]).expect("a vector");
+    let map = std::collections::HashMap::from([("a", 1), ("b", 2)]);
+    assert_eq!((&array, &array), (&vector, &db.query(text, map).expect("a map")));
+    let mixed = Params::new().with("a", vec!["x", "y"]).with("b", None::<i64>);
+    let mixed = db.query(text, mixed).expect("a list and nothing");
+    assert!(mixed.get(0, "b").is_some_and(Value::is_null));
+    let list = mixed.get(0, "a").and_then(Value::as_list).expect("a list");
+    assert_eq!(list.iter().map(Value::as_str).collect::<Vec<_>>(), [Some("x"), Some("y")]);
+    let mut rows = 0;
+    for row in &array {
+        let list = row[2].as_list().expect("a list");
+        let numbers: Vec<_> = list.iter().map(Value::as_f64).collect();
+        assert_eq!(numbers, [Some(1.0), Some(2.5), None]);
+        assert_eq!((list[0].as_i64(), list[1].as_i64(), list[0].as_str()), (Some(1), None, None));
+        rows += 1;
+    }
+    assert_eq!((rows, array.iter().count(), array.into_iter().count()), (1, 1, 1));
+}

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("a reader opened later:  {}", again.query(COUNT, ())?.to_json());
     match Engraph::open(folder.path()) {
         Err(Error::Storage(StorageError::Locked { .. })) => {
-            println!("a second writer:        is refused")
+            println!("a second writer:        is refused");
         }
         other => println!("a second writer:        {other:?}"),
     }

@@ -51,6 +51,9 @@ struct Layer {
     drawn: Vec<usize>,
 }
 
+/// A layer by its name, and its labels with how many nodes each has.
+type Named = (String, Vec<(String, usize)>);
+
 struct Node {
     label: String,
     key: String,
@@ -264,7 +267,7 @@ impl Layers {
 }
 
 /// The layers that have nodes, each with its labels and their counts.
-fn names(db: &Engraph) -> Result<Vec<(String, Vec<(String, usize)>)>> {
+fn names(db: &Engraph) -> Result<Vec<Named>> {
     let rows =
         db.query("MATCH (n) RETURN label(n) AS label, count(*) AS n ORDER BY n DESC, label", ())?;
     let mut counts: Vec<(String, usize)> = Vec::new();

@@ -219,5 +219,6 @@ impl Policy for HttpPolicy {
     }
 }
 
-#[cfg(all(test, feature = "models"))]
+#[cfg(test)]
+#[cfg(feature = "models")]
 mod tests;

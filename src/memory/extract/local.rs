@@ -90,7 +90,8 @@ impl Extractor for LocalModel {
     }
 }
 
-#[cfg(all(test, feature = "models"))]
+#[cfg(test)]
+#[cfg(feature = "models")]
 mod tests {
     use super::super::prompt::tests::{Nobody, turn};
     use super::*;

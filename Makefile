@@ -6,7 +6,9 @@ WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test bench bench-models bench-memory eval soak setup libclang model fmt lint docs
+MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+.PHONY: help demo test msrv bench bench-models bench-memory eval soak setup libclang model fmt lint docs
 
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
@@ -16,6 +18,7 @@ help:
 	@echo 'make bench-models   how fast embedding, searching and generating are; some minutes'
 	@echo 'make bench-memory LOCOMO=<file>   from the turns of that file to memory'
 	@echo 'make eval LOCOMO=<file>   how well each recipe finds the evidence of that file'
+	@echo 'make msrv   whether the oldest Rust that Cargo.toml names still builds it; needs rustup'
 	@echo 'make model  install the embedding model into the cache folder'
 
 demo: setup
@@ -25,6 +28,7 @@ demo: setup
 test: setup fmt lint docs
 	cargo test --workspace
 	cargo test --lib --features http http::
+	cargo test --lib --no-default-features absent::
 
 # ENGRAPH_SOAK=0.1 runs a tenth of it; the figures are added to target/soak.txt.
 soak: setup
@@ -61,6 +65,14 @@ fmt:
 
 lint: setup
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	cargo clippy --workspace -- -D warnings
+	cargo clippy --workspace --no-default-features -- -D warnings
+	cargo clippy --workspace --no-default-features --features http -- -D warnings
+
+# The toolchain is fetched where it is missing.
+msrv: setup
+	rustup toolchain install --profile minimal $(MSRV)
+	cargo +$(MSRV) check --workspace --all-targets --all-features
 
 docs: setup
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps

@@ -2,11 +2,13 @@
 //!
 //! The clock on the wall is read once per statement, in this layer, and passed down as `now`.
 
+mod options;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use engraph_grammar::ast::{self, StatementKind};
-use engraph_storage::{Durability, Family, FamilyStats, Memory, Reader, Store, Torn, Violation};
+use engraph_storage::{Durability, Family, FamilyStats, Reader, Store, Torn, Violation};
 use parking_lot::Mutex;
 
 use crate::bind::Binder;
@@ -16,19 +18,17 @@ use crate::exec::run::{Interrupt, Run};
 use crate::indexes::{Indexes, KeyTokens};
 use crate::memory::consolidate::{self, Consolidator};
 use crate::memory::draw::Means;
-use crate::memory::{BoundaryDetector, Extractor, Linker};
-use crate::models::{Models, Registered};
-use crate::neural::{Embedder, KeyModel, ReaderModel, Reranker};
+use crate::models::Models;
 use crate::plan::estimate::Statistics;
 use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
-use crate::reconstruct::Policy;
-use crate::retrieval::evaluate::Evaluator;
 use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
 use crate::time;
 use crate::vectors::reembed;
 use crate::write::statement::{Write, prepare};
+
+pub use options::Options;
 
 /// A plan is no deeper than its text is long: that of a longer one gets a stack of its own.
 const TEXT_BYTES: usize = 1 << 11;
@@ -38,306 +38,6 @@ const STACK: usize = 64 << 20;
 const SAMPLE_NODES: usize = 512;
 /// Keys that may be written before it looks again, if that is more than a quarter of all.
 const SAMPLE_AGE_MIN: u64 = 64;
-
-/// How a database is opened.
-///
-/// ```
-/// use std::sync::Arc;
-/// use engraph::{Durability, FixedEmbedder, Options};
-///
-/// let folder = tempfile::tempdir()?;
-/// let db = Options::new()
-///     .durability(Durability::Buffered)
-///     .embedder(Arc::new(FixedEmbedder))
-///     .open(folder.path())?;
-/// assert!(!db.is_read_only());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Default)]
-pub struct Options {
-    durability: Durability,
-    memory: Memory,
-    limits: Limits,
-    models: Registered,
-    extractor: Option<Arc<dyn Extractor>>,
-    boundaries: Option<Arc<dyn BoundaryDetector>>,
-    linker: Option<Arc<dyn Linker>>,
-    unoptimized: bool,
-}
-
-impl Options {
-    /// The defaults: every commit on the disk before it returns, all-MiniLM-L6-v2 when a text has
-    /// to be embedded.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How long a commit waits.
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// How much memory the open database may hold on to.
-    pub fn memory(mut self, memory: Memory) -> Self {
-        self.memory = memory;
-        self
-    }
-
-    /// What one statement may use.
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Another embedder. Every handle on one database has to use the same.
-    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
-        self.models.embedder = Some(embedder);
-        self
-    }
-
-    /// A reranker that queries may name. It goes before a folder of that name beside the folder of
-    /// the embedding model, which is loaded as a [`CrossEncoder`](crate::CrossEncoder) otherwise.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use engraph::{FixedEmbedder, NeuralError, Options, Reranker};
-    ///
-    /// /// The shorter, the better.
-    /// struct Brevity;
-    ///
-    /// impl Reranker for Brevity {
-    ///     fn id(&self) -> &str {
-    ///         "brevity"
-    ///     }
-    ///
-    ///     fn score(&self, _question: &str, texts: &[&str]) -> Result<Vec<f32>, NeuralError> {
-    ///         Ok(texts.iter().map(|text| -(text.len() as f32)).collect())
-    ///     }
-    /// }
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
-    /// let db = options.reranker("brevity", Arc::new(Brevity)).open(folder.path())?;
-    /// db.execute(
-    ///     "REMEMBER (:Note 'long' {text: 'green tea from the market'});
-    ///      REMEMBER (:Note 'short' {text: 'tea'})",
-    ///     (),
-    /// )?;
-    /// let best = "MATCH (n:Note) RERANK n FOR 'tea' MODEL brevity TOP 1 RETURN n.key AS best";
-    /// assert_eq!(db.query(best, ())?.to_json(), r#"[{"best":"short"}]"#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn reranker(mut self, name: impl Into<String>, reranker: Arc<dyn Reranker>) -> Self {
-        self.models.rerankers.insert(name.into(), reranker);
-        self
-    }
-
-    /// A model that writes keys, which queries may name. It goes before a folder of that name beside
-    /// the folder of the embedding model.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use engraph::neural::{KeyWriter, Logits};
-    /// use engraph::{FixedEmbedder, KeyModel, NeuralError, Options};
-    ///
-    /// /// Writes a byte at a time, and would rather write an "o" than anything else.
-    /// struct Round;
-    ///
-    /// impl KeyModel for Round {
-    ///     fn id(&self) -> &str {
-    ///         "round"
-    ///     }
-    ///
-    ///     fn tokenize(&self, key: &str) -> Result<Vec<u32>, NeuralError> {
-    ///         Ok(key.bytes().map(u32::from).collect())
-    ///     }
-    ///
-    ///     fn start<'m>(&'m self, _question: &str) -> Result<Box<dyn KeyWriter + 'm>, NeuralError> {
-    ///         Ok(Box::new(Round))
-    ///     }
-    /// }
-    ///
-    /// impl KeyWriter for Round {
-    ///     fn next(&mut self, prefixes: &[&[u32]]) -> Result<Vec<Logits>, NeuralError> {
-    ///         let mut tokens = vec![0.0; 256];
-    ///         tokens[usize::from(b'o')] = 9.0;
-    ///         Ok(vec![Logits { tokens, end: 0.0 }; prefixes.len()])
-    ///     }
-    /// }
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
-    /// let db = options.key_model("round", Arc::new(Round)).open(folder.path())?;
-    /// db.execute("REMEMBER (:Concept 'bread'); REMEMBER (:Concept 'oven')", ())?;
-    /// let keys = "GENERATE k:Concept FOR 'anything' BEAM 2 MODEL round RETURN k.key AS key";
-    /// // Whatever it would rather write: these are the keys that there are.
-    /// assert_eq!(db.query(keys, ())?.to_json(), r#"[{"key":"oven"},{"key":"bread"}]"#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn key_model(mut self, name: impl Into<String>, model: Arc<dyn KeyModel>) -> Self {
-        self.models.key_models.insert(name.into(), model);
-        self
-    }
-
-    /// A reader whose uncertainty `ADMIT` may ask for. It goes before a folder of that name beside
-    /// the folder of the embedding model, which is loaded as a
-    /// [`LocalReader`](crate::neural::LocalReader) otherwise.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use engraph::{FixedEmbedder, NeuralError, Options, ReaderModel};
-    ///
-    /// /// Is sure once it has read of tea.
-    /// struct Thirsty;
-    ///
-    /// impl ReaderModel for Thirsty {
-    ///     fn id(&self) -> &str {
-    ///         "thirsty"
-    ///     }
-    ///
-    ///     fn uncertainty(&self, _question: &str, evidence: &[&str]) -> Result<f64, NeuralError> {
-    ///         let knows = evidence.iter().any(|text| text.contains("tea"));
-    ///         Ok(if knows { 0.1 } else { 2.0 })
-    ///     }
-    /// }
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
-    /// let db = options.reader("thirsty", Arc::new(Thirsty)).open(folder.path())?;
-    /// db.execute(
-    ///     "REMEMBER (:Note 'a' {text: 'bread from the market'});
-    ///      REMEMBER (:Note 'b' {text: 'green tea'})",
-    ///     (),
-    /// )?;
-    /// let admitted = "MATCH (n:Note) ADMIT x FROM n FOR 'What is there?' WHILE UNCERTAIN MODEL thirsty
-    ///                 RETURN x.key AS admitted";
-    /// assert_eq!(db.query(admitted, ())?.to_json(), r#"[{"admitted":"b"}]"#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn reader(mut self, name: impl Into<String>, model: Arc<dyn ReaderModel>) -> Self {
-        self.models.readers.insert(name.into(), model);
-        self
-    }
-
-    /// Another evaluator of the paths of a beam, in place of the one by vectors and words.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use engraph::{Evaluator, FixedEmbedder, NeuralError, Options, PathText};
-    ///
-    /// /// Believes what is sure, and is content with a path of two steps.
-    /// struct Careful;
-    ///
-    /// impl Evaluator for Careful {
-    ///     fn relevance(&self, _: &str, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
-    ///         let sure = |path: &PathText| path.confidence.iter().product::<f64>() as f32;
-    ///         Ok(paths.iter().map(sure).collect())
-    ///     }
-    ///
-    ///     fn coherence(&self, paths: &[PathText]) -> Result<Vec<f32>, NeuralError> {
-    ///         Ok(vec![1.0; paths.len()])
-    ///     }
-    ///
-    ///     fn sufficiency(
-    ///         &self,
-    ///         _question: &str,
-    ///         _root: &str,
-    ///         paths: &[PathText],
-    ///     ) -> Result<Vec<f32>, NeuralError> {
-    ///         let held = |path: &PathText| (path.relations.len() as f32 / 2.0).min(1.0);
-    ///         Ok(paths.iter().map(held).collect())
-    ///     }
-    /// }
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
-    /// let db = options.evaluator(Arc::new(Careful)).open(folder.path())?;
-    /// db.execute(
-    ///     "REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Porto') VALID FROM null;
-    ///      REMEMBER (:City 'Porto')-[in_country]->(:Country 'Portugal') VALID FROM null;
-    ///      REMEMBER (:Country 'Portugal')-[part_of]->(:Continent 'Europe') VALID FROM null;",
-    ///     (),
-    /// )?;
-    /// let rows = db.query(
-    ///     "MATCH BEAM 1 p = (e:Person 'Nora')-[f]->{1,3}(x)
-    ///      SCORE BY relevance(p, 'where is she?'), sufficiency(p, 'where is she?', e)
-    ///      RETURN x.key AS end",
-    ///     (),
-    /// )?;
-    /// assert_eq!(rows.to_json(), r#"[{"end":"Portugal"}]"#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn evaluator(mut self, evaluator: Arc<dyn Evaluator>) -> Self {
-        self.models.evaluator = Some(evaluator);
-        self
-    }
-
-    /// A policy that `RECONSTRUCT` may name with `MODEL`. It goes before a folder of that name beside
-    /// the folder of the embedding model, which is loaded as a
-    /// [`LocalPolicy`](crate::reconstruct::LocalPolicy) otherwise.
-    pub fn policy(mut self, name: impl Into<String>, policy: Arc<dyn Policy>) -> Self {
-        self.models.policies.insert(name.into(), policy);
-        self
-    }
-
-    /// What draws concepts, statements and facts from turns; by default
-    /// [`Rules`](crate::memory::Rules), which needs no language model.
-    pub fn extractor(mut self, extractor: Arc<dyn Extractor>) -> Self {
-        self.extractor = Some(extractor);
-        self
-    }
-
-    /// What cuts a conversation into episodes; by default
-    /// [`SimilarityBoundaries`](crate::memory::SimilarityBoundaries).
-    pub fn boundaries(mut self, boundaries: Arc<dyn BoundaryDetector>) -> Self {
-        self.boundaries = Some(boundaries);
-        self
-    }
-
-    /// What says how topics relate; by default [`CueLinker`](crate::memory::CueLinker), which needs
-    /// no language model.
-    pub fn linker(mut self, linker: Arc<dyn Linker>) -> Self {
-        self.linker = Some(linker);
-        self
-    }
-
-    /// Runs plans as they are bound. The answers are the same and come more slowly; for tests.
-    pub fn without_optimizer(mut self) -> Self {
-        self.unoptimized = true;
-        self
-    }
-
-    /// Opens the database in a folder for writing, and makes it if there is none.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::Error::Storage) if the folder cannot be used, holds something else, or is open for
-    /// writing elsewhere; the text names the process.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Engraph> {
-        Ok(Engraph::new(Store::open(path.as_ref(), self.memory)?, self))
-    }
-
-    /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
-    /// acknowledged or not, and told by [`Engraph::torn`]. One that is whole is opened as it is.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::Error::Storage) if there is no database, it is open for writing elsewhere, or more than the
-    /// log is damaged.
-    pub fn recover(self, path: impl AsRef<Path>) -> Result<Engraph> {
-        Ok(Engraph::new(Store::recover(path.as_ref(), self.memory)?, self))
-    }
-
-    /// Opens the database in a folder for reading, beside a writer or not: the state as it stands.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::Error::Storage) if there is no database.
-    pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Engraph> {
-        Ok(Engraph::new(Store::open_read_only(path.as_ref(), self.memory)?, self))
-    }
-}
 
 /// An open database. It can be shared between threads: readers never wait, writers take turns.
 ///
@@ -368,6 +68,15 @@ pub struct Engraph {
     plans: Plans,
     /// What the planner goes by, and how much was written when it was looked at.
     statistics: Mutex<Option<(u64, Statistics)>>,
+}
+
+impl std::fmt::Debug for Engraph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engraph")
+            .field("path", &self.store.path())
+            .field("read_only", &self.is_read_only())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Engraph {

@@ -16,6 +16,8 @@
 //!
 //! Start at [`Engraph::open`].
 
+#![warn(missing_debug_implementations)]
+
 mod algo;
 mod bind;
 mod cell;
@@ -89,3 +91,9 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
 pub fn property_names() -> impl Iterator<Item = &'static str> {
     graph_names::NODE_PROPERTIES.into_iter().chain(graph_names::FACT_PROPERTIES)
 }
+
+/// The programs of these pages, which are compiled as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/library.md")]
+struct Pages;

@@ -1,5 +1,7 @@
 //! Answers: rows of values, each whole by itself, with nothing left to look up.
 
+mod conversions;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -9,6 +11,8 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::error::{Diagnostic, Result};
 use crate::time;
+
+pub use conversions::Params;
 
 /// A value in an answer or of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,24 +101,6 @@ pub struct Path {
     pub nodes: Vec<Node>,
     /// The facts between them, in order; one may point against the path.
     pub facts: Vec<Fact>,
-}
-
-macro_rules! from {
-    ($($from:ty => $value:ident => $to:expr;)*) => {
-        $(impl From<$from> for Value {
-            fn from($value: $from) -> Self { $to }
-        })*
-    };
-}
-
-from! {
-    bool => value => Self::Bool(value);
-    i64 => value => Self::Int(value);
-    i32 => value => Self::Int(value.into());
-    f64 => value => Self::Float(value);
-    &str => value => Self::String(value.to_owned());
-    String => value => Self::String(value);
-    Vec<Value> => value => Self::List(value);
 }
 
 /// The answer to a statement.
@@ -371,48 +357,5 @@ impl fmt::Display for Path {
             at = node;
         }
         Ok(())
-    }
-}
-
-/// Values for the `$name`s of a query.
-#[derive(Clone, Debug, Default)]
-pub struct Params(BTreeMap<String, Value>);
-
-impl Params {
-    /// No values.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a value, or replaces it.
-    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.0.insert(name.into(), value.into());
-        self
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
-    }
-
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-}
-
-impl From<()> for Params {
-    fn from((): ()) -> Self {
-        Self::default()
-    }
-}
-
-impl<N: Into<String>, V: Into<Value>, const COUNT: usize> From<[(N, V); COUNT]> for Params {
-    fn from(values: [(N, V); COUNT]) -> Self {
-        values.into_iter().fold(Self::default(), |params, (name, value)| params.with(name, value))
-    }
-}
-
-impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Params {
-    fn from_iter<I: IntoIterator<Item = (N, V)>>(values: I) -> Self {
-        values.into_iter().fold(Self::default(), |params, (name, value)| params.with(name, value))
     }
 }

@@ -26,6 +26,15 @@ pub struct Session<'d> {
     interrupt: Interrupt,
 }
 
+impl std::fmt::Debug for Session<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("database", &self.database)
+            .field("in_transaction", &self.in_transaction())
+            .finish_non_exhaustive()
+    }
+}
+
 impl<'d> Session<'d> {
     pub(crate) fn new(database: &'d Engraph) -> Self {
         let (times, interrupt) = (ast::Times::default(), Interrupt::default());
@@ -334,6 +343,12 @@ impl<'d> Session<'d> {
 /// [`commit`](Self::commit) leaves no trace.
 pub struct Transaction<'d> {
     session: Session<'d>,
+}
+
+impl std::fmt::Debug for Transaction<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transaction").finish_non_exhaustive()
+    }
 }
 
 impl<'d> Transaction<'d> {

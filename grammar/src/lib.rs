@@ -52,3 +52,8 @@ pub fn keywords() -> impl Iterator<Item = &'static str> {
 pub fn is_unfinished(text: &str) -> bool {
     scan::is_unfinished(text)
 }
+
+/// The program of the page, which is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Page;

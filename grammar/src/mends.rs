@@ -71,6 +71,13 @@ const MENDS: &[Mend] = &[
     mend("MATCH", "RETURN", "", "say what is to match: MATCH (n:Label)"),
     // Storing.
     mend("", "<-", "SOURCE", STORED),
+    mend(
+        "",
+        "RETURN",
+        "SOURCE",
+        "a write answers what it did; then ask: MATCH (pattern) RETURN ...",
+    ),
+    mend("OBSERVE", "", "SESSION", HEARD),
     mend("", "--", "SOURCE", STORED),
     mend("", "--", "a relation `-[...]->`", "name the relation: -[relation]->"),
     mend("", "-[", "SOURCE", "one REMEMBER stores one fact"),
@@ -143,6 +150,10 @@ const MENDS: &[Mend] = &[
     mend("", "CONFIDENCE", "a clause", "write CONFIDENCE >= 0.8, or f.confidence in WHERE"),
     mend("", "", "a number", WHOLE),
 ];
+
+/// How a turn is written.
+const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
+                     {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
 
 /// Words that MemQL does not know, and what it says instead.
 const FOREIGN: [(&str, &str); 27] = [

@@ -23,6 +23,7 @@ use engraph_storage::graph::{LabelId, RelationId};
 use crate::cell::Cell;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
+use crate::graph_names;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
 use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
@@ -36,6 +37,9 @@ const QUERIES_MAX: usize = 16;
 /// The most clauses, relations of patterns and branches of `UNION` in one statement: operators stand
 /// on each other, so a plan is about as deep as this.
 const STEPS_MAX: usize = 256;
+
+/// Bound names that an error lists.
+const BOUND_LISTED_MAX: usize = 8;
 
 /// A name of a column with the slot that holds it.
 type Column = (String, Slot, Kind);
@@ -324,7 +328,10 @@ impl<'b> Binder<'b> {
                 Some(label) => labels.push(label),
                 None => {
                     let known = catalog.labels().map(|(_, name)| name);
-                    self.warnings.push(unknown("label", name, known));
+                    let warning = unknown("label", name, known);
+                    let is_layer = graph_names::LAYERS.contains(&name.text.as_str());
+                    let warning = if is_layer { self.waiting(warning) } else { warning };
+                    self.warnings.push(warning);
                 }
             }
         }
@@ -383,11 +390,30 @@ impl<'b> Binder<'b> {
         }
     }
 
+    /// Adds to a warning that what was heard waits for `CONSOLIDATE`, if it does.
+    fn waiting(&self, warning: Diagnostic) -> Diagnostic {
+        match self.reader().buffered_sessions() {
+            Ok(sessions) if !sessions.is_empty() => warning.help(
+                "turns wait in the buffer, where no query finds them: \
+                 CONSOLIDATE makes memory of them",
+            ),
+            _ => warning,
+        }
+    }
+
     fn unknown_name(&self, name: &str, span: Span) -> Error {
         let error = Diagnostic::at(span, format!("nothing is bound to `{name}`"));
         match closest(name, self.scope.visible()) {
             Some(known) => error.help(format!("did you mean {known}?")),
-            None => error.help("a name is bound by a pattern, as in (name:Label) or -[name]->"),
+            None => {
+                let mut help =
+                    "a name is bound by a pattern, as in (name:Label) or -[name]->".to_owned();
+                let bound: Vec<&str> = self.scope.visible().take(BOUND_LISTED_MAX).collect();
+                if !bound.is_empty() {
+                    help.push_str(&format!("; bound here: {}", bound.join(", ")));
+                }
+                error.help(help)
+            }
         }
         .bind()
     }

@@ -40,6 +40,11 @@ impl Binder<'_> {
         if recipe.built_in {
             // Nobody can mend its text: a database need not have all that it asks for.
             self.warnings.truncate(warnings);
+            if self.reader().catalog().label("Turn").is_none() {
+                let warning = Diagnostic::at(clause.span, "there are no turns to recall");
+                let warning = self.waiting(warning);
+                self.warnings.push(warning);
+            }
         }
         self.recipe = around;
         self.scope.restore(held);

@@ -70,7 +70,7 @@ pub(super) enum Command {
     #[command(after_help = EMBED_EXAMPLES)]
     Embed(Embed),
     /// Counts keys and bytes per column family
-    #[command(after_help = "Example:\n  engraph stats my.memory --format json")]
+    #[command(after_help = STATS_EXAMPLES)]
     Stats(Stats),
     /// Measures recipes on questions with known evidence
     #[command(after_help = EVAL_EXAMPLES)]
@@ -351,7 +351,18 @@ pub(super) struct Stats {
     /// How it is printed; json leaves the total to the reader
     #[arg(long, value_enum, default_value_t = StatsFormat::Table)]
     pub(super) format: StatsFormat,
+    /// Writes a page that shows the memory by its layers, with a slider of valid time
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+    /// Writes the picture of that page alone
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
 }
+
+const STATS_EXAMPLES: &str = "\
+Examples:
+  engraph stats my.memory --format json
+  engraph stats my.memory --html memory.html";
 
 /// How statistics are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,9 +5,10 @@
 use engraph::{Family, Options, Rows, Value, Violation};
 
 use super::args::{Check, Format, JsonOrText};
-use super::output::{Output, visible};
+use super::output::Output;
 use super::progress::FamilyBar;
 use super::table::Cut;
+use super::visible::visible;
 use super::{Failure, Result};
 
 /// The most violations that are shown: where everything is wrong, the first ones say how.

@@ -9,7 +9,7 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
 use super::evidence::{Evidence, NodeName, name};
-use super::output::visible;
+use super::visible::visible;
 
 /// The graph of all nodes, facts and paths in the rows, however deep they lie.
 pub(super) fn graph(rows: &Rows) -> String {

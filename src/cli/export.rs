@@ -92,6 +92,6 @@ fn check_free(path: &Path, force: bool) -> Result<()> {
     }
 }
 
-fn writing(path: &Path, error: &io::Error) -> Failure {
+pub(super) fn writing(path: &Path, error: &io::Error) -> Failure {
     Failure::Other(format!("{}: {error}", path.display()))
 }

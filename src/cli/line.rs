@@ -6,8 +6,8 @@ use std::io::{Result, Write};
 
 use engraph::Rows;
 
-use super::output::visible;
 use super::table::{Cut, counted};
+use super::visible::visible;
 
 /// Prints the rows with a blank line between two.
 pub(super) fn write(rows: &Rows, cut: Cut, out: &mut dyn Write) -> Result<()> {

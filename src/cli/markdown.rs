@@ -6,8 +6,8 @@ use std::io::{Result, Write};
 
 use engraph::Rows;
 
-use super::output::visible;
 use super::table::is_numeric;
+use super::visible::visible;
 
 /// Prints the rows; numbers stand to the right. An answer without columns has no table.
 pub(super) fn write(rows: &Rows, out: &mut dyn Write) -> Result<()> {

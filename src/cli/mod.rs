@@ -27,6 +27,7 @@ mod eval;
 mod evidence;
 mod export;
 mod import;
+mod layers;
 mod layout;
 mod line;
 mod markdown;
@@ -39,6 +40,7 @@ mod stats;
 mod svg;
 mod table;
 mod timeline;
+mod visible;
 
 use std::fmt::Display;
 use std::io;

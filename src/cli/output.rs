@@ -4,7 +4,6 @@
 //! made for a person. A reader that goes away is no error, and the work goes on without it.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stderr, Stdout, Write};
 use std::path::Path;
@@ -14,6 +13,7 @@ use engraph::{Diagnostic, Error, Rows, Value};
 
 use super::args::Format;
 use super::table::{Cut, Lines};
+use super::visible::{lines_visible, visible};
 use super::{Failure, dot, line, markdown, svg, table};
 
 /// Where a command prints.
@@ -170,36 +170,6 @@ pub(super) fn wants_colour(is_terminal: bool) -> bool {
     is_terminal && !is_set("NO_COLOR") && !is_dumb
 }
 
-/// The text with everything escaped that could act on a terminal or reorder what it shows.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, acts)
-}
-
-/// The same, but lines stay lines.
-pub(super) fn lines_visible(text: &str) -> Cow<'_, str> {
-    escaped(text, |character| acts(character) && character != '\n')
-}
-
-fn escaped(text: &str, acts: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&acts) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match acts(character) {
-            true => write!(out, "{}", character.escape_default()).unwrap_or_default(),
-            false => out.push(character),
-        }
-    }
-    Cow::Owned(out)
-}
-
-fn acts(character: char) -> bool {
-    let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let breaks = matches!(character, '\u{2028}' | '\u{2029}');
-    character.is_control() || reorders || breaks
-}
-
 fn csv(rows: &Rows, out: &mut dyn Write) -> Result {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
     // An answer without columns has no header, and a record has at least one field.
@@ -228,14 +198,6 @@ fn field(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_acts_on_a_terminal() {
-        assert_eq!(visible("plain, ünïcode, 日本"), "plain, ünïcode, 日本");
-        assert_eq!(visible("\u{1b}[2J\n\t\u{7f}\u{9b}"), "\\u{1b}[2J\\n\\t\\u{7f}\\u{9b}");
-        assert_eq!(visible("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
-        assert_eq!(lines_visible("a\nb\r"), "a\nb\\r");
-    }
 
     #[test]
     fn a_reader_that_went_away_is_no_error() {

@@ -1,22 +1,37 @@
-//! `engraph stats`: how much each column family holds.
+//! `engraph stats`: how much each column family holds, or a picture of what is in them.
 //!
 //! It opens the database for reading only, beside a writer or not.
+
+use std::path::Path;
 
 use engraph::{Engraph, FamilyStats, Options, Rows, Value};
 
 use super::Result;
 use super::args::{Format, Stats, StatsFormat};
+use super::export::writing;
+use super::layers::Layers;
 use super::output::{Output, terminal_width};
 use super::table::Cut;
 
 /// Prints the column families, and for a person their total.
 pub(super) fn run(stats: &Stats, output: &mut Output) -> Result<()> {
     let db = Options::new().open_read_only(&stats.db)?;
+    if stats.html.is_some() || stats.svg.is_some() {
+        let layers = Layers::read(&db)?;
+        write(stats.html.as_deref(), || layers.html())?;
+        return write(stats.svg.as_deref(), || layers.svg());
+    }
     match stats.format {
         StatsFormat::Json => output.rows(&families(&db.stats()?), Format::Json, Cut::default())?,
         StatsFormat::Table => output.table(&with_total(&db)?, terminal_width())?,
     }
     Ok(())
+}
+
+/// Writes a picture, where one is wanted.
+fn write(file: Option<&Path>, picture: impl FnOnce() -> String) -> Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    std::fs::write(file, picture()).map_err(|error| writing(file, &error))
 }
 
 /// The column families and their total, for a person.

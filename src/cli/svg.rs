@@ -11,13 +11,13 @@ use engraph::{Fact, Interval, Node, Rows, Value};
 
 use super::evidence::{Evidence, NodeName, name};
 use super::layout::{Arrow, Layout, Point, Route, Size, layout};
-use super::output::visible;
 use super::timeline::Axis;
+use super::visible::visible;
 
 /// The most facts, and the most nodes, that are drawn.
 const DRAWN_MAX: usize = 2000;
 /// How many colours there are for relations.
-const COLOURS: usize = 8;
+pub(super) const COLOURS: usize = 8;
 /// The most letters of a name that are shown.
 const LETTERS_MAX: usize = 32;
 
@@ -27,7 +27,7 @@ const NODE_HEIGHT: f64 = 46.0;
 const AXIS_WIDTH: f64 = 460.0;
 const BAR_GAP: f64 = 22.0;
 
-const STYLE: &str = "\
+pub(super) const STYLE: &str = "\
 .engraph{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
 .engraph .back{fill:#fff}.engraph text{fill:#0f172a}.engraph .soft{fill:#64748b}
 .engraph .node rect{fill:#f1f5f9;stroke:#94a3b8}.engraph .grid{stroke:#e2e8f0}
@@ -193,17 +193,19 @@ impl<'r> Picture<'r> {
 }
 
 /// Writes into a text, which cannot fail.
-fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+pub(super) fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
     out.write_fmt(arguments).unwrap_or_default();
 }
 
-fn group(out: &mut String, x: f64, y: f64, content: impl FnOnce(&mut String)) {
+/// What stands in one group, moved to a place.
+pub(super) fn group(out: &mut String, x: f64, y: f64, content: impl FnOnce(&mut String)) {
     push(out, format_args!("<g transform=\"translate({x:.1} {y:.1})\">\n"));
     content(out);
     out.push_str("</g>\n");
 }
 
-fn label(out: &mut String, at: Point, anchor: &str, size: f64, more: &str, text: &str) {
+/// A text at a place.
+pub(super) fn label(out: &mut String, at: Point, anchor: &str, size: f64, more: &str, text: &str) {
     push(
         out,
         format_args!(
@@ -336,7 +338,7 @@ fn brief(time: i64) -> String {
 }
 
 /// A name, cut where it is too long.
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     let text = visible(text);
     match text.char_indices().nth(LETTERS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -358,7 +360,7 @@ fn text_width(text: &str, size: f64) -> f64 {
 }
 
 /// The text as XML 1.0 takes it.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in visible(text).chars() {
         match character {

@@ -11,7 +11,7 @@ use comfy_table::{
 };
 use engraph::{Rows, Value};
 
-use super::output::{lines_visible, visible};
+use super::visible::{lines_visible, visible};
 
 /// What of an answer is shown; nothing is left out by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

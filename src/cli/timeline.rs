@@ -70,6 +70,11 @@ impl Axis {
         Some(Self { from: from.saturating_sub(room), to: to.saturating_add(room) })
     }
 
+    /// The first and the last instant that it shows.
+    pub(super) fn ends(&self) -> (i64, i64) {
+        (self.from, self.to)
+    }
+
     /// Where an instant lies, from 0 to 1; what is beyond an end lies on it.
     pub(super) fn at(&self, time: i64) -> f64 {
         let span = i128::from(self.to) - i128::from(self.from);

@@ -136,6 +136,12 @@ pub struct Watch<'w> {
     pub progress: Progress<'w>,
 }
 
+impl std::fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}
+
 /// Asks every question of every recipe.
 ///
 /// # Errors

@@ -65,7 +65,10 @@ pub(super) fn read(file: &Path, wanted: &[String]) -> Result<Vec<Sample>> {
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
-    let all: Vec<Json> = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    let all: Vec<Json> = serde_json::from_str(&text).map_err(|error| {
+        let form = "the file is a list of conversations with sample_id, conversation and qa";
+        failed(&format!("{error}; {form}"))
+    })?;
     let mut samples = Vec::new();
     for (place, json) in all.into_iter().enumerate() {
         let sample = sample(json).map_err(|error| failed(&format!("sample {place}: {error}")))?;

@@ -70,6 +70,12 @@ pub struct Pipeline {
     worker: Option<JoinHandle<()>>,
 }
 
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pipeline").field("runs", &self.worker.is_some()).finish_non_exhaustive()
+    }
+}
+
 /// How far a pipeline is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {

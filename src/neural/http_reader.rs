@@ -16,8 +16,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::reader::{ANSWER_TOKENS, ReaderModel, TASK, prompt};
-use super::{Endpoint, NeuralError};
+use super::prompt::{ANSWER_TOKENS, TASK, prompt};
+use super::{Endpoint, NeuralError, ReaderModel};
 
 /// Tokens that the endpoint tells at each place; the most that OpenAI gives.
 const TOP_LOGPROBS: u32 = 20;

@@ -6,89 +6,75 @@
 //! measures shared words only.
 //!
 //! ```text
-//!   texts ──tokens──▶ sequences ──batches: sort, pack──▶ Encoder ──▶ (tokens, hidden)
-//!         ──pooling──▶ one vector a text         SentenceModel::embed
-//!         ──each row──▶ one vector a token       SentenceModel::embed_tokens ──▶ max_sim
-//!         ──head──▶ one score a text             CrossEncoder::score
-//!
-//!   sentence.rs   the sentence models       tokens.rs    from a text to ids
-//!   cross.rs      the cross-encoders        allowed.rs   what a tokenizer's file may hold
-//!   max_sim.rs    late interaction          batches.rs   batches, and the threads they run on
-//!   http.rs       an embedder elsewhere   config.rs    families and sizes
-//!   fixed.rs      the stand-in for tests    encoder.rs   from ids to one row for each token
-//!   keys.rs       what writes keys          fused.rs     what stands between its products
-//!   reader.rs     how sure an answer is     http_reader.rs  the same elsewhere
-//!   rerank.rs     what scores texts         pooling.rs   from rows to a vector
-//!   causal/       a language model           folder.rs    reading files without trusting them
-//!   train/        what is trained here      beams.rs     what is kept for each prefix of a key
-//!   endpoint.rs   asking over HTTP          chat.rs       a language model elsewhere
+//!   local/        models in this process: the feature `models`
+//!   absent.rs     what stands in their place without it
+//!   http.rs       an embedder elsewhere     http_reader.rs  a reader elsewhere
+//!   endpoint.rs   asking over HTTP          chat.rs         a language model elsewhere
+//!   fixed.rs      the stand-in for tests    keys.rs         what writes keys
+//!   rerank.rs     what scores texts         reader.rs       how sure an answer is
+//!   max_sim.rs    late interaction          sign_codes.rs   the same by stored signs
+//!   model_folder.rs   where models lie       prompt.rs       what a reader is given to read
 //! ```
 //!
-//! No candle and no tokenizer type leaves this folder, and nothing in it knows of a graph, of the
-//! database on disk or of a query. It never fetches a model: one that is not there is an error that
-//! says how to install it. A vector that comes out is finite and of length 1.
+//! Nothing in this folder knows of a graph, of the database on disk or of a query. A vector that
+//! comes out is finite and of length 1.
 
-mod allowed;
-mod batches;
-mod beams;
-mod causal;
+#[cfg(not(feature = "models"))]
+mod absent;
 #[cfg(feature = "http")]
 mod chat;
-mod config;
-mod cross;
-mod encoder;
 #[cfg(feature = "http")]
 mod endpoint;
 mod fixed;
-mod folder;
-mod fused;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "http")]
 mod http_reader;
 mod keys;
+#[cfg(feature = "models")]
+mod local;
 mod max_sim;
-mod pooling;
+mod model_folder;
+#[cfg(any(feature = "models", feature = "http"))]
+mod prompt;
 mod reader;
 mod rerank;
-mod sentence;
 #[cfg(all(test, feature = "http"))]
 pub(crate) mod server;
 mod sign_codes;
-#[cfg(test)]
-mod tiny;
-mod tokens;
-mod train;
+mod training;
 
 use std::path::PathBuf;
 
-pub(crate) use causal::Prefix;
-#[cfg(test)]
-pub(crate) use causal::tests::tiny_folder;
-pub use causal::{CausalLm, LocalReader};
+#[cfg(not(feature = "models"))]
+use absent as local;
 #[cfg(all(test, feature = "http"))]
 pub(crate) use chat::ANSWER_BYTES_MAX;
 #[cfg(feature = "http")]
 pub(crate) use chat::Chat;
 #[cfg(feature = "http")]
 pub use chat::TokenUsage;
-pub use cross::CrossEncoder;
 #[cfg(feature = "http")]
 pub(crate) use endpoint::Endpoint;
 pub use fixed::FixedEmbedder;
-pub use folder::model_folder;
 #[cfg(feature = "http")]
 pub use http::HttpEmbedder;
 #[cfg(feature = "http")]
 pub use http_reader::HttpReader;
 pub use keys::{KeyModel, KeyWriter, Logits};
+pub(crate) use local::Prefix;
+#[cfg(all(test, feature = "models"))]
+pub(crate) use local::tiny_folder;
+#[cfg(feature = "models")]
+pub use local::{Allowed, KeyDecoder, TrainedKeys};
+pub use local::{CausalLm, CrossEncoder, LocalReader, Scorer, SentenceModel};
 pub use max_sim::{TokenVectors, max_sim};
 pub(crate) use max_sim::{dot, to_unit};
+pub use model_folder::model_folder;
 pub use reader::ReaderModel;
 pub use rerank::Reranker;
-pub use sentence::SentenceModel;
 pub(crate) use sign_codes::{SignQuery, encode as encode_signs};
-pub use train::{Allowed, KeyDecoder, Scorer, TrainedKeys, Training};
+pub use training::Training;
 
 /// The name of a tokenizer that gives the bytes of a text.
 pub(crate) const BYTES_TOKENIZER: &str = "bytes";
@@ -181,6 +167,19 @@ pub enum NeuralError {
     Missing {
         /// The folder that was looked into.
         folder: PathBuf,
+    },
+
+    /// The model runs only in a build with a feature that this one lacks. Build Engraph with it, or
+    /// give a model of your own to [`Options`](crate::Options).
+    #[error(
+        "{what} needs the feature `{feature}`, which this build of Engraph lacks: build it with \
+         `--features {feature}`, or give it a model of your own"
+    )]
+    Feature {
+        /// What was asked for.
+        what: &'static str,
+        /// The feature that it needs.
+        feature: &'static str,
     },
 
     /// The environment names no folder to look into. Set one of the variables and load again.

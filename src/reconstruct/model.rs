@@ -220,4 +220,5 @@ impl Policy for HttpPolicy {
 }
 
 #[cfg(test)]
+#[cfg(feature = "models")]
 mod tests;

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use engraph::Engraph;
 use engraph::graph::{EdgeFilter, Side};
-use rustix::fs::{Advice, fadvise};
 use serde_json::{Value as Json, json};
 
 use super::facts::key;
@@ -51,7 +50,10 @@ fn forget_pages(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(failed)?.flatten() {
         let file = File::open(entry.path()).map_err(failed)?;
         file.sync_all().map_err(failed)?;
-        fadvise(&file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
+        // Apple's systems take no such advice: there the first open may find pages in memory.
+        #[cfg(not(target_vendor = "apple"))]
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)
+            .map_err(|error| failed(error.into()))?;
     }
     Ok(())
 }

@@ -29,8 +29,9 @@ use self::command::{Command, is_command};
 use self::keyboard::Keyboard;
 use self::script::Script;
 use super::args::{Format, Shell};
-use super::output::{Output, lines_visible, terminal_width, visible};
+use super::output::{Output, terminal_width};
 use super::table::Cut;
+use super::visible::{lines_visible, visible};
 use super::{Failure, Result, backup, open, stats};
 
 /// The most rows that a person is shown, unless they ask for more.

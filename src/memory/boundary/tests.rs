@@ -1,3 +1,5 @@
+//! Where conversations are cut, in the plane and by rules.
+
 use proptest::prelude::*;
 
 use super::*;

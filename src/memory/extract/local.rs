@@ -91,6 +91,7 @@ impl Extractor for LocalModel {
 }
 
 #[cfg(test)]
+#[cfg(feature = "models")]
 mod tests {
     use super::super::prompt::tests::{Nobody, turn};
     use super::*;

@@ -1,3 +1,5 @@
+//! Themes that are joined, split and merged, by vectors in the plane.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! How topics of a plane relate, by what is said.
+
 use super::*;
 
 /// Vectors in the plane whose cosine is `similarity`.

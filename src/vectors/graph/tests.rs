@@ -1,3 +1,5 @@
+//! The graph finds what a search of all vectors finds, nearly.
+
 use super::*;
 
 /// Numbers in -1..1 that are the same in every run.

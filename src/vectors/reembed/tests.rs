@@ -1,3 +1,5 @@
+//! Embeddings are made anew, whole or not at all, beside readers.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokenizers::{PreTokenizerWrapper, Tokenizer};
 
 use crate::neural::NeuralError;
-use crate::neural::folder::{self, damaged, first_line, guarded};
+use crate::neural::local::folder::{self, damaged, first_line, guarded};
 
 use super::weights::absent;
 

@@ -8,8 +8,8 @@ use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
 use serde_json::json;
 
-use crate::neural::causal::gguf::NAMES;
-use crate::neural::train::SplitMix64;
+use crate::neural::local::causal::gguf::NAMES;
+use crate::neural::local::train::SplitMix64;
 
 pub(super) const FAMILIES: [&str; 3] = ["llama", "qwen2", "qwen3"];
 pub(super) const LAYERS: usize = 2;

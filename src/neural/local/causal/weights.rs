@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use super::config::Config;
 use super::gguf::{self, Metadata};
 use crate::neural::NeuralError;
-use crate::neural::folder::{self, damaged, first_line, guarded};
+use crate::neural::local::folder::{self, damaged, first_line, guarded};
 
 /// Which files hold which tensors.
 const INDEX: &str = "model.safetensors.index.json";

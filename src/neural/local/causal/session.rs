@@ -3,7 +3,7 @@
 use super::llama::{Own, Shared};
 use super::{CHUNK_TOKENS, CausalLm, failed, tokens};
 use crate::neural::NeuralError;
-use crate::neural::folder::{first_line, guarded};
+use crate::neural::local::folder::{first_line, guarded};
 
 /// The beginning of texts, run once for all of them.
 pub(crate) struct Prefix(Shared);

@@ -19,4 +19,4 @@ mod scorer;
 
 pub use decoder::{Allowed, KeyDecoder, TrainedKeys};
 pub(super) use random::SplitMix64;
-pub use scorer::{Scorer, Training};
+pub use scorer::Scorer;

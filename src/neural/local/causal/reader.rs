@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::{CausalLm, Prefix};
 use crate::neural::NeuralError;
-use crate::neural::reader::{ANSWER_TOKENS, ReaderModel, TASK, entropy, prompt};
+use crate::neural::ReaderModel;
+use crate::neural::prompt::{ANSWER_TOKENS, TASK, prompt};
 
 /// A [`ReaderModel`] with a language model of its own: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3.
 ///
@@ -68,6 +69,19 @@ fn likeliest(scores: &[f32]) -> u32 {
     best.0
 }
 
+/// The entropy of a distribution over what comes next, given as scores, in nats.
+fn entropy(scores: &[f32]) -> f64 {
+    let scores = || scores.iter().copied().map(f64::from);
+    let max = scores().fold(f64::NEG_INFINITY, f64::max);
+    if !max.is_finite() {
+        return 0.0;
+    }
+    let sum: f64 = scores().map(|score| (score - max).exp()).sum();
+    // -sum p ln p, with p = exp(score - max) / sum.
+    let mean: f64 = scores().map(|score| (score - max).exp() * (score - max)).sum::<f64>() / sum;
+    (sum.ln() - mean).max(0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::tiny_folder;
@@ -96,5 +110,16 @@ mod tests {
     fn the_likeliest_token_is_the_first_of_equals() {
         assert_eq!(likeliest(&[1.0, 3.0, 3.0]), 1);
         assert_eq!(likeliest(&[]), 0);
+    }
+
+    #[test]
+    fn entropy_is_that_of_the_softmax() {
+        assert_eq!(entropy(&[]), 0.0);
+        assert_eq!(entropy(&[3.0]), 0.0);
+        assert!((entropy(&[7.0; 4]) - 4_f64.ln()).abs() < 1e-12);
+        let (p, q) = (0.8_f64, 0.2_f64);
+        let expected = -(p * p.ln() + q * q.ln());
+        assert!((entropy(&[p.ln() as f32, q.ln() as f32]) - expected).abs() < 1e-6);
+        assert!(entropy(&[1e30, 0.0]) < 1e-12);
     }
 }

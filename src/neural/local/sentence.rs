@@ -44,7 +44,7 @@ impl SentenceModel {
     ///
     /// Those of [`load`](Self::load), and [`NeuralError::NoFolder`].
     pub fn load_default() -> Result<Self, NeuralError> {
-        Self::load(&folder::model_folder()?)
+        Self::load(&super::model_folder()?)
     }
 
     /// Loads the model from a folder that holds `model.safetensors`, `tokenizer.json` and, unless
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn installed_tokenizer() -> Vec<u8> {
-        let folder = folder::model_folder().unwrap();
+        let folder = crate::neural::model_folder().unwrap();
         fs::read(folder.join(folder::TOKENIZER))
             .unwrap_or_else(|_| panic!("{}", NeuralError::Missing { folder }))
     }

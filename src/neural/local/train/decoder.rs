@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 use super::SplitMix64;
 use super::bytes::{Reader, Writer};
 use super::gru::{self, Gru};
-use crate::neural::beams::Beams;
-use crate::neural::folder::{first_line, guarded};
+use crate::neural::local::beams::Beams;
+use crate::neural::local::folder::{first_line, guarded};
 use crate::neural::{Embedder, KeyModel, KeyWriter, Logits, NeuralError};
 
 /// The most pairs that are learned from.
@@ -175,6 +175,12 @@ pub struct TrainedKeys {
     pub embedder: Arc<dyn Embedder>,
     /// Takes the keys apart, as it did in the training.
     pub tokens: Arc<dyn KeyModel>,
+}
+
+impl fmt::Debug for TrainedKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrainedKeys").field("decoder", &self.decoder).finish_non_exhaustive()
+    }
 }
 
 impl KeyModel for TrainedKeys {

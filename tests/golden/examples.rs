@@ -1,0 +1,69 @@
+//! Runs every program of `examples` and holds what it prints against `tests/golden/examples`.
+//!
+//! `cargo test` builds them; `cargo test --test golden` alone does not, so one that is older than
+//! its text is complained of. With `UPDATE_GOLDEN=1` the outputs are written anew.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+/// The names of all examples, in order.
+fn names() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let entries = std::fs::read_dir(root.join("examples")).expect("the folder of examples");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The program of an example, beside the folder of this test.
+fn program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the test runs");
+    let folder = test.ancestors().nth(2).expect("the folder of what was built").join("examples");
+    folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+fn changed(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|file| file.modified()).ok()
+}
+
+#[test]
+fn every_example_prints_what_it_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut wrong = Vec::new();
+    for name in names() {
+        let (program, text) = (program(&name), root.join(format!("examples/{name}.rs")));
+        assert!(changed(&program) >= changed(&text), "{name} is not built: cargo build --examples");
+        let output = Command::new(&program).output().expect("the example runs");
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let failed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {failed}");
+        let file = root.join(format!("tests/golden/examples/{name}.txt"));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&file, &printed).expect("writable");
+        }
+        if std::fs::read_to_string(&file).ok().as_ref() != Some(&printed) {
+            wrong.push(format!("{name} prints\n{printed}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_example_says_what_it_shows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let page = root.parent().expect("a root").join("docs/library.md");
+    let page = std::fs::read_to_string(page).expect("the page of the library");
+    for name in names() {
+        let text = std::fs::read_to_string(root.join(format!("{name}.rs"))).expect("readable");
+        assert!(text.starts_with("//! "), "{name} opens with no word of what it shows");
+        assert!(page.contains(&format!("examples/{name}.rs")), "docs/library.md leaves out {name}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{name} has a long line");
+    }
+    let agent = std::fs::read_to_string(root.join("agent.rs")).expect("readable");
+    assert!(agent.lines().count() < 60, "the agent has grown to {}", agent.lines().count());
+}

@@ -24,7 +24,7 @@ fn what_is_written_is_there_after_reopening() {
 fn a_second_writer_is_told_who_holds_the_database() {
     let folder = folder();
     let db = open(folder.path());
-    let error = Engraph::open(folder.path()).err().expect("is locked");
+    let error = Engraph::open(folder.path()).expect_err("is locked");
     let pid = std::process::id();
     assert!(matches!(&error, Error::Storage(StorageError::Locked { pid: held, .. })
         if *held == pid.to_string()));
@@ -58,14 +58,14 @@ fn folders_that_hold_something_else_are_left_alone() {
     let file = folder.path().join("notes.txt");
     std::fs::write(&file, "mine").expect("writes");
     for path in [folder.path(), &file] {
-        let error = Engraph::open(path).err().expect("is no database");
+        let error = Engraph::open(path).expect_err("is no database");
         assert!(matches!(error, Error::Storage(StorageError::NotADatabase { .. })), "{error}");
     }
-    let text = Engraph::open(folder.path()).err().expect("is no database").to_string();
+    let text = Engraph::open(folder.path()).expect_err("is no database").to_string();
     assert!(text.ends_with("is no Engraph database: it holds notes.txt"), "{text}");
     assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1);
     let missing = folder.path().join("missing");
-    let error = Options::new().open_read_only(&missing).err().expect("is missing");
+    let error = Options::new().open_read_only(&missing).expect_err("is missing");
     assert!(matches!(error, Error::Storage(StorageError::Missing { .. })), "{error}");
     assert!(!missing.exists());
 }
@@ -135,7 +135,7 @@ fn a_folder_whose_making_was_cut_short_can_be_opened() {
             std::fs::remove_file(&path).expect("removes");
         }
     }
-    let error = Options::new().open_read_only(folder.path()).err().expect("nothing to read");
+    let error = Options::new().open_read_only(folder.path()).expect_err("nothing to read");
     assert!(error.to_string().ends_with("nothing has been stored in it yet"), "{error}");
     let db = open(folder.path());
     db.execute("REMEMBER (:Person 'Ann')", ()).expect("writes");

@@ -397,7 +397,7 @@ fn an_old_format_is_refused_with_the_mend_and_left_as_it_is() {
         let before = data_files(folder.path());
         let open = [Engraph::open(folder.path()), Options::new().open_read_only(folder.path())];
         for opened in open {
-            let error = opened.err().expect("is too old");
+            let error = opened.expect_err("is too old");
             let is_too_old = matches!(
                 error,
                 Error::Storage(StorageError::TooOld { found, .. }) if found == format
@@ -666,7 +666,7 @@ fn damage_in_the_log_is_refused_and_can_be_dropped() {
     std::fs::write(&log, bytes).expect("writes");
     let before = data_files(folder.path());
     for opened in [Engraph::open(folder.path()), Options::new().open_read_only(folder.path())] {
-        let error = opened.err().expect("is damaged");
+        let error = opened.expect_err("is damaged");
         let is_log = matches!(error, Error::Storage(StorageError::DamagedLog { .. }));
         assert!(is_log && error.to_string().contains("engraph recover"), "{error}");
     }

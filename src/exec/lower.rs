@@ -73,93 +73,97 @@ fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
     }
 }
 
+/// Plans are deep: what each kind of operator needs to be made is not on the stack meanwhile.
 fn operator(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Operator> {
-    let below = |input: &LogicalPlan| lower(input, row, place.map(|place| place + 1));
     match plan {
-        LogicalPlan::Once => Box::new(Once { row: Some(row.clone()) }),
         // `order` leaves none behind in a plan that is run.
         LogicalPlan::Match { .. } => operator(&order::as_written(plan.clone()), row, place),
-        LogicalPlan::NodeScan { input, node, labels, system } => {
-            Box::new(NodeScan::new(below(input), *node, labels.clone(), system.clone()))
+        LogicalPlan::Union { inputs, slots } => {
+            Box::new(Union { inputs: union(inputs, row, place), slots: slots.clone(), at: 0 })
         }
-        LogicalPlan::NodeLookup { input, node, labels, by, key, system } => Box::new(NodeLookup {
-            input: below(input),
+        _ => match plan.input() {
+            Some(input) => {
+                let input = lower(input, row, place.map(|place| place + 1));
+                above(plan, input, row, place)
+            }
+            None => Box::new(Once { row: Some(row.clone()) }),
+        },
+    }
+}
+
+/// The operator of a plan with its input.
+fn above(
+    plan: &LogicalPlan,
+    input: Box<dyn Operator>,
+    row: &Row,
+    place: Option<usize>,
+) -> Box<dyn Operator> {
+    match plan {
+        LogicalPlan::Once | LogicalPlan::Match { .. } | LogicalPlan::Union { .. } => input,
+        LogicalPlan::NodeScan { node, labels, system, .. } => {
+            Box::new(NodeScan::new(input, *node, labels.clone(), system.clone()))
+        }
+        LogicalPlan::NodeLookup { node, labels, by, key, system, .. } => Box::new(NodeLookup {
+            input,
             node: *node,
             labels: labels.clone(),
             by: *by,
             key: key.clone(),
             system: system.clone(),
         }),
-        LogicalPlan::IndexScan { input, node, label, lookup } => {
-            Box::new(IndexScan::new(below(input), *node, *label, lookup.clone()))
+        LogicalPlan::IndexScan { node, label, lookup, .. } => {
+            Box::new(IndexScan::new(input, *node, *label, lookup.clone()))
         }
-        LogicalPlan::Expand { input, step, closes, distinct_from } => {
+        LogicalPlan::Expand { step, closes, distinct_from, .. } => {
             let step = step.as_ref().clone();
-            Box::new(Expand::new(below(input), step, *closes, distinct_from.clone()))
+            Box::new(Expand::new(input, step, *closes, distinct_from.clone()))
         }
-        LogicalPlan::Walk { input, walk } => {
-            Box::new(WalkPaths::new(below(input), walk.as_ref().clone()))
+        LogicalPlan::Walk { walk, .. } => Box::new(WalkPaths::new(input, walk.as_ref().clone())),
+        LogicalPlan::BindPath { path, start, facts, .. } => {
+            Box::new(BindPath { input, path: *path, start: *start, facts: facts.clone() })
         }
-        LogicalPlan::BindPath { input, path, start, facts } => Box::new(BindPath {
-            input: below(input),
-            path: *path,
-            start: *start,
-            facts: facts.clone(),
-        }),
-        LogicalPlan::Filter { input, condition, tentative } => Box::new(Filter {
-            input: below(input),
-            condition: condition.clone(),
-            tentative: *tentative,
-        }),
-        LogicalPlan::Retrieve { input, clause } => {
-            Box::new(Retrieve::new(below(input), clause.as_ref().clone(), row.clone()))
+        LogicalPlan::Filter { condition, tentative, .. } => {
+            Box::new(Filter { input, condition: condition.clone(), tentative: *tentative })
         }
-        LogicalPlan::Beam { input, step, path, score, search } => {
+        LogicalPlan::Retrieve { clause, .. } => {
+            Box::new(Retrieve::new(input, clause.as_ref().clone(), row.clone()))
+        }
+        LogicalPlan::Beam { step, path, score, search, .. } => {
             let (step, search) = (step.as_ref().clone(), search.as_ref().clone());
-            Box::new(Beam::new(below(input), step, *path, *score, search))
+            Box::new(Beam::new(input, step, *path, *score, search))
         }
-        LogicalPlan::Project { input, items } => {
-            Box::new(Project { input: below(input), items: items.clone() })
+        LogicalPlan::Project { items, .. } => Box::new(Project { input, items: items.clone() }),
+        LogicalPlan::Unwind { list, item, .. } => Box::new(Unwind::new(input, list.clone(), *item)),
+        LogicalPlan::Apply { input: before, inner, optional } => {
+            let at = place.map(|place| place + 1 + operators(before));
+            Box::new(Apply::new(input, inner.as_ref().clone(), at, optional.clone()))
         }
-        LogicalPlan::Unwind { input, list, item } => {
-            Box::new(Unwind::new(below(input), list.clone(), *item))
-        }
-        LogicalPlan::Apply { input, inner, optional } => {
-            let at = place.map(|place| place + 1 + operators(input));
-            Box::new(Apply::new(below(input), inner.as_ref().clone(), at, optional.clone()))
-        }
-        LogicalPlan::Union { inputs, slots } => {
-            Box::new(Union { inputs: union(inputs, row, place), slots: slots.clone(), at: 0 })
-        }
-        LogicalPlan::Call { input, procedure, arguments, scope, slots } => Box::new(Call::new(
-            below(input),
+        LogicalPlan::Call { procedure, arguments, scope, slots, .. } => Box::new(Call::new(
+            input,
             *procedure,
             arguments.clone(),
             scope.as_ref().clone(),
             slots.clone(),
         )),
-        LogicalPlan::Aggregate { input, keys, aggregates } => Box::new(Aggregate {
-            input: Some(below(input)),
+        LogicalPlan::Aggregate { keys, aggregates, .. } => Box::new(Aggregate {
+            input: Some(input),
             ready: super::Ready::default(),
             keys: keys.clone(),
             aggregates: aggregates.clone(),
             row: row.clone(),
             held: 0,
         }),
-        LogicalPlan::Distinct { input, slots } => Box::new(Distinct {
-            input: below(input),
-            slots: slots.clone(),
-            seen: Default::default(),
-            held: 0,
-        }),
-        LogicalPlan::Sort { input, keys, first } => Box::new(Sort {
-            input: Some(below(input)),
+        LogicalPlan::Distinct { slots, .. } => {
+            Box::new(Distinct { input, slots: slots.clone(), seen: Default::default(), held: 0 })
+        }
+        LogicalPlan::Sort { keys, first, .. } => Box::new(Sort {
+            input: Some(input),
             ready: super::Ready::default(),
             keys: keys.clone(),
             first: first.clone(),
             held: 0,
         }),
-        LogicalPlan::Slice { input, cut } => Box::new(Slice::new(below(input), cut.clone())),
+        LogicalPlan::Slice { cut, .. } => Box::new(Slice::new(input, cut.clone())),
     }
 }
 

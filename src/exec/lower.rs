@@ -2,7 +2,6 @@
 //! that are asked for once are found once.
 
 use crate::cell::Row;
-use crate::exec::Operator;
 use crate::exec::aggregate::Aggregate;
 use crate::exec::apply::Apply;
 use crate::exec::beam::Beam;
@@ -17,15 +16,16 @@ use crate::exec::node_lookup::NodeLookup;
 use crate::exec::node_scan::NodeScan;
 use crate::exec::once::Once;
 use crate::exec::project::Project;
-use crate::exec::reach::{self, Reach};
+use crate::exec::reach::{self, Reach, Reached, Source};
 use crate::exec::retrieve::Retrieve;
 use crate::exec::slice::Slice;
 use crate::exec::sort::Sort;
 use crate::exec::union::Union;
 use crate::exec::unwind::Unwind;
 use crate::exec::walk::WalkPaths;
+use crate::exec::{Operator, Taken};
 use crate::plan::expr::Slot;
-use crate::plan::{self, LogicalPlan, Step, order};
+use crate::plan::{LogicalPlan, Step, order};
 
 /// The number of operators of a plan, those of inner plans included.
 pub(crate) fn operators(plan: &LogicalPlan) -> usize {
@@ -43,13 +43,10 @@ pub(super) fn lower(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<
 
 /// What finds each node of the plan's rows once, if that is all that is asked.
 fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
-    let reach = |input: &LogicalPlan, step: &Step| {
-        Box::new(Reach::new(lower(input, row, None), step.clone(), row.clone()))
-    };
     match plan {
         LogicalPlan::Distinct { input, slots } => {
             let (below, step, project) = reach::distinct(input, slots)?;
-            let reach = reach(below, step);
+            let reach = Box::new(reach_from(below, step, row));
             Some(match project {
                 Some(LogicalPlan::Project { items, .. }) => {
                     Box::new(Project { input: reach, items: items.clone() })
@@ -57,20 +54,28 @@ fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
                 _ => reach,
             })
         }
-        LogicalPlan::Aggregate { aggregates, .. } => {
-            let (below, step) = reach::counted(plan)?;
-            let once = |one: &plan::Aggregate| plan::Aggregate { distinct: false, ..one.clone() };
-            Some(Box::new(Aggregate {
-                input: Some(reach(below, step)),
-                ready: super::Ready::default(),
-                keys: Vec::new(),
-                aggregates: aggregates.iter().map(once).collect(),
-                row: row.clone(),
-                held: 0,
-            }))
+        LogicalPlan::Aggregate { .. } => {
+            let (below, step, slot) = reach::counted(plan)?;
+            let reach = reach_from(below, step, row);
+            Some(Box::new(Reached { reach, slot, is_given: false }))
         }
         _ => None,
     }
+}
+
+/// The nodes of a step; where it goes on from nodes that are found the same way, without rows.
+fn reach_from(input: &LogicalPlan, step: &Step, row: &Row) -> Reach {
+    let before = match input {
+        LogicalPlan::Distinct { input, slots } => reach::distinct(input, slots),
+        _ => None,
+    };
+    let source = match before {
+        Some((below, first, None)) if first.to == step.from => {
+            Source::Nodes(Box::new(reach_from(below, first, row)))
+        }
+        _ => Source::Rows(Taken::new(lower(input, row, None))),
+    };
+    Reach::new(source, step.clone(), row.clone())
 }
 
 /// Plans are deep: what each kind of operator needs to be made is not on the stack meanwhile.

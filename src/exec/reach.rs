@@ -18,12 +18,21 @@ use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::expr::{AggregateFunction, ExprKind, Slot};
 use crate::plan::{LogicalPlan, Step};
 
-pub(crate) struct Reach {
-    input: Taken,
+/// Where a walk comes from.
+pub(super) enum Source {
+    Rows(Taken),
+    /// Nodes that were found the same way: no row is made of them.
+    Nodes(Box<Reach>),
+}
+
+pub(super) struct Reach {
+    source: Source,
     step: Step,
     scope: Scoped,
     /// With nothing bound but what a whole query begins with.
     row: Row,
+    /// The same with the node that is followed, where that came without a row.
+    from: Row,
     seen: FxHashSet<NodeId>,
     /// Found, and not given on yet.
     found: Vec<(NodeId, SystemScope)>,
@@ -32,10 +41,39 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub(crate) fn new(input: Box<dyn Operator>, step: Step, row: Row) -> Self {
+    pub(super) fn new(source: Source, step: Step, row: Row) -> Self {
         let scope = Scoped::new(step.scope.clone());
-        let (input, seen, found) = (Taken::new(input), FxHashSet::default(), Vec::new());
-        Self { input, step, scope, row, seen, found, given: 0, held: 0 }
+        let (seen, found, from) = (FxHashSet::default(), Vec::new(), row.clone());
+        Self { source, step, scope, row, from, seen, found, given: 0, held: 0 }
+    }
+
+    /// Follows what comes next; whether there was something.
+    fn more(&mut self, context: &Context<'_>) -> Result<bool> {
+        match &mut self.source {
+            Source::Rows(rows) => {
+                let Some(row) = rows.next(context)? else { return Ok(false) };
+                self.follow(&row, context)?;
+            }
+            Source::Nodes(nodes) => {
+                let Some((id, system)) = nodes.next_node(context)? else { return Ok(false) };
+                let mut row = std::mem::take(&mut self.from);
+                row[self.step.from] = Cell::Node(NodeRef { id, system });
+                let followed = self.follow(&row, context);
+                self.from = row;
+                followed?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn next_node(&mut self, context: &Context<'_>) -> Result<Option<(NodeId, SystemScope)>> {
+        while self.given == self.found.len() {
+            if !self.more(context)? {
+                return Ok(None);
+            }
+        }
+        self.given += 1;
+        Ok(self.found.get(self.given - 1).copied())
     }
 
     /// Finds what the node of one row leads to.
@@ -62,10 +100,7 @@ impl Reach {
 impl Operator for Reach {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         let want = want.clamp(1, CHUNK_ROWS);
-        while self.found.len() - self.given < want {
-            let Some(row) = self.input.next(context)? else { break };
-            self.follow(&row, context)?;
-        }
+        while self.found.len() - self.given < want && self.more(context)? {}
         let next = self.found.iter().skip(self.given).take(want);
         let chunk: Chunk = next
             .map(|(id, system)| {
@@ -76,6 +111,26 @@ impl Operator for Reach {
             .collect();
         self.given += chunk.len();
         Ok((!chunk.is_empty()).then_some(chunk))
+    }
+}
+
+/// One row with the number of nodes that are reached.
+pub(super) struct Reached {
+    pub(super) reach: Reach,
+    pub(super) slot: Slot,
+    pub(super) is_given: bool,
+}
+
+impl Operator for Reached {
+    fn next(&mut self, context: &Context<'_>, _: usize) -> Result<Option<Chunk>> {
+        if self.is_given {
+            return Ok(None);
+        }
+        self.is_given = true;
+        while self.reach.more(context)? {}
+        let mut row = self.reach.row.clone();
+        row[self.slot] = Cell::Int(self.reach.seen.len() as i64);
+        Ok(Some(vec![row]))
     }
 }
 
@@ -108,13 +163,15 @@ pub(super) fn distinct<'p>(
     reached(input, *slot).map(|(below, step)| (below, step, None))
 }
 
-/// The same below a count of distinct nodes, which then need not be told apart again.
-pub(super) fn counted(plan: &LogicalPlan) -> Option<(&LogicalPlan, &Step)> {
+/// The same below a count of distinct nodes, which then need not be told apart again; and where the
+/// count stands.
+pub(super) fn counted(plan: &LogicalPlan) -> Option<(&LogicalPlan, &Step, Slot)> {
     let LogicalPlan::Aggregate { input, keys, aggregates } = plan else { return None };
     let [aggregate] = aggregates.as_slice() else { return None };
     let counts = aggregate.function == AggregateFunction::Count && aggregate.distinct;
     let Some(ExprKind::Slot(node, _)) = aggregate.argument.as_ref().map(|of| &of.kind) else {
         return None;
     };
-    if counts && keys.is_empty() { reached(input, *node) } else { None }
+    let (below, step) = reached(input, *node).filter(|_| counts && keys.is_empty())?;
+    Some((below, step, aggregate.slot))
 }

@@ -403,14 +403,15 @@ impl<'r> Reader<'r> {
                 return ControlFlow::Break(());
             }
             few -= 1;
-            last = Some(EdgeMark::of(&edge, near.side));
+            last = Some(edge);
             if filter.keeps(&edge) {
                 flow = visit(edge);
             }
             flow
         })?;
         let Some(last) = last.filter(|_| few == 0 && flow.is_continue()) else { return Ok(flow) };
-        let part = Part { near, from: Begin::Behind(&last), to: part.to };
+        let mark = EdgeMark::of(&last, near.side);
+        let part = Part { near, from: Begin::Behind(&mark), to: part.to };
         let edges = Arc::new(self.read_edges(family, near)?);
         kept.keep_edges(near, self.now, Arc::clone(&edges));
         if edges.is_complete() {

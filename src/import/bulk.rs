@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use engraph_storage::graph::{Belief, Intent, Interval, NodeId, RelationId};
+use engraph_storage::graph::{Intent, Interval, NodeId, RelationId};
 use engraph_storage::update::Effect;
 use engraph_storage::{BulkFact, StorageError};
 
@@ -145,18 +145,9 @@ impl<'d, 'p> Loader<'d, 'p> {
         let mut transaction = self.db.store.begin(time::wall())?;
         for place in places {
             let fact = &facts[*place];
-            let belief = Belief {
-                tail: fact.tail,
-                valid: fact.valid,
-                confidence: fact.confidence,
-                intent: fact.intent,
-                uncertain: false,
-                sources: vec![fact.source.to_string()],
-                properties: BTreeMap::new(),
-                evidence: Vec::new(),
-            };
-            let done = transaction
-                .whole(|transaction| transaction.assert_fact(fact.head, fact.relation, &belief));
+            let done = transaction.whole(|transaction| {
+                transaction.assert_fact(fact.head, fact.relation, &fact.belief())
+            });
             match done {
                 Ok(outcome) => {
                     self.counts.add("facts");

@@ -227,7 +227,7 @@ impl Commits {
         }
     }
 
-    /// Fixes the instant of a load; until [`Self::end_load`] no reader is told it, or a later one.
+    /// Fixes the instant of a load; until [`Self::show_load`] no reader is told it, or a later one.
     pub(crate) fn begin_load(&self, wall: Time) -> Result<Time> {
         let mut published = self.published.lock();
         let commit = after(published.clock, wall)?;
@@ -237,11 +237,24 @@ impl Commits {
         Ok(commit)
     }
 
-    /// A load has come to its end, with its instant if it is stored.
-    pub(crate) fn end_load(&self, stored: Option<Time>) {
+    /// Shows a load to readers: nobody can begin to read until all of it is taken in, since half of it
+    /// is no state.
+    pub(crate) fn show_load(
+        &self,
+        commit: Time,
+        take_in: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let mut published = self.published.lock();
+        // Nobody may build on half of it before the next opening finishes it.
+        take_in().inspect_err(|_| self.poison())?;
+        published.clock = commit;
         published.committing = None;
-        published.clock = stored.unwrap_or(published.clock);
+        Ok(())
+    }
+
+    /// Gives a load up that was not committed.
+    pub(crate) fn drop_load(&self) {
+        self.published.lock().committing = None;
     }
 
     /// Writes one batch, sealed as the next commit. Gives its number.

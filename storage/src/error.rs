@@ -130,6 +130,13 @@ pub enum StorageError {
          to finish it"
     )]
     Unfinished(String),
+    /// A load of many facts is being taken in, or was cut off there. Try again, or let a writer finish
+    /// it.
+    #[error(
+        "a load of facts is being taken in; try again in a moment, or, if whoever loaded them is gone, \
+         open the database for writing, which finishes it"
+    )]
+    HalfLoaded,
     /// The database was opened read-only.
     #[error("the database is open read-only; open it for writing")]
     ReadOnly,

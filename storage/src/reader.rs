@@ -611,6 +611,22 @@ impl<'r> Reader<'r> {
         })
     }
 
+    /// Calls `visit` on every believed edge from that of a node and relation on, in the order of the
+    /// keys, until it breaks.
+    pub(crate) fn edges_from(
+        &self,
+        side: Side,
+        near: NodeId,
+        relation: RelationId,
+        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let family = if side == Side::Out { Family::Out } else { Family::In };
+        let from = key::adjacency_prefix(near, Some(relation));
+        self.view.scan(family, &from, None, &mut |key, value| {
+            Ok(visit(edge_of(family, side, key, value)?))
+        })
+    }
+
     /// The state that was there before the open transaction changed it.
     pub fn committed(self) -> Self {
         Self { view: self.view.committed(), ..self }

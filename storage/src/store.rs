@@ -120,7 +120,10 @@ impl Store {
             let engine = recovery::open_read_only(path, &scan, memory)?;
             let store = Self::load((engine, memory), path, None, identity)?;
             recovery::check_beside_writer(path, &scan, store.recovered)?;
-            Ok(store)
+            match store.meta(BULK_KEY)? {
+                Some(_) => Err(StorageError::HalfLoaded),
+                None => Ok(store),
+            }
         })
     }
 

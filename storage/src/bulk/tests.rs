@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::graph::ConfidencePolicy;
+use crate::graph::{Cardinality, ConfidencePolicy, EdgeFilter, RelationRule, Side};
 use crate::{Memory, Store};
 
 /// A store with these nodes and two relations, of which the first takes one value at a time.
@@ -25,24 +26,11 @@ fn store(folder: &Path) -> (Store, Vec<NodeId>, [RelationId; 2]) {
     (store, nodes, relations)
 }
 
-fn belief(fact: &BulkFact) -> Belief {
-    Belief {
-        tail: fact.tail,
-        valid: fact.valid,
-        confidence: fact.confidence,
-        intent: fact.intent,
-        uncertain: false,
-        sources: vec![fact.source.to_string()],
-        properties: BTreeMap::new(),
-        evidence: Vec::new(),
-    }
-}
-
 /// Asserts facts one by one in a transaction.
 fn assert_each<'f>(store: &Store, facts: impl Iterator<Item = &'f BulkFact>) {
     let mut write = store.begin(5).unwrap();
     for fact in facts {
-        write.assert_fact(fact.head, fact.relation, &belief(fact)).unwrap();
+        write.assert_fact(fact.head, fact.relation, &fact.belief()).unwrap();
     }
     write.commit(Durability::Buffered, 5).unwrap();
 }
@@ -58,8 +46,10 @@ fn believed(store: &Store, nodes: &[NodeId]) -> Vec<String> {
                 .edges(*node, side, None, &EdgeFilter::CURRENT, &mut |edge| {
                     let version = reader.version(edge.fact, edge.version).unwrap();
                     assert_eq!(version.belief.valid, edge.valid);
-                    facts
-                        .push(format!("{node:?} {side:?} {:?} {:?}", version.head, version.belief));
+                    let versions = reader.versions(edge.fact).unwrap();
+                    let past: Vec<Belief> =
+                        versions.into_iter().map(|(_, version)| version.belief).collect();
+                    facts.push(format!("{node:?} {side:?} {:?} {past:?}", version.head));
                     ControlFlow::Continue(())
                 })
                 .unwrap();
@@ -99,7 +89,7 @@ proptest! {
     /// has facts.
     #[test]
     fn a_load_is_as_one_by_one(
-        before in prop::collection::vec((0..5_usize, 0..2_usize, 0..5_usize, 0..40_i64, 1..=10_u8), 0..4),
+        before in prop::collection::vec((0..5_usize, 0..2_usize, 0..5_usize, 0..40_i64, 1..=10_u8), 0..12),
         drawn in prop::collection::vec((0..5_usize, 0..2_usize, 0..5_usize, 0..40_i64, 1..=10_u8), 1..24),
     ) {
         let (one, all) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -140,29 +130,109 @@ fn a_reader_sees_all_of_a_load_or_nothing_and_it_lasts() {
     assert_eq!(believed(&store, &nodes), all);
 }
 
+/// A store that believes one value of a relation with one value, and facts that change it.
+fn one_after_another(folder: &Path) -> (Store, Vec<NodeId>, Vec<BulkFact>) {
+    let (store, nodes, relations) = store(folder);
+    let drawn =
+        [(0, 0, 1, 0, 9), (0, 0, 2, 14, 9), (0, 0, 3, 28, 9), (1, 1, 0, 1, 9), (2, 1, 0, 1, 9)];
+    let all = facts(&nodes, relations, &drawn);
+    assert_each(&store, all.iter().take(1));
+    (store, nodes, all[1..].to_vec())
+}
+
+#[test]
+fn a_load_closes_what_is_held() {
+    let (one, all) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (slow, nodes, new) = one_after_another(one.path());
+    let (fast, ..) = one_after_another(all.path());
+    assert_each(&slow, new.iter());
+    let before = fast.snapshot(6);
+    let bulk = fast.load_facts(&new, Durability::Buffered, 7).unwrap();
+    assert_eq!(bulk, Bulk { stored: 4, left: Vec::new() });
+    assert_eq!(believed(&fast, &nodes), believed(&slow, &nodes));
+    let ends = |snapshot: &crate::store::Snapshot<'_>, filter: &EdgeFilter| {
+        let mut ends = Vec::new();
+        let visit = &mut |edge: crate::graph::Edge| {
+            ends.push(edge.valid.to);
+            ControlFlow::Continue(())
+        };
+        snapshot.reader().edges(nodes[0], Side::Out, None, filter, visit).unwrap();
+        ends
+    };
+    let open = Interval::MAX;
+    assert_eq!(ends(&before, &EdgeFilter::CURRENT), [open]);
+    let now = fast.snapshot(8);
+    assert_eq!(ends(&now, &EdgeFilter::CURRENT), [14, 28, open]);
+    let then = EdgeFilter { system: crate::graph::SystemScope::AsOf(6), ..EdgeFilter::CURRENT };
+    assert_eq!(ends(&now, &then), [open]);
+    let mut violations = Vec::new();
+    fast.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
+    assert_eq!(violations, Vec::new());
+}
+
+/// Many groups, of which some are near each other and some are not.
+#[test]
+fn what_is_held_is_found_however_far_apart_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Memory::default()).unwrap();
+    let mut begin = store.begin(1).unwrap();
+    let nodes: Vec<NodeId> = (0..600)
+        .map(|key| begin.put_node("Entity", &key.to_string(), &BTreeMap::new()).unwrap())
+        .collect();
+    let relation = begin.relation("one").unwrap();
+    let rule = RelationRule { cardinality: Cardinality::One, ..RelationRule::default() };
+    begin.define_relation("one", rule).unwrap();
+    begin.commit(Durability::Buffered, 1).unwrap();
+    let drawn: Vec<_> = (0..600).map(|head| (head, 0, (head + 1) % 600, 0, 9)).collect();
+    assert_each(&store, facts(&nodes, [relation; 2], &drawn).iter());
+    let heads = [0, 1, 2, 70, 200, 201, 399, 599];
+    let drawn: Vec<_> = heads.map(|head| (head, 0, (head + 2) % 600, 14, 9)).to_vec();
+    let new = facts(&nodes, [relation; 2], &drawn);
+    let bulk = store.load_facts(&new, Durability::Buffered, 7).unwrap();
+    assert_eq!(bulk, Bulk { stored: heads.len(), left: Vec::new() });
+    let snapshot = store.snapshot(8);
+    for (place, node) in nodes.iter().enumerate() {
+        let mut count = 0;
+        let visit = &mut |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        };
+        snapshot.reader().edges(*node, Side::Out, None, &EdgeFilter::CURRENT, visit).unwrap();
+        assert_eq!(count, if heads.contains(&place) { 2 } else { 1 }, "node {place}");
+    }
+}
+
 #[test]
 fn a_load_that_a_crash_left_behind_its_commit_is_finished() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, nodes, relations) = store(folder.path());
-    let drawn: Vec<_> = (0..5).map(|tail| (0, 1, tail, 10, 9)).collect();
-    let new = facts(&nodes, relations, &drawn);
-    let plain: Vec<Plain<'_>> = new.iter().map(|fact| Plain { fact, to: fact.valid.to }).collect();
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (store, nodes, new) = one_after_another(folder.path());
+    let (whole, ..) = one_after_another(other.path());
+    whole.load_facts(&new, Durability::Buffered, 6).unwrap();
     {
-        // As `take_in_all`, but the process ends once one of the tables is taken in.
+        // As `take_in_all`, but the process ends once two of the tables are taken in.
         let bulk = folder.path().join(FOLDER);
         make_empty(&bulk).unwrap();
         let mut writer = store.commits.writer().unwrap();
-        let commit = store.commits.begin_load(5).unwrap();
-        store.stage(&bulk, &plain, FactId(0), commit).unwrap();
+        let snapshot = store.snapshot(5);
+        let plan = Plan::of(&new, snapshot.reader()).unwrap();
+        drop(snapshot);
+        let commit = store.commits.begin_load(6).unwrap();
+        let tables = Tables::new(plan, FactId(writer.counters.next_fact), commit).unwrap();
+        tables.stage(&store.engine, &bulk).unwrap();
+        let next_fact = writer.counters.next_fact + new.len() as u64;
         let mut overlay = Overlay::default();
-        Counters { next_fact: 5, clock: commit, ..writer.counters }.put(&mut overlay);
+        Counters { next_fact, clock: commit, ..writer.counters }.put(&mut overlay);
         overlay.put(Family::Meta, BULK_KEY, commit.to_be_bytes().to_vec());
         store.commits.write(&store.engine, &mut writer, &overlay).unwrap();
-        store.engine.take_in(Family::Out, &table(&bulk, Family::Out)).unwrap();
+        for family in [Family::Out, Family::InPast] {
+            store.engine.take_in(family, &table(&bulk, family)).unwrap();
+        }
     }
     drop(store);
+    let reader = Store::open_read_only(folder.path(), Memory::default());
+    assert!(matches!(reader, Err(StorageError::HalfLoaded)));
     let store = Store::open(folder.path(), Memory::default()).unwrap();
-    assert_eq!(believed(&store, &nodes).len(), 10);
+    assert_eq!(believed(&store, &nodes), believed(&whole, &nodes));
     assert!(!folder.path().join(FOLDER).exists());
     let mut violations = Vec::new();
     store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();

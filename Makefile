@@ -8,13 +8,14 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: help demo test msrv bench bench-models bench-memory eval soak setup libclang model fmt lint docs
+.PHONY: help demo test msrv bench bench-parts bench-models bench-memory eval soak setup libclang model fmt lint docs
 
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
 	@echo 'make test   format, lints, documentation and every test'
 	@echo 'make soak   the tests of durability, time and the language with their long counts: a night'
-	@echo 'make bench   how fast it is, beside SQLite and DuckDB on the same work; ten minutes'
+	@echo 'make bench   how fast it is, beside other databases and libraries on the same work; 15 minutes'
+	@echo 'make bench-parts   how fast each part and operator is; some minutes'
 	@echo 'make bench-models   how fast embedding, searching and generating are; some minutes'
 	@echo 'make bench-memory LOCOMO=<file>   from the turns of that file to memory'
 	@echo 'make eval LOCOMO=<file>   how well each recipe finds the evidence of that file'
@@ -39,16 +40,22 @@ soak: setup
 
 BENCH_DIR := $(or $(BENCH_DIR),target/bench)
 
-# Beside SQLite, which comes with Python, and DuckDB, where it can be installed.
+# Beside SQLite, which comes with Python, and what else can be installed.
 bench: setup
 	cargo build --release
-	-python3 -c 'import duckdb, numpy' 2>/dev/null || python3 -m pip install --quiet duckdb numpy
+	-python3 -m pip install --quiet duckdb numpy hnswlib usearch faiss-cpu
 	for facts in 100000 1000000; do \
 	  mkdir -p $(BENCH_DIR)/$$facts && rm -rf $(BENCH_DIR)/$$facts/* && \
 	  cargo run --release -- bench workload --facts $$facts --keep $(BENCH_DIR)/$$facts \
 	    --json $(BENCH_DIR)/$$facts.json && \
 	  python3 benches/peers/peers.py $(BENCH_DIR)/$$facts --json $(BENCH_DIR)/$$facts-peers.json || exit 1; \
 	done
+	mkdir -p $(BENCH_DIR)/vectors && rm -rf $(BENCH_DIR)/vectors/*
+	cargo run --release -- bench vectors --keep $(BENCH_DIR)/vectors --json $(BENCH_DIR)/vectors.json
+	-python3 benches/peers/vectors.py $(BENCH_DIR)/vectors --json $(BENCH_DIR)/vectors-peers.json
+
+bench-parts: setup
+	cargo bench --bench parts
 
 # ENGRAPH_BENCH=1000000 adds a million nodes: an hour, and some gigabytes of memory.
 bench-models: setup

@@ -11,7 +11,7 @@ use engraph_storage::Catalog;
 use parking_lot::Mutex;
 
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::hop::Hop;
+use crate::exec::short::Short;
 use crate::plan::BoundQuery;
 
 /// Texts that are kept; when there are more, all are dropped.
@@ -24,15 +24,15 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 pub(crate) struct Bound {
     pub(crate) query: Arc<BoundQuery>,
     /// The same in one go, if it is so simple.
-    pub(crate) hop: Option<Arc<Hop>>,
+    pub(crate) short: Option<Arc<Short>>,
     /// What is probably not meant in it.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl Bound {
     pub(crate) fn new(query: BoundQuery, warnings: Vec<Diagnostic>) -> Self {
-        let hop = Hop::of(&query).map(Arc::new);
-        Self { query: Arc::new(query), hop, warnings }
+        let short = Short::of(&query).map(Arc::new);
+        Self { query: Arc::new(query), short, warnings }
     }
 }
 

@@ -114,7 +114,7 @@ impl<'d> Session<'d> {
         let one = &script.statements[statement];
         let rows = match &one.kind {
             StatementKind::Query(query) if reads(query) => {
-                if let Some(rows) = self.hop(script, statement, params) {
+                if let Some(rows) = self.short(script, statement, params)? {
                     return Ok(rows);
                 }
                 let cursor = self.cursor(script, statement, query, params.clone())?;
@@ -135,25 +135,27 @@ impl<'d> Session<'d> {
         Ok(rows)
     }
 
-    /// The answer to a query that has been run before and is one hop; none if it has to be run as any
-    /// other.
-    fn hop(&self, script: &Script, statement: usize, params: &Params) -> Option<Rows> {
-        let is_plain = self.times == ast::Times::default() && self.open.is_none();
-        if !is_plain {
-            return None;
+    /// The answer to a query that has been run before and can be answered in one go; none if it has to
+    /// be run as any other.
+    fn short(&self, script: &Script, statement: usize, params: &Params) -> Result<Option<Rows>> {
+        if self.times != ast::Times::default() || self.open.is_some() {
+            return Ok(None);
         }
         let snapshot = self.database.store.snapshot(time::wall());
         let reader = snapshot.reader();
-        let bound = script.plan(statement, reader.shared_catalog())?;
-        let hop = bound.hop.as_ref()?;
-        let run = Run::new(&self.database.limits(), self.interrupt.clone());
+        let Some(bound) = script.plan(statement, reader.shared_catalog()) else { return Ok(None) };
+        let Some(short) = &bound.short else { return Ok(None) };
+        let limits = self.database.limits();
+        let run = Run::new(&limits, self.interrupt.clone());
         let around = self.database.surroundings(&run, params);
-        // What fails is run again, so that it is said as of any other query.
-        let rows = hop.rows(&around.context(reader)).ok()??;
-        let columns = bound.query.columns().map(str::to_owned).collect();
-        let warnings = bound.warnings.into_iter();
-        let warnings = warnings.map(|warning| warning.with_text(&script.text)).collect();
-        Some(Rows { columns, rows, warnings })
+        let rows = with_stack(script.text.len(), || short.rows(&around.context(reader)));
+        let rows = rows.map_err(|error| run.explained(error, &limits).with_text(&script.text))?;
+        Ok(rows.map(|rows| {
+            let columns = bound.query.columns().map(str::to_owned).collect();
+            let warnings = bound.warnings.iter().cloned();
+            let warnings = warnings.map(|warning| warning.with_text(&script.text)).collect();
+            Rows { columns, rows, warnings }
+        }))
     }
 
     /// The state that a statement reads: the open transaction's, or that of this moment.

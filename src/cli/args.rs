@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 
-pub(super) use bench::{BENCH_EXAMPLES, Bench, BenchKind, BenchWorkload, Phase};
+pub(super) use bench::{BENCH_EXAMPLES, Bench, BenchKind, BenchVectors, BenchWorkload, Phase};
 use engraph::{FORMAT, Value};
 use serde_json::Value as Json;
 

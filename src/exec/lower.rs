@@ -64,7 +64,7 @@ fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
 }
 
 /// The nodes of a step; where it goes on from nodes that are found the same way, without rows.
-fn reach_from(input: &LogicalPlan, step: &Step, row: &Row) -> Reach {
+pub(super) fn reach_from(input: &LogicalPlan, step: &Step, row: &Row) -> Reach {
     let before = match input {
         LogicalPlan::Distinct { input, slots } => reach::distinct(input, slots),
         _ => None,

@@ -13,10 +13,12 @@ use crate::cell::{Cell, NodeRef, Row};
 use crate::error::Result;
 use crate::exec::context::Context;
 use crate::exec::expand::scans_of;
+use crate::exec::lower::reach_from;
 use crate::exec::scope::Scoped;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::expr::{AggregateFunction, ExprKind, Slot};
-use crate::plan::{LogicalPlan, Step};
+use crate::plan::{BoundQuery, End, LogicalPlan, Step};
+use crate::rows::Value;
 
 /// Where a walk comes from.
 pub(super) enum Source {
@@ -111,6 +113,40 @@ impl Operator for Reach {
             .collect();
         self.given += chunk.len();
         Ok((!chunk.is_empty()).then_some(chunk))
+    }
+}
+
+/// `RETURN DISTINCT id(n)` of what is reached: the numbers go into the answer without rows.
+pub(crate) struct Ends {
+    plan: LogicalPlan,
+    names: usize,
+}
+
+impl Ends {
+    pub(super) fn of(query: &BoundQuery) -> Option<Self> {
+        let End::Return(columns) = &query.end else { return None };
+        let ([(_, column)], LogicalPlan::Distinct { input, slots }) =
+            (columns.as_slice(), &query.plan)
+        else {
+            return None;
+        };
+        let (.., project) = distinct(input, slots)?;
+        let is_id = project.is_some() && slots.as_slice() == [*column];
+        is_id.then(|| Self { plan: query.plan.clone(), names: query.names.len() })
+    }
+
+    /// See [`Short::rows`](super::short::Short::rows).
+    pub(super) fn rows(&self, context: &Context<'_>) -> Result<Option<Vec<Vec<Value>>>> {
+        let LogicalPlan::Distinct { input, slots } = &self.plan else { return Ok(None) };
+        let Some((below, step, _)) = distinct(input, slots) else { return Ok(None) };
+        if super::check(&self.plan, context).is_err() {
+            return Ok(None);
+        }
+        let mut reach = reach_from(below, step, &vec![Cell::Null; self.names]);
+        while reach.more(context)? {}
+        let id = |(id, _): &(NodeId, SystemScope)| vec![Value::Int(id.0.cast_signed())];
+        let fits = reach.found.len() <= context.limits.rows_max;
+        Ok(fits.then(|| reach.found.iter().map(id).collect()))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use compact_str::CompactString;
 use engraph_storage::graph::{Intent, Interval, NodeId, RelationId};
 use engraph_storage::update::Effect;
 use engraph_storage::{BulkFact, StorageError};
@@ -57,7 +58,8 @@ struct Compact {
 /// Nodes by label and key, and relations, each with its place.
 #[derive(Default)]
 struct Names {
-    labels: HashMap<String, HashMap<String, u32>>,
+    /// Keys are short, and stand in the map itself.
+    labels: HashMap<String, HashMap<CompactString, u32>>,
     nodes: Vec<Option<NodeId>>,
     relations: HashMap<String, u32>,
     relation_ids: Vec<Option<RelationId>>,
@@ -170,7 +172,7 @@ impl Names {
         }
         let place = self.nodes.len() as u32;
         self.nodes.push(None);
-        self.labels.entry(label.to_owned()).or_default().insert(key.to_owned(), place);
+        self.labels.entry(label.to_owned()).or_default().insert(key.into(), place);
         place
     }
 

@@ -21,6 +21,8 @@ use crate::snapshots::{Pin, Snapshots};
 const LOG_BYTES_MAX: u64 = 64 << 20;
 /// Files kept open by a writer.
 const OPEN_FILES_MAX: i32 = 256;
+/// Bytes of a block, which is compressed and read as a whole.
+const BLOCK_BYTES: usize = 16 << 10;
 /// Bytes of a write batch in front of its changes.
 const BATCH_HEADER: usize = 12;
 
@@ -307,6 +309,8 @@ fn database_options(open_files: i32, cache: &Cache, memory: Memory) -> Result<Op
     options.set_max_open_files(open_files);
     // A thread for each table of each family takes longer than its table.
     options.set_max_file_opening_threads(1);
+    // What it tells of tables would be read from each of them.
+    options.set_skip_stats_update_on_db_open(true);
     options.set_max_total_wal_size(LOG_BYTES_MAX);
     options.set_write_buffer_manager(&WriteBufferManager::new_write_buffer_manager_with_cache(
         memory.write_buffers,
@@ -330,6 +334,7 @@ fn descriptors(families: &[Family], cache: &Cache, memory: Memory) -> Vec<Column
 fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
+    blocks.set_block_size(BLOCK_BYTES);
     // In parts: whole, the filter of a large table is larger than what a shard of the cache holds, and
     // is read from the disk at each look-up.
     blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);

@@ -33,7 +33,9 @@ const CONFIGURATION: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>
 
 /// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
 pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; HEADER];
+    // Most records are no longer than this.
+    let mut bytes = Vec::with_capacity(128);
+    bytes.resize(HEADER, 0);
     let written = bincode::encode_into_std_write(record, &mut bytes, CONFIGURATION)
         .map_err(|error| StorageError::Invalid(format!("the record cannot be stored: {error}")))?;
     if written > RECORD_BYTES_MAX {

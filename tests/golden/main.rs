@@ -18,6 +18,7 @@ mod retrieval;
 mod scripts;
 mod shared_data;
 mod shell;
+mod short;
 mod streams;
 mod trace;
 mod whole;

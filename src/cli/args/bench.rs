@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Subcommand, ValueEnum};
 
 pub(in crate::cli) const BENCH_EXAMPLES: &str = "\
-Example:
-  engraph bench workload --facts 1000000 --json figures.json";
+Examples:
+  engraph bench workload --facts 1000000 --json figures.json
+  engraph bench vectors";
 
 /// `engraph bench`.
 #[derive(Debug, clap::Args)]
@@ -20,6 +21,19 @@ pub(in crate::cli) struct Bench {
 pub(in crate::cli) enum BenchKind {
     /// Loads facts, asks questions about them and writes more; checks every answer
     Workload(BenchWorkload),
+    /// Stores 100,000 vectors and asks for the nearest of a thousand; tells how many were found
+    Vectors(BenchVectors),
+}
+
+/// `engraph bench vectors`.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct BenchVectors {
+    /// All figures as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) json: Option<PathBuf>,
+    /// The folder of the database and of the vectors, which stay there
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) keep: Option<PathBuf>,
 }
 
 /// `engraph bench workload`.

@@ -1,4 +1,4 @@
-//! `engraph bench workload`: the work of an agent's memory, measured and checked.
+//! `engraph bench workload`: the work of an agent's memory, measured and checked; `vectors` beside it.
 //!
 //! ```text
 //! numbers ──▶ facts ──▶ load ──▶ open ──▶ ask ──▶ write ──▶ report: table, JSON
@@ -22,9 +22,10 @@ mod peers;
 mod questions;
 mod report;
 mod stats;
+mod vectors;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use engraph::{Durability, Engraph, Options};
@@ -39,7 +40,10 @@ use questions::Question;
 
 /// Runs all phases, or the one that the process was started for.
 pub(super) fn run(command: &Bench, output: &mut Output) -> Result<()> {
-    let BenchKind::Workload(command) = &command.kind;
+    let command = match &command.kind {
+        BenchKind::Workload(command) => command,
+        BenchKind::Vectors(command) => return vectors::run(command, output),
+    };
     match command.phase {
         Some(phase) => Ok(output.line(&phase_of(command, phase)?.to_string())?),
         None => all(command, output),
@@ -47,13 +51,7 @@ pub(super) fn run(command: &Bench, output: &mut Output) -> Result<()> {
 }
 
 fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
-    let (folder, _gone) = match &command.keep {
-        Some(folder) => (folder.clone(), None),
-        None => {
-            let folder = std::env::temp_dir().join(format!("engraph-bench-{}", std::process::id()));
-            (folder.clone(), Some(super::eval::Temporary(folder)))
-        }
-    };
+    let (folder, _gone) = folder(command.keep.as_deref());
     std::fs::create_dir_all(&folder).map_err(|error| Failure::reading(&folder, &error))?;
     let bar = named_bar();
     bar.set_length(Phase::ALL.len() as u64);
@@ -78,6 +76,17 @@ fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
     match report::wrong(&report) {
         wrong if wrong.is_empty() => Ok(()),
         wrong => Err(Failure::Other(format!("wrong answers: {}", wrong.join(", ")))),
+    }
+}
+
+/// The folder that is kept, or one that goes with what is given beside it.
+fn folder(keep: Option<&Path>) -> (PathBuf, Option<super::eval::Temporary>) {
+    match keep {
+        Some(folder) => (folder.to_owned(), None),
+        None => {
+            let folder = std::env::temp_dir().join(format!("engraph-bench-{}", std::process::id()));
+            (folder.clone(), Some(super::eval::Temporary(folder)))
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+//! Files of messages as lists of turns.
+
 use super::*;
 
 const MINUTE: Time = 60 * SECOND;

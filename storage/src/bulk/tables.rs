@@ -14,9 +14,6 @@ use crate::graph::{Belief, Edge, FactId, Interval, NodeId, RelationId, Side, Tim
 use crate::key::{self, Adjacency};
 use crate::record;
 
-/// A key and a value.
-type Entry = (Vec<u8>, Vec<u8>);
-
 /// What the key of an edge is ordered by, and the place of its fact.
 type Order = (NodeId, RelationId, Time, NodeId, u32);
 
@@ -38,31 +35,31 @@ impl<'f> Tables<'f> {
         }
     }
 
-    /// Writes the tables into a folder, on two threads.
+    /// Writes the tables into a folder, each side and the versions on a thread of their own.
     pub(super) fn stage(&self, engine: &Engine, folder: &Path) -> Result<()> {
-        let write = |family: Family, entries: &mut dyn Iterator<Item = Result<Entry>>| {
-            engine.stage(family, &table(folder, family), entries)
-        };
         let sides = |side: Side, current: Family, past: Family| {
             if !self.closings.is_empty() {
-                write(past, &mut self.past_edges(side))?;
+                engine.stage(past, &table(folder, past), self.past_edges(side))?;
             }
-            write(current, &mut self.edges(side))
+            engine.stage(current, &table(folder, current), self.edges(side))
         };
+        let versions = Family::Versions;
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| {
-                write(Family::Versions, &mut self.versions())?;
-                sides(Side::In, Family::In, Family::InPast)
-            });
+            let others = [
+                scope.spawn(|| engine.stage(versions, &table(folder, versions), self.versions())),
+                scope.spawn(|| sides(Side::In, Family::In, Family::InPast)),
+            ];
             let own = sides(Side::Out, Family::Out, Family::OutPast);
-            let other = other.join().map_err(|_| {
-                StorageError::Engine("the thread that writes tables came to an end".to_owned())
-            })?;
-            own.and(other)
+            let others = others.into_iter().map(|other| {
+                other.join().map_err(|_| {
+                    StorageError::Engine("the thread that writes tables came to an end".to_owned())
+                })?
+            });
+            others.chain([own]).collect()
         })
     }
 
-    fn versions(&self) -> impl Iterator<Item = Result<Entry>> {
+    fn versions(&self) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>)>> {
         let entry = |fact: FactId, number: u32, version: &VersionRecord| {
             Ok((key::version(fact, number), record::encode(version)?))
         };
@@ -76,20 +73,26 @@ impl<'f> Tables<'f> {
     }
 
     /// What is believed from now on, by the nodes of a side.
-    fn edges(&self, side: Side) -> impl Iterator<Item = Result<Entry>> {
+    fn edges(
+        &self,
+        side: Side,
+    ) -> impl Iterator<Item = Result<([u8; key::ADJACENCY], [u8; record::EDGE])>> {
         self.order(side, self.closings.len() + self.plain.len()).map(move |place| {
             let edge = self.edge(place as usize);
-            Ok((Adjacency::of(side, &edge).encode().to_vec(), record::encode_edge(&edge).to_vec()))
+            Ok((Adjacency::of(side, &edge).encode(), record::encode_edge(&edge)))
         })
     }
 
     /// What was believed until now, by the nodes of a side.
-    fn past_edges(&self, side: Side) -> impl Iterator<Item = Result<Entry>> {
+    fn past_edges(
+        &self,
+        side: Side,
+    ) -> impl Iterator<Item = Result<(Vec<u8>, [u8; record::EDGE])>> {
         self.order(side, self.closings.len()).filter_map(move |place| {
             let closing = self.closings.get(place as usize)?;
             let edge = edge_of(&self.past(closing), closing.fact, closing.number);
             let key = [&Adjacency::of(side, &edge).encode()[..], &edge.version.to_be_bytes()];
-            Some(Ok((key.concat(), record::encode_edge(&edge).to_vec())))
+            Some(Ok((key.concat(), record::encode_edge(&edge))))
         })
     }
 

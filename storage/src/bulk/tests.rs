@@ -1,3 +1,5 @@
+//! Loads of facts against asserting each, and what a crash leaves of one.
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

@@ -1,3 +1,5 @@
+//! Reads through what is kept against reads of the disk.
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;

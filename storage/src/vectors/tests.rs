@@ -1,3 +1,5 @@
+//! Embeddings, which model made them, and what was before.
+
 use std::collections::BTreeMap;
 
 use super::*;

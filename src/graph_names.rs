@@ -32,6 +32,12 @@ pub(crate) const FACT_PROPERTIES: [&str; 15] = [
 pub(crate) const LAYERS: [&str; 7] =
     ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic", "Mention"];
 
+/// The label of what was said.
+pub(crate) const TURN: &str = "Turn";
+
+/// The relation between concepts of one turn (SCG-MEM, eq. 10).
+pub(crate) const CO_OCCURS: &str = "CO_OCCURS";
+
 /// The properties of a node by their names.
 pub(crate) fn named(record: &NodeRecord, reader: Reader<'_>) -> BTreeMap<String, Value> {
     let catalog = reader.catalog();

@@ -25,8 +25,8 @@ use crate::rows::{self, Derivation, Params, Value};
 use crate::schema::{Asking, By, Generated};
 use crate::signals::TurnIndex;
 use crate::text;
+use crate::text::hash;
 use crate::vectors::{Search, Way};
-use crate::write::hash;
 
 /// Texts that a model sees at once; between two calls the time limit is looked at.
 pub(crate) const TEXTS_PER_CALL: usize = 256;

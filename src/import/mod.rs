@@ -31,9 +31,9 @@ use crate::error::{Error, Result};
 use crate::memory::Consolidated;
 use crate::memory::boundary::Occasion;
 use crate::memory::consolidate::{buffered, consolidate, groups};
-use crate::memory::observe::observe;
 use crate::models::Models;
 use crate::time;
+use crate::write::observe::observe;
 use crate::write::{self, Input};
 
 pub use csv_file::{CsvOptions, csv};

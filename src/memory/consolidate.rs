@@ -196,12 +196,7 @@ fn embed_turns(db: &Engraph, turns: &mut [(u64, TurnInput)]) -> Result<()> {
 
 fn heard(turn: &TurnInput) -> Heard<'_> {
     let text = text::of_node(&turn.properties).unwrap_or_default();
-    Heard { at: turn.at, vector: turn.vector(), tokens: tokens(&text) }
-}
-
-/// The tokens of a text, by its length: what a boundary is tested by need not be exact.
-pub(crate) fn tokens(text: &str) -> usize {
-    text.len().div_ceil(4)
+    Heard { at: turn.at, vector: turn.vector(), tokens: text::tokens(&text) }
 }
 
 /// Blocks with what was drawn from them, and why there is no more of them if an extractor failed.

@@ -11,7 +11,6 @@ mod entities;
 mod episode;
 pub mod extract;
 pub(crate) mod forget;
-pub(crate) mod observe;
 mod pipeline;
 mod resolve;
 pub(crate) mod split;
@@ -25,14 +24,14 @@ mod walk;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
 pub use consolidate::Consolidated;
-pub(crate) use episode::CO_OCCURS;
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, LocalModel, Rules, SourceTurn,
 };
 #[cfg(feature = "http")]
 pub use extract::{HttpExtractor, TokenUsage};
-pub use observe::{HeardTurn, Observed};
 pub use pipeline::{Pipeline, Progress};
 pub use themes::Themes;
 pub use topics::{CueLinker, Linker};
+
+pub use crate::write::observe::{HeardTurn, Observed};

@@ -25,11 +25,11 @@ use parking_lot::Mutex;
 use self::state::State;
 use super::boundary::{Buffered, Occasion, PAUSE};
 use super::consolidate::consolidate;
-use super::observe::{HeardTurn, Observed, observe};
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::neural::NeuralError;
 use crate::time;
+use crate::write::observe::{HeardTurn, Observed, observe};
 
 /// The name of the thread.
 const THREAD: &str = "engraph-memory";

@@ -24,7 +24,8 @@ use crate::cell::{Cell, NodeRef};
 use crate::error::Result;
 use crate::exec::context::Context;
 use crate::exec::retrieval::anchor;
-use crate::models::dot;
+use crate::graph_names::CO_OCCURS;
+use crate::neural::dot;
 use crate::vectors::check_model;
 
 /// What a search gives back at most, by words and by meaning.
@@ -43,7 +44,7 @@ const RADIUS: usize = 2;
 const PERSONS_MAX: usize = 2_000;
 
 /// Relations of a concept that lead to no content.
-const NO_TAGS: [&str; 2] = [crate::memory::CO_OCCURS, "REFERS_TO"];
+const NO_TAGS: [&str; 2] = [CO_OCCURS, "REFERS_TO"];
 
 /// What an operation gave back, or in words why it cannot be run.
 pub(super) type Answer = std::result::Result<Vec<Finding>, String>;

@@ -203,7 +203,7 @@ fn quantised(vector: &[f32], dimensions: usize) -> Vec<i16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::dot as exact;
+    use crate::neural::dot as exact;
 
     #[test]
     fn cosines_are_right_to_four_digits() {

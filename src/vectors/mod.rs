@@ -39,7 +39,7 @@ use engraph_storage::{Changes, Reader};
 use parking_lot::{Mutex, RwLock};
 
 use crate::error::{Diagnostic, Error, Result};
-use crate::models::dot;
+use crate::neural::dot;
 use build::Builder;
 use codes::Query;
 use gather::{Candidate, Gathered};

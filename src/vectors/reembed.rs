@@ -13,8 +13,8 @@ use engraph_storage::{Reader, Stored, TokenCodes, VectorMark};
 
 use crate::database::Engraph;
 use crate::error::Result;
+use crate::graph_names::TURN;
 use crate::neural::Embedder;
-use crate::write::{TURN, stamp};
 use crate::{text, time};
 
 /// Embeddings that are made and stored together.
@@ -113,7 +113,7 @@ fn store(
         // What a turn says now has codes; what it said does not.
         let is_turn = Some(stored.label) == turn && stored.system.to == Interval::MAX;
         if let (true, Some(bits), Some(text)) = (is_stored && is_turn, bits.flatten(), text) {
-            let stamp = stamp(embedder.id(), text);
+            let stamp = text::stamp(embedder.id(), text);
             transaction.put_token_codes(stored.node, &TokenCodes { stamp, bits })?;
         }
     }

@@ -16,15 +16,14 @@ use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
 use crate::exec::context::{Context, Surroundings};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
-use crate::memory::observe::observe;
 use crate::memory::split::split;
-use crate::memory::{HeardTurn, Observed};
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
 use crate::show;
 use crate::time;
 use crate::write::definition::{Lesson, dropped};
+use crate::write::observe::{HeardTurn, Observed, observe};
 use crate::write::{self, FactInput, Input, NodeInput, change};
 
 /// A statement with its values bound, ready to be applied.

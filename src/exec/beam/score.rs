@@ -12,7 +12,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
 use crate::exec::eval;
 use crate::functions::evaluation::{judge, judges};
-use crate::models::dot;
+use crate::neural::dot;
 use crate::plan::BeamScore;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 

@@ -17,8 +17,8 @@ use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{groups, question, vector};
 use crate::exec::retrieval::rerank::text_of;
 use crate::exec::{amount, eval};
-use crate::models::dot;
 use crate::neural::ReaderModel;
+use crate::neural::dot;
 use crate::plan::retrieval::Admit;
 use crate::retrieval::open::{Gate, Open, Piece};
 

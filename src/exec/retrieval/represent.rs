@@ -12,7 +12,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::context::Context;
 use crate::exec::retrieval::finding::groups;
 use crate::exec::{candidates, eval};
-use crate::models::dot;
+use crate::neural::dot;
 use crate::plan::retrieval::Represent;
 use crate::retrieval::represent::{Aim, CANDIDATES_MAX, Pick, represent_by};
 

@@ -12,7 +12,7 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, groups, question, vector, warm};
 use crate::exec::{candidates, eval};
-use crate::models::dot;
+use crate::neural::dot;
 use crate::plan::retrieval::Search;
 use crate::retrieval::fusion::{Contribution, Fused, Leg, reciprocal_rank, weighted};
 

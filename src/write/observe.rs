@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{SystemScope, Time, Value};
 use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
 
-use super::consolidate::tokens;
 use crate::database::Engraph;
 use crate::error::Result;
 use crate::graph_names::named;
@@ -102,7 +101,7 @@ pub(crate) fn observe(
         properties,
         observed: transaction.now(),
     };
-    let outcome = transaction.buffer_turn(session, &buffered, tokens(&said) as u64)?;
+    let outcome = transaction.buffer_turn(session, &buffered, text::tokens(&said) as u64)?;
     Ok(Observed { key, is_new: matches!(outcome, Buffered::New { .. }), is_late })
 }
 

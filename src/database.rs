@@ -12,9 +12,9 @@ use engraph_storage::{Durability, Family, FamilyStats, Reader, Store, Torn, Viol
 use parking_lot::Mutex;
 
 use crate::bind::Binder;
+use crate::context::Limits;
+use crate::context::run::{Interrupt, Run};
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::{Limits, Surroundings};
-use crate::exec::run::{Interrupt, Run};
 use crate::indexes::{Indexes, KeyTokens};
 use crate::memory::consolidate::{self, Consolidator};
 use crate::memory::draw::Means;
@@ -24,9 +24,10 @@ use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
 use crate::rows::{Params, Rows};
 use crate::session::{Session, Transaction};
+use crate::statement::Surroundings;
+use crate::statement::{Write, prepare};
 use crate::time;
 use crate::vectors::reembed;
-use crate::write::statement::{Write, prepare};
 
 pub use options::Options;
 

@@ -21,6 +21,7 @@
 mod algo;
 mod bind;
 mod cell;
+mod context;
 mod cursor;
 mod database;
 mod error;
@@ -46,11 +47,14 @@ mod session;
 mod show;
 mod signals;
 mod snapshot;
+mod statement;
 mod text;
 mod time;
 mod vectors;
 mod write;
 
+pub use context::Limits;
+pub use context::run::Interrupt;
 pub use cursor::Cursor;
 pub use database::{Engraph, Options, Prepared, upgrade};
 pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
@@ -59,8 +63,6 @@ pub use engraph_storage::{
     Counts, Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,
 };
 pub use error::{Diagnostic, Error, Result};
-pub use exec::context::Limits;
-pub use exec::run::Interrupt;
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{

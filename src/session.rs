@@ -5,10 +5,10 @@ use std::sync::Arc;
 use engraph_grammar::ast::{self, Span, Statement, StatementKind};
 use engraph_storage::Reader;
 
+use crate::context::run::{Interrupt, Run, Watch};
 use crate::cursor::{Cursor, Source};
 use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::run::{Interrupt, Run, Watch};
 use crate::plan::explain::Shown;
 use crate::plans::{Bound, Script};
 use crate::reading::reads;

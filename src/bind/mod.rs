@@ -21,8 +21,8 @@ use engraph_storage::Reader;
 use engraph_storage::graph::{LabelId, RelationId};
 
 use crate::cell::Cell;
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::graph_names;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};

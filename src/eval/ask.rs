@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::samples::{Question, Sample};
+use crate::context::run::Cost;
 use crate::database::Engraph;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::run::Cost;
 use crate::recipes::Recipe;
 use crate::rows::{Params, Value};
 

@@ -8,8 +8,8 @@ use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 use engraph_storage::graph::Interval;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::exec::subquery;
 use crate::functions::{self, products};
 use crate::plan::expr::{Each, Expr, ExprKind, Reduce, sign};

@@ -12,8 +12,6 @@ mod apply;
 mod beam;
 mod bind_path;
 mod call;
-pub(crate) mod context;
-pub(crate) mod derived;
 mod distinct;
 pub(crate) mod eval;
 mod expand;
@@ -30,7 +28,6 @@ mod project;
 mod reach;
 pub(crate) mod retrieval;
 mod retrieve;
-pub(crate) mod run;
 pub(crate) mod scope;
 mod slice;
 mod sort;
@@ -41,9 +38,9 @@ mod walk;
 mod walk_frontier;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
+use crate::context::run::Watch;
 use crate::error::Result;
-use crate::exec::context::Context;
-use crate::exec::run::Watch;
 use crate::plan::expr::Expr;
 use crate::plan::{BoundQuery, LogicalPlan};
 

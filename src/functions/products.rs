@@ -11,8 +11,8 @@ use engraph_storage::Numbers;
 use engraph_storage::graph::SystemScope;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::eval;
 use crate::functions::{Call, Function};
 use crate::plan::expr::{Expr, ExprKind};

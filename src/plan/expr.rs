@@ -8,8 +8,7 @@ use crate::cell::Cell;
 use crate::functions::Function;
 use crate::plan::LogicalPlan;
 
-/// The place of a bound name in a row.
-pub(crate) type Slot = usize;
+pub(crate) use crate::cell::Slot;
 
 /// An expression and the place in the text that it came from.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,9 +9,9 @@ use super::policy::{DEFAULT, Policy, Selection};
 use super::score::{Scale, is_timely, mass, rank, relevance};
 use super::state::{Call, Ended, Evidence, Reconstruction, Step};
 use super::toolkit::Toolkit;
+use crate::context::run::{Interrupt, Run};
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::exec::run::{Interrupt, Run};
 use crate::rows::Params;
 use crate::time;
 

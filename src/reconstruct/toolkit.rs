@@ -21,8 +21,8 @@ use engraph_storage::graph::{
 
 use super::operation::{Finding, Kind, Operation};
 use crate::cell::{Cell, NodeRef};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::retrieval::anchor;
 use crate::graph_names::CO_OCCURS;
 use crate::neural::dot;

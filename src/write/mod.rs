@@ -7,10 +7,7 @@
 //! No model runs while the writer's lock is held, but in a transaction that the caller keeps open,
 //! in a `RETRACT` whose query asks one, and where another writer changed a text in between.
 
-mod change;
-mod definition;
 pub(crate) mod observe;
-pub(crate) mod statement;
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use crate::cell::{Cell, NodeRef};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::neural::dot;
 use crate::neural::{SignQuery, TokenVectors, encode_signs, max_sim};
 use crate::text::hash;

@@ -33,8 +33,8 @@ mod search;
 mod signals;
 
 use crate::cell::Row;
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::plan::retrieval::Retrieval;
 
 /// The rows that a clause makes of these; `begin` is the row that the plan begins with.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use engraph_storage::graph::NodeId;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::groups;
 use crate::exec::{candidates, eval};
 use crate::neural::dot;

@@ -8,8 +8,8 @@ use engraph_grammar::ast::{SearchMode, Span};
 use engraph_storage::graph::{IndexDefinition, LabelId, NodeId};
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, groups, question, vector, warm};
 use crate::exec::{candidates, eval};
 use crate::neural::dot;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use engraph_storage::graph::{EdgeFilter, LabelId, NodeId, Side, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, question};
 use crate::exec::{candidates, eval};
 use crate::graph_names::TURN;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engraph_storage::Reader;
-use engraph_storage::graph::{NodeRecord, Value};
+use engraph_storage::graph::{Cardinality, NodeRecord, Value};
 
 /// What every node has.
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
@@ -44,4 +44,13 @@ pub(crate) fn named(record: &NodeRecord, reader: Reader<'_>) -> BTreeMap<String,
     let named =
         |(name, value): (&_, &Value)| (catalog.property_name(*name).to_owned(), value.clone());
     record.properties.iter().map(named).collect()
+}
+
+/// A cardinality as MemQL writes it.
+pub(crate) fn cardinality(cardinality: Cardinality) -> &'static str {
+    match cardinality {
+        Cardinality::One => "ONE",
+        Cardinality::Many => "MANY",
+        Cardinality::Unknown => "UNKNOWN",
+    }
 }

@@ -56,7 +56,7 @@ mod write;
 pub use context::Limits;
 pub use context::run::Interrupt;
 pub use cursor::Cursor;
-pub use database::{Engraph, Options, Prepared, upgrade};
+pub use database::{Engraph, Options, upgrade};
 pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
@@ -72,7 +72,7 @@ pub use neural::{
 pub use reading::only_reads;
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
-pub use session::{Session, Transaction};
+pub use session::{Prepared, Session, Transaction};
 pub use snapshot::Snapshot;
 
 /// What the graph is made of, for reads by [`Snapshot`].

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{BufferedLine, SessionLine};
 use super::definition::DefinitionLine;
 use super::value::{End, Start, Stored};
-use crate::show;
+use crate::graph_names;
 
 /// The version of the lines.
 pub(crate) const EXPORT: u32 = 1;
@@ -201,7 +201,7 @@ impl Names<'_> {
         Ok(match item {
             Item::Rule(relation, rule) => Line::Rule(RuleLine {
                 relation: self.relation(relation)?,
-                cardinality: show::cardinality(rule.cardinality).to_owned(),
+                cardinality: graph_names::cardinality(rule.cardinality).to_owned(),
                 intent: rule.intent.name().to_owned(),
                 confidence: rule.policy.name().to_owned(),
                 threshold: finite(rule.threshold)?,
@@ -460,7 +460,7 @@ fn intent(name: &str) -> Result<Intent> {
 fn cardinality(name: &str) -> Result<Cardinality> {
     [Cardinality::One, Cardinality::Many, Cardinality::Unknown]
         .into_iter()
-        .find(|cardinality| show::cardinality(*cardinality) == name)
+        .find(|cardinality| graph_names::cardinality(*cardinality) == name)
         .ok_or_else(|| format!("there is no cardinality '{name}'"))
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use engraph_storage::graph::Value as Property;
-use engraph_storage::{BufferedTurn, Reader, SessionBuffer};
+use engraph_storage::{BufferedTurn, Durability, Reader, SessionBuffer, Store};
 use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
@@ -21,7 +21,6 @@ use super::extract::{Extraction, Extractor, Rules};
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
 use crate::context::run::Interrupt;
-use crate::database::Engraph;
 use crate::error::{Diagnostic, Error, Result};
 use crate::indexes::Indexes;
 use crate::models::Models;
@@ -95,6 +94,15 @@ impl Consolidator {
     }
 }
 
+/// Where memory is made, and with what.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p> {
+    pub(crate) store: &'p Store,
+    pub(crate) consolidator: &'p Consolidator,
+    pub(crate) means: Means<'p>,
+    pub(crate) durability: Durability,
+}
+
 /// A block of turns on its way.
 struct Block {
     session: String,
@@ -107,20 +115,20 @@ struct Block {
 /// Sessions are taken in windows, in each of which all texts go through the model together. What is
 /// drawn in a window knows the entities that were there when the window began.
 pub(crate) fn consolidate(
-    db: &Engraph,
+    place: Place<'_>,
     sessions: &[String],
     occasion: Occasion,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
-    let mut grouping = db.consolidator.grouping.lock();
+    let mut grouping = place.consolidator.grouping.lock();
     let mut waiting = sessions.iter().map(String::as_str).peekable();
     while waiting.peek().is_some() {
-        let mut blocks = window(db, &mut waiting, occasion)?.into_iter();
+        let mut blocks = window(place, &mut waiting, occasion)?.into_iter();
         while !blocks.as_slice().is_empty() {
-            let together = if db.means().extractor.is_quick() { usize::MAX } else { 1 };
-            let (drafts, failed) = drafts(db, blocks.by_ref().take(together))?;
+            let together = if place.means.extractor.is_quick() { usize::MAX } else { 1 };
+            let (drafts, failed) = drafts(place, blocks.by_ref().take(together))?;
             for (block, extraction) in &drafts {
-                if let Some(done) = store_block(db, block, extraction, &mut grouping)? {
+                if let Some(done) = store_block(place, block, extraction, &mut grouping)? {
                     each(done)?;
                 }
             }
@@ -135,7 +143,7 @@ pub(crate) fn consolidate(
 /// The blocks of the next sessions that together have so many turns that the model's batches are
 /// full.
 fn window<'s>(
-    db: &Engraph,
+    place: Place<'_>,
     waiting: &mut impl Iterator<Item = &'s str>,
     occasion: Occasion,
 ) -> Result<Vec<Block>> {
@@ -144,30 +152,30 @@ fn window<'s>(
     while turns.len() < WINDOW_TURNS
         && let Some(session) = waiting.next()
     {
-        let mut held = db.store.snapshot(time::wall()).reader().buffered(session)?;
+        let mut held = place.store.snapshot(time::wall()).reader().buffered(session)?;
         held.sort_by_key(|(position, turn)| (turn.at, *position));
         sessions.push((session, held.len()));
         turns.extend(held.into_iter().map(|(position, turn)| (position, input(session, turn))));
     }
-    embed_turns(db, &mut turns)?;
+    embed_turns(place, &mut turns)?;
     let mut turns = turns.into_iter();
     let mut blocks = Vec::new();
     for (session, count) in sessions {
         let turns: Vec<(u64, TurnInput)> = turns.by_ref().take(count).collect();
-        blocks.extend(cut(db, session, turns, occasion));
+        blocks.extend(cut(place, session, turns, occasion));
     }
     Ok(blocks)
 }
 
 /// The turns of a session, cut into blocks.
 fn cut(
-    db: &Engraph,
+    place: Place<'_>,
     session: &str,
     turns: Vec<(u64, TurnInput)>,
     occasion: Occasion,
 ) -> Vec<Block> {
     let heard: Vec<_> = turns.iter().map(|(_, turn)| heard(turn)).collect();
-    let episodes = closed_episodes(&*db.consolidator.boundaries, &heard, occasion);
+    let episodes = closed_episodes(&*place.consolidator.boundaries, &heard, occasion);
     drop(heard);
     let mut turns = turns.into_iter();
     let block = |episode: Range<usize>| {
@@ -182,10 +190,10 @@ fn cut(
 }
 
 /// Gives the turns their embeddings, all in one go.
-fn embed_turns(db: &Engraph, turns: &mut [(u64, TurnInput)]) -> Result<()> {
+fn embed_turns(place: Place<'_>, turns: &mut [(u64, TurnInput)]) -> Result<()> {
     let mut inputs: Vec<Input> = turns.iter().map(|(_, turn)| Input::Turn(turn.clone())).collect();
-    let snapshot = db.store.snapshot(time::wall());
-    write::embed(&mut inputs, &db.models, snapshot.reader())?;
+    let snapshot = place.store.snapshot(time::wall());
+    write::embed(&mut inputs, place.means.models, snapshot.reader())?;
     for ((_, turn), input) in turns.iter_mut().zip(inputs) {
         if let Input::Turn(embedded) = input {
             *turn = embedded;
@@ -203,11 +211,11 @@ fn heard(turn: &TurnInput) -> Heard<'_> {
 type Drafts = (Vec<(Block, Extraction)>, Option<NeuralError>);
 
 /// Draws from blocks, and sends what was drawn through the model in one go.
-fn drafts(db: &Engraph, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
-    let snapshot = db.store.snapshot(time::wall());
+fn drafts(place: Place<'_>, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
+    let snapshot = place.store.snapshot(time::wall());
     let (mut drafts, mut failed) = (Vec::new(), None);
     for block in blocks {
-        match extract(snapshot.reader(), &block.turns, db.means().extractor) {
+        match extract(snapshot.reader(), &block.turns, place.means.extractor) {
             Ok(extraction) => drafts.push((block, extraction)),
             Err(error) => {
                 failed = Some(error);
@@ -216,24 +224,24 @@ fn drafts(db: &Engraph, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
         }
     }
     let texts: Vec<&str> = drafts.iter().flat_map(|(_, drawn)| drawn.texts()).collect();
-    db.models.embed(&texts)?;
+    place.means.models.embed(&texts)?;
     Ok((drafts, failed))
 }
 
 /// One transaction; none if the turns are not in the buffer any more.
 fn store_block(
-    db: &Engraph,
+    place: Place<'_>,
     block: &Block,
     extraction: &Extraction,
     grouping: &mut Option<Grouping>,
 ) -> Result<Option<Consolidated>> {
-    let (means, session) = (db.means(), block.session.as_str());
+    let (means, session) = (place.means, block.session.as_str());
     let drawn = {
-        let snapshot = db.store.snapshot(time::wall());
+        let snapshot = place.store.snapshot(time::wall());
         let key = free_key(snapshot.reader(), session)?;
         draw(snapshot.reader(), (session, &key), &block.turns, (extraction, means))?
     };
-    let mut transaction = db.store.begin(time::wall())?;
+    let mut transaction = place.store.begin(time::wall())?;
     for (turn, position) in block.turns.iter().zip(&block.positions) {
         let place = Some((session.to_owned(), *position));
         if transaction.reader().find_buffered(&turn.key)? != place {
@@ -242,10 +250,10 @@ fn store_block(
     }
     transaction.take_buffered(session, &block.positions)?;
     let held = grouping.take();
-    let held = held.filter(|held| held.is_current(&db.store, transaction.reader()));
+    let held = held.filter(|held| held.is_current(place.store, transaction.reader()));
     let mut held = held.map_or_else(|| Grouping::of(transaction.reader()), Ok)?;
     draw::store(&mut transaction, &drawn, &mut held, means)?;
-    transaction.commit(db.durability(), time::wall())?;
+    transaction.commit(place.durability, time::wall())?;
     *grouping = Some(held);
     Ok(Some(drawn.done))
 }
@@ -278,64 +286,50 @@ fn input(session: &str, turn: BufferedTurn) -> TurnInput {
     }
 }
 
-impl Engraph {
-    /// Makes memory of what is buffered of a session that has ended or paused: episodes, concepts,
-    /// statements and facts, one episode a transaction. `None` stands for all sessions.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Neural`] if a model is missing or fails, [`Error::Storage`] if the disk refuses. The
-    /// episodes before it stay, and so do the turns that are left, in the buffer.
-    pub fn consolidate(&self, session: Option<&str>) -> Result<Vec<Consolidated>> {
-        let mut all = Vec::new();
-        consolidate_each(self, session, &mut |done| {
-            all.push(done);
-            Ok(())
-        })?;
-        Ok(all)
-    }
-}
-
 /// Consolidates a session that has ended, or all of them.
 pub(crate) fn consolidate_each(
-    db: &Engraph,
+    place: Place<'_>,
     session: Option<&str>,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
     let sessions = match session {
         Some(session) => vec![session.to_owned()],
-        None => buffered(db)?.into_iter().map(|(session, _)| session).collect(),
+        None => buffered(place)?.into_iter().map(|(session, _)| session).collect(),
     };
-    consolidate(db, &sessions, Occasion::SessionEnd, each)
+    consolidate(place, &sessions, Occasion::SessionEnd, each)
 }
 
 /// What the groups of all statements are: how many themes there are, how many statements have changed
 /// theme since the database was opened, and how many topics there are.
-pub(crate) fn groups(db: &Engraph) -> Result<[(&'static str, u64); 3]> {
-    let snapshot = db.store.snapshot(time::wall());
+pub(crate) fn groups(place: Place<'_>) -> Result<[(&'static str, u64); 3]> {
+    let snapshot = place.store.snapshot(time::wall());
     let reader = snapshot.reader();
     let topics = reader.catalog().label("Topic");
-    let topics = topics.map_or(Ok(0), |label| db.indexes.count(label, reader))?;
-    let grouping = db.consolidator.grouping.lock();
+    let topics = topics.map_or(Ok(0), |label| place.means.indexes.count(label, reader))?;
+    let grouping = place.consolidator.grouping.lock();
     let (themes, moved) = grouping.as_ref().map_or((0, 0), Grouping::counts);
     Ok([("themes", themes), ("statements that changed theme", moved), ("topics", topics)])
 }
 
 /// The sessions with turns in the buffer, in the order in which they were first heard.
-pub(crate) fn buffered(db: &Engraph) -> Result<Vec<(String, SessionBuffer)>> {
-    let mut sessions = db.store.snapshot(time::wall()).reader().buffered_sessions()?;
+pub(crate) fn buffered(place: Place<'_>) -> Result<Vec<(String, SessionBuffer)>> {
+    let mut sessions = place.store.snapshot(time::wall()).reader().buffered_sessions()?;
     sessions.retain(|(_, buffer)| buffer.turns > 0);
     sessions.sort_by_key(|(_, buffer)| (buffer.first_observed, buffer.last_at));
     Ok(sessions)
 }
 
 /// The statement: a row for each episode.
-pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -> Result<Answer> {
+pub(crate) fn said(
+    place: Place<'_>,
+    session: Option<&str>,
+    interrupt: &Interrupt,
+) -> Result<Answer> {
     const COLUMNS: [&str; 7] =
         ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
     let columns = COLUMNS.map(str::to_owned).to_vec();
     let mut rows = Answer { columns, ..Answer::default() };
-    let snapshot = db.store.snapshot(time::wall());
+    let snapshot = place.store.snapshot(time::wall());
     if let Some(session) = session
         && snapshot.reader().session_buffer(session)?.is_none_or(|held| held.turns == 0)
     {
@@ -343,7 +337,7 @@ pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -
         rows.warnings.push(Diagnostic::new(message));
     }
     drop(snapshot);
-    consolidate_each(db, session, &mut |done| {
+    consolidate_each(place, session, &mut |done| {
         let count = |count: u64| Value::Int(count.cast_signed());
         rows.rows.push(vec![
             Value::String(done.episode),

@@ -11,7 +11,7 @@ mod entities;
 mod episode;
 pub mod extract;
 pub(crate) mod forget;
-mod pipeline;
+pub(crate) mod pipeline;
 mod resolve;
 pub(crate) mod split;
 mod theme_graph;

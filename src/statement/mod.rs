@@ -20,7 +20,7 @@ use crate::cell::Cell;
 use crate::context::run::Run;
 use crate::context::{Context, Limits};
 use crate::error::{Diagnostic, Result};
-use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
+use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES, cardinality};
 use crate::indexes::Indexes;
 use crate::memory::draw::Means;
 use crate::memory::split::split;
@@ -28,7 +28,6 @@ use crate::models::Models;
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::rows::{Params, Rows, Value};
-use crate::show;
 use crate::time;
 use crate::write::observe::{HeardTurn, Observed, observe};
 use crate::write::{self, FactInput, Input, NodeInput};
@@ -179,7 +178,7 @@ impl Write {
                 let rule = options.rule(name, transaction)?;
                 transaction.define_relation(name, rule)?;
                 let outcome = match options.observed {
-                    true => format!("defined, observed as {}", show::cardinality(rule.cardinality)),
+                    true => format!("defined, observed as {}", cardinality(rule.cardinality)),
                     false => "defined".to_owned(),
                 };
                 Ok(Rows::single(&["relation", "outcome"], vec![text(name), text(&outcome)]))

@@ -13,7 +13,6 @@
 //!   build.rs    the thread that makes graphs
 //!   rank.rs     from candidates to what is found
 //!   disk.rs     without an index
-//!   reembed.rs  all embeddings by another model
 //! ```
 //!
 //! What it finds is exact, unless it says [`Way::Graph`]. Scores are always exact: cosines of the
@@ -27,7 +26,6 @@ mod gather;
 mod graph;
 mod label;
 mod rank;
-pub(crate) mod reembed;
 #[cfg(test)]
 mod tests;
 

@@ -19,7 +19,7 @@
 
 mod activate;
 mod admit;
-pub(crate) mod anchor;
+mod anchor;
 mod coupling;
 mod finding;
 mod generate;
@@ -31,6 +31,9 @@ mod represent;
 mod rerank;
 mod search;
 mod signals;
+mod toolkit;
+
+pub(crate) use self::toolkit::Toolkit;
 
 use crate::cell::Row;
 use crate::context::Context;

@@ -20,7 +20,7 @@ use crate::context::run::{Interrupt, Run};
 use crate::error::{Diagnostic, Result};
 use crate::indexes::{Indexes, KeyTokens};
 use crate::memory::consolidate::{self, Consolidator};
-use crate::memory::draw::Means;
+use crate::memory::means::Means;
 use crate::memory::pipeline::Host;
 use crate::models::Models;
 use crate::plan::estimate::Statistics;

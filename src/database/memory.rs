@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::Engraph;
 use crate::error::Result;
-use crate::memory::consolidate::{Consolidated, Place, consolidate_each};
+use crate::memory::Consolidated;
+use crate::memory::consolidate::{Place, consolidate_each};
 use crate::memory::pipeline::{Host, Pipeline};
 use crate::time;
 use crate::write::observe::{HeardTurn, Observed, observe};

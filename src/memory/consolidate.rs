@@ -16,8 +16,9 @@ use engraph_storage::{BufferedTurn, Durability, Reader, SessionBuffer, Store};
 use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
-use super::draw::{self, Means, draw, extract};
+use super::draw::{self, Consolidated, draw, extract};
 use super::extract::{Extraction, Extractor, Rules};
+use super::means::Means;
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
 use crate::context::run::Interrupt;
@@ -32,36 +33,6 @@ use crate::write::{self, Input, TurnInput};
 
 /// Turns that are drawn at a time, at least.
 const WINDOW_TURNS: usize = 128;
-
-/// An episode that turns have become.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Consolidated {
-    /// The key of the episode.
-    pub episode: String,
-    /// A few words.
-    pub title: String,
-    /// Its turns.
-    pub turns: u64,
-    /// Concepts that were met in it.
-    pub concepts: u64,
-    /// Of these, new ones (SCG-MEM, accommodation).
-    pub concepts_new: u64,
-    /// Durable statements.
-    pub semantics: u64,
-    /// Facts, those held as uncertain among them.
-    pub facts: u64,
-}
-
-impl Consolidated {
-    /// Adds the counts of another episode.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.turns += other.turns;
-        self.concepts += other.concepts;
-        self.concepts_new += other.concepts_new;
-        self.semantics += other.semantics;
-        self.facts += other.facts;
-    }
-}
 
 /// What makes memory of turns. One consolidation runs at a time, so that no two of them draw the
 /// same turns.

@@ -19,8 +19,9 @@ use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, Syste
 use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
 use self::losing::{Losing, Said, Turns, turn_input};
-use super::draw::{self, Drawn, Means, draw, extract};
+use super::draw::{self, Drawn, draw, extract};
 use super::extract::Rules;
+use super::means::Means;
 use super::theme_graph::Grouping;
 use super::topic_graph::{self, About};
 use super::walk::{edges, key_of, tags};

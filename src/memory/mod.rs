@@ -6,11 +6,12 @@
 pub mod boundary;
 mod concepts;
 pub(crate) mod consolidate;
-pub(crate) mod draw;
+mod draw;
 mod entities;
 mod episode;
 pub mod extract;
 pub(crate) mod forget;
+pub(crate) mod means;
 pub(crate) mod pipeline;
 mod resolve;
 pub(crate) mod split;
@@ -23,7 +24,7 @@ mod vector;
 mod walk;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
-pub use consolidate::Consolidated;
+pub use draw::Consolidated;
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, LocalModel, Rules, SourceTurn,

@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use engraph_storage::Reader;
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope};
 
-use super::draw::Means;
 use super::extract::{Entity, Extraction};
+use super::means::Means;
 use crate::error::Result;
 use crate::models::Models;
 use crate::neural::dot;

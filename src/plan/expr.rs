@@ -421,3 +421,11 @@ pub(crate) fn sign(op: BinaryOp) -> &'static str {
         BinaryOp::ImmediatelySucceeds => "IMMEDIATELY SUCCEEDS",
     }
 }
+
+/// The parts of a condition, all of which must hold.
+pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
+    match condition.kind {
+        ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        kind => vec![Expr { kind, span: condition.span }],
+    }
+}

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::by_score::DEFAULT;
 use super::operation::{Finding, Kind, Mechanism, Operation, Tools};
-use super::policy::{DEFAULT, Policy, Selection};
+use super::policy::{Policy, Selection};
 use super::score::{Scale, is_timely, mass, rank, relevance};
 use super::state::{Call, Ended, Evidence, Reconstruction, Step};
 use crate::error::Result;

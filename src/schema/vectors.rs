@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{Interval, Time};
 
-use super::known::Concept;
+use super::live::Concept;
 
 /// Rows of a block.
 const BLOCK: usize = 1024;

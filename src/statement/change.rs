@@ -5,7 +5,7 @@
 use engraph_storage::graph::{FactId, NodeId};
 use engraph_storage::{Outcome, Transaction};
 
-use super::Surroundings;
+use super::surroundings::Surroundings;
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::context::derived::is_derived;

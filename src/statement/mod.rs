@@ -2,6 +2,7 @@
 
 mod change;
 mod definition;
+mod surroundings;
 
 use std::collections::BTreeMap;
 
@@ -12,47 +13,22 @@ use engraph_storage::graph::{
     RelationRule, RuleDefinition, ScorerDefinition, Time, Value as Property,
 };
 
-use engraph_storage::{Reader, StorageError, Transaction};
+use engraph_storage::{StorageError, Transaction};
 
 use self::definition::{Lesson, dropped};
+pub(crate) use self::surroundings::Surroundings;
 use crate::bind::{Binder, intent};
 use crate::cell::Cell;
-use crate::context::run::Run;
-use crate::context::{Context, Limits};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES, cardinality};
-use crate::indexes::Indexes;
-use crate::memory::draw::Means;
 use crate::memory::split::split;
-use crate::models::Models;
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
-use crate::rows::{Params, Rows, Value};
+use crate::rows::{Rows, Value};
 use crate::time;
 use crate::write::observe::{HeardTurn, Observed, observe};
 use crate::write::{self, FactInput, Input, NodeInput};
-
-/// What a statement is run with, whatever state it reads.
-#[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'s> {
-    pub(crate) models: &'s Models,
-    pub(crate) indexes: &'s Indexes,
-    pub(crate) means: Means<'s>,
-    pub(crate) limits: Limits,
-    pub(crate) run: &'s Run,
-    pub(crate) parameters: &'s Params,
-}
-
-impl<'s> Surroundings<'s> {
-    /// What operators need to read a state.
-    pub(crate) fn context<'c>(&self, reader: Reader<'c>) -> Context<'c>
-    where
-        's: 'c,
-    {
-        let (models, indexes) = (self.models, self.indexes);
-        Context::new(reader, (models, indexes), (self.limits, self.run), self.parameters)
-    }
-}
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {

@@ -12,8 +12,7 @@ use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::names::{Asking, Names};
 use crate::exec::{eval, scope};
-use crate::plan::expr::{Expr, Slot};
-use crate::plan::optimize::conjuncts;
+use crate::plan::expr::{Expr, Slot, conjuncts};
 use crate::plan::retrieval::Finding;
 use crate::vectors::check_model;
 

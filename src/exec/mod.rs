@@ -54,7 +54,7 @@ pub(crate) type Chunk = Vec<Row>;
 pub(crate) const CHUNK_ROWS: usize = 256;
 
 /// A step of a running query.
-pub(crate) trait Operator {
+pub(crate) trait Operator: Send {
     /// The next rows; none when there are no more. It reads as little as it takes to give `want`
     /// rows, and may give more or fewer, but at least one.
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>>;

@@ -204,7 +204,7 @@ impl Engraph {
             let query = binder.query(query)?;
             self.optimized(query, reader).map_err(|error| run.explained(error, &limits))
         })?;
-        Ok(Bound::new(query, binder.warnings))
+        Ok(Bound::new(query, binder.warnings, binder.is_passing))
     }
 
     /// An error if these times cannot be those of a session.
@@ -293,7 +293,7 @@ impl Engraph {
             let mut binder = Binder::new(&context, times);
             session.map(|session| binder.session(session)).transpose()?
         };
-        consolidate::said(self.place(), session.as_deref(), interrupt)
+        consolidate::said(self.workshop(), session.as_deref(), interrupt)
     }
 
     /// A write within an open transaction: done whole, or not at all.

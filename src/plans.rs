@@ -27,12 +27,14 @@ pub(crate) struct Bound {
     pub(crate) hop: Option<Arc<Hop>>,
     /// What is probably not meant in it.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Whether a warning may be another next time, though the catalogue is the same.
+    pub(crate) is_passing: bool,
 }
 
 impl Bound {
-    pub(crate) fn new(query: BoundQuery, warnings: Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(query: BoundQuery, warnings: Vec<Diagnostic>, is_passing: bool) -> Self {
         let hop = Hop::of(&query).map(Arc::new);
-        Self { query: Arc::new(query), hop, warnings }
+        Self { query: Arc::new(query), hop, warnings, is_passing }
     }
 }
 

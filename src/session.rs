@@ -314,7 +314,7 @@ impl<'d> Session<'d> {
             return Ok(bound);
         }
         let bound = self.database.bound(query, &self.times, (reader, params), &self.interrupt)?;
-        if may_keep {
+        if may_keep && !bound.is_passing {
             script.keep(statement, catalog, &bound);
         }
         Ok(bound)

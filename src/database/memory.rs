@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Engraph;
 use crate::error::Result;
 use crate::memory::Consolidated;
-use crate::memory::consolidate::{Place, consolidate_each};
+use crate::memory::consolidate::{Workshop, consolidate_each};
 use crate::memory::pipeline::{Host, Pipeline};
 use crate::time;
 use crate::write::observe::{HeardTurn, Observed, observe};
@@ -35,7 +35,7 @@ impl Engraph {
     /// episodes before it stay, and so do the turns that are left, in the buffer.
     pub fn consolidate(&self, session: Option<&str>) -> Result<Vec<Consolidated>> {
         let mut all = Vec::new();
-        consolidate_each(self.place(), session, &mut |done| {
+        consolidate_each(self.workshop(), session, &mut |done| {
             all.push(done);
             Ok(())
         })?;
@@ -44,9 +44,9 @@ impl Engraph {
 }
 
 impl Host for Engraph {
-    fn place(&self) -> Place<'_> {
+    fn workshop(&self) -> Workshop<'_> {
         let (store, consolidator) = (&self.store, &self.consolidator);
-        Place { store, consolidator, means: self.means(), durability: self.durability() }
+        Workshop { store, consolidator, means: self.means(), durability: self.durability() }
     }
 }
 

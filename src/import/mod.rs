@@ -151,13 +151,13 @@ fn remember(
     });
     let mut report = store(db, lines, total, &mut |_, _| ())?;
     let named = named.into_inner();
-    let mut sessions = buffered(db.place())?;
+    let mut sessions = buffered(db.workshop())?;
     sessions.retain(|(session, _)| named.contains(session));
     let mut made = Consolidated::default();
     let (mut episodes, mut done) = (0, 0);
     let turns: u64 = sessions.iter().map(|(_, buffer)| buffer.turns).sum();
     let sessions: Vec<String> = sessions.into_iter().map(|(session, _)| session).collect();
-    consolidate(db.place(), &sessions, Occasion::SessionEnd, &mut |episode| {
+    consolidate(db.workshop(), &sessions, Occasion::SessionEnd, &mut |episode| {
         episodes += 1;
         done += episode.turns;
         made.add(&episode);
@@ -170,7 +170,7 @@ fn remember(
         ("semantics", made.semantics),
         ("facts drawn", made.facts),
     ];
-    let layers = layers.into_iter().chain(groups(db.place())?);
+    let layers = layers.into_iter().chain(groups(db.workshop())?);
     report.stored.extend(layers.filter(|(_, count)| *count > 0));
     Ok(report)
 }

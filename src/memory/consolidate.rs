@@ -67,10 +67,10 @@ impl Consolidator {
 
 /// Where memory is made, and with what.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'p> {
-    pub(crate) store: &'p Store,
-    pub(crate) consolidator: &'p Consolidator,
-    pub(crate) means: Means<'p>,
+pub(crate) struct Workshop<'w> {
+    pub(crate) store: &'w Store,
+    pub(crate) consolidator: &'w Consolidator,
+    pub(crate) means: Means<'w>,
     pub(crate) durability: Durability,
 }
 
@@ -86,20 +86,20 @@ struct Block {
 /// Sessions are taken in windows, in each of which all texts go through the model together. What is
 /// drawn in a window knows the entities that were there when the window began.
 pub(crate) fn consolidate(
-    place: Place<'_>,
+    workshop: Workshop<'_>,
     sessions: &[String],
     occasion: Occasion,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
-    let mut grouping = place.consolidator.grouping.lock();
+    let mut grouping = workshop.consolidator.grouping.lock();
     let mut waiting = sessions.iter().map(String::as_str).peekable();
     while waiting.peek().is_some() {
-        let mut blocks = window(place, &mut waiting, occasion)?.into_iter();
+        let mut blocks = window(workshop, &mut waiting, occasion)?.into_iter();
         while !blocks.as_slice().is_empty() {
-            let together = if place.means.extractor.is_quick() { usize::MAX } else { 1 };
-            let (drafts, failed) = drafts(place, blocks.by_ref().take(together))?;
+            let together = if workshop.means.extractor.is_quick() { usize::MAX } else { 1 };
+            let (drafts, failed) = drafts(workshop, blocks.by_ref().take(together))?;
             for (block, extraction) in &drafts {
-                if let Some(done) = store_block(place, block, extraction, &mut grouping)? {
+                if let Some(done) = store_block(workshop, block, extraction, &mut grouping)? {
                     each(done)?;
                 }
             }
@@ -114,7 +114,7 @@ pub(crate) fn consolidate(
 /// The blocks of the next sessions that together have so many turns that the model's batches are
 /// full.
 fn window<'s>(
-    place: Place<'_>,
+    workshop: Workshop<'_>,
     waiting: &mut impl Iterator<Item = &'s str>,
     occasion: Occasion,
 ) -> Result<Vec<Block>> {
@@ -123,30 +123,30 @@ fn window<'s>(
     while turns.len() < WINDOW_TURNS
         && let Some(session) = waiting.next()
     {
-        let mut held = place.store.snapshot(time::wall()).reader().buffered(session)?;
+        let mut held = workshop.store.snapshot(time::wall()).reader().buffered(session)?;
         held.sort_by_key(|(position, turn)| (turn.at, *position));
         sessions.push((session, held.len()));
         turns.extend(held.into_iter().map(|(position, turn)| (position, input(session, turn))));
     }
-    embed_turns(place, &mut turns)?;
+    embed_turns(workshop, &mut turns)?;
     let mut turns = turns.into_iter();
     let mut blocks = Vec::new();
     for (session, count) in sessions {
         let turns: Vec<(u64, TurnInput)> = turns.by_ref().take(count).collect();
-        blocks.extend(cut(place, session, turns, occasion));
+        blocks.extend(cut(workshop, session, turns, occasion));
     }
     Ok(blocks)
 }
 
 /// The turns of a session, cut into blocks.
 fn cut(
-    place: Place<'_>,
+    workshop: Workshop<'_>,
     session: &str,
     turns: Vec<(u64, TurnInput)>,
     occasion: Occasion,
 ) -> Vec<Block> {
     let heard: Vec<_> = turns.iter().map(|(_, turn)| heard(turn)).collect();
-    let episodes = closed_episodes(&*place.consolidator.boundaries, &heard, occasion);
+    let episodes = closed_episodes(&*workshop.consolidator.boundaries, &heard, occasion);
     drop(heard);
     let mut turns = turns.into_iter();
     let block = |episode: Range<usize>| {
@@ -161,10 +161,10 @@ fn cut(
 }
 
 /// Gives the turns their embeddings, all in one go.
-fn embed_turns(place: Place<'_>, turns: &mut [(u64, TurnInput)]) -> Result<()> {
+fn embed_turns(workshop: Workshop<'_>, turns: &mut [(u64, TurnInput)]) -> Result<()> {
     let mut inputs: Vec<Input> = turns.iter().map(|(_, turn)| Input::Turn(turn.clone())).collect();
-    let snapshot = place.store.snapshot(time::wall());
-    write::embed(&mut inputs, place.means.models, snapshot.reader())?;
+    let snapshot = workshop.store.snapshot(time::wall());
+    write::embed(&mut inputs, workshop.means.models, snapshot.reader())?;
     for ((_, turn), input) in turns.iter_mut().zip(inputs) {
         if let Input::Turn(embedded) = input {
             *turn = embedded;
@@ -182,11 +182,11 @@ fn heard(turn: &TurnInput) -> Heard<'_> {
 type Drafts = (Vec<(Block, Extraction)>, Option<NeuralError>);
 
 /// Draws from blocks, and sends what was drawn through the model in one go.
-fn drafts(place: Place<'_>, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
-    let snapshot = place.store.snapshot(time::wall());
+fn drafts(workshop: Workshop<'_>, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
+    let snapshot = workshop.store.snapshot(time::wall());
     let (mut drafts, mut failed) = (Vec::new(), None);
     for block in blocks {
-        match extract(snapshot.reader(), &block.turns, place.means.extractor) {
+        match extract(snapshot.reader(), &block.turns, workshop.means.extractor) {
             Ok(extraction) => drafts.push((block, extraction)),
             Err(error) => {
                 failed = Some(error);
@@ -195,24 +195,24 @@ fn drafts(place: Place<'_>, blocks: impl Iterator<Item = Block>) -> Result<Draft
         }
     }
     let texts: Vec<&str> = drafts.iter().flat_map(|(_, drawn)| drawn.texts()).collect();
-    place.means.models.embed(&texts)?;
+    workshop.means.models.embed(&texts)?;
     Ok((drafts, failed))
 }
 
 /// One transaction; none if the turns are not in the buffer any more.
 fn store_block(
-    place: Place<'_>,
+    workshop: Workshop<'_>,
     block: &Block,
     extraction: &Extraction,
     grouping: &mut Option<Grouping>,
 ) -> Result<Option<Consolidated>> {
-    let (means, session) = (place.means, block.session.as_str());
+    let (means, session) = (workshop.means, block.session.as_str());
     let drawn = {
-        let snapshot = place.store.snapshot(time::wall());
+        let snapshot = workshop.store.snapshot(time::wall());
         let key = free_key(snapshot.reader(), session)?;
         draw(snapshot.reader(), (session, &key), &block.turns, (extraction, means))?
     };
-    let mut transaction = place.store.begin(time::wall())?;
+    let mut transaction = workshop.store.begin(time::wall())?;
     for (turn, position) in block.turns.iter().zip(&block.positions) {
         let place = Some((session.to_owned(), *position));
         if transaction.reader().find_buffered(&turn.key)? != place {
@@ -221,10 +221,10 @@ fn store_block(
     }
     transaction.take_buffered(session, &block.positions)?;
     let held = grouping.take();
-    let held = held.filter(|held| held.is_current(place.store, transaction.reader()));
+    let held = held.filter(|held| held.is_current(workshop.store, transaction.reader()));
     let mut held = held.map_or_else(|| Grouping::of(transaction.reader()), Ok)?;
     draw::store(&mut transaction, &drawn, &mut held, means)?;
-    transaction.commit(place.durability, time::wall())?;
+    transaction.commit(workshop.durability, time::wall())?;
     *grouping = Some(held);
     Ok(Some(drawn.done))
 }
@@ -259,32 +259,32 @@ fn input(session: &str, turn: BufferedTurn) -> TurnInput {
 
 /// Consolidates a session that has ended, or all of them.
 pub(crate) fn consolidate_each(
-    place: Place<'_>,
+    workshop: Workshop<'_>,
     session: Option<&str>,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
     let sessions = match session {
         Some(session) => vec![session.to_owned()],
-        None => buffered(place)?.into_iter().map(|(session, _)| session).collect(),
+        None => buffered(workshop)?.into_iter().map(|(session, _)| session).collect(),
     };
-    consolidate(place, &sessions, Occasion::SessionEnd, each)
+    consolidate(workshop, &sessions, Occasion::SessionEnd, each)
 }
 
 /// What the groups of all statements are: how many themes there are, how many statements have changed
 /// theme since the database was opened, and how many topics there are.
-pub(crate) fn groups(place: Place<'_>) -> Result<[(&'static str, u64); 3]> {
-    let snapshot = place.store.snapshot(time::wall());
+pub(crate) fn groups(workshop: Workshop<'_>) -> Result<[(&'static str, u64); 3]> {
+    let snapshot = workshop.store.snapshot(time::wall());
     let reader = snapshot.reader();
     let topics = reader.catalog().label("Topic");
-    let topics = topics.map_or(Ok(0), |label| place.means.indexes.count(label, reader))?;
-    let grouping = place.consolidator.grouping.lock();
+    let topics = topics.map_or(Ok(0), |label| workshop.means.indexes.count(label, reader))?;
+    let grouping = workshop.consolidator.grouping.lock();
     let (themes, moved) = grouping.as_ref().map_or((0, 0), Grouping::counts);
     Ok([("themes", themes), ("statements that changed theme", moved), ("topics", topics)])
 }
 
 /// The sessions with turns in the buffer, in the order in which they were first heard.
-pub(crate) fn buffered(place: Place<'_>) -> Result<Vec<(String, SessionBuffer)>> {
-    let mut sessions = place.store.snapshot(time::wall()).reader().buffered_sessions()?;
+pub(crate) fn buffered(workshop: Workshop<'_>) -> Result<Vec<(String, SessionBuffer)>> {
+    let mut sessions = workshop.store.snapshot(time::wall()).reader().buffered_sessions()?;
     sessions.retain(|(_, buffer)| buffer.turns > 0);
     sessions.sort_by_key(|(_, buffer)| (buffer.first_observed, buffer.last_at));
     Ok(sessions)
@@ -292,7 +292,7 @@ pub(crate) fn buffered(place: Place<'_>) -> Result<Vec<(String, SessionBuffer)>>
 
 /// The statement: a row for each episode.
 pub(crate) fn said(
-    place: Place<'_>,
+    workshop: Workshop<'_>,
     session: Option<&str>,
     interrupt: &Interrupt,
 ) -> Result<Answer> {
@@ -300,7 +300,7 @@ pub(crate) fn said(
         ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
     let columns = COLUMNS.map(str::to_owned).to_vec();
     let mut rows = Answer { columns, ..Answer::default() };
-    let snapshot = place.store.snapshot(time::wall());
+    let snapshot = workshop.store.snapshot(time::wall());
     if let Some(session) = session
         && snapshot.reader().session_buffer(session)?.is_none_or(|held| held.turns == 0)
     {
@@ -308,7 +308,7 @@ pub(crate) fn said(
         rows.warnings.push(Diagnostic::new(message));
     }
     drop(snapshot);
-    consolidate_each(place, session, &mut |done| {
+    consolidate_each(workshop, session, &mut |done| {
         let count = |count: u64| Value::Int(count.cast_signed());
         rows.rows.push(vec![
             Value::String(done.episode),

@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 pub use self::state::Progress;
 use self::state::State;
 use super::boundary::{Buffered, Occasion, PAUSE};
-use super::consolidate::{Place, consolidate};
+use super::consolidate::{Workshop, consolidate};
 use crate::error::{Error, Result};
 use crate::neural::NeuralError;
 use crate::time;
@@ -76,10 +76,10 @@ impl std::fmt::Debug for Pipeline {
     }
 }
 
-/// Who owns the place where a pipeline makes memory, for as long as it runs.
+/// Who owns the workshop of a pipeline, for as long as it runs.
 pub(crate) trait Host: Send + Sync {
-    /// The place.
-    fn place(&self) -> Place<'_>;
+    /// The workshop.
+    fn workshop(&self) -> Workshop<'_>;
 }
 
 impl Pipeline {
@@ -102,12 +102,12 @@ impl Pipeline {
     ///
     /// Those of [`Engraph::observe`](crate::Engraph::observe).
     pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
-        let place = self.shared.host.place();
-        let mut transaction = place.store.begin(time::wall())?;
+        let workshop = self.shared.host.workshop();
+        let mut transaction = workshop.store.begin(time::wall())?;
         let before = transaction.reader().session_buffer(session)?.unwrap_or_default();
         let observed = observe(&mut transaction, session, turn)?;
         let after = transaction.reader().session_buffer(session)?.unwrap_or_default();
-        transaction.commit(place.durability, time::wall())?;
+        transaction.commit(workshop.durability, time::wall())?;
         let buffered = Buffered {
             tokens: usize::try_from(after.tokens).unwrap_or(usize::MAX),
             last: before.last_at.filter(|_| before.turns > 0),
@@ -133,7 +133,7 @@ impl Pipeline {
     /// [`Error::Storage`] if the buffer cannot be read.
     pub fn progress(&self) -> Result<Progress> {
         let mut progress = self.shared.state.lock().progress();
-        let snapshot = self.shared.host.place().store.snapshot(time::wall());
+        let snapshot = self.shared.host.workshop().store.snapshot(time::wall());
         for (_, buffer) in snapshot.reader().buffered_sessions()? {
             progress.buffered_turns += buffer.turns;
             progress.buffered_tokens = progress.buffered_tokens.saturating_add(buffer.tokens);
@@ -235,7 +235,7 @@ impl Shared {
     /// one may be among them.
     fn mark_paused(&self) -> Result<Duration> {
         let now = time::wall();
-        let sessions = self.host.place().store.snapshot(now).reader().buffered_sessions()?;
+        let sessions = self.host.workshop().store.snapshot(now).reader().buffered_sessions()?;
         let mut state = self.state.lock();
         // A session that is not in the buffer yet pauses no earlier than this.
         let mut wait = PAUSE;
@@ -260,7 +260,7 @@ impl Shared {
         // A transaction that is left half way changes nothing, and nothing else is left.
         let sessions = [session.to_owned()];
         let done = catch_unwind(AssertUnwindSafe(|| {
-            consolidate(self.host.place(), &sessions, occasion, each)
+            consolidate(self.host.workshop(), &sessions, occasion, each)
         }));
         done.unwrap_or_else(
             |_| Err(NeuralError::Failed { reason: "it panicked".to_owned() }.into()),

@@ -31,8 +31,9 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Neural`](crate::Error::Neural) if a model is missing or fails, [`Error::Storage`](crate::Error::Storage) if the disk refuses. The
-    /// episodes before it stay, and so do the turns that are left, in the buffer.
+    /// [`Error::Neural`](crate::Error::Neural) if a model is missing or fails,
+    /// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The episodes before it stay,
+    /// and so do the turns that are left, in the buffer.
     pub fn consolidate(&self, session: Option<&str>) -> Result<Vec<Consolidated>> {
         let mut all = Vec::new();
         consolidate_each(self.workshop(), session, &mut |done| {

@@ -1,4 +1,8 @@
-//! Statements that write: their values bound, then applied to a transaction.
+//! Statements that write: their values bound, their texts embedded, then applied to a transaction.
+//!
+//! ```text
+//! statement ──prepare──▶ Write ──apply, one transaction──▶ what happened
+//! ```
 
 mod change;
 mod definition;

@@ -1,8 +1,5 @@
-//! Writes: what is to be stored, embedded before the lock is taken, applied under it.
-//!
-//! ```text
-//! statement ──prepare──▶ Write ──embed──▶ vectors ──apply, one transaction──▶ what happened
-//! ```
+//! Writes: nodes, facts and turns that are to be stored, embedded before the lock is taken and put
+//! under it. `crate::statement` and `crate::memory` say what they are.
 //!
 //! No model runs while the writer's lock is held, but in a transaction that the caller keeps open,
 //! in a `RETRACT` whose query asks one, and where another writer changed a text in between.

@@ -85,7 +85,9 @@ impl<'c> Context<'c> {
             let error = Diagnostic::at(span, format!("the parameter ${name} has no value"));
             return Err(match closest(name, self.parameters.names()) {
                 Some(known) => error.help(format!("did you mean ${known}?")),
-                None => error.help(format!("give it one, as in --param {name}=...")),
+                None => error.help(format!(
+                    "give it one: --param {name}=..., .let {name} = ..., or [(\"{name}\", ...)] in Rust"
+                )),
             }
             .bind());
         };

@@ -47,6 +47,9 @@ pub(crate) struct PathRef {
     pub(crate) facts: Vec<Edge>,
 }
 
+/// The place of a bound name in a row.
+pub(crate) type Slot = usize;
+
 /// One row: a cell for every slot of the query.
 pub(crate) type Row = Vec<Cell>;
 

@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use engraph_storage::{Reader, Snapshot};
 
+use crate::context::lineage::Lineage;
+use crate::context::run::{Interrupt, Run, Watch};
 use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Surroundings;
-use crate::exec::lineage::{self, Lineage};
-use crate::exec::run::{Interrupt, Run, Watch};
+use crate::exec::lineage;
 use crate::exec::{self, CHUNK_ROWS, Operator};
 use crate::plan::expr::Slot;
 use crate::plan::{BoundQuery, End};
 use crate::plans::Bound;
 use crate::rows::{Params, Rows, Value};
+use crate::statement::Surroundings;
 
 /// The state that a statement reads.
 pub(crate) enum Source<'s> {
@@ -82,7 +83,7 @@ impl<'s> Cursor<'s> {
         let run = match watch {
             Watch::Nothing => run,
             Watch::Costs => run.profiled(exec::operators(&query.plan)),
-            Watch::Lineage => run.traced(&query),
+            Watch::Lineage => run.traced(Lineage::of(&query)),
         };
         let operator = with_stack(text.len(), || exec::start(&query, watch));
         let warnings = warnings.into_iter().map(|warning| warning.with_text(&text)).collect();

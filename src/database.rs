@@ -2,7 +2,10 @@
 //!
 //! The clock on the wall is read once per statement, in this layer, and passed down as `now`.
 
+mod memory;
 mod options;
+mod reconstruction;
+mod reembed;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,21 +15,21 @@ use engraph_storage::{Durability, Family, FamilyStats, Reader, Store, Torn, Viol
 use parking_lot::Mutex;
 
 use crate::bind::Binder;
+use crate::context::Limits;
+use crate::context::run::{Interrupt, Run};
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::{Limits, Surroundings};
-use crate::exec::run::{Interrupt, Run};
 use crate::indexes::{Indexes, KeyTokens};
 use crate::memory::consolidate::{self, Consolidator};
-use crate::memory::draw::Means;
+use crate::memory::means::Means;
+use crate::memory::pipeline::Host;
 use crate::models::Models;
 use crate::plan::estimate::Statistics;
 use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
 use crate::rows::{Params, Rows};
-use crate::session::{Session, Transaction};
+use crate::statement::Surroundings;
+use crate::statement::{Write, prepare};
 use crate::time;
-use crate::vectors::reembed;
-use crate::write::statement::{Write, prepare};
 
 pub use options::Options;
 
@@ -171,124 +174,6 @@ impl Engraph {
         Ok(self.store.backup(path.as_ref(), progress)?)
     }
 
-    /// Makes the embeddings of all texts anew, those of now and those of the past, if another model
-    /// than the embedder of this database made them. Calls `progress` with how many are done, of how
-    /// many. Gives how many were made.
-    ///
-    /// While it runs, and if it does not come to its end, searching by meaning and storing texts are
-    /// errors; called again with the same embedder it goes on where it was.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use engraph::{FixedEmbedder, Options};
-    /// # let folder = tempfile::tempdir()?;
-    /// let db = Options::new().embedder(Arc::new(FixedEmbedder)).open(folder.path())?;
-    /// db.query("REMEMBER (:Note 'a' {text: 'Nora moved to Porto.'})", ())?;
-    /// assert_eq!(db.reembed(&mut |_, _| {})?, 0); // by this model already
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Neural`](crate::Error::Neural) if there is no model or it fails, [`Error::Storage`](crate::Error::Storage) if the disk refuses.
-    pub fn reembed(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
-        reembed::reembed(self, progress)
-    }
-
-    /// Runs one statement and gives its answer.
-    ///
-    /// Rows can be taken as types of your own:
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let db = engraph::Engraph::open(folder.path())?;
-    /// #[derive(serde::Deserialize)]
-    /// struct Home { city: String, since: Option<String> }
-    ///
-    /// db.query(
-    ///     "REMEMBER (:Person $who)-[lives_in]->(:City 'Porto') VALID FROM DATE '2025-06-14'",
-    ///     [("who", "Nora")],
-    /// )?;
-    /// let homes: Vec<Home> = db
-    ///     .query("MATCH (p:Person)-[f:lives_in]->(c) RETURN c.key AS city, f.valid_from AS since", ())?
-    ///     .typed()?;
-    /// assert_eq!(homes[0].city, "Porto");
-    /// assert_eq!(homes[0].since.as_deref(), Some("2025-06-14T00:00:00Z"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Any [`Error`](crate::Error); nothing was changed then.
-    pub fn query(&self, text: &str, params: impl Into<Params>) -> Result<Rows> {
-        self.prepare(text)?.query(params)
-    }
-
-    /// Parses one statement, to be run many times.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let db = engraph::Engraph::open(folder.path())?;
-    /// let remember = db.prepare("REMEMBER (:Person $name)")?;
-    /// for name in ["Nora", "Luis"] {
-    ///     remember.query([("name", name)])?;
-    /// }
-    /// let known = db.prepare("MATCH (p:Person {key: $name}) RETURN p.key")?;
-    /// assert_eq!(known.query([("name", "Luis")])?.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Syntax`](crate::Error::Syntax) if the text is not MemQL, [`Error::Bind`](crate::Error::Bind) if it is not one statement.
-    pub fn prepare(&self, text: &str) -> Result<Prepared<'_>> {
-        let script = self.plans.script(text)?;
-        if script.statements.len() != 1 {
-            let error = Diagnostic::new(format!(
-                "query takes one statement, and the text has {}",
-                script.statements.len()
-            ));
-            return Err(error.help("use execute for a script").bind().with_text(text));
-        }
-        Ok(Prepared { database: self, script })
-    }
-
-    /// Runs a script: statements separated by `;`, each a transaction of its own unless it stands
-    /// between `BEGIN` and `COMMIT`. Gives the answer of each.
-    ///
-    /// # Errors
-    ///
-    /// The first [`Error`](crate::Error); the statements before it stay done, an open transaction is rolled back.
-    pub fn execute(&self, text: &str, params: impl Into<Params>) -> Result<Vec<Rows>> {
-        self.session().execute(text, params)
-    }
-
-    /// A session: statements in order, with transactions by `BEGIN` and `COMMIT`.
-    pub fn session(&self) -> Session<'_> {
-        Session::new(self)
-    }
-
-    /// Begins a transaction, once no other one is open. Until it ends, every other writer waits; so
-    /// a thread that holds one must write through it and not through the database, or it waits for
-    /// itself.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let db = engraph::Engraph::open(folder.path())?;
-    /// let mut transaction = db.begin()?;
-    /// transaction.execute("REMEMBER (:Person 'Nora' {age: 31})", ())?;
-    /// drop(transaction); // without commit: no trace
-    /// assert!(db.query("MATCH (p:Person) RETURN p.key", ())?.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::Error::Storage) if the database is open read-only.
-    pub fn begin(&self) -> Result<Transaction<'_>> {
-        Ok(Transaction::new(self, self.store.begin(time::wall())?))
-    }
-
     pub(crate) fn durability(&self) -> Durability {
         self.options.durability
     }
@@ -319,7 +204,7 @@ impl Engraph {
             let query = binder.query(query)?;
             self.optimized(query, reader).map_err(|error| run.explained(error, &limits))
         })?;
-        Ok(Bound::new(query, binder.warnings))
+        Ok(Bound::new(query, binder.warnings, binder.is_passing))
     }
 
     /// An error if these times cannot be those of a session.
@@ -408,7 +293,7 @@ impl Engraph {
             let mut binder = Binder::new(&context, times);
             session.map(|session| binder.session(session)).transpose()?
         };
-        consolidate::said(self, session.as_deref(), interrupt)
+        consolidate::said(self.workshop(), session.as_deref(), interrupt)
     }
 
     /// A write within an open transaction: done whole, or not at all.
@@ -453,29 +338,6 @@ impl Engraph {
             }
             other => (other, warnings),
         })
-    }
-}
-
-/// One statement that was parsed, and is run as often as wanted. Its plan is kept as well.
-pub struct Prepared<'d> {
-    database: &'d Engraph,
-    script: Arc<Script>,
-}
-
-impl std::fmt::Debug for Prepared<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("text", &self.script.text).finish_non_exhaustive()
-    }
-}
-
-impl Prepared<'_> {
-    /// Runs it and gives its answer.
-    ///
-    /// # Errors
-    ///
-    /// Any [`Error`](crate::Error); nothing was changed then.
-    pub fn query(&self, params: impl Into<Params>) -> Result<Rows> {
-        self.database.session().run(&self.script, 0, &params.into())
     }
 }
 

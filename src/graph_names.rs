@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engraph_storage::Reader;
-use engraph_storage::graph::{NodeRecord, Value};
+use engraph_storage::graph::{Cardinality, NodeRecord, Value};
 
 /// What every node has.
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
@@ -32,10 +32,25 @@ pub(crate) const FACT_PROPERTIES: [&str; 15] = [
 pub(crate) const LAYERS: [&str; 7] =
     ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic", "Mention"];
 
+/// The label of what was said.
+pub(crate) const TURN: &str = "Turn";
+
+/// The relation between concepts of one turn (SCG-MEM, eq. 10).
+pub(crate) const CO_OCCURS: &str = "CO_OCCURS";
+
 /// The properties of a node by their names.
 pub(crate) fn named(record: &NodeRecord, reader: Reader<'_>) -> BTreeMap<String, Value> {
     let catalog = reader.catalog();
     let named =
         |(name, value): (&_, &Value)| (catalog.property_name(*name).to_owned(), value.clone());
     record.properties.iter().map(named).collect()
+}
+
+/// A cardinality as MemQL writes it.
+pub(crate) fn cardinality(cardinality: Cardinality) -> &'static str {
+    match cardinality {
+        Cardinality::One => "ONE",
+        Cardinality::Many => "MANY",
+        Cardinality::Unknown => "UNKNOWN",
+    }
 }

@@ -21,6 +21,7 @@
 mod algo;
 mod bind;
 mod cell;
+mod context;
 mod cursor;
 mod database;
 mod error;
@@ -46,21 +47,22 @@ mod session;
 mod show;
 mod signals;
 mod snapshot;
+mod statement;
 mod text;
 mod time;
 mod vectors;
 mod write;
 
+pub use context::Limits;
+pub use context::run::Interrupt;
 pub use cursor::Cursor;
-pub use database::{Engraph, Options, Prepared, upgrade};
+pub use database::{Engraph, Options, upgrade};
 pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
     Counts, Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,
 };
 pub use error::{Diagnostic, Error, Result};
-pub use exec::context::Limits;
-pub use exec::run::Interrupt;
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{
@@ -70,7 +72,7 @@ pub use neural::{
 pub use reading::only_reads;
 pub use retrieval::evaluate::{Evaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
-pub use session::{Session, Transaction};
+pub use session::{Prepared, Session, Transaction};
 pub use snapshot::Snapshot;
 
 /// What the graph is made of, for reads by [`Snapshot`].

@@ -27,12 +27,14 @@ pub(crate) struct Bound {
     pub(crate) short: Option<Arc<Short>>,
     /// What is probably not meant in it.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Whether a warning may be another next time, though the catalogue is the same.
+    pub(crate) is_passing: bool,
 }
 
 impl Bound {
-    pub(crate) fn new(query: BoundQuery, warnings: Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(query: BoundQuery, warnings: Vec<Diagnostic>, is_passing: bool) -> Self {
         let short = Short::of(&query).map(Arc::new);
-        Self { query: Arc::new(query), short, warnings }
+        Self { query: Arc::new(query), short, warnings, is_passing }
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use engraph_grammar::ast::{self, Span, Statement, StatementKind};
 use engraph_storage::Reader;
 
+use crate::context::run::{Interrupt, Run, Watch};
 use crate::cursor::{Cursor, Source};
 use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::run::{Interrupt, Run, Watch};
 use crate::plan::explain::Shown;
 use crate::plans::{Bound, Script};
 use crate::reading::reads;
@@ -32,6 +32,125 @@ impl std::fmt::Debug for Session<'_> {
             .field("database", &self.database)
             .field("in_transaction", &self.in_transaction())
             .finish_non_exhaustive()
+    }
+}
+
+impl Engraph {
+    /// Runs one statement and gives its answer.
+    ///
+    /// Rows can be taken as types of your own:
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let db = engraph::Engraph::open(folder.path())?;
+    /// #[derive(serde::Deserialize)]
+    /// struct Home { city: String, since: Option<String> }
+    ///
+    /// db.query(
+    ///     "REMEMBER (:Person $who)-[lives_in]->(:City 'Porto') VALID FROM DATE '2025-06-14'",
+    ///     [("who", "Nora")],
+    /// )?;
+    /// let homes: Vec<Home> = db
+    ///     .query("MATCH (p:Person)-[f:lives_in]->(c) RETURN c.key AS city, f.valid_from AS since", ())?
+    ///     .typed()?;
+    /// assert_eq!(homes[0].city, "Porto");
+    /// assert_eq!(homes[0].since.as_deref(), Some("2025-06-14T00:00:00Z"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`](crate::Error); nothing was changed then.
+    pub fn query(&self, text: &str, params: impl Into<Params>) -> Result<Rows> {
+        self.prepare(text)?.query(params)
+    }
+
+    /// Parses one statement, to be run many times.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let db = engraph::Engraph::open(folder.path())?;
+    /// let remember = db.prepare("REMEMBER (:Person $name)")?;
+    /// for name in ["Nora", "Luis"] {
+    ///     remember.query([("name", name)])?;
+    /// }
+    /// let known = db.prepare("MATCH (p:Person {key: $name}) RETURN p.key")?;
+    /// assert_eq!(known.query([("name", "Luis")])?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Syntax`](crate::Error::Syntax) if the text is not MemQL, [`Error::Bind`](crate::Error::Bind) if it is not one statement.
+    pub fn prepare(&self, text: &str) -> Result<Prepared<'_>> {
+        let script = self.script(text)?;
+        if script.statements.len() != 1 {
+            let error = Diagnostic::new(format!(
+                "query takes one statement, and the text has {}",
+                script.statements.len()
+            ));
+            return Err(error.help("use execute for a script").bind().with_text(text));
+        }
+        Ok(Prepared { database: self, script })
+    }
+
+    /// Runs a script: statements separated by `;`, each a transaction of its own unless it stands
+    /// between `BEGIN` and `COMMIT`. Gives the answer of each.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Error`](crate::Error); the statements before it stay done, an open transaction is rolled back.
+    pub fn execute(&self, text: &str, params: impl Into<Params>) -> Result<Vec<Rows>> {
+        self.session().execute(text, params)
+    }
+
+    /// A session: statements in order, with transactions by `BEGIN` and `COMMIT`.
+    pub fn session(&self) -> Session<'_> {
+        Session::new(self)
+    }
+
+    /// Begins a transaction, once no other one is open. Until it ends, every other writer waits; so
+    /// a thread that holds one must write through it and not through the database, or it waits for
+    /// itself.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let db = engraph::Engraph::open(folder.path())?;
+    /// let mut transaction = db.begin()?;
+    /// transaction.execute("REMEMBER (:Person 'Nora' {age: 31})", ())?;
+    /// drop(transaction); // without commit: no trace
+    /// assert!(db.query("MATCH (p:Person) RETURN p.key", ())?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::Error::Storage) if the database is open read-only.
+    pub fn begin(&self) -> Result<Transaction<'_>> {
+        Ok(Transaction::new(self, self.store.begin(time::wall())?))
+    }
+}
+
+/// One statement that was parsed, and is run as often as wanted. Its plan is kept as well.
+pub struct Prepared<'d> {
+    database: &'d Engraph,
+    script: Arc<Script>,
+}
+
+impl std::fmt::Debug for Prepared<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("text", &self.script.text).finish_non_exhaustive()
+    }
+}
+
+impl Prepared<'_> {
+    /// Runs it and gives its answer.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`](crate::Error); nothing was changed then.
+    pub fn query(&self, params: impl Into<Params>) -> Result<Rows> {
+        self.database.session().run(&self.script, 0, &params.into())
     }
 }
 
@@ -197,7 +316,7 @@ impl<'d> Session<'d> {
             return Ok(bound);
         }
         let bound = self.database.bound(query, &self.times, (reader, params), &self.interrupt)?;
-        if may_keep {
+        if may_keep && !bound.is_passing {
             script.keep(statement, catalog, &bound);
         }
         Ok(bound)

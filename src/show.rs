@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use engraph_grammar::ast;
 use engraph_grammar::closest;
 use engraph_storage::graph::{
-    Cardinality, EdgeFilter, IndexDefinition, IndexKind, PropertyId, RecipeDefinition, RelationId,
+    EdgeFilter, IndexDefinition, IndexKind, PropertyId, RecipeDefinition, RelationId,
     RuleDefinition, ScorerDefinition, Side, SystemScope,
 };
 use engraph_storage::{Catalog, Reader};
@@ -16,6 +16,7 @@ use engraph_storage::{Catalog, Reader};
 use crate::database::Engraph;
 use crate::error::{Diagnostic, Result};
 use crate::functions;
+use crate::graph_names::cardinality;
 use crate::neural::Scorer;
 use crate::plan::expr::AggregateFunction;
 use crate::plan::procedure::{Procedure, Signature};
@@ -297,13 +298,4 @@ fn relations(reader: Reader<'_>) -> Result<Rows> {
         rows: known.map(row).collect(),
         warnings: Vec::new(),
     })
-}
-
-/// A cardinality as MemQL writes it.
-pub(crate) fn cardinality(cardinality: Cardinality) -> &'static str {
-    match cardinality {
-        Cardinality::One => "ONE",
-        Cardinality::Many => "MANY",
-        Cardinality::Unknown => "UNKNOWN",
-    }
 }

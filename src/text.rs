@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use engraph_storage::graph::Value;
+use sha2::{Digest, Sha256};
 
 /// A fact as a sentence: `Nora works at Forno Studio.`
 pub(crate) fn sentence(head: &str, relation: &str, tail: &str) -> String {
@@ -29,4 +30,20 @@ pub(crate) fn joined(speaker: &str, text: &str, caption: &str) -> String {
     let speaker = if speaker.is_empty() { String::new() } else { format!("{speaker}: ") };
     let caption = if caption.is_empty() { String::new() } else { format!(" [image: {caption}]") };
     format!("{speaker}{text}{caption}")
+}
+
+/// The tokens of a text, by its length, where they need not be exact.
+pub(crate) fn tokens(text: &str) -> usize {
+    text.len().div_ceil(4)
+}
+
+/// Says of which model and text codes of tokens are: the one, and the other, hashed.
+pub(crate) fn stamp(model: &str, text: &str) -> u64 {
+    hash(model) ^ hash(text)
+}
+
+/// The first bytes of the SHA-256 of a text.
+pub(crate) fn hash(text: &str) -> u64 {
+    let hash = Sha256::digest(text);
+    hash.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }

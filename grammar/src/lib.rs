@@ -20,6 +20,7 @@ mod error;
 mod mends;
 mod parse;
 mod print;
+mod rules;
 mod scan;
 mod suggest;
 #[cfg(test)]

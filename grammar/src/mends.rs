@@ -86,6 +86,7 @@ const MENDS: &[Mend] = &[
     mend("", "FROM", "VALID", "write VALID FROM t"),
     mend("", "TO", "VALID", "write VALID TO t"),
     mend("", "WITH", "SOURCE", "leave WITH out"),
+    mend("", "SINCE", "SOURCE", "write VALID FROM t"),
     mend("VALID", "", "FROM", "write VALID FROM t TO u"),
     // Operators and literals.
     mend("=", "=", "", "MemQL writes `=` for `==`"),
@@ -151,6 +152,10 @@ const MENDS: &[Mend] = &[
     mend("", "", "a number", WHOLE),
 ];
 
+/// What begins a statement.
+const BEGINNINGS: [&str; 9] =
+    ["MATCH", "REMEMBER", "OBSERVE", "CONSOLIDATE", "RECALL", "DEFINE", "SHOW", "BEGIN", "COMMIT"];
+
 /// How a turn is written.
 const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
                      {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
@@ -200,7 +205,13 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
             && begins_with(behind, mend.at)
             && (mend.expected.is_empty() || expected.contains(&mend.expected))
     };
-    MENDS.iter().find(fits).map(|mend| mend.help.to_owned())
+    let known = MENDS.iter().find(fits).map(|mend| mend.help);
+    let is_next = || {
+        let begins = BEGINNINGS.iter().any(|word| begins_with(behind, word));
+        (begins && expected.contains(&"the end of the text"))
+            .then_some("a statement ends with a semicolon: write `;` before the next one")
+    };
+    known.or_else(is_next).map(str::to_owned)
 }
 
 /// What MemQL says for a word of another language.

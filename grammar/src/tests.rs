@@ -15,7 +15,7 @@ use pest::iterators::Pair;
 use proptest::prelude::*;
 
 use crate::ast::{Cardinality, ExprKind, QueryEnd, StatementKind};
-use crate::parse::{MemQl, Rule};
+use crate::rules::{MemQl, Rule};
 use crate::{NESTING_MAX, TEXT_BYTES_MAX, is_unfinished, parse};
 
 /// A script in which every rule of the grammar has its place.

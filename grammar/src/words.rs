@@ -8,7 +8,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 
 use crate::error::SyntaxError;
 use crate::mends::{foreign, likely};
-use crate::parse::{MemQl, Rule};
+use crate::rules::{MemQl, Rule};
 use crate::suggest::closest;
 
 /// The most alternatives that a message lists.

@@ -2,7 +2,7 @@
 
 use engraph_grammar::ast;
 
-use crate::bind::ending::is_grouped;
+use crate::bind::expr::Wanted;
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
 use crate::error::{Diagnostic, Result};
@@ -190,16 +190,20 @@ impl Binder<'_> {
     }
 }
 
-/// What a query within an expression is asked for.
-#[derive(Clone, Copy)]
-pub(super) enum Wanted {
-    Exists,
-    Count,
-    Collect,
-}
-
 /// A sort key with its direction; nulls are the largest unless something else is said.
 pub(super) fn sort_key(expr: Expr, item: &ast::SortItem) -> SortKey {
     let descending = item.descending;
     SortKey { expr, descending, nulls_first: item.nulls_first.unwrap_or(descending) }
+}
+
+/// Whether the rows of a plan stand for groups.
+pub(super) fn is_grouped(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate { .. } => true,
+        LogicalPlan::Project { input, .. }
+        | LogicalPlan::Distinct { input, .. }
+        | LogicalPlan::Sort { input, .. }
+        | LogicalPlan::Slice { input, .. } => is_grouped(input),
+        _ => false,
+    }
 }

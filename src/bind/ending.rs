@@ -6,7 +6,7 @@
 
 use engraph_grammar::ast::{self, QueryEnd, Span};
 
-use crate::bind::clauses::sort_key;
+use crate::bind::clauses::{is_grouped, sort_key};
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
 use crate::error::{Diagnostic, Result};
@@ -297,18 +297,6 @@ fn projected(plan: LogicalPlan, items: impl Iterator<Item = (Slot, Expr)>) -> Lo
     match items.is_empty() {
         true => plan,
         false => LogicalPlan::Project { input: Box::new(plan), items },
-    }
-}
-
-/// Whether the rows of a plan stand for groups.
-pub(super) fn is_grouped(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Aggregate { .. } => true,
-        LogicalPlan::Project { input, .. }
-        | LogicalPlan::Distinct { input, .. }
-        | LogicalPlan::Sort { input, .. }
-        | LogicalPlan::Slice { input, .. } => is_grouped(input),
-        _ => false,
     }
 }
 

@@ -3,7 +3,6 @@
 use engraph_grammar::ast::{self, ExprKind as Ast, Literal, Span};
 use engraph_grammar::closest;
 
-use crate::bind::clauses::Wanted;
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, aggregates_names};
 use crate::cell::Cell;
@@ -20,6 +19,14 @@ pub(crate) enum Place {
     Row,
     /// Where no name is bound: times, keys and values of a write.
     Constant,
+}
+
+/// What a query within an expression is asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted {
+    Exists,
+    Count,
+    Collect,
 }
 
 impl Binder<'_> {

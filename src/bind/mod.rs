@@ -21,8 +21,8 @@ use engraph_storage::Reader;
 use engraph_storage::graph::{LabelId, RelationId};
 
 use crate::cell::Cell;
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::graph_names;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
@@ -62,6 +62,8 @@ pub(crate) struct Binder<'b> {
     depth: usize,
     /// What is probably not meant.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Whether one of the warnings is about the buffer, which changes without the catalogue.
+    pub(crate) is_passing: bool,
 }
 
 /// A pipeline as a plan.
@@ -83,6 +85,7 @@ impl<'b> Binder<'b> {
             steps: 0,
             depth: 0,
             warnings: Vec::new(),
+            is_passing: false,
         }
     }
 
@@ -391,7 +394,8 @@ impl<'b> Binder<'b> {
     }
 
     /// Adds to a warning that what was heard waits for `CONSOLIDATE`, if it does.
-    fn waiting(&self, warning: Diagnostic) -> Diagnostic {
+    fn waiting(&mut self, warning: Diagnostic) -> Diagnostic {
+        self.is_passing = true;
         match self.reader().buffered_sessions() {
             Ok(sessions) if !sessions.is_empty() => warning.help(
                 "turns wait in the buffer, where no query finds them: \

@@ -11,7 +11,6 @@ use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 
 pub(super) use bench::{BENCH_EXAMPLES, Bench, BenchKind, BenchVectors, BenchWorkload, Phase};
 use engraph::{FORMAT, Value};
-use serde_json::Value as Json;
 
 /// A graph database for the long-term memory of agents.
 #[derive(Debug, Parser)]
@@ -474,32 +473,10 @@ fn param(text: &str) -> Result<(String, Value), String> {
 
 fn param_value(text: &str) -> Result<Value, String> {
     match serde_json::from_str(text) {
-        Ok(json) => from_json(json),
+        Ok(value) => Ok(value),
+        Err(error) if error.is_data() => Err(error.to_string()),
         Err(_) => Ok(Value::String(text.to_owned())),
     }
-}
-
-fn from_json(json: Json) -> Result<Value, String> {
-    Ok(match json {
-        Json::Null => Value::Null,
-        Json::Bool(value) => Value::Bool(value),
-        Json::String(text) => Value::String(text),
-        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(value), _, _) => Value::Int(value),
-            // As a float it would silently be another number.
-            (None, Some(value), _) => return Err(format!("{value} does not fit into 64 bits")),
-            (None, None, value) => Value::Float(value.ok_or("the number is not finite")?),
-        },
-        Json::Array(items) => {
-            Value::List(items.into_iter().map(from_json).collect::<Result<_, _>>()?)
-        }
-        Json::Object(entries) => Value::Map(
-            entries
-                .into_iter()
-                .map(|(name, value)| Ok((name, from_json(value)?)))
-                .collect::<Result<_, String>>()?,
-        ),
-    })
 }
 
 #[cfg(test)]

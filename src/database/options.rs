@@ -7,8 +7,8 @@ use std::sync::Arc;
 use engraph_storage::{Durability, Memory, Store};
 
 use super::Engraph;
+use crate::context::Limits;
 use crate::error::Result;
-use crate::exec::context::Limits;
 use crate::memory::{BoundaryDetector, Extractor, Linker};
 use crate::models::Registered;
 use crate::neural::{Embedder, KeyModel, ReaderModel, Reranker};

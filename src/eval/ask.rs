@@ -2,11 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use engraph_grammar::ast::Span;
+use engraph_grammar::closest;
+
 use super::samples::{Question, Sample};
+use crate::context::run::Cost;
 use crate::database::Engraph;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::run::Cost;
-use crate::recipes::Recipe;
+use crate::recipes::{self, Recipe};
 use crate::rows::{Params, Value};
 
 /// A question that is not of the file: it loads the model.
@@ -111,7 +114,7 @@ pub(super) fn ask(
     (k, scope): (usize, Option<&str>),
     done: &mut dyn FnMut(),
 ) -> Result<Vec<Answer>> {
-    let found = super::recipe(db, &variant.recipe)?;
+    let found = recipe(db, &variant.recipe)?;
     let (text, params) = variant.statement(&found, k, scope);
     let one = |question: &str| one(db, &text, params.clone().with("q", question));
     one(FIRST)?;
@@ -154,4 +157,21 @@ pub(super) fn bare(key: &str, sample: &str) -> String {
 pub(super) fn of_question(error: &Error, sample: &Sample, question: &Question) -> Error {
     let text = format!("{}, question {}: {error}", sample.id, question.index);
     Diagnostic::new(text).execute()
+}
+
+/// The recipe of that name in a store.
+pub(super) fn recipe(db: &Engraph, name: &str) -> Result<Recipe> {
+    let snapshot = db.store.snapshot(crate::time::wall());
+    let catalog = snapshot.reader().catalog();
+    let nowhere = Span { start: 0, end: 0 };
+    Recipe::find(name, nowhere, catalog).map_err(|_| {
+        let own = catalog.recipes().map(|recipe| recipe.name.as_str());
+        let known: Vec<&str> = own.chain(recipes::BUILT_IN.iter().map(|one| one.0)).collect();
+        let error = Diagnostic::new(format!("there is no recipe `{name}`"));
+        match closest(name, known.iter().copied()) {
+            Some(near) => error.help(format!("did you mean {near}?")),
+            None => error.help(format!("there are {}", known.join(", "))),
+        }
+        .bind()
+    })
 }

@@ -21,8 +21,7 @@ mod train;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engraph_grammar::ast::{Expr, ExprKind, Literal, Span};
-use engraph_grammar::closest;
+use engraph_grammar::ast::{Expr, ExprKind, Literal};
 
 pub use ask::{Answer, Taken};
 pub use bootstrap::{Mean, mean};
@@ -35,7 +34,7 @@ use crate::error::{Diagnostic, Result};
 use crate::import::Progress;
 use crate::recipes::{self, Recipe};
 use crate::rows::Value;
-use ask::Variant;
+use ask::{Variant, recipe};
 use samples::Sample;
 use stores::{Making, copied};
 
@@ -228,23 +227,6 @@ fn run(
     let without = variant.without.as_ref().map(|(switch, _)| switch.clone());
     let (recipe, name) = (variant.recipe.clone(), variant.name());
     Ok(Run { recipe, without, setting, name, answers, scores })
-}
-
-/// The recipe of that name in a store.
-fn recipe(db: &Engraph, name: &str) -> Result<Recipe> {
-    let snapshot = db.store.snapshot(crate::time::wall());
-    let catalog = snapshot.reader().catalog();
-    let nowhere = Span { start: 0, end: 0 };
-    Recipe::find(name, nowhere, catalog).map_err(|_| {
-        let own = catalog.recipes().map(|recipe| recipe.name.as_str());
-        let known: Vec<&str> = own.chain(recipes::BUILT_IN.iter().map(|one| one.0)).collect();
-        let error = Diagnostic::new(format!("there is no recipe `{name}`"));
-        match closest(name, known.iter().copied()) {
-            Some(near) => error.help(format!("did you mean {near}?")),
-            None => error.help(format!("there are {}", known.join(", "))),
-        }
-        .bind()
-    })
 }
 
 /// The recipes that are asked, each with the values that it takes.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use engraph_grammar::ast::Span;
 
 use crate::cell::{Cell, Key, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::lineage::Joined;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval};
 use crate::plan;

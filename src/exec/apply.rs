@@ -1,8 +1,8 @@
 //! Each input row with each row of an inner plan that begins with it.
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::lower::lower;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::LogicalPlan;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use engraph_storage::graph::Edge;
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator};
 use crate::plan::expr::Slot;
 

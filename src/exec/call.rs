@@ -8,8 +8,8 @@ use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side}
 
 use crate::algo::{Network, NetworkBuilder, NetworkError};
 use crate::cell::{Cell, NodeRef, PathRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::exec::scope::Scoped;
 use crate::exec::{Chunk, Operator, Ready, Taken, eval};
 use crate::plan::expr::{Expr, Slot};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::cell::{Cell, Key};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::lineage::Kept;
 use crate::exec::{Chunk, Operator};
 use crate::plan::expr::Slot;

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
-use engraph_storage::graph::Interval;
+use engraph_storage::graph::{Interval, SystemScope};
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::exec::subquery;
-use crate::functions::{self, products};
+use crate::functions;
+use crate::functions::products::{self, Side};
 use crate::plan::expr::{Each, Expr, ExprKind, Reduce, sign};
 use crate::time::{self, PeriodPredicate};
 
@@ -58,7 +59,7 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
             has_key(&eval(node, row, context)?, &eval(key, row, context)?, context)
         }
         ExprKind::Call(function, arguments) if function.name == products::DOT => {
-            products::dot(function, arguments, (row, expr.span), context)
+            dot(function, arguments, (row, expr.span), context)
         }
         ExprKind::Call(function, arguments) => {
             let arguments: Vec<Cell> =
@@ -139,6 +140,30 @@ pub(crate) fn warm<'r>(
     texts.dedup();
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
     context.embed(&texts).map(drop)
+}
+
+/// The product of two lists. A property of a node is read as it is stored.
+fn dot(
+    function: &'static functions::Function,
+    arguments: &[Expr],
+    (row, span): (&Row, Span),
+    context: &Context<'_>,
+) -> Result<Cell> {
+    let [left, right] = arguments else { return Ok(Cell::Null) };
+    let (left, right) = (side(left, row, context)?, side(right, row, context)?);
+    products::product(&left, &right, &functions::Call { function, arguments: &[], span, context })
+}
+
+fn side(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Side> {
+    if let ExprKind::Property(inner, name) = &expr.kind
+        && let Some(property) = context.reader.catalog().property(name)
+        && let Cell::Node(node) = eval(inner, row, context)?
+        && node.system == SystemScope::Current
+        && let Some(numbers) = context.reader.numbers(node.id, property)?
+    {
+        return Ok(Side::Stored(numbers));
+    }
+    eval(expr, row, context).map(|cell| Side::of(&cell))
 }
 
 fn has_key(node: &Cell, key: &Cell, context: &Context<'_>) -> Result<Cell> {

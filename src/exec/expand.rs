@@ -10,8 +10,8 @@ use engraph_storage::EdgeMark;
 use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::scope::Scoped;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::Step;

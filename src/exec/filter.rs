@@ -1,7 +1,7 @@
 //! The input rows for which a condition is true.
 
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, eval};
 use crate::plan::expr::Expr;
 

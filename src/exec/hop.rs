@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{Edge, Interval, LabelId, NodeId, RelationId, Side, SystemScope};
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::scope;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::scope::{Scope, SystemTime};

@@ -9,8 +9,8 @@ use engraph_storage::ValueRange;
 use engraph_storage::graph::{LabelId, NodeId, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval};
 use crate::plan::expr::Slot;
 use crate::plan::{IndexBound, IndexLookup};

@@ -4,15 +4,15 @@
 //! steps before it, so rows share what they have in common, and an operator that puts rows together
 //! joins what brought them. Nothing of this is there when nobody traces.
 
-use std::cell::{Cell as Counter, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_storage::graph::Edge;
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
+use crate::context::derived::is_derived;
+use crate::context::lineage::{Lineage, Step, Traced};
 use crate::error::Result;
-use crate::exec::context::Context;
-use crate::exec::derived::is_derived;
 use crate::plan::expr::Slot;
 use crate::plan::retrieval::Retrieval;
 use crate::plan::{BoundQuery, LogicalPlan};
@@ -22,50 +22,12 @@ use crate::rows::{Rows, Value};
 const COLUMNS: [&str; 7] =
     ["row", "operator", "evidence", "found", "fact", "sources", "system_time"];
 
-/// What brought the rows of a running query.
-pub(crate) struct Lineage {
-    /// By their places in the plan.
-    operators: Vec<Traced>,
-    /// Where a row holds its last step.
-    slot: Slot,
-    steps: RefCell<Vec<Step>>,
-    /// Bytes of the steps.
-    held: Counter<usize>,
-}
-
-/// What an operator may bring.
-struct Traced {
-    name: &'static str,
-    slots: Vec<Slot>,
-    /// It binds what it works out, and no evidence.
-    only_values: bool,
-}
-
-/// What an operator has done to one row; without an operator, rows that were put together.
-struct Step {
-    operator: Option<usize>,
-    before: Vec<usize>,
-    found: Vec<(Slot, Cell)>,
-}
-
-impl Step {
-    fn bytes(&self) -> usize {
-        let found = self.found.iter().map(|(_, cell)| size_of::<Slot>() + cell.bytes());
-        size_of::<Self>() + self.before.len() * size_of::<usize>() + found.sum::<usize>()
-    }
-}
-
 impl Lineage {
-    pub(crate) fn new(query: &BoundQuery) -> Self {
+    /// Of the operators of a query.
+    pub(crate) fn of(query: &BoundQuery) -> Self {
         let mut operators = Vec::new();
         collect(&query.plan, &mut operators);
-        let (slot, held) = (query.names.len(), Counter::new(0));
-        Self { operators, slot, steps: RefCell::default(), held }
-    }
-
-    /// Where a row holds its last step.
-    pub(crate) fn slot(&self) -> Slot {
-        self.slot
+        Self::new(operators, query.names.len())
     }
 
     /// The operator at a place of the plan has made these rows.
@@ -92,13 +54,6 @@ impl Lineage {
         Ok(())
     }
 
-    fn step_of(&self, row: &Row) -> Option<usize> {
-        match row.get(self.slot) {
-            Some(Cell::Int(step)) => usize::try_from(*step).ok(),
-            _ => None,
-        }
-    }
-
     fn add(&self, row: &mut Row, step: Step, context: &Context<'_>) -> Result<()> {
         self.hold(step.bytes(), context)?;
         let mut steps = self.steps.borrow_mut();
@@ -114,18 +69,6 @@ impl Lineage {
         context.hold(&mut held, self.held.get().saturating_add(bytes))?;
         self.held.set(held);
         Ok(())
-    }
-
-    /// The steps that led to this one, in the order in which they were made.
-    fn all_before(&self, last: usize) -> BTreeSet<usize> {
-        let steps = self.steps.borrow();
-        let (mut found, mut open) = (BTreeSet::new(), vec![last]);
-        while let Some(at) = open.pop() {
-            if found.insert(at) {
-                open.extend(steps.get(at).into_iter().flat_map(|step| &step.before));
-            }
-        }
-        found
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator};
 
 pub(crate) struct Metered {

@@ -12,8 +12,6 @@ mod apply;
 mod beam;
 mod bind_path;
 mod call;
-pub(crate) mod context;
-pub(crate) mod derived;
 mod distinct;
 pub(crate) mod eval;
 mod expand;
@@ -30,7 +28,6 @@ mod project;
 mod reach;
 pub(crate) mod retrieval;
 mod retrieve;
-pub(crate) mod run;
 pub(crate) mod scope;
 pub(crate) mod short;
 mod slice;
@@ -42,9 +39,9 @@ mod walk;
 mod walk_frontier;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
+use crate::context::run::Watch;
 use crate::error::Result;
-use crate::exec::context::Context;
-use crate::exec::run::Watch;
 use crate::plan::expr::Expr;
 use crate::plan::{BoundQuery, LogicalPlan};
 
@@ -58,7 +55,7 @@ pub(crate) type Chunk = Vec<Row>;
 pub(crate) const CHUNK_ROWS: usize = 256;
 
 /// A step of a running query.
-pub(crate) trait Operator {
+pub(crate) trait Operator: Send {
     /// The next rows; none when there are no more. It reads as little as it takes to give `want`
     /// rows, and may give more or fewer, but at least one.
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>>;

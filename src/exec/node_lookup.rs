@@ -6,8 +6,8 @@ use std::sync::Arc;
 use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, eval, scope};
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::scope::SystemTime;

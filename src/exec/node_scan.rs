@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{LabelId, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, scope};
 use crate::plan::Labels;
 use crate::plan::expr::Slot;

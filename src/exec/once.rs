@@ -1,8 +1,8 @@
 //! The row that a plan begins with.
 
 use crate::cell::Row;
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator};
 
 pub(crate) struct Once {

@@ -1,7 +1,7 @@
 //! Each input row with the values of the expressions.
 
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, eval};
 use crate::plan::expr::{Expr, Slot};
 

@@ -10,8 +10,8 @@ use engraph_storage::graph::{NodeId, Side, SystemScope};
 use rustc_hash::FxHashSet;
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::expand::scans_of;
 use crate::exec::lower::reach_from;
 use crate::exec::scope::Scoped;

@@ -1,8 +1,8 @@
 //! A retrieval clause over all rows of its input: what it does is in `retrieval`.
 
 use crate::cell::Row;
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, Ready, drain, hold, retrieval};
 use crate::plan::retrieval::Retrieval;
 

@@ -8,8 +8,8 @@ use engraph_grammar::closest;
 use engraph_storage::graph::{EdgeFilter, Intent, Interval, SystemScope, Time, ValidScope};
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::eval;
 use crate::plan::expr::Expr;
 use crate::plan::scope::{Scope, SystemTime, ValidTime};

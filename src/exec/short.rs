@@ -3,8 +3,8 @@
 //! What is asked most is one of few shapes; each has a file of its own, and gives the answer that the
 //! operators would give, or leaves it to them.
 
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::hop::Hop;
 use crate::exec::reach::Ends;
 use crate::plan::BoundQuery;

@@ -1,7 +1,7 @@
 //! The input rows without the first ones, up to a number; it asks for no row behind the last.
 
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator, amount};
 use crate::plan::Cut;
 

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, amount, eval};
 use crate::plan::expr::Expr;
 use crate::plan::{Cut, SortKey};

@@ -2,8 +2,8 @@
 //! of the operator around it.
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::lower::lower;
 use crate::exec::{CHUNK_ROWS, Operator};
 use crate::plan::expr::{Answer, Subquery};

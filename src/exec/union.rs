@@ -1,8 +1,8 @@
 //! The rows of several inputs, one input after the other.
 
 use crate::cell::Cell;
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::{Chunk, Operator};
 use crate::plan::expr::Slot;
 

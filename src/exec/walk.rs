@@ -12,8 +12,8 @@ use engraph_storage::graph::{
 };
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::expand::{edges_of, met};
 use crate::exec::scope::Scoped;
 use crate::exec::walk_frontier::{Frontier, Ranked, Visit};

@@ -16,7 +16,7 @@ use engraph_storage::graph::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::line::{Ids, Names, Result, finite};
+use super::names::{Ids, Names, Result, finite};
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -12,19 +12,20 @@
 //! The fields of a line, their order and their spelling are a contract: exports outlive versions.
 //! It never guesses: a field that is missing, unknown or out of its range is an error.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use engraph_storage::graph::{
-    Belief, Cardinality, Claim, ConfidencePolicy, Evidence, FactId, Intent, Interval, LabelId,
-    NodeId, NodeRecord, Properties, PropertyId, RelationId, RelationRule, VersionRecord,
+    Belief, Cardinality, Claim, ConfidencePolicy, Evidence, FactId, Intent, Interval, NodeId,
+    NodeRecord, Properties, RelationRule, VersionRecord,
 };
 use engraph_storage::{Item, Summary, TokenCodes};
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{BufferedLine, SessionLine};
 use super::definition::DefinitionLine;
+use super::names::{Ids, Names, Result, finite};
 use super::value::{End, Start, Stored};
-use crate::show;
+use crate::graph_names;
 
 /// The version of the lines.
 pub(crate) const EXPORT: u32 = 1;
@@ -156,9 +157,6 @@ pub(crate) struct EndLine {
     pub(crate) sha256: Option<String>,
 }
 
-/// What a line cannot say, in words.
-pub(super) type Result<T> = std::result::Result<T, String>;
-
 impl Header {
     pub(crate) fn new(summary: &Summary, format: u32) -> Self {
         let summary = summary.clone();
@@ -188,9 +186,6 @@ impl Header {
     }
 }
 
-/// Ids to names.
-pub(crate) struct Names<'s>(pub(crate) &'s Summary);
-
 impl Names<'_> {
     /// The line of an item.
     ///
@@ -201,7 +196,7 @@ impl Names<'_> {
         Ok(match item {
             Item::Rule(relation, rule) => Line::Rule(RuleLine {
                 relation: self.relation(relation)?,
-                cardinality: show::cardinality(rule.cardinality).to_owned(),
+                cardinality: graph_names::cardinality(rule.cardinality).to_owned(),
                 intent: rule.intent.name().to_owned(),
                 confidence: rule.policy.name().to_owned(),
                 threshold: finite(rule.threshold)?,
@@ -291,53 +286,9 @@ impl Names<'_> {
         let named = |(property, value)| Ok((self.property(property)?, Stored(value)));
         properties.into_iter().map(named).collect()
     }
-
-    pub(super) fn label(&self, LabelId(id): LabelId) -> Result<String> {
-        name(&self.0.labels, id, "label")
-    }
-
-    pub(super) fn property(&self, PropertyId(id): PropertyId) -> Result<String> {
-        name(&self.0.properties, id, "property")
-    }
-
-    fn relation(&self, RelationId(id): RelationId) -> Result<String> {
-        name(&self.0.relations, id, "relation")
-    }
-
-    fn mirror(&self, mirror: Option<RelationId>) -> Result<Option<String>> {
-        mirror.map(|relation| self.relation(relation)).transpose()
-    }
-}
-
-fn name(names: &[String], id: u32, what: &str) -> Result<String> {
-    let name = usize::try_from(id).ok().and_then(|id| names.get(id)).cloned();
-    name.ok_or_else(|| format!("{what} {id} has no name; `engraph check` tells more"))
-}
-
-pub(super) fn finite(number: f64) -> Result<f64> {
-    match number.is_finite() {
-        true => Ok(number),
-        false => Err(format!("{number} is not a finite number")),
-    }
-}
-
-/// Names to ids.
-pub(crate) struct Ids {
-    labels: HashMap<String, u32>,
-    relations: HashMap<String, u32>,
-    properties: HashMap<String, u32>,
 }
 
 impl Ids {
-    /// The ids that the names of a database have by their places.
-    pub(crate) fn new(summary: &Summary) -> Result<Self> {
-        Ok(Self {
-            labels: ids(&summary.labels, "label")?,
-            relations: ids(&summary.relations, "relation")?,
-            properties: ids(&summary.properties, "property")?,
-        })
-    }
-
     pub(crate) fn rule(&self, line: RuleLine) -> Result<Item> {
         let rule = RelationRule {
             cardinality: cardinality(&line.cardinality)?,
@@ -419,38 +370,6 @@ impl Ids {
         let known = |(name, Stored(value)): (String, Stored)| Ok((self.property(&name)?, value));
         properties.into_iter().map(known).collect()
     }
-
-    pub(super) fn label(&self, name: &str) -> Result<LabelId> {
-        id(&self.labels, name, "label").map(LabelId)
-    }
-
-    pub(super) fn property(&self, name: &str) -> Result<PropertyId> {
-        id(&self.properties, name, "property").map(PropertyId)
-    }
-
-    fn relation(&self, name: &str) -> Result<RelationId> {
-        id(&self.relations, name, "relation").map(RelationId)
-    }
-
-    fn mirror(&self, name: Option<&str>) -> Result<Option<RelationId>> {
-        name.map(|name| self.relation(name)).transpose()
-    }
-}
-
-fn ids(names: &[String], what: &str) -> Result<HashMap<String, u32>> {
-    let mut ids = HashMap::new();
-    for (name, id) in names.iter().zip(0..) {
-        if ids.insert(name.clone(), id).is_some() {
-            return Err(format!("the {what} '{name}' is there twice"));
-        }
-    }
-    Ok(ids)
-}
-
-fn id(ids: &HashMap<String, u32>, name: &str, what: &str) -> Result<u32> {
-    ids.get(name)
-        .copied()
-        .ok_or_else(|| format!("the {what} '{name}' is not among those of the first line"))
 }
 
 fn intent(name: &str) -> Result<Intent> {
@@ -460,7 +379,7 @@ fn intent(name: &str) -> Result<Intent> {
 fn cardinality(name: &str) -> Result<Cardinality> {
     [Cardinality::One, Cardinality::Many, Cardinality::Unknown]
         .into_iter()
-        .find(|cardinality| show::cardinality(*cardinality) == name)
+        .find(|cardinality| graph_names::cardinality(*cardinality) == name)
         .ok_or_else(|| format!("there is no cardinality '{name}'"))
 }
 

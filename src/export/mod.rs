@@ -12,6 +12,7 @@
 mod buffer;
 mod definition;
 pub(crate) mod line;
+pub(crate) mod names;
 mod value;
 
 use std::fmt::Write as _;
@@ -23,12 +24,15 @@ use sha2::{Digest, Sha256};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::import::Progress;
 use crate::time;
-use line::{EndLine, Header, Line, Names};
+use line::{EndLine, Header, Line};
+use names::Names;
 
 /// The longest line, in bytes; the largest record has fewer.
 pub(crate) const LINE_BYTES_MAX: usize = 16 * RECORD_BYTES_MAX;
+
+/// Called with how much is done, of how much, in units of the file.
+pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
 
 impl Engraph {
     /// Writes everything that the database holds, so that [`import::whole`](crate::import::whole)

@@ -10,8 +10,8 @@ use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
 
 use crate::cell::{Cell, PathRef};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::functions::{Call, Function};
 use crate::retrieval::evaluate::{Evaluator, PathText};
 

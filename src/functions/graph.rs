@@ -8,7 +8,7 @@ use engraph_storage::graph::{Edge, Properties};
 use crate::cell::{Cell, PathRef};
 use crate::error::Result;
 use crate::functions::{Call, Function, count};
-use crate::models;
+use crate::neural::dot;
 
 pub(super) const TABLE: &[Function] = &[
     Function::new(
@@ -250,7 +250,7 @@ fn similarity(call: &Call<'_>) -> Result<Cell> {
         let message = format!("embeddings of {} and {} dimensions", a.len(), b.len());
         return Err(call.fail(message).execute());
     }
-    let cosine = f64::from(models::dot(&a, &b));
+    let cosine = f64::from(dot(&a, &b));
     match cosine.is_finite() {
         true => Ok(Cell::Float(cosine)),
         false => Err(call.fail("the embeddings are not finite").execute()),

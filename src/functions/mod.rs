@@ -20,8 +20,8 @@ use std::sync::Arc;
 use engraph_grammar::ast::Span;
 
 use crate::cell::Cell;
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 
 pub(crate) use graph::{IS_NODE, OTHER_INTENTS};
 

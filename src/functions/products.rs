@@ -1,21 +1,16 @@
 //! The dot product of two lists of numbers, such as a vector that is kept as a property and another
 //! one.
 //!
-//! A list of a node's property is read as it is stored: made a list of the query first, it would take
-//! far longer than the product.
+//! A list of a node's property comes as it is stored: made a list of the query first, it would take far
+//! longer than the product.
 
 use std::sync::Arc;
 
-use engraph_grammar::ast::Span;
 use engraph_storage::Numbers;
-use engraph_storage::graph::SystemScope;
 
-use crate::cell::{Cell, Row};
+use crate::cell::Cell;
 use crate::error::Result;
-use crate::exec::context::Context;
-use crate::exec::eval;
 use crate::functions::{Call, Function};
-use crate::plan::expr::{Expr, ExprKind};
 
 /// Its name.
 pub(crate) const DOT: &str = "dot";
@@ -34,43 +29,20 @@ pub(super) const TABLE: &[Function] = &[Function::new(
 const LANES: usize = 8;
 
 /// One of the two lists, or what stands in its place.
-enum Side {
+pub(crate) enum Side {
     Given(Vec<f64>),
     Stored(Arc<Numbers>),
     Null,
     Other,
 }
 
-/// The product of what the two expressions give.
-pub(crate) fn dot(
-    function: &'static Function,
-    arguments: &[Expr],
-    (row, span): (&Row, Span),
-    context: &Context<'_>,
-) -> Result<Cell> {
-    let [left, right] = arguments else { return Ok(Cell::Null) };
-    let (left, right) = (Side::eval(left, row, context)?, Side::eval(right, row, context)?);
-    product(&left, &right, &Call { function, arguments: &[], span, context })
-}
-
 impl Side {
-    fn of(cell: &Cell) -> Self {
+    /// What an argument is.
+    pub(crate) fn of(cell: &Cell) -> Self {
         match cell {
             Cell::Null => Self::Null,
             cell => numbers(cell).map_or(Self::Other, Self::Given),
         }
-    }
-
-    fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Self> {
-        if let ExprKind::Property(inner, name) = &expr.kind
-            && let Some(property) = context.reader.catalog().property(name)
-            && let Cell::Node(node) = eval::eval(inner, row, context)?
-            && node.system == SystemScope::Current
-            && let Some(numbers) = context.reader.numbers(node.id, property)?
-        {
-            return Ok(Self::Stored(numbers));
-        }
-        eval::eval(expr, row, context).map(|cell| Self::of(&cell))
     }
 
     fn len(&self) -> usize {
@@ -90,7 +62,8 @@ pub(crate) fn numbers(cell: &Cell) -> Option<Vec<f64>> {
     }
 }
 
-fn product(left: &Side, right: &Side, call: &Call<'_>) -> Result<Cell> {
+/// The product of two sides.
+pub(crate) fn product(left: &Side, right: &Side, call: &Call<'_>) -> Result<Cell> {
     match (left, right) {
         (Side::Null, _) | (_, Side::Null) => return Ok(Cell::Null),
         (Side::Other, _) | (_, Side::Other) => {

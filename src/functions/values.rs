@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::cell::Cell;
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::exec::context::Context;
 use crate::functions::{Call, Function};
 use crate::time;
 

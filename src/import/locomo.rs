@@ -19,8 +19,8 @@ use serde_json::{Map, Value as Json};
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::import::{Line, Progress, Report, remember, store};
-use crate::memory::HeardTurn;
 use crate::time;
+use crate::write::observe::HeardTurn;
 use crate::write::{FactInput, Input, NodeInput};
 
 #[derive(Deserialize)]

@@ -22,9 +22,9 @@ use crate::error::{Error, Result};
 use crate::import::facts::{instant, key};
 use crate::import::turns::take;
 use crate::import::{Line, Lines, Progress, Refused, Report, remember};
-use crate::memory::HeardTurn;
 use crate::time;
 use crate::write::Input;
+use crate::write::observe::HeardTurn;
 
 /// Roles that take no part in the conversation.
 const SKIPPED: [&str; 4] = ["system", "developer", "tool", "function"];

@@ -31,9 +31,10 @@ use crate::error::{Error, Result};
 use crate::memory::Consolidated;
 use crate::memory::boundary::Occasion;
 use crate::memory::consolidate::{buffered, consolidate, groups};
-use crate::memory::observe::observe;
+use crate::memory::pipeline::Host;
 use crate::models::Models;
 use crate::time;
+use crate::write::observe::observe;
 use crate::write::{self, Input};
 
 pub use csv_file::{CsvOptions, csv};
@@ -50,8 +51,7 @@ const BATCHES_WAITING: usize = 2;
 /// The longest line of a file, in bytes.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// Called with how much is done, of how much, in units of the file.
-pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+pub use crate::export::Progress;
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -151,13 +151,13 @@ fn remember(
     });
     let mut report = store(db, lines, total, &mut |_, _| ())?;
     let named = named.into_inner();
-    let mut sessions = buffered(db)?;
+    let mut sessions = buffered(db.workshop())?;
     sessions.retain(|(session, _)| named.contains(session));
     let mut made = Consolidated::default();
     let (mut episodes, mut done) = (0, 0);
     let turns: u64 = sessions.iter().map(|(_, buffer)| buffer.turns).sum();
     let sessions: Vec<String> = sessions.into_iter().map(|(session, _)| session).collect();
-    consolidate(db, &sessions, Occasion::SessionEnd, &mut |episode| {
+    consolidate(db.workshop(), &sessions, Occasion::SessionEnd, &mut |episode| {
         episodes += 1;
         done += episode.turns;
         made.add(&episode);
@@ -170,7 +170,7 @@ fn remember(
         ("semantics", made.semantics),
         ("facts drawn", made.facts),
     ];
-    let layers = layers.into_iter().chain(groups(db)?);
+    let layers = layers.into_iter().chain(groups(db.workshop())?);
     report.stored.extend(layers.filter(|(_, count)| *count > 0));
     Ok(report)
 }

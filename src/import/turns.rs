@@ -15,8 +15,8 @@ use crate::database::Engraph;
 use crate::error::Result;
 use crate::import::facts::{instant, key};
 use crate::import::{Lines, Progress, Report, property, remember};
-use crate::memory::HeardTurn;
 use crate::write::Input;
+use crate::write::observe::HeardTurn;
 
 /// Imports the turns of conversations from a file of JSON lines, and makes memory of them.
 ///

@@ -18,7 +18,8 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::export::line::{EXPORT, EndLine, Header, Ids, Line};
+use crate::export::line::{EXPORT, EndLine, Header, Line};
+use crate::export::names::Ids;
 use crate::export::{LINE_BYTES_MAX, hexadecimal};
 use crate::import::{Progress, Report};
 

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use engraph_storage::graph::SystemScope;
 use engraph_storage::{CONCEPT, Reader};
 
-use super::draw::Means;
 use super::extract::{Entity, Extraction};
+use super::means::Means;
 use super::resolve::{Held, Merge, held};
 use crate::error::Result;
 use crate::vectors::Search;

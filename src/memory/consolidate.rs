@@ -12,17 +12,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use engraph_storage::graph::Value as Property;
-use engraph_storage::{BufferedTurn, Reader, SessionBuffer};
+use engraph_storage::{BufferedTurn, Durability, Reader, SessionBuffer, Store};
 use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
-use super::draw::{self, Means, draw, extract};
+use super::draw::{self, Consolidated, draw, extract};
 use super::extract::{Extraction, Extractor, Rules};
+use super::means::Means;
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
-use crate::database::Engraph;
+use crate::context::run::Interrupt;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::run::Interrupt;
 use crate::indexes::Indexes;
 use crate::models::Models;
 use crate::neural::NeuralError;
@@ -33,36 +33,6 @@ use crate::write::{self, Input, TurnInput};
 
 /// Turns that are drawn at a time, at least.
 const WINDOW_TURNS: usize = 128;
-
-/// An episode that turns have become.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Consolidated {
-    /// The key of the episode.
-    pub episode: String,
-    /// A few words.
-    pub title: String,
-    /// Its turns.
-    pub turns: u64,
-    /// Concepts that were met in it.
-    pub concepts: u64,
-    /// Of these, new ones (SCG-MEM, accommodation).
-    pub concepts_new: u64,
-    /// Durable statements.
-    pub semantics: u64,
-    /// Facts, those held as uncertain among them.
-    pub facts: u64,
-}
-
-impl Consolidated {
-    /// Adds the counts of another episode.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.turns += other.turns;
-        self.concepts += other.concepts;
-        self.concepts_new += other.concepts_new;
-        self.semantics += other.semantics;
-        self.facts += other.facts;
-    }
-}
 
 /// What makes memory of turns. One consolidation runs at a time, so that no two of them draw the
 /// same turns.
@@ -95,6 +65,15 @@ impl Consolidator {
     }
 }
 
+/// Where memory is made, and with what.
+#[derive(Clone, Copy)]
+pub(crate) struct Workshop<'w> {
+    pub(crate) store: &'w Store,
+    pub(crate) consolidator: &'w Consolidator,
+    pub(crate) means: Means<'w>,
+    pub(crate) durability: Durability,
+}
+
 /// A block of turns on its way.
 struct Block {
     session: String,
@@ -107,20 +86,20 @@ struct Block {
 /// Sessions are taken in windows, in each of which all texts go through the model together. What is
 /// drawn in a window knows the entities that were there when the window began.
 pub(crate) fn consolidate(
-    db: &Engraph,
+    workshop: Workshop<'_>,
     sessions: &[String],
     occasion: Occasion,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
-    let mut grouping = db.consolidator.grouping.lock();
+    let mut grouping = workshop.consolidator.grouping.lock();
     let mut waiting = sessions.iter().map(String::as_str).peekable();
     while waiting.peek().is_some() {
-        let mut blocks = window(db, &mut waiting, occasion)?.into_iter();
+        let mut blocks = window(workshop, &mut waiting, occasion)?.into_iter();
         while !blocks.as_slice().is_empty() {
-            let together = if db.means().extractor.is_quick() { usize::MAX } else { 1 };
-            let (drafts, failed) = drafts(db, blocks.by_ref().take(together))?;
+            let together = if workshop.means.extractor.is_quick() { usize::MAX } else { 1 };
+            let (drafts, failed) = drafts(workshop, blocks.by_ref().take(together))?;
             for (block, extraction) in &drafts {
-                if let Some(done) = store_block(db, block, extraction, &mut grouping)? {
+                if let Some(done) = store_block(workshop, block, extraction, &mut grouping)? {
                     each(done)?;
                 }
             }
@@ -135,7 +114,7 @@ pub(crate) fn consolidate(
 /// The blocks of the next sessions that together have so many turns that the model's batches are
 /// full.
 fn window<'s>(
-    db: &Engraph,
+    workshop: Workshop<'_>,
     waiting: &mut impl Iterator<Item = &'s str>,
     occasion: Occasion,
 ) -> Result<Vec<Block>> {
@@ -144,30 +123,30 @@ fn window<'s>(
     while turns.len() < WINDOW_TURNS
         && let Some(session) = waiting.next()
     {
-        let mut held = db.store.snapshot(time::wall()).reader().buffered(session)?;
+        let mut held = workshop.store.snapshot(time::wall()).reader().buffered(session)?;
         held.sort_by_key(|(position, turn)| (turn.at, *position));
         sessions.push((session, held.len()));
         turns.extend(held.into_iter().map(|(position, turn)| (position, input(session, turn))));
     }
-    embed_turns(db, &mut turns)?;
+    embed_turns(workshop, &mut turns)?;
     let mut turns = turns.into_iter();
     let mut blocks = Vec::new();
     for (session, count) in sessions {
         let turns: Vec<(u64, TurnInput)> = turns.by_ref().take(count).collect();
-        blocks.extend(cut(db, session, turns, occasion));
+        blocks.extend(cut(workshop, session, turns, occasion));
     }
     Ok(blocks)
 }
 
 /// The turns of a session, cut into blocks.
 fn cut(
-    db: &Engraph,
+    workshop: Workshop<'_>,
     session: &str,
     turns: Vec<(u64, TurnInput)>,
     occasion: Occasion,
 ) -> Vec<Block> {
     let heard: Vec<_> = turns.iter().map(|(_, turn)| heard(turn)).collect();
-    let episodes = closed_episodes(&*db.consolidator.boundaries, &heard, occasion);
+    let episodes = closed_episodes(&*workshop.consolidator.boundaries, &heard, occasion);
     drop(heard);
     let mut turns = turns.into_iter();
     let block = |episode: Range<usize>| {
@@ -182,10 +161,10 @@ fn cut(
 }
 
 /// Gives the turns their embeddings, all in one go.
-fn embed_turns(db: &Engraph, turns: &mut [(u64, TurnInput)]) -> Result<()> {
+fn embed_turns(workshop: Workshop<'_>, turns: &mut [(u64, TurnInput)]) -> Result<()> {
     let mut inputs: Vec<Input> = turns.iter().map(|(_, turn)| Input::Turn(turn.clone())).collect();
-    let snapshot = db.store.snapshot(time::wall());
-    write::embed(&mut inputs, &db.models, snapshot.reader())?;
+    let snapshot = workshop.store.snapshot(time::wall());
+    write::embed(&mut inputs, workshop.means.models, snapshot.reader())?;
     for ((_, turn), input) in turns.iter_mut().zip(inputs) {
         if let Input::Turn(embedded) = input {
             *turn = embedded;
@@ -196,23 +175,18 @@ fn embed_turns(db: &Engraph, turns: &mut [(u64, TurnInput)]) -> Result<()> {
 
 fn heard(turn: &TurnInput) -> Heard<'_> {
     let text = text::of_node(&turn.properties).unwrap_or_default();
-    Heard { at: turn.at, vector: turn.vector(), tokens: tokens(&text) }
-}
-
-/// The tokens of a text, by its length: what a boundary is tested by need not be exact.
-pub(crate) fn tokens(text: &str) -> usize {
-    text.len().div_ceil(4)
+    Heard { at: turn.at, vector: turn.vector(), tokens: text::tokens(&text) }
 }
 
 /// Blocks with what was drawn from them, and why there is no more of them if an extractor failed.
 type Drafts = (Vec<(Block, Extraction)>, Option<NeuralError>);
 
 /// Draws from blocks, and sends what was drawn through the model in one go.
-fn drafts(db: &Engraph, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
-    let snapshot = db.store.snapshot(time::wall());
+fn drafts(workshop: Workshop<'_>, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
+    let snapshot = workshop.store.snapshot(time::wall());
     let (mut drafts, mut failed) = (Vec::new(), None);
     for block in blocks {
-        match extract(snapshot.reader(), &block.turns, db.means().extractor) {
+        match extract(snapshot.reader(), &block.turns, workshop.means.extractor) {
             Ok(extraction) => drafts.push((block, extraction)),
             Err(error) => {
                 failed = Some(error);
@@ -221,24 +195,24 @@ fn drafts(db: &Engraph, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
         }
     }
     let texts: Vec<&str> = drafts.iter().flat_map(|(_, drawn)| drawn.texts()).collect();
-    db.models.embed(&texts)?;
+    workshop.means.models.embed(&texts)?;
     Ok((drafts, failed))
 }
 
 /// One transaction; none if the turns are not in the buffer any more.
 fn store_block(
-    db: &Engraph,
+    workshop: Workshop<'_>,
     block: &Block,
     extraction: &Extraction,
     grouping: &mut Option<Grouping>,
 ) -> Result<Option<Consolidated>> {
-    let (means, session) = (db.means(), block.session.as_str());
+    let (means, session) = (workshop.means, block.session.as_str());
     let drawn = {
-        let snapshot = db.store.snapshot(time::wall());
+        let snapshot = workshop.store.snapshot(time::wall());
         let key = free_key(snapshot.reader(), session)?;
         draw(snapshot.reader(), (session, &key), &block.turns, (extraction, means))?
     };
-    let mut transaction = db.store.begin(time::wall())?;
+    let mut transaction = workshop.store.begin(time::wall())?;
     for (turn, position) in block.turns.iter().zip(&block.positions) {
         let place = Some((session.to_owned(), *position));
         if transaction.reader().find_buffered(&turn.key)? != place {
@@ -247,10 +221,10 @@ fn store_block(
     }
     transaction.take_buffered(session, &block.positions)?;
     let held = grouping.take();
-    let held = held.filter(|held| held.is_current(&db.store, transaction.reader()));
+    let held = held.filter(|held| held.is_current(workshop.store, transaction.reader()));
     let mut held = held.map_or_else(|| Grouping::of(transaction.reader()), Ok)?;
     draw::store(&mut transaction, &drawn, &mut held, means)?;
-    transaction.commit(db.durability(), time::wall())?;
+    transaction.commit(workshop.durability, time::wall())?;
     *grouping = Some(held);
     Ok(Some(drawn.done))
 }
@@ -283,64 +257,50 @@ fn input(session: &str, turn: BufferedTurn) -> TurnInput {
     }
 }
 
-impl Engraph {
-    /// Makes memory of what is buffered of a session that has ended or paused: episodes, concepts,
-    /// statements and facts, one episode a transaction. `None` stands for all sessions.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Neural`] if a model is missing or fails, [`Error::Storage`] if the disk refuses. The
-    /// episodes before it stay, and so do the turns that are left, in the buffer.
-    pub fn consolidate(&self, session: Option<&str>) -> Result<Vec<Consolidated>> {
-        let mut all = Vec::new();
-        consolidate_each(self, session, &mut |done| {
-            all.push(done);
-            Ok(())
-        })?;
-        Ok(all)
-    }
-}
-
 /// Consolidates a session that has ended, or all of them.
 pub(crate) fn consolidate_each(
-    db: &Engraph,
+    workshop: Workshop<'_>,
     session: Option<&str>,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
     let sessions = match session {
         Some(session) => vec![session.to_owned()],
-        None => buffered(db)?.into_iter().map(|(session, _)| session).collect(),
+        None => buffered(workshop)?.into_iter().map(|(session, _)| session).collect(),
     };
-    consolidate(db, &sessions, Occasion::SessionEnd, each)
+    consolidate(workshop, &sessions, Occasion::SessionEnd, each)
 }
 
 /// What the groups of all statements are: how many themes there are, how many statements have changed
 /// theme since the database was opened, and how many topics there are.
-pub(crate) fn groups(db: &Engraph) -> Result<[(&'static str, u64); 3]> {
-    let snapshot = db.store.snapshot(time::wall());
+pub(crate) fn groups(workshop: Workshop<'_>) -> Result<[(&'static str, u64); 3]> {
+    let snapshot = workshop.store.snapshot(time::wall());
     let reader = snapshot.reader();
     let topics = reader.catalog().label("Topic");
-    let topics = topics.map_or(Ok(0), |label| db.indexes.count(label, reader))?;
-    let grouping = db.consolidator.grouping.lock();
+    let topics = topics.map_or(Ok(0), |label| workshop.means.indexes.count(label, reader))?;
+    let grouping = workshop.consolidator.grouping.lock();
     let (themes, moved) = grouping.as_ref().map_or((0, 0), Grouping::counts);
     Ok([("themes", themes), ("statements that changed theme", moved), ("topics", topics)])
 }
 
 /// The sessions with turns in the buffer, in the order in which they were first heard.
-pub(crate) fn buffered(db: &Engraph) -> Result<Vec<(String, SessionBuffer)>> {
-    let mut sessions = db.store.snapshot(time::wall()).reader().buffered_sessions()?;
+pub(crate) fn buffered(workshop: Workshop<'_>) -> Result<Vec<(String, SessionBuffer)>> {
+    let mut sessions = workshop.store.snapshot(time::wall()).reader().buffered_sessions()?;
     sessions.retain(|(_, buffer)| buffer.turns > 0);
     sessions.sort_by_key(|(_, buffer)| (buffer.first_observed, buffer.last_at));
     Ok(sessions)
 }
 
 /// The statement: a row for each episode.
-pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -> Result<Answer> {
+pub(crate) fn said(
+    workshop: Workshop<'_>,
+    session: Option<&str>,
+    interrupt: &Interrupt,
+) -> Result<Answer> {
     const COLUMNS: [&str; 7] =
         ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
     let columns = COLUMNS.map(str::to_owned).to_vec();
     let mut rows = Answer { columns, ..Answer::default() };
-    let snapshot = db.store.snapshot(time::wall());
+    let snapshot = workshop.store.snapshot(time::wall());
     if let Some(session) = session
         && snapshot.reader().session_buffer(session)?.is_none_or(|held| held.turns == 0)
     {
@@ -348,7 +308,7 @@ pub(crate) fn said(db: &Engraph, session: Option<&str>, interrupt: &Interrupt) -
         rows.warnings.push(Diagnostic::new(message));
     }
     drop(snapshot);
-    consolidate_each(db, session, &mut |done| {
+    consolidate_each(workshop, session, &mut |done| {
         let count = |count: u64| Value::Int(count.cast_signed());
         rows.rows.push(vec![
             Value::String(done.episode),

@@ -13,28 +13,46 @@ use engraph_storage::graph::{NodeId, Time};
 use engraph_storage::{Reader, Transaction};
 
 use super::concepts;
-use super::consolidate::Consolidated;
 use super::entities::Entities;
 use super::episode::Episode;
 use super::extract::{Extraction, Extractor, SourceTurn};
+use super::means::Means;
 use super::resolve::resolve;
 use super::theme_graph::Grouping;
 use super::topic_graph::{self, About};
-use super::topics::Linker;
 use crate::error::Result;
-use crate::indexes::Indexes;
-use crate::models::Models;
 use crate::neural::NeuralError;
 use crate::text;
 use crate::write::{self, FactInput, Input, TurnInput};
 
-/// What memory is made with.
-#[derive(Clone, Copy)]
-pub(crate) struct Means<'m> {
-    pub(crate) extractor: &'m dyn Extractor,
-    pub(crate) linker: &'m dyn Linker,
-    pub(crate) models: &'m Models,
-    pub(crate) indexes: &'m Indexes,
+/// An episode that turns have become.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Consolidated {
+    /// The key of the episode.
+    pub episode: String,
+    /// A few words.
+    pub title: String,
+    /// Its turns.
+    pub turns: u64,
+    /// Concepts that were met in it.
+    pub concepts: u64,
+    /// Of these, new ones (SCG-MEM, accommodation).
+    pub concepts_new: u64,
+    /// Durable statements.
+    pub semantics: u64,
+    /// Facts, those held as uncertain among them.
+    pub facts: u64,
+}
+
+impl Consolidated {
+    /// Adds the counts of another episode.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.turns += other.turns;
+        self.concepts += other.concepts;
+        self.concepts_new += other.concepts_new;
+        self.semantics += other.semantics;
+        self.facts += other.facts;
+    }
 }
 
 /// What was drawn of an episode.

@@ -18,12 +18,11 @@ use super::extract::{Entity, ExtractedFact, ExtractedSemantic, Extraction};
 use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
 use super::validate;
+use crate::graph_names::CO_OCCURS;
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
 
 /// How a concept stands to a text if nothing more is known.
 const MENTIONS: &str = "mentions";
-/// The relation between concepts of one turn (SCG-MEM, eq. 10).
-pub(crate) const CO_OCCURS: &str = "CO_OCCURS";
 
 /// What becomes an episode.
 pub(crate) struct Episode<'e> {

@@ -19,14 +19,14 @@ use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, Syste
 use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
 use self::losing::{Losing, Said, Turns, turn_input};
-use super::draw::{self, Drawn, Means, draw, extract};
-use super::episode::CO_OCCURS;
+use super::draw::{self, Drawn, draw, extract};
 use super::extract::Rules;
+use super::means::Means;
 use super::theme_graph::Grouping;
 use super::topic_graph::{self, About};
 use super::walk::{edges, key_of, tags};
 use crate::error::Result;
-use crate::graph_names::named;
+use crate::graph_names::{CO_OCCURS, named};
 use crate::text;
 use crate::write::{self, Input};
 

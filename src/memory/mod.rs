@@ -6,13 +6,13 @@
 pub mod boundary;
 mod concepts;
 pub(crate) mod consolidate;
-pub(crate) mod draw;
+mod draw;
 mod entities;
 mod episode;
 pub mod extract;
 pub(crate) mod forget;
-pub(crate) mod observe;
-mod pipeline;
+pub(crate) mod means;
+pub(crate) mod pipeline;
 mod resolve;
 pub(crate) mod split;
 mod theme_graph;
@@ -24,15 +24,15 @@ mod vector;
 mod walk;
 
 pub use boundary::{BoundaryDetector, SimilarityBoundaries};
-pub use consolidate::Consolidated;
-pub(crate) use episode::CO_OCCURS;
+pub use draw::Consolidated;
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, LocalModel, Rules, SourceTurn,
 };
 #[cfg(feature = "http")]
 pub use extract::{HttpExtractor, TokenUsage};
-pub use observe::{HeardTurn, Observed};
 pub use pipeline::{Pipeline, Progress};
 pub use themes::Themes;
 pub use topics::{CueLinker, Linker};
+
+pub use crate::write::observe::{HeardTurn, Observed};

@@ -22,14 +22,14 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender};
 use engraph_storage::StorageError;
 use parking_lot::Mutex;
 
+pub use self::state::Progress;
 use self::state::State;
 use super::boundary::{Buffered, Occasion, PAUSE};
-use super::consolidate::consolidate;
-use super::observe::{HeardTurn, Observed, observe};
-use crate::database::Engraph;
+use super::consolidate::{Workshop, consolidate};
 use crate::error::{Error, Result};
 use crate::neural::NeuralError;
 use crate::time;
+use crate::write::observe::{HeardTurn, Observed, observe};
 
 /// The name of the thread.
 const THREAD: &str = "engraph-memory";
@@ -76,36 +76,16 @@ impl std::fmt::Debug for Pipeline {
     }
 }
 
-/// How far a pipeline is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Turns in the buffer, of all sessions.
-    pub buffered_turns: u64,
-    /// About how many tokens these have.
-    pub buffered_tokens: u64,
-    /// Sessions that wait for the worker, without the one at hand.
-    pub due_sessions: u64,
-    /// Episodes that this pipeline has made.
-    pub episodes: u64,
-    /// Turns that these hold.
-    pub turns: u64,
-    /// The session at hand.
-    pub running: Option<String>,
-    /// When the oldest turn in the buffer was observed, in microseconds since 1970, UTC: how far
-    /// memory is behind.
-    pub oldest_waiting: Option<i64>,
-    /// The last error, until all that failed has gone well.
-    pub failed: Option<String>,
+/// Who owns the workshop of a pipeline, for as long as it runs.
+pub(crate) trait Host: Send + Sync {
+    /// The workshop.
+    fn workshop(&self) -> Workshop<'_>;
 }
 
 impl Pipeline {
-    /// Starts the worker.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if the system gives no thread.
-    pub fn start(db: Arc<Engraph>) -> Result<Self> {
-        let shared = Arc::new(Shared { db, state: Mutex::default() });
+    /// Starts the worker; see `Pipeline::start`.
+    pub(crate) fn begin(host: Arc<dyn Host>) -> Result<Self> {
+        let shared = Arc::new(Shared { host, state: Mutex::default() });
         let (messages, received) = crossbeam::channel::unbounded();
         let own = Arc::clone(&shared);
         let worker = std::thread::Builder::new()
@@ -115,19 +95,19 @@ impl Pipeline {
         Ok(Self { shared, messages, worker: Some(worker) })
     }
 
-    /// Puts a turn into the buffer of a session, as [`Engraph::observe`] does; it waits for the disk
+    /// Puts a turn into the buffer of a session, as [`Engraph::observe`](crate::Engraph::observe) does; it waits for the disk
     /// at most, never for a model.
     ///
     /// # Errors
     ///
-    /// Those of [`Engraph::observe`].
+    /// Those of [`Engraph::observe`](crate::Engraph::observe).
     pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
-        let db = &self.shared.db;
-        let mut transaction = db.store.begin(time::wall())?;
+        let workshop = self.shared.host.workshop();
+        let mut transaction = workshop.store.begin(time::wall())?;
         let before = transaction.reader().session_buffer(session)?.unwrap_or_default();
         let observed = observe(&mut transaction, session, turn)?;
         let after = transaction.reader().session_buffer(session)?.unwrap_or_default();
-        transaction.commit(db.durability(), time::wall())?;
+        transaction.commit(workshop.durability, time::wall())?;
         let buffered = Buffered {
             tokens: usize::try_from(after.tokens).unwrap_or(usize::MAX),
             last: before.last_at.filter(|_| before.turns > 0),
@@ -153,7 +133,7 @@ impl Pipeline {
     /// [`Error::Storage`] if the buffer cannot be read.
     pub fn progress(&self) -> Result<Progress> {
         let mut progress = self.shared.state.lock().progress();
-        let snapshot = self.shared.db.store.snapshot(time::wall());
+        let snapshot = self.shared.host.workshop().store.snapshot(time::wall());
         for (_, buffer) in snapshot.reader().buffered_sessions()? {
             progress.buffered_turns += buffer.turns;
             progress.buffered_tokens = progress.buffered_tokens.saturating_add(buffer.tokens);
@@ -167,7 +147,7 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// That of the first session that failed, as of [`Engraph::consolidate`]; the others were
+    /// That of the first session that failed, as of [`Engraph::consolidate`](crate::Engraph::consolidate); the others were
     /// consolidated nevertheless.
     pub fn flush(&self) -> Result<()> {
         let gone = || NeuralError::Failed { reason: format!("the thread {THREAD} has ended") };
@@ -205,7 +185,7 @@ enum Message {
 
 /// What the worker and those who observe hold in common.
 struct Shared {
-    db: Arc<Engraph>,
+    host: Arc<dyn Host>,
     state: Mutex<State>,
 }
 
@@ -255,7 +235,7 @@ impl Shared {
     /// one may be among them.
     fn mark_paused(&self) -> Result<Duration> {
         let now = time::wall();
-        let sessions = self.db.store.snapshot(now).reader().buffered_sessions()?;
+        let sessions = self.host.workshop().store.snapshot(now).reader().buffered_sessions()?;
         let mut state = self.state.lock();
         // A session that is not in the buffer yet pauses no earlier than this.
         let mut wait = PAUSE;
@@ -279,8 +259,9 @@ impl Shared {
         };
         // A transaction that is left half way changes nothing, and nothing else is left.
         let sessions = [session.to_owned()];
-        let done =
-            catch_unwind(AssertUnwindSafe(|| consolidate(&self.db, &sessions, occasion, each)));
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            consolidate(self.host.workshop(), &sessions, occasion, each)
+        }));
         done.unwrap_or_else(
             |_| Err(NeuralError::Failed { reason: "it panicked".to_owned() }.into()),
         )

@@ -11,10 +11,11 @@ use std::ops::ControlFlow;
 use engraph_storage::Reader;
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope};
 
-use super::draw::Means;
 use super::extract::{Entity, Extraction};
+use super::means::Means;
 use crate::error::Result;
-use crate::models::{Models, dot};
+use crate::models::Models;
+use crate::neural::dot;
 use crate::retrieval::anchor::likeness;
 
 /// The label of names that mean an entity of another name.

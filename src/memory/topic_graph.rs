@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope, Time, Value};
 use engraph_storage::{Reader, Transaction};
 
-use super::draw::Means;
+use super::means::Means;
 use super::topics::{CANDIDATES, Link, Topic, links};
 use crate::error::Result;
 use crate::graph_names::named;

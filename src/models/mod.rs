@@ -20,7 +20,6 @@ use parking_lot::Mutex;
 
 use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
-pub(crate) use crate::neural::dot;
 use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LocalReader, NeuralError,
     ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens, encode_signs, to_unit,

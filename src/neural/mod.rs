@@ -14,6 +14,7 @@
 //!   rerank.rs     what scores texts         reader.rs       how sure an answer is
 //!   max_sim.rs    late interaction          sign_codes.rs   the same by stored signs
 //!   model_folder.rs   where models lie       prompt.rs       what a reader is given to read
+//!   writer/       answers of a form
 //! ```
 //!
 //! Nothing in this folder knows of a graph, of the database on disk or of a query. A vector that
@@ -43,6 +44,7 @@ mod rerank;
 pub(crate) mod server;
 mod sign_codes;
 mod training;
+pub(crate) mod writer;
 
 use std::path::PathBuf;
 
@@ -83,6 +85,14 @@ pub(crate) const BYTES_TOKENIZER: &str = "bytes";
 pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
     let end = (0..=text.len().min(bytes_max)).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
+}
+
+/// The beginning of a text on one line, of at most so many bytes, without control characters.
+pub(crate) fn line(text: &str, bytes_max: usize) -> String {
+    // What is read of a text is bounded too: most of it may be blanks.
+    let words = cut(text, 4 * bytes_max).split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    cut(&words.join(" "), bytes_max).to_string()
 }
 
 /// Something that turns texts into vectors whose cosine says how near the texts are in meaning.

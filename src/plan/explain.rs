@@ -6,7 +6,7 @@ use engraph_storage::Catalog;
 use engraph_storage::graph::Side;
 use serde_json::{Value as Json, json};
 
-use crate::exec::run::Cost;
+use crate::context::run::Cost;
 use crate::plan::estimate::Statistics;
 use crate::plan::expr::{ExprKind, Slot};
 use crate::plan::scope::{Scope, SystemTime, ValidTime};

@@ -8,8 +8,7 @@ use crate::cell::Cell;
 use crate::functions::Function;
 use crate::plan::LogicalPlan;
 
-/// The place of a bound name in a row.
-pub(crate) type Slot = usize;
+pub(crate) use crate::cell::Slot;
 
 /// An expression and the place in the text that it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -420,5 +419,13 @@ pub(crate) fn sign(op: BinaryOp) -> &'static str {
         BinaryOp::Succeeds => "SUCCEEDS",
         BinaryOp::ImmediatelyPrecedes => "IMMEDIATELY PRECEDES",
         BinaryOp::ImmediatelySucceeds => "IMMEDIATELY SUCCEEDS",
+    }
+}
+
+/// The parts of a condition, all of which must hold.
+pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
+    match condition.kind {
+        ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        kind => vec![Expr { kind, span: condition.span }],
     }
 }

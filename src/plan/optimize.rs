@@ -6,7 +6,7 @@ use engraph_grammar::ast::{BinaryOp, UnaryOp};
 use engraph_storage::Catalog;
 
 use crate::plan::estimate::Statistics;
-use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::expr::{Expr, ExprKind, Slot, conjuncts};
 use crate::plan::order::{Asked, asked};
 use crate::plan::{LogicalPlan, LookupBy, order, scans};
 
@@ -208,13 +208,6 @@ fn is_boolean(condition: &Expr) -> bool {
         ExprKind::Unary(UnaryOp::Not, inner) => is_boolean(inner),
         ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().all(is_boolean),
         _ => false,
-    }
-}
-
-pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
-    match condition.kind {
-        ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
-        kind => vec![Expr { kind, span: condition.span }],
     }
 }
 

@@ -4,8 +4,8 @@
 //! pattern is written.
 
 use crate::plan::estimate::Statistics;
+use crate::plan::expr::conjuncts;
 use crate::plan::expr::{Expr, ExprKind, Slot};
-use crate::plan::optimize::conjuncts;
 use crate::plan::pattern::{Link, Pattern, PatternNode, PatternWalk};
 use crate::plan::scope::SystemTime;
 use crate::plan::{Leg, LogicalPlan, Mode, PathSearch, Step, Walk};

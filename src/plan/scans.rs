@@ -8,8 +8,8 @@ use engraph_storage::Catalog;
 use engraph_storage::graph::{Intent, LabelId, RelationId};
 
 use crate::cell::Cell;
+use crate::plan::expr::conjuncts;
 use crate::plan::expr::{Expr, ExprKind, Slot};
-use crate::plan::optimize::conjuncts;
 use crate::plan::scope::{SystemTime, ValidTime};
 use crate::plan::{Cut, IndexBound, IndexLookup, LogicalPlan, PathSearch, SortKey, Step};
 use crate::time;

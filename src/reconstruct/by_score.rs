@@ -33,6 +33,9 @@ const MENTIONED: f64 = 0.8;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByScore;
 
+/// What decides where nothing else does.
+pub(super) const DEFAULT: ByScore = ByScore;
+
 impl Policy for ByScore {
     fn id(&self) -> &str {
         "by_score/1"

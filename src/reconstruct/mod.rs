@@ -2,12 +2,12 @@
 //! step by step, and what was found says what is asked next.
 //!
 //! ```text
-//!            ┌── Policy::select (eq. 10) ──▶ operations ──Toolkit──▶ findings (eq. 11) ──┐
+//!            ┌── Policy::select (eq. 10) ──▶ operations ───Tools──▶ findings (eq. 11) ──┐
 //!   state Z, H                                                                          │
 //!            └── Policy::is_sufficient ◀── state ◀── Policy::route (eq. 12) ◀───────────┘
 //!
 //!   operation.rs  the toolkit: operations and what they find      state.rs     Z, H and the log
-//!   toolkit.rs    operations as index scans                        run.rs       the loop
+//!                 (exec/retrieval/toolkit.rs runs them)            run.rs       the loop
 //!   policy.rs     what decides      by_score.rs  without a model   score.rs     what a turn amounts to
 //!   model/        what decides with a language model
 //! ```
@@ -21,17 +21,16 @@ mod policy;
 mod run;
 mod score;
 mod state;
-mod toolkit;
 
 pub use by_score::ByScore;
 #[cfg(feature = "http")]
 pub use model::HttpPolicy;
 pub use model::LocalPolicy;
+pub(crate) use operation::{Answer, Tools};
 pub use operation::{Finding, Kind, Mechanism, Operation};
 pub use policy::{Policy, Selection};
 pub use run::Outcome;
 pub use state::{Active, Budget, Call, Ended, Evidence, Reconstruction, Step};
-pub(crate) use toolkit::Toolkit;
 
 #[cfg(test)]
 mod tests;

@@ -21,8 +21,7 @@ use super::by_score::ByScore;
 use super::operation::Finding;
 use super::policy::{Policy, Selection};
 use super::state::Reconstruction;
-use crate::memory::extract::Writer;
-use crate::memory::extract::grammar::Grammar;
+use crate::neural::writer::{Grammar, Writer};
 use crate::neural::{CausalLm, NeuralError};
 #[cfg(feature = "http")]
 use crate::neural::{Chat, TokenUsage};

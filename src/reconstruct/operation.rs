@@ -257,6 +257,18 @@ mod instant {
     }
 }
 
+/// What an operation gave back, or in words why it cannot be run.
+pub(crate) type Answer = std::result::Result<Vec<Finding>, String>;
+
+/// What runs operations over a state of a memory.
+pub(crate) trait Tools {
+    /// The instant of the state.
+    fn now(&self) -> Time;
+
+    /// Runs an operation; `semantics` says whether statements are told.
+    fn run(&self, operation: &Operation, semantics: bool) -> crate::error::Result<Answer>;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

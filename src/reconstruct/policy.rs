@@ -1,7 +1,6 @@
 //! What decides in a reconstruction: what to ask next (MRAgent, eq. 10), what of the answers to go on
 //! from (eq. 12), and whether it is enough.
 
-use super::by_score::ByScore;
 use super::operation::{Finding, Operation};
 use super::state::Reconstruction;
 use crate::neural::NeuralError;
@@ -18,8 +17,8 @@ pub struct Selection {
 /// What decides. It sees the state and never the database; what it names that is not there is
 /// refused, and told in the log.
 ///
-/// One comes along without a model, [`ByScore`], and two with one: [`LocalPolicy`](super::LocalPolicy)
-/// and, with the feature `http`, `HttpPolicy`. Where one of those fails, [`ByScore`] decides.
+/// One comes along without a model, [`ByScore`](super::ByScore), and two with one: [`LocalPolicy`](super::LocalPolicy)
+/// and, with the feature `http`, `HttpPolicy`. Where one of those fails, [`ByScore`](super::ByScore) decides.
 pub trait Policy: Send + Sync {
     /// Names it and its version; kept in the log.
     fn id(&self) -> &str;
@@ -50,6 +49,3 @@ pub trait Policy: Send + Sync {
     /// Those of the model that it asks.
     fn is_sufficient(&self, state: &Reconstruction) -> Result<bool, NeuralError>;
 }
-
-/// What decides where nothing else does.
-pub(super) const DEFAULT: ByScore = ByScore;

@@ -2,18 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use engraph_storage::graph::EdgeFilter;
-
-use super::operation::{Finding, Kind, Mechanism, Operation};
-use super::policy::{DEFAULT, Policy, Selection};
+use super::by_score::DEFAULT;
+use super::operation::{Finding, Kind, Mechanism, Operation, Tools};
+use super::policy::{Policy, Selection};
 use super::score::{Scale, is_timely, mass, rank, relevance};
 use super::state::{Call, Ended, Evidence, Reconstruction, Step};
-use super::toolkit::Toolkit;
-use crate::database::Engraph;
 use crate::error::Result;
-use crate::exec::run::{Interrupt, Run};
-use crate::rows::Params;
-use crate::time;
 
 /// Who chose operations that came from outside.
 const OUTSIDE: &str = "outside";
@@ -28,68 +22,25 @@ pub struct Outcome {
 }
 
 impl Reconstruction {
-    /// Takes one step, unless it is over: the policy says what is asked, what of the answers is gone
-    /// on from, and whether it is enough. Says whether it goes on.
-    ///
-    /// Each step reads the state of the database at that moment.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Neural`](crate::Error::Neural) if there is no embedding model,
-    /// [`Error::Storage`](crate::Error::Storage) if the disk cannot be read, and the limits of a
-    /// statement. Nothing was changed then. What a policy does wrong is no error, it stands in the
-    /// log.
-    pub fn step(&mut self, db: &Engraph, policy: &dyn Policy) -> Result<bool> {
-        let question = self.question.clone();
-        over(db, &question, |toolkit| self.step_with(toolkit, policy))?;
-        Ok(!self.is_done())
-    }
-
-    /// Takes steps until it is over.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::step`].
-    pub fn run(&mut self, db: &Engraph, policy: &dyn Policy) -> Result<()> {
-        while !self.is_done() {
-            self.step(db, policy)?;
-        }
-        Ok(())
-    }
-
-    /// Takes one step with operations that were chosen outside, by an agent's own language model:
-    /// what each gave back, in order. All turns that they bring are kept as evidence.
-    ///
-    /// An operation beyond the budget of the step, that was asked before, or that names what is not
-    /// there is refused, as is all once the turns are used up.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::step`].
-    pub fn apply(&mut self, db: &Engraph, operations: &[Operation]) -> Result<Vec<Outcome>> {
-        if self.turn() >= self.budget.turns {
-            let refuse = |operation: &Operation| Outcome {
-                operation: operation.clone(),
-                found: Err("all turns are used up".to_owned()),
-            };
-            return Ok(operations.iter().map(refuse).collect());
-        }
-        let question = self.question.clone();
-        over(db, &question, |toolkit| {
-            let mut step = Step { policy: OUTSIDE.to_owned(), ..Step::default() };
-            let outcomes = self.traverse(toolkit, operations, &mut step)?;
-            self.settle(&outcomes, &DEFAULT, step);
-            Ok(outcomes)
-        })
-    }
-
     /// Says that the evidence is enough.
     pub fn finish(&mut self) {
         self.ended.get_or_insert(Ended::Sufficient);
     }
 
+    /// One step with operations that were chosen outside; see `Reconstruction::apply`.
+    pub(crate) fn apply_with(
+        &mut self,
+        tools: &dyn Tools,
+        operations: &[Operation],
+    ) -> Result<Vec<Outcome>> {
+        let mut step = Step { policy: OUTSIDE.to_owned(), ..Step::default() };
+        let outcomes = self.traverse(tools, operations, &mut step)?;
+        self.settle(&outcomes, &DEFAULT, step);
+        Ok(outcomes)
+    }
+
     /// One step over a state of the database. It changes nothing if it fails.
-    pub(crate) fn step_with(&mut self, toolkit: &Toolkit<'_>, policy: &dyn Policy) -> Result<()> {
+    pub(crate) fn step_with(&mut self, tools: &dyn Tools, policy: &dyn Policy) -> Result<()> {
         if self.is_done() {
             return Ok(());
         }
@@ -97,7 +48,7 @@ impl Reconstruction {
             self.ended = Some(Ended::Budget);
             return Ok(());
         }
-        self.now = Some(toolkit.context().now());
+        self.now = Some(tools.now());
         let mut step = Step { policy: policy.id().to_owned(), ..Step::default() };
         let mut selection = self.selected(policy, &mut step);
         if selection.operations.is_empty() && !step.errors.is_empty() {
@@ -108,10 +59,10 @@ impl Reconstruction {
             self.ended = Some(if is_default { Ended::Exhausted } else { Ended::Sufficient });
             return Ok(());
         }
-        let mut outcomes = self.traverse(toolkit, &selection.operations, &mut step)?;
+        let mut outcomes = self.traverse(tools, &selection.operations, &mut step)?;
         if outcomes.iter().all(|outcome| outcome.found.is_err()) {
             let selection = self.selected(&DEFAULT, &mut step);
-            outcomes.extend(self.traverse(toolkit, &selection.operations, &mut step)?);
+            outcomes.extend(self.traverse(tools, &selection.operations, &mut step)?);
         }
         self.settle(&outcomes, policy, step);
         if self.is_done() {
@@ -138,18 +89,18 @@ impl Reconstruction {
     /// Runs operations, within the budget of the step.
     fn traverse(
         &mut self,
-        toolkit: &Toolkit<'_>,
+        tools: &dyn Tools,
         operations: &[Operation],
         step: &mut Step,
     ) -> Result<Vec<Outcome>> {
-        self.now = Some(toolkit.context().now());
+        self.now = Some(tools.now());
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(operations.len());
         for operation in operations {
             let run = step.calls.iter().filter(|call| call.refused.is_none()).count();
             let again = outcomes.iter().any(|outcome| outcome.operation == *operation);
             let found = match self.refusal(operation, run, again) {
                 Some(reason) => Err(reason),
-                None => toolkit.run(operation, self.uses(Mechanism::Semantics))?,
+                None => tools.run(operation, self.uses(Mechanism::Semantics))?,
             };
             step.calls.push(call(operation, &found));
             outcomes.push(Outcome { operation: operation.clone(), found });
@@ -325,14 +276,4 @@ fn call(operation: &Operation, found: &std::result::Result<Vec<Finding>, String>
         }
     }
     Call { operation: operation.clone(), turns, others, refused: found.as_ref().err().cloned() }
-}
-
-/// Runs over the state of the database at this moment.
-fn over<T>(db: &Engraph, question: &str, run: impl FnOnce(&Toolkit<'_>) -> Result<T>) -> Result<T> {
-    let (limits, parameters) = (db.limits(), Params::default());
-    let running = Run::new(&limits, Interrupt::default());
-    let snapshot = db.store.snapshot(time::wall());
-    let context = db.surroundings(&running, &parameters).context(snapshot.reader());
-    let toolkit = Toolkit::new(&context, question, EdgeFilter::CURRENT, None)?;
-    run(&toolkit).map_err(|error| running.explained(error, &limits))
 }

@@ -77,7 +77,7 @@ fn square(vector: &[f32]) -> f64 {
 }
 
 fn product(a: &[f32], b: &[f32]) -> f64 {
-    let product = f64::from(crate::models::dot(a, b));
+    let product = f64::from(crate::neural::dot(a, b));
     if product.is_finite() { product } else { 0.0 }
 }
 

@@ -3,8 +3,11 @@
 //! It never guesses: what does not fit a type is none, and never rounded or parsed.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::slice::Iter;
 use std::vec::IntoIter;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::{Rows, Value};
 
@@ -118,8 +121,91 @@ impl IntoIterator for Rows {
     }
 }
 
+/// Null, true and false, numbers, texts, lists and maps, of JSON or any other form.
+///
+/// A number that neither a 64-bit integer nor a finite float holds is an error.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Anything)
+    }
+}
+
+struct Anything;
+
+impl<'de> Visitor<'de> for Anything {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("null, true, false, a number, a text, a list or a map")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Int(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        // As a float it would silently be another number.
+        let fitting = i64::try_from(value).map(Value::Int);
+        fitting.map_err(|_| E::custom(format!("{value} does not fit into 64 bits")))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        match value.is_finite() {
+            true => Ok(Value::Float(value)),
+            false => Err(E::custom("the number is not finite")),
+        }
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = items.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::List(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut values = BTreeMap::new();
+        while let Some((name, value)) = entries.next_entry()? {
+            values.insert(name, value);
+        }
+        Ok(Value::Map(values))
+    }
+}
+
 /// Values for the `$name`s of a query.
-#[derive(Clone, Debug, Default)]
+///
+/// They may come as JSON:
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let db = engraph::Engraph::open(folder.path())?;
+/// let params: engraph::Params = serde_json::from_str(r#"{"who": "Nora", "ages": [31, 32]}"#)?;
+/// let rows = db.query("RETURN $who AS who, $ages[1] AS age", params)?;
+/// assert_eq!(rows.to_json(), r#"[{"who":"Nora","age":32}]"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, serde::Deserialize)]
 pub struct Params(BTreeMap<String, Value>);
 
 impl Params {

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time};
 use engraph_storage::{CONCEPT, KEY_TOKENS_MAX, Reader};
 
+use super::Embed;
+use super::live::{Concept, Live};
 use super::trie::{Key, Layers};
 use super::vectors::Vectors;
-use super::{Embed, Live};
 use crate::error::Result;
 use crate::neural::KeyModel;
 
@@ -23,14 +24,6 @@ use crate::neural::KeyModel;
 const FORGOTTEN_MIN: usize = if cfg!(test) { 2 } else { 1024 };
 /// Keys that go through the embedder in one call.
 const KEYS_PER_CALL: usize = 256;
-
-/// A concept: when it came to be, and when it was forgotten, in system time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Concept {
-    pub(super) node: NodeId,
-    pub(super) created: Time,
-    pub(super) removed: Time,
-}
 
 /// The concepts of all states in `from..=until`.
 #[derive(Clone)]

@@ -6,9 +6,16 @@ use std::cell::RefCell;
 
 use engraph_storage::graph::{NodeId, Time};
 
-use super::known::Concept;
 use super::trie::{Layers, Place};
 use crate::error::Result;
+
+/// A concept: when it came to be, and when it was forgotten, in system time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Concept {
+    pub(super) node: NodeId,
+    pub(super) created: Time,
+    pub(super) removed: Time,
+}
 
 /// Whether a concept is accepted.
 pub(crate) type Accept<'a> = &'a dyn Fn(NodeId) -> Result<bool>;

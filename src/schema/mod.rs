@@ -180,7 +180,7 @@ fn up_to<'k>(
 }
 
 impl<'a> Asking<'a> {
-    fn live<'l>(&self, concepts: &'l [known::Concept], state: Time) -> Live<'l>
+    fn live<'l>(&self, concepts: &'l [live::Concept], state: Time) -> Live<'l>
     where
         'a: 'l,
     {

@@ -147,7 +147,7 @@ fn probabilities_by_meaning_are_exact_and_factor_along_the_keys() {
     // By hand: a softmax over the cosines.
     let question = &embed(&["a cup of tea"]).expect("embeds")[0];
     let weight = |key: &str| {
-        let cosine = crate::models::dot(question, &embed(&[key]).expect("embeds")[0]);
+        let cosine = crate::neural::dot(question, &embed(&[key]).expect("embeds")[0]);
         (f64::from(cosine) / marginal::TEMPERATURE).exp()
     };
     let whole: f64 = KEYS.iter().map(|key| weight(key)).sum();

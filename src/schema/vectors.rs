@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{Interval, Time};
 
-use super::known::Concept;
+use super::live::Concept;
 
 /// Rows of a block.
 const BLOCK: usize = 1024;
@@ -203,7 +203,7 @@ fn quantised(vector: &[f32], dimensions: usize) -> Vec<i16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::dot as exact;
+    use crate::neural::dot as exact;
 
     #[test]
     fn cosines_are_right_to_four_digits() {

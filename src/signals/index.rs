@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::retrieval::boost::says_time;
 use crate::retrieval::words::{WORDS_MAX, content, words};
 use crate::text;
-use crate::write::hash;
+use crate::text::hash;
 
 /// A word, by the place at which it was first met.
 pub(crate) type Term = u32;

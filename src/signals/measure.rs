@@ -180,7 +180,7 @@ fn alike(vectors: &[Vec<f32>]) -> Vec<f32> {
     let first = &vectors[..vectors.len().min(ALIKE)];
     let near = |vector: &Vec<f32>| {
         let dots = first.iter().filter(|other| other.len() == vector.len());
-        dots.map(|other| crate::models::dot(other, vector)).fold(0.0, f32::max)
+        dots.map(|other| crate::neural::dot(other, vector)).fold(0.0, f32::max)
     };
     vectors.iter().map(near).collect()
 }

@@ -279,7 +279,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::models::dot;
+    use crate::neural::dot;
 
     proptest! {
         #[test]

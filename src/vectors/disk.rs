@@ -6,7 +6,7 @@
 use super::rank::{Accept, Ranking};
 use super::{Found, Search, Way, check_dimensions};
 use crate::error::Result;
-use crate::models::dot;
+use crate::neural::dot;
 
 /// Scores everything that has not been looked at, and finds the best.
 pub(super) fn search(

@@ -13,7 +13,6 @@
 //!   build.rs    the thread that makes graphs
 //!   rank.rs     from candidates to what is found
 //!   disk.rs     without an index
-//!   reembed.rs  all embeddings by another model
 //! ```
 //!
 //! What it finds is exact, unless it says [`Way::Graph`]. Scores are always exact: cosines of the
@@ -27,7 +26,6 @@ mod gather;
 mod graph;
 mod label;
 mod rank;
-pub(crate) mod reembed;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +37,7 @@ use engraph_storage::{Changes, Reader};
 use parking_lot::{Mutex, RwLock};
 
 use crate::error::{Diagnostic, Error, Result};
-use crate::models::dot;
+use crate::neural::dot;
 use build::Builder;
 use codes::Query;
 use gather::{Candidate, Gathered};

@@ -1,15 +1,10 @@
-//! Writes: what is to be stored, embedded before the lock is taken, applied under it.
-//!
-//! ```text
-//! statement ──prepare──▶ Write ──embed──▶ vectors ──apply, one transaction──▶ what happened
-//! ```
+//! Writes: nodes, facts and turns that are to be stored, embedded before the lock is taken and put
+//! under it. `crate::statement` and `crate::memory` say what they are.
 //!
 //! No model runs while the writer's lock is held, but in a transaction that the caller keeps open,
 //! in a `RETRACT` whose query asks one, and where another writer changed a text in between.
 
-mod change;
-mod definition;
-pub(crate) mod statement;
+pub(crate) mod observe;
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -19,17 +14,12 @@ use engraph_storage::graph::{
 };
 use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, StorageError, TokenCodes, Transaction};
-use sha2::{Digest, Sha256};
 
 use crate::error::Result;
-use crate::graph_names::named;
-use crate::memory::HeardTurn;
-use crate::memory::observe::observe;
+use crate::graph_names::{TURN, named};
 use crate::models::Models;
 use crate::text;
-
-/// The label of what was said.
-pub(crate) const TURN: &str = "Turn";
+use crate::write::observe::{HeardTurn, observe};
 
 /// A node to be stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -303,7 +293,7 @@ pub(crate) fn put_node(
         Some(made) if made.text == text => {
             transaction.put_vector(id, &made.model, &made.vector)?;
             if let Some(bits) = &made.codes {
-                let stamp = stamp(&made.model, &text);
+                let stamp = text::stamp(&made.model, &text);
                 transaction.put_token_codes(id, &TokenCodes { stamp, bits: bits.clone() })?;
             }
         }
@@ -316,17 +306,6 @@ pub(crate) fn put_node(
         }
     }
     Ok(id)
-}
-
-/// Says of which model and text codes of tokens are: the one, and the other, hashed.
-pub(crate) fn stamp(model: &str, text: &str) -> u64 {
-    hash(model) ^ hash(text)
-}
-
-/// The first bytes of the SHA-256 of a text.
-pub(crate) fn hash(text: &str) -> u64 {
-    let hash = Sha256::digest(text);
-    hash.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 /// Stores a fact with both its nodes, under the update rule of its relation.

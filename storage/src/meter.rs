@@ -38,7 +38,7 @@ impl Sub for Counts {
 }
 
 /// Told what was read until now; false if no more may be read.
-type Gate = Box<dyn Fn(&Counts) -> bool>;
+type Gate = Box<dyn Fn(&Counts) -> bool + Send>;
 
 /// Counts what reads cost; for one thread.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Meter {
 
     /// Counts, and asks `gate` every 1,024 keys and every 64 seeks. Once it says false, the read
     /// that is under way ends with [`StorageError::Stopped`].
-    pub fn with_gate(gate: Box<dyn Fn(&Counts) -> bool>) -> Self {
+    pub fn with_gate(gate: Box<dyn Fn(&Counts) -> bool + Send>) -> Self {
         Self { counts: Cell::default(), gate: Some(gate) }
     }
 

@@ -10,8 +10,6 @@ use crate::{folder, open};
 
 fn shared<T: Send + Sync + std::fmt::Debug>() {}
 fn sent<T: Send + std::fmt::Debug>() {}
-/// A cursor and a snapshot count what they read, each on the thread that made it.
-fn printed<T: std::fmt::Debug>() {}
 
 #[test]
 fn threads_may_share_what_is_no_statement_at_hand() {
@@ -34,8 +32,26 @@ fn threads_may_share_what_is_no_statement_at_hand() {
     shared::<StorageError>();
     sent::<Session<'_>>();
     sent::<Transaction<'_>>();
-    printed::<Cursor<'_>>();
-    printed::<Snapshot<'_>>();
+    sent::<Cursor<'_>>();
+    sent::<Snapshot<'_>>();
+}
+
+#[test]
+fn a_state_and_the_rows_of_an_answer_go_on_in_another_thread() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.execute("REMEMBER (:Person 'Ann'); REMEMBER (:Person 'Ben');", ()).expect("stored");
+    let mut session = db.session();
+    let mut rows = session.stream("MATCH (p:Person) RETURN p.key", ()).expect("rows");
+    let first = rows.next().expect("a row").expect("is found");
+    let state = db.snapshot();
+    let (second, node) = std::thread::scope(|scope| {
+        let there = scope.spawn(move || (rows.next(), state.node("Person", "Ben")));
+        there.join().expect("ends")
+    });
+    let second = second.expect("a row").expect("is found");
+    assert_ne!(first, second);
+    assert!(node.expect("is read").is_some());
 }
 
 #[test]

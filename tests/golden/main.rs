@@ -15,6 +15,7 @@ mod pictures;
 mod readme;
 mod recipes;
 mod retrieval;
+mod rooms;
 mod scripts;
 mod shared_data;
 mod shell;

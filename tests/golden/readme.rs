@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Lines that fit three screens.
-const LINES_MAX: usize = 150;
+const LINES_MAX: usize = 120;
 
 fn engraph(args: &[&str], input: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_engraph"))

@@ -5,12 +5,13 @@ use pest::iterators::Pair;
 use super::expr::{map, sum};
 use super::pattern::{label_filter, node_pattern};
 use super::query::query;
-use super::{Result, Rule, children, name, next, once, only, says, span, unexpected};
+use super::{Result, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
     Alias, Cardinality, DefineIndex, DefineRecipe, DefineRelation, DefineRule, Definition,
     Direction, Drop, Expr, FactPattern, Name, Observe, Remember, RuleNode, RulePath, Split,
 };
 use crate::error::SyntaxError;
+use crate::rules::Rule;
 
 pub(super) fn define_relation(pair: Pair<'_, Rule>) -> Result<DefineRelation> {
     let whole = span(&pair);

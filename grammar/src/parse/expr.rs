@@ -8,12 +8,13 @@ use pest::pratt_parser::{Assoc, Op, PrattParser};
 
 use super::pattern::path_value;
 use super::query::{inner, match_of, matching, query};
-use super::{Result, Rule, children, incomplete, name, next, number, only, says, span, unexpected};
+use super::{Result, children, incomplete, name, next, number, only, says, span, unexpected};
 use crate::ast::{
     BinaryOp, Call, Case, Comprehension, Expr, ExprKind, Literal, Name, Quantifier, QueryEnd,
     Reduce, Return, ReturnItem, Span, UnaryOp,
 };
 use crate::error::SyntaxError;
+use crate::rules::Rule;
 
 /// The deepest nesting of operators, through brackets and inner queries; chains of `AND` or of `OR`
 /// count once.

@@ -1,6 +1,6 @@
 //! Pest pairs to the tree: one function per rule, of the same name.
 //!
-//! No pest type leaves this folder but `Rule`, which `words` names in messages.
+//! No pest type leaves this folder but the rules, which `words` names in messages.
 
 mod define;
 pub(crate) mod expr;
@@ -10,12 +10,12 @@ mod retrieval;
 
 use pest::Parser as _;
 use pest::iterators::Pair;
-use pest_derive::Parser;
 
 use crate::ast::{
     Amount, AmountKind, Explain, Expr, Name, Show, Span, Statement, StatementKind, Times,
 };
 use crate::error::SyntaxError;
+use crate::rules::{MemQl, Rule};
 use crate::walk::{self, Visit};
 use crate::words::{is_mark, syntax_error};
 use define::{
@@ -25,11 +25,6 @@ use define::{
 use expr::{string, sum};
 use query::{query, session_set};
 use retrieval::train_scorer;
-
-/// The generated parser.
-#[derive(Parser)]
-#[grammar = "memql.pest"]
-pub(crate) struct MemQl;
 
 pub(crate) type Result<T> = std::result::Result<T, SyntaxError>;
 

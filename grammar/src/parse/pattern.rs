@@ -4,14 +4,14 @@ use pest::iterators::Pair;
 
 use super::expr::{expression, map, sum};
 use super::{
-    Result, Rule, amount, children, incomplete, name, next, number, once, only, says, span,
-    unexpected,
+    Result, amount, children, incomplete, name, next, number, once, only, says, span, unexpected,
 };
 use crate::ast::{
     Amount, AmountKind, Direction, Hops, Name, NodePattern, PathMode, PathPattern, PathSearch,
     PathTime, RelationPattern, Span,
 };
 use crate::error::SyntaxError;
+use crate::rules::Rule;
 
 pub(super) fn path_pattern(pair: Pair<'_, Rule>) -> Result<PathPattern> {
     let whole = span(&pair);

@@ -7,15 +7,14 @@ use super::pattern::path_pattern;
 use super::retrieval::{
     BeamParts, activate, admit, anchor, generate, pack, reconstruct, represent, rerank, search,
 };
-use super::{
-    Result, Rule, amount, children, incomplete, name, next, once, only, says, span, unexpected,
-};
+use super::{Result, amount, children, incomplete, name, next, once, only, says, span, unexpected};
 use crate::ast::{
     Clause, Expr, ExprKind, IntentFilter, Match, Name, Ordering, Pipeline, ProcedureCall, Query,
     QueryEnd, Recall, Return, ReturnItem, SortItem, Span, Subquery, SystemTime, Times, Union,
     Unwind, ValidTime, ValidTimeKind, With,
 };
 use crate::error::SyntaxError;
+use crate::rules::Rule;
 
 pub(super) fn query(pair: Pair<'_, Rule>) -> Result<Query> {
     let whole = span(&pair);

@@ -7,12 +7,13 @@ use pest::iterators::Pair;
 use super::expr::{expression, sum};
 use super::pattern::label_filter;
 use super::query::{query, time};
-use super::{Result, Rule, amount, children, name, next, once, only, says, span, unexpected};
+use super::{Result, amount, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
     Activate, Admit, Among, Amount, Anchor, Beam, BySignals, Expr, Generate, Name, Pack,
     Reconstruct, Repair, Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
 };
 use crate::error::SyntaxError;
+use crate::rules::Rule;
 
 pub(super) fn search(pair: Pair<'_, Rule>) -> Result<Search> {
     let whole = span(&pair);

@@ -22,7 +22,7 @@ use crate::ast::{
     Cardinality, DefineIndex, DefineRelation, DefineRule, Definition, Expr, ExprKind, Name,
     PathPattern, Query, Remember, ReturnItem, RulePath, Span, Statement, StatementKind, Times,
 };
-use crate::parse::{MemQl, Rule};
+use crate::rules::{MemQl, Rule};
 use crate::walk::Visit;
 
 /// The statement with everything left out that printing does not keep: where things stand, and

@@ -269,8 +269,8 @@ impl Entry {
         let Self { name, usage, example, .. } = self;
         let mut message = format!("{name} needs {usage}, as in {example}");
         let near = match self.argument {
+            Argument::Command => return unknown(&format!(".{}", rest.trim_start_matches('.'))),
             Argument::Words(words) => closest(rest, words.iter().copied()),
-            Argument::Command => nearest(rest),
             _ => None,
         };
         if let Some(near) = near {
@@ -383,6 +383,6 @@ mod tests {
         assert_eq!(refused(".width 0"), ".width needs N|auto, as in .width 120");
         assert_eq!(refused(".stats x"), ".stats takes nothing behind it");
         assert_eq!(refused(".let x"), ".let needs n = E, as in .let before = DATE '2025-06-14'");
-        assert!(refused(".help mod").ends_with("as in .help .mode"));
+        assert_eq!(refused(".help mod"), "there is no command .mod; did you mean .mode?");
     }
 }

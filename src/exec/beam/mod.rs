@@ -23,9 +23,9 @@ mod score;
 use engraph_storage::graph::{Edge, EdgeFilter, Intent, NodeId};
 
 use crate::cell::{Cell, PathRef, Row};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exec::bind_path::extend;
-use crate::exec::context::Context;
 use crate::exec::expand::edges_of;
 use crate::exec::scope::{self, Scoped};
 use crate::exec::{Chunk, Operator, candidates, eval, hold};

@@ -8,8 +8,8 @@ use engraph_grammar::ast::BinaryOp;
 use engraph_storage::graph::{Edge, Interval, PropertyId};
 
 use crate::cell::Row;
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::eval;
 use crate::functions::products::{self, DOT};
 use crate::plan::expr::{Expr, ExprKind, Reduce, Slot};

@@ -8,11 +8,11 @@ use engraph_storage::graph::Edge;
 use super::candidate::Candidate;
 use super::{Asked, Row};
 use crate::cell::{Cell, NodeRef};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::eval;
 use crate::functions::evaluation::{judge, judges};
-use crate::models::dot;
+use crate::neural::dot;
 use crate::plan::BeamScore;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::coupling::Coupling;
 use crate::exec::retrieval::finding::groups;
 use crate::exec::{amount, candidates, eval, scope};

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{groups, question, vector};
 use crate::exec::retrieval::rerank::text_of;
 use crate::exec::{amount, eval};
-use crate::models::dot;
 use crate::neural::ReaderModel;
+use crate::neural::dot;
 use crate::plan::retrieval::Admit;
 use crate::retrieval::open::{Gate, Open, Piece};
 

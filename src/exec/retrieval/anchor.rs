@@ -10,9 +10,9 @@ use std::sync::Arc;
 use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time};
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exec::candidates;
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, question, vector};
 use crate::graph_names::LAYERS;
 use crate::indexes::NAMES_MAX;

@@ -10,9 +10,9 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{Edge, EdgeFilter, LabelId, NodeId, RelationId, Side, SystemScope};
 
 use crate::cell::NodeRef;
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
-use crate::memory::CO_OCCURS;
+use crate::graph_names::CO_OCCURS;
 
 /// What is known of the concepts of one statement.
 pub(super) struct Coupling<'c> {

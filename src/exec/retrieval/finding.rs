@@ -8,12 +8,11 @@ use std::sync::Arc;
 use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::names::{Asking, Names};
 use crate::exec::{eval, scope};
-use crate::plan::expr::{Expr, Slot};
-use crate::plan::optimize::conjuncts;
+use crate::plan::expr::{Expr, Slot, conjuncts};
 use crate::plan::retrieval::Finding;
 use crate::vectors::check_model;
 

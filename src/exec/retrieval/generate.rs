@@ -7,9 +7,9 @@ use std::sync::Arc;
 use engraph_storage::graph::NodeId;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::candidates;
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, question};
 use crate::neural::KeyModel;
 use crate::plan::retrieval::Generate;

@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use crate::cell::{Cell, NodeRef};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
-use crate::models::dot;
+use crate::neural::dot;
 use crate::neural::{SignQuery, TokenVectors, encode_signs, max_sim};
-use crate::write::hash;
+use crate::text::hash;
 
 /// A text, and the node that says it.
 pub(super) struct Passage {

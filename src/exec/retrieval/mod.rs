@@ -19,7 +19,7 @@
 
 mod activate;
 mod admit;
-pub(crate) mod anchor;
+mod anchor;
 mod coupling;
 mod finding;
 mod generate;
@@ -31,10 +31,13 @@ mod represent;
 mod rerank;
 mod search;
 mod signals;
+mod toolkit;
+
+pub(crate) use self::toolkit::Toolkit;
 
 use crate::cell::Row;
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::plan::retrieval::Retrieval;
 
 /// The rows that a clause makes of these; `begin` is the row that the plan begins with.

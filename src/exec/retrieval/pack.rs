@@ -8,10 +8,10 @@ use std::sync::Arc;
 use engraph_storage::graph::{Edge, Interval, NodeId};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
+use crate::context::Context;
+use crate::context::derived::is_derived;
 use crate::error::{Error, Result};
 use crate::exec::amount;
-use crate::exec::context::Context;
-use crate::exec::derived::is_derived;
 use crate::exec::lineage::Joined;
 use crate::plan::retrieval::Pack;
 use crate::retrieval::pack::{self, Hop, Item, Source, path_text};

@@ -8,13 +8,14 @@ use engraph_grammar::closest;
 use engraph_storage::graph::NodeId;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, question, warm};
+use crate::exec::retrieval::toolkit::Toolkit;
 use crate::exec::{candidates, eval};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Reconstruct;
-use crate::reconstruct::{Budget, ByScore, Mechanism, Policy, Reconstruction, Toolkit};
+use crate::reconstruct::{Budget, ByScore, Mechanism, Policy, Reconstruction};
 
 const WORD: &str = "RECONSTRUCT";
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use engraph_storage::graph::NodeId;
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::groups;
 use crate::exec::{candidates, eval};
-use crate::models::dot;
+use crate::neural::dot;
 use crate::plan::retrieval::Represent;
 use crate::retrieval::represent::{Aim, CANDIDATES_MAX, Pick, represent_by};
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::question;
 use crate::exec::retrieval::late::{Passage, late_interaction};
 use crate::exec::{candidates, eval};

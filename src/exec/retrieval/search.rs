@@ -8,11 +8,11 @@ use engraph_grammar::ast::{SearchMode, Span};
 use engraph_storage::graph::{IndexDefinition, LabelId, NodeId};
 
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, groups, question, vector, warm};
 use crate::exec::{candidates, eval};
-use crate::models::dot;
+use crate::neural::dot;
 use crate::plan::retrieval::Search;
 use crate::retrieval::fusion::{Contribution, Fused, Leg, reciprocal_rank, weighted};
 

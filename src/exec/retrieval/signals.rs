@@ -11,11 +11,12 @@ use std::sync::Arc;
 use engraph_storage::graph::{EdgeFilter, LabelId, NodeId, Side, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::context::Context;
 use crate::exec::retrieval::finding::{Gate, question};
 use crate::exec::{candidates, eval};
-use crate::models::dot;
+use crate::graph_names::TURN;
+use crate::neural::dot;
 use crate::neural::{SignQuery, TokenVectors, encode_signs};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
@@ -24,7 +25,6 @@ use crate::signals::{
     AROUND, Field, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights, measure, pool,
 };
 use crate::vectors::check_model;
-use crate::write::TURN;
 
 const WORD: &str = "SEARCH";
 /// The properties that say whose memory a turn is of.

@@ -89,10 +89,9 @@ impl Extractor for HttpExtractor {
 }
 
 #[cfg(test)]
-mod whole;
-
-#[cfg(test)]
 mod tests {
+    mod whole;
+
     use serde_json::{Value, json};
 
     use super::super::prompt::tests::{Nobody, turn};

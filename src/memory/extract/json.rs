@@ -17,7 +17,8 @@
 
 use engraph_storage::graph::Intent;
 
-use super::grammar::{Grammar, Rule};
+use crate::neural::writer::json::{list, object, some, text, word};
+use crate::neural::writer::{Grammar, Rule};
 
 /// The longest texts, in characters.
 pub(super) const TITLE_CHARS: u16 = 80;
@@ -40,7 +41,7 @@ const CONFIDENCES: [&str; 11] =
     ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "1.0"];
 
 /// The grammar of an answer about turns from 1 to `turns`, of which there is one at least.
-pub(super) fn grammar(turns: usize) -> Grammar {
+pub(crate) fn grammar(turns: usize) -> Grammar {
     let numbers: Vec<String> = (1..=turns.max(1)).map(|number| number.to_string()).collect();
     let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
     let turn = Rule::one_of(&numbers);
@@ -92,38 +93,6 @@ fn held() -> [(&'static str, Rule); 4] {
     ]
 }
 
-pub(crate) fn object(fields: Vec<(&str, Rule)>) -> Rule {
-    let mut parts = Vec::with_capacity(2 * fields.len() + 1);
-    for (number, (name, value)) in fields.into_iter().enumerate() {
-        let before = if number == 0 { '{' } else { ',' };
-        parts.push(Rule::Bytes(format!("{before}\"{name}\":").into_bytes()));
-        parts.push(value);
-    }
-    parts.push(Rule::bytes("}"));
-    Rule::Each(parts)
-}
-
-/// Items in brackets, or none.
-pub(crate) fn list(item: Rule, most: u16) -> Rule {
-    let items = Rule::Each(vec![item.clone(), further(item, most)]).maybe();
-    Rule::Each(vec![Rule::bytes("["), items, Rule::bytes("]")])
-}
-
-/// Items in brackets, one at least.
-fn some(item: Rule, most: u16) -> Rule {
-    Rule::Each(vec![Rule::bytes("["), item.clone(), further(item, most), Rule::bytes("]")])
-}
-
-fn further(item: Rule, most: u16) -> Rule {
-    let further = Rule::Each(vec![Rule::bytes(","), item]);
-    Rule::Repeat(Box::new(further), 0, most.saturating_sub(1))
-}
-
-/// One of these texts, none of which holds a quote.
-pub(crate) fn word(texts: &[&str]) -> Rule {
-    Rule::Each(vec![Rule::bytes("\""), Rule::one_of(texts), Rule::bytes("\"")])
-}
-
 /// A word in lower case, or several with `_` between.
 fn name() -> Rule {
     let rest = Rule::Byte(vec![(b'a', b'z'), (b'0', b'9'), (b'_', b'_')]);
@@ -132,38 +101,6 @@ fn name() -> Rule {
         Rule::Byte(vec![(b'a', b'z')]),
         Rule::Repeat(Box::new(rest), 0, RELATION_CHARS - 1),
         Rule::bytes("\""),
-    ])
-}
-
-/// A text of 1 to `most` characters.
-pub(crate) fn text(most: u16) -> Rule {
-    let rest = Rule::Repeat(Box::new(character(b' ')), 0, most.saturating_sub(1));
-    Rule::Each(vec![Rule::bytes("\""), character(b'!'), rest, Rule::bytes("\"")])
-}
-
-/// A character within quotes, from `lowest` on: as it is, or a quote or a backslash behind a
-/// backslash. The sequences of bytes are those of table 3-7 of the Unicode standard.
-fn character(lowest: u8) -> Rule {
-    let sequence = |bytes: &[(u8, u8)]| {
-        Rule::Each(bytes.iter().map(|range| Rule::Byte(vec![*range])).collect())
-    };
-    let tail = (0x80, 0xbf);
-    Rule::One(vec![
-        Rule::Byte(vec![(lowest, b'!'), (b'#', b'['), (b']', b'~')]),
-        Rule::Each(vec![Rule::bytes("\\"), Rule::Byte(vec![(b'"', b'"'), (b'\\', b'\\')])]),
-        // Those below U+00A0 are control characters.
-        sequence(&[(0xc2, 0xc2), (0xa0, 0xbf)]),
-        sequence(&[(0xc3, 0xdf), tail]),
-        sequence(&[(0xe0, 0xe0), (0xa0, 0xbf), tail]),
-        Rule::Each(vec![
-            Rule::Byte(vec![(0xe1, 0xec), (0xee, 0xef)]),
-            Rule::Byte(vec![tail]),
-            Rule::Byte(vec![tail]),
-        ]),
-        sequence(&[(0xed, 0xed), (0x80, 0x9f), tail]),
-        sequence(&[(0xf0, 0xf0), (0x90, 0xbf), tail, tail]),
-        sequence(&[(0xf1, 0xf3), tail, tail, tail]),
-        sequence(&[(0xf4, 0xf4), (0x80, 0x8f), tail, tail]),
     ])
 }
 
@@ -181,7 +118,7 @@ fn date() -> Rule {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use serde_json::{Value, json};
 
     use super::*;

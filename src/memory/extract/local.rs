@@ -7,8 +7,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::writer::Writer;
 use super::{Extraction, Extractor, KnownEntities, SourceTurn, answer, json, prompt};
+use crate::neural::writer::Writer;
 use crate::neural::{CausalLm, NeuralError};
 
 /// The longest answer, in tokens.

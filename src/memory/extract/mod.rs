@@ -5,25 +5,19 @@
 //! believed because it says so: `memory::validate` holds it against the turns.
 //!
 //! ```text
-//!   turns ──prompt.rs──▶ text ──local.rs: writer.rs, by json.rs──▶ JSON ──answer.rs──▶ Extraction
+//!   turns ──prompt.rs──▶ text ──local.rs: a writer, by json.rs──▶ JSON ──answer.rs──▶ Extraction
 //!                             ──http.rs──▶
 //!
-//!   json.rs      the form of an answer      grammar.rs     which byte may come next
-//!   writer.rs    a model that writes it     decode.rs      writing by scores
-//!                                            vocabulary.rs  which token may
+//!   json.rs      the form of an answer; neural/writer/ is what writes it
 //! ```
 
 mod answer;
-mod decode;
-pub(crate) mod grammar;
 #[cfg(feature = "http")]
 mod http;
 pub(crate) mod json;
 mod local;
-pub(crate) mod prompt;
+mod prompt;
 mod rules;
-mod vocabulary;
-mod writer;
 
 use engraph_storage::graph::{Intent, Interval, Time};
 
@@ -33,7 +27,6 @@ use crate::neural::NeuralError;
 pub use http::{HttpExtractor, TokenUsage};
 pub use local::LocalModel;
 pub use rules::Rules;
-pub(crate) use writer::Writer;
 
 /// A turn of an episode, as an extractor reads it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -11,7 +11,7 @@
 use std::fmt::Write;
 
 use super::SourceTurn;
-use crate::neural::cut;
+use crate::neural::{cut, line};
 use crate::time;
 
 /// Names the prompt. A model's id with this says what an extraction was made by.
@@ -88,21 +88,13 @@ pub(super) fn turns(turns: &[SourceTurn]) -> String {
     let lines: Vec<String> = turns.iter().map(|turn| line(&turn.text, TURN_BYTES_MAX)).collect();
     let most = share(lines.iter().map(String::len).collect(), TURNS_BYTES_MAX);
     let mut text = "Turns:\n".to_string();
-    for (number, (turn, line)) in turns.iter().zip(&lines).enumerate() {
-        let speaker = self::line(turn.speaker.as_deref().unwrap_or("?"), SPEAKER_BYTES_MAX);
+    for (number, (turn, said)) in turns.iter().zip(&lines).enumerate() {
+        let speaker = line(turn.speaker.as_deref().unwrap_or("?"), SPEAKER_BYTES_MAX);
         let at = turn.at.and_then(time::format).map(|at| format!(" ({at})")).unwrap_or_default();
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "[{}] {speaker}{at}: {}", number + 1, cut(line, most));
+        let _ = writeln!(text, "[{}] {speaker}{at}: {}", number + 1, cut(said, most));
     }
     text + "\nJSON:\n"
-}
-
-/// The beginning of a text on one line, of at most so many bytes, without control characters.
-pub(crate) fn line(text: &str, bytes_max: usize) -> String {
-    // What is read of a text is bounded too: most of it may be blanks.
-    let words = cut(text, 4 * bytes_max).split(|c: char| c.is_whitespace() || c.is_control());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    cut(&words.join(" "), bytes_max).to_string()
 }
 
 /// What each may have at most, so that all together have no more than `total`: as much as possible.

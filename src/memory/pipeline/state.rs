@@ -7,10 +7,31 @@ use std::ops::ControlFlow;
 
 use engraph_storage::graph::Time;
 
-use super::Progress;
 use crate::error::{Error, Result};
 use crate::memory::Consolidated;
 use crate::memory::boundary::Occasion;
+
+/// How far a pipeline is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Turns in the buffer, of all sessions.
+    pub buffered_turns: u64,
+    /// About how many tokens these have.
+    pub buffered_tokens: u64,
+    /// Sessions that wait for the worker, without the one at hand.
+    pub due_sessions: u64,
+    /// Episodes that this pipeline has made.
+    pub episodes: u64,
+    /// Turns that these hold.
+    pub turns: u64,
+    /// The session at hand.
+    pub running: Option<String>,
+    /// When the oldest turn in the buffer was observed, in microseconds since 1970, UTC: how far
+    /// memory is behind.
+    pub oldest_waiting: Option<i64>,
+    /// The last error, until all that failed has gone well.
+    pub failed: Option<String>,
+}
 
 #[derive(Default)]
 pub(super) struct State {

@@ -8,7 +8,7 @@ use engraph_storage::{Memory, Store};
 
 use super::*;
 use crate::memory::{Extraction, Extractor, KnownEntities, Rules, SourceTurn};
-use crate::{Durability, FixedEmbedder, Options};
+use crate::{Durability, Engraph, FixedEmbedder, Options};
 
 const MINUTE: Time = 60 * 1_000_000;
 /// A day in May.

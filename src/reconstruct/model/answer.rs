@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::super::operation::Operation;
 use super::super::policy::Selection;
-use crate::memory::extract::grammar::{Grammar, Rule};
-use crate::memory::extract::json::{list, object, text};
+use crate::neural::writer::json::{list, object, text};
+use crate::neural::writer::{Grammar, Rule};
 
 /// The longest arguments, in characters.
 const KEY_CHARS: u16 = 80;

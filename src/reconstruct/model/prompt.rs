@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::super::operation::{Finding, Kind};
 use super::super::state::Reconstruction;
-use crate::memory::extract::prompt::line;
+use crate::neural::line;
 use crate::time;
 
 /// Names the prompt. A model's id with this says who decided.

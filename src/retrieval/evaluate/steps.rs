@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::models::dot;
+use crate::neural::dot;
 use crate::neural::{NeuralError, to_unit};
 
 /// A step of a path as the vectors that it is the sum of.

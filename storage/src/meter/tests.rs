@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::commit::Durability;
@@ -179,13 +180,13 @@ fn the_gate_ends_a_scan_of_what_is_not_committed() {
 fn the_gate_is_asked_seldom() {
     let (_folder, store) = filled();
     let snapshot = store.snapshot(2);
-    let asked = Rc::new(Cell::new(0));
-    let counter = Rc::clone(&asked);
+    let asked = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&asked);
     let meter = Meter::with_gate(Box::new(move |_| {
-        counter.set(counter.get() + 1);
+        counter.fetch_add(1, Ordering::Relaxed);
         true
     }));
     let reader = snapshot.reader().metered(&meter);
     edges(reader, &EdgeFilter::CURRENT, usize::MAX).expect("reads");
-    assert_eq!(asked.get(), FACTS / 1_024);
+    assert_eq!(asked.load(Ordering::Relaxed), FACTS / 1_024);
 }

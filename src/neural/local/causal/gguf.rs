@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use candle_core::quantized::GgmlDType;
 
-use super::weights::Place;
+use super::place::Place;
 
 /// The largest header that is read, in bytes; a vocabulary of 150,000 tokens takes some 9 MB.
 pub(super) const HEADER_BYTES_MAX: u64 = 64 << 20;

@@ -22,6 +22,7 @@
 mod config;
 mod gguf;
 mod llama;
+mod place;
 mod reader;
 mod session;
 mod tokens;

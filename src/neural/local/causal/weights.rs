@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 use super::config::Config;
 use super::gguf::{self, Metadata};
+use super::place::Place;
 use crate::neural::NeuralError;
 use crate::neural::local::folder::{self, damaged, first_line, guarded};
 
@@ -33,36 +34,6 @@ const HEADER_BYTES_MAX: u64 = 4 << 20;
 const JSON_BYTES_MAX: u64 = 4 << 20;
 /// The most files a model may be split into.
 const FILES_MAX: usize = 256;
-
-/// Where a tensor lies.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
-    /// Which of the files.
-    file: usize,
-    /// Where in it, in bytes.
-    pub(super) start: u64,
-    pub(super) bytes: u64,
-    dtype: GgmlDType,
-    shape: Vec<usize>,
-}
-
-impl Place {
-    /// A place in the first file; its length follows from the shape.
-    pub(super) fn new(dtype: GgmlDType, shape: Vec<usize>, start: u64) -> Result<Self, String> {
-        let count = shape.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
-        let count = count.ok_or("its shape is too large")?;
-        let inner = shape.last().copied().unwrap_or(1);
-        if count == 0 {
-            return Err("it is empty".to_string());
-        }
-        if !inner.is_multiple_of(dtype.block_size()) {
-            return Err(format!("rows of {inner} are not whole blocks"));
-        }
-        let bytes = (count / dtype.block_size()).checked_mul(dtype.type_size());
-        let bytes = bytes.ok_or("its shape is too large")? as u64;
-        Ok(Self { file: 0, start, bytes, dtype, shape })
-    }
-}
 
 /// The files of a model, and where its tensors lie in them.
 pub(super) struct Weights {

@@ -159,6 +159,6 @@ fn turns_get_codes_of_their_tokens_by_the_new_model() {
         let node = reader.find_node(label, key).unwrap().unwrap();
         reader.token_codes(label, node).unwrap()
     };
-    assert_eq!(codes("Turn", "t").unwrap().stamp, stamp(embedder.id(), "rye bread"));
+    assert_eq!(codes("Turn", "t").unwrap().stamp, text::stamp(embedder.id(), "rye bread"));
     assert_eq!(codes("Note", "n"), None);
 }

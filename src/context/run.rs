@@ -13,12 +13,11 @@ use engraph_storage::{Counts, Meter, StorageError};
 use regex::Regex;
 
 use crate::cell::{Cell, NodeRef};
+use crate::context::derived::Derivation;
+use crate::context::limits::{Limits, narrow};
+use crate::context::lineage::Lineage;
 use crate::error::{Error, Result};
-use crate::exec::context::{Limits, narrow};
-use crate::exec::derived::Derivation;
-use crate::exec::lineage::Lineage;
 use crate::neural::Scorer;
-use crate::plan::BoundQuery;
 
 /// Nodes kept in memory for one query.
 const NODES_MAX: usize = 16_384;
@@ -144,8 +143,8 @@ impl Run {
     }
 
     /// The same, and what brings the rows of the query is kept.
-    pub(crate) fn traced(self, query: &BoundQuery) -> Self {
-        Self { lineage: Some(Lineage::new(query)), ..self }
+    pub(crate) fn traced(self, lineage: Lineage) -> Self {
+        Self { lineage: Some(lineage), ..self }
     }
 
     /// What brought the rows, if somebody asks.
@@ -197,7 +196,7 @@ impl Run {
         }
     }
 
-    pub(super) fn work(&self, things: usize, limits: &Limits) -> Result<()> {
+    pub(crate) fn work(&self, things: usize, limits: &Limits) -> Result<()> {
         let before = self.work.get();
         let after = before.saturating_add(things as u64);
         self.work.set(after);
@@ -208,7 +207,7 @@ impl Run {
         if before / 1024 == after / 1024 { Ok(()) } else { self.in_time(limits) }
     }
 
-    pub(super) fn in_time(&self, limits: &Limits) -> Result<()> {
+    pub(crate) fn in_time(&self, limits: &Limits) -> Result<()> {
         match self.interrupt.is_asked() || Instant::now() > self.deadline {
             true => Err(self.why_stopped(limits)),
             false => Ok(()),
@@ -230,7 +229,7 @@ impl Run {
         }
     }
 
-    pub(super) fn hold(&self, held: &mut usize, bytes: usize, limits: &Limits) -> Result<()> {
+    pub(crate) fn hold(&self, held: &mut usize, bytes: usize, limits: &Limits) -> Result<()> {
         let all = self.held.get().saturating_sub(*held).saturating_add(bytes);
         self.held.set(all);
         *held = bytes;
@@ -241,7 +240,7 @@ impl Run {
     }
 
     /// Asks the model, and counts it.
-    pub(super) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = Instant::now();
         let answer = ask();
         self.model_calls.set(self.model_calls.get() + 1);
@@ -251,51 +250,51 @@ impl Run {
     }
 
     /// Keeps why a derived step is there; its place.
-    pub(super) fn hold_derivation(&self, derivation: Arc<Derivation>) -> usize {
+    pub(crate) fn hold_derivation(&self, derivation: Arc<Derivation>) -> usize {
         let mut derivations = self.derivations.borrow_mut();
         derivations.push(derivation);
         derivations.len() - 1
     }
 
-    pub(super) fn held_derivation(&self, place: usize) -> Option<Arc<Derivation>> {
+    pub(crate) fn held_derivation(&self, place: usize) -> Option<Arc<Derivation>> {
         self.derivations.borrow().get(place).cloned()
     }
 
-    pub(super) fn visited(&self, nodes: usize) {
+    pub(crate) fn visited(&self, nodes: usize) {
         self.visited.set(self.visited.get() + nodes as u64);
     }
 
     /// Counts embeddings that were looked at.
-    pub(super) fn looked(&self, vectors: usize, on_walk: bool) {
+    pub(crate) fn looked(&self, vectors: usize, on_walk: bool) {
         self.vectors.set(self.vectors.get() + vectors as u64);
         if on_walk {
             self.walked.set(self.walked.get() + vectors as u64);
         }
     }
 
-    pub(super) fn held_scorer(&self, name: &str) -> Option<Arc<Scorer>> {
+    pub(crate) fn held_scorer(&self, name: &str) -> Option<Arc<Scorer>> {
         self.scorers.borrow().get(name).cloned()
     }
 
-    pub(super) fn hold_scorer(&self, name: &str, scorer: Arc<Scorer>) {
+    pub(crate) fn hold_scorer(&self, name: &str, scorer: Arc<Scorer>) {
         self.scorers.borrow_mut().insert(name.to_owned(), scorer);
     }
 
-    pub(super) fn held_parameter(&self, name: &str) -> Option<Cell> {
+    pub(crate) fn held_parameter(&self, name: &str) -> Option<Cell> {
         self.parameters.borrow().get(name).cloned()
     }
 
-    pub(super) fn hold_parameter(&self, name: &str, cell: Cell) {
+    pub(crate) fn hold_parameter(&self, name: &str, cell: Cell) {
         self.parameters.borrow_mut().insert(name.to_owned(), cell);
     }
 
-    pub(super) fn held_node(&self, node: NodeRef) -> Option<Arc<NodeRecord>> {
+    pub(crate) fn held_node(&self, node: NodeRef) -> Option<Arc<NodeRecord>> {
         let nodes = self.nodes.borrow();
         let (system, record) = nodes.get(&node.id)?;
         (*system == node.system).then(|| Arc::clone(record))
     }
 
-    pub(super) fn hold_node(&self, node: NodeRef, record: Arc<NodeRecord>) {
+    pub(crate) fn hold_node(&self, node: NodeRef, record: Arc<NodeRecord>) {
         let mut nodes = self.nodes.borrow_mut();
         if nodes.len() >= NODES_MAX {
             nodes.clear();
@@ -304,7 +303,7 @@ impl Run {
     }
 
     /// Whether a text fits a regular expression as a whole; what is wrong with the expression else.
-    pub(super) fn fits(&self, text: &str, expression: &str) -> std::result::Result<bool, String> {
+    pub(crate) fn fits(&self, text: &str, expression: &str) -> std::result::Result<bool, String> {
         let mut expressions = self.expressions.borrow_mut();
         if let Some(compiled) = expressions.get(expression) {
             return Ok(compiled.is_match(text));

@@ -7,10 +7,11 @@ use engraph_grammar::closest;
 use engraph_storage::Transaction;
 use engraph_storage::graph::{RecipeDefinition, RuleDefinition};
 
+use super::Write;
 use crate::bind::{Binder, Place};
 use crate::cell::{Cell, Row};
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::Context;
 use crate::exec::{self, eval};
 use crate::graph_names::NODE_PROPERTIES;
 use crate::neural::Scorer;
@@ -19,7 +20,6 @@ use crate::plan::{BoundQuery, End};
 use crate::recipes;
 use crate::retrieval::rules::{self, Family};
 use crate::rows::{Rows, Value};
-use crate::write::statement::Write;
 
 /// The column that a scorer learns.
 const LABEL: &str = "label";

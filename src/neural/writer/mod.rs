@@ -3,16 +3,22 @@
 //! The likeliest token is taken each time, so the same text gives the same answer. What stands before
 //! the text is run once, when the model is loaded.
 
-use super::decode;
-use super::grammar::Grammar;
-use super::vocabulary::Vocabulary;
+mod decode;
+mod grammar;
+pub(crate) mod json;
+mod vocabulary;
+
+use self::vocabulary::Vocabulary;
 use crate::neural::{CausalLm, NeuralError, Prefix};
 
+pub(crate) use self::grammar::{Grammar, Rule};
+
+/// A model with a task, ready to answer.
 pub(crate) struct Writer {
-    pub(super) model: CausalLm,
+    pub(crate) model: CausalLm,
     vocabulary: Vocabulary,
     /// What stands before the text, run.
-    pub(super) task: Prefix,
+    pub(crate) task: Prefix,
     tokens_max: u32,
 }
 

@@ -74,9 +74,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::super::json;
     use super::super::vocabulary::tests::{odd_token, with_ascii};
     use super::*;
+    use crate::memory::extract::json;
 
     /// Writes an answer about so many turns by rows of scores, one after the other and again from
     /// the first on.

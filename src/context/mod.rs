@@ -1,90 +1,43 @@
 //! What every operator needs: a state of the database, the models, the limits, and lookups.
 
+pub(crate) mod derived;
+mod limits;
+pub(crate) mod lineage;
+pub(crate) mod run;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
 use engraph_storage::graph::{
-    self, Edge, Interval, LabelId, NodeId, NodeRecord, Properties, SystemScope, Time,
+    self, Belief, Edge, FactId, Intent, Interval, LabelId, NodeId, NodeRecord, Properties,
+    RelationId, SystemScope, Time, VersionRecord,
 };
 use engraph_storage::{CONCEPT, Reader, StorageError};
 
+use self::derived::{Derivation, FIRST, is_derived};
+use self::limits::narrow;
+use self::run::Run;
 use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
-use crate::exec::derived::is_derived;
-use crate::exec::run::Run;
 use crate::indexes::{Indexes, ReadNames};
-use crate::memory::draw::Means;
 use crate::models::{Models, Question};
 use crate::neural::{KeyModel, NeuralError, Scorer, TokenVectors};
 use crate::retrieval::anchor::Name;
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
-use crate::rows::{self, Derivation, Params, Value};
+use crate::retrieval::rules::Derived;
+use crate::rows::{self, Params, Value};
 use crate::schema::{Asking, By, Generated};
 use crate::signals::TurnIndex;
 use crate::text;
+use crate::text::hash;
 use crate::vectors::{Search, Way};
-use crate::write::hash;
+
+pub use self::limits::Limits;
 
 /// Texts that a model sees at once; between two calls the time limit is looked at.
 pub(crate) const TEXTS_PER_CALL: usize = 256;
-
-/// What one statement may use; the same for every text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Rows of an answer, and rows held by any one operator.
-    pub rows_max: usize,
-    /// Nodes, facts and vectors looked at.
-    pub work_max: u64,
-    /// Bytes that the rows, groups and paths of its operators may take together, roughly.
-    pub memory_max: usize,
-    /// Paths kept by a beam, continuations of one path, and nodes found by a search.
-    pub candidates_max: usize,
-    /// Time.
-    pub timeout: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            rows_max: 1_000_000,
-            work_max: 20_000_000,
-            memory_max: 512 << 20,
-            candidates_max: 10_000,
-            timeout: Duration::from_secs(30),
-        }
-    }
-}
-
-/// What a statement is run with, whatever state it reads.
-#[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'s> {
-    pub(crate) models: &'s Models,
-    pub(crate) indexes: &'s Indexes,
-    pub(crate) means: Means<'s>,
-    pub(crate) limits: Limits,
-    pub(crate) run: &'s Run,
-    pub(crate) parameters: &'s Params,
-}
-
-impl<'s> Surroundings<'s> {
-    /// What operators need to read a state.
-    pub(crate) fn context<'c>(&self, reader: Reader<'c>) -> Context<'c>
-    where
-        's: 'c,
-    {
-        Context {
-            reader: reader.metered(self.run.meter()),
-            models: self.models,
-            indexes: self.indexes,
-            limits: self.limits,
-            run: self.run,
-            parameters: self.parameters,
-        }
-    }
-}
 
 /// Shared by the operators of one statement while they make one chunk.
 pub(crate) struct Context<'c> {
@@ -97,6 +50,16 @@ pub(crate) struct Context<'c> {
 }
 
 impl<'c> Context<'c> {
+    /// A state, with what its readers may ask and use.
+    pub(crate) fn new(
+        reader: Reader<'c>,
+        (models, indexes): (&'c Models, &'c Indexes),
+        (limits, run): (Limits, &'c Run),
+        parameters: &'c Params,
+    ) -> Self {
+        Self { reader: reader.metered(run.meter()), models, indexes, limits, run, parameters }
+    }
+
     /// The instant of the state that is read.
     pub(crate) fn now(&self) -> Time {
         self.reader.now()
@@ -122,7 +85,9 @@ impl<'c> Context<'c> {
             let error = Diagnostic::at(span, format!("the parameter ${name} has no value"));
             return Err(match closest(name, self.parameters.names()) {
                 Some(known) => error.help(format!("did you mean ${known}?")),
-                None => error.help(format!("give it one, as in --param {name}=...")),
+                None => error.help(format!(
+                    "give it one: --param {name}=..., .let {name} = ..., or [(\"{name}\", ...)] in Rust"
+                )),
             }
             .bind());
         };
@@ -528,7 +493,7 @@ impl<'c> Context<'c> {
             uncertain: edge.uncertain,
             sources: version.belief.sources,
             properties: self.whole_properties(&version.belief.properties)?,
-            derived: self.derivation(edge.fact).map(|why| Derivation {
+            derived: self.derivation(edge.fact).map(|why| rows::Derivation {
                 rule: why.rule.clone(),
                 facts: why.facts.iter().map(|fact| fact.0).collect(),
             }),
@@ -541,9 +506,75 @@ impl<'c> Context<'c> {
             facts: path.facts.iter().map(|edge| self.whole_fact(edge)).collect::<Result<_>>()?,
         })
     }
-}
 
-/// The error of a statement that takes more than it may.
-pub(super) fn narrow(message: String) -> crate::Error {
-    Diagnostic::new(message).help("narrow the pattern, or raise the limit").execute()
+    /// The step as a path holds it.
+    ///
+    /// # Errors
+    ///
+    /// If there are more of them than rows are allowed.
+    pub(crate) fn derived(&self, step: Derived) -> Result<Edge> {
+        let catalog = self.reader.catalog();
+        let known = catalog.relation(&step.relation);
+        let intent = known.map_or_else(Intent::default, |relation| catalog.rule(relation).intent);
+        let (head, tail, valid, confidence) = (step.from, step.to, step.valid, step.confidence);
+        let Derived { relation, rule, family, facts, .. } = step;
+        let derivation = Derivation { relation, rule, family, facts };
+        let place = self.run.hold_derivation(Arc::new(derivation));
+        self.rows(place)?;
+        Ok(Edge {
+            fact: FactId(FIRST.saturating_add(place as u64)),
+            version: 0,
+            head,
+            relation: known.unwrap_or(RelationId(u32::MAX)),
+            tail,
+            valid,
+            system: Interval { from: self.now(), to: Interval::MAX },
+            confidence,
+            intent,
+            uncertain: true,
+            two_way: false,
+        })
+    }
+
+    /// Why a step is there, if it is derived.
+    pub(crate) fn derivation(&self, fact: FactId) -> Option<Arc<Derivation>> {
+        let place = fact.0.checked_sub(FIRST)?;
+        self.run.held_derivation(usize::try_from(place).ok()?)
+    }
+
+    /// The name of the relation of a fact or a derived step.
+    pub(crate) fn relation_of(&self, edge: &Edge) -> String {
+        match self.derivation(edge.fact) {
+            Some(derivation) => derivation.relation.clone(),
+            None => self.reader.catalog().relation_name(edge.relation).to_owned(),
+        }
+    }
+
+    /// The version of a fact; of a derived step, one with the sources of what it follows from.
+    pub(crate) fn version(&self, edge: &Edge) -> Result<VersionRecord> {
+        let Some(derivation) = self.derivation(edge.fact) else {
+            return Ok(self.reader.version(edge.fact, edge.version)?);
+        };
+        let mut sources: Vec<String> = Vec::new();
+        for fact in &derivation.facts {
+            let version = self.reader.last_version(*fact)?;
+            for source in version.map_or_else(Vec::new, |(_, version)| version.belief.sources) {
+                if !sources.contains(&source) {
+                    sources.push(source);
+                }
+            }
+        }
+        let belief = Belief {
+            tail: edge.tail,
+            valid: edge.valid,
+            confidence: edge.confidence,
+            intent: edge.intent,
+            uncertain: edge.uncertain,
+            sources,
+            properties: Default::default(),
+            evidence: Vec::new(),
+        };
+        let (head, relation, system) = (edge.head, edge.relation, edge.system);
+        Ok(VersionRecord { head, relation, belief, system, mirror: None })
+    }
 }

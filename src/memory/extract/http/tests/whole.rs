@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::tests::{extractor, said};
+use super::{extractor, said};
 use crate::memory::{Consolidated, HeardTurn};
 use crate::neural::server::{Reply, serve};
 use crate::{Durability, Engraph, Error, FixedEmbedder, Options};

@@ -5,11 +5,12 @@
 use engraph_storage::graph::{FactId, NodeId};
 use engraph_storage::{Outcome, Transaction};
 
+use super::surroundings::Surroundings;
 use crate::cell::{Cell, Row};
+use crate::context::Context;
+use crate::context::derived::is_derived;
 use crate::error::{Diagnostic, Result};
 use crate::exec;
-use crate::exec::context::{Context, Surroundings};
-use crate::exec::derived::is_derived;
 use crate::exec::eval;
 use crate::memory;
 use crate::plan::expr::{Expr, Slot};

@@ -16,15 +16,16 @@ use std::sync::Arc;
 
 use engraph_storage::CONCEPT;
 use engraph_storage::graph::{
-    Edge, EdgeFilter, Interval, LabelId, NodeId, RelationId, Side, SystemScope,
+    Edge, EdgeFilter, Interval, LabelId, NodeId, RelationId, Side, SystemScope, Time,
 };
 
-use super::operation::{Finding, Kind, Operation};
 use crate::cell::{Cell, NodeRef};
+use crate::context::Context;
 use crate::error::Result;
-use crate::exec::context::Context;
 use crate::exec::retrieval::anchor;
-use crate::models::dot;
+use crate::graph_names::CO_OCCURS;
+use crate::neural::dot;
+use crate::reconstruct::{Answer, Finding, Kind, Operation, Tools};
 use crate::vectors::check_model;
 
 /// What a search gives back at most, by words and by meaning.
@@ -43,10 +44,7 @@ const RADIUS: usize = 2;
 const PERSONS_MAX: usize = 2_000;
 
 /// Relations of a concept that lead to no content.
-const NO_TAGS: [&str; 2] = [crate::memory::CO_OCCURS, "REFERS_TO"];
-
-/// What an operation gave back, or in words why it cannot be run.
-pub(super) type Answer = std::result::Result<Vec<Finding>, String>;
+const NO_TAGS: [&str; 2] = [CO_OCCURS, "REFERS_TO"];
 
 /// A memory as a question sees it.
 pub(crate) struct Toolkit<'m> {
@@ -73,41 +71,6 @@ impl<'m> Toolkit<'m> {
         let vector = embedded(question, context)?;
         let (known, words) = (RefCell::default(), RefCell::default());
         Ok(Self { context, question, vector, filter, accept, known, words })
-    }
-
-    pub(super) fn context(&self) -> &Context<'m> {
-        self.context
-    }
-
-    /// Runs an operation; `semantics` says whether statements are told.
-    pub(super) fn run(&self, operation: &Operation, semantics: bool) -> Result<Answer> {
-        let found = match operation {
-            Operation::SearchCues { text } => Ok(self.search_cues(text)?),
-            Operation::SearchEvents { text } => Ok(self.search_events(text)?),
-            Operation::SearchStatements { text } => Ok(self.search_statements(text)?),
-            Operation::SearchTopics { text } => Ok(self.search_topics(text)?),
-            Operation::TagsOfCue { cue } => self.tags_of_cue(cue)?,
-            Operation::EventsOfTag { cue, tag } => self.events_of_tag(cue, tag, semantics)?,
-            Operation::EventsOfCue { cue } => self.events_of_cue(cue, semantics)?,
-            Operation::CuesOfEvents { events } => self.cues_of_events(events)?,
-            Operation::ContextOfEvents { events } => self.context_of_events(events)?,
-            Operation::EventsByTime { from, to, person } => {
-                let (from, to) = (from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX));
-                self.events_by_time(from, to, person.as_deref())?
-            }
-            Operation::PersonalInformation { person, aspect } => {
-                self.personal_information(person, aspect.as_deref())?
-            }
-            Operation::EventsOfTopic { topic } => self.events_of_topic(topic)?,
-        };
-        Ok(match found {
-            Ok(found) => {
-                let nodes: BTreeSet<NodeId> = found.iter().map(|one| NodeId(one.id)).collect();
-                self.context.visited(&nodes);
-                Ok(self.with_words(found)?)
-            }
-            refused => refused,
-        })
     }
 
     fn search_cues(&self, text: &str) -> Result<Vec<Finding>> {
@@ -598,6 +561,42 @@ impl<'m> Toolkit<'m> {
             }
         }
         Ok(found)
+    }
+}
+
+impl Tools for Toolkit<'_> {
+    fn now(&self) -> Time {
+        self.context.now()
+    }
+
+    fn run(&self, operation: &Operation, semantics: bool) -> Result<Answer> {
+        let found = match operation {
+            Operation::SearchCues { text } => Ok(self.search_cues(text)?),
+            Operation::SearchEvents { text } => Ok(self.search_events(text)?),
+            Operation::SearchStatements { text } => Ok(self.search_statements(text)?),
+            Operation::SearchTopics { text } => Ok(self.search_topics(text)?),
+            Operation::TagsOfCue { cue } => self.tags_of_cue(cue)?,
+            Operation::EventsOfTag { cue, tag } => self.events_of_tag(cue, tag, semantics)?,
+            Operation::EventsOfCue { cue } => self.events_of_cue(cue, semantics)?,
+            Operation::CuesOfEvents { events } => self.cues_of_events(events)?,
+            Operation::ContextOfEvents { events } => self.context_of_events(events)?,
+            Operation::EventsByTime { from, to, person } => {
+                let (from, to) = (from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX));
+                self.events_by_time(from, to, person.as_deref())?
+            }
+            Operation::PersonalInformation { person, aspect } => {
+                self.personal_information(person, aspect.as_deref())?
+            }
+            Operation::EventsOfTopic { topic } => self.events_of_topic(topic)?,
+        };
+        Ok(match found {
+            Ok(found) => {
+                let nodes: BTreeSet<NodeId> = found.iter().map(|one| NodeId(one.id)).collect();
+                self.context.visited(&nodes);
+                Ok(self.with_words(found)?)
+            }
+            refused => refused,
+        })
     }
 }
 

@@ -7,11 +7,9 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{SystemScope, Time, Value};
 use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
 
-use super::consolidate::tokens;
-use crate::database::Engraph;
 use crate::error::Result;
 use crate::graph_names::named;
-use crate::{text, time};
+use crate::text;
 
 /// A turn of a conversation as it is heard.
 ///
@@ -102,7 +100,7 @@ pub(crate) fn observe(
         properties,
         observed: transaction.now(),
     };
-    let outcome = transaction.buffer_turn(session, &buffered, tokens(&said) as u64)?;
+    let outcome = transaction.buffer_turn(session, &buffered, text::tokens(&said) as u64)?;
     Ok(Observed { key, is_new: matches!(outcome, Buffered::New { .. }), is_late })
 }
 
@@ -186,20 +184,4 @@ fn free_key(transaction: &Transaction<'_>, session: &str, next: u64) -> Result<S
         }
     }
     Err(StorageError::Exhausted("turn").into())
-}
-
-impl Engraph {
-    /// Puts a turn into the buffer of a session, from which [`consolidate`](Self::consolidate) makes
-    /// memory. It is on the disk when this returns, unless another durability was asked for.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::Error::Storage) if a turn of its id belongs to another session or has
-    /// another text, or if the disk refuses; nothing was changed then.
-    pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
-        let mut transaction = self.store.begin(time::wall())?;
-        let observed = observe(&mut transaction, session, turn)?;
-        transaction.commit(self.durability(), time::wall())?;
-        Ok(observed)
-    }
 }

@@ -183,7 +183,7 @@ impl State {
     }
 
     /// How many bytes are enough to end the text, without cutting short what must be whole.
-    pub(super) fn room(&self) -> u32 {
+    pub(crate) fn room(&self) -> u32 {
         self.room
     }
 }

@@ -1,4 +1,12 @@
-//! Statements that write: their values bound, then applied to a transaction.
+//! Statements that write: their values bound, their texts embedded, then applied to a transaction.
+//!
+//! ```text
+//! statement ──prepare──▶ Write ──apply, one transaction──▶ what happened
+//! ```
+
+mod change;
+mod definition;
+mod surroundings;
 
 use std::collections::BTreeMap;
 
@@ -11,21 +19,20 @@ use engraph_storage::graph::{
 
 use engraph_storage::{StorageError, Transaction};
 
+use self::definition::{Lesson, dropped};
+pub(crate) use self::surroundings::Surroundings;
 use crate::bind::{Binder, intent};
 use crate::cell::Cell;
+use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::context::{Context, Surroundings};
-use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
-use crate::memory::observe::observe;
+use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES, cardinality};
 use crate::memory::split::split;
-use crate::memory::{HeardTurn, Observed};
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
-use crate::show;
 use crate::time;
-use crate::write::definition::{Lesson, dropped};
-use crate::write::{self, FactInput, Input, NodeInput, change};
+use crate::write::observe::{HeardTurn, Observed, observe};
+use crate::write::{self, FactInput, Input, NodeInput};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
@@ -151,7 +158,7 @@ impl Write {
                 let rule = options.rule(name, transaction)?;
                 transaction.define_relation(name, rule)?;
                 let outcome = match options.observed {
-                    true => format!("defined, observed as {}", show::cardinality(rule.cardinality)),
+                    true => format!("defined, observed as {}", cardinality(rule.cardinality)),
                     false => "defined".to_owned(),
                 };
                 Ok(Rows::single(&["relation", "outcome"], vec![text(name), text(&outcome)]))

@@ -11,17 +11,42 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{Interval, SystemScope};
 use engraph_storage::{Reader, Stored, TokenCodes, VectorMark};
 
-use crate::database::Engraph;
+use super::Engraph;
 use crate::error::Result;
+use crate::graph_names::TURN;
 use crate::neural::Embedder;
-use crate::write::{TURN, stamp};
 use crate::{text, time};
 
 /// Embeddings that are made and stored together.
 const BATCH: usize = if cfg!(test) { 3 } else { 512 };
 
-/// See [`Engraph::reembed`].
-pub(crate) fn reembed(db: &Engraph, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
+impl Engraph {
+    /// Makes the embeddings of all texts anew, those of now and those of the past, if another model
+    /// than the embedder of this database made them. Calls `progress` with how many are done, of how
+    /// many. Gives how many were made.
+    ///
+    /// While it runs, and if it does not come to its end, searching by meaning and storing texts are
+    /// errors; called again with the same embedder it goes on where it was.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use engraph::{FixedEmbedder, Options};
+    /// # let folder = tempfile::tempdir()?;
+    /// let db = Options::new().embedder(Arc::new(FixedEmbedder)).open(folder.path())?;
+    /// db.query("REMEMBER (:Note 'a' {text: 'Nora moved to Porto.'})", ())?;
+    /// assert_eq!(db.reembed(&mut |_, _| {})?, 0); // by this model already
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Neural`](crate::Error::Neural) if there is no model or it fails, [`Error::Storage`](crate::Error::Storage) if the disk refuses.
+    pub fn reembed(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
+        reembed(self, progress)
+    }
+}
+
+fn reembed(db: &Engraph, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
     let Some((mut done, total, mut mark)) = begin(db)? else { return Ok(0) };
     let embedder = db.models.embedder()?;
     let mut made = 0;
@@ -113,7 +138,7 @@ fn store(
         // What a turn says now has codes; what it said does not.
         let is_turn = Some(stored.label) == turn && stored.system.to == Interval::MAX;
         if let (true, Some(bits), Some(text)) = (is_stored && is_turn, bits.flatten(), text) {
-            let stamp = stamp(embedder.id(), text);
+            let stamp = text::stamp(embedder.id(), text);
             transaction.put_token_codes(stored.node, &TokenCodes { stamp, bits })?;
         }
     }

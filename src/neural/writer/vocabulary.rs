@@ -208,8 +208,8 @@ fn close(nodes: &mut [Node], path: Vec<usize>) {
 pub(super) mod tests {
     use proptest::prelude::*;
 
-    use super::super::json;
     use super::*;
+    use crate::memory::extract::json;
 
     /// The characters of ASCII, then these.
     pub(crate) fn with_ascii(more: &[&[u8]]) -> Vec<Vec<u8>> {

@@ -1,0 +1,37 @@
+//! What a statement may use, and the error of one that takes more.
+
+use std::time::Duration;
+
+use crate::error::{Diagnostic, Error};
+
+/// What one statement may use; the same for every text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Rows of an answer, and rows held by any one operator.
+    pub rows_max: usize,
+    /// Nodes, facts and vectors looked at.
+    pub work_max: u64,
+    /// Bytes that the rows, groups and paths of its operators may take together, roughly.
+    pub memory_max: usize,
+    /// Paths kept by a beam, continuations of one path, and nodes found by a search.
+    pub candidates_max: usize,
+    /// Time.
+    pub timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            rows_max: 1_000_000,
+            work_max: 20_000_000,
+            memory_max: 512 << 20,
+            candidates_max: 10_000,
+            timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The error of a statement that takes more than it may.
+pub(crate) fn narrow(message: String) -> Error {
+    Diagnostic::new(message).help("narrow the pattern, or raise the limit").execute()
+}

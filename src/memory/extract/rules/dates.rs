@@ -104,6 +104,10 @@ fn since_so_long(text: &str, at: Time) -> Option<Interval> {
     Interval::new(length.from, Interval::MAX)
 }
 
+const POSSESSIVES: [&str; 7] = ["my", "your", "his", "her", "its", "our", "their"];
+const DAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
 /// A phrase of time, where it stands, and what it means.
 struct Phrase<'t> {
     text: &'t str,
@@ -140,7 +144,10 @@ impl<'t> Phrase<'t> {
             && ["haven't", "hasn't", "haven’t", "hasn’t"].iter().any(|word| {
                 self.text.get(..self.range.start).unwrap_or_default().to_lowercase().contains(word)
             });
+        // "its Saturday class" says which one.
+        let is_which = POSSESSIVES.contains(&before.as_str()) && DAYS.contains(&&*self.lower);
         is_back
+            || is_which
             || is_often.contains(&before.as_str())
             || ((is_part || is_season) && !self.is_told_from_now())
     }
@@ -357,6 +364,7 @@ mod tests {
             ("I moved in 2019", "I moved in 2019", "2019-01-01..2020-01-01"),
             ("I moved in March", "I moved in March 2023", "2023-03-01..2023-04-01"),
             ("I run every Monday", "I run every Monday", "2023-05-08T13:56:00Z..∞"),
+            ("I teach its Monday class", "I teach its Monday class", "2023-05-08T13:56:00Z..∞"),
             ("I run in the morning", "I run in the morning", "2023-05-08T13:56:00Z..∞"),
             ("I live here now", "I live here now", "2023-05-08T13:56:00Z..∞"),
             ("I live here since 2016", "I live here since 2016", "2016-01-01..∞"),

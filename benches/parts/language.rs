@@ -40,7 +40,7 @@ pub(crate) fn run(criterion: &mut Criterion) -> Result<()> {
     for (name, text) in TEXTS {
         let explain = format!("EXPLAIN {text}");
         db.query(&explain, [("name", "Ann")])?;
-        criterion.bench_function(&format!("language, parse, bind and plan {name}"), |bench| {
+        criterion.bench_function(&format!("language, bind, plan and show {name}"), |bench| {
             bench.iter(|| db.query(black_box(&explain), [("name", "Ann")]));
         });
     }

@@ -103,7 +103,8 @@ fn writes(criterion: &mut Criterion) -> Result<()> {
             let loaded = store.as_ref().map(|(store, _)| {
                 store.load_facts(&facts, Durability::Buffered, 2).map(|bulk| bulk.stored)
             });
-            (loaded, store)
+            assert!(matches!(loaded, Some(Ok(20_000))), "not all were loaded: {loaded:?}");
+            store
         };
         bench.iter_batched(empty, load, BatchSize::PerIteration);
     });
@@ -113,11 +114,12 @@ fn writes(criterion: &mut Criterion) -> Result<()> {
 
 fn bulk_fact(place: u64, nodes: &[NodeId], relation: RelationId) -> BulkFact {
     let from = place as i64;
+    // Each tail is new to its head.
+    let (head, tail) = (place % NODES, (place + 1 + place / NODES) % NODES);
     BulkFact {
-        head: nodes[(draw(place) % NODES) as usize],
+        head: nodes[head as usize],
         relation,
-        // Each tail is new to its head.
-        tail: nodes[((draw(place) + 1 + place / NODES) % NODES) as usize],
+        tail: nodes[tail as usize],
         valid: Interval { from, to: Interval::MAX },
         confidence: 0.9,
         intent: Intent::Fact,

@@ -324,6 +324,16 @@ def run(peer, facts, questions, written):
     return report
 
 
+def tell(reports, file):
+    """Writes the figures as JSON, to stdout if there is no file."""
+    text = json.dumps(reports, indent=2) + "\n"
+    if not file:
+        sys.stdout.write(text)
+        return
+    with open(file, "w") as out:
+        out.write(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", help="the folder of engraph bench workload --keep")
@@ -343,12 +353,7 @@ def main():
             print(f"{name} is left out: {error}", file=sys.stderr)
             continue
         reports.append(run(peer, facts, questions, written))
-    text = json.dumps(reports, indent=2) + "\n"
-    if given.json:
-        with open(given.json, "w") as file:
-            file.write(text)
-    else:
-        sys.stdout.write(text)
+    tell(reports, given.json)
 
 
 if __name__ == "__main__":

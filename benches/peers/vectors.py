@@ -11,13 +11,13 @@ least of three passes counts.
 """
 
 import argparse
-import json
 import os
-import statistics
 import sys
 import time
 
 import numpy
+
+from peers import figures, tell, timed
 
 DIMENSIONS = 384
 TOP = 10
@@ -85,21 +85,11 @@ def measure(peer, queries, exact):
     least, found = [float("inf")] * len(queries), 0
     for turn in range(PASSES):
         for place, query in enumerate(queries):
-            start = time.perf_counter()
-            answer = peer.ask(query)
-            least[place] = min(least[place], time.perf_counter() - start)
+            taken, answer = timed(lambda: peer.ask(query))
+            least[place] = min(least[place], taken)
             if turn == 0:
                 found += len(set(map(int, answer)) & exact[place])
-    micros = sorted(second * 1e6 for second in least)
-    at = lambda share: round(micros[int(share * len(micros))], 1)
-    return {
-        "n": len(micros),
-        "p50": at(0.5),
-        "p95": at(0.95),
-        "p99": at(0.99),
-        "mean": round(statistics.fmean(micros), 1),
-        "recall": round(found / (len(queries) * TOP), 4),
-    }
+    return figures(least) | {"recall": round(found / (len(queries) * TOP), 4)}
 
 
 def main():
@@ -126,12 +116,7 @@ def main():
             report["points"].append(measure(peer, queries, exact) | {"ef": ef})
             print(f"{peer.name}: {report['points'][-1]}", file=sys.stderr)
         reports.append(report)
-    text = json.dumps(reports, indent=2) + "\n"
-    if given.json:
-        with open(given.json, "w") as file:
-            file.write(text)
-    else:
-        sys.stdout.write(text)
+    tell(reports, given.json)
 
 
 if __name__ == "__main__":

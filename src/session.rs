@@ -267,7 +267,8 @@ impl<'d> Session<'d> {
         let limits = self.database.limits();
         let run = Run::new(&limits, self.interrupt.clone());
         let around = self.database.surroundings(&run, params);
-        let rows = with_stack(script.text.len(), || short.rows(&around.context(reader)));
+        let rows =
+            with_stack(script.text.len(), || short.rows(&bound.query, &around.context(reader)));
         let rows = rows.map_err(|error| run.explained(error, &limits).with_text(&script.text))?;
         Ok(rows.map(|rows| {
             let columns = bound.query.columns().map(str::to_owned).collect();

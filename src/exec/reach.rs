@@ -116,38 +116,30 @@ impl Operator for Reach {
     }
 }
 
-/// `RETURN DISTINCT id(n)` of what is reached: the numbers go into the answer without rows.
-pub(crate) struct Ends {
-    plan: LogicalPlan,
-    names: usize,
+/// Whether a query is `RETURN DISTINCT id(n)` of what is reached.
+pub(super) fn returns_ids(query: &BoundQuery) -> bool {
+    let End::Return(columns) = &query.end else { return false };
+    let ([(_, column)], LogicalPlan::Distinct { input, slots }) = (columns.as_slice(), &query.plan)
+    else {
+        return false;
+    };
+    let is_id = distinct(input, slots).is_some_and(|(.., project)| project.is_some());
+    is_id && slots.as_slice() == [*column]
 }
 
-impl Ends {
-    pub(super) fn of(query: &BoundQuery) -> Option<Self> {
-        let End::Return(columns) = &query.end else { return None };
-        let ([(_, column)], LogicalPlan::Distinct { input, slots }) =
-            (columns.as_slice(), &query.plan)
-        else {
-            return None;
-        };
-        let (.., project) = distinct(input, slots)?;
-        let is_id = project.is_some() && slots.as_slice() == [*column];
-        is_id.then(|| Self { plan: query.plan.clone(), names: query.names.len() })
+/// The answer of such a query: the numbers go into it without rows. See
+/// [`Short::rows`](super::short::Short::rows).
+pub(super) fn ids(query: &BoundQuery, context: &Context<'_>) -> Result<Option<Vec<Vec<Value>>>> {
+    let LogicalPlan::Distinct { input, slots } = &query.plan else { return Ok(None) };
+    let Some((below, step, _)) = distinct(input, slots) else { return Ok(None) };
+    if super::check(&query.plan, context).is_err() {
+        return Ok(None);
     }
-
-    /// See [`Short::rows`](super::short::Short::rows).
-    pub(super) fn rows(&self, context: &Context<'_>) -> Result<Option<Vec<Vec<Value>>>> {
-        let LogicalPlan::Distinct { input, slots } = &self.plan else { return Ok(None) };
-        let Some((below, step, _)) = distinct(input, slots) else { return Ok(None) };
-        if super::check(&self.plan, context).is_err() {
-            return Ok(None);
-        }
-        let mut reach = reach_from(below, step, &vec![Cell::Null; self.names]);
-        while reach.more(context)? {}
-        let id = |(id, _): &(NodeId, SystemScope)| vec![Value::Int(id.0.cast_signed())];
-        let fits = reach.found.len() <= context.limits.rows_max;
-        Ok(fits.then(|| reach.found.iter().map(id).collect()))
-    }
+    let mut reach = reach_from(below, step, &vec![Cell::Null; query.names.len()]);
+    while reach.more(context)? {}
+    let id = |(id, _): &(NodeId, SystemScope)| vec![Value::Int(id.0.cast_signed())];
+    let fits = reach.found.len() <= context.limits.rows_max;
+    Ok(fits.then(|| reach.found.iter().map(id).collect()))
 }
 
 /// One row with the number of nodes that are reached.

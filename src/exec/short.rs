@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::exec::hop::Hop;
-use crate::exec::reach::Ends;
+use crate::exec::reach;
 use crate::plan::BoundQuery;
 use crate::rows::Value;
 
@@ -15,21 +15,25 @@ pub(crate) enum Short {
     /// The facts of one node.
     Hop(Box<Hop>),
     /// The nodes at the ends of a pattern.
-    Ends(Box<Ends>),
+    Ends,
 }
 
 impl Short {
     /// The query in its shape, if it has one.
     pub(crate) fn of(query: &BoundQuery) -> Option<Self> {
-        let ends = || Ends::of(query).map(|ends| Self::Ends(Box::new(ends)));
+        let ends = || reach::returns_ids(query).then_some(Self::Ends);
         Hop::of(query).map(|hop| Self::Hop(Box::new(hop))).or_else(ends)
     }
 
-    /// The rows of the answer; none if it has to be run as any other query.
-    pub(crate) fn rows(&self, context: &Context<'_>) -> Result<Option<Vec<Vec<Value>>>> {
+    /// The rows of the query's answer; none if it has to be run as any other.
+    pub(crate) fn rows(
+        &self,
+        query: &BoundQuery,
+        context: &Context<'_>,
+    ) -> Result<Option<Vec<Vec<Value>>>> {
         match self {
             Self::Hop(hop) => hop.rows(context),
-            Self::Ends(ends) => ends.rows(context),
+            Self::Ends => reach::ids(query, context),
         }
     }
 }

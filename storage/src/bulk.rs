@@ -99,7 +99,7 @@ impl Store {
             return Err(StorageError::ReadOnly);
         }
         let mut writer = self.commits.writer()?;
-        let plan = {
+        let mut plan = {
             let snapshot = self.snapshot(wall);
             Plan::of(facts, snapshot.reader())?
         };
@@ -107,7 +107,7 @@ impl Store {
         if stored < FACTS_MIN {
             return Ok(Bulk { stored: 0, left: (0..facts.len()).collect() });
         }
-        let left = plan.left.clone();
+        let left = std::mem::take(&mut plan.left);
         self.take_in_all(&mut writer, plan, durability, wall)?;
         drop(writer);
         // So that the next opening has no long log to read.

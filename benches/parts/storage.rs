@@ -89,8 +89,14 @@ fn writes(criterion: &mut Criterion) -> Result<()> {
         });
     });
     group.finish();
-    let facts: Vec<BulkFact> =
-        (0..20_000).map(|place| bulk_fact(place, &nodes, relation)).collect();
+    let sources: Vec<String> = (0..20_000).map(|place| format!("bench:{place}")).collect();
+    let load = |store: &Store| {
+        let mut load = store.begin_load()?;
+        for (place, source) in (0..).zip(&sources) {
+            load.add(place, bulk_fact(place, &nodes, relation, source))?;
+        }
+        load.finish(Durability::Buffered, 2, &mut |_, _| ()).map(|loaded| loaded.stored)
+    };
     let mut group = criterion.benchmark_group("storage, 20,000 facts");
     group.throughput(Throughput::Elements(20_000)).sample_size(10);
     let empty = || {
@@ -100,9 +106,7 @@ fn writes(criterion: &mut Criterion) -> Result<()> {
     };
     group.bench_function("loaded", |bench| {
         let load = |store: Option<(Store, tempfile::TempDir)>| {
-            let loaded = store.as_ref().map(|(store, _)| {
-                store.load_facts(&facts, Durability::Buffered, 2).map(|bulk| bulk.stored)
-            });
+            let loaded = store.as_ref().map(|(store, _)| load(store));
             assert!(matches!(loaded, Some(Ok(20_000))), "not all were loaded: {loaded:?}");
             store
         };
@@ -112,7 +116,12 @@ fn writes(criterion: &mut Criterion) -> Result<()> {
     Ok(())
 }
 
-fn bulk_fact(place: u64, nodes: &[NodeId], relation: RelationId) -> BulkFact {
+fn bulk_fact<'s>(
+    place: u64,
+    nodes: &[NodeId],
+    relation: RelationId,
+    source: &'s str,
+) -> BulkFact<'s> {
     let from = place as i64;
     // Each tail is new to its head.
     let (head, tail) = (place % NODES, (place + 1 + place / NODES) % NODES);
@@ -123,7 +132,7 @@ fn bulk_fact(place: u64, nodes: &[NodeId], relation: RelationId) -> BulkFact {
         valid: Interval { from, to: Interval::MAX },
         confidence: 0.9,
         intent: Intent::Fact,
-        source: format!("bench:{place}").into(),
+        source,
     }
 }
 

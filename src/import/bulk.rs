@@ -1,225 +1,250 @@
 //! Facts by the million: rows become compact facts between known nodes, and go in together.
 //!
-//! Nodes and relations that are not there are made first, in a transaction of their own. What the
-//! store cannot take in one step is asserted one by one, like any other fact.
+//! ```text
+//! one thread: rows of text ──a batch──▶ another: names become nodes ──▶ Load ──▶ stored
+//! ```
+//!
+//! Nodes and relations that are not there are made first, each batch's in a transaction of its own. What
+//! the store cannot take in with the others is asserted one by one, like any other fact.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use compact_str::CompactString;
 use engraph_storage::graph::{Intent, Interval, NodeId, RelationId};
 use engraph_storage::update::Effect;
-use engraph_storage::{BulkFact, StorageError};
+use engraph_storage::{BulkFact, Left, Load, StorageError};
+use rustc_hash::FxHashMap;
 
 use crate::database::Engraph;
 use crate::error::Result;
 use crate::import::{Counts, Progress, Refused, Report};
 use crate::time;
 
-/// Facts that go in together.
-const CHUNK: usize = 1 << 20;
+/// Rows that are handed on together.
+const BATCH: usize = 8_192;
+/// Batches that wait to be handed on.
+const BATCHES_WAITING: usize = 4;
 /// Facts of one transaction, where they are asserted one by one.
 const TRANSACTION: usize = 256;
 
-/// A row of a file, as text where it names something.
-pub(super) struct Row<'r> {
-    pub(super) head: (&'r str, &'r str),
-    pub(super) relation: &'r str,
-    pub(super) tail: (&'r str, &'r str),
+/// A row of a file; what names something is short as a rule, and needs no memory of its own.
+pub(super) struct Row {
+    pub(super) line: u64,
+    /// Label and key.
+    pub(super) head: (CompactString, CompactString),
+    pub(super) relation: CompactString,
+    /// Label and key.
+    pub(super) tail: (CompactString, CompactString),
     pub(super) valid: Interval,
     pub(super) confidence: f64,
     /// None for the relation's own.
     pub(super) intent: Option<Intent>,
-    pub(super) source: Box<str>,
+    pub(super) source: CompactString,
 }
 
-/// What a file has told so far and is not stored yet.
-pub(super) struct Loader<'d, 'p> {
-    db: &'d Engraph,
-    progress: Progress<'p>,
+/// Rows of a file that are handed on together.
+struct Batch {
+    rows: Vec<Row>,
+    refused: Vec<Refused>,
+    /// How much of the file has been read with it.
+    done: u64,
+}
+
+/// Stores every row of a file of `total` bytes; with each comes how much has been read with it.
+pub(super) fn load(
+    db: &Engraph,
+    rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>> + Send,
     total: u64,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let (sender, receiver) = crossbeam::channel::bounded::<Result<Batch>>(BATCHES_WAITING);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for batch in batches(rows) {
+                let failed = batch.is_err();
+                // The other thread hangs up when it fails; then nobody waits for the rest.
+                if sender.send(batch).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        // Taken in, so that it is dropped behind an error: else the reader would wait for ever.
+        let receiver = receiver;
+        let mut loader = Loader::new(db)?;
+        for batch in receiver {
+            let batch = batch?;
+            let done = batch.done;
+            loader.add(batch)?;
+            // Reading is about half of it.
+            progress(done / 2, total);
+        }
+        let half = total / 2;
+        let report =
+            loader.finish(&mut |done, parts| progress(half + half * done / parts, total))?;
+        progress(total, total);
+        Ok(report)
+    })
+}
+
+fn batches(
+    mut rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>>,
+) -> impl Iterator<Item = Result<Batch>> {
+    std::iter::from_fn(move || {
+        let mut batch = Batch { rows: Vec::with_capacity(BATCH), refused: Vec::new(), done: 0 };
+        for row in rows.by_ref().take(BATCH) {
+            match row {
+                Ok((row, done)) => {
+                    batch.done = done;
+                    match row {
+                        Ok(row) => batch.rows.push(row),
+                        Err(refused) => batch.refused.push(refused),
+                    }
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        (!batch.rows.is_empty() || !batch.refused.is_empty()).then_some(Ok(batch))
+    })
+}
+
+/// Rows on their way into a load.
+struct Loader<'d> {
+    db: &'d Engraph,
+    load: Load<'d>,
     names: Names,
-    rows: Vec<Compact>,
     counts: Counts,
     refused: Vec<Refused>,
 }
 
-/// A row with its names as places.
-struct Compact {
-    head: u32,
-    tail: u32,
-    relation: u32,
-    valid: Interval,
-    confidence: f64,
-    intent: Option<Intent>,
-    source: Box<str>,
-    line: u64,
-}
-
-/// Nodes by label and key, and relations, each with its place.
-#[derive(Default)]
-struct Names {
-    /// Keys are short, and stand in the map itself.
-    labels: HashMap<String, HashMap<CompactString, u32>>,
-    nodes: Vec<Option<NodeId>>,
-    relations: HashMap<String, u32>,
-    relation_ids: Vec<Option<RelationId>>,
-}
-
-impl<'d, 'p> Loader<'d, 'p> {
-    pub(super) fn new(db: &'d Engraph, total: u64, progress: Progress<'p>) -> Self {
-        let (names, rows, counts, refused) =
-            (Names::default(), Vec::new(), Counts::default(), Vec::new());
-        Self { db, progress, total, names, rows, counts, refused }
+impl<'d> Loader<'d> {
+    fn new(db: &'d Engraph) -> Result<Self> {
+        let load = db.store.begin_load()?;
+        let (names, counts, refused) = (Names::default(), Counts::default(), Vec::new());
+        Ok(Self { db, load, names, counts, refused })
     }
 
-    /// Takes a row in; `done` is how much of the file has been read with it.
-    pub(super) fn add(
-        &mut self,
-        row: std::result::Result<Row<'_>, String>,
-        line: u64,
-        done: u64,
-    ) -> Result<()> {
-        match row {
-            Ok(row) => {
-                let compact = Compact {
-                    head: self.names.node(row.head),
-                    tail: self.names.node(row.tail),
-                    relation: self.names.relation(row.relation),
-                    valid: row.valid,
-                    confidence: row.confidence,
-                    intent: row.intent,
-                    source: row.source,
-                    line,
-                };
-                self.rows.push(compact);
-            }
-            Err(reason) => self.refused.push(Refused { line, reason }),
-        }
-        if self.rows.len() == CHUNK {
-            self.store(done)?;
-        }
-        Ok(())
-    }
-
-    /// Stores the rest.
-    pub(super) fn finish(mut self) -> Result<Report> {
-        self.store(self.total)?;
-        self.refused.sort_by_key(|refused| refused.line);
-        Ok(Report { stored: self.counts.stored(), refused: self.refused })
-    }
-
-    fn store(&mut self, done: u64) -> Result<()> {
-        let rows = std::mem::take(&mut self.rows);
+    fn add(&mut self, batch: Batch) -> Result<()> {
+        self.refused.extend(batch.refused);
+        let names = &mut self.names;
+        let places = |row: &Row| {
+            (names.node(&row.head), names.relation(&row.relation), names.node(&row.tail))
+        };
+        let places: Vec<_> = batch.rows.iter().map(places).collect();
         self.names.make(self.db)?;
-        let lines: Vec<u64> = rows.iter().map(|row| row.line).collect();
-        let facts = self.facts(rows);
-        let bulk = self.db.store.load_facts(&facts, self.db.durability(), time::wall())?;
-        self.counts.add_many("facts", bulk.stored as u64);
-        self.counts.add_many("facts inserted", bulk.stored as u64);
-        for places in bulk.left.chunks(TRANSACTION) {
-            self.assert(places, &facts, &lines)?;
-        }
-        (self.progress)(done, self.total);
-        Ok(())
-    }
-
-    fn facts(&self, rows: Vec<Compact>) -> Vec<BulkFact> {
-        let snapshot = self.db.store.snapshot(time::wall());
-        let catalog = snapshot.reader().catalog();
-        let node = |place: u32| self.names.nodes[place as usize];
-        let fact = |row: Compact| {
-            let relation = self.names.relation_ids[row.relation as usize]?;
-            Some(BulkFact {
-                head: node(row.head)?,
+        for (row, (head, relation, tail)) in batch.rows.iter().zip(places) {
+            let (relation, intent) = self.names.relations[relation as usize];
+            let fact = BulkFact {
+                head: self.names.nodes[head as usize],
                 relation,
-                tail: node(row.tail)?,
+                tail: self.names.nodes[tail as usize],
                 valid: row.valid,
                 confidence: row.confidence,
-                intent: row.intent.unwrap_or_else(|| catalog.rule(relation).intent),
-                source: row.source,
-            })
-        };
-        rows.into_iter().filter_map(fact).collect()
+                intent: row.intent.unwrap_or(intent),
+                source: &row.source,
+            };
+            self.load.add(row.line, fact)?;
+        }
+        Ok(())
     }
 
-    /// Asserts facts one by one in a transaction; one that breaks a rule is refused alone.
-    fn assert(&mut self, places: &[usize], facts: &[BulkFact], lines: &[u64]) -> Result<()> {
-        let mut transaction = self.db.store.begin(time::wall())?;
-        for place in places {
-            let fact = &facts[*place];
-            let done = transaction.whole(|transaction| {
-                transaction.assert_fact(fact.head, fact.relation, &fact.belief())
-            });
-            match done {
-                Ok(outcome) => {
-                    self.counts.add("facts");
-                    self.counts.add(effect(outcome.resolution.effect));
-                }
-                Err(StorageError::Invalid(reason)) => {
-                    self.refused.push(Refused { line: lines[*place], reason });
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(transaction.commit(self.db.durability(), time::wall())?)
+    fn finish(self, progress: Progress<'_>) -> Result<Report> {
+        let Self { db, load, mut counts, mut refused, .. } = self;
+        let loaded = load.finish(db.durability(), time::wall(), progress)?;
+        counts.add_many("facts", loaded.stored);
+        counts.add_many("facts inserted", loaded.stored);
+        let mut left = loaded.left;
+        while assert(db, &mut left, &mut counts, &mut refused)? {}
+        refused.sort_by_key(|refused| refused.line);
+        Ok(Report { stored: counts.stored(), refused })
     }
+}
+
+/// Asserts the next facts one by one in a transaction; one that breaks a rule is refused alone. Says
+/// whether there may be more.
+fn assert(
+    db: &Engraph,
+    left: &mut Left,
+    counts: &mut Counts,
+    refused: &mut Vec<Refused>,
+) -> Result<bool> {
+    let mut transaction = db.store.begin(time::wall())?;
+    for _ in 0..TRANSACTION {
+        let Some((line, fact)) = left.next_fact()? else {
+            transaction.commit(db.durability(), time::wall())?;
+            return Ok(false);
+        };
+        let done = transaction
+            .whole(|transaction| transaction.assert_fact(fact.head, fact.relation, &fact.belief()));
+        match done {
+            Ok(outcome) => {
+                counts.add("facts");
+                counts.add(effect(outcome.resolution.effect));
+            }
+            Err(StorageError::Invalid(reason)) => refused.push(Refused { line, reason }),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    transaction.commit(db.durability(), time::wall())?;
+    Ok(true)
+}
+
+/// Nodes by label and key, and relations with their intents, each with its place.
+#[derive(Default)]
+struct Names {
+    labels: FxHashMap<CompactString, FxHashMap<CompactString, u32>>,
+    nodes: Vec<NodeId>,
+    relation_names: FxHashMap<CompactString, u32>,
+    relations: Vec<(RelationId, Intent)>,
+    /// What has a place and is not looked for yet: labels and keys, and relations.
+    new: (Vec<(CompactString, CompactString)>, Vec<CompactString>),
 }
 
 impl Names {
-    fn node(&mut self, (label, key): (&str, &str)) -> u32 {
+    fn node(&mut self, (label, key): &(CompactString, CompactString)) -> u32 {
         if let Some(place) = self.labels.get(label).and_then(|keys| keys.get(key)) {
             return *place;
         }
-        let place = self.nodes.len() as u32;
-        self.nodes.push(None);
-        self.labels.entry(label.to_owned()).or_default().insert(key.into(), place);
+        let place = (self.nodes.len() + self.new.0.len()) as u32;
+        self.labels.entry(label.clone()).or_default().insert(key.clone(), place);
+        self.new.0.push((label.clone(), key.clone()));
         place
     }
 
-    fn relation(&mut self, name: &str) -> u32 {
-        if let Some(place) = self.relations.get(name) {
+    fn relation(&mut self, name: &CompactString) -> u32 {
+        if let Some(place) = self.relation_names.get(name) {
             return *place;
         }
-        let place = self.relation_ids.len() as u32;
-        self.relation_ids.push(None);
-        self.relations.insert(name.to_owned(), place);
+        let place = (self.relations.len() + self.new.1.len()) as u32;
+        self.relation_names.insert(name.clone(), place);
+        self.new.1.push(name.clone());
         place
     }
 
-    /// Finds the ids of the new names, and makes what is not there.
+    /// Finds the new ones, and makes what is not there, in the order of the file.
     fn make(&mut self, db: &Engraph) -> Result<()> {
-        let mut missing: Vec<(&str, &str, u32)> = Vec::new();
-        {
+        let (nodes, relations) = std::mem::take(&mut self.new);
+        if nodes.is_empty() && relations.is_empty() {
+            return Ok(());
+        }
+        let found: Vec<Option<NodeId>> = {
             let snapshot = db.store.snapshot(time::wall());
             let reader = snapshot.reader();
-            for (label, keys) in &self.labels {
-                let id = reader.catalog().label(label);
-                for (key, place) in keys {
-                    if self.nodes[*place as usize].is_some() {
-                        continue;
-                    }
-                    let node = match id {
-                        Some(id) => reader.find_node(id, key)?,
-                        None => None,
-                    };
-                    match node {
-                        Some(node) => self.nodes[*place as usize] = Some(node),
-                        None => missing.push((label, key, *place)),
-                    }
-                }
-            }
-        }
-        // In the order of the file, as one by one.
-        missing.sort_unstable_by_key(|(.., place)| *place);
+            let find = |(label, key): &(CompactString, CompactString)| {
+                let label = reader.catalog().label(label);
+                Ok(label.map(|label| reader.find_node(label, key)).transpose()?.flatten())
+            };
+            nodes.iter().map(find).collect::<Result<_>>()?
+        };
         let mut transaction = db.store.begin(time::wall())?;
-        for (label, key, place) in missing {
-            let node = transaction.put_node(label, key, &BTreeMap::new())?;
-            self.nodes[place as usize] = Some(node);
+        for ((label, key), found) in nodes.iter().zip(found) {
+            self.nodes.push(match found {
+                Some(node) => node,
+                None => transaction.put_node(label, key, &BTreeMap::new())?,
+            });
         }
-        for (name, place) in &self.relations {
-            if self.relation_ids[*place as usize].is_none() {
-                self.relation_ids[*place as usize] = Some(transaction.relation(name)?);
-            }
+        for name in &relations {
+            let relation = transaction.relation(name)?;
+            self.relations.push((relation, transaction.reader().catalog().rule(relation).intent));
         }
         Ok(transaction.commit(db.durability(), time::wall())?)
     }

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use compact_str::{CompactString, format_compact};
 use csv::StringRecord;
 use engraph_storage::graph::{Interval, Time};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::import::bulk::{Loader, Row};
+use crate::import::bulk::{self, Row};
 use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
-use crate::import::{Progress, Report, file_name};
+use crate::import::{Progress, Refused, Report, file_name};
 
 /// Columns that a table may have; the first three must be there. A row is read in this order.
 const COLUMNS: [&str; 10] = [
@@ -27,6 +28,9 @@ const COLUMNS: [&str; 10] = [
     "intent",
     "source",
 ];
+
+/// The longest date, `-9999-12-31`.
+const DATE_BYTES_MAX: usize = 11;
 
 /// How a table is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +76,8 @@ impl Default for CsvOptions {
 /// # Errors
 ///
 /// [`Error::Import`] if a file cannot be read or a column is missing or unknown,
-/// [`Error::Storage`] if the disk refuses. The batches before it stay.
+/// [`Error::Storage`] if the disk refuses. No fact of the table is stored then; the nodes that it
+/// names may be.
 pub fn csv(
     db: &Engraph,
     file: &Path,
@@ -99,22 +104,23 @@ pub fn csv(
         relations: lookup(options.relation_names.as_deref(), options)?,
         file: file_name(file),
     };
-    let mut loader = Loader::new(db, total, progress);
-    let mut row = StringRecord::new();
-    loop {
-        match reader.read_record(&mut row) {
-            Ok(false) => return loader.finish(),
-            Ok(true) => {
-                let place = row.position();
-                let (number, done) = place.map_or((0, 0), |place| (place.line(), place.byte()));
-                loader.add(table.row(&row, number), number, done)?;
-            }
-            Err(error) => match error.position() {
-                Some(place) => loader.add(Err(error.to_string()), place.line(), place.byte())?,
-                None => return Err(failed(&error)),
-            },
+    let mut record = StringRecord::new();
+    let mut next = || match reader.read_record(&mut record) {
+        Ok(false) => None,
+        Ok(true) => {
+            let place = record.position();
+            let (line, done) = place.map_or((0, 0), |place| (place.line(), place.byte()));
+            Some(Ok((table.row(&record, line).map_err(|reason| Refused { line, reason }), done)))
         }
-    }
+        Err(error) => Some(match error.position() {
+            Some(place) => {
+                let refused = Refused { line: place.line(), reason: error.to_string() };
+                Ok((Err(refused), place.byte()))
+            }
+            None => Err(failed(&error)),
+        }),
+    };
+    bulk::load(db, std::iter::from_fn(&mut next), total, progress)
 }
 
 fn builder(options: &CsvOptions) -> csv::ReaderBuilder {
@@ -181,13 +187,13 @@ struct Table<'o> {
 }
 
 impl Table<'_> {
-    fn row<'r>(&'r self, row: &'r StringRecord, line: u64) -> std::result::Result<Row<'r>, String> {
+    fn row(&self, row: &StringRecord, line: u64) -> std::result::Result<Row, String> {
         let [head, relation, tail, head_label, tail_label, from, to, sure, own_intent, source] =
             std::array::from_fn(|column| self.columns.field(row, column));
-        let node = |column: &str, id: Option<&'r str>, label: Option<&'r str>, default: &'r str| {
+        let node = |column: &str, id: Option<&str>, label: Option<&str>, default: &str| {
             let id = id.ok_or_else(|| format!("the {column} is empty"))?;
-            let name = named(&self.names, id, column)?;
-            Ok::<_, String>((label.unwrap_or(default), checked_key(name)?))
+            let name = checked_key(named(&self.names, id, column)?)?;
+            Ok::<_, String>((label.unwrap_or(default).into(), name.into()))
         };
         let relation = relation.ok_or("the relation is empty")?;
         let from = from.map(|text| self.bound(text, false)).transpose()?.flatten();
@@ -195,11 +201,12 @@ impl Table<'_> {
         let sure =
             sure.map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
         let source =
-            source.map_or_else(|| format!("{}:{line}", self.file).into_boxed_str(), Box::from);
+            source.map_or_else(|| format_compact!("{}:{line}", self.file), CompactString::from);
         Ok(Row {
+            line,
             head: node("head", head, head_label, &self.options.head_label)?,
             tail: node("tail", tail, tail_label, &self.options.tail_label)?,
-            relation: named(&self.relations, relation, "relation")?,
+            relation: named(&self.relations, relation, "relation")?.into(),
             valid: validity(from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX))?,
             confidence: confidence(sure.transpose()?.unwrap_or(1.0))?,
             intent: own_intent.map(intent).transpose()?,
@@ -212,7 +219,8 @@ impl Table<'_> {
         if text.starts_with("####") {
             return Ok(None);
         }
-        match period(text) {
+        // An instant is longer than any date, and most are.
+        match (text.len() <= DATE_BYTES_MAX).then(|| period(text)).flatten() {
             Some((_, last)) if is_end && self.options.inclusive_ends => Ok(Some(last)),
             Some((first, _)) => Ok(Some(first)),
             None => instant(text).map(Some),

@@ -2,22 +2,31 @@
 //! database, and taken into it in one step.
 //!
 //! ```text
-//! facts ──plain?──▶ sorted tables in `bulk/`, on the disk ──commit with a mark──▶ taken in ──mark gone
-//!           └─no──▶ given back, for a transaction
+//! facts ──▶ a file ──▶ parts by head: plain? ──▶ tables by head, of versions ┐
+//!                                  │     └────▶ parts by tail ──▶ tables ────┴──▶ commit with a mark
+//!                                  └─no──▶ given back, for a transaction             │
+//!                                                                taken in, mark gone ◀┘
 //! ```
 //!
-//! What is plain is in [`plan`], what the tables hold in [`tables`]. The update rule itself is in neither:
-//! what is not plain goes to it.
+//! How facts wait is in [`spool`] and [`parts`], what is plain in [`plan`], what the tables hold in
+//! [`tables`]. The update rule itself is in none of them: what is not plain goes to it. A part is as much
+//! as is in memory at once, for each core.
 //!
 //! Invariant: all of a load has one instant, and no reader is told that instant or a later one before
 //! it sees all of it, nor an earlier one of a state that has part of it. A crash behind the commit leaves
 //! the mark and the tables; the next opening for writing takes them in.
 
+mod parts;
 mod plan;
+mod spool;
 mod tables;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use parking_lot::Mutex;
 
 use crate::commit::{Counters, Durability, Writer};
 use crate::error::{Result, StorageError};
@@ -25,22 +34,24 @@ use crate::families::Family;
 use crate::graph::{Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time};
 use crate::overlay::Overlay;
 use crate::store::Store;
-use plan::Plan;
+use parts::{Counts, Parts, Ranges};
+use plan::{Closing, Plan};
+use spool::{Records, Row, Spool};
 use tables::Tables;
 
 /// Set from the commit of a load until its tables are taken in.
 pub(crate) const BULK_KEY: &[u8] = b"bulk";
 /// Where the tables wait, in the folder of the database.
 const FOLDER: &str = "bulk";
-/// Fewer facts are asserted one by one: three tables are not worth it.
-const FACTS_MIN: usize = if cfg!(test) { 4 } else { 4_096 };
+/// Fewer facts are asserted one by one: tables are not worth it.
+const FACTS_MIN: u64 = if cfg!(test) { 4 } else { 4_096 };
 /// The families that a load fills.
 const FAMILIES: [Family; 5] =
     [Family::Versions, Family::Out, Family::In, Family::OutPast, Family::InPast];
 
 /// A fact between nodes that are there, from one source.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BulkFact {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BulkFact<'s> {
     /// The head.
     pub head: NodeId,
     /// The relation.
@@ -54,10 +65,10 @@ pub struct BulkFact {
     /// What it is good for.
     pub intent: Intent,
     /// Where it comes from.
-    pub source: Box<str>,
+    pub source: &'s str,
 }
 
-impl BulkFact {
+impl BulkFact<'_> {
     /// What is believed of it.
     pub fn belief(&self) -> Belief {
         Belief {
@@ -73,86 +84,153 @@ impl BulkFact {
     }
 }
 
+/// Facts on their way into a store, as if each had been asserted, in this order, in one transaction.
+/// They wait in a file; what is not finished leaves nothing.
+pub struct Load<'s> {
+    store: &'s Store,
+    spool: Spool,
+    heads: Counts,
+    tails: Counts,
+    count: u64,
+}
+
 /// What became of a load.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bulk {
-    /// Facts that are stored.
-    pub stored: usize,
-    /// The places of the others, in order: they are to be asserted one by one, behind these.
-    pub left: Vec<usize>,
+pub struct Loaded {
+    /// How many facts are stored.
+    pub stored: u64,
+    /// The others, which are to be asserted one by one, behind these.
+    pub left: Left,
+}
+
+/// Facts of a load that are not stored, in its order.
+pub struct Left {
+    records: Records,
+    /// None if it is all of them.
+    places: Option<std::vec::IntoIter<u64>>,
+    folder: PathBuf,
 }
 
 impl Store {
-    /// Stores the plain ones of many facts, as if each had been asserted, in this order, in one
-    /// transaction. The names of relations must be known. `wall` is what the clock on the wall says.
+    /// Begins to load facts.
     ///
     /// # Errors
     ///
-    /// As [`crate::Transaction::commit`].
-    pub fn load_facts(
-        &self,
-        facts: &[BulkFact],
-        durability: Durability,
-        wall: Time,
-    ) -> Result<Bulk> {
+    /// [`StorageError::ReadOnly`]; [`StorageError::Io`] if a file cannot be made in the folder.
+    pub fn begin_load(&self) -> Result<Load<'_>> {
         if self.is_read_only() {
             return Err(StorageError::ReadOnly);
         }
-        let mut writer = self.commits.writer()?;
-        let mut plan = {
-            let snapshot = self.snapshot(wall);
-            Plan::of(facts, snapshot.reader())?
-        };
-        let stored = plan.plain.len();
-        if stored < FACTS_MIN {
-            return Ok(Bulk { stored: 0, left: (0..facts.len()).collect() });
-        }
-        let left = std::mem::take(&mut plan.left);
-        self.take_in_all(&mut writer, plan, durability, wall)?;
-        drop(writer);
-        // So that the next opening has no long log to read.
-        self.engine.flush()?;
-        Ok(Bulk { stored, left })
+        let spool = Spool::new(self.path()).map_err(failed(self.path()))?;
+        let (heads, tails) = (Counts::default(), Counts::default());
+        Ok(Load { store: self, spool, heads, tails, count: 0 })
     }
 
-    fn take_in_all(
+    /// Stores the plain ones of a load. Gives the places of the others, or none if too few are plain
+    /// to store any.
+    fn load_parts(
         &self,
-        writer: &mut Writer,
-        plan: Plan<'_>,
+        parts: (Parts, Parts),
         durability: Durability,
         wall: Time,
-    ) -> Result<()> {
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Option<Vec<u64>>> {
+        let mut writer = self.commits.writer()?;
         let folder = self.path().join(FOLDER);
         make_empty(&folder)?;
         let first = writer.counters.next_fact;
-        let count = plan.plain.len() as u64;
+        let count = parts.0.ranges().sizes().iter().sum();
         let next_fact = first.checked_add(count).ok_or(StorageError::Exhausted("fact"))?;
         let commit = self.commits.begin_load(wall)?;
-        let written = (|| {
-            Tables::new(plan, FactId(first), commit)?.stage(&self.engine, &folder)?;
-            let mut overlay = Overlay::default();
-            let counters = Counters { next_fact, clock: commit, ..writer.counters };
-            counters.put(&mut overlay);
-            overlay.put(Family::Meta, BULK_KEY, commit.to_be_bytes().to_vec());
-            let number = self.commits.write(&self.engine, writer, &overlay)?;
-            writer.counters = counters;
-            // The tables are on the disk already: their mark is too before they go.
-            match durability {
-                Durability::Sync => self.commits.sync(&self.engine, number),
-                Durability::Buffered => Ok(()),
+        let written = self.stage_all(&parts, commit, first, progress);
+        let left = match written.inspect_err(|_| self.commits.drop_load())? {
+            Some(left) => left,
+            None => {
+                self.commits.drop_load();
+                remove(&folder)?;
+                return Ok(None);
             }
-        })();
-        written.inspect_err(|_| self.commits.drop_load())?;
-        self.commits.show_load(commit, || self.take_in(writer))
+        };
+        let counters = Counters { next_fact, clock: commit, ..writer.counters };
+        self.commit_load(&mut writer, counters, durability)
+            .inspect_err(|_| self.commits.drop_load())?;
+        self.commits.show_load(commit, || self.take_in(&mut writer))?;
+        drop(writer);
+        // So that the next opening has no long log to read.
+        self.engine.flush()?;
+        Ok(Some(left))
+    }
+
+    /// Writes all tables. Gives the places of what is not plain, or none if that is too much.
+    fn stage_all(
+        &self,
+        (heads, tails): &(Parts, Parts),
+        commit: Time,
+        first: u64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Option<Vec<u64>>> {
+        let folder = self.path().join(FOLDER);
+        let tables = Tables { engine: &self.engine, folder: &folder, tails, commit };
+        let sizes = heads.ranges().sizes();
+        let (parts, total) = (sizes.len(), sizes.len() + tails.ranges().sizes().len() + 1);
+        let mut count = 0;
+        let mut done = || {
+            count += 1;
+            progress(count, total as u64);
+        };
+        let not_plain: Mutex<(Vec<Closing>, Vec<u64>)> = Mutex::default();
+        let head = |part: usize| {
+            let bytes = heads.take(part).map_err(failed(&folder))?;
+            let rows = spool::rows(&bytes).map_err(failed(&folder))?;
+            let snapshot = self.snapshot(commit);
+            let plan = Plan::of(rows, snapshot.reader())?;
+            let before: u64 = sizes[..part].iter().sum();
+            tables.heads(part, &plan, FactId(first + before))?;
+            let mut not_plain = not_plain.lock();
+            not_plain.0.extend(plan.closings);
+            not_plain.1.extend(plan.left);
+            Ok(())
+        };
+        each_part(parts, &head, &mut done)?;
+        let (closings, mut left) = not_plain.into_inner();
+        if sizes.iter().sum::<u64>() - (left.len() as u64) < FACTS_MIN {
+            return Ok(None);
+        }
+        left.sort_unstable();
+        let closings = Mutex::new(closings);
+        let tail = |part: usize| match part.checked_sub(1) {
+            Some(part) => tables.tails(part),
+            None => tables.closings(parts, std::mem::take(&mut closings.lock())),
+        };
+        each_part(total - parts, &tail, &mut done)?;
+        Ok(Some(left))
+    }
+
+    /// Commits the mark of a load whose tables are on the disk.
+    fn commit_load(
+        &self,
+        writer: &mut Writer,
+        counters: Counters,
+        durability: Durability,
+    ) -> Result<()> {
+        let mut overlay = Overlay::default();
+        counters.put(&mut overlay);
+        overlay.put(Family::Meta, BULK_KEY, counters.clock.to_be_bytes().to_vec());
+        let number = self.commits.write(&self.engine, writer, &overlay)?;
+        writer.counters = counters;
+        // The tables are on the disk already: their mark is too before they go.
+        match durability {
+            Durability::Sync => self.commits.sync(&self.engine, number),
+            Durability::Buffered => Ok(()),
+        }
     }
 
     /// Takes the tables of a load in, and its mark away. Again, if a crash came in between.
     pub(crate) fn take_in(&self, writer: &mut Writer) -> Result<()> {
         let folder = self.path().join(FOLDER);
         for family in FAMILIES {
-            let table = table(&folder, family);
-            if table.exists() {
-                self.engine.take_in(family, &table)?;
+            let tables = staged(&folder, family).map_err(failed(&folder))?;
+            if !tables.is_empty() {
+                self.engine.take_in(family, &tables)?;
             }
         }
         let mut overlay = Overlay::default();
@@ -162,8 +240,135 @@ impl Store {
     }
 }
 
-fn table(folder: &Path, family: Family) -> PathBuf {
-    folder.join(format!("{}.sst", family.name()))
+impl Load<'_> {
+    /// Adds a fact. Its place is what its giver knows it by; places grow. The name of its relation
+    /// must be known.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Io`] if the disk refuses.
+    pub fn add(&mut self, place: u64, fact: BulkFact<'_>) -> Result<()> {
+        self.heads.add(fact.head);
+        self.tails.add(fact.tail);
+        self.count += 1;
+        self.spool.write_row(&Row { place, fact }).map_err(failed(self.store.path()))
+    }
+
+    /// Stores the plain ones; gives the others back. `wall` is what the clock on the wall says;
+    /// `progress` is called with how many parts of how many are done.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Transaction::commit`]. Nothing of the load is stored then.
+    pub fn finish(
+        self,
+        durability: Durability,
+        wall: Time,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Loaded> {
+        let Self { store, spool, heads, tails, count } = self;
+        let folder = store.path();
+        let mut records = spool.records().map_err(failed(folder))?;
+        let places = match count < FACTS_MIN {
+            true => None,
+            false => {
+                let heads =
+                    scattered(&mut records, heads.ranges(), folder).map_err(failed(folder))?;
+                let tails = Parts::new(tails.ranges(), folder).map_err(failed(folder))?;
+                store.load_parts((heads, tails), durability, wall, progress)?
+            }
+        };
+        records.rewind().map_err(failed(folder))?;
+        let stored = places.as_ref().map_or(0, |left| count - left.len() as u64);
+        let places = places.map(Vec::into_iter);
+        Ok(Loaded { stored, left: Left { records, places, folder: folder.to_owned() } })
+    }
+}
+
+impl Left {
+    /// The next fact, with its place.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Io`] if it cannot be read.
+    pub fn next_fact(&mut self) -> Result<Option<(u64, BulkFact<'_>)>> {
+        let next = self.places.as_mut().map(Iterator::next);
+        if matches!(next, Some(None)) {
+            return Ok(None);
+        }
+        let failed = failed(&self.folder);
+        while self.records.advance().map_err(&failed)? {
+            let place = self.records.row().map_err(&failed)?.place;
+            if next.flatten().is_none_or(|next| next == place) {
+                let row = self.records.row().map_err(&failed)?;
+                return Ok(Some((row.place, row.fact)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A file for each part of the rows.
+fn scattered(records: &mut Records, ranges: Ranges, folder: &Path) -> std::io::Result<Parts> {
+    let parts = Parts::new(ranges, folder)?;
+    while records.advance()? {
+        parts.write(records.row()?.fact.head, records.bytes())?;
+    }
+    Ok(parts)
+}
+
+/// Does the work for each part, on as many threads as there are cores.
+fn each_part(
+    parts: usize,
+    work: &(dyn Fn(usize) -> Result<()> + Sync),
+    done: &mut dyn FnMut(),
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(parts);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (next, sender) = (&next, sender.clone());
+            scope.spawn(move || {
+                loop {
+                    let part = next.fetch_add(1, Ordering::Relaxed);
+                    // Nobody listens any more behind an error.
+                    if part >= parts || sender.send(work(part)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        // Taken in, so that it is dropped behind an error.
+        let receiver = receiver;
+        receiver.iter().try_for_each(|result| {
+            done();
+            result
+        })
+    })
+}
+
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> StorageError {
+    move |source| StorageError::Io { path: path.to_owned(), source }
+}
+
+fn table(folder: &Path, family: Family, part: usize) -> PathBuf {
+    folder.join(format!("{}-{part:04}.sst", family.name()))
+}
+
+/// The tables of a family that wait in a folder; their keys do not overlap.
+fn staged(folder: &Path, family: Family) -> std::io::Result<Vec<PathBuf>> {
+    let begin = format!("{}-", family.name());
+    let mut tables = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&begin) {
+            tables.push(entry.path());
+        }
+    }
+    tables.sort_unstable();
+    Ok(tables)
 }
 
 fn make_empty(folder: &Path) -> Result<()> {

@@ -3,7 +3,7 @@
 //! It knows families, keys and bytes, and nothing of what they mean. Another ordered key-value
 //! engine with snapshots and atomic batches could stand here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily,
@@ -152,12 +152,14 @@ impl Engine {
         table.finish().map_err(engine_error)
     }
 
-    /// Takes a table in, which moves it into the folder of the engine.
-    pub(crate) fn take_in(&self, family: Family, path: &Path) -> Result<()> {
+    /// Takes tables in whose keys do not overlap, which moves them into the folder of the engine.
+    pub(crate) fn take_in(&self, family: Family, tables: &[PathBuf]) -> Result<()> {
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         let family = handle(&self.db, family)?;
-        self.db.ingest_external_file_cf_opts(family, &options, vec![path]).map_err(engine_error)
+        self.db
+            .ingest_external_file_cf_opts(family, &options, tables.to_vec())
+            .map_err(engine_error)
     }
 
     /// Writes all tables, so that no log is needed any more.

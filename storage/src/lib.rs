@@ -69,7 +69,7 @@ mod values;
 mod vectors;
 
 pub use buffer::{Buffered, BufferedTurn, SessionBuffer};
-pub use bulk::{Bulk, BulkFact};
+pub use bulk::{BulkFact, Left, Load, Loaded};
 pub use catalog::Catalog;
 pub use changes::{Changed, Changes};
 pub use check::Violation;

@@ -3,12 +3,12 @@
 //! A fact is plain if the update rule would insert it as it is, or close the one before it: nothing else
 //! that is held of its head and relation meets it, and nothing of them in the same load needs more.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::BulkFact;
+use super::spool::Row;
 use crate::catalog::Catalog;
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::graph::{
     Cardinality, Edge, FactId, Interval, NodeId, RelationId, RelationRule, Side, Time,
     VersionRecord,
@@ -19,21 +19,14 @@ use crate::update::THETA_STABLE;
 /// Held facts that are passed over to reach the next group, rather than looking for it.
 const PASSED_MAX: usize = 64;
 
-/// What is to become of a load.
-pub(super) struct Plan<'f> {
-    /// The plain ones, in the order of the load.
-    pub(super) plain: Vec<Plain<'f>>,
-    /// The held facts that end where one of these begins, in the order of their numbers.
+/// What is to become of a part of a load: of all facts of its heads.
+pub(super) struct Plan<'b> {
+    /// The plain ones as they are stored, in the order of their keys.
+    pub(super) plain: Vec<BulkFact<'b>>,
+    /// The held facts that end where one of these begins, in the order of their keys.
     pub(super) closings: Vec<Closing>,
     /// The places of the facts that are not plain.
-    pub(super) left: Vec<usize>,
-}
-
-/// A fact that is stored as it is, but for its end.
-pub(super) struct Plain<'f> {
-    pub(super) fact: &'f BulkFact,
-    /// When it ends, as a later one of the load may say.
-    pub(super) to: Time,
+    pub(super) left: Vec<u64>,
 }
 
 /// A held fact that ends where one of the load begins.
@@ -45,59 +38,73 @@ pub(super) struct Closing {
     pub(super) to: Time,
 }
 
-/// A head, a relation, and the place of a fact.
-type Place = (NodeId, RelationId, u32);
+/// What becomes of the facts of a head and a relation.
+enum Fate {
+    /// They are not plain.
+    Left,
+    /// They are stored as they are.
+    AsTheyAre,
+    /// Each ends where the next one begins.
+    OneAfterAnother,
+}
 
-/// When each fact of a group ends, and the held one that the first of them closes.
-type Ends<'h> = (Vec<Time>, Option<&'h Edge>);
-
-impl<'f> Plan<'f> {
-    pub(super) fn of(facts: &'f [BulkFact], reader: Reader<'_>) -> Result<Self> {
-        let places = facts.iter().enumerate();
-        let mut order: Vec<Place> =
-            places.map(|(place, fact)| (fact.head, fact.relation, place as u32)).collect();
-        order.sort_unstable();
-        let mut ends: Vec<Option<Time>> = vec![None; facts.len()];
+impl<'b> Plan<'b> {
+    pub(super) fn of(mut rows: Vec<Row<'b>>, reader: Reader<'_>) -> Result<Self> {
+        rows.sort_unstable_by_key(|row| (row.fact.head, row.fact.relation, row.place));
+        let mut fates: Vec<(usize, Fate)> = Vec::new();
         let mut closed: Vec<(FactId, u32, Time)> = Vec::new();
-        let mut own: Vec<&BulkFact> = Vec::new();
-        each_group(reader, &order, &mut |group, held| {
-            own.clear();
-            own.extend(group.iter().map(|(.., place)| &facts[*place as usize]));
-            let Some(first) = own.first() else { return };
-            let Some((to, closing)) = group_ends(&own, held, reader.catalog()) else { return };
-            closed.extend(closing.map(|edge| (edge.fact, edge.version, first.valid.from)));
-            for ((.., place), to) in group.iter().zip(to) {
-                ends[*place as usize] = Some(to);
-            }
+        let mut tails: Vec<NodeId> = Vec::new();
+        each_group(reader, &rows, &mut |group, held| {
+            let (fate, closing) = fate(group, held, reader.catalog(), &mut tails);
+            let from = group.first().map(|row| row.fact.valid.from);
+            closed.extend(closing.zip(from).map(|(edge, to)| (edge.fact, edge.version, to)));
+            fates.push((group.len(), fate));
         })?;
-        let (mut plain, mut left) = (Vec::with_capacity(facts.len()), Vec::new());
-        for (place, (fact, end)) in facts.iter().zip(ends).enumerate() {
-            match end {
-                Some(to) => plain.push(Plain { fact, to }),
-                None => left.push(place),
-            }
-        }
-        Ok(Self { plain, closings: read_closings(reader, closed)?, left })
+        let read = |(fact, number, to)| match number {
+            u32::MAX => Err(StorageError::Exhausted("version")),
+            _ => Ok(Closing { fact, number, version: reader.version(fact, number)?, to }),
+        };
+        let closings = closed.into_iter().map(read).collect::<Result<_>>()?;
+        let (plain, left) = settled(rows, fates);
+        Ok(Self { plain, closings, left })
     }
 }
 
-/// Reads them in the order of their numbers, in which they stand on the disk.
-fn read_closings(reader: Reader<'_>, mut closed: Vec<(FactId, u32, Time)>) -> Result<Vec<Closing>> {
-    closed.sort_unstable();
-    let read = |(fact, number, to)| {
-        Ok(Closing { fact, number, version: reader.version(fact, number)?, to })
-    };
-    closed.into_iter().map(read).collect()
+/// The plain facts with their ends, and the places of the others.
+fn settled<'b>(mut rows: Vec<Row<'b>>, fates: Vec<(usize, Fate)>) -> (Vec<BulkFact<'b>>, Vec<u64>) {
+    let (mut plain, mut left) = (Vec::with_capacity(rows.len()), Vec::new());
+    let mut rest = rows.as_mut_slice();
+    for (length, fate) in fates {
+        let (group, behind) = rest.split_at_mut(length);
+        rest = behind;
+        match fate {
+            Fate::Left => {
+                left.extend(group.iter().map(|row| row.place));
+                continue;
+            }
+            Fate::AsTheyAre => {
+                group.sort_unstable_by_key(|row| (row.fact.valid.from, row.fact.tail));
+            }
+            Fate::OneAfterAnother => {
+                for place in 1..group.len() {
+                    group[place - 1].fact.valid.to = group[place].fact.valid.from;
+                }
+            }
+        }
+        plain.extend(group.iter().map(|row| row.fact));
+    }
+    (plain, left)
 }
 
-/// Calls `decide` with the places of each head and relation, and what is held of them.
+/// Calls `decide` with the facts of each head and relation, and what is held of them.
 fn each_group(
     reader: Reader<'_>,
-    order: &[Place],
-    decide: &mut dyn FnMut(&[Place], &[Edge]),
+    rows: &[Row<'_>],
+    decide: &mut dyn FnMut(&[Row<'_>], &[Edge]),
 ) -> Result<()> {
-    let of = |group: &[Place]| group.first().map(|(head, relation, _)| (*head, *relation));
-    let mut groups = order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).peekable();
+    let key = |row: &Row<'_>| (row.fact.head, row.fact.relation);
+    let of = |group: &[Row<'_>]| group.first().map(key);
+    let mut groups = rows.chunk_by(|a, b| key(a) == key(b)).peekable();
     let mut held: Vec<Edge> = Vec::new();
     let is_first = !reader.has_facts()?;
     // From a group on, as long as the next ones are near.
@@ -132,21 +139,31 @@ fn each_group(
     Ok(())
 }
 
-/// None if one of the group is not plain.
-fn group_ends<'h>(own: &[&BulkFact], held: &'h [Edge], catalog: &Catalog) -> Option<Ends<'h>> {
-    let rule = catalog.rule(own.first()?.relation);
+/// What becomes of a group, and the held fact that its first one closes. `tails` is where tails are
+/// compared.
+fn fate<'h>(
+    group: &[Row<'_>],
+    held: &'h [Edge],
+    catalog: &Catalog,
+    tails: &mut Vec<NodeId>,
+) -> (Fate, Option<&'h Edge>) {
+    let rule = catalog.rule(group.first().map_or(RelationId(0), |row| row.fact.relation));
     // What is found from both ends meets the facts of its tails too.
-    if rule.mirror.is_some() || !own.iter().all(|fact| is_sound(fact)) {
-        return None;
+    if rule.mirror.is_some() || !group.iter().all(|row| is_sound(&row.fact)) {
+        return (Fate::Left, None);
     }
     match rule.cardinality {
-        Cardinality::One => one_after_another(own, held, &rule),
-        _ => are_new(own, held).then(|| (own.iter().map(|fact| fact.valid.to).collect(), None)),
+        Cardinality::One => match one_after_another(group, held, &rule) {
+            Some(closing) => (Fate::OneAfterAnother, closing),
+            None => (Fate::Left, None),
+        },
+        _ if are_new(group, held, tails) => (Fate::AsTheyAre, None),
+        _ => (Fate::Left, None),
     }
 }
 
 /// Whether it may be asserted at all: else a transaction says what is wrong.
-fn is_sound(fact: &BulkFact) -> bool {
+fn is_sound(fact: &BulkFact<'_>) -> bool {
     fact.confidence > 0.0
         && fact.confidence <= 1.0
         && Interval::new(fact.valid.from, fact.valid.to).is_some()
@@ -155,24 +172,24 @@ fn is_sound(fact: &BulkFact) -> bool {
 /// Each closes the one before it: it begins later, has no end, and no gate is in its way. What came
 /// still earlier has ended by then.
 fn one_after_another<'h>(
-    own: &[&BulkFact],
+    group: &[Row<'_>],
     held: &'h [Edge],
     rule: &RelationRule,
-) -> Option<Ends<'h>> {
-    let is_gated = |confidence: f64, next: &BulkFact| {
+) -> Option<Option<&'h Edge>> {
+    let is_gated = |confidence: f64, next: &BulkFact<'_>| {
         next.confidence < rule.threshold && confidence >= THETA_STABLE
     };
-    let closes = |pair: &[&BulkFact]| {
-        let [before, next] = pair else { return true };
+    let closes = |pair: &[Row<'_>]| {
+        let [Row { fact: before, .. }, Row { fact: next, .. }] = pair else { return true };
         before.valid.from < next.valid.from
             && before.tail != next.tail
             && !is_gated(before.confidence, next)
     };
-    let open = own.iter().all(|fact| fact.valid.to == Interval::MAX);
-    if !open || !own.windows(2).all(closes) {
+    let open = group.iter().all(|row| row.fact.valid.to == Interval::MAX);
+    if !open || !group.windows(2).all(closes) {
         return None;
     }
-    let first = own.first()?;
+    let first = &group.first()?.fact;
     let from = first.valid.from;
     let stays = |edge: &Edge| {
         edge.valid.from < from
@@ -182,18 +199,18 @@ fn one_after_another<'h>(
     let mut current = held.iter().filter(|edge| edge.valid.to > from);
     let (closing, more) = (current.next(), current.next());
     let gated = closing.is_some_and(|edge| is_gated(edge.confidence, first));
-    if gated || more.is_some() || !held.iter().all(stays) {
-        return None;
-    }
-    let later = own.iter().skip(1).map(|next| next.valid.from);
-    Some((later.chain([Interval::MAX]).collect(), closing))
+    (!gated && more.is_none() && held.iter().all(stays)).then_some(closing)
 }
 
 /// Whether each fact has a tail of its own, and none that is held.
-fn are_new(own: &[&BulkFact], held: &[Edge]) -> bool {
-    if let ([_], []) = (own, held) {
+fn are_new(group: &[Row<'_>], held: &[Edge], tails: &mut Vec<NodeId>) -> bool {
+    if let ([_], []) = (group, held) {
         return true;
     }
-    let mut tails: HashSet<NodeId> = held.iter().map(|edge| edge.tail).collect();
-    own.iter().all(|fact| tails.insert(fact.tail))
+    tails.clear();
+    tails.extend(group.iter().map(|row| row.fact.tail));
+    tails.sort_unstable();
+    let is_twice = |pair: &[NodeId]| matches!(pair, [a, b] if a == b);
+    !tails.windows(2).any(is_twice)
+        && !held.iter().any(|edge| tails.binary_search(&edge.tail).is_ok())
 }

@@ -3,129 +3,121 @@
 //! A held fact that ends gets a new version, and its old one is stored again as past. Between its nodes
 //! the new version stands at the key of the old one, so nothing has to be deleted.
 
+use std::cmp::Ordering;
 use std::path::Path;
 
-use super::plan::{Closing, Plain, Plan};
-use super::table;
+use super::parts::Parts;
+use super::plan::{Closing, Plan};
+use super::{BulkFact, table};
 use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Belief, Edge, FactId, Interval, NodeId, RelationId, Side, Time, VersionRecord};
+use crate::graph::{Belief, Edge, FactId, Interval, Side, Time, VersionRecord};
 use crate::key::{self, Adjacency};
 use crate::record;
 
-/// What the key of an edge is ordered by, and the place of its fact.
-type Order = (NodeId, RelationId, Time, NodeId, u32);
+/// Bytes of a key and a value between nodes.
+const ENTRY: usize = key::ADJACENCY + record::EDGE;
 
-/// See the module. Places count the closings first, then the facts of the load.
-pub(super) struct Tables<'f> {
-    closings: Vec<Closing>,
-    plain: Vec<Plain<'f>>,
-    first: FactId,
-    commit: Time,
+/// See the module.
+pub(super) struct Tables<'l> {
+    pub(super) engine: &'l Engine,
+    pub(super) folder: &'l Path,
+    /// What stands at the tails, by these.
+    pub(super) tails: &'l Parts,
+    /// When everything of the load is believed.
+    pub(super) commit: Time,
 }
 
-impl<'f> Tables<'f> {
-    /// The facts get numbers from `first` on, and all have the instant of the commit.
-    pub(super) fn new(plan: Plan<'f>, first: FactId, commit: Time) -> Result<Self> {
-        let Plan { plain, closings, .. } = plan;
-        match closings.iter().any(|closing| closing.number == u32::MAX) {
-            true => Err(StorageError::Exhausted("version")),
-            false => Ok(Self { closings, plain, first, commit }),
+impl Tables<'_> {
+    /// Writes what stands at the heads of a part, and its versions. Its facts get numbers from `first`
+    /// on, in the order of the keys. What stands at their tails is kept for [`Self::tails`].
+    pub(super) fn heads(&self, part: usize, plan: &Plan<'_>, first: FactId) -> Result<()> {
+        if plan.plain.is_empty() {
+            return Ok(());
         }
-    }
-
-    /// Writes the tables into a folder, each side and the versions on a thread of their own.
-    pub(super) fn stage(&self, engine: &Engine, folder: &Path) -> Result<()> {
-        let sides = |side: Side, current: Family, past: Family| {
-            if !self.closings.is_empty() {
-                engine.stage(past, &table(folder, past), self.past_edges(side))?;
-            }
-            engine.stage(current, &table(folder, current), self.edges(side))
+        let facts = || plan.plain.iter().zip((first.0..).map(FactId));
+        let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
+        let new = facts().map(|(fact, number)| self.edge(fact, number));
+        let entry = |edge: Edge| {
+            self.keep_tail(&edge)?;
+            Ok((Adjacency::of(Side::Out, &edge).encode(), record::encode_edge(&edge)))
         };
-        let versions = Family::Versions;
-        std::thread::scope(|scope| {
-            let others = [
-                scope.spawn(|| engine.stage(versions, &table(folder, versions), self.versions())),
-                scope.spawn(|| sides(Side::In, Family::In, Family::InPast)),
-            ];
-            let own = sides(Side::Out, Family::Out, Family::OutPast);
-            let others = others.into_iter().map(|other| {
-                other.join().map_err(|_| {
-                    StorageError::Engine("the thread that writes tables came to an end".to_owned())
-                })?
-            });
-            others.chain([own]).collect()
-        })
-    }
-
-    fn versions(&self) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>)>> {
-        let entry = |fact: FactId, number: u32, version: &VersionRecord| {
-            Ok((key::version(fact, number), record::encode(version)?))
-        };
-        let closed = self.closings.iter().flat_map(move |closing| {
-            let Closing { fact, number, .. } = *closing;
-            [(number, self.past(closing)), (number + 1, self.ended(closing))]
-                .map(|(number, version)| entry(fact, number, &version))
+        self.stage(Family::Out, part, merged(ended, new).map(entry))?;
+        let versions = facts().map(|(fact, number)| {
+            Ok((key::version(number, 0), record::encode(&self.version(fact))?))
         });
-        let plain = self.plain.iter().zip(self.first.0..);
-        closed.chain(plain.map(move |(plain, fact)| entry(FactId(fact), 0, &self.version(plain))))
+        self.stage(Family::Versions, part, versions)
     }
 
-    /// What is believed from now on, by the nodes of a side.
-    fn edges(
-        &self,
-        side: Side,
-    ) -> impl Iterator<Item = Result<([u8; key::ADJACENCY], [u8; record::EDGE])>> {
-        self.order(side, self.closings.len() + self.plain.len()).map(move |place| {
-            let edge = self.edge(place as usize);
-            Ok((Adjacency::of(side, &edge).encode(), record::encode_edge(&edge)))
-        })
-    }
-
-    /// What was believed until now, by the nodes of a side.
-    fn past_edges(
-        &self,
-        side: Side,
-    ) -> impl Iterator<Item = Result<(Vec<u8>, [u8; record::EDGE])>> {
-        self.order(side, self.closings.len()).filter_map(move |place| {
-            let closing = self.closings.get(place as usize)?;
-            let edge = edge_of(&self.past(closing), closing.fact, closing.number);
-            let key = [&Adjacency::of(side, &edge).encode()[..], &edge.version.to_be_bytes()];
-            Some(Ok((key.concat(), record::encode_edge(&edge))))
-        })
-    }
-
-    /// The first places in the order of their keys on a side. What is compared stands together:
-    /// sorting places alone would look all over the memory.
-    fn order(&self, side: Side, count: usize) -> impl Iterator<Item = u32> {
-        let order = |place: usize| {
-            let edge = self.edge(place);
-            let Adjacency { near, relation, valid_from, far, .. } = Adjacency::of(side, &edge);
-            (near, relation, valid_from, far, place as u32)
-        };
-        let mut orders: Vec<Order> = (0..count).map(order).collect();
-        orders.sort_unstable();
-        orders.into_iter().map(|order| order.4)
-    }
-
-    fn edge(&self, place: usize) -> Edge {
-        if let Some(closing) = self.closings.get(place) {
-            return Edge {
-                valid: Interval { to: closing.to, ..closing.version.belief.valid },
-                system: self.system(),
-                ..edge_of(&closing.version, closing.fact, closing.number + 1)
-            };
+    /// Writes what stands at the tails of a part, once the parts of all heads are written.
+    pub(super) fn tails(&self, part: usize) -> Result<()> {
+        let mut bytes = self.tails.take(part).map_err(|source| self.failed(source))?;
+        let (entries, _) = bytes.as_chunks_mut::<ENTRY>();
+        if entries.is_empty() {
+            return Ok(());
         }
-        let place = place - self.closings.len();
-        let Plain { fact, to } = self.plain[place];
+        entries.sort_unstable();
+        let split = entries.iter().map(|entry| Ok(entry.split_at(key::ADJACENCY)));
+        self.stage(Family::In, part, split)
+    }
+
+    /// Writes the versions of what ends, and what was believed of it until now, as the part of that
+    /// number.
+    pub(super) fn closings(&self, part: usize, mut closings: Vec<Closing>) -> Result<()> {
+        if closings.is_empty() {
+            return Ok(());
+        }
+        closings.sort_unstable_by_key(|closing| closing.fact);
+        let versions = closings.iter().flat_map(|closing| {
+            let Closing { fact, number, .. } = *closing;
+            [(number, self.past(closing)), (number + 1, self.ended(closing))].map(
+                |(number, version)| Ok((key::version(fact, number), record::encode(&version)?)),
+            )
+        });
+        self.stage(Family::Versions, part, versions)?;
+        for (side, family) in [(Side::Out, Family::OutPast), (Side::In, Family::InPast)] {
+            let entry = |closing: &Closing| {
+                let edge = edge_of(&self.past(closing), closing.fact, closing.number);
+                let key = [&Adjacency::of(side, &edge).encode()[..], &edge.version.to_be_bytes()];
+                (key.concat(), record::encode_edge(&edge))
+            };
+            let mut entries: Vec<_> = closings.iter().map(entry).collect();
+            entries.sort_unstable();
+            self.stage(family, part, entries.into_iter().map(Ok))?;
+        }
+        Ok(())
+    }
+
+    fn stage<K: AsRef<[u8]>, V: AsRef<[u8]>>(
+        &self,
+        family: Family,
+        part: usize,
+        entries: impl Iterator<Item = Result<(K, V)>>,
+    ) -> Result<()> {
+        self.engine.stage(family, &table(self.folder, family, part), entries)
+    }
+
+    fn keep_tail(&self, edge: &Edge) -> Result<()> {
+        let mut entry = [0; ENTRY];
+        let (key, value) = entry.split_at_mut(key::ADJACENCY);
+        key.copy_from_slice(&Adjacency::of(Side::In, edge).encode());
+        value.copy_from_slice(&record::encode_edge(edge));
+        self.tails.write(edge.tail, &entry).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: std::io::Error) -> StorageError {
+        StorageError::Io { path: self.folder.to_owned(), source }
+    }
+
+    fn edge(&self, fact: &BulkFact<'_>, number: FactId) -> Edge {
         Edge {
-            fact: FactId(self.first.0 + place as u64),
+            fact: number,
             version: 0,
             head: fact.head,
             relation: fact.relation,
             tail: fact.tail,
-            valid: Interval { from: fact.valid.from, to },
+            valid: fact.valid,
             system: self.system(),
             confidence: fact.confidence,
             intent: fact.intent,
@@ -134,12 +126,11 @@ impl<'f> Tables<'f> {
         }
     }
 
-    fn version(&self, plain: &Plain<'_>) -> VersionRecord {
-        let Plain { fact, to } = *plain;
+    fn version(&self, fact: &BulkFact<'_>) -> VersionRecord {
         VersionRecord {
             head: fact.head,
             relation: fact.relation,
-            belief: Belief { valid: Interval { from: fact.valid.from, to }, ..fact.belief() },
+            belief: fact.belief(),
             system: self.system(),
             mirror: None,
         }
@@ -153,15 +144,38 @@ impl<'f> Tables<'f> {
 
     /// What is believed of a closed fact instead.
     fn ended(&self, closing: &Closing) -> VersionRecord {
-        let mut version = closing.version.clone();
-        version.belief.valid.to = closing.to;
-        VersionRecord { system: self.system(), ..version }
+        let VersionRecord { head, relation, ref belief, mirror, .. } = closing.version;
+        let valid = Interval { to: closing.to, ..belief.valid };
+        let belief = Belief { valid, ..belief.clone() };
+        VersionRecord { head, relation, belief, system: self.system(), mirror }
+    }
+
+    fn ended_edge(&self, closing: &Closing) -> Edge {
+        Edge {
+            valid: Interval { to: closing.to, ..closing.version.belief.valid },
+            system: self.system(),
+            ..edge_of(&closing.version, closing.fact, closing.number + 1)
+        }
     }
 
     /// When everything of the load is believed.
     fn system(&self) -> Interval {
         Interval { from: self.commit, to: Interval::MAX }
     }
+}
+
+/// Two orders of keys as one.
+fn merged(
+    one: impl Iterator<Item = Edge>,
+    other: impl Iterator<Item = Edge>,
+) -> impl Iterator<Item = Edge> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    let key = |edge: &Edge| (edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact);
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(first), Some(second)) if key(first).cmp(&key(second)) == Ordering::Less => one.next(),
+        (Some(_), None) => one.next(),
+        _ => other.next(),
+    })
 }
 
 /// The edge from its head; a load has no facts that are found from both ends.

@@ -29,12 +29,27 @@ fn store(folder: &Path) -> (Store, Vec<NodeId>, [RelationId; 2]) {
 }
 
 /// Asserts facts one by one in a transaction.
-fn assert_each<'f>(store: &Store, facts: impl Iterator<Item = &'f BulkFact>) {
+fn assert_each<'f>(store: &Store, facts: impl Iterator<Item = &'f BulkFact<'f>>) {
     let mut write = store.begin(5).unwrap();
     for fact in facts {
         write.assert_fact(fact.head, fact.relation, &fact.belief()).unwrap();
     }
     write.commit(Durability::Buffered, 5).unwrap();
+}
+
+/// Loads facts; gives how many are stored, and the places of the others.
+fn load(store: &Store, facts: &[BulkFact<'_>], wall: Time) -> (u64, Vec<usize>) {
+    let mut load = store.begin_load().unwrap();
+    for (place, fact) in (0..).zip(facts) {
+        load.add(place, *fact).unwrap();
+    }
+    let mut loaded = load.finish(Durability::Buffered, wall, &mut |_, _| ()).unwrap();
+    let mut left = Vec::new();
+    while let Some((place, fact)) = loaded.left.next_fact().unwrap() {
+        assert_eq!(fact, facts[place as usize]);
+        left.push(place as usize);
+    }
+    (loaded.stored, left)
 }
 
 /// What is believed, in some order, without the numbers and instants that a store gives.
@@ -65,7 +80,7 @@ fn facts(
     nodes: &[NodeId],
     relations: [RelationId; 2],
     drawn: &[(usize, usize, usize, i64, u8)],
-) -> Vec<BulkFact> {
+) -> Vec<BulkFact<'static>> {
     drawn
         .iter()
         .enumerate()
@@ -79,7 +94,7 @@ fn facts(
             },
             confidence: f64::from(*sure) / 10.0,
             intent: Intent::Fact,
-            source: format!("file:{place}").into_boxed_str(),
+            source: format!("file:{place}").leak(),
         })
         .collect()
 }
@@ -103,9 +118,10 @@ proptest! {
             assert_each(store, before.iter());
         }
         assert_each(&slow, new.iter());
-        let bulk = fast.load_facts(&new, Durability::Buffered, 5).unwrap();
-        prop_assert_eq!(bulk.stored + bulk.left.len(), new.len());
-        assert_each(&fast, bulk.left.iter().map(|place| &new[*place]));
+        let (stored, left) = load(&fast, &new, 5);
+        prop_assert_eq!(stored as usize + left.len(), new.len());
+        prop_assert!(left.is_sorted());
+        assert_each(&fast, left.iter().map(|place| &new[*place]));
         prop_assert_eq!(believed(&fast, &nodes), believed(&slow, &nodes));
         let mut violations = Vec::new();
         fast.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
@@ -120,8 +136,7 @@ fn a_reader_sees_all_of_a_load_or_nothing_and_it_lasts() {
     let drawn: Vec<_> = (0..5).map(|tail| (0, 1, tail, 10, 9)).collect();
     let new = facts(&nodes, relations, &drawn);
     let before = store.snapshot(4);
-    let bulk = store.load_facts(&new, Durability::Buffered, 5).unwrap();
-    assert_eq!(bulk, Bulk { stored: 5, left: Vec::new() });
+    assert_eq!(load(&store, &new, 5), (5, Vec::new()));
     assert!(!before.reader().has_facts().unwrap());
     let all = believed(&store, &nodes);
     assert_eq!(all.len(), 10);
@@ -133,7 +148,7 @@ fn a_reader_sees_all_of_a_load_or_nothing_and_it_lasts() {
 }
 
 /// A store that believes one value of a relation with one value, and facts that change it.
-fn one_after_another(folder: &Path) -> (Store, Vec<NodeId>, Vec<BulkFact>) {
+fn one_after_another(folder: &Path) -> (Store, Vec<NodeId>, Vec<BulkFact<'static>>) {
     let (store, nodes, relations) = store(folder);
     let drawn =
         [(0, 0, 1, 0, 9), (0, 0, 2, 14, 9), (0, 0, 3, 28, 9), (1, 1, 0, 1, 9), (2, 1, 0, 1, 9)];
@@ -149,8 +164,7 @@ fn a_load_closes_what_is_held() {
     let (fast, ..) = one_after_another(all.path());
     assert_each(&slow, new.iter());
     let before = fast.snapshot(6);
-    let bulk = fast.load_facts(&new, Durability::Buffered, 7).unwrap();
-    assert_eq!(bulk, Bulk { stored: 4, left: Vec::new() });
+    assert_eq!(load(&fast, &new, 7), (4, Vec::new()));
     assert_eq!(believed(&fast, &nodes), believed(&slow, &nodes));
     let ends = |snapshot: &crate::store::Snapshot<'_>, filter: &EdgeFilter| {
         let mut ends = Vec::new();
@@ -190,8 +204,7 @@ fn what_is_held_is_found_however_far_apart_it_is() {
     let heads = [0, 1, 2, 70, 200, 201, 399, 599];
     let drawn: Vec<_> = heads.map(|head| (head, 0, (head + 2) % 600, 14, 9)).to_vec();
     let new = facts(&nodes, [relation; 2], &drawn);
-    let bulk = store.load_facts(&new, Durability::Buffered, 7).unwrap();
-    assert_eq!(bulk, Bulk { stored: heads.len(), left: Vec::new() });
+    assert_eq!(load(&store, &new, 7), (heads.len() as u64, Vec::new()));
     let snapshot = store.snapshot(8);
     for (place, node) in nodes.iter().enumerate() {
         let mut count = 0;
@@ -209,25 +222,27 @@ fn a_load_that_a_crash_left_behind_its_commit_is_finished() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, nodes, new) = one_after_another(folder.path());
     let (whole, ..) = one_after_another(other.path());
-    whole.load_facts(&new, Durability::Buffered, 6).unwrap();
+    load(&whole, &new, 6);
     {
-        // As `take_in_all`, but the process ends once two of the tables are taken in.
+        // As `Store::load_parts`, but the process ends once tables of two families are taken in.
         let bulk = folder.path().join(FOLDER);
         make_empty(&bulk).unwrap();
+        let mut load = store.begin_load().unwrap();
+        for (place, fact) in (0..).zip(&new) {
+            load.add(place, *fact).unwrap();
+        }
+        let mut records = load.spool.records().unwrap();
+        let heads = scattered(&mut records, load.heads.ranges(), folder.path()).unwrap();
+        let tails = Parts::new(load.tails.ranges(), folder.path()).unwrap();
         let mut writer = store.commits.writer().unwrap();
-        let snapshot = store.snapshot(5);
-        let plan = Plan::of(&new, snapshot.reader()).unwrap();
-        drop(snapshot);
-        let commit = store.commits.begin_load(6).unwrap();
-        let tables = Tables::new(plan, FactId(writer.counters.next_fact), commit).unwrap();
-        tables.stage(&store.engine, &bulk).unwrap();
-        let next_fact = writer.counters.next_fact + new.len() as u64;
-        let mut overlay = Overlay::default();
-        Counters { next_fact, clock: commit, ..writer.counters }.put(&mut overlay);
-        overlay.put(Family::Meta, BULK_KEY, commit.to_be_bytes().to_vec());
-        store.commits.write(&store.engine, &mut writer, &overlay).unwrap();
+        let first = writer.counters.next_fact;
+        let clock = store.commits.begin_load(6).unwrap();
+        let left = store.stage_all(&(heads, tails), clock, first, &mut |_, _| ()).unwrap();
+        assert_eq!(left, Some(Vec::new()));
+        let counters = Counters { next_fact: first + new.len() as u64, clock, ..writer.counters };
+        store.commit_load(&mut writer, counters, Durability::Buffered).unwrap();
         for family in [Family::Out, Family::InPast] {
-            store.engine.take_in(family, &table(&bulk, family)).unwrap();
+            store.engine.take_in(family, &staged(&bulk, family).unwrap()).unwrap();
         }
     }
     drop(store);

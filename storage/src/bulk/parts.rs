@@ -1,0 +1,103 @@
+//! A load in parts: ranges of nodes that have about as many facts each, and a file for each of them.
+
+use std::io::Result;
+use std::path::Path;
+
+use parking_lot::Mutex;
+
+use super::spool::Spool;
+use crate::graph::NodeId;
+
+/// Nodes that are counted together.
+const NODES: u64 = if cfg!(test) { 1 } else { 64 };
+/// Parts have no fewer facts than that, if there are more: a table is worth them.
+const FACTS_MIN: u64 = if cfg!(test) { 3 } else { 50_000 };
+/// Nor more, as long as the parts are not too many: they have to be in memory.
+const FACTS_MAX: u64 = 1 << 19;
+/// Each part has a file that is open.
+const PARTS_MAX: u64 = 128;
+
+/// How many facts the nodes have, some nodes together.
+#[derive(Default)]
+pub(super) struct Counts(Vec<u64>);
+
+impl Counts {
+    pub(super) fn add(&mut self, node: NodeId) {
+        let place = (node.0 / NODES) as usize;
+        if place >= self.0.len() {
+            self.0.resize(place + 1, 0);
+        }
+        self.0[place] += 1;
+    }
+
+    /// The parts of so many facts.
+    pub(super) fn ranges(&self) -> Ranges {
+        let count: u64 = self.0.iter().sum();
+        let size = (count / 4).clamp(FACTS_MIN, FACTS_MAX.max(count / PARTS_MAX));
+        let (mut ends, mut sizes, mut facts) = (Vec::new(), Vec::new(), 0);
+        for (place, here) in self.0.iter().enumerate() {
+            if facts > 0 && facts + here > size {
+                ends.push(place as u64 * NODES);
+                sizes.push(facts);
+                facts = 0;
+            }
+            facts += here;
+        }
+        sizes.push(facts);
+        Ranges { ends, sizes }
+    }
+}
+
+/// See the module.
+pub(super) struct Ranges {
+    /// The node behind each part but the last.
+    ends: Vec<u64>,
+    /// How many facts each part has.
+    sizes: Vec<u64>,
+}
+
+impl Ranges {
+    pub(super) fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    fn part(&self, node: NodeId) -> usize {
+        self.ends.partition_point(|end| *end <= node.0)
+    }
+}
+
+/// A file for each part.
+pub(super) struct Parts {
+    ranges: Ranges,
+    files: Vec<Mutex<Option<Spool>>>,
+}
+
+impl Parts {
+    pub(super) fn new(ranges: Ranges, folder: &Path) -> Result<Self> {
+        let files = ranges.sizes.iter().map(|_| Ok(Mutex::new(Some(Spool::new(folder)?))));
+        Ok(Self { files: files.collect::<Result<_>>()?, ranges })
+    }
+
+    pub(super) fn ranges(&self) -> &Ranges {
+        &self.ranges
+    }
+
+    /// Writes into the part of a node.
+    pub(super) fn write(&self, node: NodeId, bytes: &[u8]) -> Result<()> {
+        match self.files.get(self.ranges.part(node)).map(Mutex::lock).as_deref_mut() {
+            Some(Some(file)) => file.write(bytes),
+            _ => Err(std::io::Error::other("a part of the load is read already")),
+        }
+    }
+
+    /// All that was written into a part, which is gone then.
+    pub(super) fn take(&self, part: usize) -> Result<Vec<u8>> {
+        match self.files.get(part).and_then(|file| file.lock().take()) {
+            Some(file) => file.bytes(),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Ranges of nodes, and what is written into their files.
+
+use super::*;
+
+fn counts(facts: &[(u64, u64)]) -> Counts {
+    let mut counts = Counts::default();
+    for (node, facts) in facts {
+        (0..*facts).for_each(|_| counts.add(NodeId(*node)));
+    }
+    counts
+}
+
+#[test]
+fn parts_have_about_as_many_facts_each() {
+    let facts: Vec<(u64, u64)> = (1..=40).map(|node| (node, 2)).collect();
+    let ranges = counts(&facts).ranges();
+    assert_eq!(ranges.sizes(), [20; 4]);
+    assert_eq!([1, 10, 11, 40].map(|node| ranges.part(NodeId(node))), [0, 0, 1, 3]);
+    // Nobody was counted, and there is a part all the same.
+    assert_eq!(Counts::default().ranges().sizes(), [0]);
+    assert_eq!(counts(&[(7, 2)]).ranges().sizes(), [2]);
+}
+
+#[test]
+fn a_node_is_in_one_part_however_many_facts_it_has() {
+    let ranges = counts(&[(1, 1), (2, 50), (3, 1), (90, 20)]).ranges();
+    assert_eq!(ranges.sizes(), [1, 50, 1, 20]);
+    assert_eq!([1, 2, 3, 89, 90, 1_000].map(|node| ranges.part(NodeId(node))), [0, 1, 2, 2, 3, 3]);
+}
+
+#[test]
+fn what_is_written_into_a_part_is_taken_from_it_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = Parts::new(counts(&[(1, 4), (2, 4)]).ranges(), folder.path()).unwrap();
+    for (node, bytes) in [(1, b"one"), (2, b"two"), (1, b"six")] {
+        parts.write(NodeId(node), bytes).unwrap();
+    }
+    assert_eq!(parts.take(0).unwrap(), b"onesix");
+    assert_eq!(parts.take(1).unwrap(), b"two");
+    assert_eq!(parts.take(1).unwrap(), b"");
+    assert!(parts.write(NodeId(2), b"late").is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -142,13 +142,10 @@ impl Store {
         let next_fact = first.checked_add(count).ok_or(StorageError::Exhausted("fact"))?;
         let commit = self.commits.begin_load(wall)?;
         let written = self.stage_all(&parts, commit, first, progress);
-        let left = match written.inspect_err(|_| self.commits.drop_load())? {
-            Some(left) => left,
-            None => {
-                self.commits.drop_load();
-                remove(&folder)?;
-                return Ok(None);
-            }
+        let Ok(Some(left)) = written else {
+            self.commits.drop_load();
+            self.drop_staged()?;
+            return written;
         };
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
         self.commit_load(&mut writer, counters, durability)
@@ -222,6 +219,11 @@ impl Store {
             Durability::Sync => self.commits.sync(&self.engine, number),
             Durability::Buffered => Ok(()),
         }
+    }
+
+    /// Removes the tables of a load that was not committed.
+    pub(crate) fn drop_staged(&self) -> Result<()> {
+        remove(&self.path().join(FOLDER))
     }
 
     /// Takes the tables of a load in, and its mark away. Again, if a crash came in between.

@@ -154,9 +154,9 @@ impl Store {
             self.engine.sync()?;
             self.identity.write(&self.path)?;
         }
-        if self.meta(BULK_KEY)?.is_some() {
-            let mut writer = self.commits.writer()?;
-            self.take_in(&mut writer)?;
+        match self.meta(BULK_KEY)? {
+            Some(_) => self.take_in(&mut *self.commits.writer()?)?,
+            None => self.drop_staged()?,
         }
         if self.purge_mark()?.is_some() {
             self.purge(self.engine.snapshots().next())?;

@@ -216,6 +216,54 @@ fn tables_with_a_header_or_with_named_columns() {
     assert!(error.to_string().contains("there is no column 'relatoin'"), "{error}");
 }
 
+/// Rows of which most are plain; some are found from both ends, and one is wrong.
+fn long_table() -> Vec<String> {
+    let row = |i: u32| match i % 100 {
+        7 if i == 3_007 => format!("n{i},near,m{i},2021-01-01,2.5,table:{i}"),
+        7 => format!("n{},knows,k{},2021-01-01,0.9,table:{i}", i % 30, i % 31),
+        // Each of these ends the one before it.
+        8..50 => {
+            let (month, day) = (i / 28 % 12 + 1, i % 28 + 1);
+            let year = 1_900 + i / 336;
+            format!("n{},lives_in,c{i},{year}-{month:02}-{day:02},0.9,table:{i}", i % 10)
+        }
+        _ => format!("n{},near,m{i},,0.{},table:{i}", i % 700, i % 9 + 1),
+    };
+    (0..6_000).map(row).collect()
+}
+
+#[test]
+fn a_long_table_says_what_short_ones_say() {
+    const HEADER: &str = "head,relation,tail,valid_from,confidence,source\n";
+    let folder = folder();
+    let rows = long_table();
+    let [long, short] = ["long", "short"].map(|name| {
+        let db = open(&folder.path().join(name));
+        for rule in ["lives_in CARDINALITY ONE", "knows SYMMETRIC"] {
+            db.execute(&format!("DEFINE RELATION {rule}"), ()).expect("defines");
+        }
+        db
+    });
+    let file = write(folder.path(), "long.csv", &format!("{HEADER}{}", rows.join("\n")));
+    let mut told = Vec::new();
+    let progress = &mut |done, total| told.push((done, total));
+    let report = import::csv(&long, &file, &CsvOptions::default(), progress).expect("imports");
+    let refused: Vec<u64> = report.refused.iter().map(|refused| refused.line).collect();
+    assert_eq!((count(&report, "facts"), refused), (5_999, vec![3_009]));
+    assert!(told.is_sorted() && told.last().is_some_and(|(done, total)| done == total), "{told:?}");
+    for rows in rows.chunks(1_000) {
+        let file = write(folder.path(), "short.csv", &format!("{HEADER}{}", rows.join("\n")));
+        import::csv(&short, &file, &CsvOptions::default(), &mut silent).expect("imports");
+    }
+    let all = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL \
+               RETURN a.key, type(f) AS r, b.key, f.valid_from AS s, f.valid_to, f.confidence, f.sources \
+               ORDER BY a.key, r, s, b.key";
+    assert_eq!(json(&long, all), json(&short, all));
+    let mut violations = Vec::new();
+    long.check(&mut |violation| violations.push(violation), &mut |_| {}).expect("is readable");
+    assert!(violations.is_empty(), "{violations:?}");
+}
+
 #[test]
 fn locomo_conversation_26() {
     let Some(file) = data("locomo/locomo5.json") else { return };

@@ -255,3 +255,17 @@ fn a_load_that_a_crash_left_behind_its_commit_is_finished() {
     store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
     assert_eq!(violations, Vec::new());
 }
+
+#[test]
+fn tables_of_a_load_that_was_not_committed_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, nodes, _) = one_after_another(folder.path());
+    let all = believed(&store, &nodes);
+    drop(store);
+    let bulk = folder.path().join(FOLDER);
+    make_empty(&bulk).unwrap();
+    fs::write(table(&bulk, Family::Out, 0), b"half").unwrap();
+    let store = Store::open(folder.path(), Memory::default()).unwrap();
+    assert!(!bulk.exists());
+    assert_eq!(believed(&store, &nodes), all);
+}

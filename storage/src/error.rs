@@ -17,7 +17,8 @@ pub enum StorageError {
     },
     /// Another handle has the database open for writing. Close it, or open read-only.
     #[error(
-        "{path} is open for writing in process {pid}; close it there, or open it read-only",
+        "{path} is open for writing in {}, or open it read-only",
+        holder(pid),
         path = path.display()
     )]
     Locked {
@@ -174,6 +175,14 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// Who has a database open, and what to do about it.
+fn holder(pid: &str) -> String {
+    match pid == std::process::id().to_string() {
+        true => "this process already; share that handle".to_owned(),
+        false => format!("process {pid}; close it there"),
+    }
 }
 
 fn lost_commits(lost: Option<&RangeInclusive<u64>>) -> String {

@@ -29,7 +29,7 @@ fn a_second_writer_is_told_who_holds_the_database() {
     assert!(matches!(&error, Error::Storage(StorageError::Locked { pid: held, .. })
         if *held == pid.to_string()));
     let text = format!(
-        "storage: {} is open for writing in process {pid}; close it there, or open it read-only",
+        "storage: {} is open for writing in this process already; share that handle, or open it read-only",
         folder.path().display()
     );
     assert_eq!(error.to_string(), text);

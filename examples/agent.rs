@@ -2,23 +2,16 @@
 //! takes a correction, and looks back at what it believed before.
 
 use engraph::memory::HeardTurn;
-use engraph::{Engraph, FixedEmbedder, Options, Params, Rows, Value};
+use engraph::{Engraph, FixedEmbedder, Options, Params};
 use std::sync::Arc;
 
-const HOME: &str = "MATCH (:Person 'Caroline')-[f:lives_in]->(c) RETURN c.key, f.sources";
+const HOME: &str = "MATCH (:Person 'Caroline')-[f:lives_in]->(c)
+                    RETURN c.key AS city, f.sources AS said_in";
 const THEN: &str = "MATCH (:Person 'Caroline')-[f:lives_in]->(c)
-                    FOR SYSTEM_TIME AS OF $before RETURN c.key, f.sources";
+                    FOR SYSTEM_TIME AS OF $before RETURN c.key AS city, f.sources AS said_in";
 const STORY: &str = "MATCH p = (:Person 'Caroline')-[f:lives_in]->() FOR VALID_TIME ALL
-                     RETURN p ORDER BY f.valid_from";
-const EVIDENCE: &str = "RECALL $question RETURN t.key, t.speaker, t.text LIMIT 2";
-
-fn show(title: &str, answer: &Rows) {
-    println!("\n{title}");
-    for row in answer {
-        let cells: Vec<String> = row.iter().map(Value::to_string).collect();
-        println!("  {}", cells.join(" | "));
-    }
-}
+                     RETURN p AS story ORDER BY f.valid_from";
+const EVIDENCE: &str = "RECALL $question RETURN t.key AS turn, t.speaker, t.text LIMIT 2";
 
 fn hear(db: &Engraph, session: &str, noon: i64, turns: &[(&str, &str)]) -> engraph::Result<()> {
     for (place, (speaker, text)) in turns.iter().enumerate() {
@@ -39,20 +32,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let spring = [("Caroline", "I live in Boston."), ("Mel", "Do you like Boston?")];
     hear(&db, "spring", 1_552_046_400_000_000, &spring)?;
-    show("Where does Caroline live?", &db.query(HOME, ())?);
+    println!("\nWhere does Caroline live?\n{}", db.query(HOME, ())?);
     let before = db.query("RETURN now() AS t", ())?.rows[0][0].clone();
 
     let autumn = [("Caroline", "I live in Denver now."), ("Mel", "Denver has snow!")];
     hear(&db, "autumn", 1_570_017_600_000_000, &autumn)?;
-    show("And now?", &db.query(HOME, ())?);
+    println!("\nAnd now?\n{}", db.query(HOME, ())?);
 
     db.query("MATCH (:Person 'Caroline')-[f:lives_in]->({key: 'Denver'}) RETRACT f", ())?;
     let right = "REMEMBER (:Person 'Caroline')-[lives_in]->(:City 'Boulder')
                  VALID FROM DATE '2019-09-25' SOURCE 'her own words'";
     db.query(right, ())?;
-    show("After a correction, all of it:", &db.query(STORY, ())?);
-    show("What was believed in spring:", &db.query(THEN, Params::new().with("before", before))?);
+    println!("\nAfter a correction, all of it:\n{}", db.query(STORY, ())?);
+    let spring = db.query(THEN, Params::new().with("before", before))?;
+    println!("\nWhat was believed in spring:\n{spring}");
     let question = [("question", "Does Caroline live in Denver now?")];
-    show("Which turns speak of it?", &db.query(EVIDENCE, question)?);
+    println!("\nWhich turns speak of it?\n{}", db.query(EVIDENCE, question)?);
     Ok(())
 }

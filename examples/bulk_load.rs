@@ -39,6 +39,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     transaction.commit()?;
     let count = "MATCH (x)-[f]->() RETURN type(f) AS relation, count(*) AS facts ORDER BY relation";
-    println!("{}", db.query(count, ())?.to_json());
+    println!("{}", db.query(count, ())?);
     Ok(())
 }

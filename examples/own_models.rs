@@ -78,8 +78,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
     let facts = "MATCH (a)-[f:capital_of]->(b)
                  RETURN a.key, type(f) AS relation, b.key, f.sources AS said_in";
-    println!("{}", db.query(facts, ())?.to_json());
+    println!("{}", db.query(facts, ())?);
     let nearest = "SEARCH t:Turn FOR 'zzzz' BY VECTOR TOP 1 RETURN t.text AS nearest";
-    println!("{}", db.query(nearest, ())?.to_json());
+    println!("{}", db.query(nearest, ())?);
     Ok(())
 }

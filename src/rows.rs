@@ -261,6 +261,21 @@ impl Serialize for Path {
 }
 
 /// For a person: text bare, the rest as it is written in MemQL where it can be.
+/// For a person: the names of the columns, then a line a row, with ` | ` between the values. A text
+/// that has lines keeps them.
+impl fmt::Display for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.columns.join(" | "))?;
+        for row in &self.rows {
+            f.write_str("\n")?;
+            for (index, value) in row.iter().enumerate() {
+                write!(f, "{}{value}", if index == 0 { "" } else { " | " })?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -279,6 +279,16 @@ fn typed_rows_name_the_row_that_does_not_fit() {
 }
 
 #[test]
+fn rows_can_be_printed() {
+    let folder = folder();
+    let db = open(folder.path());
+    let rows = db.query("UNWIND ['Porto', null] AS city RETURN city, [1, 'a'] AS list", ());
+    let expected = "city | list\nPorto | [1, 'a']\nnull | [1, 'a']";
+    assert_eq!(rows.expect("returns").to_string(), expected);
+    assert_eq!(engraph::Rows::default().to_string(), "");
+}
+
+#[test]
 fn readers_in_other_threads_see_whole_commits() {
     let folder = folder();
     let db = open(folder.path());

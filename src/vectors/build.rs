@@ -18,7 +18,7 @@ use super::{Slot, TAKEN_PART};
 /// From so many embeddings on that stand, a graph finds them sooner than a scan.
 pub(super) const GRAPH_MIN: usize = 100_000;
 /// How many vectors a walk may keep: `ef` of the paper.
-pub(super) const BREADTHS: [usize; 4] = [150, 300, 600, 1_200];
+pub(super) const BREADTHS: [usize; 5] = [64, 150, 300, 600, 1_200];
 /// The part of the nearest that walks from entries have to find. Questions lie further from what is
 /// held, and theirs find less.
 const RECALL: f64 = 0.995;

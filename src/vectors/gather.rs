@@ -68,11 +68,12 @@ pub(super) fn scan(
 ) -> Gathered {
     let to = if query.fits(&index.codes) { index.entries.len() } else { from };
     let part = |from, to| scan_part(index, label, query, time, (from, to), count);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let components = to.saturating_sub(from).saturating_mul(index.codes.dimensions());
-    if cores == 1 || components < SHARED_MIN {
+    if components < SHARED_MIN {
         return part(from, to);
     }
+    // It reads what the system allows from files, which takes longer than a small scan.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let step = (to - from).div_ceil(cores).max(1);
     let starts = (from..to).step_by(step);
     let mut gathered = std::thread::scope(|scope| {

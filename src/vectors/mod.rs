@@ -51,9 +51,11 @@ const CANDIDATES: usize = if cfg!(test) { 1 } else { 64 };
 const WIDER: usize = if cfg!(test) { 2 } else { 16 };
 /// If a walk has to keep more, it is slower than a scan.
 const BREADTH_MAX: usize = 2_000;
-/// Only this part of what a walk keeps at least is taken: of what is further away it has missed too
-/// much. So a filter that lets few pass leads to a scan.
+/// Only this part of what a walk keeps is taken: of what is further away it has missed too much.
 const TAKEN_PART: usize = 4;
+/// Walks before a scan, each `TAKEN_PART` times as broad as the one before: a filter that lets few
+/// pass needs more than the first takes.
+const WALKS: u32 = 2;
 /// A walk that has looked at more than this part of a graph is given up.
 const WALK_PART: usize = if cfg!(test) { 1 } else { 8 };
 
@@ -251,14 +253,16 @@ fn run(
         Ok(vector.map(|vector| dot(search.query, &vector)))
     };
     let mut count = search.top.saturating_mul(4).saturating_add(CANDIDATES);
-    if let Some(walked) = gather_by_graph(search, moment, slots, &query, count)? {
+    for walk in 0..WALKS {
+        let wider = TAKEN_PART.pow(walk);
+        let Some(walked) = gather_by_graph(search, moment, slots, &query, wider)? else { break };
         looked += walked.looked;
         ranking.take(&walked, &mut score, accept)?;
         if ranking.len() == search.top {
             return Ok(Found { nodes: ranking.finish(), way: Way::Graph, looked });
         }
         ranking.reopen();
-        count = count.saturating_mul(WIDER);
+        count = count.max(walked.candidates.len().saturating_mul(WIDER));
     }
     loop {
         let gathered = gather_all(search, moment, slots, &query, count)?;
@@ -271,15 +275,20 @@ fn run(
     }
 }
 
-/// The best candidates of all labels by a walk; none if there is no graph, or it leads nowhere.
+/// The best candidates of all labels by a walk, so many times as broad as the graph needs at least;
+/// none if there is no graph, or it leads nowhere.
 fn gather_by_graph(
     search: &Search<'_>,
     moment: &Moment,
     slots: &[(LabelId, Arc<Slot>)],
     query: &Query,
-    count: usize,
+    wider: usize,
 ) -> Result<Option<Gathered>> {
-    if count > BREADTH_MAX {
+    // Codes put them in another order than exact scores.
+    let count = search.top.saturating_add(search.top / 2).max(build::BREADTHS[0] / TAKEN_PART);
+    let count = count.saturating_mul(wider);
+    let kept = count.saturating_mul(TAKEN_PART);
+    if kept > BREADTH_MAX {
         return Ok(None);
     }
     let mut all = Gathered::default();
@@ -290,7 +299,7 @@ fn gather_by_graph(
         let graph = index.graph.as_ref().and_then(|graph| Some((graph, graph.breadth?)));
         let walked = graph.map_or(0, |(graph, _)| graph.len());
         if let Some((graph, breadth)) = graph {
-            let breadth = breadth.max(count);
+            let breadth = breadth.saturating_mul(wider).max(kept);
             let stands = |place: u32| {
                 let entry = index.entries.get(place as usize);
                 entry.is_some_and(|entry| entry.stands_at(moment.time))
@@ -311,7 +320,7 @@ fn gather_by_graph(
         }
         all.add(gather::scan(index, *label, query, moment.time, walked, count));
     }
-    all.keep(count.max(build::BREADTHS[0]) / TAKEN_PART);
+    all.keep(count);
     // What is left is not known.
     all.rest = None;
     Ok(is_walked.then_some(all))

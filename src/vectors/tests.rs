@@ -360,6 +360,7 @@ fn a_graph_is_built_behind_the_searches_and_goes_on_with_them() {
     add(300, 310);
     assert_eq!(way_of(1), Way::Graph);
     assert_eq!(graph(), Some(300), "so few are scanned beside the graph");
+    assert_eq!(way_of(10), Way::Graph, "a second walk takes more than the first");
     assert_eq!(way_of(50), Way::Scan, "a walk finds too few that are kept");
     write(&store, |t| set(t, "Note", "50", &unit(3.0)));
     assert_eq!(way_of(1), Way::Graph, "what stands no longer is walked through");

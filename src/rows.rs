@@ -260,7 +260,6 @@ impl Serialize for Path {
     }
 }
 
-/// For a person: text bare, the rest as it is written in MemQL where it can be.
 /// For a person: the names of the columns, then a line a row, with ` | ` between the values. A text
 /// that has lines keeps them.
 impl fmt::Display for Rows {
@@ -276,6 +275,7 @@ impl fmt::Display for Rows {
     }
 }
 
+/// For a person: text bare, the rest as it is written in MemQL where it can be.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

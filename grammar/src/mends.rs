@@ -30,6 +30,9 @@ const ALONE: &str = "BEGIN, COMMIT and ROLLBACK stand alone";
 const AS_OF: &str = "write FOR VALID_TIME AS OF t, or FOR SYSTEM_TIME AS OF t, behind the pattern";
 const TIMES: &str = "times stand behind the pattern of a MATCH, or before the first clause";
 const SEARCH: &str = "write SEARCH n:Label FOR 'text' BY VECTOR TOP 5";
+const ASKED: &str =
+    "write RECALL 'Where does Nora live?', then USING and a recipe if it is not the default one";
+const PLANNED: &str = "a query stands behind it, such as MATCH (n:Label) RETURN n";
 const WHOLE: &str = "write a whole number from 0, or a parameter such as $count";
 
 /// The first that fits is taken: the particular stand before the general.
@@ -98,6 +101,7 @@ const MENDS: &[Mend] = &[
     mend("", "NOT IN", "an operator", "NOT stands in front: NOT x IN list"),
     mend("", "NOT NULL", "an operator", "write IS NOT NULL"),
     mend("", "NOT", "an operator", "NOT stands in front of the whole condition"),
+    mend("IS", "", "UNKNOWN", "values are compared with `=`"),
     mend("", "LIKE", "an operator", "write CONTAINS, STARTS WITH, or =~ and a regular expression"),
     mend("", "BETWEEN", "an operator", "write 1 <= x <= 2"),
     mend("", "STARTSWITH", "", "write STARTS WITH"),
@@ -143,6 +147,12 @@ const MENDS: &[Mend] = &[
     mend("", ",", "UNION", "write SKIP 10 LIMIT 20"),
     mend("", ",", "a clause", "join conditions by AND"),
     mend("SEARCH", "", "a name", SEARCH),
+    mend("RECALL", "", "an expression", ASKED),
+    mend("", "TOP", "USING", "write LIMIT 5 for TOP 5"),
+    mend("", "", "USING", ASKED),
+    mend("EXPLAIN", "", "a query", PLANNED),
+    mend("PROFILE", "", "a query", PLANNED),
+    mend("TRACE", "", "a query", PLANNED),
     mend("BEGIN", "TRANSACTION", "", ALONE),
     mend("BEGIN", "WORK", "", ALONE),
     mend("COMMIT", "TRANSACTION", "", ALONE),

@@ -41,7 +41,9 @@ impl Binder<'_> {
             // Nobody can mend its text: a database need not have all that it asks for.
             self.warnings.truncate(warnings);
             if self.reader().catalog().label("Turn").is_none() {
-                let warning = Diagnostic::at(clause.span, "there are no turns to recall");
+                let warning = Diagnostic::at(clause.span, "there are no turns to recall").help(
+                    "OBSERVE stores turns and CONSOLIDATE makes memory of them; MATCH finds facts",
+                );
                 let warning = self.waiting(warning);
                 self.warnings.push(warning);
             }

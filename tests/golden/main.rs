@@ -28,7 +28,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use engraph::{Durability, Engraph, FixedEmbedder, Options, Rows};
+use engraph::{Durability, Engraph, FixedEmbedder, Options, Rows, Value};
 
 /// A database that needs no model and waits for no disk.
 fn open(folder: &Path) -> Engraph {
@@ -49,6 +49,9 @@ fn table(rows: &Rows, indent: &str, out: &mut String) {
     for warning in &rows.warnings {
         writeln!(out, "warning: {warning}").expect("a string");
     }
-    let shown = rows.to_string().replace('\n', &format!("\n{indent}"));
-    writeln!(out, "{shown}").expect("a string");
+    writeln!(out, "{}", rows.columns.join(" | ")).expect("a string");
+    for row in &rows.rows {
+        let cells: Vec<String> = row.iter().map(Value::to_string).collect();
+        writeln!(out, "{indent}{}", cells.join(" | ")).expect("a string");
+    }
 }

@@ -33,14 +33,12 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time};
 use crate::overlay::Overlay;
-use crate::store::Store;
+use crate::store::{BULK_KEY, Store};
 use parts::{Counts, Parts, Ranges};
 use plan::{Closing, Plan};
 use spool::{Records, Row, Spool};
 use tables::Tables;
 
-/// Set from the commit of a load until its tables are taken in.
-pub(crate) const BULK_KEY: &[u8] = b"bulk";
 /// Where the tables wait, in the folder of the database.
 const FOLDER: &str = "bulk";
 /// Fewer facts are asserted one by one: tables are not worth it.

@@ -7,13 +7,16 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::definitions::Definitions;
-use crate::dump::Summary;
+use crate::definitions::{Definitions, Kind as Defined};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{LabelId, PropertyId, RelationId, RelationRule, Time};
-use crate::overlay::{Overlay, View};
+use crate::graph::{
+    Definition, IndexDefinition, LabelId, PropertyId, RecipeDefinition, RelationId, RelationRule,
+    RuleDefinition, ScorerDefinition, Time,
+};
+use crate::overlay::Overlay;
 use crate::record;
+use crate::view::View;
 
 /// What a name is the name of; its number is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,20 +211,6 @@ impl Catalog {
         }
     }
 
-    /// Interns all names of a database in their order.
-    pub(crate) fn intern_all(summary: &Summary, overlay: &mut Overlay) -> Result<()> {
-        let mut catalog = Self::default();
-        let Self { labels, relations, properties, .. } = &mut catalog;
-        for (kind, names, given) in [
-            (Kind::Label, labels, &summary.labels),
-            (Kind::Relation, relations, &summary.relations),
-            (Kind::Property, properties, &summary.properties),
-        ] {
-            given.iter().try_for_each(|name| names.intern(kind, name, overlay).map(drop))?;
-        }
-        Ok(())
-    }
-
     /// The key and value of a rule in `meta`.
     pub(crate) fn rule_entry(
         relation: RelationId,
@@ -240,5 +229,66 @@ impl Catalog {
         overlay.put(Family::Meta, key, value);
         self.rules.insert(relation, rule);
         Ok(())
+    }
+}
+
+impl Catalog {
+    /// Every definition, by kind, in order of name.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.definitions.iter()
+    }
+
+    /// Every rule of inference, in order of name.
+    pub fn rules(&self) -> impl Iterator<Item = &RuleDefinition> {
+        self.definitions.of_kind(Defined::Rule).filter_map(|definition| match definition {
+            Definition::Rule(rule) => Some(rule),
+            _ => None,
+        })
+    }
+
+    /// Every recipe, in order of name.
+    pub fn recipes(&self) -> impl Iterator<Item = &RecipeDefinition> {
+        self.definitions.of_kind(Defined::Recipe).filter_map(|definition| match definition {
+            Definition::Recipe(recipe) => Some(recipe),
+            _ => None,
+        })
+    }
+
+    /// The recipe of that name.
+    pub fn recipe(&self, name: &str) -> Option<&RecipeDefinition> {
+        match self.definitions.get(Defined::Recipe, name) {
+            Some(Definition::Recipe(recipe)) => Some(recipe),
+            _ => None,
+        }
+    }
+
+    /// Every scorer, in order of name.
+    pub fn scorers(&self) -> impl Iterator<Item = &ScorerDefinition> {
+        self.definitions.of_kind(Defined::Scorer).filter_map(|definition| match definition {
+            Definition::Scorer(scorer) => Some(scorer),
+            _ => None,
+        })
+    }
+
+    /// The full-text index of a label. Whether a state has its keys is for
+    /// [`Reader::text_index`](crate::Reader::text_index) to say.
+    pub fn full_text(&self, label: LabelId) -> Option<&IndexDefinition> {
+        self.indexes().find(|index| index.label == label && index.text_fields().is_some())
+    }
+
+    /// Every index, in order of name. Whether a state has its keys is for
+    /// [`Reader::index`](crate::Reader::index) to say.
+    pub fn indexes(&self) -> impl Iterator<Item = &IndexDefinition> {
+        self.definitions.of_kind(Defined::Index).filter_map(|definition| match definition {
+            Definition::Index(index) => Some(index),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Option<&IndexDefinition> {
+        match self.definitions.get(Defined::Index, name) {
+            Some(Definition::Index(index)) => Some(index),
+            _ => None,
+        }
     }
 }

@@ -31,12 +31,12 @@ use crate::error::{Result, StorageError, hex};
 use crate::families::Family;
 use crate::graph::{Definition, NodeId, NodeRecord, RelationId};
 use crate::key;
-use crate::overlay::View;
 use crate::reader::{MODEL, Reader};
 use crate::record;
 use crate::schema_keys;
 use crate::store::{FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
 use crate::vectors::RENEWAL;
+use crate::view::View;
 
 /// Something that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,8 +24,9 @@ use crate::families::Family;
 use crate::graph::{Interval, Time};
 use crate::kept::KeptReads;
 use crate::log_scan::{self, Commit};
-use crate::overlay::{Overlay, View};
+use crate::overlay::Overlay;
 use crate::stamp::restamp;
+use crate::view::View;
 
 /// How long a commit waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,24 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{
-    Definition, IndexDefinition, LabelId, RecipeDefinition, RuleDefinition, ScorerDefinition,
-};
+use crate::graph::{Definition, PropertyId};
 use crate::key;
-use crate::overlay::View;
 use crate::record;
-use crate::text::check_fields;
-use crate::transaction::Transaction;
+use crate::view::View;
 
 /// The longest name of a definition, in bytes.
 pub const NAME_BYTES_MAX: usize = 255;
 /// The most bytes that the texts of one definition have together.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// The most properties that a full-text index has.
+pub const FIELDS_MAX: usize = 16;
 
 /// Prefix of the definitions in `meta`.
 const DEFINITION: &[u8] = b"define/";
@@ -46,7 +43,7 @@ impl Kind {
         }
     }
 
-    fn key(self, name: &str) -> Vec<u8> {
+    pub(crate) fn key(self, name: &str) -> Vec<u8> {
         [DEFINITION, self.word().as_bytes(), b"/", name.as_bytes()].concat()
     }
 }
@@ -57,7 +54,7 @@ pub(crate) fn is_definition(key: &[u8]) -> bool {
 }
 
 impl Definition {
-    fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Rule(_) => Kind::Rule,
             Self::Recipe(_) => Kind::Recipe,
@@ -137,6 +134,35 @@ impl Definition {
     }
 }
 
+/// The properties of an index, with their weights.
+pub(crate) type Fields<'f> = &'f [(PropertyId, f32)];
+
+/// Whether an index may have these properties and weights.
+///
+/// # Errors
+///
+/// [`StorageError::Invalid`] if they are none or too many, if one is there twice, or if a weight is
+/// not finite and above 0.
+fn check_fields(fields: Fields<'_>) -> Result<()> {
+    let invalid = |reason: String| Err(StorageError::Invalid(reason));
+    if fields.is_empty() || fields.len() > FIELDS_MAX {
+        return invalid(format!(
+            "a full-text index has 1 to {FIELDS_MAX} properties, not {}",
+            fields.len()
+        ));
+    }
+    if let Some((_, weight)) = fields.iter().find(|(_, w)| !(w.is_finite() && *w > 0.0)) {
+        return invalid(format!("the weight {weight} is not finite and above 0"));
+    }
+    let is_twice = |(place, (property, _)): (usize, &(PropertyId, f32))| {
+        fields.iter().take(place).any(|(other, _)| other == property)
+    };
+    match fields.iter().enumerate().any(is_twice) {
+        true => invalid("a property is twice in the index".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// All definitions, by kind and name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions(BTreeMap<(Kind, String), Definition>);
@@ -152,150 +178,28 @@ impl Definitions {
         Ok(definitions)
     }
 
-    fn insert(&mut self, definition: Definition) {
+    /// Every one, by kind, in order of name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Definition> {
+        self.0.values()
+    }
+
+    pub(crate) fn insert(&mut self, definition: Definition) {
         let key = (definition.kind(), definition.name().to_owned());
         self.0.insert(key, definition);
     }
 
-    fn get(&self, kind: Kind, name: &str) -> Option<&Definition> {
+    pub(crate) fn remove(&mut self, kind: Kind, name: &str) {
+        self.0.remove(&(kind, name.to_owned()));
+    }
+
+    pub(crate) fn get(&self, kind: Kind, name: &str) -> Option<&Definition> {
         self.0.get(&(kind, name.to_owned()))
     }
 
-    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Definition> {
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Definition> {
         self.0
             .range((kind, String::new())..)
             .take_while(move |((other, _), _)| *other == kind)
             .map(|(_, definition)| definition)
     }
 }
-
-impl Catalog {
-    /// Every definition, by kind, in order of name.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        self.definitions.0.values()
-    }
-
-    /// Every rule of inference, in order of name.
-    pub fn rules(&self) -> impl Iterator<Item = &RuleDefinition> {
-        self.definitions.of_kind(Kind::Rule).filter_map(|definition| match definition {
-            Definition::Rule(rule) => Some(rule),
-            _ => None,
-        })
-    }
-
-    /// Every recipe, in order of name.
-    pub fn recipes(&self) -> impl Iterator<Item = &RecipeDefinition> {
-        self.definitions.of_kind(Kind::Recipe).filter_map(|definition| match definition {
-            Definition::Recipe(recipe) => Some(recipe),
-            _ => None,
-        })
-    }
-
-    /// The recipe of that name.
-    pub fn recipe(&self, name: &str) -> Option<&RecipeDefinition> {
-        match self.definitions.get(Kind::Recipe, name) {
-            Some(Definition::Recipe(recipe)) => Some(recipe),
-            _ => None,
-        }
-    }
-
-    /// Every scorer, in order of name.
-    pub fn scorers(&self) -> impl Iterator<Item = &ScorerDefinition> {
-        self.definitions.of_kind(Kind::Scorer).filter_map(|definition| match definition {
-            Definition::Scorer(scorer) => Some(scorer),
-            _ => None,
-        })
-    }
-
-    /// The full-text index of a label. Whether a state has its keys is for
-    /// [`Reader::text_index`](crate::Reader::text_index) to say.
-    pub fn full_text(&self, label: LabelId) -> Option<&IndexDefinition> {
-        self.indexes().find(|index| index.label == label && index.text_fields().is_some())
-    }
-
-    /// Every index, in order of name. Whether a state has its keys is for
-    /// [`Reader::index`](crate::Reader::index) to say.
-    pub fn indexes(&self) -> impl Iterator<Item = &IndexDefinition> {
-        self.definitions.of_kind(Kind::Index).filter_map(|definition| match definition {
-            Definition::Index(index) => Some(index),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn index(&self, name: &str) -> Option<&IndexDefinition> {
-        match self.definitions.get(Kind::Index, name) {
-            Some(Definition::Index(index)) => Some(index),
-            _ => None,
-        }
-    }
-}
-
-impl Transaction<'_> {
-    /// Sets a rule of inference; one of that name is replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`StorageError::Invalid`] if its name or its texts are too long, or its confidence is not in
-    /// (0, 1].
-    pub fn define_rule(&mut self, rule: RuleDefinition) -> Result<()> {
-        self.define(Definition::Rule(rule))
-    }
-
-    /// Sets a recipe; one of that name is replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`StorageError::Invalid`] if its name or its texts are too long.
-    pub fn define_recipe(&mut self, recipe: RecipeDefinition) -> Result<()> {
-        self.define(Definition::Recipe(recipe))
-    }
-
-    /// Sets a scorer; one of that name is replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`StorageError::Invalid`] if its name or its bytes are too long.
-    pub fn define_scorer(&mut self, scorer: ScorerDefinition) -> Result<()> {
-        self.define(Definition::Scorer(scorer))
-    }
-
-    /// Takes a scorer away. False if there is none of that name.
-    pub fn drop_scorer(&mut self, name: &str) -> bool {
-        self.undefine(Kind::Scorer, name)
-    }
-
-    /// Takes a rule of inference away. False if there is none of that name.
-    pub fn drop_rule(&mut self, name: &str) -> bool {
-        self.undefine(Kind::Rule, name)
-    }
-
-    /// Takes a recipe away. False if there is none of that name.
-    pub fn drop_recipe(&mut self, name: &str) -> bool {
-        self.undefine(Kind::Recipe, name)
-    }
-
-    pub(crate) fn define(&mut self, definition: Definition) -> Result<()> {
-        definition.check()?;
-        let held = self.catalog.definitions.get(definition.kind(), definition.name());
-        if held == Some(&definition) {
-            return Ok(());
-        }
-        let (key, value) = definition.entry()?;
-        self.overlay.put(Family::Meta, key, value);
-        Arc::make_mut(&mut Arc::make_mut(&mut self.catalog).definitions).insert(definition);
-        Ok(())
-    }
-
-    pub(crate) fn undefine(&mut self, kind: Kind, name: &str) -> bool {
-        if self.catalog.definitions.get(kind, name).is_none() {
-            return false;
-        }
-        self.overlay.delete(Family::Meta, kind.key(name));
-        let definitions = Arc::make_mut(&mut Arc::make_mut(&mut self.catalog).definitions);
-        definitions.0.remove(&(kind, name.to_owned()));
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -7,12 +7,10 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use crate::buffer::{self, BufferedTurn, SessionBuffer};
 use crate::catalog::Catalog;
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters};
-use crate::engine::{Engine, Memory};
+use crate::engine::{Engine, LOAD_BYTES, Memory};
 use crate::error::{Result, StorageError};
-use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
     Definition, FactId, IndexDefinition, LabelId, NodeId, NodeRecord, RelationId, RelationRule,
@@ -20,6 +18,7 @@ use crate::graph::{
 };
 use crate::identity::Identity;
 use crate::key;
+use crate::key::places;
 use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit};
 use crate::overlay::Overlay;
@@ -28,9 +27,7 @@ use crate::record;
 use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
 use crate::text;
 use crate::token_codes::TokenCodes;
-
-/// Bytes that are put into a new database at once.
-pub(crate) const LOAD_BYTES: usize = 4 << 20;
+use crate::turns::{self, BufferedTurn, SessionBuffer};
 
 /// What a database says of itself beside what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,11 +166,11 @@ fn item(family: Family, key: &[u8], value: &[u8]) -> Result<Item> {
             Ok(Item::Version(fact, number, record::decode(family, key, value)?))
         }
         Family::Buffer if key.first() == Some(&key::SESSION) => {
-            let (name, head) = buffer::session_of(key, value)?;
+            let (name, head) = turns::session_of(key, value)?;
             Ok(Item::Session(name, head))
         }
         Family::Buffer => {
-            let (session, position, (turn, tokens)) = buffer::turn_of(key, value)?;
+            let (session, position, (turn, tokens)) = turns::turn_of(key, value)?;
             Ok(Item::Buffered { session, position, turn, tokens })
         }
         Family::TokenCodes => {
@@ -220,7 +217,16 @@ impl Builder {
     pub fn new(path: &Path, summary: &Summary) -> Result<Self> {
         let mut builder = Self::empty(path)?;
         let mut overlay = Overlay::default();
-        Catalog::intern_all(summary, &mut overlay)?;
+        let mut catalog = Catalog::default();
+        for name in &summary.labels {
+            catalog.intern_label(name, &mut overlay)?;
+        }
+        for name in &summary.relations {
+            catalog.intern_relation(name, &mut overlay)?;
+        }
+        for name in &summary.properties {
+            catalog.intern_property(name, &mut overlay)?;
+        }
         for (family, key, value) in overlay.iter() {
             builder.put(family, key, value.unwrap_or_default())?;
         }
@@ -305,11 +311,11 @@ impl Builder {
                 self.put(Family::TokenCodes, &key::vector(*label, *node), &codes.encode()?)
             }
             Item::Session(name, head) => {
-                let (key, value) = buffer::session_entry(name, head)?;
+                let (key, value) = turns::session_entry(name, head)?;
                 self.put(Family::Buffer, &key, &value)
             }
             Item::Buffered { session, position, turn, tokens } => {
-                let (key, value) = buffer::turn_entry(session, *position, turn, *tokens)?;
+                let (key, value) = turns::turn_entry(session, *position, turn, *tokens)?;
                 self.put(Family::Buffer, &key::turn_key(&turn.key), &key)?;
                 self.put(Family::Buffer, &key, &value)
             }

@@ -3,6 +3,7 @@
 //! It knows families, keys and bytes, and nothing of what they mean. Another ordered key-value
 //! engine with snapshots and atomic batches could stand here.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rocksdb::{
@@ -14,7 +15,7 @@ use rocksdb::{
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::overlay::{Overlay, Visit};
+use crate::overlay::Overlay;
 use crate::snapshots::{Pin, Snapshots};
 
 /// The most log a restart has to replay.
@@ -25,6 +26,12 @@ const OPEN_FILES_MAX: i32 = 256;
 const BLOCK_BYTES: usize = 16 << 10;
 /// Bytes of a write batch in front of its changes.
 const BATCH_HEADER: usize = 12;
+
+/// Called with each key and value of a scan, until it breaks.
+pub(crate) type Visit<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
+
+/// Bytes that are put into a new database at once.
+pub(crate) const LOAD_BYTES: usize = 4 << 20;
 
 /// How much memory an open database may hold on to.
 ///

@@ -1,7 +1,7 @@
 //! What can go wrong below the language.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A failure of storage. The text says where and, where it can, what to do.
 #[derive(Debug, thiserror::Error)]
@@ -152,7 +152,7 @@ pub enum StorageError {
     NoTokenizer,
     /// The tokenizer could not take the key of a concept apart; its own text says why.
     #[error("the key of a Concept cannot be taken apart: {0}")]
-    Tokenizer(crate::schema_keys::TokenizerError),
+    Tokenizer(crate::tokenizer::TokenizerError),
     /// The gate of the read's [`Meter`](crate::Meter) ended it; who set the gate knows why.
     #[error("the read was stopped")]
     Stopped,
@@ -164,6 +164,15 @@ pub enum StorageError {
 impl StorageError {
     pub(crate) fn corrupt(family: &'static str, key: &[u8], reason: impl Into<String>) -> Self {
         Self::Corrupt { family, key: hex(key), reason: reason.into() }
+    }
+
+    /// The folder holds less of a database than was written.
+    pub(crate) fn lost(reason: &str) -> Self {
+        Self::DamagedFile { file: "the folder".to_owned(), reason: reason.to_owned() }
+    }
+
+    pub(crate) fn not_a_database(path: &Path, reason: &str) -> Self {
+        Self::NotADatabase { path: path.to_owned(), reason: reason.to_owned() }
     }
 }
 

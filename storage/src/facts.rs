@@ -12,7 +12,7 @@ use crate::graph::{
     Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
     Side, VersionRecord,
 };
-use crate::key::{self, Adjacency};
+use crate::key::{self, places};
 use crate::record;
 use crate::transaction::{Transaction, check_value};
 use crate::update::{self, Act, Change, Held, Resolution};
@@ -320,25 +320,6 @@ impl Ends {
         edges.into_iter().any(|edge| {
             (edge.head, edge.relation, edge.tail) == (self.head, self.relation, self.tail)
         })
-    }
-}
-
-/// Where an edge is stored, by its head and by its tail.
-pub(crate) fn places(edge: &Edge) -> [(Family, Vec<u8>); 2] {
-    let adjacency = |side| {
-        Adjacency::new(side, edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact)
-            .encode()
-    };
-    match edge.system.to == Interval::MAX {
-        true => [
-            (Family::Out, adjacency(Side::Out).to_vec()),
-            (Family::In, adjacency(Side::In).to_vec()),
-        ],
-        false => {
-            [(Family::OutPast, Side::Out), (Family::InPast, Side::In)].map(|(family, side)| {
-                (family, [&adjacency(side)[..], &edge.version.to_be_bytes()].concat())
-            })
-        }
     }
 }
 

@@ -18,7 +18,8 @@
 //!                                 in the second each 0 in the session's name is 0 255
 //! ```
 
-use crate::graph::{Edge, FactId, LabelId, NodeId, PropertyId, RelationId, Side, Time};
+use crate::families::Family;
+use crate::graph::{Edge, FactId, Interval, LabelId, NodeId, PropertyId, RelationId, Side, Time};
 
 /// What the key of a session's head in the buffer begins with.
 pub(crate) const SESSION: u8 = 0;
@@ -231,6 +232,25 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut end = prefix[..=last].to_vec();
     end[last] += 1;
     Some(end)
+}
+
+/// Where an edge is stored, by its head and by its tail.
+pub(crate) fn places(edge: &Edge) -> [(Family, Vec<u8>); 2] {
+    let adjacency = |side| {
+        Adjacency::new(side, edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact)
+            .encode()
+    };
+    match edge.system.to == Interval::MAX {
+        true => [
+            (Family::Out, adjacency(Side::Out).to_vec()),
+            (Family::In, adjacency(Side::In).to_vec()),
+        ],
+        false => {
+            [(Family::OutPast, Side::Out), (Family::InPast, Side::In)].map(|(family, side)| {
+                (family, [&adjacency(side)[..], &edge.version.to_be_bytes()].concat())
+            })
+        }
+    }
 }
 
 #[cfg(test)]

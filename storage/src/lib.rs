@@ -13,13 +13,15 @@
 //! store      open, snapshot       reader            typed reads
 //! meter      what reads cost      sample            what a typical node looks like
 //! transaction, facts, relations, forget             typed writes
-//! definitions rules, recipes      indexes, values   nodes by the value of a property
+//! definitions, define             rules, recipes, scorers
+//! indexes, values                 nodes by the value of a property
 //! text        nodes by the words of their texts
-//! schema_keys concepts by the tokens of their keys
+//! schema_keys concepts by the tokens of their keys, which a tokenizer tells
 //! vectors    embeddings with their history, made anew by another model
 //! bulk       many new facts at once
-//! buffer     turns until they are made memory
-//! overlay    uncommitted bytes    stamp, commit     how they become committed ones
+//! buffer     turns until they are made memory           turns    how they are stored
+//! overlay    uncommitted bytes    view              committed ones, under them
+//! stamp, commit                   how uncommitted bytes become committed ones
 //! changes    what they changed, for what is kept in memory
 //! kept, edges                     what was read lately, as it is used
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
@@ -32,6 +34,7 @@ mod catalog;
 mod changes;
 mod check;
 mod commit;
+mod define;
 mod definitions;
 mod dump;
 mod edges;
@@ -62,19 +65,22 @@ mod stamp;
 mod store;
 mod text;
 mod token_codes;
+mod tokenizer;
 mod transaction;
+mod turns;
 pub mod update;
 mod upgrade;
 mod values;
 mod vectors;
+mod view;
 
-pub use buffer::{Buffered, BufferedTurn, SessionBuffer};
+pub use buffer::Buffered;
 pub use bulk::{BulkFact, Left, Load, Loaded};
 pub use catalog::Catalog;
 pub use changes::{Changed, Changes};
 pub use check::Violation;
 pub use commit::Durability;
-pub use definitions::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
+pub use definitions::{FIELDS_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 pub use dump::{Builder, Item, Summary};
 pub use engine::Memory;
 pub use error::{Result, StorageError};
@@ -88,11 +94,13 @@ pub use reader::{EdgeMark, Reader};
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
 pub use sample::{Degree, Sample};
-pub use schema_keys::{Allowed, CONCEPT, KEY_TOKENS_MAX, KeyTokenizer, TokenizerError};
+pub use schema_keys::{Allowed, CONCEPT, KEY_TOKENS_MAX};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
-pub use text::{FIELDS_MAX, TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
+pub use text::{TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
 pub use token_codes::{TOKEN_CODES_MAX, TokenCodes};
+pub use tokenizer::{KeyTokenizer, TokenizerError};
 pub use transaction::{KEY_BYTES_MAX, Transaction};
+pub use turns::{BufferedTurn, SessionBuffer};
 pub use upgrade::upgrade;
 pub use values::{INDEXED_BYTES_MAX, ValueMark, ValueRange};
 pub use vectors::{Renewal, Stored, VectorMark};

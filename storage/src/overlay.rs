@@ -3,12 +3,10 @@
 //! It never touches the disk: committing is the engine's work, dropping is a rollback.
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, ControlFlow};
+use std::ops::Bound;
 
-use crate::engine::EngineSnapshot;
 use crate::error::Result;
 use crate::families::Family;
-use crate::meter::Meter;
 
 /// Keys set (`Some`) and deleted (`None`).
 #[derive(Debug, Default)]
@@ -93,14 +91,14 @@ impl Overlay {
     }
 
     /// The last key of a family that is set.
-    fn last_key(&self, family: Family) -> Option<&[u8]> {
+    pub(crate) fn last_key(&self, family: Family) -> Option<&[u8]> {
         let next = Family::ALL.into_iter().filter(|other| *other > family).min();
         let end = next.map_or(Bound::Unbounded, |next| Bound::Excluded((next, Vec::new())));
         let mut places = self.changes.range((Bound::Included((family, Vec::new())), end)).rev();
         places.find(|(_, change)| change.is_some()).map(|((_, key), _)| key.as_slice())
     }
 
-    fn range(
+    pub(crate) fn range(
         &self,
         family: Family,
         from: &[u8],
@@ -112,167 +110,5 @@ impl Overlay {
             .range((start, Bound::Unbounded))
             .take_while(move |((other, key), _)| *other == family && within(key))
             .map(|((_, key), value)| (key.as_slice(), value.as_deref()))
-    }
-}
-
-/// Called with each key and value of a scan, until it breaks.
-pub(crate) type Visit<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
-
-/// A state of the database: what is committed, under what is not.
-#[derive(Clone, Copy)]
-pub(crate) struct View<'v> {
-    engine: &'v EngineSnapshot<'v>,
-    overlay: Option<&'v Overlay>,
-    meter: Option<&'v Meter>,
-}
-
-impl<'v> View<'v> {
-    pub(crate) fn new(engine: &'v EngineSnapshot<'v>, overlay: Option<&'v Overlay>) -> Self {
-        let overlay = overlay.filter(|overlay| !overlay.is_empty());
-        Self { engine, overlay, meter: None }
-    }
-
-    /// The same state; what is read of it is counted.
-    pub(crate) fn metered(self, meter: &'v Meter) -> Self {
-        Self { meter: Some(meter), ..self }
-    }
-
-    /// The same state without what is not committed.
-    pub(crate) fn committed(self) -> Self {
-        Self { overlay: None, ..self }
-    }
-
-    /// What is not committed; none if nothing is.
-    pub(crate) fn overlay(&self) -> Option<&'v Overlay> {
-        self.overlay
-    }
-
-    /// Whether there is something that is not committed.
-    pub(crate) fn has_changes(&self) -> bool {
-        self.overlay.is_some()
-    }
-
-    /// Whether a key is set or deleted, and that is not committed.
-    pub(crate) fn changes(&self, family: Family, key: &[u8]) -> bool {
-        self.overlay.is_some_and(|overlay| overlay.get(family, key).is_some())
-    }
-
-    /// Whether any key with this prefix is.
-    pub(crate) fn changes_within(&self, family: Family, prefix: &[u8]) -> bool {
-        let first = self.overlay.and_then(|overlay| overlay.range(family, prefix, None).next());
-        first.is_some_and(|(key, _)| key.starts_with(prefix))
-    }
-
-    /// The value of a key.
-    pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.count_seek()?;
-        let value = match self.overlay.and_then(|overlay| overlay.get(family, key)) {
-            Some(value) => value.map(<[u8]>::to_vec),
-            None => self.engine.get(family, key)?,
-        };
-        if let Some(value) = &value {
-            self.count_key(key, value)?;
-        }
-        Ok(value)
-    }
-
-    /// Calls `visit` on every key in `from..to` in order, until it breaks.
-    pub(crate) fn scan(
-        &self,
-        family: Family,
-        from: &[u8],
-        to: Option<&[u8]>,
-        visit: Visit<'_>,
-    ) -> Result<()> {
-        self.count_seek()?;
-        let Some(overlay) = self.overlay else {
-            return self.scan_committed(family, from, to, visit);
-        };
-        let mut pending = overlay.range(family, from, to).peekable();
-        let mut stopped = false;
-        self.scan_committed(family, from, to, &mut |key, value| {
-            while let Some((own, change)) = pending.next_if(|(own, _)| *own < key) {
-                if self.visit_own(own, change, visit)?.is_break() {
-                    stopped = true;
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-            let flow = match pending.next_if(|(own, _)| *own == key) {
-                Some((_, Some(own_value))) => visit(key, own_value)?,
-                Some((_, None)) => ControlFlow::Continue(()),
-                None => visit(key, value)?,
-            };
-            stopped = flow.is_break();
-            Ok(flow)
-        })?;
-        for (own, change) in pending {
-            if stopped {
-                break;
-            }
-            stopped = self.visit_own(own, change, visit)?.is_break();
-        }
-        Ok(())
-    }
-
-    /// Calls `visit` on every committed key in `from..to` in order, until it breaks.
-    fn scan_committed(
-        &self,
-        family: Family,
-        from: &[u8],
-        to: Option<&[u8]>,
-        visit: Visit<'_>,
-    ) -> Result<()> {
-        let Some(meter) = self.meter else { return self.engine.scan(family, from, to, visit) };
-        self.engine.scan(family, from, to, &mut |key, value| {
-            meter.visited(key, value)?;
-            visit(key, value)
-        })
-    }
-
-    /// Calls `visit` on a key of the overlay, unless it is deleted.
-    fn visit_own(
-        &self,
-        key: &[u8],
-        change: Option<&[u8]>,
-        visit: Visit<'_>,
-    ) -> Result<ControlFlow<()>> {
-        self.count_key(key, change.unwrap_or_default())?;
-        change.map_or(Ok(ControlFlow::Continue(())), |value| visit(key, value))
-    }
-
-    /// The last key of a family.
-    pub(crate) fn last_key(&self, family: Family) -> Result<Option<Vec<u8>>> {
-        self.count_seek()?;
-        let mut last =
-            self.overlay.and_then(|overlay| overlay.last_key(family)).map(<[u8]>::to_vec);
-        self.engine.scan_back(family, &mut |key, value| {
-            self.count_key(key, value)?;
-            let change = self.overlay.and_then(|overlay| overlay.get(family, key));
-            if change == Some(None) {
-                return Ok(ControlFlow::Continue(()));
-            }
-            last = last.take().max(Some(key.to_vec()));
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(last)
-    }
-
-    /// Counts a scan of so many keys that was answered without the disk.
-    pub(crate) fn count_scan(&self, keys: usize, bytes_each: usize) -> Result<()> {
-        self.count_seek()?;
-        self.meter.map_or(Ok(()), |meter| meter.visited_many(keys as u64, bytes_each as u64))
-    }
-
-    /// Counts a look-up that was answered without the disk.
-    pub(crate) fn count_look_up(&self, bytes: usize) -> Result<()> {
-        self.count_scan(1, bytes)
-    }
-
-    fn count_seek(&self) -> Result<()> {
-        self.meter.map_or(Ok(()), Meter::sought)
-    }
-
-    fn count_key(&self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.meter.map_or(Ok(()), |meter| meter.visited(key, value))
     }
 }

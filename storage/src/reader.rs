@@ -10,18 +10,18 @@ use crate::catalog::Catalog;
 use crate::commit::Counters;
 use crate::edges::{self, NearEdges};
 use crate::error::{Result, StorageError};
-use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
     Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, PropertyId, RelationId, Side,
     SystemScope, Time, ValidScope, VersionRecord,
 };
 use crate::kept::{KeptNode, KeptReads, Near};
+use crate::key::places;
 use crate::key::{self, Adjacency};
 use crate::meter::Meter;
 use crate::numbers::Numbers;
-use crate::overlay::View;
 use crate::record;
+use crate::view::View;
 
 /// Who reads on past so many edges of a node will read the others too.
 const FEW_EDGES: usize = 256;

@@ -291,5 +291,18 @@ pub(crate) fn restamp_vector(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Optio
     Some(())
 }
 
+/// Only finite numbers are stored.
+pub(crate) fn check_finite(vector: &[f32]) -> Result<()> {
+    match vector.iter().position(|component| !component.is_finite()) {
+        Some(index) => Err(StorageError::Invalid(format!("component {index} is not finite"))),
+        None => Ok(()),
+    }
+}
+
+/// The time that a value says.
+pub(crate) fn created_of(value: &[u8]) -> Option<Time> {
+    Some(Time::from_be_bytes(value.try_into().ok()?))
+}
+
 #[cfg(test)]
 mod tests;

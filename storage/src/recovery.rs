@@ -24,8 +24,7 @@ use crate::engine::{Engine, Memory};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::log_scan::{self, Commit, LogScan, Tables, Torn};
-use crate::overlay::View;
-use crate::store::lost;
+use crate::view::View;
 
 /// Times that a reader beside a writer looks again when files changed under it.
 const ATTEMPTS: usize = 16;
@@ -123,7 +122,9 @@ pub(crate) fn check_beside_writer(path: &Path, before: &LogScan, recovered: Comm
 
 fn unlike(last: Commit, recovered: Commit) -> StorageError {
     let (last, recovered) = (last.number, recovered.number);
-    lost(&format!("its files end with commit {last}, and what was recovered with {recovered}"))
+    StorageError::lost(&format!(
+        "its files end with commit {last}, and what was recovered with {recovered}"
+    ))
 }
 
 /// What the tables say, read without any log.

@@ -14,7 +14,6 @@
 //! Invariant: with an identity in `meta`, the family holds each node of the label [`CONCEPT`] once,
 //! and nothing else; without one it is empty.
 
-use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -24,7 +23,9 @@ use crate::families::Family;
 use crate::graph::{LabelId, NodeId, NodeRecord, Time};
 use crate::key;
 use crate::reader::Reader;
+use crate::record;
 use crate::store::Store;
+use crate::tokenizer::KeyTokenizer;
 use crate::transaction::Transaction;
 
 /// The label of concepts, the nodes whose keys are the schema.
@@ -36,28 +37,6 @@ pub(crate) const TOKENIZER: &[u8] = b"key_tokenizer";
 
 /// Marks an end.
 const END: [u8; 4] = [0; 4];
-
-/// Why a tokenizer could not be used.
-pub type TokenizerError = Box<dyn Error + Send + Sync>;
-
-/// Takes the keys of concepts apart. It is asked only when a concept is written, so it may load
-/// what it needs then.
-pub trait KeyTokenizer: Send + Sync {
-    /// Names the tokenizer and its vocabulary: two of one name take every key apart alike.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be loaded.
-    fn id(&self) -> std::result::Result<String, TokenizerError>;
-
-    /// The token ids of a key, without marks at its beginning and end. The same key always has the
-    /// same ones.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be loaded, or the key cannot be taken apart.
-    fn tokenize(&self, key: &str) -> std::result::Result<Vec<u32>, TokenizerError>;
-}
 
 /// What may come behind a prefix of tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,11 +75,6 @@ fn damaged(key: &[u8]) -> StorageError {
     StorageError::corrupt(Family::SchemaKeys.name(), key, "no key of a concept")
 }
 
-/// The time that a value says.
-pub(crate) fn created_of(value: &[u8]) -> Option<Time> {
-    Some(Time::from_be_bytes(value.try_into().ok()?))
-}
-
 /// Called with the tokens of each key, its concept and when that came to be, until it breaks.
 type VisitKey<'v> = &'v mut dyn FnMut(&[u32], NodeId, Time) -> ControlFlow<()>;
 
@@ -119,7 +93,7 @@ impl Reader<'_> {
         let mut tokens = Vec::new();
         self.view().scan(Family::SchemaKeys, &[], None, &mut |key, value| {
             let (stored, node) = parts(key).ok_or_else(|| damaged(key))?;
-            let created = created_of(value).ok_or_else(|| damaged(key))?;
+            let created = record::created_of(value).ok_or_else(|| damaged(key))?;
             tokens.clear();
             // No part of a key is zero.
             tokens.extend(stored.iter().map(|token| u32::from_be_bytes(*token).wrapping_sub(1)));

@@ -4,7 +4,6 @@
 //! go meanwhile and are told later instants; so at the commit every mark is moved to an instant
 //! behind all of them, and what was seen as of any instant stays as it was seen.
 
-use crate::buffer;
 use crate::catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
@@ -12,8 +11,7 @@ use crate::graph::{NodeRecord, RelationRule, Time, VersionRecord};
 use crate::key;
 use crate::overlay::Overlay;
 use crate::record;
-use crate::schema_keys;
-use crate::text;
+use crate::turns;
 
 /// Moves every mark `from` in the changes to `to`.
 pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()> {
@@ -52,7 +50,7 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 }
             }
             Family::SchemaKeys => {
-                let mut created = schema_keys::created_of(value)
+                let mut created = record::created_of(value)
                     .ok_or_else(|| StorageError::corrupt(family.name(), key, "no time"))?;
                 move_mark(&mut created, from, to);
                 *value = created.to_be_bytes().to_vec();
@@ -63,9 +61,9 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 *value = record::encode(&rule)?;
             }
             Family::Text | Family::TextPast => {
-                text::restamp(family, key, value, |bound| move_mark(bound, from, to))?;
+                restamp_text(family, key, value, |bound| move_mark(bound, from, to))?;
             }
-            Family::Buffer => buffer::restamp(key, value, |bound| move_mark(bound, from, to))?,
+            Family::Buffer => turns::restamp(key, value, |bound| move_mark(bound, from, to))?,
             Family::Meta
             | Family::Symbols
             | Family::NodeKeys
@@ -74,6 +72,32 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
         }
         Ok(())
     })
+}
+
+/// Applies `mark` to the instants of a document or posting; a count has none.
+fn restamp_text(
+    family: Family,
+    key: &mut [u8],
+    value: &mut [u8],
+    mark: impl Fn(&mut Time),
+) -> Result<()> {
+    let damaged = |key: &[u8]| StorageError::corrupt(family.name(), key, "no term and node");
+    let (_, _, rest) = key::term_from(key).ok_or_else(|| damaged(key))?;
+    if family == Family::Text && rest.is_empty() {
+        return Ok(());
+    }
+    let since = value.first_chunk_mut().ok_or_else(|| damaged(key))?;
+    let mut time = Time::from_le_bytes(*since);
+    mark(&mut time);
+    *since = time.to_le_bytes();
+    if family == Family::TextPast
+        && let Some(end) = key.last_chunk_mut()
+    {
+        let mut until = key::time_from(*end);
+        mark(&mut until);
+        *end = key::time(until);
+    }
+    Ok(())
 }
 
 fn move_mark(bound: &mut Time, from: Time, to: Time) {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::bulk::BULK_KEY;
 use crate::catalog::Catalog;
 use crate::changes::{Changed, Changes};
 use crate::commit::{self, Commits, Counters};
@@ -18,11 +17,11 @@ use crate::identity::{IDENTITY_FILE, Identity};
 use crate::kept::KeptReads;
 use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit, Torn};
-use crate::overlay::{Overlay, View};
+use crate::overlay::Overlay;
 use crate::reader::Reader;
 use crate::recovery;
-use crate::schema_keys::KeyTokenizer;
-use crate::transaction::Transaction;
+use crate::tokenizer::KeyTokenizer;
+use crate::view::View;
 
 /// The format that this version reads and writes.
 pub const FORMAT: u32 = 6;
@@ -32,6 +31,9 @@ pub(crate) const FORMAT_KEY: &[u8] = b"format";
 pub(crate) const ID_KEY: &[u8] = b"id";
 /// Set from the moment that something is forgotten until its bytes have left the files.
 pub(crate) const PURGE_KEY: &[u8] = b"purge";
+
+/// Set from the commit of a load until its tables are taken in.
+pub(crate) const BULK_KEY: &[u8] = b"bulk";
 
 /// How long forgetting waits for readers that began before.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
@@ -138,8 +140,8 @@ impl Store {
         drop(snapshot);
         let snapshot = engine.snapshot();
         let view = View::new(&snapshot, None);
-        let recovered =
-            commit::read_commit(view)?.ok_or_else(|| lost("it has no commit record"))?;
+        let recovered = commit::read_commit(view)?
+            .ok_or_else(|| StorageError::lost("it has no commit record"))?;
         let commits =
             Commits::new(Counters::read(view)?, recovered, Catalog::read(view)?, memory.reads);
         drop(snapshot);
@@ -198,16 +200,6 @@ impl Store {
     pub fn snapshot(&self, wall: Time) -> Snapshot<'_> {
         let (engine, catalog, now) = self.commits.observe(wall, || self.engine.snapshot());
         Snapshot { engine, catalog, now, kept: self.commits.kept() }
-    }
-
-    /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
-    pub fn begin(&self, wall: Time) -> Result<Transaction<'_>> {
-        if self.is_read_only() {
-            return Err(StorageError::ReadOnly);
-        }
-        let writer = self.commits.writer()?;
-        let (catalog, now) = self.commits.begin(wall)?;
-        Ok(Transaction::new(self, writer, self.engine.snapshot(), catalog, now))
     }
 
     /// Takes the bytes of what was deleted or replaced out of every file of the folder, once the
@@ -285,8 +277,8 @@ fn read_or_make(
             check_same(view, identity)
         }
         (None, None) if lock.is_some() => make(engine, path),
-        (None, None) => Err(not_a_database(path, "it was never finished")),
-        (None, Some(_)) => Err(lost("it has lost its contents")),
+        (None, None) => Err(StorageError::not_a_database(path, "it was never finished")),
+        (None, Some(_)) => Err(StorageError::lost("it has lost its contents")),
     }
 }
 
@@ -312,7 +304,7 @@ fn make_folder(path: &Path) -> Result<()> {
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     std::fs::create_dir_all(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory => {
-            not_a_database(path, "it is a file")
+            StorageError::not_a_database(path, "it is a file")
         }
         _ => StorageError::Io { path: path.to_owned(), source },
     })?;
@@ -344,7 +336,7 @@ pub(crate) fn check_is_database(path: &Path) -> Result<()> {
     check_current(path)?;
     match path.join("CURRENT").exists() {
         true => Ok(()),
-        false => Err(not_a_database(path, "nothing has been stored in it yet")),
+        false => Err(StorageError::not_a_database(path, "nothing has been stored in it yet")),
     }
 }
 
@@ -358,7 +350,7 @@ fn check_current(path: &Path) -> Result<()> {
     for entry in std::fs::read_dir(path).map_err(io)? {
         let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
         if name == IDENTITY_FILE || name.ends_with(".sst") || name.ends_with(".log") {
-            return Err(lost("the file CURRENT is missing"));
+            return Err(StorageError::lost("the file CURRENT is missing"));
         }
     }
     Ok(())
@@ -375,7 +367,7 @@ fn check_identity(path: &Path) -> Result<Option<Identity>> {
     };
     known_format(path, identity.format)?;
     match log_scan::logs(path)?.is_empty() {
-        true => Err(lost("the write-ahead log is missing")),
+        true => Err(StorageError::lost("the write-ahead log is missing")),
         false => Ok(Some(identity)),
     }
 }
@@ -395,7 +387,7 @@ pub(crate) fn format_without_identity(path: &Path) -> Result<Option<u32>> {
 /// it alone.
 pub(crate) fn check_same(view: View<'_>, identity: Option<Identity>) -> Result<Identity> {
     let id = view.get(Family::Meta, ID_KEY)?.and_then(|id| String::from_utf8(id).ok());
-    let id = id.ok_or_else(|| lost("it has no id"))?;
+    let id = id.ok_or_else(|| StorageError::lost("it has no id"))?;
     match identity {
         Some(identity) if identity.id != id => Err(StorageError::DamagedFile {
             file: IDENTITY_FILE.to_owned(),
@@ -420,15 +412,11 @@ fn known_format(path: &Path, found: u32) -> Result<()> {
     }
 }
 
-pub(crate) fn lost(reason: &str) -> StorageError {
-    StorageError::DamagedFile { file: "the folder".to_owned(), reason: reason.to_owned() }
-}
-
 /// An empty folder or one of ours; anything else is left alone. The lock file is made before
 /// anything else, so a folder that has one is ours, however far its making came.
 fn check_folder(path: &Path) -> Result<()> {
     if !path.is_dir() {
-        return Err(not_a_database(path, "it is a file"));
+        return Err(StorageError::not_a_database(path, "it is a file"));
     }
     if path.join(LOCK_FILE).exists() {
         return Ok(());
@@ -439,7 +427,10 @@ fn check_folder(path: &Path) -> Result<()> {
         let families = Engine::families(path)?;
         return match families.iter().any(|family| family == Family::Meta.name()) {
             true => Ok(()),
-            false => Err(not_a_database(path, "it is a RocksDB database of something else")),
+            false => Err(StorageError::not_a_database(
+                path,
+                "it is a RocksDB database of something else",
+            )),
         };
     }
     match std::fs::read_dir(path).map_err(io)?.next() {
@@ -447,12 +438,8 @@ fn check_folder(path: &Path) -> Result<()> {
         Some(_) if path.join(LOCK_FILE).exists() => Ok(()),
         Some(entry) => {
             let name = entry.map_err(io)?.file_name();
-            Err(not_a_database(path, &format!("it holds {}", name.to_string_lossy())))
+            Err(StorageError::not_a_database(path, &format!("it holds {}", name.to_string_lossy())))
         }
         None => Ok(()),
     }
-}
-
-fn not_a_database(path: &Path, reason: &str) -> StorageError {
-    StorageError::NotADatabase { path: path.to_owned(), reason: reason.to_owned() }
 }

@@ -18,11 +18,11 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{LabelId, NodeId, NodeRecord, PropertyId, RelationId, Time, Value};
 use crate::key;
-use crate::overlay::{Overlay, View};
+use crate::overlay::Overlay;
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
 use crate::store::{PURGE_KEY, Store};
-use crate::vectors::check_finite;
+use crate::view::View;
 
 /// The longest key of a node, in bytes.
 pub const KEY_BYTES_MAX: usize = 4096;
@@ -38,6 +38,18 @@ pub struct Transaction<'s> {
     pub(crate) now: Time,
     /// Whether something was forgotten, so that its bytes must leave the files.
     pub(crate) forgotten: bool,
+}
+
+impl Store {
+    /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
+    pub fn begin(&self, wall: Time) -> Result<Transaction<'_>> {
+        if self.is_read_only() {
+            return Err(StorageError::ReadOnly);
+        }
+        let writer = self.commits.writer()?;
+        let (catalog, now) = self.commits.begin(wall)?;
+        Ok(Transaction::new(self, writer, self.engine.snapshot(), catalog, now))
+    }
 }
 
 impl<'s> Transaction<'s> {
@@ -221,7 +233,7 @@ impl<'s> Transaction<'s> {
 
     /// Sets a node's embedding, made by the model of that identity.
     pub fn put_vector(&mut self, node: NodeId, model: &str, vector: &[f32]) -> Result<()> {
-        check_finite(vector)?;
+        record::check_finite(vector)?;
         match self.reader().model()? {
             Some(known) if known == model => {}
             Some(known) => {

@@ -23,13 +23,13 @@ use crate::graph::{
 use crate::identity::Identity;
 use crate::lock::WriterLock;
 use crate::log_scan::{self, Commit};
-use crate::overlay::{Overlay, View};
+use crate::overlay::Overlay;
 use crate::record::{self, Decode};
 use crate::recovery;
 use crate::store::{
-    self, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same,
-    format_without_identity, lost,
+    self, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same, format_without_identity,
 };
+use crate::view::View;
 
 /// Since this format, definitions are written as they are now.
 const DEFINITIONS_FORMAT: u32 = 4;
@@ -119,14 +119,16 @@ pub fn upgrade(path: &Path) -> Result<u32> {
 fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     let scan = recovery::prepare(path)?;
     let mut upgrade = Upgrade::open(path)?;
-    let last = upgrade.last.ok_or_else(|| lost("it has no commit record"))?;
+    let last = upgrade.last.ok_or_else(|| StorageError::lost("it has no commit record"))?;
     recovery::check(&scan, last)?;
     let snapshot = upgrade.engine.snapshot();
     let view = View::new(&snapshot, None);
     let identity = check_same(view, identity)?;
     let mut overlay = Overlay::default();
     // If a crash came between the database and its identity file, it is further than that says.
-    let format = view.get(Family::Meta, FORMAT_KEY)?.ok_or_else(|| lost("it has no format"))?;
+    let format = view
+        .get(Family::Meta, FORMAT_KEY)?
+        .ok_or_else(|| StorageError::lost("it has no format"))?;
     match store::format_of(&format)? {
         found if found > FORMAT => return Err(StorageError::TooNew { found, known: FORMAT }),
         found if found < DEFINITIONS_FORMAT => renew_definitions(view, &mut overlay)?,

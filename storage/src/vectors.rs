@@ -15,11 +15,11 @@
 
 use std::ops::ControlFlow;
 
+use crate::engine::Visit;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Interval, LabelId, NodeId, Time};
 use crate::key;
-use crate::overlay::Visit;
 use crate::reader::{MODEL, Reader, vector_of};
 use crate::record;
 use crate::transaction::Transaction;
@@ -165,7 +165,7 @@ impl Transaction<'_> {
         }
         match vector {
             Some(vector) => {
-                check_finite(vector)?;
+                record::check_finite(vector)?;
                 let bytes = record::encode_vector(system_from, vector);
                 self.overlay.put(family, key.clone(), bytes);
             }
@@ -196,14 +196,6 @@ impl Transaction<'_> {
         let record: RenewalRecord = (renewal.model, done);
         self.overlay.put(Family::Meta, RENEWAL, record::encode(&record)?);
         Ok(())
-    }
-}
-
-/// Only finite numbers are stored.
-pub(crate) fn check_finite(vector: &[f32]) -> Result<()> {
-    match vector.iter().position(|component| !component.is_finite()) {
-        Some(index) => Err(StorageError::Invalid(format!("component {index} is not finite"))),
-        None => Ok(()),
     }
 }
 

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Durability};
 use crate::engine::Memory;
 use crate::graph::NodeId;
+use crate::graph::{Time, Value};
 use crate::meter::Meter;
 use crate::store::Store;
 

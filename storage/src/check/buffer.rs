@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::{Check, Verdict};
-use crate::buffer::{SessionBuffer, TurnRecord, check_turn, session_of, turn_of};
+use crate::buffer::check_turn;
 use crate::error::Result;
 use crate::families::Family;
 use crate::graph::Time;
 use crate::key;
+use crate::turns::{SessionBuffer, TurnRecord, session_of, turn_of};
 
 impl Check<'_> {
     pub(super) fn buffer(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {

@@ -7,13 +7,13 @@ use super::nodes::wrong;
 use super::{Check, Verdict};
 use crate::error::Result;
 use crate::evidence::claims;
-use crate::facts::places;
 use crate::families::Family;
 use crate::graph::{
     Cardinality, Edge, EdgeFilter, Evidence, FactId, Interval, NodeId, RelationId, Side,
     VersionRecord,
 };
 use crate::key;
+use crate::key::places;
 use crate::reader::edge_of;
 use crate::record;
 

@@ -129,8 +129,7 @@ impl Check<'_> {
     }
 
     pub(super) fn schema_key(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
-        let (Some((_, node)), Some(created)) =
-            (schema_keys::parts(key), schema_keys::created_of(value))
+        let (Some((_, node)), Some(created)) = (schema_keys::parts(key), record::created_of(value))
         else {
             return Ok(wrong("D", "no key of a concept"));
         };

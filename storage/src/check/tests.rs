@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::buffer::{BufferedTurn, SessionBuffer, session_entry};
 use crate::commit::Durability;
 use crate::engine::Memory;
 use crate::graph::{
@@ -11,9 +10,11 @@ use crate::graph::{
     RecipeDefinition, RelationRule, RuleDefinition, Value, VersionRecord,
 };
 use crate::overlay::Overlay;
-use crate::schema_keys::{CONCEPT, KeyTokenizer, TokenizerError};
+use crate::schema_keys::CONCEPT;
 use crate::token_codes::TokenCodes;
+use crate::tokenizer::{KeyTokenizer, TokenizerError};
 use crate::transaction::Transaction;
+use crate::turns::{BufferedTurn, SessionBuffer, session_entry};
 
 /// One token for each word, by its length.
 struct Words;

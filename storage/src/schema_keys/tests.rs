@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::check::Violation;
 use crate::engine::Memory;
+use crate::tokenizer::TokenizerError;
 
 /// One token for each character, moved by a number.
 pub(crate) struct Letters(pub(crate) u32);

@@ -12,13 +12,14 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::{Fields, analyze};
+use super::analyze;
+use crate::definitions::Fields;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{NodeId, NodeRecord, Time, Value};
 use crate::key;
-use crate::overlay::View;
 use crate::record;
+use crate::view::View;
 
 /// Bytes of a field in a posting.
 const HEAD: usize = 9;
@@ -98,7 +99,7 @@ impl Document {
     }
 }
 
-/// A number of fields; there are at most [`super::FIELDS_MAX`].
+/// A number of fields; there are at most [`FIELDS_MAX`](crate::FIELDS_MAX).
 fn count(fields: usize) -> u8 {
     u8::try_from(fields).unwrap_or(u8::MAX)
 }

@@ -12,7 +12,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Interval, LabelId, NodeId, SystemScope, Time};
 use crate::key;
-use crate::overlay::View;
+use crate::view::View;
 
 /// The most terms that a beginning stands for.
 const EXPANSIONS_MAX: usize = 256;

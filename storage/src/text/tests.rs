@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::commit::Durability;
 use crate::engine::Memory;
-use crate::graph::{SystemScope, Value};
+use crate::graph::{SystemScope, Time, Value};
 use crate::reader::Reader;
 use crate::store::Store;
 use crate::transaction::Transaction;

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::{DOCUMENT, Document, Fields, Held, Spell, Statistics, count, document, history};
-use crate::dump::LOAD_BYTES;
-use crate::engine::Engine;
+use super::{DOCUMENT, Document, Held, Spell, Statistics, count, document, history};
+use crate::definitions::Fields;
+use crate::engine::{Engine, LOAD_BYTES};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Definition, IndexDefinition, IndexKind, LabelId, NodeId, NodeRecord, Time};
 use crate::key;
-use crate::overlay::View;
 use crate::record;
 use crate::transaction::Transaction;
+use crate::view::View;
 
 /// The most postings that an index is made of at once, so that its transaction stays small.
 const POSTINGS_MAX: u64 = if cfg!(test) { 20_000 } else { 10_000_000 };

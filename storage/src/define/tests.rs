@@ -1,9 +1,12 @@
 //! Definitions are seen where they should be, and last.
 
 use super::*;
+use crate::catalog::Catalog;
 use crate::commit::Durability;
+use crate::definitions::{Definitions, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::dump::{Builder, Item};
 use crate::engine::Memory;
+use crate::error::StorageError;
 use crate::graph::PropertyId;
 use crate::store::Store;
 
@@ -81,7 +84,7 @@ fn are_replaced_dropped_and_taken_back() {
     transaction.commit(Durability::Buffered, 0).expect("commits");
     assert_eq!(names(store.snapshot(0).reader().catalog()), [""; 0]);
     let read = Definitions::read(store.snapshot(0).view()).expect("reads");
-    assert_eq!(read.0.len(), 0, "nothing is left in the family either");
+    assert_eq!(read.iter().count(), 0, "nothing is left in the family either");
 }
 
 #[test]

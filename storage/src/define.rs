@@ -14,8 +14,8 @@ impl Transaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`StorageError::Invalid`] if its name or its texts are too long, or its confidence is not in
-    /// (0, 1].
+    /// [`StorageError::Invalid`](crate::StorageError::Invalid) if its name or its texts are too long,
+    /// or its confidence is not in (0, 1].
     pub fn define_rule(&mut self, rule: RuleDefinition) -> Result<()> {
         self.define(Definition::Rule(rule))
     }
@@ -24,7 +24,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`StorageError::Invalid`] if its name or its texts are too long.
+    /// [`StorageError::Invalid`](crate::StorageError::Invalid) if its name or its texts are too long.
     pub fn define_recipe(&mut self, recipe: RecipeDefinition) -> Result<()> {
         self.define(Definition::Recipe(recipe))
     }
@@ -33,7 +33,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`StorageError::Invalid`] if its name or its bytes are too long.
+    /// [`StorageError::Invalid`](crate::StorageError::Invalid) if its name or its bytes are too long.
     pub fn define_scorer(&mut self, scorer: ScorerDefinition) -> Result<()> {
         self.define(Definition::Scorer(scorer))
     }

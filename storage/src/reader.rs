@@ -2,37 +2,32 @@
 //!
 //! It never writes, never blocks, and gives damage back as an error.
 
-use std::collections::BTreeSet;
-use std::ops::{ControlFlow, Range};
+mod edges;
+
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::commit::Counters;
-use crate::edges::{self, NearEdges};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    Edge, EdgeFilter, FactId, Interval, LabelId, NodeId, NodeRecord, PropertyId, RelationId, Side,
-    SystemScope, Time, ValidScope, VersionRecord,
+    FactId, Interval, LabelId, NodeId, NodeRecord, PropertyId, SystemScope, Time, VersionRecord,
 };
-use crate::kept::{KeptNode, KeptReads, Near};
-use crate::key::places;
-use crate::key::{self, Adjacency};
+use crate::kept::{KeptNode, KeptReads};
+use crate::key;
 use crate::meter::Meter;
 use crate::numbers::Numbers;
 use crate::record;
 use crate::view::View;
+pub use edges::EdgeMark;
+pub(crate) use edges::{edge_of, families_of};
 
-/// Who reads on past so many edges of a node will read the others too.
-const FEW_EDGES: usize = 256;
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";
 
 /// Called with each version of a scan, until it breaks.
 type VisitVersion<'v> = &'v mut dyn FnMut(FactId, u32, VersionRecord) -> Result<ControlFlow<()>>;
-
-/// Called with each key of an adjacency family and its edge, until it breaks.
-type VisitEdge<'v> = &'v mut dyn FnMut(&[u8], Edge) -> Result<ControlFlow<()>>;
 
 /// Typed reads; cheap to copy.
 #[derive(Clone, Copy)]
@@ -202,285 +197,6 @@ impl<'r> Reader<'r> {
         })
     }
 
-    /// Calls `visit` on every edge of a node on one side that the filter keeps, in order of
-    /// relation and valid_from, until it breaks. What is no longer believed comes behind what is.
-    pub fn edges(
-        &self,
-        near: NodeId,
-        side: Side,
-        relation: Option<RelationId>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<()> {
-        self.edges_after(near, side, relation, filter, None, visit)
-    }
-
-    /// Goes on with [`Self::edges`] behind the edge of `after`, wherever it was left; nothing is
-    /// held in between, and what was passed is not read again.
-    pub fn edges_after(
-        &self,
-        near: NodeId,
-        side: Side,
-        relation: Option<RelationId>,
-        filter: &EdgeFilter,
-        after: Option<&EdgeMark>,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let to = last_begin(relation, filter.valid);
-        let near = Near { node: near, side, relation };
-        let (current, past) = families_of(side);
-        let reached = after.map(|mark| mark.family);
-        for family in [current, past] {
-            let passed = family == current && reached == Some(past);
-            let skipped = family == past && filter.system == SystemScope::Current;
-            if passed || skipped {
-                continue;
-            }
-            let from = match after.filter(|mark| mark.family == family) {
-                Some(mark) => Begin::Behind(mark),
-                None => Begin::Start,
-            };
-            if self.some_edges(family, &Part { near, from, to }, filter, visit)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The relations of the edges of a node on one side that the filter keeps, each once: a seek for
-    /// each relation, however many edges it has there.
-    pub fn relations(
-        &self,
-        near: NodeId,
-        side: Side,
-        filter: &EdgeFilter,
-    ) -> Result<BTreeSet<RelationId>> {
-        let mut relations = BTreeSet::new();
-        let (current, past) = families_of(side);
-        let whole = key::adjacency_prefix(near, None);
-        let end = key::after_prefix(&whole);
-        for family in [current, past] {
-            let mut from =
-                (family == current || filter.system != SystemScope::Current).then(|| whole.clone());
-            while let Some(start) = from.take() {
-                let mut first = None;
-                self.scan_edges(family, side, &start, end.as_deref(), filter, &mut |edge| {
-                    first = Some(edge.relation);
-                    ControlFlow::Break(())
-                })?;
-                let Some(relation) = first else { break };
-                relations.insert(relation);
-                from = key::after_prefix(&key::adjacency_prefix(near, Some(relation)));
-            }
-        }
-        Ok(relations)
-    }
-
-    /// Calls `visit` on every edge of a node and a relation that begins to hold within an interval
-    /// and that the filter keeps, the earliest first, until it breaks: what began before is not read.
-    pub fn edges_begun(
-        &self,
-        (near, side, relation): (NodeId, Side, RelationId),
-        begun: Interval,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let near = Near { node: near, side, relation: Some(relation) };
-        let part = Part {
-            near,
-            from: Begin::Begun(begun.from),
-            to: Some(begun.to).filter(|to| *to != Interval::MAX),
-        };
-        let (current, past) = families_of(side);
-        for family in [current, past] {
-            let skipped = family == past && filter.system == SystemScope::Current;
-            if !skipped && self.some_edges(family, &part, filter, visit)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The edges of one family.
-    fn some_edges(
-        &self,
-        family: Family,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>> {
-        let is_current = matches!(family, Family::Out | Family::In);
-        let prefix = key::adjacency_prefix(part.near.node, None);
-        let keeps = is_current && !self.view.changes_within(family, &prefix);
-        if let Some(kept) = self.kept.filter(|_| keeps)
-            && let Some(flow) = self.kept_edges(kept, family, part, filter, visit)?
-        {
-            return Ok(flow);
-        }
-        self.visit_stored(family, part, filter, visit)
-    }
-
-    /// The edges of one family by the disk.
-    fn visit_stored(
-        &self,
-        family: Family,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>> {
-        let mut flow = ControlFlow::Continue(());
-        let (from, to) = part.keys();
-        self.scan_edges(family, part.near.side, &from, to.as_deref(), filter, &mut |edge| {
-            flow = visit(edge);
-            flow
-        })?;
-        Ok(flow)
-    }
-
-    /// The believed edges by what was read lately, or by the disk so that they are kept. None if
-    /// neither will do.
-    fn kept_edges(
-        &self,
-        kept: &KeptReads,
-        family: Family,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<Option<ControlFlow<()>>> {
-        let near = part.near;
-        let whole = Near { relation: None, ..near };
-        let found = kept
-            .edges(&near, self.now)
-            .or_else(|| near.relation.and_then(|_| kept.edges(&whole, self.now)));
-        let edges = match found {
-            Some(edges) => edges,
-            // Who asks for the first ones may need no more: they are kept as they are read, if all
-            // are read.
-            None if matches!(part.from, Begin::Start) => {
-                return self.keep_while_read(kept, family, part, filter, visit).map(Some);
-            }
-            None => return self.keep_if_many(kept, family, part, filter, visit).map(Some),
-        };
-        if !edges.is_complete() {
-            return Ok(None);
-        }
-        self.visit_kept(&edges, part, filter, visit).map(Some)
-    }
-
-    fn visit_kept(
-        &self,
-        edges: &NearEdges,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>> {
-        let places = part.places(edges);
-        let mut flow = ControlFlow::Continue(());
-        let end = edges.visit(places.clone(), filter, &mut |edge| {
-            flow = visit(edge);
-            flow
-        });
-        self.view.count_scan(end.saturating_sub(places.start), edges::KEY_BYTES)?;
-        Ok(flow)
-    }
-
-    /// Reads edges from the middle on. Who goes on past a few gets all that there are, and they are
-    /// kept.
-    fn keep_if_many(
-        &self,
-        kept: &KeptReads,
-        family: Family,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>> {
-        let near = part.near;
-        let (mut few, mut last, mut flow) = (FEW_EDGES, None, ControlFlow::Continue(()));
-        let (from, to) = part.keys();
-        let everything = &EdgeFilter::EVERYTHING;
-        self.scan_edges(family, near.side, &from, to.as_deref(), everything, &mut |edge| {
-            if few == 0 {
-                return ControlFlow::Break(());
-            }
-            few -= 1;
-            last = Some(edge);
-            if filter.keeps(&edge) {
-                flow = visit(edge);
-            }
-            flow
-        })?;
-        let Some(last) = last.filter(|_| few == 0 && flow.is_continue()) else { return Ok(flow) };
-        let mark = EdgeMark::of(&last, near.side);
-        let part = Part { near, from: Begin::Behind(&mark), to: part.to };
-        let edges = Arc::new(self.read_edges(family, near)?);
-        kept.keep_edges(near, self.now, Arc::clone(&edges));
-        if edges.is_complete() {
-            return self.visit_kept(&edges, &part, filter, visit);
-        }
-        self.visit_stored(family, &part, filter, visit)
-    }
-
-    /// All edges of a node from the disk, for those that come back for more.
-    fn read_edges(&self, family: Family, near: Near) -> Result<NearEdges> {
-        let mut edges = NearEdges::new(near.node, near.side);
-        let prefix = key::adjacency_prefix(near.node, near.relation);
-        let to = key::after_prefix(&prefix);
-        let all = &EdgeFilter::CURRENT;
-        self.scan_edges(family, near.side, &prefix, to.as_deref(), all, &mut |edge| {
-            edges.push(&edge)
-        })?;
-        Ok(edges.finish())
-    }
-
-    /// Reads edges from the first on. If none is left out, they are kept; those that begin too late
-    /// for the question are read as well then.
-    fn keep_while_read(
-        &self,
-        kept: &KeptReads,
-        family: Family,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>> {
-        let near = part.near;
-        let mut edges = NearEdges::new(near.node, near.side);
-        let prefix = key::adjacency_prefix(near.node, near.relation);
-        let to = key::after_prefix(&prefix);
-        let mut flow = ControlFlow::Continue(());
-        let everything = &EdgeFilter::EVERYTHING;
-        self.scan_edges(family, near.side, &prefix, to.as_deref(), everything, &mut |edge| {
-            let goes_on = edges.push(&edge);
-            let asked = part.to.is_none_or(|to| edge.valid.from < to);
-            if asked && filter.keeps(&edge) {
-                flow = visit(edge);
-            }
-            if flow.is_break() || (!asked && goes_on.is_break()) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
-        if flow.is_continue() {
-            kept.keep_edges(near, self.now, Arc::new(edges.finish()));
-        }
-        Ok(flow)
-    }
-
-    fn scan_edges(
-        &self,
-        family: Family,
-        side: Side,
-        from: &[u8],
-        to: Option<&[u8]>,
-        filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<()> {
-        self.view.scan(family, from, to, &mut |key, value| {
-            let edge = edge_of(family, side, key, value)?;
-            Ok(if filter.keeps(&edge) { visit(edge) } else { ControlFlow::Continue(()) })
-        })
-    }
-
     /// The full record of a version.
     pub fn version(&self, fact: FactId, version: u32) -> Result<VersionRecord> {
         let key = key::version(fact, version);
@@ -603,30 +319,6 @@ impl<'r> Reader<'r> {
         })
     }
 
-    /// Calls `visit` on every edge of an adjacency family, in the order of its keys, until it
-    /// breaks.
-    pub(crate) fn all_edges(&self, family: Family, side: Side, visit: VisitEdge<'_>) -> Result<()> {
-        self.view.scan(family, &[], None, &mut |key, value| {
-            visit(key, edge_of(family, side, key, value)?)
-        })
-    }
-
-    /// Calls `visit` on every believed edge from that of a node and relation on, in the order of the
-    /// keys, until it breaks.
-    pub(crate) fn edges_from(
-        &self,
-        side: Side,
-        near: NodeId,
-        relation: RelationId,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let family = if side == Side::Out { Family::Out } else { Family::In };
-        let from = key::adjacency_prefix(near, Some(relation));
-        self.view.scan(family, &from, None, &mut |key, value| {
-            Ok(visit(edge_of(family, side, key, value)?))
-        })
-    }
-
     /// The state that was there before the open transaction changed it.
     pub fn committed(self) -> Self {
         Self { view: self.view.committed(), ..self }
@@ -635,51 +327,6 @@ impl<'r> Reader<'r> {
     pub(crate) fn view(&self) -> View<'r> {
         self.view
     }
-}
-
-/// Where a read of a node's edges stands, so that it can go on there: see [`Reader::edges_after`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EdgeMark {
-    family: Family,
-    key: Vec<u8>,
-}
-
-impl EdgeMark {
-    /// At an edge that was read on that side. If what is believed changes in between, an edge that
-    /// was read as believed may be met again as one that was.
-    pub fn of(edge: &Edge, side: Side) -> Self {
-        let [by_head, by_tail] = places(edge);
-        let (family, key) = match side {
-            Side::Out => by_head,
-            Side::In => by_tail,
-        };
-        Self { family, key }
-    }
-
-    /// The first key behind it.
-    fn behind(&self) -> Vec<u8> {
-        [&self.key[..], &[0]].concat()
-    }
-
-    /// The parts of its key, if it is at an edge that is believed.
-    fn place(&self) -> Option<Adjacency> {
-        Adjacency::decode(&self.key)
-    }
-}
-
-/// What is believed, and what was.
-pub(crate) fn families_of(side: Side) -> (Family, Family) {
-    match side {
-        Side::Out => (Family::Out, Family::OutPast),
-        Side::In => (Family::In, Family::InPast),
-    }
-}
-
-pub(crate) fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {
-    key.get(..key::ADJACENCY)
-        .and_then(Adjacency::decode)
-        .and_then(|parts| record::decode_edge(side, &parts, value))
-        .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))
 }
 
 /// The node of an embedding and since when it stands; `vector` becomes the embedding.
@@ -693,71 +340,6 @@ pub(crate) fn vector_of(
     match (node, record::decode_vector(value, vector)) {
         (Some(node), Some(system_from)) => Ok((NodeId(u64::from_be_bytes(*node)), system_from)),
         _ => Err(StorageError::corrupt(family.name(), key, "no vector")),
-    }
-}
-
-/// Some of the edges of a node, in the order of their keys.
-struct Part<'m> {
-    near: Near,
-    from: Begin<'m>,
-    /// Edges that begin here or later are left out; only with a relation.
-    to: Option<Time>,
-}
-
-/// Where a part begins.
-enum Begin<'m> {
-    Start,
-    Behind(&'m EdgeMark),
-    /// With those that begin at this instant; only with a relation.
-    Begun(Time),
-}
-
-impl Part<'_> {
-    /// The first key, and the first one behind the last.
-    fn keys(&self) -> (Vec<u8>, Option<Vec<u8>>) {
-        let prefix = key::adjacency_prefix(self.near.node, self.near.relation);
-        let from = match self.from {
-            Begin::Start => prefix.clone(),
-            // A mark of another node leads to nothing that is not of this one.
-            Begin::Behind(mark) => mark.behind().max(prefix.clone()),
-            Begin::Begun(time) => [&prefix[..], &key::time(time)].concat(),
-        };
-        let to = match self.to {
-            Some(time) => Some([&prefix[..], &key::time(time)].concat()),
-            None => key::after_prefix(&prefix),
-        };
-        (from, to)
-    }
-
-    /// The same among edges in memory, which may be those of more relations.
-    fn places(&self, edges: &NearEdges) -> Range<usize> {
-        let all = match self.near.relation {
-            Some(relation) => edges.of_relation(relation),
-            None => 0..edges.len(),
-        };
-        let end = self.to.map_or(all.end, |time| edges.begun(all.clone(), time));
-        let start = match self.from {
-            Begin::Start => all.start,
-            Begin::Behind(mark) => match mark.place() {
-                Some(place) if place.near == self.near.node => edges.behind(&place),
-                // As by their keys.
-                Some(place) if place.near > self.near.node => end,
-                _ => all.start,
-            },
-            Begin::Begun(time) => edges.begun(all.clone(), time),
-        };
-        start.max(all.start)..end.max(start)
-    }
-}
-
-/// With one relation, keys are in order of valid_from, and facts that begin after the time asked for
-/// need not be read: the first instant of those.
-fn last_begin(relation: Option<RelationId>, valid: ValidScope) -> Option<Time> {
-    relation?;
-    match valid {
-        ValidScope::AsOf(time) => time.checked_add(1),
-        ValidScope::Within(interval) if interval.to != Interval::MAX => Some(interval.to),
-        _ => None,
     }
 }
 
@@ -778,6 +360,3 @@ pub(crate) fn node_of(family: Family, key: &[u8], value: &[u8]) -> Result<NodeId
         _ => Err(StorageError::corrupt(family.name(), key, "no node id")),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -95,7 +95,7 @@ fn writes(criterion: &mut Criterion) -> Result<()> {
         for (place, source) in (0..).zip(&sources) {
             load.add(place, bulk_fact(place, &nodes, relation, source))?;
         }
-        load.finish(Durability::Buffered, 2, &mut |_, _| ()).map(|loaded| loaded.stored)
+        load.finish(2, &mut |_, _| ()).map(|loaded| loaded.stored)
     };
     let mut group = criterion.benchmark_group("storage, 20,000 facts");
     group.throughput(Throughput::Elements(20_000)).sample_size(10);

@@ -148,11 +148,8 @@ const MENDS: &[Mend] = &[
     mend("", ",", "a clause", "join conditions by AND"),
     mend("SEARCH", "", "a name", SEARCH),
     mend("RECALL", "", "an expression", ASKED),
+    mend("", "BY", "USING", ASKED),
     mend("", "TOP", "USING", "write LIMIT 5 for TOP 5"),
-    mend("", "", "USING", ASKED),
-    mend("EXPLAIN", "", "a query", PLANNED),
-    mend("PROFILE", "", "a query", PLANNED),
-    mend("TRACE", "", "a query", PLANNED),
     mend("BEGIN", "TRANSACTION", "", ALONE),
     mend("BEGIN", "WORK", "", ALONE),
     mend("COMMIT", "TRANSACTION", "", ALONE),
@@ -222,6 +219,17 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
             .then_some("a statement ends with a semicolon: write `;` before the next one")
     };
     known.or_else(is_next).map(str::to_owned)
+}
+
+/// The help where nothing is known of what stands at `at`.
+pub(crate) fn general(text: &str, at: usize, expected: &[&str]) -> Option<String> {
+    let is_recall = ["USING", "BUDGET"].iter().all(|word| expected.contains(word));
+    let before = text[..at].trim_end();
+    let is_planned = ["EXPLAIN", "PROFILE", "TRACE"].iter().any(|word| ends_with(before, word));
+    match is_planned {
+        true => Some(PLANNED.to_owned()),
+        false => is_recall.then(|| ASKED.to_owned()),
+    }
 }
 
 /// What MemQL says for a word of another language.

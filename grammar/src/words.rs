@@ -7,7 +7,7 @@ use pest::Parser as _;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
 use crate::error::SyntaxError;
-use crate::mends::{foreign, likely};
+use crate::mends::{foreign, general, likely};
 use crate::rules::{MemQl, Rule};
 use crate::suggest::closest;
 
@@ -43,7 +43,8 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
         .or_else(|| foreign(word))
         .or_else(|| foreign(word_before(text, at)).filter(|_| !is_keyword(word_before(text, at))))
         .or_else(|| end_alone(word, &expected))
-        .or_else(|| help(&brief(word), &expected));
+        .or_else(|| help(&brief(word), &expected))
+        .or_else(|| general(text, at, &expected));
     let message = match shown.as_slice() {
         [] => format!("{found} is not expected here"),
         words if words.len() > EXPECTED_MAX && help.is_some() => {

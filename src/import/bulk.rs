@@ -78,9 +78,7 @@ pub(super) fn load(
             // Reading is about half of it.
             progress(done / 2, total);
         }
-        let half = total / 2;
-        let report =
-            loader.finish(&mut |done, parts| progress(half + half * done / parts, total))?;
+        let report = loader.finish(total, progress)?;
         progress(total, total);
         Ok(report)
     })
@@ -147,13 +145,21 @@ impl<'d> Loader<'d> {
         Ok(())
     }
 
-    fn finish(self, progress: Progress<'_>) -> Result<Report> {
+    /// Stores what was added; of `total`, the second half is still to be told.
+    fn finish(self, total: u64, progress: Progress<'_>) -> Result<Report> {
         let Self { db, load, mut counts, mut refused, .. } = self;
-        let loaded = load.finish(db.durability(), time::wall(), progress)?;
+        let quarter = total / 4;
+        let mut tables =
+            |done: u64, parts: u64| progress(2 * quarter + quarter * done / parts, total);
+        let loaded = load.finish(time::wall(), &mut tables)?;
         counts.add_many("facts", loaded.stored);
         counts.add_many("facts inserted", loaded.stored);
         let mut left = loaded.left;
-        while assert(db, &mut left, &mut counts, &mut refused)? {}
+        let mut asserted = 0;
+        while assert(db, &mut left, &mut counts, &mut refused)? {
+            asserted += TRANSACTION as u64;
+            progress(3 * quarter + quarter * asserted / left.count().max(asserted), total);
+        }
         refused.sort_by_key(|refused| refused.line);
         Ok(Report { stored: counts.stored(), refused })
     }

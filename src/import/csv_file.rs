@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use compact_str::{CompactString, format_compact};
-use csv::StringRecord;
+use csv::{Position, StringRecord};
 use engraph_storage::graph::{Interval, Time};
 
 use crate::database::Engraph;
@@ -31,6 +32,9 @@ const COLUMNS: [&str; 10] = [
 
 /// The longest date, `-9999-12-31`.
 const DATE_BYTES_MAX: usize = 11;
+
+/// Bytes in which the end of the first line is looked for.
+const FIRST_BYTES: u64 = 64 << 10;
 
 /// How a table is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +80,8 @@ impl Default for CsvOptions {
 /// # Errors
 ///
 /// [`Error::Import`] if a file cannot be read or a column is missing or unknown,
-/// [`Error::Storage`] if the disk refuses. No fact of the table is stored then; the nodes that it
-/// names may be.
+/// [`Error::Storage`] if the disk refuses: then a part of the table may be stored, and importing it
+/// again stores the rest.
 pub fn csv(
     db: &Engraph,
     file: &Path,
@@ -87,6 +91,7 @@ pub fn csv(
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let total = std::fs::metadata(file).map_err(|error| failed(&error))?.len();
+    let mut lines = Lines::of(file).map_err(|error| failed(&error))?;
     let mut reader = builder(options)
         .has_headers(options.columns.is_empty())
         .from_path(file)
@@ -108,19 +113,45 @@ pub fn csv(
     let mut next = || match reader.read_record(&mut record) {
         Ok(false) => None,
         Ok(true) => {
-            let place = record.position();
-            let (line, done) = place.map_or((0, 0), |place| (place.line(), place.byte()));
+            let (line, done) = lines.next(record.position());
             Some(Ok((table.row(&record, line).map_err(|reason| Refused { line, reason }), done)))
         }
         Err(error) => Some(match error.position() {
             Some(place) => {
-                let refused = Refused { line: place.line(), reason: error.to_string() };
-                Ok((Err(refused), place.byte()))
+                let (line, done) = lines.next(Some(place));
+                Ok((Err(Refused { line, reason: error.to_string() }), done))
             }
             None => Err(failed(&error)),
         }),
     };
     bulk::load(db, std::iter::from_fn(&mut next), total, progress)
+}
+
+/// On which line each row begins.
+struct Lines {
+    /// Whether a line ends with `\r\n`: a row is read up to the first of the two, and the other one is
+    /// counted with the next row, whose beginning it is not.
+    has_pairs: bool,
+    last: u64,
+}
+
+impl Lines {
+    fn of(file: &Path) -> std::io::Result<Self> {
+        let mut first = Vec::new();
+        File::open(file)?.take(FIRST_BYTES).read_to_end(&mut first)?;
+        let end = first.iter().position(|byte| *byte == b'\n');
+        let has_pairs = end.is_some_and(|end| first[..end].ends_with(b"\r"));
+        Ok(Self { has_pairs, last: 0 })
+    }
+
+    /// The line of the next row and the byte at which it begins. No two rows have the same line, which
+    /// where lines end with `\r` alone is the number of the row.
+    fn next(&mut self, place: Option<&Position>) -> (u64, u64) {
+        let (line, byte) = place.map_or((0, 0), |place| (place.line(), place.byte()));
+        let line = line + u64::from(self.has_pairs && byte > 0);
+        self.last = line.max(self.last + 1);
+        (self.last, byte)
+    }
 }
 
 fn builder(options: &CsvOptions) -> csv::ReaderBuilder {
@@ -167,7 +198,7 @@ fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<St
     for row in builder(options).has_headers(false).flexible(true).from_reader(open).into_records() {
         let row = row.map_err(failed)?;
         let (Some(name), Some(id)) = (row.get(0), row.get(1)) else {
-            let line = row.position().map_or(0, csv::Position::line);
+            let line = row.position().map_or(0, Position::line);
             let message = format!("{}:{line}: expected a name and an id", file.display());
             return Err(Error::Import(message));
         };

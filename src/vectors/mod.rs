@@ -51,7 +51,7 @@ const CANDIDATES: usize = if cfg!(test) { 1 } else { 64 };
 const WIDER: usize = if cfg!(test) { 2 } else { 16 };
 /// If a walk has to keep more, it is slower than a scan.
 const BREADTH_MAX: usize = 2_000;
-/// Only this part of what a walk keeps is taken: of what is further away it has missed too much.
+/// No more than this part of what a walk keeps is taken: of what is further away it has missed too much.
 const TAKEN_PART: usize = 4;
 /// Walks before a scan, each `TAKEN_PART` times as broad as the one before: a filter that lets few
 /// pass needs more than the first takes.
@@ -300,6 +300,9 @@ fn gather_by_graph(
         let walked = graph.map_or(0, |(graph, _)| graph.len());
         if let Some((graph, breadth)) = graph {
             let breadth = breadth.saturating_mul(wider).max(kept);
+            if wider > 1 && breadth > BREADTH_MAX {
+                return Ok(None);
+            }
             let stands = |place: u32| {
                 let entry = index.entries.get(place as usize);
                 entry.is_some_and(|entry| entry.stands_at(moment.time))

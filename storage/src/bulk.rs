@@ -28,7 +28,7 @@ use std::sync::mpsc;
 
 use parking_lot::Mutex;
 
-use crate::commit::{Counters, Durability, Writer};
+use crate::commit::{Counters, Writer};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time};
@@ -90,6 +90,8 @@ pub struct Load<'s> {
     heads: Counts,
     tails: Counts,
     count: u64,
+    /// The place of the last fact.
+    last: Option<u64>,
 }
 
 /// What became of a load.
@@ -105,6 +107,7 @@ pub struct Left {
     records: Records,
     /// None if it is all of them.
     places: Option<std::vec::IntoIter<u64>>,
+    count: u64,
     folder: PathBuf,
 }
 
@@ -120,7 +123,7 @@ impl Store {
         }
         let spool = Spool::new(self.path()).map_err(failed(self.path()))?;
         let (heads, tails) = (Counts::default(), Counts::default());
-        Ok(Load { store: self, spool, heads, tails, count: 0 })
+        Ok(Load { store: self, spool, heads, tails, count: 0, last: None })
     }
 
     /// Stores the plain ones of a load. Gives the places of the others, or none if too few are plain
@@ -128,7 +131,6 @@ impl Store {
     fn load_parts(
         &self,
         parts: (Parts, Parts),
-        durability: Durability,
         wall: Time,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Option<Vec<u64>>> {
@@ -146,8 +148,7 @@ impl Store {
             return written;
         };
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
-        self.commit_load(&mut writer, counters, durability)
-            .inspect_err(|_| self.commits.drop_load())?;
+        self.commit_load(&mut writer, counters).inspect_err(|_| self.commits.drop_load())?;
         self.commits.show_load(commit, || self.take_in(&mut writer))?;
         drop(writer);
         // So that the next opening has no long log to read.
@@ -194,29 +195,28 @@ impl Store {
         let closings = Mutex::new(closings);
         let tail = |part: usize| match part.checked_sub(1) {
             Some(part) => tables.tails(part),
-            None => tables.closings(parts, std::mem::take(&mut closings.lock())),
+            None => {
+                let snapshot = self.snapshot(commit);
+                let closings = std::mem::take(&mut *closings.lock());
+                tables.closings(parts, closings, snapshot.reader())
+            }
         };
         each_part(total - parts, &tail, &mut done)?;
         Ok(Some(left))
     }
 
-    /// Commits the mark of a load whose tables are on the disk.
-    fn commit_load(
-        &self,
-        writer: &mut Writer,
-        counters: Counters,
-        durability: Durability,
-    ) -> Result<()> {
+    /// Commits the mark of a load whose tables are written. Both are on the disk then, since the
+    /// engine syncs its list of tables: they may not be there without their mark, nor it without them.
+    fn commit_load(&self, writer: &mut Writer, counters: Counters) -> Result<()> {
+        for folder in [&self.path().join(FOLDER), self.path()] {
+            fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed(folder))?;
+        }
         let mut overlay = Overlay::default();
         counters.put(&mut overlay);
         overlay.put(Family::Meta, BULK_KEY, counters.clock.to_be_bytes().to_vec());
         let number = self.commits.write(&self.engine, writer, &overlay)?;
         writer.counters = counters;
-        // The tables are on the disk already: their mark is too before they go.
-        match durability {
-            Durability::Sync => self.commits.sync(&self.engine, number),
-            Durability::Buffered => Ok(()),
-        }
+        self.commits.sync(&self.engine, number)
     }
 
     /// Removes the tables of a load that was not committed.
@@ -235,38 +235,42 @@ impl Store {
         }
         let mut overlay = Overlay::default();
         overlay.delete(Family::Meta, BULK_KEY);
-        self.commits.write(&self.engine, writer, &overlay)?;
+        let number = self.commits.write(&self.engine, writer, &overlay)?;
+        // A mark without its tables would be a load that is lost.
+        self.commits.sync(&self.engine, number)?;
         remove(&folder)
     }
 }
 
 impl Load<'_> {
-    /// Adds a fact. Its place is what its giver knows it by; places grow. The name of its relation
-    /// must be known.
+    /// Adds a fact. Its place is what its giver knows it by. The name of its relation must be known.
     ///
     /// # Errors
     ///
+    /// [`StorageError::Invalid`] if the place is not behind that of the fact before;
     /// [`StorageError::Io`] if the disk refuses.
     pub fn add(&mut self, place: u64, fact: BulkFact<'_>) -> Result<()> {
+        if self.last.is_some_and(|last| place <= last) {
+            let message = format!("the facts of a load stand in order, and {place} comes too late");
+            return Err(StorageError::Invalid(message));
+        }
+        self.last = Some(place);
         self.heads.add(fact.head);
         self.tails.add(fact.tail);
         self.count += 1;
         self.spool.write_row(&Row { place, fact }).map_err(failed(self.store.path()))
     }
 
-    /// Stores the plain ones; gives the others back. `wall` is what the clock on the wall says;
+    /// Stores the plain ones, on the disk; gives the others back. `wall` is what the clock on the
+    /// wall says;
     /// `progress` is called with how many parts of how many are done.
     ///
     /// # Errors
     ///
-    /// As [`crate::Transaction::commit`]. Nothing of the load is stored then.
-    pub fn finish(
-        self,
-        durability: Durability,
-        wall: Time,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Loaded> {
-        let Self { store, spool, heads, tails, count } = self;
+    /// As [`crate::Transaction::commit`]: after [`StorageError::Engine`] and [`StorageError::Io`],
+    /// whether the load lasts is known when the database is opened again.
+    pub fn finish(self, wall: Time, progress: &mut dyn FnMut(u64, u64)) -> Result<Loaded> {
+        let Self { store, spool, heads, tails, count, .. } = self;
         let folder = store.path();
         let mut records = spool.records().map_err(failed(folder))?;
         let places = match count < FACTS_MIN {
@@ -275,17 +279,24 @@ impl Load<'_> {
                 let heads =
                     scattered(&mut records, heads.ranges(), folder).map_err(failed(folder))?;
                 let tails = Parts::new(tails.ranges(), folder).map_err(failed(folder))?;
-                store.load_parts((heads, tails), durability, wall, progress)?
+                store.load_parts((heads, tails), wall, progress)?
             }
         };
         records.rewind().map_err(failed(folder))?;
-        let stored = places.as_ref().map_or(0, |left| count - left.len() as u64);
+        let left = places.as_ref().map_or(count, |left| left.len() as u64);
         let places = places.map(Vec::into_iter);
-        Ok(Loaded { stored, left: Left { records, places, folder: folder.to_owned() } })
+        let stored = count - left;
+        let left = Left { records, places, count: left, folder: folder.to_owned() };
+        Ok(Loaded { stored, left })
     }
 }
 
 impl Left {
+    /// How many there are, those that were given among them.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// The next fact, with its place.
     ///
     /// # Errors
@@ -361,7 +372,12 @@ fn table(folder: &Path, family: Family, part: usize) -> PathBuf {
 fn staged(folder: &Path, family: Family) -> std::io::Result<Vec<PathBuf>> {
     let begin = format!("{}-", family.name());
     let mut tables = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    let entries = match fs::read_dir(folder) {
+        // All were taken in.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(tables),
+        entries => entries?,
+    };
+    for entry in entries {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with(&begin) {
             tables.push(entry.path());

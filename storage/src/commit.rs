@@ -233,8 +233,6 @@ impl Commits {
         let mut published = self.published.lock();
         let commit = after(published.clock, wall)?;
         published.committing = Some(commit);
-        drop(published);
-        self.kept.clear(commit);
         Ok(commit)
     }
 
@@ -246,6 +244,8 @@ impl Commits {
         take_in: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let mut published = self.published.lock();
+        // What was read before is kept no longer, nor what those still read who began before.
+        self.kept.clear(commit);
         // Nobody may build on half of it before the next opening finishes it.
         take_in().inspect_err(|_| self.poison())?;
         published.clock = commit;

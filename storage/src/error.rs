@@ -18,7 +18,7 @@ pub enum StorageError {
     /// Another handle has the database open for writing. Close it, or open read-only.
     #[error(
         "{path} is open for writing in {}, or open it read-only",
-        holder(pid),
+        holder(pid, *is_own),
         path = path.display()
     )]
     Locked {
@@ -26,6 +26,8 @@ pub enum StorageError {
         path: PathBuf,
         /// The process that holds it, as far as it said.
         pid: String,
+        /// Whether it is this one.
+        is_own: bool,
     },
     /// There is no database to read.
     #[error("{path} does not exist; opened for writing, as by `engraph shell`, it is created", path = path.display())]
@@ -187,8 +189,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Who has a database open, and what to do about it.
-fn holder(pid: &str) -> String {
-    match pid == std::process::id().to_string() {
+fn holder(pid: &str, is_own: bool) -> String {
+    match is_own {
         true => "this process already; share that handle".to_owned(),
         false => format!("process {pid}; close it there"),
     }

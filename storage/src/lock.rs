@@ -1,15 +1,22 @@
-//! One writer at a time: a lock file that names the process which holds the database.
+//! One writer at a time: a lock file that names the process which holds the database, and a mark of
+//! it, since two containers may have processes of one number.
 //!
 //! The system releases the lock when the process ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::error::{Result, StorageError};
 
 /// The name of the lock file within the folder.
 pub(crate) const LOCK_FILE: &str = "engraph.lock";
+
+/// What only this process writes into a lock file: 64 random bits, in hexadecimal.
+static MARK: LazyLock<String> =
+    LazyLock::new(|| format!("{:016x}", RandomState::new().build_hasher().finish()));
 
 /// The right to write, for as long as it lives.
 pub(crate) struct WriterLock {
@@ -39,20 +46,19 @@ impl WriterLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
+                let mut text = String::new();
                 // Whatever is readable helps; an empty file is a writer that has just begun.
-                let _ = file.read_to_string(&mut pid);
-                let pid = match pid.trim() {
-                    "" => "unknown".to_owned(),
-                    pid => pid.chars().take(20).collect(),
-                };
-                return Err(StorageError::Locked { path: folder.to_owned(), pid });
+                let _ = file.read_to_string(&mut text);
+                let mut words = text.split_whitespace();
+                let pid = words.next().unwrap_or("unknown").chars().take(20).collect();
+                let is_own = words.next() == Some(&**MARK);
+                return Err(StorageError::Locked { path: folder.to_owned(), pid, is_own });
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
         file.set_len(0).map_err(io)?;
         file.rewind().map_err(io)?;
-        writeln!(file, "{}", std::process::id()).map_err(io)?;
+        writeln!(file, "{} {}", std::process::id(), *MARK).map_err(io)?;
         Ok(Self { file })
     }
 }
@@ -71,5 +77,21 @@ mod tests {
         drop(lock);
         WriterLock::take(folder.path()).expect("takes it again");
         drop(as_in_a_fork);
+    }
+
+    #[test]
+    fn a_process_of_the_same_number_is_another_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let _lock = WriterLock::take(folder.path()).expect("takes it");
+        let own = || match WriterLock::take(folder.path()).err() {
+            Some(StorageError::Locked { pid, is_own, .. }) => (pid, is_own),
+            other => panic!("{other:?}"),
+        };
+        let pid = std::process::id().to_string();
+        assert_eq!(own(), (pid.clone(), true));
+        for text in [pid.clone(), format!("{pid} 0123456789abcdef")] {
+            std::fs::write(folder.path().join(LOCK_FILE), text).expect("writable");
+            assert_eq!(own(), (pid.clone(), false));
+        }
     }
 }

@@ -255,13 +255,48 @@ fn a_long_table_says_what_short_ones_say() {
         let file = write(folder.path(), "short.csv", &format!("{HEADER}{}", rows.join("\n")));
         import::csv(&short, &file, &CsvOptions::default(), &mut silent).expect("imports");
     }
+    let crowd = ["\r\n", "\r"].map(|end| {
+        let db = open(&folder.path().join(format!("by {end:?}")));
+        for rule in ["lives_in CARDINALITY ONE", "knows SYMMETRIC"] {
+            db.execute(&format!("DEFINE RELATION {rule}"), ()).expect("defines");
+        }
+        let file = write(folder.path(), "ends.csv", &rows.join(end));
+        let columns = HEADER.trim().split(',').map(str::to_owned).collect();
+        let options = CsvOptions { columns, ..CsvOptions::default() };
+        let report = import::csv(&db, &file, &options, &mut silent).expect("imports");
+        let refused: Vec<u64> = report.refused.iter().map(|refused| refused.line).collect();
+        assert_eq!((count(&report, "facts"), refused), (5_999, vec![3_008]), "{end:?}");
+        db
+    });
     let all = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL \
                RETURN a.key, type(f) AS r, b.key, f.valid_from AS s, f.valid_to, f.confidence, f.sources \
                ORDER BY a.key, r, s, b.key";
     assert_eq!(json(&long, all), json(&short, all));
+    for db in crowd {
+        assert_eq!(json(&db, all), json(&short, all));
+    }
     let mut violations = Vec::new();
     long.check(&mut |violation| violations.push(violation), &mut |_| {}).expect("is readable");
     assert!(violations.is_empty(), "{violations:?}");
+}
+
+#[test]
+fn each_row_of_a_table_names_its_line() {
+    for end in ["\n", "\r\n"] {
+        let folder = folder();
+        let rows =
+            ["head,relation,tail", "a,knows,b", "\"b", "b\",knows,c", "c,knows,d", "d,knows,"];
+        let file = write(folder.path(), "t.csv", &rows.join(end));
+        let db = open(&folder.path().join("db"));
+        let report = import::csv(&db, &file, &CsvOptions::default(), &mut silent).expect("imports");
+        let refused: Vec<u64> = report.refused.iter().map(|refused| refused.line).collect();
+        assert_eq!(refused, [6], "{end:?}");
+        assert_eq!(
+            json(&db, "MATCH ()-[f]->(b) RETURN b.key AS b, f.sources AS s ORDER BY b"),
+            r#"[{"b":"b","s":["t.csv:2"]},{"b":"c","s":["t.csv:3"]},{"b":"d","s":["t.csv:5"]}]"#,
+            "{end:?}"
+        );
+    }
 }
 
 #[test]

@@ -10,12 +10,13 @@ use crate::graph::NodeId;
 
 /// Nodes that are counted together.
 const NODES: u64 = if cfg!(test) { 1 } else { 64 };
-/// Parts have no fewer facts than that, if there are more: a table is worth them.
+/// Parts have about so many facts, if there are more: a table is worth them.
 const FACTS_MIN: u64 = if cfg!(test) { 3 } else { 50_000 };
-/// Nor more, as long as the parts are not too many: they have to be in memory.
+/// And no more than that, if the parts are not too many: they have to be in memory. All facts of a node
+/// are one part, however many they are.
 const FACTS_MAX: u64 = 1 << 19;
-/// Each part has a file that is open.
-const PARTS_MAX: u64 = 128;
+/// There are about so many parts at the most, by heads and by tails: each has a file that is open.
+const PARTS_MAX: u64 = 64;
 
 /// How many facts the nodes have, some nodes together.
 #[derive(Default)]
@@ -94,7 +95,7 @@ impl Parts {
     pub(super) fn take(&self, part: usize) -> Result<Vec<u8>> {
         match self.files.get(part).and_then(|file| file.lock().take()) {
             Some(file) => file.bytes(),
-            None => Ok(Vec::new()),
+            None => Err(std::io::Error::other("a part of the load is read already")),
         }
     }
 }

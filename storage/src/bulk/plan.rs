@@ -9,10 +9,7 @@ use super::BulkFact;
 use super::spool::Row;
 use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
-use crate::graph::{
-    Cardinality, Edge, FactId, Interval, NodeId, RelationId, RelationRule, Side, Time,
-    VersionRecord,
-};
+use crate::graph::{Cardinality, Edge, Interval, NodeId, RelationId, RelationRule, Side, Time};
 use crate::reader::Reader;
 use crate::update::THETA_STABLE;
 
@@ -31,10 +28,8 @@ pub(super) struct Plan<'b> {
 
 /// A held fact that ends where one of the load begins.
 pub(super) struct Closing {
-    pub(super) fact: FactId,
-    /// The number of the version that is believed.
-    pub(super) number: u32,
-    pub(super) version: VersionRecord,
+    /// As it is believed until now.
+    pub(super) edge: Edge,
     pub(super) to: Time,
 }
 
@@ -52,19 +47,17 @@ impl<'b> Plan<'b> {
     pub(super) fn of(mut rows: Vec<Row<'b>>, reader: Reader<'_>) -> Result<Self> {
         rows.sort_unstable_by_key(|row| (row.fact.head, row.fact.relation, row.place));
         let mut fates: Vec<(usize, Fate)> = Vec::new();
-        let mut closed: Vec<(FactId, u32, Time)> = Vec::new();
+        let mut closings: Vec<Closing> = Vec::new();
         let mut tails: Vec<NodeId> = Vec::new();
         each_group(reader, &rows, &mut |group, held| {
             let (fate, closing) = fate(group, held, reader.catalog(), &mut tails);
             let from = group.first().map(|row| row.fact.valid.from);
-            closed.extend(closing.zip(from).map(|(edge, to)| (edge.fact, edge.version, to)));
+            closings.extend(closing.zip(from).map(|(edge, to)| Closing { edge: *edge, to }));
             fates.push((group.len(), fate));
         })?;
-        let read = |(fact, number, to)| match number {
-            u32::MAX => Err(StorageError::Exhausted("version")),
-            _ => Ok(Closing { fact, number, version: reader.version(fact, number)?, to }),
-        };
-        let closings = closed.into_iter().map(read).collect::<Result<_>>()?;
+        if closings.iter().any(|closing| closing.edge.version == u32::MAX) {
+            return Err(StorageError::Exhausted("version"));
+        }
         let (plain, left) = settled(rows, fates);
         Ok(Self { plain, closings, left })
     }

@@ -14,6 +14,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, Edge, FactId, Interval, Side, Time, VersionRecord};
 use crate::key::{self, Adjacency};
+use crate::reader::Reader;
 use crate::record;
 
 /// Bytes of a key and a value between nodes.
@@ -53,7 +54,10 @@ impl Tables<'_> {
     /// Writes what stands at the tails of a part, once the parts of all heads are written.
     pub(super) fn tails(&self, part: usize) -> Result<()> {
         let mut bytes = self.tails.take(part).map_err(|source| self.failed(source))?;
-        let (entries, _) = bytes.as_chunks_mut::<ENTRY>();
+        let (entries, rest) = bytes.as_chunks_mut::<ENTRY>();
+        if !rest.is_empty() {
+            return Err(self.failed(std::io::Error::other("a part of the load is cut off")));
+        }
         if entries.is_empty() {
             return Ok(());
         }
@@ -64,27 +68,40 @@ impl Tables<'_> {
 
     /// Writes the versions of what ends, and what was believed of it until now, as the part of that
     /// number.
-    pub(super) fn closings(&self, part: usize, mut closings: Vec<Closing>) -> Result<()> {
+    pub(super) fn closings(
+        &self,
+        part: usize,
+        mut closings: Vec<Closing>,
+        reader: Reader<'_>,
+    ) -> Result<()> {
         if closings.is_empty() {
             return Ok(());
         }
-        closings.sort_unstable_by_key(|closing| closing.fact);
+        closings.sort_unstable_by_key(|closing| closing.edge.fact);
         let versions = closings.iter().flat_map(|closing| {
-            let Closing { fact, number, .. } = *closing;
-            [(number, self.past(closing)), (number + 1, self.ended(closing))].map(
-                |(number, version)| Ok((key::version(fact, number), record::encode(&version)?)),
-            )
-        });
-        self.stage(Family::Versions, part, versions)?;
-        for (side, family) in [(Side::Out, Family::OutPast), (Side::In, Family::InPast)] {
-            let entry = |closing: &Closing| {
-                let edge = edge_of(&self.past(closing), closing.fact, closing.number);
-                let key = [&Adjacency::of(side, &edge).encode()[..], &edge.version.to_be_bytes()];
-                (key.concat(), record::encode_edge(&edge))
+            let Edge { fact, version: number, .. } = closing.edge;
+            let entry = |number, version: &VersionRecord| {
+                Ok((key::version(fact, number), record::encode(version)?))
             };
-            let mut entries: Vec<_> = closings.iter().map(entry).collect();
-            entries.sort_unstable();
-            self.stage(family, part, entries.into_iter().map(Ok))?;
+            match reader.version(fact, number) {
+                Ok(held) => {
+                    let ended = self.ended(&held, closing.to);
+                    [entry(number, &self.past(held)), entry(number + 1, &ended)].map(Some)
+                }
+                Err(error) => [Some(Err(error)), None],
+            }
+        });
+        self.stage(Family::Versions, part, versions.flatten())?;
+        for (side, family) in [(Side::Out, Family::OutPast), (Side::In, Family::InPast)] {
+            let key = |closing: &Closing| Adjacency::of(side, &closing.edge).encode();
+            closings.sort_unstable_by_key(key);
+            let entry = |closing: &Closing| {
+                let system = Interval { to: self.commit, ..closing.edge.system };
+                let edge = Edge { system, ..closing.edge };
+                let key = [&key(closing)[..], &edge.version.to_be_bytes()].concat();
+                Ok((key, record::encode_edge(&edge)))
+            };
+            self.stage(family, part, closings.iter().map(entry))?;
         }
         Ok(())
     }
@@ -136,25 +153,25 @@ impl Tables<'_> {
         }
     }
 
-    /// The believed version of a closed fact, which is believed no more.
-    fn past(&self, closing: &Closing) -> VersionRecord {
-        let from = closing.version.system.from;
-        VersionRecord { system: Interval { from, to: self.commit }, ..closing.version.clone() }
+    /// A version of a closed fact that is believed no more.
+    fn past(&self, held: VersionRecord) -> VersionRecord {
+        VersionRecord { system: Interval { to: self.commit, ..held.system }, ..held }
     }
 
     /// What is believed of a closed fact instead.
-    fn ended(&self, closing: &Closing) -> VersionRecord {
-        let VersionRecord { head, relation, ref belief, mirror, .. } = closing.version;
-        let valid = Interval { to: closing.to, ..belief.valid };
-        let belief = Belief { valid, ..belief.clone() };
-        VersionRecord { head, relation, belief, system: self.system(), mirror }
+    fn ended(&self, held: &VersionRecord, to: Time) -> VersionRecord {
+        let valid = Interval { to, ..held.belief.valid };
+        let belief = Belief { valid, ..held.belief.clone() };
+        VersionRecord { belief, system: self.system(), ..*held }
     }
 
     fn ended_edge(&self, closing: &Closing) -> Edge {
+        let edge = closing.edge;
         Edge {
-            valid: Interval { to: closing.to, ..closing.version.belief.valid },
+            version: edge.version + 1,
+            valid: Interval { to: closing.to, ..edge.valid },
             system: self.system(),
-            ..edge_of(&closing.version, closing.fact, closing.number + 1)
+            ..edge
         }
     }
 
@@ -176,22 +193,4 @@ fn merged(
         (Some(_), None) => one.next(),
         _ => other.next(),
     })
-}
-
-/// The edge from its head; a load has no facts that are found from both ends.
-fn edge_of(version: &VersionRecord, fact: FactId, number: u32) -> Edge {
-    let VersionRecord { head, relation, ref belief, system, .. } = *version;
-    Edge {
-        fact,
-        version: number,
-        head,
-        relation,
-        tail: belief.tail,
-        valid: belief.valid,
-        system,
-        confidence: belief.confidence,
-        intent: belief.intent,
-        uncertain: belief.uncertain,
-        two_way: false,
-    }
 }

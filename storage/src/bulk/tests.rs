@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::graph::{Cardinality, ConfidencePolicy, EdgeFilter, RelationRule, Side};
-use crate::{Memory, Store};
+use crate::{Durability, Memory, Store};
 
 /// A store with these nodes and two relations, of which the first takes one value at a time.
 fn store(folder: &Path) -> (Store, Vec<NodeId>, [RelationId; 2]) {
@@ -43,7 +43,7 @@ fn load(store: &Store, facts: &[BulkFact<'_>], wall: Time) -> (u64, Vec<usize>) 
     for (place, fact) in (0..).zip(facts) {
         load.add(place, *fact).unwrap();
     }
-    let mut loaded = load.finish(Durability::Buffered, wall, &mut |_, _| ()).unwrap();
+    let mut loaded = load.finish(wall, &mut |_, _| ()).unwrap();
     let mut left = Vec::new();
     while let Some((place, fact)) = loaded.left.next_fact().unwrap() {
         assert_eq!(fact, facts[place as usize]);
@@ -217,43 +217,85 @@ fn what_is_held_is_found_however_far_apart_it_is() {
     }
 }
 
+/// As `Store::load_parts`, but the process ends once the tables of these families are taken in.
+fn load_and_crash(store: Store, facts: &[BulkFact<'_>], taken: &[Family]) {
+    let bulk = store.path().join(FOLDER);
+    make_empty(&bulk).unwrap();
+    let mut load = store.begin_load().unwrap();
+    for (place, fact) in (0..).zip(facts) {
+        load.add(place, *fact).unwrap();
+    }
+    let mut records = load.spool.records().unwrap();
+    let heads = scattered(&mut records, load.heads.ranges(), store.path()).unwrap();
+    let tails = Parts::new(load.tails.ranges(), store.path()).unwrap();
+    let mut writer = store.commits.writer().unwrap();
+    let first = writer.counters.next_fact;
+    let clock = store.commits.begin_load(6).unwrap();
+    let left = store.stage_all(&(heads, tails), clock, first, &mut |_, _| ()).unwrap();
+    assert_eq!(left, Some(Vec::new()));
+    let counters = Counters { next_fact: first + facts.len() as u64, clock, ..writer.counters };
+    store.commit_load(&mut writer, counters).unwrap();
+    for family in taken {
+        store.engine.take_in(*family, &staged(&bulk, *family).unwrap()).unwrap();
+    }
+}
+
 #[test]
 fn a_load_that_a_crash_left_behind_its_commit_is_finished() {
+    let other = tempfile::tempdir().unwrap();
+    let (whole, _, new) = one_after_another(other.path());
+    load(&whole, &new, 6);
+    for taken in [&[Family::Out, Family::InPast][..], &FAMILIES] {
+        let folder = tempfile::tempdir().unwrap();
+        let bulk = folder.path().join(FOLDER);
+        let (store, nodes, new) = one_after_another(folder.path());
+        load_and_crash(store, &new, taken);
+        if taken == FAMILIES {
+            // The power went off when the folder was gone and the mark was not.
+            fs::remove_dir_all(&bulk).unwrap();
+        }
+        let reader = Store::open_read_only(folder.path(), Memory::default());
+        assert!(matches!(reader, Err(StorageError::HalfLoaded)));
+        let store = Store::open(folder.path(), Memory::default()).unwrap();
+        assert_eq!(believed(&store, &nodes), believed(&whole, &nodes));
+        assert!(!bulk.exists());
+        let mut violations = Vec::new();
+        store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
+        assert_eq!(violations, Vec::new());
+    }
+}
+
+#[test]
+fn facts_of_a_load_come_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _, new) = one_after_another(folder.path());
+    let mut load = store.begin_load().unwrap();
+    load.add(3, new[0]).unwrap();
+    for place in [3, 2] {
+        assert!(matches!(load.add(place, new[1]), Err(StorageError::Invalid(_))));
+    }
+    load.add(4, new[1]).unwrap();
+}
+
+#[test]
+fn what_is_read_beside_a_load_is_not_kept_behind_it() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, nodes, new) = one_after_another(folder.path());
     let (whole, ..) = one_after_another(other.path());
     load(&whole, &new, 6);
-    {
-        // As `Store::load_parts`, but the process ends once tables of two families are taken in.
-        let bulk = folder.path().join(FOLDER);
-        make_empty(&bulk).unwrap();
-        let mut load = store.begin_load().unwrap();
-        for (place, fact) in (0..).zip(&new) {
-            load.add(place, *fact).unwrap();
-        }
-        let mut records = load.spool.records().unwrap();
-        let heads = scattered(&mut records, load.heads.ranges(), folder.path()).unwrap();
-        let tails = Parts::new(load.tails.ranges(), folder.path()).unwrap();
-        let mut writer = store.commits.writer().unwrap();
-        let first = writer.counters.next_fact;
-        let clock = store.commits.begin_load(6).unwrap();
-        let left = store.stage_all(&(heads, tails), clock, first, &mut |_, _| ()).unwrap();
-        assert_eq!(left, Some(Vec::new()));
-        let counters = Counters { next_fact: first + new.len() as u64, clock, ..writer.counters };
-        store.commit_load(&mut writer, counters, Durability::Buffered).unwrap();
-        for family in [Family::Out, Family::InPast] {
-            store.engine.take_in(family, &staged(&bulk, family).unwrap()).unwrap();
-        }
+    let before = believed(&store, &nodes);
+    let mut load = store.begin_load().unwrap();
+    for (place, fact) in (0..).zip(&new) {
+        load.add(place, *fact).unwrap();
     }
-    drop(store);
-    let reader = Store::open_read_only(folder.path(), Memory::default());
-    assert!(matches!(reader, Err(StorageError::HalfLoaded)));
-    let store = Store::open(folder.path(), Memory::default()).unwrap();
+    let mut looks = 0;
+    let mut look = |_, _| {
+        assert_eq!(believed(&store, &nodes), before);
+        looks += 1;
+    };
+    load.finish(6, &mut look).unwrap();
+    assert!(looks > 0);
     assert_eq!(believed(&store, &nodes), believed(&whole, &nodes));
-    assert!(!folder.path().join(FOLDER).exists());
-    let mut violations = Vec::new();
-    store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
-    assert_eq!(violations, Vec::new());
 }
 
 #[test]

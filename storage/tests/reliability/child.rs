@@ -324,6 +324,8 @@ fn run() {
     say("");
     match job.as_str() {
         "write" => write(),
+        "load" => crate::loads::job(),
+        "loaded" => crate::loads::look(),
         "look" => look(),
         "faults" => crate::faults::job(),
         "fill" => crate::full::job(),

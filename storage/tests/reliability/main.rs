@@ -7,7 +7,7 @@
 //! folder    files of a database        lane    counts, seeds, lines
 //!
 //! kill D1, D2   power D3   faults D4   full D5   torn D6   rot D7   shuffle D8   backup D9
-//! matrix D10    memory D12   forgetting S1   buffering B1
+//! matrix D10    memory D12   forgetting S1   buffering B1   loads L1
 //! ```
 //!
 //! A child is this same binary, run again for the one test `child::run`.
@@ -23,6 +23,7 @@ mod forgetting;
 mod full;
 mod kill;
 mod lane;
+mod loads;
 mod matrix;
 mod memory;
 mod power;

@@ -300,6 +300,21 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to) {
     return rename_any(from_folder, from, to_folder, to);
 }
 
+/* A further name of a file; by another folder than the working one it is not noted. */
+int link(const char *from, const char *to) {
+    if (!is_ours(to)) return syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    int error = fault(OP_RENAME);
+    if (error > 0) return fail(error);
+    if (read_only) return fail(EROFS);
+    pthread_mutex_lock(&names);
+    note("C %s\n", to);
+    int result = syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    int saved = errno;
+    pthread_mutex_unlock(&names);
+    errno = saved;
+    return result;
+}
+
 static int remove_any(int folder, const char *path, int flags) {
     if (!is_ours(path)) return syscall(SYS_unlinkat, folder, path, flags);
     int error = is_told(path) ? 0 : fault(OP_UNLINK);

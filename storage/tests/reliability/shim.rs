@@ -173,6 +173,8 @@ fn undo_names(lines: &[&str], rng: &mut Rng) -> u64 {
 fn undo(name: &Name) {
     let raise = |grave: &Path, path: &Path| {
         if grave.exists() && !path.exists() {
+            let folder = path.parent().expect("a file is in a folder");
+            fs::create_dir_all(folder).expect("a folder can be made");
             fs::hard_link(grave, path).expect("a removed file has its other name");
         }
     };

@@ -1,0 +1,230 @@
+//! L1: loads of many facts are killed, or the machine stops under them.
+//!
+//! A load that returned is there, at most the one that was under way is there as well, and no part of
+//! one ever is. Each load gives each head a home, which ends the one before, and a thing of its own.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engraph_storage::graph::{
+    Cardinality, EdgeFilter, Intent, Interval, NodeId, RelationRule, Side, Time,
+};
+use engraph_storage::{BulkFact, Durability, Store};
+
+use crate::audit::{self, Finding};
+use crate::child::{self, Child, PATIENCE, say};
+use crate::folder;
+use crate::kill::misbehaved;
+use crate::lane::{self, Row};
+use crate::rng::Rng;
+use crate::shim::{self, Journal, Tail};
+
+/// Two facts for each of them are enough for a load to be one.
+const HEADS: u64 = 2_100;
+/// Deaths of one folder.
+const LIFE_SPAN: u64 = 4;
+/// The longest that a child loads before it is killed.
+const WORK_MICROS_MAX: u64 = 400_000;
+
+const HOME: &str = "home";
+const OWNS: &str = "owns";
+
+/// A database with its nodes and relations, before the first load.
+fn begin(path: &Path) {
+    let store = folder::open(path).expect("a new folder");
+    let mut begin = store.begin(1).expect("nobody else writes");
+    for head in 0..HEADS {
+        begin.put_node("N", &head.to_string(), &Default::default()).expect("can be stored");
+    }
+    begin.relation(OWNS).expect("can be stored");
+    let one = RelationRule { cardinality: Cardinality::One, ..RelationRule::default() };
+    begin.define_relation(HOME, one).expect("can be stored");
+    begin.commit(Durability::Sync, 1).expect("a whole disk can be written");
+}
+
+/// The load of that number, from 1 on.
+fn load(store: &Store, number: u64) -> engraph_storage::Result<u64> {
+    let snapshot = store.snapshot(1);
+    let catalog = snapshot.reader().shared_catalog().clone();
+    drop(snapshot);
+    let mut load = store.begin_load()?;
+    let mut place = 0;
+    for head in 0..HEADS {
+        for name in [HOME, OWNS] {
+            let fact = BulkFact {
+                head: NodeId(head),
+                relation: catalog.relation(name).expect("was defined"),
+                tail: NodeId((head + number) % HEADS),
+                valid: Interval { from: number as Time, to: Interval::MAX },
+                confidence: 0.9,
+                intent: Intent::Fact,
+                source: "load",
+            };
+            load.add(place, fact)?;
+            place += 1;
+        }
+    }
+    load.finish(1, &mut |_, _| ()).map(|loaded| loaded.stored)
+}
+
+/// How many loads there are, if each is there as a whole.
+fn count(store: &Store) -> Result<u64, String> {
+    let snapshot = store.snapshot(1);
+    let reader = snapshot.reader();
+    let mut loads = None;
+    for head in 0..HEADS {
+        for name in [HOME, OWNS] {
+            let relation = reader.catalog().relation(name);
+            let (mut facts, mut open) = (0, 0);
+            let visit = &mut |edge: engraph_storage::graph::Edge| {
+                facts += 1;
+                open += u64::from(edge.valid.to == Interval::MAX);
+                ControlFlow::Continue(())
+            };
+            let node = NodeId(head);
+            let read = reader.edges(node, Side::Out, relation, &EdgeFilter::CURRENT, visit);
+            read.map_err(|error| Finding::from(error).line())?;
+            let expected = if name == HOME { facts.min(1) } else { facts };
+            if open != expected || *loads.get_or_insert(facts) != facts {
+                return Err(format!("half: {head} has {facts} facts {name}, {open} of them open"));
+            }
+        }
+    }
+    Ok(loads.unwrap_or(0))
+}
+
+/// What a child does: loads on and on.
+pub(crate) fn job() {
+    say("opening");
+    let opened = folder::open(&child::folder()).map_err(|error| Finding::from(error).line());
+    let (store, last) = match opened.and_then(|store| Ok((count(&store)?, store))) {
+        Ok((last, store)) => (store, last),
+        Err(line) => return say(&format!("unready {line}")),
+    };
+    say(&format!("ready {last}"));
+    for number in last + 1.. {
+        match load(&store, number) {
+            Ok(stored) if stored == 2 * HEADS => say(&format!("ack {number}")),
+            Ok(stored) => return say(&format!("failed {number} stored {stored}")),
+            Err(error) => {
+                return say(&format!("failed {number} {}", audit::one_line(&error)));
+            }
+        }
+    }
+}
+
+/// What a child does: looks at all of it.
+pub(crate) fn look() {
+    let found = folder::open(&child::folder()).map_err(|error| Finding::from(error).line());
+    let found = found.and_then(|store| {
+        let mut violations = Vec::new();
+        store
+            .check(&mut |violation| violations.push(format!("{violation:?}")), &mut |_| {})
+            .map_err(|error| Finding::from(error).line())?;
+        match violations.first() {
+            Some(first) => Err(format!("violations {}: {first}", violations.len())),
+            None => count(&store),
+        }
+    });
+    say(&match found {
+        Ok(last) => format!("found {last}"),
+        Err(line) => format!("found {line}"),
+    });
+}
+
+/// A folder that lives through some deaths.
+struct Life {
+    root: tempfile::TempDir,
+    database: PathBuf,
+    acked: u64,
+}
+
+#[derive(Default)]
+struct Tally {
+    acked: u64,
+    finished_at_open: u64,
+    names: u64,
+    bytes: u64,
+    failures: Vec<String>,
+}
+
+impl Tally {
+    /// One death; false if the database is beyond use.
+    fn end(&mut self, life: &mut Life, power: bool, rng: &mut Rng) -> bool {
+        let journal = Journal::begin(&life.root.path().join("journal"), &life.database);
+        let mut settings = vec![("ENGRAPH_CHILD_FOLDER", life.database.display().to_string())];
+        if power {
+            settings.extend(shim::settings(life.root.path()));
+            settings.extend(journal.settings());
+        }
+        let mut child = Child::start("load", &settings);
+        let ready = child.wait_for(&["ready", "unready"], PATIENCE).is_some();
+        std::thread::sleep(Duration::from_micros(rng.below(WORK_MICROS_MAX)));
+        let ended = child.kill();
+        self.failures.extend(misbehaved(&ended));
+        if !ready {
+            self.failures.push(format!("the open hangs for {PATIENCE:?}"));
+        }
+        if let Some(last) = ended.last("ready") {
+            self.note(life, last);
+        }
+        if let Some(last) = ended.last("ack") {
+            self.acked += ended.count("ack");
+            life.acked = last;
+        }
+        if power {
+            let damage = journal.lose_power(*rng.pick(&Tail::ALL), rng);
+            self.names += damage.names;
+            self.bytes += damage.bytes;
+        }
+        if life.database.join("bulk").exists() {
+            self.finished_at_open += 1;
+        }
+        match child::told(Child::start("loaded", &settings[..1])) {
+            Ok(last) => self.note(life, last),
+            Err(line) => {
+                self.failures.push(format!("behind load {}: {line}", life.acked));
+                return false;
+            }
+        }
+        true
+    }
+
+    fn note(&mut self, life: &mut Life, last: u64) {
+        if last < life.acked || last > life.acked + 1 {
+            self.failures.push(format!("{last} loads are there, and {} returned", life.acked));
+        }
+        life.acked = last;
+    }
+}
+
+#[test]
+fn loads_are_whole() {
+    let mut row = Row::begin("L1");
+    let mut rng = Rng::new(row.seed);
+    let count = lane::count(16, 1_000);
+    let mut tally = Tally::default();
+    let (mut life, mut left) = (None::<Life>, 0);
+    for cycle in 0..count {
+        if left == 0 {
+            let root = lane::scratch();
+            let database = root.path().join("db");
+            begin(&database);
+            (life, left) = (Some(Life { root, database, acked: 0 }), LIFE_SPAN);
+        }
+        left -= 1;
+        let alive = life.as_mut().expect("one was begun");
+        if !tally.end(alive, cycle % 4 != 0, &mut rng) {
+            left = 0;
+        }
+    }
+    row.figure("cycles", count).figure("acked", tally.acked);
+    row.figure("under_way", tally.finished_at_open);
+    row.figure("names_undone", tally.names).figure("bytes_lost", tally.bytes);
+    let mut failures = tally.failures;
+    if tally.acked == 0 || tally.finished_at_open == 0 {
+        failures.push("no load was cut off, or none returned".to_owned());
+    }
+    row.end(&failures);
+}

@@ -36,7 +36,7 @@ soak: setup
 	@mkdir -p target
 	ENGRAPH_SOAK=$(or $(ENGRAPH_SOAK),1) ENGRAPH_RECORD=$(or $(ENGRAPH_RECORD),$(CURDIR)/target/soak.txt) \
 	  cargo test --workspace -- --nocapture forget:: model:: isolation:: naive:: fuzz:: print:: \
-	  kill:: power:: faults:: full:: torn:: rot:: shuffle:: matrix:: memory:: backup:: forgetting:: generations::
+	  kill:: power:: faults:: full:: torn:: rot:: shuffle:: matrix:: memory:: backup:: forgetting:: buffering:: loads:: generations::
 
 BENCH_DIR := $(or $(BENCH_DIR),target/bench)
 

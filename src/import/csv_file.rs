@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use compact_str::{CompactString, format_compact};
@@ -91,11 +91,8 @@ pub fn csv(
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let total = std::fs::metadata(file).map_err(|error| failed(&error))?.len();
-    let mut lines = Lines::of(file).map_err(|error| failed(&error))?;
-    let mut reader = builder(options)
-        .has_headers(options.columns.is_empty())
-        .from_path(file)
-        .map_err(|error| failed(&error))?;
+    let (mut lines, bytes) = open(file).map_err(|error| failed(&error))?;
+    let mut reader = builder(options).has_headers(options.columns.is_empty()).from_reader(bytes);
     let names: Vec<String> = match options.columns.is_empty() {
         true => {
             reader.headers().map_err(|error| failed(&error))?.iter().map(str::to_owned).collect()
@@ -127,6 +124,14 @@ pub fn csv(
     bulk::load(db, std::iter::from_fn(&mut next), total, progress)
 }
 
+/// The bytes of a table, which may come through a pipe, and how its lines are counted.
+fn open(file: &Path) -> std::io::Result<(Lines, impl Read)> {
+    let mut rest = File::open(file)?;
+    let mut first = Vec::new();
+    rest.by_ref().take(FIRST_BYTES).read_to_end(&mut first)?;
+    Ok((Lines::of(&first), Cursor::new(first).chain(rest)))
+}
+
 /// On which line each row begins.
 struct Lines {
     /// Whether a line ends with `\r\n`: a row is read up to the first of the two, and the other one is
@@ -136,12 +141,11 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(file: &Path) -> std::io::Result<Self> {
-        let mut first = Vec::new();
-        File::open(file)?.take(FIRST_BYTES).read_to_end(&mut first)?;
+    /// Of a table that begins with these bytes.
+    fn of(first: &[u8]) -> Self {
         let end = first.iter().position(|byte| *byte == b'\n');
         let has_pairs = end.is_some_and(|end| first[..end].ends_with(b"\r"));
-        Ok(Self { has_pairs, last: 0 })
+        Self { has_pairs, last: 0 }
     }
 
     /// The line of the next row and the byte at which it begins. No two rows have the same line, which
@@ -192,10 +196,10 @@ impl Columns {
 fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<String, String>>> {
     let Some(file) = file else { return Ok(None) };
     let failed = |error: csv::Error| Error::Import(format!("{}: {error}", file.display()));
-    let open =
+    let rows =
         File::open(file).map_err(|error| Error::Import(format!("{}: {error}", file.display())))?;
     let mut names = HashMap::new();
-    for row in builder(options).has_headers(false).flexible(true).from_reader(open).into_records() {
+    for row in builder(options).has_headers(false).flexible(true).from_reader(rows).into_records() {
         let row = row.map_err(failed)?;
         let (Some(name), Some(id)) = (row.get(0), row.get(1)) else {
             let line = row.position().map_or(0, Position::line);

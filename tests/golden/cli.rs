@@ -701,6 +701,9 @@ fn facts_come_through_a_pipe_and_an_export_does_not() {
     let fact = "{\"node\":{\"label\":\"A\",\"key\":\"a\"}}\n";
     let import = ["import", arg(copy.path()), "jsonl", "/dev/stdin"];
     assert_eq!(answer(&engraph(&import, fact)), "nodes 1\n");
+    let table = ["import", arg(copy.path()), "csv", "/dev/stdin"];
+    let stored = engraph(&table, "head,relation,tail\r\na,knows,b\r\n");
+    assert_eq!(answer(&stored), "facts 1\nfacts inserted 1\n");
     let exported = engraph(&["export", arg(db.path()), "-"], "");
     let refused = engraph(&import, answer(&exported));
     assert_eq!(refused.status.code(), Some(1));

@@ -134,6 +134,17 @@ impl Engraph {
         Ok(self.store.stats()?)
     }
 
+    /// Waits until what was written is merged into larger tables, which goes on behind reads and
+    /// writes. A program that ends at once behind an import leaves that to the next one, whose first
+    /// answers wait for the disk meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::Error::Storage) if a table cannot be written.
+    pub fn settle(&self) -> Result<()> {
+        Ok(self.store.settle()?)
+    }
+
     /// What an unfinished write had left at the end of the log, and opening dropped.
     pub fn torn(&self) -> Option<&Torn> {
         self.store.torn()

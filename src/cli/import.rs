@@ -27,7 +27,11 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
         bar.set_position(done);
     };
     let report = match &db {
-        Some(db) => call(db, &command.kind, progress),
+        Some(db) => call(db, &command.kind, progress).and_then(|report| {
+            // Or whoever opens it next has to.
+            db.settle()?;
+            Ok(report)
+        }),
         None => import::whole(&command.db, file, progress),
     };
     // Also after a failure, or its text would stand behind the bar.

@@ -215,7 +215,7 @@ impl<'c> Context<'c> {
     pub(crate) fn stored_vector(&self, cell: &Cell) -> Result<Option<Arc<[f32]>>> {
         let Cell::Node(node) = cell else { return Ok(None) };
         let label = self.node(*node)?.label;
-        Ok(self.reader.vector(label, node.id, node.system)?.map(Arc::from))
+        Ok(self.reader.vector(label, node.id, node.system)?)
     }
 
     /// Whether the embeddings that are stored are of the model that is asked.

@@ -289,7 +289,7 @@ fn number_of(reader: Reader<'_>, theme: NodeId) -> Result<Option<u64>> {
 }
 
 fn vector(reader: Reader<'_>, label: LabelId, node: NodeId) -> Result<Option<Vec<f32>>> {
-    Ok(reader.vector(label, node, SystemScope::Current)?)
+    Ok(reader.vector(label, node, SystemScope::Current)?.map(|vector| vector.to_vec()))
 }
 
 /// The believed facts of a relation from a node.

@@ -10,6 +10,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope, Time, Value};
 use engraph_storage::{Reader, Transaction};
@@ -125,7 +126,7 @@ fn ends(reader: Reader<'_>, node: NodeId, side: Side) -> Result<BTreeSet<NodeId>
 struct Held {
     key: String,
     text: String,
-    vector: Vec<f32>,
+    vector: Arc<[f32]>,
     concepts: Vec<String>,
     at: Option<Time>,
     similarity: f32,
@@ -133,7 +134,7 @@ struct Held {
 
 impl Held {
     fn topic(&self) -> Topic<'_> {
-        let (text, vector) = (self.text.as_str(), self.vector.as_slice());
+        let (text, vector) = (self.text.as_str(), &*self.vector);
         Topic { text, vector, concepts: &self.concepts, at: self.at }
     }
 }
@@ -180,7 +181,7 @@ fn strings(value: Option<&Value>) -> Vec<String> {
 }
 
 /// The text and the embedding of a node.
-fn said(reader: Reader<'_>, label: &str, key: &str) -> Result<Option<(String, Vec<f32>)>> {
+fn said(reader: Reader<'_>, label: &str, key: &str) -> Result<Option<(String, Arc<[f32]>)>> {
     let Some(label) = reader.catalog().label(label) else { return Ok(None) };
     let Some(id) = reader.find_node(label, key)? else { return Ok(None) };
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(None) };

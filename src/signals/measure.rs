@@ -1,6 +1,7 @@
 //! From what is near a question to the signals of the best turns.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::field::Field;
 use super::{NAMES, Signals};
@@ -69,7 +70,7 @@ pub(crate) fn pool(field: &Field<'_>, near: &Near) -> (First, Vec<usize>) {
 /// What was read of the best turns.
 pub(crate) struct Read {
     /// The embedding of each; empty if it has none.
-    pub(crate) vectors: Vec<Vec<f32>>,
+    pub(crate) vectors: Vec<Arc<[f32]>>,
     /// How near each token of the question is to the nearest of a turn, of the turns at these places
     /// and around them.
     pub(crate) tokens: HashMap<usize, Vec<f32>>,
@@ -176,9 +177,9 @@ fn mean(values: Option<&Vec<f32>>) -> f32 {
 }
 
 /// How near each vector is to the nearest of the first ones.
-fn alike(vectors: &[Vec<f32>]) -> Vec<f32> {
+fn alike(vectors: &[Arc<[f32]>]) -> Vec<f32> {
     let first = &vectors[..vectors.len().min(ALIKE)];
-    let near = |vector: &Vec<f32>| {
+    let near = |vector: &Arc<[f32]>| {
         let dots = first.iter().filter(|other| other.len() == vector.len());
         dots.map(|other| crate::neural::dot(other, vector)).fold(0.0, f32::max)
     };
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn turns_are_held_against_the_first_ones() {
-        let vectors = [vec![1.0, 0.0], vec![0.0, 1.0], Vec::new(), vec![0.6, 0.8]];
+        let vectors = [vec![1.0, 0.0], vec![0.0, 1.0], Vec::new(), vec![0.6, 0.8]].map(Arc::from);
         assert_eq!(alike(&vectors), [1.0, 1.0, 0.0, 0.8]);
     }
 

@@ -13,12 +13,16 @@
 //!
 //! It knows nothing of nodes or of the disk.
 
+use std::hint::black_box;
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// The largest code.
 const CODE_MAX: f32 = 127.0;
 /// A row of codes is filled up with zeros to a multiple of this, so that registers are full.
 const ROW: usize = 32;
+/// Bytes that the processor fetches from memory at once.
+const LINE: usize = 64;
 /// The most components; the sums of more would not fit.
 pub(crate) const DIMENSIONS_MAX: usize = 1 << 16;
 
@@ -187,9 +191,13 @@ impl Query {
         self.arch.dispatch(Scattered { query: self, codes, places, scores });
     }
 
-    /// The score of the vector at a place that has this sum.
+    /// The score of a vector that has this sum.
     pub(crate) fn bounded(&self, sum: i32, scale: Scale) -> Bounded {
-        let score = sum as f32 * (self.scale * scale.scale);
+        self.with_error(sum as f32 * (self.scale * scale.scale), scale)
+    }
+
+    /// How far that score of a vector may be off.
+    pub(crate) fn with_error(&self, score: f32, scale: Scale) -> Bounded {
         let error = self.norm * scale.error + self.per_norm * scale.norm + f32::MIN_POSITIVE;
         match score.is_finite() && error.is_finite() {
             true => Bounded { score, error },
@@ -234,6 +242,19 @@ impl WithSimd for Run<'_> {
     }
 }
 
+/// Touches what is far from each other before it is multiplied: the processor fetches many lines at
+/// once, where it would wait for each in turn.
+#[inline(always)]
+fn fetch(codes: &Codes, places: &[u32]) {
+    let touched = places.iter().fold(0, |all, place| {
+        let place = *place as usize;
+        let row = codes.row(place);
+        let lines = row.iter().step_by(LINE).chain(row.last());
+        lines.fold(all, |all, code| all | *code) | codes.scale(place).scale.to_bits() as i8
+    });
+    black_box(touched);
+}
+
 struct Scattered<'s> {
     query: &'s Query,
     codes: &'s Codes,
@@ -246,6 +267,7 @@ impl WithSimd for Scattered<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
+        fetch(self.codes, self.places);
         for (place, score) in self.places.iter().zip(self.scores) {
             let place = *place as usize;
             let sum = product(&self.query.codes, self.codes.row(place));

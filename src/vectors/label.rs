@@ -60,6 +60,8 @@ pub(super) struct LabelIndex {
     since: Time,
     /// Entries that stand at `at`.
     pub(super) standing: usize,
+    /// When the last of them began to.
+    begun: Time,
     gone: usize,
     /// Whether all have one length and there is room for them; if not, they are read from the disk.
     pub(super) is_even: bool,
@@ -86,6 +88,7 @@ impl LabelIndex {
             at,
             since: at,
             standing: 0,
+            begun: Time::MIN,
             gone: 0,
             is_even: true,
             is_unit: true,
@@ -117,6 +120,11 @@ impl LabelIndex {
             self.replace(node, history, last_commit);
         }
         self.at = last_commit;
+    }
+
+    /// Whether every entry stands at an instant, so that none needs to be looked at.
+    pub(super) fn all_stand_at(&self, time: Time) -> bool {
+        self.standing == self.entries.len() && self.begun <= time
     }
 
     /// Whether so much of it is gone that it is better read anew.
@@ -175,6 +183,7 @@ impl LabelIndex {
         self.codes.push(vector);
         self.is_unit &= self.codes.scale(place as usize).is_unit();
         self.standing += usize::from(system.to == Interval::MAX);
+        self.begun = self.begun.max(system.from);
         let before = self.newest.insert(node, place);
         self.entries.push(Entry { node, system, before });
     }

@@ -303,9 +303,10 @@ fn gather_by_graph(
             if wider > 1 && breadth > BREADTH_MAX {
                 return Ok(None);
             }
+            let all_stand = index.all_stand_at(moment.time);
             let stands = |place: u32| {
-                let entry = index.entries.get(place as usize);
-                entry.is_some_and(|entry| entry.stands_at(moment.time))
+                let entry = || index.entries.get(place as usize);
+                all_stand || entry().is_some_and(|entry| entry.stands_at(moment.time))
             };
             let looked_max = graph.len() / WALK_PART;
             let walk = graph.search(&index.codes, query, breadth, looked_max, &stands);
@@ -316,7 +317,7 @@ fn gather_by_graph(
             all.looked += walk.looked;
             all.candidates.extend(walk.found.iter().filter_map(|near| {
                 let place = near.place as usize;
-                let bounded = query.score(&index.codes, place);
+                let bounded = query.with_error(near.score, index.codes.scale(place));
                 let node = index.entries.get(place)?.node;
                 Some(Candidate { most: bounded.score + bounded.error, label: *label, node })
             }));

@@ -1,5 +1,5 @@
-//! What was read lately, as it is used: the facts of nodes, nodes, their lists of numbers, and where
-//! keys lead.
+//! What was read lately, as it is used: the facts of nodes, nodes, their lists of numbers and
+//! embeddings, and where keys lead.
 //!
 //! A read that finds what it wants here takes no seek and decodes nothing. Only committed states are
 //! kept, and a commit takes out what it changes before any reader sees it; so what was forgotten does
@@ -45,6 +45,15 @@ pub(crate) struct KeptNode {
     pub(crate) bytes: usize,
 }
 
+/// The embedding of a node.
+#[derive(Clone)]
+pub(crate) struct KeptVector {
+    pub(crate) system_from: Time,
+    pub(crate) vector: Arc<[f32]>,
+    /// How long it is on the disk.
+    pub(crate) bytes: usize,
+}
+
 /// Something and the instant of the state that it was read from.
 #[derive(Clone)]
 struct Since<T> {
@@ -71,19 +80,21 @@ pub(crate) struct KeptReads {
     nodes: Kept<NodeId, KeptNode>,
     /// Of each node the list that was asked for last.
     numbers: Kept<NodeId, (PropertyId, Arc<Numbers>)>,
+    vectors: Kept<NodeId, KeptVector>,
     names: Kept<Vec<u8>, NodeId>,
     /// The instant of the last commit, from before anything of it is seen.
     latest: RwLock<Time>,
 }
 
 impl KeptReads {
-    /// Room for about so many bytes: half of it for facts, the rest for nodes, numbers and keys.
+    /// Room for about so many bytes: half of it for facts, the rest for all else.
     pub(crate) fn new(bytes: usize, last_commit: Time) -> Self {
-        let part = |share: usize| bytes / 8 * share;
+        let part = |share: usize| bytes / 16 * share;
         Self {
-            edges: cache(part(4)),
-            nodes: cache(part(1)),
-            numbers: cache(part(2)),
+            edges: cache(part(8)),
+            nodes: cache(part(2)),
+            numbers: cache(part(3)),
+            vectors: cache(part(2)),
             names: cache(part(1)),
             latest: RwLock::new(last_commit),
         }
@@ -131,6 +142,16 @@ impl KeptReads {
         self.keep(&self.numbers, node, Since { since: now, bytes, what: (property, numbers) });
     }
 
+    /// The embedding of a node in a state of that instant.
+    pub(crate) fn vector(&self, node: NodeId, now: Time) -> Option<KeptVector> {
+        held(self.vectors.get(&node), now)
+    }
+
+    pub(crate) fn keep_vector(&self, node: NodeId, now: Time, kept: KeptVector) {
+        let bytes = kept.bytes as u64;
+        self.keep(&self.vectors, node, Since { since: now, bytes, what: kept });
+    }
+
     /// Where a key of `node_keys` leads in a state of that instant.
     pub(crate) fn name(&self, key: &[u8], now: Time) -> Option<NodeId> {
         held(self.names.get(key), now)
@@ -162,6 +183,11 @@ impl KeptReads {
                         let node = NodeId(u64::from_be_bytes(*node));
                         self.nodes.remove(&node);
                         self.numbers.remove(&node);
+                    }
+                }
+                Family::Vectors => {
+                    if let Some((_, node)) = key::vector_from(key) {
+                        self.vectors.remove(&node);
                     }
                 }
                 Family::NodeKeys => drop(self.names.remove(key)),

@@ -14,7 +14,7 @@ use crate::families::Family;
 use crate::graph::{
     FactId, Interval, LabelId, NodeId, NodeRecord, PropertyId, SystemScope, Time, VersionRecord,
 };
-use crate::kept::{KeptNode, KeptReads};
+use crate::kept::{KeptNode, KeptReads, KeptVector};
 use crate::key;
 use crate::meter::Meter;
 use crate::numbers::Numbers;
@@ -255,11 +255,11 @@ impl<'r> Reader<'r> {
         label: LabelId,
         node: NodeId,
         system: SystemScope,
-    ) -> Result<Option<Vec<f32>>> {
+    ) -> Result<Option<Arc<[f32]>>> {
         let current = self.current_vector(label, node)?;
-        let SystemScope::AsOf(time) = system else { return Ok(current.map(|(_, vector)| vector)) };
-        if let Some((_, vector)) = current.filter(|(system_from, _)| *system_from <= time) {
-            return Ok(Some(vector));
+        let SystemScope::AsOf(time) = system else { return Ok(current.map(|kept| kept.vector)) };
+        if let Some(kept) = current.filter(|kept| kept.system_from <= time) {
+            return Ok(Some(kept.vector));
         }
         let mut found = None;
         let from = key::vector_past(label, node, time.saturating_add(1));
@@ -267,7 +267,7 @@ impl<'r> Reader<'r> {
         self.view.scan(Family::VectorsPast, &from, to.as_deref(), &mut |key, value| {
             let mut vector = Vec::new();
             let (_, system_from) = vector_of(Family::VectorsPast, key, value, &mut vector)?;
-            found = (system_from <= time).then_some(vector);
+            found = (system_from <= time).then(|| Arc::from(vector));
             Ok(ControlFlow::Break(()))
         })?;
         Ok(found)
@@ -278,12 +278,21 @@ impl<'r> Reader<'r> {
         &self,
         label: LabelId,
         node: NodeId,
-    ) -> Result<Option<(Time, Vec<f32>)>> {
+    ) -> Result<Option<KeptVector>> {
         let key = key::vector(label, node);
+        let reads = self.kept.filter(|_| !self.view.changes(Family::Vectors, &key));
+        if let Some(kept) = reads.and_then(|kept| kept.vector(node, self.now)) {
+            self.view.count_look_up(key.len() + kept.bytes)?;
+            return Ok(Some(kept));
+        }
         let Some(bytes) = self.view.get(Family::Vectors, &key)? else { return Ok(None) };
         let mut vector = Vec::new();
         let (_, system_from) = vector_of(Family::Vectors, &key, &bytes, &mut vector)?;
-        Ok(Some((system_from, vector)))
+        let read = KeptVector { system_from, vector: Arc::from(vector), bytes: bytes.len() };
+        if let Some(kept) = reads {
+            kept.keep_vector(node, self.now, read.clone());
+        }
+        Ok(Some(read))
     }
 
     /// Calls `visit` on the embedding of every node of a label, or of all nodes, as it was at an

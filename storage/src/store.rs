@@ -244,6 +244,18 @@ impl Store {
         View::new(&snapshot, None).get(Family::Meta, key)
     }
 
+    /// Waits until what was written is merged into larger tables.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Engine`] if a table cannot be written.
+    pub fn settle(&self) -> Result<()> {
+        match self.is_read_only() {
+            true => Ok(()),
+            false => self.engine.settle(),
+        }
+    }
+
     /// Counts every key of every family, one scan each.
     pub fn stats(&self) -> Result<Vec<FamilyStats>> {
         let snapshot = self.engine.snapshot();

@@ -17,6 +17,7 @@ use crate::engine::EngineSnapshot;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{LabelId, NodeId, NodeRecord, PropertyId, RelationId, Time, Value};
+use crate::kept::KeptVector;
 use crate::key;
 use crate::overlay::Overlay;
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
@@ -246,7 +247,7 @@ impl<'s> Transaction<'s> {
         }
         let label = self.current_node(node)?.label;
         let held = self.reader().current_vector(label, node)?;
-        if held.as_ref().is_none_or(|(_, held)| held != vector) {
+        if held.as_ref().is_none_or(|held| &*held.vector != vector) {
             self.end_vector(label, node, held)?;
             let bytes = record::encode_vector(self.now, vector);
             self.overlay.put(Family::Vectors, key::vector(label, node), bytes);
@@ -255,15 +256,10 @@ impl<'s> Transaction<'s> {
     }
 
     /// Moves an embedding to history, unless this transaction made it.
-    fn end_vector(
-        &mut self,
-        label: LabelId,
-        node: NodeId,
-        held: Option<(Time, Vec<f32>)>,
-    ) -> Result<()> {
-        if let Some((system_from, vector)) = held.filter(|(from, _)| *from != self.now) {
+    fn end_vector(&mut self, label: LabelId, node: NodeId, held: Option<KeptVector>) -> Result<()> {
+        if let Some(held) = held.filter(|held| held.system_from != self.now) {
             let past = key::vector_past(label, node, self.now);
-            let bytes = record::encode_vector(system_from, &vector);
+            let bytes = record::encode_vector(held.system_from, &held.vector);
             self.overlay.put(Family::VectorsPast, past, bytes);
         }
         Ok(())

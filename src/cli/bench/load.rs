@@ -22,6 +22,7 @@ const BATCH: u64 = 10_000;
 pub(super) fn load(folder: &Path, table: &Path, facts: &Facts) -> Result<Json> {
     let db = Engraph::open(folder)?;
     entities(&db, facts.entities)?;
+    db.settle()?;
     let before = folder_bytes(folder);
     let start = Instant::now();
     let report = csv(&db, table, &CsvOptions::default(), &mut |_, _| ())?;
@@ -29,6 +30,7 @@ pub(super) fn load(folder: &Path, table: &Path, facts: &Facts) -> Result<Json> {
     if let Some(refused) = report.refused.first() {
         return Err(Failure::Other(format!("line {}: {}", refused.line, refused.reason)));
     }
+    db.settle()?;
     drop(db);
     Ok(json!({
         "facts_per_s": (facts.rows.len() as f64 / seconds).round(),

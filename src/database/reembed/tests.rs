@@ -63,7 +63,7 @@ fn stored(db: &Engraph) -> Vec<(Stored, Vec<f32>)> {
     let vector = |stored: Stored| {
         let at = SystemScope::AsOf(stored.system.from);
         let vector = reader.vector(stored.label, stored.node, at).unwrap().unwrap();
-        (stored, vector)
+        (stored, vector.to_vec())
     };
     all.into_iter().map(vector).collect()
 }

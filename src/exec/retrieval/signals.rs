@@ -288,7 +288,7 @@ impl Asked<'_> {
         Ok(near)
     }
 
-    fn vector(&self, node: NodeId) -> Result<Option<Vec<f32>>> {
+    fn vector(&self, node: NodeId) -> Result<Option<Arc<[f32]>>> {
         Ok(self.context.reader.vector(self.label, node, self.system)?)
     }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::commit::Durability;
-use crate::graph::{Belief, Edge, EdgeFilter, Intent, Interval, SystemScope, ValidScope};
+use crate::graph::{Belief, Edge, EdgeFilter, Intent, Interval, LabelId, SystemScope, ValidScope};
 use crate::reader::{EdgeMark, Reader};
 use crate::store::Snapshot;
 use crate::{Memory, Store};
@@ -25,6 +25,8 @@ enum Act {
     },
     Retract(u64),
     Rename(usize),
+    /// Its embedding is another one, or there is none.
+    Embed(usize, Option<u8>),
     /// Another state is held on to.
     Hold,
 }
@@ -48,6 +50,7 @@ fn act() -> impl Strategy<Value = Act> {
             }),
         1 => (0..12_u64).prop_map(Act::Retract),
         1 => (0..4_usize).prop_map(Act::Rename),
+        2 => (0..4_usize, prop::option::of(0..3_u8)).prop_map(|(node, at)| Act::Embed(node, at)),
         1 => Just(Act::Hold),
     ]
 }
@@ -149,6 +152,10 @@ proptest! {
                     let key = ["a", "b", "c", "d"][node];
                     write.put_node("Entity", key, &BTreeMap::from([("age".to_owned(), age)])).unwrap();
                 }
+                Act::Embed(node, Some(at)) => {
+                    write.put_vector(nodes[node], "m", &[f32::from(at), 1.0]).unwrap();
+                }
+                Act::Embed(node, None) => write.delete_vector(nodes[node]).unwrap(),
                 Act::Hold => held.push(store.snapshot(time)),
             }
             write.commit(Durability::Buffered, time).unwrap();
@@ -162,6 +169,11 @@ proptest! {
                     let kept = snapshot.reader().node(*node, SystemScope::Current).unwrap();
                     let disk = bare(snapshot).node(*node, SystemScope::Current).unwrap();
                     prop_assert_eq!(kept, disk);
+                    for system in [SystemScope::Current, SystemScope::AsOf(time - 2)] {
+                        let kept = snapshot.reader().vector(LabelId(0), *node, system).unwrap();
+                        let disk = bare(snapshot).vector(LabelId(0), *node, system).unwrap();
+                        prop_assert_eq!(kept, disk);
+                    }
                 }
             }
         }
@@ -174,12 +186,15 @@ fn a_read_that_is_repeated_costs_the_same_in_counts_and_nothing_of_the_disk() {
     let store = Store::open(folder.path(), Memory::default()).unwrap();
     let mut write = store.begin(1).unwrap();
     let node = write.put_node("Entity", "a", &BTreeMap::new()).unwrap();
+    write.put_vector(node, "m", &[0.6, 0.8]).unwrap();
     write.commit(Durability::Buffered, 1).unwrap();
+    let label = store.snapshot(2).reader().catalog().label("Entity").unwrap();
     let count = || {
         let snapshot = store.snapshot(2);
         let meter = crate::Meter::new();
         let reader = snapshot.reader().metered(&meter);
         assert!(reader.node(node, SystemScope::Current).unwrap().is_some());
+        assert!(reader.vector(label, node, SystemScope::Current).unwrap().is_some());
         assert!(
             answer(
                 reader,
@@ -200,6 +215,7 @@ fn a_read_that_is_repeated_costs_the_same_in_counts_and_nothing_of_the_disk() {
     let near = Near { node, side: Side::Out, relation: None };
     let kept = store.commits.kept().edges(&near, 2).map(|edges| edges.len());
     assert_eq!(kept, Some(0));
+    assert!(store.commits.kept().vector(node, 2).is_some());
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub struct Memory {
     pub cache: usize,
     /// Bytes for writes that are not in a table yet, over all families.
     pub write_buffers: usize,
-    /// Bytes for facts and nodes that were read lately, ready to be read again.
+    /// Bytes for facts, nodes and embeddings that were read lately, ready to be read again.
     pub reads: usize,
 }
 

@@ -317,13 +317,10 @@ fn engine_error(error: rocksdb::Error) -> StorageError {
 
 fn database_options(open_files: i32, cache: &Cache, memory: Memory) -> Result<Options> {
     // The list of tables names the first and last key of each, so what was forgotten stays in it
-    // until it is written anew: it is kept short. A writer's first answer does not wait for tables
-    // that it does not need. Only text can say so.
-    let is_writer = open_files != ALL_FILES;
-    let text = format!(
-        "max_manifest_file_size=1;max_manifest_space_amp_pct=0;open_files_async={is_writer}"
-    );
-    let mut options = Options::default().get_options_from_string(&text).map_err(engine_error)?;
+    // until it is written anew: it is kept short. Only text can say so.
+    let mut options = Options::default()
+        .get_options_from_string("max_manifest_file_size=1;max_manifest_space_amp_pct=0")
+        .map_err(engine_error)?;
     options.create_if_missing(true);
     options.create_missing_column_families(true);
     options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);

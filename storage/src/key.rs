@@ -234,6 +234,12 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(end)
 }
 
+/// Bytes that all keys of a scan share as a rule, where a family is asked for what is not there: a node
+/// and a relation.
+pub(crate) fn shared_bytes(family: Family) -> Option<usize> {
+    matches!(family, Family::Out | Family::In | Family::OutPast | Family::InPast).then_some(12)
+}
+
 /// Where an edge is stored, by its head and by its tail.
 pub(crate) fn places(edge: &Edge) -> [(Family, Vec<u8>); 2] {
     let adjacency = |side| {

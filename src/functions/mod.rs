@@ -2,6 +2,7 @@
 //!
 //! A function sees values and the state that is read; it never writes, and knows no plan.
 
+mod borne_out;
 pub(crate) mod evaluation;
 mod graph;
 mod instants;
@@ -23,6 +24,7 @@ use crate::cell::Cell;
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 
+pub(crate) use borne_out::is_borne_out;
 pub(crate) use graph::{IS_NODE, OTHER_INTENTS};
 
 /// A function of one row.
@@ -156,7 +158,8 @@ impl Call<'_> {
 }
 
 /// Every function, by subject.
-const TABLES: [&[Function]; 10] = [
+const TABLES: [&[Function]; 11] = [
+    borne_out::TABLE,
     evaluation::TABLE,
     graph::TABLE,
     instants::TABLE,

@@ -15,13 +15,12 @@ const BUILT_IN: [&str; 9] =
 const ONE_PATH: &str = "beam: 1, expand: 1, relevance: 1.0, fill: false";
 /// A recipe, what is switched off, what makes a difference visible on so small a memory, and a
 /// question.
-const SWITCHES: [(&str, &str, &str, &str); 30] = [
+const SWITCHES: [(&str, &str, &str, &str); 29] = [
     ("engraph", "weights: {words: 1.0}", "", QUESTION),
     ("engraph", "without: ['speaker', 'first_speaker']", "", QUESTION),
     ("gam", "neighbours: false", "topics: 1, fill: false", QUESTION),
     ("gam", "boost_role: 1.0", "", QUESTION),
     ("gam", "boost_time: 1.0", "", QUESTION),
-    ("gam", "boost_confidence: 1.0", "", QUESTION),
     ("gam", "fill: false", "topics: 1, neighbours: false", QUESTION),
     ("mragent", "reverse: false", "", QUESTION),
     ("mragent", "tags: false", "", QUESTION),
@@ -160,6 +159,33 @@ fn each_switch_changes_the_answer() {
     };
     let same: Vec<_> = SWITCHES.into_iter().filter(same).collect();
     assert!(same.is_empty(), "these change nothing: {same:#?}");
+}
+
+#[test]
+fn a_topic_that_its_turns_do_not_bear_out_lends_them_no_boost() {
+    let folder = folder();
+    let db = open(folder.path());
+    let topics = "
+        REMEMBER (:Topic 'told' {text: 'Nora bakes rye bread'})
+          -[EVIDENCE]->(:Episode 'e1' {text: 'Nora bakes rye bread'}) VALID FROM null;
+        REMEMBER (:Episode 'e1')-[CONTAINS]->(:Turn 't1' {text: 'I bake rye bread'}) VALID FROM null;
+        REMEMBER (:Topic 'invented' {text: 'Otto sells a boat in Greenland'})
+          -[EVIDENCE]->(:Episode 'e2' {text: 'Otto bakes rye bread'}) VALID FROM null;
+        REMEMBER (:Episode 'e2')-[CONTAINS]->(:Turn 't2' {text: 'I bake rye bread'}) VALID FROM null";
+    db.execute(topics, ()).expect("remembered");
+    let scores = |boost: f64| {
+        let text = "RECALL 'Who bakes rye bread?' USING gam {boost_confidence: $boost, fill: false}
+                    RETURN t.key, score ORDER BY t.key";
+        let rows = db.query(text, [("boost", boost)]).expect("recalled").rows;
+        let score = |row: &Vec<Value>| match row[1] {
+            Value::Float(score) => score,
+            _ => panic!("{row:?}"),
+        };
+        rows.iter().map(score).collect::<Vec<f64>>()
+    };
+    let times: Vec<f64> =
+        scores(1.2).iter().zip(scores(1.0)).map(|(with, without)| with / without).collect();
+    assert!((times[0] - 1.2).abs() < 1e-9 && (times[1] - 1.0).abs() < 1e-9, "{times:?}");
 }
 
 #[test]

@@ -5,24 +5,19 @@
 //! question and the text together. Both are brought to a share from 0 to 1 before the factors.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engraph_storage::graph::{EdgeFilter, NodeId, Side};
-
-use crate::cell::{Cell, NodeRef, Row};
+use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::finding::question;
 use crate::exec::retrieval::late::{Passage, late_interaction};
 use crate::exec::{candidates, eval};
+use crate::functions::is_borne_out;
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::{Boost, Rerank};
 use crate::retrieval::boost;
-
-/// Turns and episodes that are read to see whether they bear a node out.
-const SOURCES_MAX: usize = 32;
 
 pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> Result<Vec<Row>> {
     let top = candidates(&clause.top, "TOP", context)?;
@@ -121,7 +116,10 @@ fn factor(
             Boost::Time => asked.asks_for_time && boost::says_time(text, context.now()),
             Boost::Role => speaker(&row[clause.item], context)?
                 .is_some_and(|speaker| boost::names(asked.text, &speaker)),
-            Boost::Confidence => is_borne_out(&row[clause.item], text, context)?,
+            Boost::Confidence => match &row[clause.item] {
+                Cell::Node(node) => is_borne_out(*node, text, context)?,
+                _ => true,
+            },
         };
         if holds {
             product *= factor;
@@ -144,41 +142,4 @@ fn speaker(cell: &Cell, context: &Context<'_>) -> Result<Option<Arc<str>>> {
         Cell::String(speaker) => Ok(Some(speaker)),
         _ => Ok(None),
     }
-}
-
-/// Whether the words of a node are found in the turns and episodes that it comes from; a turn, or
-/// anything else that comes from none, is its own source.
-fn is_borne_out(cell: &Cell, text: &str, context: &Context<'_>) -> Result<bool> {
-    let Cell::Node(node) = cell else { return Ok(true) };
-    let label = context.node(*node)?.label;
-    if context.reader.catalog().label_name(label) == "Turn" {
-        return Ok(true);
-    }
-    let sources = sources(*node, context)?;
-    Ok(sources.is_empty() || boost::is_borne_out(text, &sources))
-}
-
-/// The texts of the turns and episodes next to a node.
-fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
-    let filter = EdgeFilter { system: node.system, ..EdgeFilter::CURRENT };
-    let mut near: BTreeSet<NodeId> = BTreeSet::new();
-    for side in [Side::Out, Side::In] {
-        context.reader.edges(node.id, side, None, &filter, &mut |edge| {
-            near.insert(if edge.head == node.id { edge.tail } else { edge.head });
-            ControlFlow::Continue(())
-        })?;
-    }
-    context.work(near.len())?;
-    let mut texts = Vec::new();
-    for id in near {
-        let far = NodeRef { id, system: node.system };
-        let label = context.node(far)?.label;
-        if ["Turn", "Episode"].contains(&context.reader.catalog().label_name(label)) {
-            texts.extend(context.passage(far)?);
-        }
-        if texts.len() == SOURCES_MAX {
-            break;
-        }
-    }
-    Ok(texts)
 }

@@ -1,0 +1,66 @@
+//! Whether what a node says is found in the turns and episodes that it comes from: GAM prefers what
+//! passed such a check (eq. 11).
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use engraph_storage::graph::{EdgeFilter, NodeId, Side};
+
+use crate::cell::{Cell, NodeRef};
+use crate::context::Context;
+use crate::error::Result;
+use crate::functions::{Call, Function};
+use crate::retrieval::boost;
+
+/// Turns and episodes that are read to see whether they bear a node out.
+const SOURCES_MAX: usize = 32;
+
+pub(super) const TABLE: &[Function] = &[Function::new(
+    "borne_out",
+    (1, 1),
+    "borne_out(n): whether the words of a node are found in the turns and episodes that it comes from",
+    borne_out,
+)];
+
+fn borne_out(call: &Call<'_>) -> Result<Cell> {
+    let Cell::Node(node) = call.argument(0) else { return Err(call.takes("a node", 0)) };
+    let text = call.context.passage(*node)?.unwrap_or_default();
+    Ok(Cell::Bool(is_borne_out(*node, &text, call.context)?))
+}
+
+/// Whether three quarters of the words of a node's text that say something are found in its sources. A
+/// turn, or anything else that comes from none, is its own source.
+pub(crate) fn is_borne_out(node: NodeRef, text: &str, context: &Context<'_>) -> Result<bool> {
+    let label = context.node(node)?.label;
+    if context.reader.catalog().label_name(label) == "Turn" {
+        return Ok(true);
+    }
+    let sources = sources(node, context)?;
+    Ok(sources.is_empty() || boost::is_borne_out(text, &sources))
+}
+
+/// The texts of the turns and episodes next to a node.
+fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
+    let filter = EdgeFilter { system: node.system, ..EdgeFilter::CURRENT };
+    let mut near: BTreeSet<NodeId> = BTreeSet::new();
+    for side in [Side::Out, Side::In] {
+        context.reader.edges(node.id, side, None, &filter, &mut |edge| {
+            near.insert(if edge.head == node.id { edge.tail } else { edge.head });
+            ControlFlow::Continue(())
+        })?;
+    }
+    context.work(near.len())?;
+    let mut texts = Vec::new();
+    for id in near {
+        let far = NodeRef { id, system: node.system };
+        let label = context.node(far)?.label;
+        if ["Turn", "Episode"].contains(&context.reader.catalog().label_name(label)) {
+            texts.extend(context.passage(far)?);
+        }
+        if texts.len() == SOURCES_MAX {
+            break;
+        }
+    }
+    Ok(texts)
+}

@@ -361,6 +361,11 @@ impl<'c> Context<'c> {
         Ok(Some(scorer))
     }
 
+    /// The vector of a question.
+    pub(crate) fn question_vector(&self, text: &str) -> Result<Arc<[f32]>> {
+        self.asking(1, || Ok(self.models.question_vector(text)?))
+    }
+
     /// The vector of a question, and those of its tokens if the model has such.
     pub(crate) fn embed_question(&self, text: &str) -> Result<Question> {
         self.asking(1, || Ok(self.models.embed_question(text)?))

@@ -128,6 +128,13 @@ impl Models {
         Ok((vector, tokens))
     }
 
+    /// The vector of a question. Those of its tokens come out of the same run of the model, and are kept
+    /// for whoever looks closer.
+    pub(crate) fn question_vector(&self, text: &str) -> Result<Arc<[f32]>, NeuralError> {
+        let held = self.vectors.lock().get(text);
+        held.map_or_else(|| Ok(self.embed_question(text)?.0), Ok)
+    }
+
     /// A vector for each text, and the codes of its tokens if the embedder has vectors of tokens;
     /// all go through the model in one call. Of the codes nothing is kept.
     pub(crate) fn embed_with_codes(&self, texts: &[&str]) -> Result<Vec<Coded>, NeuralError> {
@@ -349,6 +356,22 @@ mod tests {
 
     fn models(embedder: Arc<dyn Embedder>) -> Models {
         Models::new(Registered { embedder: Some(embedder), ..Registered::default() })
+    }
+
+    #[test]
+    fn who_looks_closer_at_a_question_asks_no_model_again() {
+        let embedder = Arc::new(Counting { has_tokens: true, ..Counting::default() });
+        let models = models(embedder.clone());
+        let count = || embedder.texts.load(Ordering::Relaxed);
+        models.question_vector("q").unwrap();
+        let asked = count();
+        assert!(models.embed_question("q").unwrap().1.is_some());
+        models.question_vector("q").unwrap();
+        assert_eq!(count(), asked);
+        // One that is known is not read again for its tokens.
+        models.embed(&["known"]).unwrap();
+        models.question_vector("known").unwrap();
+        assert_eq!(count(), asked + 1);
     }
 
     #[test]

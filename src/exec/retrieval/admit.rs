@@ -283,7 +283,7 @@ impl Reader {
         if question.threshold == 0.0 {
             return Ok(Self::Anyone);
         }
-        let asked = vector(&question.text, &clause.question, context)?;
+        let asked = vector(&question.text, context)?;
         if let Some((name, span)) = &clause.model {
             let model = context.models.reader(name);
             let model =

@@ -180,7 +180,7 @@ impl<'a> Asked<'a> {
     /// The nodes nearest in meaning to a question that names none.
     fn nearest(&self, question: &str, anchors: &Anchors, top: usize) -> Result<Vec<Row>> {
         let intent = intents(question).first().map(|(intent, _)| intent.name());
-        let asked = vector(question, &self.clause.finding.question, self.context)?;
+        let asked = vector(question, self.context)?;
         let labels = labels(self.clause, self.context);
         let (system, most) = (self.gate.filter.system, top.min(NEAREST.0));
         let mut accept = |node| self.gate.admits(node);

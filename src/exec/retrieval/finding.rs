@@ -64,10 +64,9 @@ pub(super) fn warm(expr: &Expr, word: &str, rows: &[Row], context: &Context<'_>)
 }
 
 /// The embedding of a question, if it can be compared with those that are stored.
-pub(super) fn vector(text: &str, expr: &Expr, context: &Context<'_>) -> Result<Arc<[f32]>> {
+pub(super) fn vector(text: &str, context: &Context<'_>) -> Result<Arc<[f32]>> {
     check_model(context.reader, context.models.embedder()?.id())?;
-    let vector = context.embed(&[text])?.into_iter().next();
-    vector.ok_or_else(|| Diagnostic::at(expr.span, "no embedding").execute())
+    context.question_vector(text)
 }
 
 /// Says of one row which nodes count.

@@ -92,7 +92,7 @@ impl<'a> Asked<'a> {
     }
 
     fn by_meaning(&self, top: usize) -> Result<Vec<(NodeId, f64)>> {
-        let question = vector(&self.text, &self.clause.finding.question, self.context)?;
+        let question = vector(&self.text, self.context)?;
         let labels = self.clause.finding.labels.as_deref();
         let system = self.gate.filter.system;
         let mut accept = |node| self.gate.admits(node);
@@ -223,7 +223,7 @@ impl Asked<'_> {
         let held = self.context.reader.vector(label, node, self.gate.filter.system)?;
         let Some(held) = held else { return Ok(None) };
         let span = self.clause.finding.question.span;
-        let question = vector(&self.text, &self.clause.finding.question, self.context)?;
+        let question = vector(&self.text, self.context)?;
         match question.len() == held.len() {
             true => Ok(Some(f64::from(dot(&question, &held)))),
             false => Err(other_length(span, question.len(), held.len())),

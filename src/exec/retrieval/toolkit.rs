@@ -602,7 +602,7 @@ impl Tools for Toolkit<'_> {
 
 fn embedded(text: &str, context: &Context<'_>) -> Result<Arc<[f32]>> {
     check_model(context.reader, context.models.embedder()?.id())?;
-    Ok(context.embed(&[text])?.into_iter().next().unwrap_or_else(|| Arc::from([])))
+    context.question_vector(text)
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {

@@ -14,7 +14,7 @@ help:
 	@echo 'make demo   import a conversation and ask it five questions'
 	@echo 'make test   format, lints, documentation and every test'
 	@echo 'make soak   the tests of durability, time and the language with their long counts: a night'
-	@echo 'make bench   how fast it is, beside other databases and libraries on the same work; 15 minutes'
+	@echo 'make bench   how fast it is, beside other databases and libraries on the same work; half an hour'
 	@echo 'make bench-parts   how fast each part and operator is; some minutes'
 	@echo 'make bench-models   how fast embedding, searching and generating are; some minutes'
 	@echo 'make bench-memory LOCOMO=<file>   from the turns of that file to memory'

@@ -299,9 +299,7 @@ impl EngineSnapshot<'_> {
 
     /// Calls `visit` on every key of a family, the last one first, until it breaks.
     pub(crate) fn scan_back(&self, family: Family, visit: Visit<'_>) -> Result<()> {
-        let mut options = ReadOptions::default();
-        options.set_total_order_seek(true);
-        let mut cursor = self.snapshot.raw_iterator_cf_opt(handle(self.db, family)?, options);
+        let mut cursor = self.snapshot.raw_iterator_cf(handle(self.db, family)?);
         cursor.seek_to_last();
         while let Some((key, value)) = cursor.item() {
             if visit(key, value)?.is_break() {
@@ -419,7 +417,7 @@ mod tests {
             snapshot.scan(Family::Out, from, to, &mut visit).unwrap();
             found
         };
-        // Where it begins, and with all of what it could share with others, there is nothing.
+        // No key has the prefix where most of these begin.
         assert_eq!(found(&key(2, 0), None), [3, 5]);
         assert_eq!(found(&key(2, 0), Some(&key(5, 0))), [3]);
         assert_eq!(found(&[0; 8], Some(&key(4, 0))), [1, 3]);

@@ -23,10 +23,10 @@ use crate::cell::{Cell, NodeRef};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exec::retrieval::anchor;
+use crate::exec::retrieval::finding::vector;
 use crate::graph_names::CO_OCCURS;
 use crate::neural::dot;
 use crate::reconstruct::{Answer, Finding, Kind, Operation, Tools};
-use crate::vectors::check_model;
 
 /// What a search gives back at most, by words and by meaning.
 const EVENTS_MAX: usize = 60;
@@ -68,7 +68,7 @@ impl<'m> Toolkit<'m> {
         filter: EdgeFilter,
         accept: Option<&'m dyn Fn(NodeId) -> Result<bool>>,
     ) -> Result<Self> {
-        let vector = embedded(question, context)?;
+        let vector = vector(question, context)?;
         let (known, words) = (RefCell::default(), RefCell::default());
         Ok(Self { context, question, vector, filter, accept, known, words })
     }
@@ -484,7 +484,7 @@ impl<'m> Toolkit<'m> {
     fn embed(&self, text: &str) -> Result<Arc<[f32]>> {
         match text == self.question {
             true => Ok(Arc::clone(&self.vector)),
-            false => embedded(text, self.context),
+            false => vector(text, self.context),
         }
     }
 
@@ -598,11 +598,6 @@ impl Tools for Toolkit<'_> {
             refused => refused,
         })
     }
-}
-
-fn embedded(text: &str, context: &Context<'_>) -> Result<Arc<[f32]>> {
-    check_model(context.reader, context.models.embedder()?.id())?;
-    context.question_vector(text)
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {

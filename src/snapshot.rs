@@ -118,15 +118,12 @@ impl Snapshot<'_> {
         filter: &EdgeFilter,
     ) -> Result<Vec<NodeId>> {
         let (mut met, mut found) = (FxHashSet::default(), Vec::new());
-        for node in nodes {
-            self.visit_edges(*node, side, relation, filter, |edge| {
-                let far = if side == Side::Out { edge.tail } else { edge.head };
-                if met.insert(far) {
-                    found.push(far);
-                }
-                ControlFlow::Continue(())
-            })?;
-        }
+        self.reader().far_nodes(nodes, side, relation, filter, &mut |far| {
+            if met.insert(far) {
+                found.push(far);
+            }
+            ControlFlow::Continue(())
+        })?;
         Ok(found)
     }
 

@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use engraph_storage::graph::{NodeId, Side, SystemScope};
+use engraph_storage::graph::{EdgeFilter, NodeId, SystemScope};
 use rustc_hash::FxHashSet;
 
 use crate::cell::{Cell, NodeRef, Row};
@@ -19,6 +19,9 @@ use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::expr::{AggregateFunction, ExprKind, Slot};
 use crate::plan::{BoundQuery, End, LogicalPlan, Step};
 use crate::rows::Value;
+
+/// Nodes that are followed at once.
+const NODES: usize = 32;
 
 /// Where a walk comes from.
 pub(super) enum Source {
@@ -35,6 +38,9 @@ pub(super) struct Reach {
     row: Row,
     /// The same with the node that is followed, where that came without a row.
     from: Row,
+    /// Those that are followed now, as they came and alone.
+    some: Vec<(NodeId, SystemScope)>,
+    nodes: Vec<NodeId>,
     seen: FxHashSet<NodeId>,
     /// Found, and not given on yet.
     found: Vec<(NodeId, SystemScope)>,
@@ -45,8 +51,9 @@ pub(super) struct Reach {
 impl Reach {
     pub(super) fn new(source: Source, step: Step, row: Row) -> Self {
         let scope = Scoped::new(step.scope.clone());
-        let (seen, found, from) = (FxHashSet::default(), Vec::new(), row.clone());
-        Self { source, step, scope, row, from, seen, found, given: 0, held: 0 }
+        let (some, nodes, from) = (Vec::new(), Vec::new(), row.clone());
+        let (seen, found) = (FxHashSet::default(), Vec::new());
+        Self { source, step, scope, row, from, some, nodes, seen, found, given: 0, held: 0 }
     }
 
     /// Follows what comes next; whether there was something.
@@ -57,43 +64,82 @@ impl Reach {
                 self.follow(&row, context)?;
             }
             Source::Nodes(nodes) => {
-                let Some((id, system)) = nodes.next_node(context)? else { return Ok(false) };
-                let mut row = std::mem::take(&mut self.from);
-                row[self.step.from] = Cell::Node(NodeRef { id, system });
-                let followed = self.follow(&row, context);
-                self.from = row;
+                let mut some = std::mem::take(&mut self.some);
+                nodes.next_nodes(&mut some, context)?;
+                let followed = self.follow_all(&some, context);
+                let is_end = some.is_empty();
+                self.some = some;
                 followed?;
+                return Ok(!is_end);
             }
         }
         Ok(true)
     }
 
-    fn next_node(&mut self, context: &Context<'_>) -> Result<Option<(NodeId, SystemScope)>> {
+    /// The next nodes; none at the end.
+    fn next_nodes(
+        &mut self,
+        to: &mut Vec<(NodeId, SystemScope)>,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        to.clear();
         while self.given == self.found.len() {
             if !self.more(context)? {
-                return Ok(None);
+                return Ok(());
             }
         }
-        self.given += 1;
-        Ok(self.found.get(self.given - 1).copied())
+        to.extend(self.found.iter().skip(self.given).take(NODES));
+        self.given += to.len();
+        Ok(())
+    }
+
+    /// Finds what nodes lead to: of all of them at once, where the filter is the same for all.
+    fn follow_all(&mut self, nodes: &[(NodeId, SystemScope)], context: &Context<'_>) -> Result<()> {
+        if self.scope.is_constant() {
+            self.nodes.clear();
+            self.nodes.extend(nodes.iter().map(|node| node.0));
+            let filter = self.scope.filter(&self.from, context)?;
+            return self.find(&filter, context);
+        }
+        for (id, system) in nodes {
+            let mut row = std::mem::take(&mut self.from);
+            row[self.step.from] = Cell::Node(NodeRef { id: *id, system: *system });
+            let followed = self.follow(&row, context);
+            self.from = row;
+            followed?;
+        }
+        Ok(())
     }
 
     /// Finds what the node of one row leads to.
     fn follow(&mut self, row: &Row, context: &Context<'_>) -> Result<()> {
         let Cell::Node(from) = row[self.step.from] else { return Ok(()) };
         let filter = self.scope.filter(row, context)?;
+        self.nodes.clear();
+        self.nodes.push(from.id);
+        self.find(&filter, context)
+    }
+
+    /// Finds what these nodes lead to, as each of them for itself.
+    fn find(&mut self, filter: &EdgeFilter, context: &Context<'_>) -> Result<()> {
         let mut met = 0;
-        for (side, relation) in scans_of(&self.step) {
-            context.reader.edges(from.id, side, relation, &filter, &mut |edge| {
-                met += 1;
-                let far = if side == Side::Out { edge.tail } else { edge.head };
-                if self.seen.insert(far) {
-                    self.found.push((far, filter.system));
-                }
-                ControlFlow::Continue(())
-            })?;
+        // What several scans find of a node stands together.
+        let together = if scans_of(&self.step).nth(1).is_some() { 1 } else { NODES };
+        for nodes in self.nodes.chunks(together) {
+            for (side, relation) in scans_of(&self.step) {
+                context.reader.far_nodes(nodes, side, relation, filter, &mut |far| {
+                    met += 1;
+                    if self.seen.insert(far) {
+                        self.found.push((far, filter.system));
+                    }
+                    match self.seen.len() > context.limits.rows_max {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
+                })?;
+            }
         }
-        context.work(met + 1)?;
+        context.work(met + self.nodes.len())?;
         context.hold(&mut self.held, self.seen.len() * 3 * size_of::<(NodeId, SystemScope)>())?;
         context.rows(self.seen.len())
     }

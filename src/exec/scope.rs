@@ -54,6 +54,11 @@ impl Scoped {
         Self { scope, constant, held: None }
     }
 
+    /// Whether it is the same for every row.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.constant
+    }
+
     pub(crate) fn filter(&mut self, row: &Row, context: &Context<'_>) -> Result<EdgeFilter> {
         if let Some(filter) = self.held {
             return Ok(filter);

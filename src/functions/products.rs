@@ -4,8 +4,6 @@
 //! A list of a node's property comes as it is stored: made a list of the query first, it would take far
 //! longer than the product.
 
-use std::sync::Arc;
-
 use engraph_storage::Numbers;
 
 use crate::cell::Cell;
@@ -31,7 +29,7 @@ const LANES: usize = 8;
 /// One of the two lists, or what stands in its place.
 pub(crate) enum Side {
     Given(Vec<f64>),
-    Stored(Arc<Numbers>),
+    Stored(Numbers),
     Null,
     Other,
 }
@@ -84,7 +82,7 @@ pub(crate) fn product(left: &Side, right: &Side, call: &Call<'_>) -> Result<Cell
         (Side::Given(given), Side::Stored(stored)) | (Side::Stored(stored), Side::Given(given)) => {
             sum_stored(stored, given)
         }
-        (Side::Stored(left), Side::Stored(right)) => match right.as_ref() {
+        (Side::Stored(left), Side::Stored(right)) => match right {
             Numbers::Wide(right) => sum_stored(left, right),
             Numbers::Narrow(right) => {
                 let wide: Vec<f64> = right.iter().map(|number| f64::from(*number)).collect();

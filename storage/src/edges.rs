@@ -1,13 +1,17 @@
-//! The believed facts of a node on one side, in memory: in the order of their keys, a cache line each.
+//! The believed facts of a node on one side, in memory: in the order of their keys, column by column,
+//! in one piece.
 //!
 //! ```text
-//! facts    relation, valid_from, far, fact ...     one after the other, as on the disk
-//! blocks   first valid_from, last valid_to         of each 16 facts: does any of them hold then?
+//! blocks    the first valid_from and the last valid_to of each 16 facts: does any of them hold then?
+//! columns   valid_from, valid_to, confidence, far: all that most questions look at
+//!           fact, system_from, relation and version, intent and flags
 //! ```
 //!
 //! It knows nothing of the disk.
 
+use std::hint::black_box;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 use crate::graph::{
     Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, Side, SystemScope, Time,
@@ -22,174 +26,305 @@ const BLOCK: usize = 16;
 const FACTS_MAX: usize = 1 << 15;
 /// Bytes of a fact's key and value on the disk.
 pub(crate) const KEY_BYTES: usize = key::ADJACENCY + record::EDGE;
+/// Stands for the number of facts where there are too many.
+const TOO_MANY: u64 = u64::MAX;
+/// Words of a cache line, and how many lines of a node are worth asking for ahead.
+const LINE: usize = 8;
+const LINES_AHEAD: usize = 6;
 
-/// A fact without the node that it is a fact of.
-#[derive(Clone, Copy, Debug)]
-struct Packed {
-    far: NodeId,
-    fact: FactId,
-    valid: Interval,
-    confidence: f64,
-    system_from: Time,
-    relation: RelationId,
-    version: u32,
-    intent: Intent,
-    uncertain: bool,
-    two_way: bool,
+/// The facts of a node on one side: of one relation, or of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Near {
+    pub(crate) node: NodeId,
+    pub(crate) side: Side,
+    pub(crate) relation: Option<RelationId>,
 }
 
-/// When the facts of a block hold.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    from: Time,
-    to: Time,
+/// A column, one word for each fact.
+#[derive(Clone, Copy)]
+enum Column {
+    ValidFrom,
+    ValidTo,
+    Confidence,
+    Far,
+    Fact,
+    SystemFrom,
+    /// The relation in the upper half.
+    RelationAndVersion,
+    /// The intent in the lowest byte.
+    IntentAndFlags,
 }
 
-/// See the module.
-#[derive(Debug)]
-pub(crate) struct NearEdges {
-    near: NodeId,
+const COLUMNS: usize = Column::IntentAndFlags as usize + 1;
+const UNCERTAIN: u64 = 1 << 8;
+const TWO_WAY: u64 = 1 << 9;
+
+/// Facts that are gathered to be kept.
+pub(crate) struct Gathered {
     side: Side,
-    facts: Vec<Packed>,
-    blocks: Vec<Block>,
-    /// Whether there were too many to hold them all.
-    over: bool,
+    facts: Vec<[u64; COLUMNS]>,
+    is_over: bool,
 }
 
-impl NearEdges {
-    pub(crate) fn new(near: NodeId, side: Side) -> Self {
-        Self { near, side, facts: Vec::new(), blocks: Vec::new(), over: false }
+impl Gathered {
+    pub(crate) fn new(side: Side) -> Self {
+        Self { side, facts: Vec::new(), is_over: false }
     }
 
     /// Adds the next fact; breaks if there are too many. Facts come in the order of their keys, and
     /// are believed.
     pub(crate) fn push(&mut self, edge: &Edge) -> ControlFlow<()> {
-        if self.over || self.facts.len() == FACTS_MAX {
-            (self.facts, self.blocks, self.over) = (Vec::new(), Vec::new(), true);
+        if self.is_over || self.facts.len() == FACTS_MAX {
+            (self.facts, self.is_over) = (Vec::new(), true);
             return ControlFlow::Break(());
         }
-        if self.facts.len().is_multiple_of(BLOCK) {
-            self.blocks.push(Block { from: Interval::MAX, to: Interval::MIN });
-        }
-        if let Some(block) = self.blocks.last_mut() {
-            block.from = block.from.min(edge.valid.from);
-            block.to = block.to.max(edge.valid.to);
-        }
-        self.facts.push(Packed {
-            far: if self.side == Side::Out { edge.tail } else { edge.head },
-            fact: edge.fact,
-            valid: edge.valid,
-            confidence: edge.confidence,
-            system_from: edge.system.from,
-            relation: edge.relation,
-            version: edge.version,
-            intent: edge.intent,
-            uncertain: edge.uncertain,
-            two_way: edge.two_way,
-        });
+        let far = if self.side == Side::Out { edge.tail } else { edge.head };
+        let flags = [(edge.uncertain, UNCERTAIN), (edge.two_way, TWO_WAY)];
+        let flags = flags.iter().filter(|flag| flag.0).fold(0, |all, flag| all | flag.1);
+        self.facts.push([
+            edge.valid.from.cast_unsigned(),
+            edge.valid.to.cast_unsigned(),
+            edge.confidence.to_bits(),
+            far.0,
+            edge.fact.0,
+            edge.system.from.cast_unsigned(),
+            u64::from(edge.relation.0) << 32 | u64::from(edge.version),
+            edge.intent as u64 | flags,
+        ]);
         ControlFlow::Continue(())
     }
 
+    pub(crate) fn finish(self) -> NearEdges {
+        if self.is_over {
+            return NearEdges { words: Arc::new([TOO_MANY]) };
+        }
+        let time = |fact: &[u64; COLUMNS], column: Column| fact[column as usize].cast_signed();
+        let blocks = self.facts.chunks(BLOCK);
+        let first = |block: &[[u64; COLUMNS]]| {
+            let from = block.iter().map(|fact| time(fact, Column::ValidFrom)).min();
+            from.unwrap_or(Interval::MAX).cast_unsigned()
+        };
+        let last = |block: &[[u64; COLUMNS]]| {
+            let to = block.iter().map(|fact| time(fact, Column::ValidTo)).max();
+            to.unwrap_or(Interval::MIN).cast_unsigned()
+        };
+        let mut words = Vec::with_capacity(1 + 2 * blocks.len() + COLUMNS * self.facts.len());
+        words.push(self.facts.len() as u64);
+        words.extend(blocks.clone().map(first));
+        words.extend(blocks.map(last));
+        for column in 0..COLUMNS {
+            words.extend(self.facts.iter().map(|fact| fact[column]));
+        }
+        NearEdges { words: words.into() }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct NearEdges {
+    /// How many facts, then the blocks, then the columns.
+    words: Arc<[u64]>,
+}
+
+impl NearEdges {
     /// Whether it has every fact; else it has none.
     pub(crate) fn is_complete(&self) -> bool {
-        !self.over
-    }
-
-    /// Gives back what was taken ahead.
-    pub(crate) fn finish(mut self) -> Self {
-        self.facts.shrink_to_fit();
-        self.blocks.shrink_to_fit();
-        self
+        self.words.first() != Some(&TOO_MANY)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.facts.len()
+        match self.words.first() {
+            None | Some(&TOO_MANY) => 0,
+            Some(facts) => *facts as usize,
+        }
     }
 
     /// What it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.facts.capacity() * size_of::<Packed>() + self.blocks.capacity() * size_of::<Block>()
+        size_of_val::<[u64]>(&self.words)
     }
 
     /// Where the facts of a relation stand.
     pub(crate) fn of_relation(&self, relation: RelationId) -> Range<usize> {
-        let start = self.facts.partition_point(|fact| fact.relation < relation);
-        let end = self.facts.partition_point(|fact| fact.relation <= relation);
+        let relations = self.column(Column::RelationAndVersion);
+        let relation = u64::from(relation.0);
+        let start = relations.partition_point(|word| word >> 32 < relation);
+        let end = relations.partition_point(|word| word >> 32 <= relation);
         start..end
     }
 
     /// The first place in a range of one relation whose fact begins at or behind an instant.
     pub(crate) fn begun(&self, range: Range<usize>, time: Time) -> usize {
-        let facts = self.facts.get(range.clone()).unwrap_or_default();
-        range.start + facts.partition_point(|fact| fact.valid.from < time)
+        let begun = self.column(Column::ValidFrom).get(range.clone()).unwrap_or_default();
+        range.start + begun.partition_point(|from| from.cast_signed() < time)
     }
 
     /// The first place behind that of a key.
-    pub(crate) fn behind(&self, key: &Adjacency) -> usize {
+    pub(crate) fn behind(&self, near: &Near, key: &Adjacency) -> usize {
         let mark = (key.relation, key.valid_from, key.far, key.fact);
-        self.facts
-            .partition_point(|fact| (fact.relation, fact.valid.from, fact.far, fact.fact) <= mark)
+        let (mut start, mut end) = (0, self.len());
+        while start < end {
+            let middle = start.midpoint(end);
+            let edge = self.edge(near, middle);
+            let far = if near.side == Side::Out { edge.tail } else { edge.head };
+            match (edge.relation, edge.valid.from, far, edge.fact) <= mark {
+                true => start = middle + 1,
+                false => end = middle,
+            }
+        }
+        start
     }
 
     /// Calls `visit` on the facts of these places that the filter keeps, until it breaks. Gives the
     /// place behind the last one that was looked at.
     pub(crate) fn visit(
         &self,
+        near: &Near,
         places: Range<usize>,
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> usize {
+        self.each(places, filter, |place| visit(self.edge(near, place)))
+    }
+
+    /// The same with the far nodes alone.
+    pub(crate) fn visit_far(
+        &self,
+        places: Range<usize>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>,
+    ) -> usize {
+        let far = self.column(Column::Far);
+        let node = |place: usize| far.get(place).copied().map(NodeId);
+        self.each(places, filter, |place| node(place).map_or(ControlFlow::Break(()), &mut *visit))
+    }
+
+    /// Asks the memory for the first facts of several nodes at once, so that it does not have to be
+    /// waited for at each.
+    pub(crate) fn touch<'e>(all: impl Iterator<Item = &'e Self>) {
+        let lines = all.flat_map(|edges| edges.words.iter().step_by(LINE).take(LINES_AHEAD));
+        black_box(lines.fold(0, |all, word| all ^ word));
+    }
+
+    /// Calls `visit` on the places in a range whose facts the filter keeps, until it breaks.
+    fn each(
+        &self,
+        places: Range<usize>,
+        filter: &EdgeFilter,
+        mut visit: impl FnMut(usize) -> ControlFlow<()>,
+    ) -> usize {
+        let test = Test::of(filter);
+        let mut place = places.start;
+        while place < places.end {
+            let block = place / BLOCK;
+            let end = places.end.min((block + 1) * BLOCK);
+            let mut kept = match self.may_hold(block, &test) {
+                true => self.kept(place..end, &test),
+                false => 0,
+            };
+            while kept != 0 {
+                let at = place + kept.trailing_zeros() as usize;
+                kept &= kept - 1;
+                if visit(at).is_break() {
+                    return at + 1;
+                }
+            }
+            place = end;
+        }
+        place
+    }
+
+    /// Whether any fact of a block may hold.
+    fn may_hold(&self, block: usize, test: &Test) -> bool {
+        let blocks = self.blocks();
+        let bound = |at: usize| self.words.get(1 + at).map(|bound| bound.cast_signed());
+        let (from, to) = (bound(block), bound(blocks + block));
+        from.is_some_and(|from| from < test.within.to) && to.is_some_and(|to| test.within.from < to)
+    }
+
+    /// Which facts of a part of a block the filter keeps, a bit each.
+    fn kept(&self, places: Range<usize>, test: &Test) -> u32 {
+        let part = |column| self.column(column).get(places.clone()).unwrap_or_default();
+        let (from, to) = (part(Column::ValidFrom), part(Column::ValidTo));
+        let mut kept = 0;
+        // Without branches: which facts hold and which are sure follows no pattern.
+        for (lane, ((from, to), confidence)) in
+            from.iter().zip(to).zip(part(Column::Confidence)).enumerate()
+        {
+            let begins = from.cast_signed() < test.within.to;
+            let ends = test.within.from < to.cast_signed();
+            let is_sure = f64::from_bits(*confidence) >= test.confidence;
+            kept |= u32::from(begins & ends & is_sure) << lane;
+        }
+        if test.believed != Interval::MAX {
+            for (lane, from) in part(Column::SystemFrom).iter().enumerate() {
+                kept &= !(u32::from(from.cast_signed() > test.believed) << lane);
+            }
+        }
+        if let Some(intent) = test.intent {
+            for (lane, word) in part(Column::IntentAndFlags).iter().enumerate() {
+                kept &= !(u32::from(word & 0xff != intent as u64) << lane);
+            }
+        }
+        kept
+    }
+
+    fn blocks(&self) -> usize {
+        self.len().div_ceil(BLOCK)
+    }
+
+    fn column(&self, column: Column) -> &[u64] {
+        let start = 1 + 2 * self.blocks() + self.len() * column as usize;
+        self.words.get(start..start + self.len()).unwrap_or_default()
+    }
+
+    fn edge(&self, near: &Near, place: usize) -> Edge {
+        let word = |column| self.column(column).get(place).copied().unwrap_or_default();
+        let time = |column| word(column).cast_signed();
+        let (far, relation) = (NodeId(word(Column::Far)), word(Column::RelationAndVersion));
+        let intent = word(Column::IntentAndFlags);
+        let (head, tail) = match near.side {
+            Side::Out => (near.node, far),
+            Side::In => (far, near.node),
+        };
+        Edge {
+            fact: FactId(word(Column::Fact)),
+            version: relation as u32,
+            head,
+            relation: RelationId((relation >> 32) as u32),
+            tail,
+            valid: Interval { from: time(Column::ValidFrom), to: time(Column::ValidTo) },
+            system: Interval { from: time(Column::SystemFrom), to: Interval::MAX },
+            confidence: f64::from_bits(word(Column::Confidence)),
+            intent: Intent::ALL.get((intent & 0xff) as usize).copied().unwrap_or_default(),
+            uncertain: intent & UNCERTAIN != 0,
+            two_way: intent & TWO_WAY != 0,
+        }
+    }
+}
+
+/// What a filter asks of each fact.
+struct Test {
+    within: Interval,
+    believed: Time,
+    confidence: f64,
+    intent: Option<Intent>,
+}
+
+impl Test {
+    fn of(filter: &EdgeFilter) -> Self {
         let within = match filter.valid {
             ValidScope::AsOf(time) => Interval { from: time, to: time.saturating_add(1) },
             ValidScope::Within(interval) => interval,
             ValidScope::All => Interval::ALL,
         };
-        let all = filter.valid == ValidScope::All;
         let believed = match filter.system {
             SystemScope::AsOf(time) => time,
             SystemScope::Current | SystemScope::All => Interval::MAX,
         };
-        let mut place = places.start;
-        while place < places.end {
-            let block = place / BLOCK;
-            let end = places.end.min((block + 1) * BLOCK);
-            let holds = |block: &Block| block.from < within.to && within.from < block.to;
-            if !all && !self.blocks.get(block).is_some_and(holds) {
-                place = end;
-                continue;
-            }
-            for fact in self.facts.get(place..end).unwrap_or_default() {
-                place += 1;
-                let valid = all || fact.valid.overlaps(&within);
-                let kept = valid
-                    && fact.system_from <= believed
-                    && fact.confidence >= filter.confidence
-                    && filter.intent.is_none_or(|intent| intent == fact.intent);
-                if kept && visit(self.edge(fact)).is_break() {
-                    return place;
-                }
-            }
-        }
-        place
-    }
-
-    fn edge(&self, fact: &Packed) -> Edge {
-        let (head, tail) = match self.side {
-            Side::Out => (self.near, fact.far),
-            Side::In => (fact.far, self.near),
-        };
-        Edge {
-            fact: fact.fact,
-            version: fact.version,
-            head,
-            relation: fact.relation,
-            tail,
-            valid: fact.valid,
-            system: Interval { from: fact.system_from, to: Interval::MAX },
-            confidence: fact.confidence,
-            intent: fact.intent,
-            uncertain: fact.uncertain,
-            two_way: fact.two_way,
-        }
+        Self { within, believed, confidence: filter.confidence, intent: filter.intent }
     }
 }
+
+#[cfg(test)]
+mod tests;

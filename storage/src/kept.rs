@@ -15,9 +15,9 @@ use parking_lot::RwLock;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::edges::NearEdges;
+use crate::edges::{Near, NearEdges};
 use crate::families::Family;
-use crate::graph::{NodeId, NodeRecord, PropertyId, RelationId, Side, Time};
+use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time};
 use crate::key;
 use crate::numbers::Numbers;
 use crate::overlay::Overlay;
@@ -28,14 +28,6 @@ const OVERHEAD: u64 = 96;
 const NODE_GROWTH: u64 = 4;
 /// Entries are at least about so large, which says how many there may be.
 const ENTRY_BYTES: usize = 256;
-
-/// The facts of a node on one side: of one relation, or of all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Near {
-    pub(crate) node: NodeId,
-    pub(crate) side: Side,
-    pub(crate) relation: Option<RelationId>,
-}
 
 /// A node.
 #[derive(Clone)]
@@ -76,10 +68,10 @@ type Kept<K, T> = Cache<K, Since<T>, Weight>;
 
 /// See the module.
 pub(crate) struct KeptReads {
-    edges: Kept<Near, Arc<NearEdges>>,
+    edges: Kept<Near, NearEdges>,
     nodes: Kept<NodeId, KeptNode>,
     /// Of each node the list that was asked for last.
-    numbers: Kept<NodeId, (PropertyId, Arc<Numbers>)>,
+    numbers: Kept<NodeId, (PropertyId, Numbers)>,
     vectors: Kept<NodeId, KeptVector>,
     names: Kept<Vec<u8>, NodeId>,
     /// The instant of the last commit, from before anything of it is seen.
@@ -101,11 +93,11 @@ impl KeptReads {
     }
 
     /// The facts of a node in a state of that instant.
-    pub(crate) fn edges(&self, near: &Near, now: Time) -> Option<Arc<NearEdges>> {
+    pub(crate) fn edges(&self, near: &Near, now: Time) -> Option<NearEdges> {
         held(self.edges.get(near), now)
     }
 
-    pub(crate) fn keep_edges(&self, near: Near, now: Time, edges: Arc<NearEdges>) {
+    pub(crate) fn keep_edges(&self, near: Near, now: Time, edges: NearEdges) {
         let bytes = edges.bytes() as u64;
         self.keep(&self.edges, near, Since { since: now, bytes, what: edges });
     }
@@ -121,12 +113,7 @@ impl KeptReads {
     }
 
     /// The numbers of a node's property in a state of that instant.
-    pub(crate) fn numbers(
-        &self,
-        node: NodeId,
-        property: PropertyId,
-        now: Time,
-    ) -> Option<Arc<Numbers>> {
+    pub(crate) fn numbers(&self, node: NodeId, property: PropertyId, now: Time) -> Option<Numbers> {
         let (of, numbers) = held(self.numbers.get(&node), now)?;
         (of == property).then_some(numbers)
     }
@@ -136,7 +123,7 @@ impl KeptReads {
         node: NodeId,
         property: PropertyId,
         now: Time,
-        numbers: Arc<Numbers>,
+        numbers: Numbers,
     ) {
         let bytes = numbers.bytes() as u64;
         self.keep(&self.numbers, node, Since { since: now, bytes, what: (property, numbers) });

@@ -2,24 +2,31 @@
 //!
 //! It knows nothing of where they are stored.
 
+use std::hint::black_box;
+use std::sync::Arc;
+
 use crate::graph::Value;
+
+/// Bytes of a cache line, and how many of a list are worth asking for ahead.
+const LINE_BYTES: usize = 64;
+const LINES_AHEAD: usize = 8;
 
 /// A list of numbers. Which width it has changes nothing about their values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
     /// All of them are floats of 32 bits.
-    Narrow(Box<[f32]>),
+    Narrow(Arc<[f32]>),
     /// Floats of 64 bits.
-    Wide(Box<[f64]>),
+    Wide(Arc<[f64]>),
 }
 
 impl Numbers {
     /// The list of a value; none if it is something else, or holds something else.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         let Value::List(items) = value else { return None };
-        let wide: Box<[f64]> = items.iter().map(number).collect::<Option<_>>()?;
+        let wide: Arc<[f64]> = items.iter().map(number).collect::<Option<_>>()?;
         let narrow = |wide: &f64| Some(*wide as f32).filter(|narrow| f64::from(*narrow) == *wide);
-        let all: Option<Box<[f32]>> = wide.iter().map(narrow).collect();
+        let all: Option<Arc<[f32]>> = wide.iter().map(narrow).collect();
         Some(all.map_or(Self::Wide(wide), Self::Narrow))
     }
 
@@ -38,6 +45,16 @@ impl Numbers {
         self.len() == 0
     }
 
+    /// Asks the memory for all of several lists at once, so that it does not have to be waited for at
+    /// each.
+    pub fn touch<'n>(all: impl Iterator<Item = &'n Self>) {
+        let bits = |numbers: &Self| match numbers {
+            Self::Narrow(narrow) => lines(narrow).fold(0, |all, x| all ^ u64::from(x.to_bits())),
+            Self::Wide(wide) => lines(wide).fold(0, |all, x| all ^ x.to_bits()),
+        };
+        black_box(all.fold(0, |all, numbers| all ^ bits(numbers)));
+    }
+
     /// What it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         match self {
@@ -45,6 +62,11 @@ impl Numbers {
             Self::Wide(wide) => size_of_val::<[f64]>(wide),
         }
     }
+}
+
+/// A number of each cache line of the first ones.
+fn lines<T>(numbers: &[T]) -> impl Iterator<Item = &T> {
+    numbers.iter().step_by(LINE_BYTES / size_of::<T>()).take(LINES_AHEAD)
 }
 
 fn number(value: &Value) -> Option<f64> {

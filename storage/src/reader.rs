@@ -138,7 +138,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A list of numbers that a node has now as a property; none if it has no such list.
-    pub fn numbers(&self, node: NodeId, property: PropertyId) -> Result<Option<Arc<Numbers>>> {
+    pub fn numbers(&self, node: NodeId, property: PropertyId) -> Result<Option<Numbers>> {
         let key = key::node(node);
         let reads = self.kept.filter(|_| !self.view.changes(Family::Nodes, &key));
         if let Some(numbers) = reads.and_then(|kept| kept.numbers(node, property, self.now)) {
@@ -150,9 +150,8 @@ impl<'r> Reader<'r> {
         let Some(numbers) = record.properties.get(&property).and_then(Numbers::of) else {
             return Ok(None);
         };
-        let numbers = Arc::new(numbers);
         if let Some(kept) = reads {
-            kept.keep_numbers(node, property, self.now, Arc::clone(&numbers));
+            kept.keep_numbers(node, property, self.now, numbers.clone());
         }
         Ok(Some(numbers))
     }

@@ -161,10 +161,10 @@ impl Fold {
     ) -> Result<Vec<Scored>> {
         let mut scored = Vec::with_capacity(edges.len());
         let along = along.and_then(|along| Some((along, total.number()?)));
+        let products = along.map(|(along, total)| along.next(total, edges, context)).transpose()?;
+        let product = |place: usize| products.as_ref().and_then(|all| *all.get(place)?);
         for (place, (edge, _)) in edges.iter().enumerate() {
-            if let Some((along, total)) = along
-                && let Some(next) = along.next(total, edge, context)?
-            {
+            if let Some(next) = product(place) {
                 scored.push(Scored { score: next, total: Cell::Float(next), edge: place });
                 continue;
             }

@@ -5,7 +5,8 @@
 //! What it cannot tell so, it leaves to the expression.
 
 use engraph_grammar::ast::BinaryOp;
-use engraph_storage::graph::{Edge, Interval, PropertyId};
+use engraph_storage::Numbers;
+use engraph_storage::graph::{Edge, Interval, NodeId, PropertyId};
 
 use crate::cell::Row;
 use crate::context::Context;
@@ -13,6 +14,9 @@ use crate::error::Result;
 use crate::exec::eval;
 use crate::functions::products::{self, DOT};
 use crate::plan::expr::{Expr, ExprKind, Reduce, Slot};
+
+/// Facts whose products are taken in one go.
+const FACTS_AHEAD: usize = 32;
 
 /// See the module.
 pub(super) struct Product {
@@ -80,24 +84,38 @@ impl Product {
 }
 
 impl Along<'_> {
-    /// The total behind a fact; none if the expression has to tell it.
+    /// The totals behind facts; none where the expression has to tell it.
     pub(super) fn next(
         &self,
         total: f64,
-        edge: &Edge,
+        edges: &[(Edge, NodeId)],
         context: &Context<'_>,
-    ) -> Result<Option<f64>> {
-        if edge.system.to != Interval::MAX {
-            return Ok(None);
+    ) -> Result<Vec<Option<f64>>> {
+        let stored = |(edge, _): &(Edge, NodeId)| {
+            let node = if self.product.of_head { edge.head } else { edge.tail };
+            match edge.system.to {
+                Interval::MAX => Ok(context.reader.numbers(node, self.property)?),
+                _ => Ok(None),
+            }
+        };
+        let mut totals = Vec::with_capacity(edges.len());
+        for some in edges.chunks(FACTS_AHEAD) {
+            let stored: Vec<Option<Numbers>> = some.iter().map(stored).collect::<Result<_>>()?;
+            Numbers::touch(stored.iter().flatten());
+            let next = |((edge, _), stored): (&(Edge, NodeId), &Option<Numbers>)| {
+                let added = self.added(edge, stored.as_ref())?;
+                Some(total + added).filter(|next| next.is_finite())
+            };
+            totals.extend(some.iter().zip(&stored).map(next));
         }
-        let node = if self.product.of_head { edge.head } else { edge.tail };
-        let Some(stored) = context.reader.numbers(node, self.property)? else { return Ok(None) };
-        if stored.len() != self.numbers.len() {
-            return Ok(None);
-        }
-        let dot = products::sum_stored(&stored, &self.numbers);
-        let added = if self.product.is_weighed { edge.confidence * dot } else { dot };
-        Ok(Some(total + added).filter(|next| next.is_finite()))
+        Ok(totals)
+    }
+
+    /// What a fact adds; none if there is no product.
+    fn added(&self, edge: &Edge, stored: Option<&Numbers>) -> Option<f64> {
+        let stored = stored.filter(|stored| stored.len() == self.numbers.len())?;
+        let dot = products::sum_stored(stored, &self.numbers);
+        Some(if self.product.is_weighed { edge.confidence * dot } else { dot })
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::commit::Durability;
-use crate::graph::{Belief, Edge, EdgeFilter, Intent, Interval, LabelId, SystemScope, ValidScope};
+use crate::edges::Gathered;
+use crate::graph::{
+    Belief, Edge, EdgeFilter, Intent, Interval, LabelId, RelationId, SystemScope, ValidScope,
+};
 use crate::reader::{EdgeMark, Reader};
 use crate::store::Snapshot;
 use crate::{Memory, Store};
@@ -103,6 +105,20 @@ fn answer(reader: Reader<'_>, nodes: &[NodeId], asked: &Asked) -> Vec<Edge> {
     }
 }
 
+/// The far ends of the same edges of all nodes, with the one that is asked for in front.
+fn far_nodes(reader: Reader<'_>, nodes: &[NodeId], asked: &Asked) -> Vec<NodeId> {
+    let relation = asked.relation.map(|relation| RelationId(relation as u32));
+    let nodes: Vec<NodeId> = [&nodes[asked.node..], &nodes[..asked.node]].concat();
+    let mut far = Vec::new();
+    reader
+        .far_nodes(&nodes, asked.side, relation, &asked.filter, &mut |node| {
+            far.push(node);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    far
+}
+
 fn bare<'s>(snapshot: &'s Snapshot<'_>) -> Reader<'s> {
     let kept = snapshot.reader();
     Reader::new(snapshot.view(), kept.shared_catalog(), kept.now())
@@ -164,6 +180,12 @@ proptest! {
                 for asked in &questions {
                     let kept = answer(snapshot.reader(), &nodes, asked);
                     prop_assert_eq!(&kept, &answer(bare(snapshot), &nodes, asked));
+                    let far = far_nodes(snapshot.reader(), &nodes, asked);
+                    prop_assert_eq!(&far, &far_nodes(bare(snapshot), &nodes, asked));
+                    let end = |edge: &Edge| {
+                        if asked.side == Side::Out { edge.tail } else { edge.head }
+                    };
+                    prop_assert!(far.starts_with(&kept.iter().map(end).collect::<Vec<_>>()));
                 }
                 for node in &nodes {
                     let kept = snapshot.reader().node(*node, SystemScope::Current).unwrap();
@@ -224,7 +246,7 @@ fn nothing_is_kept_of_a_state_that_a_commit_has_left_behind() {
     let store = Store::open(folder.path(), Memory::default()).unwrap();
     let kept = store.commits.kept();
     let near = Near { node: NodeId(7), side: Side::Out, relation: None };
-    let edges = || Arc::new(NearEdges::new(NodeId(7), Side::Out));
+    let edges = || Gathered::new(Side::Out).finish();
     kept.commit(10, &Overlay::default());
     kept.keep_edges(near, 9, edges());
     assert!(kept.edges(&near, 11).is_none());

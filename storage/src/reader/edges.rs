@@ -5,19 +5,20 @@
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 
 use super::Reader;
-use crate::edges::{self, NearEdges};
+use crate::edges::{self, Gathered, Near, NearEdges};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
     Edge, EdgeFilter, Interval, NodeId, RelationId, Side, SystemScope, Time, ValidScope,
 };
-use crate::kept::{KeptReads, Near};
+use crate::kept::KeptReads;
 use crate::key::{self, Adjacency, places};
 use crate::record;
 
+/// Nodes whose facts are asked of the memory at once.
+const NODES_AHEAD: usize = 32;
 /// Who reads on past so many edges of a node will read the others too.
 const FEW_EDGES: usize = 256;
 /// Called with each key of an adjacency family and its edge, until it breaks.
@@ -35,6 +36,61 @@ impl Reader<'_> {
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<()> {
         self.edges_after(near, side, relation, filter, None, visit)
+    }
+
+    /// Calls `visit` on the node at the far end of every edge of these nodes that the filter keeps, in
+    /// the order of [`Self::edges`], until it breaks.
+    pub fn far_nodes(
+        &self,
+        nodes: &[NodeId],
+        side: Side,
+        relation: Option<RelationId>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (current, _) = families_of(side);
+        let kept = self.kept.filter(|_| filter.system == SystemScope::Current);
+        for some in nodes.chunks(NODES_AHEAD) {
+            let near = some.iter().map(|node| Near { node: *node, side, relation });
+            let of = |near: Near| {
+                let kept = kept.filter(|_| !self.changes(current, near.node))?;
+                self.held_edges(kept, near).filter(NearEdges::is_complete)
+            };
+            let held: Vec<(Near, Option<NearEdges>)> = near.map(|near| (near, of(near))).collect();
+            NearEdges::touch(held.iter().filter_map(|(_, edges)| edges.as_ref()));
+            for (near, edges) in held {
+                if self.far_nodes_of(near, edges, filter, visit)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of one node, by its edges if they are held.
+    fn far_nodes_of(
+        &self,
+        near: Near,
+        held: Option<NearEdges>,
+        filter: &EdgeFilter,
+        visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let mut flow = ControlFlow::Continue(());
+        let Some(edges) = held else {
+            self.edges(near.node, near.side, near.relation, filter, &mut |edge| {
+                flow = visit(if near.side == Side::Out { edge.tail } else { edge.head });
+                flow
+            })?;
+            return Ok(flow);
+        };
+        let to = last_begin(near.relation, filter.valid);
+        let places = Part { near, from: Begin::Start, to }.places(&edges);
+        let end = edges.visit_far(places.clone(), filter, &mut |far| {
+            flow = visit(far);
+            flow
+        });
+        self.view.count_scan(end.saturating_sub(places.start), edges::KEY_BYTES)?;
+        Ok(flow)
     }
 
     /// Goes on with [`Self::edges`] behind the edge of `after`, wherever it was left; nothing is
@@ -132,14 +188,19 @@ impl Reader<'_> {
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
         let is_current = matches!(family, Family::Out | Family::In);
-        let prefix = key::adjacency_prefix(part.near.node, None);
-        let keeps = is_current && !self.view.changes_within(family, &prefix);
-        if let Some(kept) = self.kept.filter(|_| keeps)
+        if let Some(kept) =
+            self.kept.filter(|_| is_current && !self.changes(family, part.near.node))
             && let Some(flow) = self.kept_edges(kept, family, part, filter, visit)?
         {
             return Ok(flow);
         }
         self.visit_stored(family, part, filter, visit)
+    }
+
+    /// Whether anything between a node and others is not committed.
+    fn changes(&self, family: Family, near: NodeId) -> bool {
+        self.view.has_changes()
+            && self.view.changes_within(family, &key::adjacency_prefix(near, None))
     }
 
     /// The edges of one family by the disk.
@@ -169,12 +230,7 @@ impl Reader<'_> {
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<Option<ControlFlow<()>>> {
-        let near = part.near;
-        let whole = Near { relation: None, ..near };
-        let found = kept
-            .edges(&near, self.now)
-            .or_else(|| near.relation.and_then(|_| kept.edges(&whole, self.now)));
-        let edges = match found {
+        let edges = match self.held_edges(kept, part.near) {
             Some(edges) => edges,
             // Who asks for the first ones may need no more: they are kept as they are read, if all
             // are read.
@@ -189,6 +245,12 @@ impl Reader<'_> {
         self.visit_kept(&edges, part, filter, visit).map(Some)
     }
 
+    /// Edges that are kept: of the relation, or of all.
+    fn held_edges(&self, kept: &KeptReads, near: Near) -> Option<NearEdges> {
+        let whole = || kept.edges(&Near { relation: None, ..near }, self.now);
+        kept.edges(&near, self.now).or_else(|| near.relation.and_then(|_| whole()))
+    }
+
     fn visit_kept(
         &self,
         edges: &NearEdges,
@@ -198,7 +260,7 @@ impl Reader<'_> {
     ) -> Result<ControlFlow<()>> {
         let places = part.places(edges);
         let mut flow = ControlFlow::Continue(());
-        let end = edges.visit(places.clone(), filter, &mut |edge| {
+        let end = edges.visit(&part.near, places.clone(), filter, &mut |edge| {
             flow = visit(edge);
             flow
         });
@@ -234,8 +296,8 @@ impl Reader<'_> {
         let Some(last) = last.filter(|_| few == 0 && flow.is_continue()) else { return Ok(flow) };
         let mark = EdgeMark::of(&last, near.side);
         let part = Part { near, from: Begin::Behind(&mark), to: part.to };
-        let edges = Arc::new(self.read_edges(family, near)?);
-        kept.keep_edges(near, self.now, Arc::clone(&edges));
+        let edges = self.read_edges(family, near)?;
+        kept.keep_edges(near, self.now, edges.clone());
         if edges.is_complete() {
             return self.visit_kept(&edges, &part, filter, visit);
         }
@@ -244,7 +306,7 @@ impl Reader<'_> {
 
     /// All edges of a node from the disk, for those that come back for more.
     fn read_edges(&self, family: Family, near: Near) -> Result<NearEdges> {
-        let mut edges = NearEdges::new(near.node, near.side);
+        let mut edges = Gathered::new(near.side);
         let prefix = key::adjacency_prefix(near.node, near.relation);
         let to = key::after_prefix(&prefix);
         let all = &EdgeFilter::CURRENT;
@@ -265,7 +327,7 @@ impl Reader<'_> {
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
         let near = part.near;
-        let mut edges = NearEdges::new(near.node, near.side);
+        let mut edges = Gathered::new(near.side);
         let prefix = key::adjacency_prefix(near.node, near.relation);
         let to = key::after_prefix(&prefix);
         let mut flow = ControlFlow::Continue(());
@@ -283,7 +345,7 @@ impl Reader<'_> {
             }
         })?;
         if flow.is_continue() {
-            kept.keep_edges(near, self.now, Arc::new(edges.finish()));
+            kept.keep_edges(near, self.now, edges.finish());
         }
         Ok(flow)
     }
@@ -416,7 +478,7 @@ impl Part<'_> {
         let start = match self.from {
             Begin::Start => all.start,
             Begin::Behind(mark) => match mark.place() {
-                Some(place) if place.near == self.near.node => edges.behind(&place),
+                Some(place) if place.near == self.near.node => edges.behind(&self.near, &place),
                 // As by their keys.
                 Some(place) if place.near > self.near.node => end,
                 _ => all.start,

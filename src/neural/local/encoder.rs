@@ -15,19 +15,21 @@
 //! their weights, the first position, the token types, and the bias by distance that MPNet adds in
 //! attention. It never pads and never trains.
 
-use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Tensor, bail};
+use candle_core::{Result, Tensor, bail};
 use candle_nn::VarBuilder;
 
+use super::attention::{Attention, Distances};
 use super::config::{Config, Family};
-use super::fused::{AddNorm, BiasGelu, Softmax, values_mut};
+use super::fused::{AddNorm, BiasGelu};
 
 /// Up to so many rows, a product takes less time the other way round.
 const FEW_ROWS: usize = 64;
 
+/// A product of fewer multiplications runs on one thread: to hand half of it to another takes longer.
+const SHARED_MIN: usize = 1 << 25;
+
 /// Token types that are told apart: those of a question and a text.
 const TYPES_MAX: usize = 2;
-/// The distance from which on MPNet tells none apart, in tokens.
-const DISTANCE_MAX: f32 = 128.0;
 
 /// What the weights of a layer are called.
 struct Names {
@@ -122,6 +124,7 @@ pub(super) struct Encoder {
 impl Encoder {
     /// Takes the weights out of `vb`, where they have the names of the reference.
     pub(super) fn load(vb: &VarBuilder, config: &Config) -> Result<Self> {
+        gemm::set_threading_threshold(SHARED_MIN);
         let (family, hidden) = (config.model_type, config.hidden_size);
         let table = |rows, name: &str| vb.get((rows, hidden), &format!("embeddings.{name}.weight"));
         let positions = table(config.max_position_embeddings, "position_embeddings")?;
@@ -185,11 +188,10 @@ impl Encoder {
 
 /// One layer: attention and a feed-forward part, each added to its input and normed.
 struct Layer {
-    heads: usize,
     /// Query, key and value beside each other in one matrix, (hidden, 3 * hidden). The query's
     /// part is already divided by the root of the size of a head.
     qkv: Tensor,
-    qkv_bias: Tensor,
+    attention: Attention,
     attended: Tensor,
     attended_norm: AddNorm,
     up: Tensor,
@@ -213,9 +215,11 @@ impl Layer {
         let (down, down_bias) = linear(&vb.pp(names.down), inner, hidden)?;
         let norm = |bias: &Tensor, name| AddNorm::load(Some(bias), &vb.pp(name), config);
         Ok(Self {
-            heads: config.num_attention_heads,
             qkv: Tensor::cat(&[q, k, v], 0)?,
-            qkv_bias: Tensor::cat(&[q_bias, k_bias, v_bias], 0)?,
+            attention: Attention::new(
+                config.num_attention_heads,
+                &Tensor::cat(&[q_bias, k_bias, v_bias], 0)?,
+            )?,
             attended,
             attended_norm: norm(&attended_bias, names.attended_norm)?,
             up,
@@ -232,8 +236,8 @@ impl Layer {
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
         // (tokens, hidden) -> (tokens, 3 * hidden)
-        let qkv = product(xs, &self.qkv)?.broadcast_add(&self.qkv_bias)?;
-        let attended = attention(&qkv, lengths, self.heads, distances)?;
+        let qkv = product(xs, &self.qkv)?;
+        let attended = self.attention.forward(&qkv, lengths, distances)?;
         let attended = product(&attended, &self.attended)?;
         attended.inplace_op2(xs, &self.attended_norm)?;
         // (tokens, hidden) -> (tokens, intermediate) -> (tokens, hidden)
@@ -259,127 +263,4 @@ fn product(xs: &Tensor, weight: &Tensor) -> Result<Tensor> {
 /// The weight (outputs, inputs) and the bias (outputs) of a linear layer.
 pub(super) fn linear(vb: &VarBuilder, inputs: usize, outputs: usize) -> Result<(Tensor, Tensor)> {
     Ok((vb.get((outputs, inputs), "weight")?, vb.get(outputs, "bias")?))
-}
-
-/// Attention of each sequence to itself: (tokens, 3 * hidden) -> (tokens, hidden).
-fn attention(
-    qkv: &Tensor,
-    lengths: &[usize],
-    heads: usize,
-    distances: Option<&Distances>,
-) -> Result<Tensor> {
-    let (tokens, width) = qkv.dims2()?;
-    let qkv = qkv.reshape((tokens, 3, heads, width / 3 / heads))?;
-    let mut start = 0;
-    let mut rows = Vec::with_capacity(lengths.len());
-    for &length in lengths {
-        let own = qkv.narrow(0, start, length)?;
-        // Views, nothing is copied: (length, 3, heads, size) -> (heads, length, size)
-        let part = |i| own.narrow(1, i, 1)?.squeeze(1)?.transpose(0, 1);
-        let (q, k, v) = (part(0)?, part(1)?, part(2)?);
-        // (heads, length, length)
-        let scores = q.matmul(&k.t()?)?;
-        if let Some(distances) = distances {
-            scores.inplace_op1(distances)?;
-        }
-        scores.inplace_op1(&Softmax)?;
-        // (heads, length, size) -> (length, hidden)
-        rows.push(scores.matmul(&v)?.transpose(0, 1)?.reshape((length, width / 3))?);
-        start += length;
-    }
-    Tensor::cat(&rows, 0)
-}
-
-/// Adds to the score of two tokens what was learned for the distance between them.
-struct Distances {
-    sequence_max: usize,
-    /// For each head the bias of each distance, from the farthest before to the farthest behind.
-    heads: Vec<Vec<f32>>,
-}
-
-impl Distances {
-    fn load(vb: &VarBuilder, config: &Config) -> Result<Self> {
-        let buckets = config.relative_attention_num_buckets;
-        let shape = (buckets, config.num_attention_heads);
-        let table: Vec<Vec<f32>> =
-            vb.get(shape, "relative_attention_bias.weight")?.t()?.to_vec2()?;
-        let far = config.sequence_max() as i64 - 1;
-        let spread = |row: &Vec<f32>| (-far..=far).map(|d| row[bucket(d, buckets)]).collect();
-        Ok(Self { sequence_max: config.sequence_max(), heads: table.iter().map(spread).collect() })
-    }
-}
-
-/// The row of the table that belongs to a distance, behind if it is above 0: half of the rows are
-/// for each side, and half of those for one distance each, the others for ever more of them.
-fn bucket(distance: i64, buckets: usize) -> usize {
-    let half = buckets / 2;
-    let exact = half / 2;
-    let steps = distance.unsigned_abs() as usize;
-    let row = if steps < exact {
-        steps
-    } else {
-        let share = (steps as f32 / exact as f32).ln() / (DISTANCE_MAX / exact as f32).ln();
-        let far = exact + (share * (half - exact) as f32) as usize;
-        far.min(half.saturating_sub(1))
-    };
-    if distance > 0 { half + row } else { row }
-}
-
-impl InplaceOp1 for Distances {
-    fn name(&self) -> &'static str {
-        "distances"
-    }
-
-    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
-        let length = layout.dims().last().copied().unwrap_or(1);
-        let scores = values_mut(storage, layout)?;
-        for (head, scores) in self.heads.iter().zip(scores.chunks_exact_mut(length * length)) {
-            for (place, row) in scores.chunks_exact_mut(length).enumerate() {
-                // The token itself lies in the middle of the biases of its head.
-                let before = &head[self.sequence_max - 1 - place..];
-                row.iter_mut().zip(before).for_each(|(score, bias)| *score += bias);
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_fall_into_the_buckets_of_the_reference() {
-        // What `relative_position_bucket` of MPNet's reference gives for 32 buckets.
-        let reference = [
-            (0, 0),
-            (-1, 1),
-            (-7, 7),
-            (-8, 8),
-            (-11, 8),
-            (-12, 9),
-            (-16, 10),
-            (-23, 11),
-            (-32, 12),
-            (-64, 14),
-            (-127, 15),
-            (-128, 15),
-            (-500, 15),
-            (1, 17),
-            (7, 23),
-            (8, 24),
-            (12, 25),
-            (64, 30),
-            (500, 31),
-        ];
-        for (distance, expected) in reference {
-            assert_eq!(bucket(distance, 32), expected, "{distance}");
-        }
-        // No number of buckets reaches beyond the table.
-        for buckets in 1..40 {
-            for distance in -300..300 {
-                assert!(bucket(distance, buckets) < buckets, "{distance} of {buckets}");
-            }
-        }
-    }
 }

@@ -7,6 +7,7 @@
 
 use candle_core::{CpuStorage, InplaceOp1, InplaceOp2, Layout, Result, Tensor, bail};
 use candle_nn::VarBuilder;
+use pulp::Arch;
 
 use super::config::Config;
 
@@ -27,11 +28,14 @@ impl InplaceOp1 for BiasGelu {
     }
 
     fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
-        for row in values_mut(storage, layout)?.chunks_exact_mut(self.bias.len()) {
-            for (x, bias) in row.iter_mut().zip(&self.bias) {
-                *x = gelu(*x + bias);
+        let rows = values_mut(storage, layout)?.chunks_exact_mut(self.bias.len());
+        Arch::new().dispatch(|| {
+            for row in rows {
+                for (x, bias) in row.iter_mut().zip(&self.bias) {
+                    *x = gelu(*x + bias);
+                }
             }
-        }
+        });
         Ok(())
     }
 }
@@ -40,7 +44,7 @@ impl InplaceOp1 for BiasGelu {
 ///
 /// With z = |x| / sqrt(2), Abramowitz and Stegun 7.1.28 gives 1 - erf(z) as a polynomial to the
 /// power of -16, within 3e-7.
-#[inline]
+#[inline(always)]
 fn gelu(x: f32) -> f32 {
     const COEFFICIENTS: [f32; 6] =
         [4.306_38e-5, 2.765_672e-4, 1.520_143e-4, 9.270_527e-3, 4.228_201e-2, 7.052_308e-2];
@@ -52,31 +56,20 @@ fn gelu(x: f32) -> f32 {
     x.max(0.0) - 0.5 * x.abs() / (eighth * eighth)
 }
 
-/// Turns each row of the last dimension into shares that sum to one.
-pub(super) struct Softmax;
-
-impl InplaceOp1 for Softmax {
-    fn name(&self) -> &'static str {
-        "softmax"
-    }
-
-    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
-        let width = layout.dims().last().copied().unwrap_or(1);
-        for row in values_mut(storage, layout)?.chunks_exact_mut(width) {
-            let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            row.iter_mut().for_each(|x| *x = exp(*x - max));
-            let share = 1.0 / sum(row);
-            row.iter_mut().for_each(|x| *x *= share);
-        }
-        Ok(())
-    }
+/// Turns a row into shares that sum to one.
+#[inline(always)]
+pub(super) fn softmax(row: &mut [f32]) {
+    let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    row.iter_mut().for_each(|x| *x = exp(*x - max));
+    let share = 1.0 / sum(row);
+    row.iter_mut().for_each(|x| *x *= share);
 }
 
 /// e to the power of x for x <= 0, within a few units of the last place.
 ///
 /// x is split into n * ln 2 + r with |r| <= ln 2 / 2; e^r is its Taylor series and 2^n is put
 /// together from bits.
-#[inline]
+#[inline(always)]
 fn exp(x: f32) -> f32 {
     /// Adding it leaves the sum rounded to a whole number, which then stands in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
@@ -112,6 +105,7 @@ impl AddNorm {
         })
     }
 
+    #[inline(always)]
     fn norm_row(&self, row: &mut [f32], added: &[f32]) {
         for ((x, y), bias) in row.iter_mut().zip(added).zip(&self.bias) {
             *x += y + bias;
@@ -140,15 +134,14 @@ impl InplaceOp2 for AddNorm {
     ) -> Result<()> {
         let width = self.bias.len();
         let added = values(added, added_layout)?.chunks_exact(width);
-        for (row, added) in values_mut(storage, layout)?.chunks_exact_mut(width).zip(added) {
-            self.norm_row(row, added);
-        }
+        let rows = values_mut(storage, layout)?.chunks_exact_mut(width).zip(added);
+        Arch::new().dispatch(|| rows.for_each(|(row, added)| self.norm_row(row, added)));
         Ok(())
     }
 }
 
 /// The numbers of a tensor that lie in order and without gaps.
-fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
+pub(super) fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     match (storage, layout.contiguous_offsets()) {
         (CpuStorage::F32(values), Some((start, end))) => Ok(&values[start..end]),
         _ => bail!("the tensor is not f32 without gaps"),
@@ -156,10 +149,7 @@ fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
 }
 
 /// The same, to be written to.
-pub(super) fn values_mut<'a>(
-    storage: &'a mut CpuStorage,
-    layout: &Layout,
-) -> Result<&'a mut [f32]> {
+fn values_mut<'a>(storage: &'a mut CpuStorage, layout: &Layout) -> Result<&'a mut [f32]> {
     match (storage, layout.contiguous_offsets()) {
         (CpuStorage::F32(values), Some((start, end))) => Ok(&mut values[start..end]),
         _ => bail!("the tensor is not f32 without gaps"),
@@ -167,15 +157,17 @@ pub(super) fn values_mut<'a>(
 }
 
 /// The sum of a row in several partial sums, which a vector unit can add side by side.
+#[inline(always)]
 fn sum(row: &[f32]) -> f32 {
     fold_lanes(row, |lane, x| lane + x)
 }
 
+#[inline(always)]
 fn sum_of_squares(row: &[f32]) -> f32 {
     fold_lanes(row, |lane, x| lane + x * x)
 }
 
-#[inline]
+#[inline(always)]
 fn fold_lanes(row: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
     const LANES: usize = 16;
     let mut lanes = [0.0_f32; LANES];

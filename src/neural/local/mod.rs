@@ -12,14 +12,15 @@
 //!   train/        what is trained here      config.rs    families and sizes
 //!   folder.rs     reading files without     encoder.rs   from ids to one row for each token
 //!                 trusting them             fused.rs     what stands between its products
-//!   beams.rs      what is kept for each     pooling.rs   from rows to a vector
-//!                 prefix of a key
+//!   beams.rs      what is kept for each     attention.rs of each sequence to itself
+//!                 prefix of a key           pooling.rs   from rows to a vector
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder. It never fetches a model: one that is not
 //! there is an error that says how to install it.
 
 mod allowed;
+mod attention;
 mod batches;
 mod beams;
 mod causal;

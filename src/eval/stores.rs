@@ -12,8 +12,10 @@ use crate::database::{Engraph, Options};
 use crate::error::{Error, Result};
 use crate::import::{self, Progress};
 
-/// The words of what recipes search by words.
+/// The words of what recipes search by words, and what tells the turns of a scope.
 const INDEXES: &str = "\
+DEFINE INDEX turn_conversations FOR (t:Turn) ON (t.conversation);
+DEFINE INDEX turn_sessions FOR (t:Turn) ON (t.session);
 DEFINE INDEX turn_words FOR (t:Turn) ON (t.text, t.speaker, t.caption) FULLTEXT;
 DEFINE INDEX semantic_words FOR (s:Semantic) ON (s.text) FULLTEXT;";
 

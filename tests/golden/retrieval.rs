@@ -3,6 +3,7 @@
 //! ```text
 //! admit.rs          readers of the caller's, and what they decide
 //! conversation.rs   what a person would expect of each clause, with the real embedder
+//! listed.rs         what an index of values spares a search
 //! profile.rs        what each clause cost, by `PROFILE`
 //! hostile.rs        models of the caller's that answer wrongly, and questions of every kind
 //! state.rs          transactions, sessions at once, streams, forgetting
@@ -16,6 +17,7 @@ mod admit;
 mod conversation;
 mod hostile;
 mod limits;
+mod listed;
 mod profile;
 mod state;
 

@@ -1,11 +1,14 @@
 //! What the clauses share that find nodes: the question, and which nodes count.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{EdgeFilter, NodeId, Side};
+use engraph_storage::ValueRange;
+use engraph_storage::graph::{
+    EdgeFilter, IndexDefinition, LabelId, NodeId, PropertyId, Side, SystemScope, Value,
+};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
@@ -15,6 +18,12 @@ use crate::exec::{eval, scope};
 use crate::plan::expr::{Expr, Slot, conjuncts};
 use crate::plan::retrieval::Finding;
 use crate::vectors::check_model;
+
+/// Nodes with their labels.
+pub(super) type Listed = BTreeMap<NodeId, LabelId>;
+
+/// If indexes name more nodes than this, conditions are asked of what is found.
+const LISTED_MAX: usize = if cfg!(test) { 3 } else { 5_000 };
 
 /// The text of a question.
 pub(super) fn question(
@@ -113,6 +122,51 @@ impl<'g> Gate<'g> {
     pub(super) fn names(&self, properties: &[&str]) -> Option<Names> {
         let value = |expr: &Expr| eval::eval(expr, self.row, self.context).ok();
         Asking { node: self.finding.node, properties, value: &value }.all(&self.before)
+    }
+
+    /// The nodes among which all are that count, where a property with an index must have one of some
+    /// texts; none if that is not asked for, or there are many of them.
+    pub(super) fn listed(&self) -> Result<Option<Listed>> {
+        let mut listed = Listed::new();
+        let Some(labels) = &self.finding.labels else { return Ok(None) };
+        // An index knows values as they are now.
+        if self.filter.system != SystemScope::Current {
+            return Ok(None);
+        }
+        for label in labels {
+            let of_it = |index: &&IndexDefinition| index.label == *label;
+            let indexes = self.context.reader.catalog().indexes().filter(of_it);
+            let properties: Vec<PropertyId> =
+                indexes.filter_map(IndexDefinition::property).collect();
+            if !self.list(*label, &properties, &mut listed)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(listed))
+    }
+
+    /// Adds the nodes of a label to the list. False if it cannot be said which, or if there are many.
+    fn list(&self, label: LabelId, properties: &[PropertyId], listed: &mut Listed) -> Result<bool> {
+        let reader = self.context.reader;
+        let name = |property: &PropertyId| reader.catalog().property_name(*property);
+        let names: Vec<&str> = properties.iter().map(name).collect();
+        let Some(texts) = self.names(&names) else { return Ok(false) };
+        for property in properties {
+            if reader.index(label, *property)?.is_none() {
+                return Ok(false);
+            }
+            let equal = |text: &Arc<str>| ValueRange::equal(&Value::String(text.to_string()));
+            for range in texts.iter().filter_map(equal) {
+                reader.nodes_by_value(label, *property, &range, None, &mut |node| {
+                    listed.insert(node, label);
+                    match listed.len() > LISTED_MAX {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
+                })?;
+            }
+        }
+        Ok(listed.len() <= LISTED_MAX)
     }
 
     /// Whether something is asked of what the clause finds out.

@@ -10,7 +10,7 @@ use engraph_storage::graph::{IndexDefinition, LabelId, NodeId};
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::retrieval::finding::{Gate, groups, question, vector, warm};
+use crate::exec::retrieval::finding::{Gate, Listed, groups, question, vector, warm};
 use crate::exec::{candidates, eval};
 use crate::neural::dot;
 use crate::plan::retrieval::Search;
@@ -52,6 +52,8 @@ struct Asked<'a> {
     context: &'a Context<'a>,
     text: Arc<str>,
     gate: Gate<'a>,
+    /// The only nodes that may count, where indexes name them.
+    listed: Option<Listed>,
 }
 
 impl<'a> Asked<'a> {
@@ -60,7 +62,8 @@ impl<'a> Asked<'a> {
         let mut own = vec![clause.score];
         own.extend(clause.legs);
         let gate = Gate::new(&clause.finding, &own, row, context)?;
-        Ok(Self { clause, row, context, text, gate })
+        let listed = if clause.bound { None } else { gate.listed()? };
+        Ok(Self { clause, row, context, text, gate, listed })
     }
 
     /// What is found, best first. Where something is asked of the scores, that is asked of as many
@@ -85,19 +88,48 @@ impl<'a> Asked<'a> {
         let (reader, system) = (self.context.reader, self.gate.filter.system);
         let mut hits = Vec::new();
         for index in indexes(self.clause, self.context)? {
-            let mut accept = |node| self.gate.admits(node);
+            let is_listed =
+                |node: &NodeId| self.listed.as_ref().is_none_or(|all| all.contains_key(node));
+            let mut accept =
+                |node| if is_listed(&node) { self.gate.admits(node) } else { Ok(false) };
             hits.extend(reader.search_text(index, &self.text, system, top, &mut accept)?);
         }
         Ok(hits.into_iter().map(|(score, node)| (node, score)).collect())
     }
 
     fn by_meaning(&self, top: usize) -> Result<Vec<(NodeId, f64)>> {
+        if let Some(listed) = &self.listed {
+            return self.nearest_of(listed, top);
+        }
         let question = vector(&self.text, self.context)?;
         let labels = self.clause.finding.labels.as_deref();
         let system = self.gate.filter.system;
         let mut accept = |node| self.gate.admits(node);
         let hits = self.context.nearest(labels, system, &question, top, &mut accept)?;
         Ok(hits.into_iter().map(|(score, node)| (node, f64::from(score))).collect())
+    }
+
+    /// The nearest of some nodes, the embedding of each of which is read.
+    fn nearest_of(&self, nodes: &Listed, top: usize) -> Result<Vec<(NodeId, f64)>> {
+        if nodes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let question = vector(&self.text, self.context)?;
+        let mut scored = Vec::with_capacity(nodes.len());
+        for (node, label) in nodes {
+            scored.extend(self.cosine(&question, *node, *label)?.map(|score| (*node, score)));
+        }
+        self.context.run.looked(scored.len(), false);
+        self.context.work(scored.len())?;
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut hits = Vec::new();
+        for (node, score) in scored {
+            if hits.len() == top {
+                break;
+            }
+            hits.extend(self.gate.admits(node)?.then_some((node, score)));
+        }
+        Ok(hits)
     }
 
     /// The row with a node and what was found out about it, if that is what is asked for.
@@ -198,7 +230,8 @@ fn legs_of(
             legs[0].extend(asked.words_of(node.id, label)?.map(|score| (place, score)));
         }
         if clause.mode != SearchMode::Text {
-            legs[1].extend(asked.meaning_of(node.id, label)?.map(|score| (place, score)));
+            let question = vector(&asked.text, context)?;
+            legs[1].extend(asked.cosine(&question, node.id, label)?.map(|score| (place, score)));
         }
     }
     Ok(legs)
@@ -219,13 +252,12 @@ impl Asked<'_> {
     }
 
     /// How near the meaning of a node is; none if it has no embedding.
-    fn meaning_of(&self, node: NodeId, label: LabelId) -> Result<Option<f64>> {
+    fn cosine(&self, question: &[f32], node: NodeId, label: LabelId) -> Result<Option<f64>> {
         let held = self.context.reader.vector(label, node, self.gate.filter.system)?;
         let Some(held) = held else { return Ok(None) };
         let span = self.clause.finding.question.span;
-        let question = vector(&self.text, self.context)?;
         match question.len() == held.len() {
-            true => Ok(Some(f64::from(dot(&question, &held)))),
+            true => Ok(Some(f64::from(dot(question, &held)))),
             false => Err(other_length(span, question.len(), held.len())),
         }
     }

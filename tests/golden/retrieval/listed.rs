@@ -1,0 +1,91 @@
+//! A search asks an index which nodes count, where its condition names values: it finds the same, and
+//! looks at no other embedding.
+
+use engraph::{Engraph, Value};
+use serde_json::Value as Json;
+
+use super::first_column;
+use crate::{folder, open};
+
+/// Forty notes of four kinds in two places, with the words of all indexed.
+fn notes(db: &Engraph) {
+    for i in 0..40 {
+        let (kind, place) = (["recipe", "letter", "list", "idea"][i % 4], ["home", "work"][i / 20]);
+        let text = format!("bread {i} with {} seeds", i * 7 % 11);
+        let note = format!("(:Note 'n{i}' {{kind: '{kind}', place: '{place}', text: '{text}'}})");
+        db.execute(&format!("REMEMBER {note}"), ()).expect("writes");
+    }
+    db.execute("DEFINE INDEX words FOR (n:Note) ON (n.text) FULLTEXT", ()).expect("defines");
+}
+
+/// How many embeddings the search of a query has looked at.
+fn looked(db: &Engraph, text: &str) -> u64 {
+    let rows = db.query(&format!("PROFILE JSON {text}"), ()).expect(text);
+    let Value::String(json) = &rows.rows[0][0] else { panic!("a text") };
+    let profile: Json = serde_json::from_str(json).expect("is JSON");
+    let operators = profile["operators"].as_array().expect("operators");
+    let is_search =
+        |line: &&Json| line["operator"].as_str().is_some_and(|text| text.starts_with("Search"));
+    let search = operators.iter().find(is_search).expect("a search");
+    search["vectors"].as_u64().unwrap_or(0)
+}
+
+const CONDITIONS: [(&str, u64); 7] = [
+    ("n.kind = 'recipe'", 10),
+    ("n.kind IN ['recipe', 'idea'] AND n.text CONTAINS '3'", 20),
+    ("'idea' IN [n.kind, n.place]", 10),
+    ("n.kind = 'letter' OR 'work' = n.place", 25),
+    ("n.kind = 'letter' AND n.place = 'home'", 10),
+    ("n.kind = 'poem'", 0),
+    ("false AND n.kind <> 'letter'", 0),
+];
+
+#[test]
+fn what_an_index_names_is_all_that_is_looked_at() {
+    let folder = folder();
+    let db = open(folder.path());
+    notes(&db);
+    let query = |mode: &str, condition: &str| {
+        format!(
+            "SEARCH n:Note FOR 'bread with seeds' BY {mode} TOP 7 WHERE {condition} RETURN n.key"
+        )
+    };
+    let mut before = Vec::new();
+    for (condition, _) in CONDITIONS {
+        for mode in ["VECTOR", "TEXT", "HYBRID"] {
+            before.push(first_column(&db, &query(mode, condition), ()));
+        }
+    }
+    assert_eq!(before[0].len(), 7);
+    db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind); DEFINE INDEX FOR (n:Note) ON (n.place)", ())
+        .expect("defines");
+    let mut before = before.into_iter();
+    for (condition, count) in CONDITIONS {
+        for mode in ["VECTOR", "TEXT", "HYBRID"] {
+            let found = first_column(&db, &query(mode, condition), ());
+            assert_eq!(Some(found), before.next(), "{mode} {condition}");
+        }
+        assert_eq!(looked(&db, &query("VECTOR", condition)), count, "{condition}");
+    }
+    // What says which nodes do not count names none.
+    assert_eq!(looked(&db, &query("VECTOR", "n.kind <> 'letter'")), 40);
+    // As of a past instant an index says nothing.
+    let past = "SEARCH n:Note FOR 'bread' BY VECTOR TOP 7 FOR SYSTEM_TIME AS OF now()
+                WHERE n.kind = 'idea'";
+    assert_eq!(looked(&db, past), 40);
+}
+
+#[test]
+fn what_a_transaction_has_changed_is_found_by_an_index() {
+    let folder = folder();
+    let db = open(folder.path());
+    notes(&db);
+    db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind)", ()).expect("defines");
+    let text = "SEARCH n:Note FOR 'bread' BY VECTOR TOP 3 WHERE n.kind = 'poem' RETURN n.key";
+    let mut session = db.session();
+    session.execute("BEGIN; REMEMBER (:Note 'n3' {kind: 'poem'})", ()).expect("writes");
+    let found = session.execute(text, ()).expect("finds");
+    assert_eq!(found[0].rows, [[Value::String("n3".to_owned())]]);
+    session.execute("ROLLBACK", ()).expect("rolls back");
+    assert!(session.execute(text, ()).expect("finds")[0].is_empty());
+}

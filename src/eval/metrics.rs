@@ -48,14 +48,14 @@ pub fn score(retrieved: &[String], gold: &[String], cost: &BTreeMap<String, f64>
     let share = |found: usize| found as f64 / gold.len().max(1) as f64;
     let tokens = |id: &String| cost.get(id).copied().unwrap_or(0.0);
     let gain = |place: usize| 1.0 / ((place + 2) as f64).log2();
-    let ideal: f64 = (0..NDCG_AT.min(gold.len())).map(gain).sum();
-    let reached: f64 = places.iter().filter(|place| **place < NDCG_AT).map(|p| gain(*p)).sum();
+    let ideal = total((0..NDCG_AT.min(gold.len())).map(gain));
+    let reached = total(places.iter().filter(|place| **place < NDCG_AT).map(|p| gain(*p)));
     Metrics {
         recall: RECALL_AT.map(|k| share(found(k))),
         all: ALL_AT.map(|k| if found(k) == gold.len() { 1.0 } else { 0.0 }),
         mrr: places.first().map_or(0.0, |first| 1.0 / (first + 1) as f64),
         ndcg: if ideal > 0.0 { reached / ideal } else { 0.0 },
-        tokens: TOKENS_AT.map(|k| ranked.iter().take(k).map(|id| tokens(id)).sum()),
+        tokens: TOKENS_AT.map(|k| total(ranked.iter().take(k).map(|id| tokens(id)))),
         within: BUDGETS.map(|budget| {
             let mut left = budget;
             let mut fits = |id: &&&String| {
@@ -67,6 +67,11 @@ pub fn score(retrieved: &[String], gold: &[String], cost: &BTreeMap<String, f64>
             share(ranked.iter().filter(|id| fits(id) && gold.contains(**id)).count())
         }),
     }
+}
+
+/// The sum of numbers; 0 of none, where `sum` says -0.
+fn total(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |total, number| total + number)
 }
 
 /// What a turn costs a reader who is shown its date, its speaker, its text and its caption.
@@ -113,6 +118,7 @@ mod tests {
         let cost = BTreeMap::new();
         let none = score(&[], &ids("a"), &cost);
         assert_eq!((none.mrr, none.ndcg, none.recall[4], none.all[2]), (0.0, 0.0, 0.0, 0.0));
+        assert!([none.ndcg, none.tokens[0]].into_iter().all(f64::is_sign_positive), "no -0.0");
         let all = score(&ids("a b"), &ids("b a"), &cost);
         assert_eq!((all.mrr, all.ndcg, all.recall[0], all.all[0]), (1.0, 1.0, 1.0, 1.0));
         assert_eq!(all.within, [1.0; 4]);

@@ -126,7 +126,7 @@ impl Head {
         for (place, query) in self.queries.chunks_exact(self.size).enumerate() {
             match distances {
                 Some((distances, head)) => {
-                    self.scores.copy_from_slice(distances.of(head, place, self.length))
+                    self.scores.copy_from_slice(distances.of(head, place, self.length));
                 }
                 None => self.scores.fill(0.0),
             }
@@ -147,7 +147,8 @@ fn add(to: &mut [f32], times: &[f32], rows: &[f32]) {
     let (blocks, rest) = rows.split_at(4 * fours.len() * width);
     // Four at once, so that the sums are read and written a fourth as often.
     for (times, block) in fours.iter().zip(blocks.chunks_exact(4 * width)) {
-        let ((a, b), (c, d)) = halves(block);
+        let (first, second) = block.split_at(2 * width);
+        let ((a, b), (c, d)) = (first.split_at(width), second.split_at(width));
         for ((((sum, a), b), c), d) in to.iter_mut().zip(a).zip(b).zip(c).zip(d) {
             *sum += (times[0] * a + times[1] * b) + (times[2] * c + times[3] * d);
         }
@@ -155,13 +156,6 @@ fn add(to: &mut [f32], times: &[f32], rows: &[f32]) {
     for (times, row) in few.iter().zip(rest.chunks_exact(width)) {
         to.iter_mut().zip(row).for_each(|(sum, x)| *sum += times * x);
     }
-}
-
-/// Four rows.
-#[inline(always)]
-fn halves(block: &[f32]) -> ((&[f32], &[f32]), (&[f32], &[f32])) {
-    let (first, second) = block.split_at(block.len() / 2);
-    (first.split_at(first.len() / 2), second.split_at(second.len() / 2))
 }
 
 /// What MPNet adds to the score of two tokens: what was learned for the distance between them.

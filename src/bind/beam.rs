@@ -1,5 +1,7 @@
 //! `MATCH BEAM`: the one pattern that a beam follows, its scores and its repair.
 
+use std::sync::Arc;
+
 use engraph_grammar::ast;
 use engraph_grammar::closest;
 
@@ -91,7 +93,7 @@ impl Binder<'_> {
         let condition = Expr::all(building.conditions, clause.span);
         let single = relation.hops.is_none();
         let search = BeamSearch { width, expand, single, scores, prefers, repair, condition };
-        let (input, step, search) = (Box::new(plan), Box::new(step), Box::new(search));
+        let (input, step, search) = (Box::new(plan), Arc::new(step), Arc::new(search));
         Ok(LogicalPlan::Beam { input, step, path, score, search })
     }
 

@@ -49,7 +49,7 @@ impl Binder<'_> {
             if let ExprKind::Slot(same, _) = &expr.kind {
                 self.scope.attach_as(*same, slot);
             }
-            plan = LogicalPlan::Project { input: Box::new(plan), items: vec![(slot, expr)] };
+            plan = LogicalPlan::Project { input: Box::new(plan), items: [(slot, expr)].into() };
         }
         Ok(plan)
     }
@@ -162,7 +162,7 @@ impl Binder<'_> {
         }
         match items.is_empty() {
             true => (inner, own),
-            false => (LogicalPlan::Project { input: Box::new(inner), items }, own),
+            false => (LogicalPlan::Project { input: Box::new(inner), items: items.into() }, own),
         }
     }
 

@@ -4,6 +4,8 @@
 //! Project or Aggregate ──▶ Distinct ──▶ Sort ──▶ Slice
 //! ```
 
+use std::sync::Arc;
+
 use engraph_grammar::ast::{self, QueryEnd, Span};
 
 use crate::bind::clauses::{is_grouped, sort_key};
@@ -293,7 +295,7 @@ impl Binder<'_> {
 fn projected(plan: LogicalPlan, items: impl Iterator<Item = (Slot, Expr)>) -> LogicalPlan {
     let is_there =
         |(slot, expr): &(Slot, Expr)| matches!(expr.kind, ExprKind::Slot(own, _) if own == *slot);
-    let items: Vec<(Slot, Expr)> = items.filter(|item| !is_there(item)).collect();
+    let items: Arc<[(Slot, Expr)]> = items.filter(|item| !is_there(item)).collect();
     match items.is_empty() {
         true => plan,
         false => LogicalPlan::Project { input: Box::new(plan), items },

@@ -1,5 +1,7 @@
 //! Expressions: names to slots, functions by name, literals to cells.
 
+use std::sync::Arc;
+
 use engraph_grammar::ast::{self, ExprKind as Ast, Literal, Span};
 use engraph_grammar::closest;
 
@@ -165,7 +167,7 @@ impl Binder<'_> {
         let next = self.expr(&reduce.next, Place::Row);
         self.aggregates = around;
         self.scope.restore(held);
-        Ok(ExprKind::Reduce(Box::new(Reduce { total, first, slot, list, next: next? })))
+        Ok(ExprKind::Reduce(Arc::new(Reduce { total, first, slot, list, next: next? })))
     }
 
     /// The value of an expression in which no name is bound.

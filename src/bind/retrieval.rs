@@ -4,6 +4,8 @@
 //! What a clause finds out about a node is bound beside it, and can be said as if the node had it:
 //! `n.score`, `e.intent`, `c.activation`.
 
+use std::sync::Arc;
+
 use engraph_grammar::ast::{self, SearchMode, Span};
 use engraph_grammar::closest;
 use engraph_storage::CONCEPT;
@@ -46,7 +48,7 @@ impl Binder<'_> {
             ast::Clause::Pack(clause) => Retrieval::Pack(self.pack(clause)?),
             _ => return Ok(input),
         };
-        Ok(LogicalPlan::Retrieve { input: Box::new(input), clause: Box::new(clause) })
+        Ok(LogicalPlan::Retrieve { input: Box::new(input), clause: Arc::new(clause) })
     }
 
     fn search(&mut self, clause: &ast::Search) -> Result<Search> {

@@ -20,7 +20,8 @@ pub(crate) struct Call {
     input: Taken,
     procedure: Procedure,
     arguments: Vec<Expr>,
-    scope: Scoped,
+    scope: Scope,
+    filter: Scoped,
     slots: Vec<Option<Slot>>,
     ready: Ready,
 }
@@ -44,12 +45,12 @@ impl Call {
         scope: Scope,
         slots: Vec<Option<Slot>>,
     ) -> Self {
-        let (input, scope) = (Taken::new(input), Scoped::new(scope));
-        Self { input, procedure, arguments, scope, slots, ready: Ready::default() }
+        let (input, filter) = (Taken::new(input), Scoped::new(&scope));
+        Self { input, procedure, arguments, scope, filter, slots, ready: Ready::default() }
     }
 
     fn rows(&mut self, row: &Row, context: &Context<'_>) -> Result<Vec<Row>> {
-        let filter = self.scope.filter(row, context)?;
+        let filter = self.filter.filter(&self.scope, row, context)?;
         let cells: Vec<Cell> = self
             .arguments
             .iter()

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use engraph_storage::EdgeMark;
 use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side};
@@ -19,7 +20,7 @@ use crate::plan::expr::Slot;
 
 pub(crate) struct Expand {
     input: Taken,
-    step: Step,
+    step: Arc<Step>,
     scope: Scoped,
     closes: bool,
     distinct_from: Vec<Slot>,
@@ -43,18 +44,18 @@ struct Reading {
 impl Expand {
     pub(crate) fn new(
         input: Box<dyn Operator>,
-        step: Step,
+        step: Arc<Step>,
         closes: bool,
         distinct_from: Vec<Slot>,
     ) -> Self {
-        let scope = Scoped::new(step.scope.clone());
+        let scope = Scoped::new(&step.scope);
         let input = Taken::new(input);
         Self { input, step, scope, closes, distinct_from, reading: None }
     }
 
     fn begin(&mut self, row: Row, context: &Context<'_>) -> Result<Option<Reading>> {
         let Cell::Node(from) = row[self.step.from] else { return Ok(None) };
-        let filter = self.scope.filter(&row, context)?;
+        let filter = self.scope.filter(&self.step.scope, &row, context)?;
         let mut scans: Vec<_> = scans_of(&self.step).collect();
         scans.reverse();
         let met = met(&row, &self.distinct_from);

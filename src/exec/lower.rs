@@ -1,6 +1,8 @@
 //! Logical operators to physical ones, one to one; but where nobody watches what each costs, nodes
 //! that are asked for once are found once.
 
+use std::sync::Arc;
+
 use crate::cell::Row;
 use crate::exec::aggregate::Aggregate;
 use crate::exec::apply::Apply;
@@ -49,7 +51,7 @@ fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
             let reach = Box::new(reach_from(below, step, row));
             Some(match project {
                 Some(LogicalPlan::Project { items, .. }) => {
-                    Box::new(Project { input: reach, items: items.clone() })
+                    Box::new(Project { input: reach, items: Arc::clone(items) })
                 }
                 _ => reach,
             })
@@ -64,7 +66,7 @@ fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
 }
 
 /// The nodes of a step; where it goes on from nodes that are found the same way, without rows.
-pub(super) fn reach_from(input: &LogicalPlan, step: &Step, row: &Row) -> Reach {
+pub(super) fn reach_from(input: &LogicalPlan, step: &Arc<Step>, row: &Row) -> Reach {
     let before = match input {
         LogicalPlan::Distinct { input, slots } => reach::distinct(input, slots),
         _ => None,
@@ -75,7 +77,7 @@ pub(super) fn reach_from(input: &LogicalPlan, step: &Step, row: &Row) -> Reach {
         }
         _ => Source::Rows(Taken::new(lower(input, row, None))),
     };
-    Reach::new(source, step.clone(), row.clone())
+    Reach::new(source, Arc::clone(step), row.clone())
 }
 
 /// Plans are deep: what each kind of operator needs to be made is not on the stack meanwhile.
@@ -120,10 +122,10 @@ fn above(
             Box::new(IndexScan::new(input, *node, *label, lookup.clone()))
         }
         LogicalPlan::Expand { step, closes, distinct_from, .. } => {
-            let step = step.as_ref().clone();
+            let step = Arc::clone(step);
             Box::new(Expand::new(input, step, *closes, distinct_from.clone()))
         }
-        LogicalPlan::Walk { walk, .. } => Box::new(WalkPaths::new(input, walk.as_ref().clone())),
+        LogicalPlan::Walk { walk, .. } => Box::new(WalkPaths::new(input, Arc::clone(walk))),
         LogicalPlan::BindPath { path, start, facts, .. } => {
             Box::new(BindPath { input, path: *path, start: *start, facts: facts.clone() })
         }
@@ -131,13 +133,13 @@ fn above(
             Box::new(Filter { input, condition: condition.clone(), tentative: *tentative })
         }
         LogicalPlan::Retrieve { clause, .. } => {
-            Box::new(Retrieve::new(input, clause.as_ref().clone(), row.clone()))
+            Box::new(Retrieve::new(input, Arc::clone(clause), row.clone()))
         }
         LogicalPlan::Beam { step, path, score, search, .. } => {
-            let (step, search) = (step.as_ref().clone(), search.as_ref().clone());
+            let (step, search) = (Arc::clone(step), Arc::clone(search));
             Box::new(Beam::new(input, step, *path, *score, search))
         }
-        LogicalPlan::Project { items, .. } => Box::new(Project { input, items: items.clone() }),
+        LogicalPlan::Project { items, .. } => Box::new(Project { input, items: Arc::clone(items) }),
         LogicalPlan::Unwind { list, item, .. } => Box::new(Unwind::new(input, list.clone(), *item)),
         LogicalPlan::Apply { input: before, inner, optional } => {
             let at = place.map(|place| place + 1 + operators(before));

@@ -1,5 +1,7 @@
 //! Each input row with the values of the expressions.
 
+use std::sync::Arc;
+
 use crate::context::Context;
 use crate::error::Result;
 use crate::exec::{Chunk, Operator, eval};
@@ -7,7 +9,7 @@ use crate::plan::expr::{Expr, Slot};
 
 pub(crate) struct Project {
     pub(crate) input: Box<dyn Operator>,
-    pub(crate) items: Vec<(Slot, Expr)>,
+    pub(crate) items: Arc<[(Slot, Expr)]>,
 }
 
 impl Operator for Project {
@@ -16,7 +18,7 @@ impl Operator for Project {
         let exprs: Vec<&Expr> = self.items.iter().map(|item| &item.1).collect();
         eval::warm(&exprs, chunk.iter(), context)?;
         for row in &mut chunk {
-            for (slot, expr) in &self.items {
+            for (slot, expr) in self.items.iter() {
                 row[*slot] = eval::eval(expr, row, context)?;
             }
         }

@@ -5,6 +5,7 @@
 //! what each of them costs or brings. A row is made of each node, and not of each fact.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use engraph_storage::graph::{EdgeFilter, NodeId, SystemScope};
 use rustc_hash::FxHashSet;
@@ -32,7 +33,7 @@ pub(super) enum Source {
 
 pub(super) struct Reach {
     source: Source,
-    step: Step,
+    step: Arc<Step>,
     scope: Scoped,
     /// With nothing bound but what a whole query begins with.
     row: Row,
@@ -49,8 +50,8 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    pub(super) fn new(source: Source, step: Step, row: Row) -> Self {
-        let scope = Scoped::new(step.scope.clone());
+    pub(super) fn new(source: Source, step: Arc<Step>, row: Row) -> Self {
+        let scope = Scoped::new(&step.scope);
         let (some, nodes, from) = (Vec::new(), Vec::new(), row.clone());
         let (seen, found) = (FxHashSet::default(), Vec::new());
         Self { source, step, scope, row, from, some, nodes, seen, found, given: 0, held: 0 }
@@ -98,7 +99,7 @@ impl Reach {
         if self.scope.is_constant() {
             self.nodes.clear();
             self.nodes.extend(nodes.iter().map(|node| node.0));
-            let filter = self.scope.filter(&self.from, context)?;
+            let filter = self.scope.filter(&self.step.scope, &self.from, context)?;
             return self.find(&filter, context);
         }
         for (id, system) in nodes {
@@ -114,7 +115,7 @@ impl Reach {
     /// Finds what the node of one row leads to.
     fn follow(&mut self, row: &Row, context: &Context<'_>) -> Result<()> {
         let Cell::Node(from) = row[self.step.from] else { return Ok(()) };
-        let filter = self.scope.filter(row, context)?;
+        let filter = self.scope.filter(&self.step.scope, row, context)?;
         self.nodes.clear();
         self.nodes.push(from.id);
         self.find(&filter, context)
@@ -210,7 +211,7 @@ impl Operator for Reached {
 
 /// The step whose ends are asked for once, and what stands below it: of a plan above which its far
 /// node alone is known.
-pub(super) fn reached(plan: &LogicalPlan, to: Slot) -> Option<(&LogicalPlan, &Step)> {
+pub(super) fn reached(plan: &LogicalPlan, to: Slot) -> Option<(&LogicalPlan, &Arc<Step>)> {
     let LogicalPlan::Expand { input, step, closes: false, distinct_from } = plan else {
         return None;
     };
@@ -222,10 +223,10 @@ pub(super) fn reached(plan: &LogicalPlan, to: Slot) -> Option<(&LogicalPlan, &St
 pub(super) fn distinct<'p>(
     input: &'p LogicalPlan,
     slots: &[Slot],
-) -> Option<(&'p LogicalPlan, &'p Step, Option<&'p LogicalPlan>)> {
+) -> Option<(&'p LogicalPlan, &'p Arc<Step>, Option<&'p LogicalPlan>)> {
     let [slot] = slots else { return None };
     if let LogicalPlan::Project { input: below, items } = input
-        && let [(own, expr)] = items.as_slice()
+        && let [(own, expr)] = items.as_ref()
         && own == slot
         && let ExprKind::Call(function, arguments) = &expr.kind
         && function.name == "id"
@@ -239,7 +240,7 @@ pub(super) fn distinct<'p>(
 
 /// The same below a count of distinct nodes, which then need not be told apart again; and where the
 /// count stands.
-pub(super) fn counted(plan: &LogicalPlan) -> Option<(&LogicalPlan, &Step, Slot)> {
+pub(super) fn counted(plan: &LogicalPlan) -> Option<(&LogicalPlan, &Arc<Step>, Slot)> {
     let LogicalPlan::Aggregate { input, keys, aggregates } = plan else { return None };
     let [aggregate] = aggregates.as_slice() else { return None };
     let counts = aggregate.function == AggregateFunction::Count && aggregate.distinct;

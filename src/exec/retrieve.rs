@@ -1,5 +1,7 @@
 //! A retrieval clause over all rows of its input: what it does is in `retrieval`.
 
+use std::sync::Arc;
+
 use crate::cell::Row;
 use crate::context::Context;
 use crate::error::Result;
@@ -9,7 +11,7 @@ use crate::plan::retrieval::Retrieval;
 pub(crate) struct Retrieve {
     /// Taken once it is read to its end.
     input: Option<Box<dyn Operator>>,
-    clause: Retrieval,
+    clause: Arc<Retrieval>,
     /// The row that the plan begins with.
     begin: Row,
     ready: Ready,
@@ -18,7 +20,7 @@ pub(crate) struct Retrieve {
 }
 
 impl Retrieve {
-    pub(crate) fn new(input: Box<dyn Operator>, clause: Retrieval, begin: Row) -> Self {
+    pub(crate) fn new(input: Box<dyn Operator>, clause: Arc<Retrieval>, begin: Row) -> Self {
         Self { input: Some(input), clause, begin, ready: Ready::default(), held: 0 }
     }
 }

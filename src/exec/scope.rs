@@ -43,15 +43,13 @@ pub(crate) fn check(scope: &Scope, context: &Context<'_>) -> Result<()> {
 
 /// The filter of a scope, kept where it is the same for every row.
 pub(crate) struct Scoped {
-    scope: Scope,
     constant: bool,
     held: Option<EdgeFilter>,
 }
 
 impl Scoped {
-    pub(crate) fn new(scope: Scope) -> Self {
-        let constant = scope.is_constant();
-        Self { scope, constant, held: None }
+    pub(crate) fn new(scope: &Scope) -> Self {
+        Self { constant: scope.is_constant(), held: None }
     }
 
     /// Whether it is the same for every row.
@@ -59,11 +57,17 @@ impl Scoped {
         self.constant
     }
 
-    pub(crate) fn filter(&mut self, row: &Row, context: &Context<'_>) -> Result<EdgeFilter> {
+    /// The filter of the scope that it was made for.
+    pub(crate) fn filter(
+        &mut self,
+        scope: &Scope,
+        row: &Row,
+        context: &Context<'_>,
+    ) -> Result<EdgeFilter> {
         if let Some(filter) = self.held {
             return Ok(filter);
         }
-        let filter = filter(&self.scope, row, context)?;
+        let filter = filter(scope, row, context)?;
         self.held = self.constant.then_some(filter);
         Ok(filter)
     }

@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1.0 - 1e-12;
 
 pub(crate) struct WalkPaths {
     input: Taken,
-    walk: Walk,
+    walk: Arc<Walk>,
     scopes: Vec<Scoped>,
     searching: Option<Searching>,
 }
@@ -82,8 +82,8 @@ struct Seen {
 }
 
 impl WalkPaths {
-    pub(crate) fn new(input: Box<dyn Operator>, walk: Walk) -> Self {
-        let scopes = walk.legs.iter().map(|leg| Scoped::new(leg.step.scope.clone())).collect();
+    pub(crate) fn new(input: Box<dyn Operator>, walk: Arc<Walk>) -> Self {
+        let scopes = walk.legs.iter().map(|leg| Scoped::new(&leg.step.scope)).collect();
         Self { input: Taken::new(input), walk, scopes, searching: None }
     }
 
@@ -93,7 +93,8 @@ impl WalkPaths {
         let filters: Vec<EdgeFilter> = self
             .scopes
             .iter_mut()
-            .map(|scope| scope.filter(&row, context))
+            .zip(&self.walk.legs)
+            .map(|(held, leg)| held.filter(&leg.step.scope, &row, context))
             .collect::<Result<_>>()?;
         let count = match &self.walk.search {
             PathSearch::All => usize::MAX,

@@ -94,6 +94,7 @@ pub(crate) fn product(left: &Side, right: &Side, call: &Call<'_>) -> Result<Cell
 }
 
 /// The product of a stored list and one of the same length.
+#[inline(always)]
 pub(crate) fn sum_stored(stored: &Numbers, other: &[f64]) -> f64 {
     match stored {
         Numbers::Narrow(stored) => sum(stored, other),
@@ -102,6 +103,7 @@ pub(crate) fn sum_stored(stored: &Numbers, other: &[f64]) -> f64 {
 }
 
 /// Whichever way lists are stored, their products are added up in the same order.
+#[inline(always)]
 fn sum<N: Copy + Into<f64>>(left: &[N], right: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     let ((left, left_rest), (right, right_rest)) =

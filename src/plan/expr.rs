@@ -1,6 +1,7 @@
 //! Bound expressions: names are slots, literals and parameters are cells, functions are known.
 
 use std::fmt;
+use std::sync::Arc;
 
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 
@@ -52,7 +53,7 @@ pub(crate) enum ExprKind {
     /// Of how many items of a list the condition is true.
     Quantified(Quantifier, Box<Each>),
     /// What is gathered over a list.
-    Reduce(Box<Reduce>),
+    Reduce(Arc<Reduce>),
     /// A plan that is run for the row.
     Subquery(Box<Subquery>),
 }
@@ -220,6 +221,7 @@ impl Expr {
                 each.condition.iter_mut().chain(&mut each.item).for_each(visit);
             }
             ExprKind::Reduce(reduce) => {
+                let reduce = Arc::make_mut(reduce);
                 [&mut reduce.first, &mut reduce.list, &mut reduce.next].into_iter().for_each(visit);
             }
         }

@@ -18,6 +18,7 @@ pub(crate) mod scope;
 mod tree;
 
 use std::fmt;
+use std::sync::Arc;
 
 use engraph_storage::graph::{LabelId, PropertyId, RelationId, Side};
 
@@ -69,32 +70,32 @@ pub(crate) enum LogicalPlan {
     /// Each input row with each way to follow the step bound to its slots.
     Expand {
         input: Box<LogicalPlan>,
-        step: Box<Step>,
+        step: Arc<Step>,
         /// The far node is bound already and must be the one that is reached.
         closes: bool,
         /// Facts of the same clause, none of which may be met again.
         distinct_from: Vec<Slot>,
     },
     /// Each input row with each path of several facts that the walk finds.
-    Walk { input: Box<LogicalPlan>, walk: Box<Walk> },
+    Walk { input: Box<LogicalPlan>, walk: Arc<Walk> },
     /// Each input row with the path along these facts bound to the slot.
     BindPath { input: Box<LogicalPlan>, path: Slot, start: Slot, facts: Vec<Slot> },
     /// The input rows for which the condition is true. A tentative one lets rows pass for which it
     /// fails: it stands below the same condition, which will fail for them if they get there.
     Filter { input: Box<LogicalPlan>, condition: Expr, tentative: bool },
     /// The rows that a retrieval clause makes of all input rows.
-    Retrieve { input: Box<LogicalPlan>, clause: Box<Retrieval> },
+    Retrieve { input: Box<LogicalPlan>, clause: Arc<Retrieval> },
     /// Each input row with the best paths that a beam search from its node keeps, best first
     /// (REAL, section III-B2, with the score given by the query).
     Beam {
         input: Box<LogicalPlan>,
-        step: Box<Step>,
+        step: Arc<Step>,
         path: Slot,
         score: Slot,
-        search: Box<BeamSearch>,
+        search: Arc<BeamSearch>,
     },
     /// Each input row with the values of the expressions bound to their slots.
-    Project { input: Box<LogicalPlan>, items: Vec<(Slot, Expr)> },
+    Project { input: Box<LogicalPlan>, items: Arc<[(Slot, Expr)]> },
     /// Each input row with each item of the list bound to the slot.
     Unwind { input: Box<LogicalPlan>, list: Expr, item: Slot },
     /// Each input row with each row of the inner plan that begins with it.

@@ -3,6 +3,8 @@
 //! The order changes no answer, only its cost. Without statistics it is the one in which the
 //! pattern is written.
 
+use std::sync::Arc;
+
 use crate::plan::estimate::Statistics;
 use crate::plan::expr::conjuncts;
 use crate::plan::expr::{Expr, ExprKind, Slot};
@@ -191,7 +193,7 @@ impl<'s> Builder<'s> {
         self.followed.push(place);
         let input = Box::new(plan);
         if step.hops.is_none() {
-            let step = Box::new(step);
+            let step = Arc::new(step);
             return LogicalPlan::Expand { input, step, closes, distinct_from };
         }
         let path = self.path_of(place);
@@ -206,7 +208,7 @@ impl<'s> Builder<'s> {
             most_confident: None,
             accept: None,
         };
-        LogicalPlan::Walk { input, walk: Box::new(walk) }
+        LogicalPlan::Walk { input, walk: Arc::new(walk) }
     }
 
     /// The slot of a path that is one link alone, which its walk binds.
@@ -279,7 +281,7 @@ impl<'s> Builder<'s> {
             most_confident: None,
             accept: None,
         };
-        LogicalPlan::Walk { input: Box::new(plan), walk: Box::new(walk) }
+        LogicalPlan::Walk { input: Box::new(plan), walk: Arc::new(walk) }
     }
 
     /// Nodes that a scan is expected to leave of one end of a walk.

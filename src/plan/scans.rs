@@ -3,6 +3,8 @@
 //! What is moved stays true of every row that comes out; where it may also fail or be a value that
 //! a scan does not take, the condition stays on top as well.
 
+use std::sync::Arc;
+
 use engraph_grammar::ast::BinaryOp;
 use engraph_storage::Catalog;
 use engraph_storage::graph::{Intent, LabelId, RelationId};
@@ -175,7 +177,7 @@ fn relation_named(expr: &Expr, catalog: &Catalog) -> Option<Option<RelationId>> 
 fn narrow(plan: &mut LogicalPlan, asked: &FactAsked) {
     match plan {
         LogicalPlan::Expand { step, .. } if step.fact == asked.fact => {
-            narrow_step(step, &asked.what);
+            narrow_step(Arc::make_mut(step), &asked.what);
         }
         // What is asked of rows behind these must not reach facts that they leave out.
         LogicalPlan::Filter { input, .. }
@@ -254,7 +256,7 @@ fn prune(plan: &mut LogicalPlan, path: Slot, floor: &Expr) {
                 && walk.floor.is_none()
                 && walk.search == PathSearch::All =>
         {
-            walk.floor = Some(floor.clone());
+            Arc::make_mut(walk).floor = Some(floor.clone());
         }
         LogicalPlan::Walk { walk, .. } if walk.path == Some(path) => {}
         LogicalPlan::Filter { input, .. }
@@ -305,14 +307,15 @@ fn first_of(plan: LogicalPlan, path: Slot, cut: &Cut) -> LogicalPlan {
         }
         LogicalPlan::Filter { input, condition, tentative: false } => match *input {
             LogicalPlan::Walk { input, mut walk } if may_cut(&walk, path) => {
-                walk.most_confident = Some(cut.clone());
-                walk.accept = Some(condition);
+                let asked = Arc::make_mut(&mut walk);
+                asked.most_confident = Some(cut.clone());
+                asked.accept = Some(condition);
                 LogicalPlan::Walk { input, walk }
             }
             other => LogicalPlan::Filter { input: Box::new(other), condition, tentative: false },
         },
         LogicalPlan::Walk { input, mut walk } if may_cut(&walk, path) => {
-            walk.most_confident = Some(cut.clone());
+            Arc::make_mut(&mut walk).most_confident = Some(cut.clone());
             LogicalPlan::Walk { input, walk }
         }
         other => other,

@@ -1,5 +1,7 @@
 //! A plan as a tree: its inputs, what each operator binds and what it reads.
 
+use std::sync::Arc;
+
 use crate::plan::expr::{Expr, Slot, Subquery};
 use crate::plan::{BeamSearch, LogicalPlan, PathSearch, Step};
 
@@ -274,25 +276,29 @@ impl LogicalPlan {
     fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match self {
             Self::Filter { condition, .. } => visit(condition),
-            Self::Project { items, .. } => items.iter_mut().for_each(|item| visit(&mut item.1)),
+            Self::Project { items, .. } => {
+                Arc::make_mut(items).iter_mut().for_each(|item| visit(&mut item.1));
+            }
             Self::Unwind { list, .. } => visit(list),
             Self::Aggregate { keys, aggregates, .. } => {
                 keys.iter_mut().for_each(|key| visit(&mut key.1));
                 aggregates.iter_mut().filter_map(|one| one.argument.as_mut()).for_each(visit);
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| visit(&mut key.expr)),
-            Self::Retrieve { clause, .. } => clause.exprs_mut(visit),
+            Self::Retrieve { clause, .. } => Arc::make_mut(clause).exprs_mut(visit),
             Self::Beam { step, search, .. } => {
-                step.each.iter_mut().for_each(&mut *visit);
+                Arc::make_mut(step).each.iter_mut().for_each(&mut *visit);
+                let search = Arc::make_mut(search);
                 search.scores.iter_mut().for_each(|score| visit(&mut score.expr));
                 let when = search.repair.iter_mut().filter_map(|repair| repair.when.as_mut());
                 search.condition.iter_mut().chain(when).for_each(visit);
             }
             Self::Call { arguments, .. } => arguments.iter_mut().for_each(visit),
             Self::NodeLookup { key, .. } => visit(key),
-            Self::Expand { step, .. } => step.each.iter_mut().for_each(visit),
+            Self::Expand { step, .. } => Arc::make_mut(step).each.iter_mut().for_each(visit),
             Self::Match { pattern, .. } => pattern.conditions.iter_mut().for_each(visit),
             Self::Walk { walk, .. } => {
+                let walk = Arc::make_mut(walk);
                 for leg in &mut walk.legs {
                     leg.step.each.iter_mut().chain(&mut leg.condition).for_each(&mut *visit);
                 }

@@ -214,14 +214,15 @@ impl NearEdges {
         mut visit: impl FnMut(usize) -> ControlFlow<()>,
     ) -> usize {
         let test = Test::of(filter);
-        let mut place = places.start;
-        while place < places.end {
-            let block = place / BLOCK;
-            let end = places.end.min((block + 1) * BLOCK);
-            let mut kept = match self.may_hold(block, &test) {
-                true => self.kept(place..end, &test),
-                false => 0,
-            };
+        let places = places.start..places.end.min(self.len());
+        let (first, last) = (places.start / BLOCK, places.end.div_ceil(BLOCK));
+        for (block, (from, to)) in (first..last).zip(self.bounds(first..last)) {
+            // No fact of the block holds.
+            if from.cast_signed() >= test.within.to || to.cast_signed() <= test.within.from {
+                continue;
+            }
+            let place = places.start.max(block * BLOCK);
+            let mut kept = self.kept(place..places.end.min((block + 1) * BLOCK), &test);
             while kept != 0 {
                 let at = place + kept.trailing_zeros() as usize;
                 kept &= kept - 1;
@@ -229,17 +230,15 @@ impl NearEdges {
                     return at + 1;
                 }
             }
-            place = end;
         }
-        place
+        places.end
     }
 
-    /// Whether any fact of a block may hold.
-    fn may_hold(&self, block: usize, test: &Test) -> bool {
-        let blocks = self.blocks();
-        let bound = |at: usize| self.words.get(1 + at).map(|bound| bound.cast_signed());
-        let (from, to) = (bound(block), bound(blocks + block));
-        from.is_some_and(|from| from < test.within.to) && to.is_some_and(|to| test.within.from < to)
+    /// The first beginning and the last end in each of some blocks.
+    fn bounds(&self, some: Range<usize>) -> impl Iterator<Item = (&u64, &u64)> {
+        let behind = |words: usize| words + some.start..words + some.end;
+        let part = |words| self.words.get(behind(words)).unwrap_or_default();
+        part(1).iter().zip(part(1 + self.blocks()))
     }
 
     /// Which facts of a part of a block the filter keeps, a bit each.

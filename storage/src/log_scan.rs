@@ -112,7 +112,8 @@ pub(crate) struct Tables {
 /// What the logs of a folder hold.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogScan {
-    /// The last commit, in the logs or else in the tables: the one that recovery has to reach.
+    /// The last commit, in the logs or else in the tables: the one that recovery has to reach. None
+    /// if the tables were not asked either.
     pub(crate) last: Option<Commit>,
     /// What is not to be recovered, if anything.
     pub(crate) torn: Option<Torn>,
@@ -154,6 +155,20 @@ pub(crate) fn scan(folder: &Path, tables: &Tables) -> Result<LogScan> {
         }
     }
     judge.finish()
+}
+
+/// Whether nothing at all stands in any log.
+pub(crate) fn are_empty(folder: &Path) -> Result<bool> {
+    for log in logs(folder)? {
+        match log.path.metadata() {
+            Ok(file) if file.len() == 0 => {}
+            Ok(_) => return Ok(false),
+            // A writer beside this reader deletes logs that it no longer needs.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(StorageError::Io { path: log.path, source }),
+        }
+    }
+    Ok(true)
 }
 
 /// The logs, in the order in which they were begun.

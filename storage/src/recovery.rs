@@ -34,7 +34,11 @@ const LOOK: Memory = Memory { cache: 8 << 20, write_buffers: 8 << 20, reads: 0 }
 /// Looks through the files and changes nothing.
 pub(crate) fn look(path: &Path) -> Result<LogScan> {
     log_scan::check_manifest(path)?;
-    log_scan::scan(path, &tables(path)?)
+    // To empty logs the tables need not be held: they are opened once less.
+    match log_scan::are_empty(path)? {
+        true => Ok(LogScan::default()),
+        false => log_scan::scan(path, &tables(path)?),
+    }
 }
 
 /// Looks through the files and makes the log ready to be recovered.

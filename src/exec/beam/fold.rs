@@ -5,6 +5,7 @@
 //! once, and only the paths of the answer are made.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use engraph_storage::graph::{Edge, NodeId, Time};
 
@@ -22,7 +23,7 @@ use crate::plan::{BeamScore, BeamSearch, Step};
 
 /// See the module.
 pub(super) struct Fold {
-    reduce: Reduce,
+    reduce: Arc<Reduce>,
     /// What it adds, if that is a product.
     product: Option<Product>,
     score: Slot,
@@ -77,9 +78,8 @@ impl Fold {
             |expr: &crate::plan::expr::Expr| expr.slots().iter().any(|slot| moving.contains(slot));
         let alone = !sees(&reduce.first) && !sees(&reduce.next);
         let plain = search.repair.is_none() && search.prefers.is_none();
-        let reduce = reduce.as_ref();
         (over_facts && alone && plain).then(|| Self {
-            reduce: reduce.clone(),
+            reduce: Arc::clone(reduce),
             product: Product::of(reduce),
             score: *slot,
         })

@@ -20,6 +20,8 @@ mod product;
 mod repair;
 mod score;
 
+use std::sync::Arc;
+
 use engraph_storage::graph::{Edge, EdgeFilter, Intent, NodeId};
 
 use crate::cell::{Cell, PathRef, Row};
@@ -38,10 +40,10 @@ use score::Scores;
 
 pub(crate) struct Beam {
     input: Box<dyn Operator>,
-    step: Step,
+    step: Arc<Step>,
     path: Slot,
     score: Slot,
-    search: BeamSearch,
+    search: Arc<BeamSearch>,
     scope: Scoped,
     scores: Scores,
     fold: Option<Fold>,
@@ -63,13 +65,13 @@ struct Asked {
 impl Beam {
     pub(crate) fn new(
         input: Box<dyn Operator>,
-        step: Step,
+        step: Arc<Step>,
         path: Slot,
         score: Slot,
-        search: BeamSearch,
+        search: Arc<BeamSearch>,
     ) -> Self {
-        let scope = Scoped::new(step.scope.clone());
-        let scores = Scores::new(&search.scores);
+        let scope = Scoped::new(&step.scope);
+        let scores = Scores::new(&search);
         let fold = Fold::of(&search, &step, path);
         Self { input, step, path, score, search, scope, scores, fold, repairs: None, held: 0 }
     }
@@ -85,7 +87,7 @@ impl Beam {
             expand: expand.map_or(Ok(context.limits.candidates_max), |expand| {
                 candidates(expand, "EXPAND", context)
             })?,
-            filter: self.scope.filter(row, context)?,
+            filter: self.scope.filter(&self.step.scope, row, context)?,
             prefers: prefers.map(|intent| scope::intent(intent, row, context)).transpose()?,
         })
     }

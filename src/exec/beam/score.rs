@@ -13,12 +13,12 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
 use crate::functions::evaluation::{judge, judges};
 use crate::neural::dot;
-use crate::plan::BeamScore;
 use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::{BeamScore, BeamSearch};
 
-/// The scores of a beam.
+/// The scores of a beam's search.
 pub(super) struct Scores {
-    scores: Vec<BeamScore>,
+    search: Arc<BeamSearch>,
     /// Which of them is the sufficiency.
     sufficiency: Option<usize>,
     /// The question, if they ask for one.
@@ -26,7 +26,8 @@ pub(super) struct Scores {
 }
 
 impl Scores {
-    pub(super) fn new(scores: &[BeamScore]) -> Self {
+    pub(super) fn new(search: &Arc<BeamSearch>) -> Self {
+        let scores = &search.scores;
         let named = |score: &BeamScore, name: &str| match &score.expr.kind {
             ExprKind::Call(function, arguments) if function.name == name => Some(arguments.clone()),
             _ => None,
@@ -34,7 +35,7 @@ impl Scores {
         let asks = |score| named(score, "relevance").or_else(|| named(score, "sufficiency"));
         let question = scores.iter().find_map(asks);
         Self {
-            scores: scores.to_vec(),
+            search: Arc::clone(search),
             sufficiency: scores.iter().position(|score| named(score, "sufficiency").is_some()),
             question: question.and_then(|arguments| arguments.into_iter().nth(1)),
         }
@@ -52,15 +53,15 @@ impl Scores {
         whole: Slot,
         context: &Context<'_>,
     ) -> Result<()> {
-        let columns: Vec<Vec<f64>> = self
-            .scores
+        let scores = &self.search.scores;
+        let columns: Vec<Vec<f64>> = scores
             .iter()
             .map(|score| values(&score.expr, candidates, context))
             .collect::<Result<_>>()?;
         let shown = |score: f64| if score.is_finite() { Cell::Float(score) } else { Cell::Null };
         for (place, candidate) in candidates.iter_mut().enumerate() {
             let own: Vec<f64> = columns.iter().map(|column| column[place]).collect();
-            for (score, value) in self.scores.iter().zip(&own) {
+            for (score, value) in scores.iter().zip(&own) {
                 candidate.row[score.slot] = shown(*value);
             }
             candidate.score = own.iter().sum::<f64>() / own.len().max(1) as f64;

@@ -64,6 +64,21 @@ fn logs_of_rocksdb_are_read() {
     assert!(matches!(look(folder), Err(StorageError::DamagedLog { .. })));
 }
 
+/// What is in the log when a database is opened is in tables then, so the new log is empty: the tables
+/// need not be opened to be held against it.
+#[test]
+fn tables_are_not_asked_about_an_empty_log() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut rocks = Rocks::open(folder, None);
+    rocks.commit(10);
+    let last = rocks.last;
+    drop(rocks);
+    assert_eq!(look(folder).unwrap(), LogScan { last, torn: None });
+    assert_eq!(Rocks::open(folder, None).read(), last);
+    assert_eq!(look(folder).unwrap(), LogScan::default());
+}
+
 /// The last commit is torn, recovered from, and its log comes back beside the next one.
 #[test]
 fn logs_of_rocksdb_after_a_recovery_are_read() {

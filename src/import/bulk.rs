@@ -197,7 +197,7 @@ fn assert(
 /// Nodes by label and key, and relations with their intents, each with its place.
 #[derive(Default)]
 struct Names {
-    labels: FxHashMap<CompactString, FxHashMap<CompactString, u32>>,
+    node_names: FxHashMap<(CompactString, CompactString), u32>,
     nodes: Vec<NodeId>,
     relation_names: FxHashMap<CompactString, u32>,
     relations: Vec<(RelationId, Intent)>,
@@ -206,13 +206,13 @@ struct Names {
 }
 
 impl Names {
-    fn node(&mut self, (label, key): &(CompactString, CompactString)) -> u32 {
-        if let Some(place) = self.labels.get(label).and_then(|keys| keys.get(key)) {
+    fn node(&mut self, name: &(CompactString, CompactString)) -> u32 {
+        if let Some(place) = self.node_names.get(name) {
             return *place;
         }
         let place = (self.nodes.len() + self.new.0.len()) as u32;
-        self.labels.entry(label.clone()).or_default().insert(key.clone(), place);
-        self.new.0.push((label.clone(), key.clone()));
+        self.node_names.insert(name.clone(), place);
+        self.new.0.push(name.clone());
         place
     }
 

@@ -10,6 +10,8 @@
 //! all of it        opened by RocksDB                     the last commit must be the one seen before
 //! ```
 //!
+//! Where all logs are empty, the tables are all there is, and only the list and the last step remain.
+//!
 //! The unfinished end that a crash left is cut off: of the log itself by a writer, and of a copy by
 //! a reader. Nothing is cut that was acknowledged, but by [`cut_damage`], which the user asks for.
 

@@ -23,7 +23,7 @@ use crate::vectors::check_model;
 pub(super) type Listed = BTreeMap<NodeId, LabelId>;
 
 /// If indexes name more nodes than this, conditions are asked of what is found.
-const LISTED_MAX: usize = if cfg!(test) { 3 } else { 5_000 };
+const LISTED_MAX: usize = 5_000;
 
 /// The text of a question.
 pub(super) fn question(
@@ -151,6 +151,9 @@ impl<'g> Gate<'g> {
         let name = |property: &PropertyId| reader.catalog().property_name(*property);
         let names: Vec<&str> = properties.iter().map(name).collect();
         let Some(texts) = self.names(&names) else { return Ok(false) };
+        if texts.len() * properties.len() > LISTED_MAX {
+            return Ok(false);
+        }
         for property in properties {
             if reader.index(label, *property)?.is_none() {
                 return Ok(false);
@@ -164,9 +167,12 @@ impl<'g> Gate<'g> {
                         false => ControlFlow::Continue(()),
                     }
                 })?;
+                if listed.len() > LISTED_MAX {
+                    return Ok(false);
+                }
             }
         }
-        Ok(listed.len() <= LISTED_MAX)
+        Ok(true)
     }
 
     /// Whether something is asked of what the clause finds out.

@@ -31,8 +31,9 @@ impl Asking<'_> {
 
     fn one(&self, condition: &Expr) -> Option<Names> {
         if self.is_of_the_row(condition) {
-            let holds = (self.value)(condition)? == Cell::Bool(true);
-            return (!holds).then(Names::new);
+            // What is neither true nor false is an error, which is told where it is asked.
+            let fails = matches!((self.value)(condition)?, Cell::Bool(false) | Cell::Null);
+            return fails.then(Names::new);
         }
         match &condition.kind {
             ExprKind::And(parts) => self.all(parts),
@@ -41,13 +42,13 @@ impl Asking<'_> {
                 Some(names?.into_iter().flatten().collect())
             }
             ExprKind::Binary(BinaryOp::Equal, left, right) => match self.is_name(left) {
-                true => self.names_of(right),
-                false if self.is_name(right) => self.names_of(left),
+                true => self.name_of(right),
+                false if self.is_name(right) => self.name_of(left),
                 false => None,
             },
             ExprKind::Binary(BinaryOp::In, left, right) => match &right.kind {
                 ExprKind::List(items) if items.iter().all(|item| self.is_name(item)) => {
-                    self.names_of(left)
+                    self.name_of(left)
                 }
                 _ if self.is_name(left) => self.names_of(right),
                 _ => None,
@@ -63,19 +64,22 @@ impl Asking<'_> {
                 && matches!(&inner.kind, ExprKind::Slot(slot, _) if *slot == self.node))
     }
 
-    /// A text or a list of texts as names; none if it is anything else.
+    /// A text as the one name; none if it is anything else.
+    fn name_of(&self, expr: &Expr) -> Option<Names> {
+        Some(Names::from([name(&self.of_the_row(expr)?)?]))
+    }
+
+    /// A list of texts as names; none if it is anything else.
     fn names_of(&self, expr: &Expr) -> Option<Names> {
-        if !self.is_of_the_row(expr) {
-            return None;
-        }
-        let name = |cell: &Cell| match cell {
-            Cell::String(name) => Some(Arc::clone(name)),
-            _ => None,
-        };
-        match (self.value)(expr)? {
+        match self.of_the_row(expr)? {
             Cell::List(items) => items.iter().map(name).collect(),
-            other => Some(Names::from([name(&other)?])),
+            _ => None,
         }
+    }
+
+    /// The value of an expression that is the same for all nodes.
+    fn of_the_row(&self, expr: &Expr) -> Option<Cell> {
+        if self.is_of_the_row(expr) { (self.value)(expr) } else { None }
     }
 
     /// Whether an expression is the same for all nodes. What calls a function may not be.
@@ -83,6 +87,13 @@ impl Asking<'_> {
         let mut calls = false;
         expr.walk(&mut |part| calls |= matches!(part.kind, ExprKind::Call(..)));
         !calls && !expr.slots().contains(&self.node)
+    }
+}
+
+fn name(cell: &Cell) -> Option<Arc<str>> {
+    match cell {
+        Cell::String(name) => Some(Arc::clone(name)),
+        _ => None,
     }
 }
 
@@ -146,6 +157,14 @@ mod tests {
         assert_eq!(names(binary(BinaryOp::NotEqual, property("session"), text("a"))), None);
         assert_eq!(names(binary(BinaryOp::Equal, property("speaker"), text("a"))), None);
         assert_eq!(names(binary(BinaryOp::Equal, property("session"), value(Cell::Int(1)))), None);
+        // A list is one value, and no text is.
+        let list = || value(Cell::list(vec![Cell::String("a".into())]));
+        assert_eq!(names(binary(BinaryOp::Equal, property("session"), list())), None);
+        assert_eq!(
+            names(binary(BinaryOp::In, property("session"), list())),
+            Some(vec!["a".to_owned()])
+        );
+        assert_eq!(names(value(Cell::Int(1))), None, "an error");
         let other = binary(BinaryOp::Equal, property("speaker"), text("a"));
         let is = binary(BinaryOp::Equal, text("b"), property("session"));
         assert_eq!(names(expr(ExprKind::Or(vec![is.clone(), other.clone()]))), None);

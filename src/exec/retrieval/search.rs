@@ -111,9 +111,6 @@ impl<'a> Asked<'a> {
 
     /// The nearest of some nodes, the embedding of each of which is read.
     fn nearest_of(&self, nodes: &Listed, top: usize) -> Result<Vec<(NodeId, f64)>> {
-        if nodes.is_empty() {
-            return Ok(Vec::new());
-        }
         let question = vector(&self.text, self.context)?;
         let mut scored = Vec::with_capacity(nodes.len());
         for (node, label) in nodes {

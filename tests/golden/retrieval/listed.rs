@@ -12,7 +12,9 @@ fn notes(db: &Engraph) {
     for i in 0..40 {
         let (kind, place) = (["recipe", "letter", "list", "idea"][i % 4], ["home", "work"][i / 20]);
         let text = format!("bread {i} with {} seeds", i * 7 % 11);
-        let note = format!("(:Note 'n{i}' {{kind: '{kind}', place: '{place}', text: '{text}'}})");
+        let note = format!(
+            "(:Note 'n{i}' {{kind: '{kind}', place: '{place}', tags: ['{kind}', '{place}'], text: '{text}'}})"
+        );
         db.execute(&format!("REMEMBER {note}"), ()).expect("writes");
     }
     db.execute("DEFINE INDEX words FOR (n:Note) ON (n.text) FULLTEXT", ()).expect("defines");
@@ -30,12 +32,14 @@ fn looked(db: &Engraph, text: &str) -> u64 {
     search["vectors"].as_u64().unwrap_or(0)
 }
 
-const CONDITIONS: [(&str, u64); 7] = [
+const CONDITIONS: [(&str, u64); 8] = [
     ("n.kind = 'recipe'", 10),
     ("n.kind IN ['recipe', 'idea'] AND n.text CONTAINS '3'", 20),
     ("'idea' IN [n.kind, n.place]", 10),
     ("n.kind = 'letter' OR 'work' = n.place", 25),
     ("n.kind = 'letter' AND n.place = 'home'", 10),
+    // No index has lists.
+    ("n.tags = ['recipe', 'home']", 40),
     ("n.kind = 'poem'", 0),
     ("false AND n.kind <> 'letter'", 0),
 ];
@@ -57,8 +61,12 @@ fn what_an_index_names_is_all_that_is_looked_at() {
         }
     }
     assert_eq!(before[0].len(), 7);
-    db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind); DEFINE INDEX FOR (n:Note) ON (n.place)", ())
-        .expect("defines");
+    db.execute(
+        "DEFINE INDEX FOR (n:Note) ON (n.kind); DEFINE INDEX FOR (n:Note) ON (n.place);
+                DEFINE INDEX FOR (n:Note) ON (n.tags)",
+        (),
+    )
+    .expect("defines");
     let mut before = before.into_iter();
     for (condition, count) in CONDITIONS {
         for mode in ["VECTOR", "TEXT", "HYBRID"] {

@@ -21,7 +21,7 @@ use crate::plan::expr::{AggregateFunction, ExprKind, Slot};
 use crate::plan::{BoundQuery, End, LogicalPlan, Step};
 use crate::rows::Value;
 
-/// Nodes that are followed at once.
+/// The most nodes that are followed at once.
 const NODES: usize = 32;
 
 /// Where a walk comes from.
@@ -57,8 +57,8 @@ impl Reach {
         Self { source, step, scope, row, from, some, nodes, seen, found, given: 0, held: 0 }
     }
 
-    /// Follows what comes next; whether there was something.
-    fn more(&mut self, context: &Context<'_>) -> Result<bool> {
+    /// Follows what comes next, of nodes as many as are wanted; whether there was something.
+    fn more(&mut self, context: &Context<'_>, want: usize) -> Result<bool> {
         match &mut self.source {
             Source::Rows(rows) => {
                 let Some(row) = rows.next(context)? else { return Ok(false) };
@@ -66,7 +66,7 @@ impl Reach {
             }
             Source::Nodes(nodes) => {
                 let mut some = std::mem::take(&mut self.some);
-                nodes.next_nodes(&mut some, context)?;
+                nodes.next_nodes(&mut some, context, want)?;
                 let followed = self.follow_all(&some, context);
                 let is_end = some.is_empty();
                 self.some = some;
@@ -82,14 +82,15 @@ impl Reach {
         &mut self,
         to: &mut Vec<(NodeId, SystemScope)>,
         context: &Context<'_>,
+        want: usize,
     ) -> Result<()> {
         to.clear();
         while self.given == self.found.len() {
-            if !self.more(context)? {
+            if !self.more(context, want)? {
                 return Ok(());
             }
         }
-        to.extend(self.found.iter().skip(self.given).take(NODES));
+        to.extend(self.found.iter().skip(self.given).take(want.min(NODES)));
         self.given += to.len();
         Ok(())
     }
@@ -149,7 +150,7 @@ impl Reach {
 impl Operator for Reach {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         let want = want.clamp(1, CHUNK_ROWS);
-        while self.found.len() - self.given < want && self.more(context)? {}
+        while self.found.len() - self.given < want && self.more(context, want)? {}
         let next = self.found.iter().skip(self.given).take(want);
         let chunk: Chunk = next
             .map(|(id, system)| {
@@ -183,7 +184,7 @@ pub(super) fn ids(query: &BoundQuery, context: &Context<'_>) -> Result<Option<Ve
         return Ok(None);
     }
     let mut reach = reach_from(below, step, &vec![Cell::Null; query.names.len()]);
-    while reach.more(context)? {}
+    while reach.more(context, NODES)? {}
     let id = |(id, _): &(NodeId, SystemScope)| vec![Value::Int(id.0.cast_signed())];
     let fits = reach.found.len() <= context.limits.rows_max;
     Ok(fits.then(|| reach.found.iter().map(id).collect()))
@@ -202,7 +203,7 @@ impl Operator for Reached {
             return Ok(None);
         }
         self.is_given = true;
-        while self.reach.more(context)? {}
+        while self.reach.more(context, NODES)? {}
         let mut row = self.reach.row.clone();
         row[self.slot] = Cell::Int(self.reach.seen.len() as i64);
         Ok(Some(vec![row]))

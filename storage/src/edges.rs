@@ -13,6 +13,7 @@ use std::hint::black_box;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+use crate::ahead;
 use crate::graph::{
     Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, Side, SystemScope, Time,
     ValidScope,
@@ -28,8 +29,7 @@ const FACTS_MAX: usize = 1 << 15;
 pub(crate) const KEY_BYTES: usize = key::ADJACENCY + record::EDGE;
 /// Stands for the number of facts where there are too many.
 const TOO_MANY: u64 = u64::MAX;
-/// Words of a cache line, and how many lines of a node are worth asking for ahead.
-const LINE: usize = 8;
+/// Cache lines of a node that are worth asking for ahead.
 const LINES_AHEAD: usize = 6;
 
 /// The facts of a node on one side: of one relation, or of all.
@@ -202,7 +202,7 @@ impl NearEdges {
     /// Asks the memory for the first facts of several nodes at once, so that it does not have to be
     /// waited for at each.
     pub(crate) fn touch<'e>(all: impl Iterator<Item = &'e Self>) {
-        let lines = all.flat_map(|edges| edges.words.iter().step_by(LINE).take(LINES_AHEAD));
+        let lines = all.flat_map(|edges| ahead::lines(&edges.words, LINES_AHEAD));
         black_box(lines.fold(0, |all, word| all ^ word));
     }
 
@@ -326,4 +326,4 @@ impl Test {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

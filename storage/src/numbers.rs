@@ -5,10 +5,10 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use crate::ahead;
 use crate::graph::Value;
 
-/// Bytes of a cache line, and how many of a list are worth asking for ahead.
-const LINE_BYTES: usize = 64;
+/// Cache lines of a list that are worth asking for ahead.
 const LINES_AHEAD: usize = 8;
 
 /// A list of numbers. Which width it has changes nothing about their values.
@@ -49,8 +49,10 @@ impl Numbers {
     /// each.
     pub fn touch<'n>(all: impl Iterator<Item = &'n Self>) {
         let bits = |numbers: &Self| match numbers {
-            Self::Narrow(narrow) => lines(narrow).fold(0, |all, x| all ^ u64::from(x.to_bits())),
-            Self::Wide(wide) => lines(wide).fold(0, |all, x| all ^ x.to_bits()),
+            Self::Narrow(narrow) => {
+                ahead::lines(narrow, LINES_AHEAD).fold(0, |all, x| all ^ u64::from(x.to_bits()))
+            }
+            Self::Wide(wide) => ahead::lines(wide, LINES_AHEAD).fold(0, |all, x| all ^ x.to_bits()),
         };
         black_box(all.fold(0, |all, numbers| all ^ bits(numbers)));
     }
@@ -62,11 +64,6 @@ impl Numbers {
             Self::Wide(wide) => size_of_val::<[f64]>(wide),
         }
     }
-}
-
-/// A number of each cache line of the first ones.
-fn lines<T>(numbers: &[T]) -> impl Iterator<Item = &T> {
-    numbers.iter().step_by(LINE_BYTES / size_of::<T>()).take(LINES_AHEAD)
 }
 
 fn number(value: &Value) -> Option<f64> {

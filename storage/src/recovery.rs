@@ -207,13 +207,11 @@ fn bytes_from(path: &Path, file: &str, offset: u64) -> Result<u64> {
 /// A file as it stands: its name, its length and when it changed.
 type Listed = (std::ffi::OsString, Option<(u64, Option<SystemTime>)>);
 
-/// The files of a folder that a writer changes, without those in which RocksDB tells what it does:
-/// a reader has some of these too.
+/// The files of a folder.
 fn listing(path: &Path) -> Vec<Listed> {
     let Ok(entries) = path.read_dir() else { return Vec::new() };
     let mut files: Vec<Listed> = entries
         .flatten()
-        .filter(|entry| !entry.file_name().to_string_lossy().starts_with("LOG"))
         .map(|entry| {
             let seen = entry.metadata().ok().map(|seen| (seen.len(), seen.modified().ok()));
             (entry.file_name(), seen)

@@ -127,11 +127,11 @@ fn what_was_seen_as_of_an_instant_stays_so() {
 fn a_folder_whose_making_was_cut_short_can_be_opened() {
     let folder = folder();
     drop(open(folder.path()));
-    // As a kill may leave it: the lock file and some of RocksDB's own, and nothing to open yet.
+    // As a kill may leave it: the lock file, and nothing to open yet.
     for entry in std::fs::read_dir(folder.path()).expect("readable") {
         let path = entry.expect("readable").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        if name != "engraph.lock" && !name.starts_with("LOG") {
+        if name != "engraph.lock" {
             std::fs::remove_file(&path).expect("removes");
         }
     }

@@ -25,7 +25,7 @@ impl Asking<'_> {
     /// The names of which one of the properties must have one, if all of the conditions are to hold;
     /// none if they ask for no names.
     pub(super) fn all(&self, conditions: &[Expr]) -> Option<Names> {
-        // Each alone is enough, and the fewest names lead to the fewest nodes.
+        // Each alone is enough; the fewest names are the least to look up.
         conditions.iter().filter_map(|part| self.one(part)).min_by_key(BTreeSet::len)
     }
 

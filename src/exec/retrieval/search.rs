@@ -62,7 +62,11 @@ impl<'a> Asked<'a> {
         let mut own = vec![clause.score];
         own.extend(clause.legs);
         let gate = Gate::new(&clause.finding, &own, row, context)?;
-        let listed = if clause.bound { None } else { gate.listed()? };
+        // Words are looked up in an index of their own.
+        let listed = match clause.bound || clause.mode == SearchMode::Text {
+            true => None,
+            false => gate.listed()?,
+        };
         Ok(Self { clause, row, context, text, gate, listed })
     }
 

@@ -36,20 +36,24 @@ fn edges() -> impl Strategy<Value = Vec<Edge>> {
     })
 }
 
-fn filter() -> impl Strategy<Value = EdgeFilter> {
-    let valid = prop_oneof![
+/// Which valid times are asked for.
+pub(crate) fn valid() -> impl Strategy<Value = ValidScope> {
+    prop_oneof![
         Just(ValidScope::All),
         (0..60_i64).prop_map(ValidScope::AsOf),
         (0..50_i64, 1..20_i64)
             .prop_map(|(from, length)| ValidScope::Within(Interval { from, to: from + length })),
-    ];
+    ]
+}
+
+fn filter() -> impl Strategy<Value = EdgeFilter> {
     let system = prop_oneof![
         Just(SystemScope::Current),
         Just(SystemScope::All),
         (0..7_i64).prop_map(SystemScope::AsOf),
     ];
     let intent = prop::option::of((0..5_usize).prop_map(|intent| Intent::ALL[intent]));
-    (valid, system, 0..5_u8, intent).prop_map(|(valid, system, sure, intent)| EdgeFilter {
+    (valid(), system, 0..5_u8, intent).prop_map(|(valid, system, sure, intent)| EdgeFilter {
         valid,
         system,
         confidence: f64::from(sure) / 4.0,

@@ -8,9 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::commit::Durability;
 use crate::edges::Gathered;
-use crate::graph::{
-    Belief, Edge, EdgeFilter, Intent, Interval, LabelId, RelationId, SystemScope, ValidScope,
-};
+use crate::edges::tests::valid;
+use crate::graph::{Belief, Edge, EdgeFilter, Intent, Interval, LabelId, RelationId, SystemScope};
 use crate::reader::{EdgeMark, Reader};
 use crate::store::Snapshot;
 use crate::{Memory, Store};
@@ -58,19 +57,13 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
-    let valid = prop_oneof![
-        Just(ValidScope::All),
-        (0..60_i64).prop_map(ValidScope::AsOf),
-        (0..50_i64, 1..20_i64)
-            .prop_map(|(from, length)| ValidScope::Within(Interval { from, to: from + length })),
-    ];
     let system = prop_oneof![
         3 => Just(SystemScope::Current),
         1 => Just(SystemScope::All),
         1 => (0..60_i64).prop_map(SystemScope::AsOf),
     ];
     let side = prop_oneof![Just(Side::Out), Just(Side::In)];
-    let filter = (valid, system, 0..2_u8).prop_map(|(valid, system, sure)| EdgeFilter {
+    let filter = (valid(), system, 0..2_u8).prop_map(|(valid, system, sure)| EdgeFilter {
         valid,
         system,
         confidence: f64::from(sure) * 0.6,

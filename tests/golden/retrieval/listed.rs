@@ -32,7 +32,7 @@ fn looked(db: &Engraph, text: &str) -> u64 {
     search["vectors"].as_u64().unwrap_or(0)
 }
 
-const CONDITIONS: [(&str, u64); 8] = [
+const CONDITIONS: [(&str, u64); 12] = [
     ("n.kind = 'recipe'", 10),
     ("n.kind IN ['recipe', 'idea'] AND n.text CONTAINS '3'", 20),
     ("'idea' IN [n.kind, n.place]", 10),
@@ -41,6 +41,11 @@ const CONDITIONS: [(&str, u64); 8] = [
     // No index has lists.
     ("n.tags = ['recipe', 'home']", 40),
     ("n.kind = 'poem'", 0),
+    // What says which nodes do not count names none, and what need not hold either.
+    ("n.kind <> 'letter'", 40),
+    ("NOT n.kind = 'letter'", 40),
+    ("n.kind = 'idea' OR n.text CONTAINS '3'", 40),
+    ("NOT (n.kind = 'idea' OR n.place = 'home')", 40),
     ("false AND n.kind <> 'letter'", 0),
 ];
 
@@ -75,8 +80,6 @@ fn what_an_index_names_is_all_that_is_looked_at() {
         }
         assert_eq!(looked(&db, &query("VECTOR", condition)), count, "{condition}");
     }
-    // What says which nodes do not count names none.
-    assert_eq!(looked(&db, &query("VECTOR", "n.kind <> 'letter'")), 40);
     // As of a past instant an index says nothing.
     let past = "SEARCH n:Note FOR 'bread' BY VECTOR TOP 7 FOR SYSTEM_TIME AS OF now()
                 WHERE n.kind = 'idea'";
@@ -96,4 +99,65 @@ fn what_a_transaction_has_changed_is_found_by_an_index() {
     assert_eq!(found[0].rows, [[Value::String("n3".to_owned())]]);
     session.execute("ROLLBACK", ()).expect("rolls back");
     assert!(session.execute(text, ()).expect("finds")[0].is_empty());
+}
+
+#[test]
+fn many_names_or_nodes_are_not_looked_up() {
+    let folder = folder();
+    let db = open(folder.path());
+    notes(&db);
+    db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind)", ()).expect("defines");
+    let query = |kinds: &[String]| {
+        format!(
+            "SEARCH n:Note FOR 'bread' BY VECTOR TOP 50 WHERE n.kind IN [{}] RETURN n.key",
+            kinds.join(", ")
+        )
+    };
+    let mut kinds: Vec<String> = (0..5_000).map(|i| format!("'kind {i}'")).collect();
+    kinds[0] = "'idea'".to_owned();
+    let few = first_column(&db, &query(&kinds), ());
+    assert_eq!((few.len(), looked(&db, &query(&kinds))), (10, 10));
+    kinds.push("'one more'".to_owned());
+    assert_eq!(first_column(&db, &query(&kinds), ()), few);
+    assert_eq!(looked(&db, &query(&kinds)), 40);
+    // Without a text they have no embedding, and count among the nodes of the index.
+    let ideas = |from: usize, to: usize| {
+        let idea = |i| format!("REMEMBER (:Note 'bare {i}' {{kind: 'idea'}});");
+        let text = format!("BEGIN; {} COMMIT", (from..to).map(idea).collect::<String>());
+        db.execute(&text, ()).map_err(|error| error.to_string()).expect("writes");
+    };
+    ideas(0, 4_990);
+    assert_eq!(looked(&db, &query(&kinds[..1])), 10);
+    ideas(4_990, 4_991);
+    assert_eq!(looked(&db, &query(&kinds[..1])), 40);
+    assert_eq!(first_column(&db, &query(&kinds[..1]), ()), few);
+}
+
+#[test]
+fn each_label_needs_its_index_and_a_forgotten_node_leaves_it() {
+    let folder = folder();
+    let db = open(folder.path());
+    notes(&db);
+    db.execute("REMEMBER (:Card 'c' {kind: 'idea', text: 'bread'})", ()).expect("writes");
+    db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind)", ()).expect("defines");
+    let text = "SEARCH n:Note|Card FOR 'bread' BY VECTOR TOP 50 WHERE n.kind = 'idea' RETURN n.key";
+    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text)), (11, 41));
+    db.execute("DEFINE INDEX FOR (n:Card) ON (n.kind)", ()).expect("defines");
+    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text)), (11, 11));
+    db.execute("MATCH (n:Note 'n3') FORGET n", ()).expect("forgets");
+    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text)), (10, 10));
+}
+
+#[test]
+fn a_condition_that_is_no_truth_is_an_error_with_an_index_too() {
+    let folder = folder();
+    let db = open(folder.path());
+    notes(&db);
+    let ask = || {
+        let text = "SEARCH n:Note FOR 'bread' BY VECTOR TOP 3 WHERE $p RETURN n.key";
+        db.query(text, [("p", Value::Int(1))]).expect_err("no truth").to_string()
+    };
+    let before = ask();
+    db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind)", ()).expect("defines");
+    assert_eq!(ask(), before);
 }

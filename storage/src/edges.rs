@@ -4,7 +4,7 @@
 //! ```text
 //! blocks    the first valid_from and the last valid_to of each 16 facts: does any of them hold then?
 //! columns   valid_from, valid_to, confidence, far: all that most questions look at
-//!           fact, system_from, relation and version, intent and flags
+//!           fact with intent and flags, system_from, relation and version
 //! ```
 //!
 //! It knows nothing of the disk.
@@ -47,17 +47,21 @@ enum Column {
     ValidTo,
     Confidence,
     Far,
+    /// Intent and flags in the highest byte.
     Fact,
     SystemFrom,
     /// The relation in the upper half.
     RelationAndVersion,
-    /// The intent in the lowest byte.
-    IntentAndFlags,
 }
 
-const COLUMNS: usize = Column::IntentAndFlags as usize + 1;
-const UNCERTAIN: u64 = 1 << 8;
-const TWO_WAY: u64 = 1 << 9;
+const COLUMNS: usize = Column::RelationAndVersion as usize + 1;
+/// Bits of the number of a fact; one that takes more is read from the disk each time.
+const FACT_BITS: u32 = 56;
+/// Bits of the intent in the byte above, and the flags in that byte.
+const INTENT: u64 = 0b111;
+const UNCERTAIN: u64 = 1 << 3;
+const TWO_WAY: u64 = 1 << 4;
+const _: () = assert!(Intent::ALL.len() as u64 <= INTENT + 1);
 
 /// Facts that are gathered to be kept.
 pub(crate) struct Gathered {
@@ -74,7 +78,7 @@ impl Gathered {
     /// Adds the next fact; breaks if there are too many. Facts come in the order of their keys, and
     /// are believed.
     pub(crate) fn push(&mut self, edge: &Edge) -> ControlFlow<()> {
-        if self.is_over || self.facts.len() == FACTS_MAX {
+        if self.is_over || self.facts.len() == FACTS_MAX || edge.fact.0 >> FACT_BITS != 0 {
             (self.facts, self.is_over) = (Vec::new(), true);
             return ControlFlow::Break(());
         }
@@ -86,10 +90,9 @@ impl Gathered {
             edge.valid.to.cast_unsigned(),
             edge.confidence.to_bits(),
             far.0,
-            edge.fact.0,
+            (edge.intent as u64 | flags) << FACT_BITS | edge.fact.0,
             edge.system.from.cast_unsigned(),
             u64::from(edge.relation.0) << 32 | u64::from(edge.version),
-            edge.intent as u64 | flags,
         ]);
         ControlFlow::Continue(())
     }
@@ -261,8 +264,8 @@ impl NearEdges {
             }
         }
         if let Some(intent) = test.intent {
-            for (lane, word) in part(Column::IntentAndFlags).iter().enumerate() {
-                kept &= !(u32::from(word & 0xff != intent as u64) << lane);
+            for (lane, word) in part(Column::Fact).iter().enumerate() {
+                kept &= !(u32::from(word >> FACT_BITS & INTENT != intent as u64) << lane);
             }
         }
         kept
@@ -281,13 +284,13 @@ impl NearEdges {
         let word = |column| self.column(column).get(place).copied().unwrap_or_default();
         let time = |column| word(column).cast_signed();
         let (far, relation) = (NodeId(word(Column::Far)), word(Column::RelationAndVersion));
-        let intent = word(Column::IntentAndFlags);
+        let (fact, marks) = (word(Column::Fact), word(Column::Fact) >> FACT_BITS);
         let (head, tail) = match near.side {
             Side::Out => (near.node, far),
             Side::In => (far, near.node),
         };
         Edge {
-            fact: FactId(word(Column::Fact)),
+            fact: FactId(fact & !(u64::MAX << FACT_BITS)),
             version: relation as u32,
             head,
             relation: RelationId((relation >> 32) as u32),
@@ -295,9 +298,9 @@ impl NearEdges {
             valid: Interval { from: time(Column::ValidFrom), to: time(Column::ValidTo) },
             system: Interval { from: time(Column::SystemFrom), to: Interval::MAX },
             confidence: f64::from_bits(word(Column::Confidence)),
-            intent: Intent::ALL.get((intent & 0xff) as usize).copied().unwrap_or_default(),
-            uncertain: intent & UNCERTAIN != 0,
-            two_way: intent & TWO_WAY != 0,
+            intent: Intent::ALL.get((marks & INTENT) as usize).copied().unwrap_or_default(),
+            uncertain: marks & UNCERTAIN != 0,
+            two_way: marks & TWO_WAY != 0,
         }
     }
 }

@@ -21,7 +21,10 @@ use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time};
 use crate::key;
 use crate::numbers::Numbers;
 use crate::overlay::Overlay;
+use crate::shelf::{Pages, Shelf};
 
+/// Bytes of the counts in front of what is shared.
+const COUNTS: usize = 16;
 /// Bytes of an entry beside what it holds.
 const OVERHEAD: u64 = 96;
 /// A node takes about so many times the bytes of its record.
@@ -68,10 +71,13 @@ type Kept<K, T> = Cache<K, Since<T>, Weight>;
 
 /// See the module.
 pub(crate) struct KeptReads {
+    /// All facts of a node on one side.
+    whole: Shelf<NearEdges>,
+    /// Those of one relation.
     edges: Kept<Near, NearEdges>,
     nodes: Kept<NodeId, KeptNode>,
     /// Of each node the list that was asked for last.
-    numbers: Kept<NodeId, (PropertyId, Numbers)>,
+    numbers: Shelf<(PropertyId, Numbers)>,
     vectors: Kept<NodeId, KeptVector>,
     names: Kept<Vec<u8>, NodeId>,
     /// The instant of the last commit, from before anything of it is seen.
@@ -79,13 +85,14 @@ pub(crate) struct KeptReads {
 }
 
 impl KeptReads {
-    /// Room for about so many bytes: half of it for facts, the rest for all else.
+    /// Room for about so many bytes: more than half of it for facts, the rest for all else.
     pub(crate) fn new(bytes: usize, last_commit: Time) -> Self {
         let part = |share: usize| bytes / 16 * share;
         Self {
-            edges: cache(part(8)),
+            whole: Shelf::new(part(7), |edges| edges.bytes() + COUNTS),
+            edges: cache(part(2)),
             nodes: cache(part(2)),
-            numbers: cache(part(3)),
+            numbers: Shelf::new(part(2), |(_, numbers)| numbers.bytes() + COUNTS),
             vectors: cache(part(2)),
             names: cache(part(1)),
             latest: RwLock::new(last_commit),
@@ -94,12 +101,26 @@ impl KeptReads {
 
     /// The facts of a node in a state of that instant.
     pub(crate) fn edges(&self, near: &Near, now: Time) -> Option<NearEdges> {
-        held(self.edges.get(near), now)
+        match near.relation {
+            None => self.whole.get(place_of(near.node, near.side)?, now),
+            Some(_) => held(self.edges.get(near), now),
+        }
+    }
+
+    /// All facts of nodes, for many look-ups by [`place_of`].
+    pub(crate) fn whole(&self) -> Arc<Pages<NearEdges>> {
+        self.whole.pages()
     }
 
     pub(crate) fn keep_edges(&self, near: Near, now: Time, edges: NearEdges) {
-        let bytes = edges.bytes() as u64;
-        self.keep(&self.edges, near, Since { since: now, bytes, what: edges });
+        if near.relation.is_some() {
+            let bytes = edges.bytes() as u64;
+            return self.keep(&self.edges, near, Since { since: now, bytes, what: edges });
+        }
+        let latest = self.latest.read();
+        if let Some(place) = place_of(near.node, near.side).filter(|_| now >= *latest) {
+            self.whole.put(place, now, edges);
+        }
     }
 
     /// A node as it is in a state of that instant.
@@ -112,10 +133,9 @@ impl KeptReads {
         self.keep(&self.nodes, node, Since { since: now, bytes, what: kept });
     }
 
-    /// The numbers of a node's property in a state of that instant.
-    pub(crate) fn numbers(&self, node: NodeId, property: PropertyId, now: Time) -> Option<Numbers> {
-        let (of, numbers) = held(self.numbers.get(&node), now)?;
-        (of == property).then_some(numbers)
+    /// The lists of numbers of nodes, each with the property that it is of.
+    pub(crate) fn numbers(&self) -> Arc<Pages<(PropertyId, Numbers)>> {
+        self.numbers.pages()
     }
 
     pub(crate) fn keep_numbers(
@@ -125,8 +145,14 @@ impl KeptReads {
         now: Time,
         numbers: Numbers,
     ) {
-        let bytes = numbers.bytes() as u64;
-        self.keep(&self.numbers, node, Since { since: now, bytes, what: (property, numbers) });
+        let latest = self.latest.read();
+        if now < *latest {
+            return;
+        }
+        if self.numbers.get(node.0, now).is_some_and(|(other, _)| other != property) {
+            self.numbers.take(node.0);
+        }
+        self.numbers.put(node.0, now, (property, numbers));
     }
 
     /// The embedding of a node in a state of that instant.
@@ -169,7 +195,7 @@ impl KeptReads {
                     if let Some(node) = key.first_chunk() {
                         let node = NodeId(u64::from_be_bytes(*node));
                         self.nodes.remove(&node);
-                        self.numbers.remove(&node);
+                        self.numbers.take(node.0);
                     }
                 }
                 Family::Vectors => {
@@ -187,15 +213,23 @@ impl KeptReads {
     pub(crate) fn clear(&self, commit: Time) {
         let mut latest = self.latest.write();
         *latest = commit;
+        self.whole.clear();
         self.edges.clear();
     }
 
     fn drop_edges(&self, side: Side, key: &[u8]) {
         let Some(parts) = key::Adjacency::decode(key) else { return };
-        for relation in [None, Some(parts.relation)] {
-            self.edges.remove(&Near { node: parts.near, side, relation });
+        let relation = Some(parts.relation);
+        self.edges.remove(&Near { node: parts.near, side, relation });
+        if let Some(place) = place_of(parts.near, side) {
+            self.whole.take(place);
         }
     }
+}
+
+/// Where all facts of a node on one side are kept.
+pub(crate) fn place_of(node: NodeId, side: Side) -> Option<u64> {
+    node.0.checked_mul(2)?.checked_add(u64::from(side == Side::In))
 }
 
 fn cache<K: Eq + std::hash::Hash + Clone, T: Clone>(bytes: usize) -> Kept<K, T> {

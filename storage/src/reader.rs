@@ -3,6 +3,7 @@
 //! It never writes, never blocks, and gives damage back as an error.
 
 mod edges;
+mod numbers;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,16 +13,16 @@ use crate::commit::Counters;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    FactId, Interval, LabelId, NodeId, NodeRecord, PropertyId, SystemScope, Time, VersionRecord,
+    FactId, Interval, LabelId, NodeId, NodeRecord, SystemScope, Time, VersionRecord,
 };
 use crate::kept::{KeptNode, KeptReads, KeptVector};
 use crate::key;
 use crate::meter::Meter;
-use crate::numbers::Numbers;
 use crate::record;
 use crate::view::View;
 pub use edges::EdgeMark;
 pub(crate) use edges::{edge_of, families_of};
+pub use numbers::AllNumbers;
 
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";
@@ -135,25 +136,6 @@ impl<'r> Reader<'r> {
         let key = key::node(node);
         let Some(bytes) = self.view.get(Family::Nodes, &key)? else { return Ok(None) };
         Ok(Some((record::decode(Family::Nodes, &key, &bytes)?, bytes.len())))
-    }
-
-    /// A list of numbers that a node has now as a property; none if it has no such list.
-    pub fn numbers(&self, node: NodeId, property: PropertyId) -> Result<Option<Numbers>> {
-        let key = key::node(node);
-        let reads = self.kept.filter(|_| !self.view.changes(Family::Nodes, &key));
-        if let Some(numbers) = reads.and_then(|kept| kept.numbers(node, property, self.now)) {
-            self.view.count_look_up(key.len() + numbers.bytes())?;
-            return Ok(Some(numbers));
-        }
-        // The record itself is not kept: whoever multiplies wants nothing else of it.
-        let Some((record, _)) = self.stored_node(node)? else { return Ok(None) };
-        let Some(numbers) = record.properties.get(&property).and_then(Numbers::of) else {
-            return Ok(None);
-        };
-        if let Some(kept) = reads {
-            kept.keep_numbers(node, property, self.now, numbers.clone());
-        }
-        Ok(Some(numbers))
     }
 
     /// A node that something leads to.

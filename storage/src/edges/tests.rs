@@ -12,7 +12,7 @@ fn edge(number: u64) -> impl Strategy<Value = Edge> {
     (times, rest).prop_map(move |((from, length, system), rest)| {
         let (relation, far, version, intent, [uncertain, two_way], sure) = rest;
         Edge {
-            fact: FactId(number),
+            fact: FactId((number % 2) << (FACT_BITS - 1) | number),
             version,
             head: NodeId(7),
             relation: RelationId(relation),
@@ -111,4 +111,14 @@ fn of_too_many_facts_none_is_kept() {
     assert!(gathered.push(&one).is_break());
     let none = gathered.finish();
     assert_eq!((none.len(), none.is_complete()), (0, false));
+}
+
+#[test]
+fn a_fact_of_a_number_with_too_many_bits_is_not_kept() {
+    let mut runner = TestRunner::deterministic();
+    let one = edge(0).new_tree(&mut runner).unwrap().current();
+    let mut gathered = Gathered::new(Side::Out);
+    assert!(gathered.push(&one).is_continue());
+    assert!(gathered.push(&Edge { fact: FactId(1 << FACT_BITS), ..one }).is_break());
+    assert!(!gathered.finish().is_complete());
 }

@@ -9,7 +9,9 @@ use super::*;
 use crate::commit::Durability;
 use crate::edges::Gathered;
 use crate::edges::tests::valid;
-use crate::graph::{Belief, Edge, EdgeFilter, Intent, Interval, LabelId, RelationId, SystemScope};
+use crate::graph::{
+    Belief, Edge, EdgeFilter, Intent, Interval, LabelId, RelationId, SystemScope, Value,
+};
 use crate::reader::{EdgeMark, Reader};
 use crate::store::Snapshot;
 use crate::{Memory, Store};
@@ -157,9 +159,13 @@ proptest! {
                     let _ = write.retract(crate::graph::FactId(fact));
                 }
                 Act::Rename(node) => {
-                    let age = crate::graph::Value::Int(time);
-                    let key = ["a", "b", "c", "d"][node];
-                    write.put_node("Entity", key, &BTreeMap::from([("age".to_owned(), age)])).unwrap();
+                    let (age, key) = (Value::Int(time), ["a", "b", "c", "d"][node]);
+                    let mut properties = BTreeMap::from([("age".to_owned(), age.clone())]);
+                    // Of two lists, now and then one, and not always the same.
+                    if let Some(name) = ["v", "w"].get(time as usize % 3) {
+                        properties.insert((*name).to_owned(), Value::List(vec![age]));
+                    }
+                    write.put_node("Entity", key, &properties).unwrap();
                 }
                 Act::Embed(node, Some(at)) => {
                     write.put_vector(nodes[node], "m", &[f32::from(at), 1.0]).unwrap();
@@ -184,6 +190,13 @@ proptest! {
                     let kept = snapshot.reader().node(*node, SystemScope::Current).unwrap();
                     let disk = bare(snapshot).node(*node, SystemScope::Current).unwrap();
                     prop_assert_eq!(kept, disk);
+                    for name in ["v", "w", "age"] {
+                        let Some(property) = snapshot.reader().catalog().property(name) else {
+                            continue;
+                        };
+                        let of = |reader: Reader<'_>| reader.numbers(*node, property).unwrap();
+                        prop_assert_eq!(of(snapshot.reader()), of(bare(snapshot)));
+                    }
                     for system in [SystemScope::Current, SystemScope::AsOf(time - 2)] {
                         let kept = snapshot.reader().vector(LabelId(0), *node, system).unwrap();
                         let disk = bare(snapshot).vector(LabelId(0), *node, system).unwrap();

@@ -21,7 +21,7 @@ use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time};
 use crate::key;
 use crate::numbers::Numbers;
 use crate::overlay::Overlay;
-use crate::shelf::{Pages, Shelf};
+use crate::shelf::Shelf;
 
 /// Bytes of the counts in front of what is shared.
 const COUNTS: usize = 16;
@@ -87,13 +87,13 @@ pub(crate) struct KeptReads {
 impl KeptReads {
     /// Room for about so many bytes: more than half of it for facts, the rest for all else.
     pub(crate) fn new(bytes: usize, last_commit: Time) -> Self {
-        let part = |share: usize| bytes / 16 * share;
+        let part = |share: usize| bytes / 32 * share;
         Self {
-            whole: Shelf::new(part(7), |edges| edges.bytes() + COUNTS),
-            edges: cache(part(2)),
-            nodes: cache(part(2)),
-            numbers: Shelf::new(part(2), |(_, numbers)| numbers.bytes() + COUNTS),
-            vectors: cache(part(2)),
+            whole: Shelf::new(part(16), |edges| edges.bytes() + COUNTS),
+            edges: cache(part(3)),
+            nodes: cache(part(3)),
+            numbers: Shelf::new(part(6), |(_, numbers)| numbers.bytes() + COUNTS),
+            vectors: cache(part(3)),
             names: cache(part(1)),
             latest: RwLock::new(last_commit),
         }
@@ -102,14 +102,20 @@ impl KeptReads {
     /// The facts of a node in a state of that instant.
     pub(crate) fn edges(&self, near: &Near, now: Time) -> Option<NearEdges> {
         match near.relation {
-            None => self.whole.get(place_of(near.node, near.side)?, now),
+            None => self.whole.get(number_of(near.node, near.side), now),
             Some(_) => held(self.edges.get(near), now),
         }
     }
 
-    /// All facts of nodes, for many look-ups by [`place_of`].
-    pub(crate) fn whole(&self) -> Arc<Pages<NearEdges>> {
-        self.whole.pages()
+    /// All facts of several nodes, which are asked of the memory at once.
+    pub(crate) fn all_edges(
+        &self,
+        nodes: &[NodeId],
+        side: Side,
+        now: Time,
+    ) -> Vec<Option<NearEdges>> {
+        let numbers: Vec<u64> = nodes.iter().map(|node| number_of(*node, side)).collect();
+        self.whole.get_all(&numbers, now, |all| NearEdges::touch(all.iter().copied().flatten()))
     }
 
     pub(crate) fn keep_edges(&self, near: Near, now: Time, edges: NearEdges) {
@@ -118,8 +124,8 @@ impl KeptReads {
             return self.keep(&self.edges, near, Since { since: now, bytes, what: edges });
         }
         let latest = self.latest.read();
-        if let Some(place) = place_of(near.node, near.side).filter(|_| now >= *latest) {
-            self.whole.put(place, now, edges);
+        if now >= *latest {
+            self.whole.put(number_of(near.node, near.side), now, edges);
         }
     }
 
@@ -133,9 +139,19 @@ impl KeptReads {
         self.keep(&self.nodes, node, Since { since: now, bytes, what: kept });
     }
 
-    /// The lists of numbers of nodes, each with the property that it is of.
-    pub(crate) fn numbers(&self) -> Arc<Pages<(PropertyId, Numbers)>> {
-        self.numbers.pages()
+    /// The numbers of a property of several nodes, which are asked of the memory at once.
+    pub(crate) fn numbers(
+        &self,
+        nodes: &[NodeId],
+        property: PropertyId,
+        now: Time,
+    ) -> Vec<Option<Numbers>> {
+        let places: Vec<u64> = nodes.iter().map(|node| node.0).collect();
+        let touch = |all: &[Option<&(PropertyId, Numbers)>]| {
+            Numbers::touch(all.iter().flatten().map(|(_, numbers)| numbers));
+        };
+        let all = self.numbers.get_all(&places, now, touch).into_iter();
+        all.map(|held| held.filter(|(of, _)| *of == property).map(|(_, numbers)| numbers)).collect()
     }
 
     pub(crate) fn keep_numbers(
@@ -146,13 +162,9 @@ impl KeptReads {
         numbers: Numbers,
     ) {
         let latest = self.latest.read();
-        if now < *latest {
-            return;
+        if now >= *latest {
+            self.numbers.put(node.0, now, (property, numbers));
         }
-        if self.numbers.get(node.0, now).is_some_and(|(other, _)| other != property) {
-            self.numbers.take(node.0);
-        }
-        self.numbers.put(node.0, now, (property, numbers));
     }
 
     /// The embedding of a node in a state of that instant.
@@ -221,15 +233,13 @@ impl KeptReads {
         let Some(parts) = key::Adjacency::decode(key) else { return };
         let relation = Some(parts.relation);
         self.edges.remove(&Near { node: parts.near, side, relation });
-        if let Some(place) = place_of(parts.near, side) {
-            self.whole.take(place);
-        }
+        self.whole.take(number_of(parts.near, side));
     }
 }
 
-/// Where all facts of a node on one side are kept.
-pub(crate) fn place_of(node: NodeId, side: Side) -> Option<u64> {
-    node.0.checked_mul(2)?.checked_add(u64::from(side == Side::In))
+/// By which number all facts of a node on one side are kept: the sides of a node stand together.
+fn number_of(node: NodeId, side: Side) -> u64 {
+    node.0.rotate_left(1) ^ u64::from(side == Side::In)
 }
 
 fn cache<K: Eq + std::hash::Hash + Clone, T: Clone>(bytes: usize) -> Kept<K, T> {

@@ -92,7 +92,7 @@ pub use forget::Forgotten;
 pub use log_scan::Torn;
 pub use meter::{Counts, Meter};
 pub use numbers::Numbers;
-pub use reader::{AllNumbers, EdgeMark, Reader};
+pub use reader::{EdgeMark, Reader};
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
 pub use sample::{Degree, Sample};

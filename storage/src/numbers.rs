@@ -47,7 +47,7 @@ impl Numbers {
 
     /// Asks the memory for all of several lists at once, so that it does not have to be waited for at
     /// each.
-    pub fn touch<'n>(all: impl Iterator<Item = &'n Self>) {
+    pub(crate) fn touch<'n>(all: impl Iterator<Item = &'n Self>) {
         let bits = |numbers: &Self| match numbers {
             Self::Narrow(narrow) => {
                 ahead::lines(narrow, LINES_AHEAD).fold(0, |all, x| all ^ u64::from(x.to_bits()))

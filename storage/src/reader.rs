@@ -22,7 +22,6 @@ use crate::record;
 use crate::view::View;
 pub use edges::EdgeMark;
 pub(crate) use edges::{edge_of, families_of};
-pub use numbers::AllNumbers;
 
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";

@@ -4,8 +4,6 @@
 //! It gives the very number that the expression gives, without a row, a cell or the record of the node.
 //! What it cannot tell so, it leaves to the expression.
 
-use std::borrow::Cow;
-
 use engraph_grammar::ast::BinaryOp;
 use engraph_storage::Numbers;
 use engraph_storage::graph::{Edge, Interval, NodeId, PropertyId};
@@ -94,25 +92,16 @@ impl Along<'_> {
         edges: &[(Edge, NodeId)],
         context: &Context<'_>,
     ) -> Result<Vec<Option<f64>>> {
-        let numbers = context.reader.all_numbers(self.property);
-        let of = |(edge, _): &(Edge, NodeId)| {
-            let node = if self.product.of_head { edge.head } else { edge.tail };
-            match edge.system.to {
-                Interval::MAX => numbers.get(node),
-                _ => Ok(None),
-            }
-        };
+        let of_head = self.product.of_head;
+        let node = |(edge, _): &(Edge, NodeId)| if of_head { edge.head } else { edge.tail };
         let mut totals = Vec::with_capacity(edges.len());
-        let mut stored: Vec<Option<Cow<'_, Numbers>>> = Vec::with_capacity(FACTS_AHEAD);
         for some in edges.chunks(FACTS_AHEAD) {
-            stored.clear();
-            for edge in some {
-                stored.push(of(edge)?);
-            }
-            Numbers::touch(stored.iter().flatten().map(Cow::as_ref));
-            let next = |((edge, _), stored): (&(Edge, NodeId), &Option<Cow<'_, Numbers>>)| {
-                let added = self.added(edge, stored.as_deref())?;
-                Some(total + added).filter(|next| next.is_finite())
+            let nodes: Vec<NodeId> = some.iter().map(node).collect();
+            let stored = context.reader.all_numbers(&nodes, self.property)?;
+            let next = |((edge, _), stored): (&(Edge, NodeId), &Option<Numbers>)| {
+                // What is no longer believed has the numbers of its time.
+                let stored = stored.as_ref().filter(|_| edge.system.to == Interval::MAX);
+                Some(total + self.added(edge, stored)?).filter(|next| next.is_finite())
             };
             // With the widest vectors that the processor has: the order of the sums is the same.
             Arch::new().dispatch(|| totals.extend(some.iter().zip(&stored).map(next)));

@@ -3,7 +3,6 @@
 //!
 //! It never keeps what is not committed, nor what is no longer believed.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
@@ -14,7 +13,7 @@ use crate::families::Family;
 use crate::graph::{
     Edge, EdgeFilter, Interval, NodeId, RelationId, Side, SystemScope, Time, ValidScope,
 };
-use crate::kept::{KeptReads, place_of};
+use crate::kept::KeptReads;
 use crate::key::{self, Adjacency, places};
 use crate::record;
 
@@ -51,21 +50,16 @@ impl Reader<'_> {
     ) -> Result<()> {
         let (current, _) = families_of(side);
         let kept = self.kept.filter(|_| filter.system == SystemScope::Current);
-        let whole = kept.map(KeptReads::whole);
-        let of = |near: Near| {
-            let (kept, whole) =
-                (kept.filter(|_| !self.changes(current, near.node))?, whole.as_ref()?);
-            let own = near.relation.and_then(|_| kept.edges(&near, self.now)).map(Cow::Owned);
-            let all = || whole.get(place_of(near.node, near.side)?, self.now).map(Cow::Borrowed);
-            own.or_else(all).filter(|edges| edges.is_complete())
-        };
         for some in nodes.chunks(NODES_AHEAD) {
-            let near = some.iter().map(|node| Near { node: *node, side, relation });
-            let held: Vec<(Near, Option<Cow<'_, NearEdges>>)> =
-                near.map(|near| (near, of(near))).collect();
-            NearEdges::touch(held.iter().filter_map(|(_, edges)| edges.as_deref()));
-            for (near, edges) in held {
-                if self.far_nodes_of(near, edges.as_deref(), filter, visit)?.is_break() {
+            let mut whole = kept.map(|kept| kept.all_edges(some, side, self.now));
+            for (place, node) in some.iter().enumerate() {
+                let near = Near { node: *node, side, relation };
+                let whole = whole.as_mut().and_then(|all| all.get_mut(place)?.take());
+                let kept = kept.filter(|_| !self.changes(current, *node));
+                let own = kept.and_then(|kept| kept.edges(&relation.map(|_| near)?, self.now));
+                let edges = own.or(whole.filter(|_| kept.is_some()));
+                let edges = edges.filter(NearEdges::is_complete);
+                if self.far_nodes_of(near, edges, filter, visit)?.is_break() {
                     return Ok(());
                 }
             }
@@ -77,7 +71,7 @@ impl Reader<'_> {
     fn far_nodes_of(
         &self,
         near: Near,
-        held: Option<&NearEdges>,
+        held: Option<NearEdges>,
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
@@ -90,7 +84,7 @@ impl Reader<'_> {
             return Ok(flow);
         };
         let to = last_begin(near.relation, filter.valid);
-        let places = Part { near, from: Begin::Start, to }.places(edges);
+        let places = Part { near, from: Begin::Start, to }.places(&edges);
         let end = edges.visit_far(places.clone(), filter, &mut |far| {
             flow = visit(far);
             flow

@@ -51,14 +51,22 @@ impl Reader<'_> {
         let (current, _) = families_of(side);
         let kept = self.kept.filter(|_| filter.system == SystemScope::Current);
         for some in nodes.chunks(NODES_AHEAD) {
-            let mut whole = kept.map(|kept| kept.all_edges(some, side, self.now));
-            for (place, node) in some.iter().enumerate() {
+            let whole = match kept {
+                Some(kept) => kept.all_edges(some, side, self.now),
+                None => vec![None; some.len()],
+            };
+            let of = |(node, whole): (&NodeId, Option<NearEdges>)| {
                 let near = Near { node: *node, side, relation };
-                let whole = whole.as_mut().and_then(|all| all.get_mut(place)?.take());
                 let kept = kept.filter(|_| !self.changes(current, *node));
                 let own = kept.and_then(|kept| kept.edges(&relation.map(|_| near)?, self.now));
-                let edges = own.or(whole.filter(|_| kept.is_some()));
-                let edges = edges.filter(NearEdges::is_complete);
+                let held = own.or(whole.filter(|_| kept.is_some()));
+                (near, held.filter(NearEdges::is_complete))
+            };
+            let held: Vec<(Near, Option<NearEdges>)> = some.iter().zip(whole).map(of).collect();
+            if relation.is_some() {
+                NearEdges::touch(held.iter().filter_map(|(_, edges)| edges.as_ref()));
+            }
+            for (near, edges) in held {
                 if self.far_nodes_of(near, edges, filter, visit)?.is_break() {
                     return Ok(());
                 }

@@ -16,11 +16,6 @@ use super::tokens::Sequence;
 
 /// Where a batch is full, in tokens.
 const BATCH_TOKENS: usize = 512;
-/// Few sequences are cut into so many shares, whatever the machine: what a batch gives depends on its
-/// size in the last digit, and is to be the same everywhere.
-const SHARES: usize = 2;
-/// A share of fewer tokens is not worth a core of its own: the weights are read for it alone.
-const SHARE_TOKENS: usize = 48;
 
 /// How many batches run at once.
 pub(super) fn cores() -> usize {
@@ -83,15 +78,13 @@ fn longest_first(sequences: &[Sequence]) -> Vec<usize> {
 }
 
 /// Cuts the sequences, in this order, into batches of at most [`BATCH_TOKENS`] tokens, or one
-/// sequence that is longer; and of fewer where these are all.
+/// sequence that is longer.
 fn cut_batches<'a>(order: &'a [usize], sequences: &[Sequence]) -> Vec<&'a [usize]> {
-    let all: usize = order.iter().map(|place| sequences[*place].ids.len()).sum();
-    let full = all.div_ceil(SHARES).clamp(SHARE_TOKENS, BATCH_TOKENS);
     let mut batches = Vec::new();
     let (mut start, mut tokens) = (0, 0);
     for (place, sequence) in order.iter().enumerate() {
         let length = sequences[*sequence].ids.len();
-        if tokens + length > full && place > start {
+        if tokens + length > BATCH_TOKENS && place > start {
             batches.push(&order[start..place]);
             (start, tokens) = (place, 0);
         }
@@ -154,28 +147,6 @@ mod tests {
         assert!(cut_batches(&[], &[]).is_empty());
         let long = [sequence(2), sequence(BATCH_TOKENS + 1), sequence(1)];
         assert_eq!(cut_batches(&longest_first(&long), &long), [&[1][..], &[0, 2]]);
-    }
-
-    #[test]
-    fn few_sequences_are_two_shares_unless_they_are_very_few() {
-        let sequences = |lengths: &[usize]| -> Vec<Sequence> {
-            let sequence = |n: &usize| Sequence {
-                ids: vec![0; *n],
-                types: vec![0; *n],
-                marks: vec![false; *n],
-            };
-            lengths.iter().map(sequence).collect()
-        };
-        let tokens = |lengths: &[usize]| -> Vec<usize> {
-            let sequences = sequences(lengths);
-            let order = longest_first(&sequences);
-            let of = |batch: &[usize]| batch.iter().map(|at| sequences[*at].ids.len()).sum();
-            cut_batches(&order, &sequences).into_iter().map(of).collect()
-        };
-        assert_eq!(tokens(&[20; 10]), [100, 100]);
-        assert_eq!(tokens(&[12; 8]), [48, 48]);
-        assert_eq!(tokens(&[12; 4]), [48]);
-        assert_eq!(tokens(&[256; 8]), [512; 4]);
     }
 
     #[test]

@@ -256,6 +256,18 @@ mod tests {
     }
 
     #[test]
+    fn without_room_nothing_is_kept() {
+        for room in [0, 1, 100] {
+            let shelf = shelf(room);
+            for number in [0, 7, u64::MAX] {
+                shelf.put(number, 1, "x".repeat(200));
+                assert_eq!(shelf.get(number, 1), None);
+                shelf.take(number);
+            }
+        }
+    }
+
+    #[test]
     fn what_is_on_pages_is_counted() {
         let shelf = shelf(1 << 20);
         for text in ["a", "longer", "bc"] {

@@ -3,6 +3,7 @@
 //! ```text
 //! admit.rs          readers of the caller's, and what they decide
 //! conversation.rs   what a person would expect of each clause, with the real embedder
+//! judged.rs         what an evaluator of paths is asked, call by call
 //! listed.rs         what an index of values spares a search
 //! profile.rs        what each clause cost, by `PROFILE`
 //! hostile.rs        models of the caller's that answer wrongly, and questions of every kind
@@ -16,6 +17,7 @@
 mod admit;
 mod conversation;
 mod hostile;
+mod judged;
 mod limits;
 mod listed;
 mod profile;

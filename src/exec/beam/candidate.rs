@@ -21,12 +21,6 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// The beginning of all paths, where nobody asks for its score.
-    pub(super) fn unscored(row: &Row, root: PathRef) -> Self {
-        let path = Arc::new(root);
-        Self { score: 0.0, sufficiency: None, path, row: row.clone(), parent: 0 }
-    }
-
     /// A path with its end, its facts and itself in these slots of the row.
     pub(super) fn bound(
         row: &Row,

@@ -92,15 +92,42 @@ impl Beam {
         })
     }
 
-    fn search(&self, row: &Row, asked: &Asked, context: &Context<'_>) -> Result<Vec<Row>> {
-        let Cell::Node(start) = row[self.step.from] else { return Ok(Vec::new()) };
+    /// What is asked of each row that has a node to begin at, and its path without facts. Their
+    /// scores come of one call, since a model may be asked for each.
+    fn roots<'r>(
+        &mut self,
+        rows: &'r [Row],
+        context: &Context<'_>,
+    ) -> Result<Vec<(&'r Row, Asked, Candidate)>> {
+        let mut asked = Vec::with_capacity(rows.len());
+        let mut roots = Vec::with_capacity(rows.len());
+        for row in rows {
+            let Cell::Node(start) = row[self.step.from] else { continue };
+            let own = self.asked(row, context)?;
+            roots.push(self.bound(
+                row,
+                (PathRef { nodes: vec![start], facts: Vec::new() }, 0),
+                &own,
+            ));
+            asked.push((row, own));
+        }
+        let (min, _) = self.step.hops.unwrap_or((1, 1));
+        // A path that cannot be in the answer, and is compared with none, needs no score.
+        if self.fold.is_none() && (min == 0 || self.scores.decide()) {
+            self.fill(&mut roots, context)?;
+        }
+        Ok(asked.into_iter().zip(roots).map(|((row, asked), root)| (row, asked, root)).collect())
+    }
+
+    fn search(
+        &self,
+        row: &Row,
+        root: Candidate,
+        asked: &Asked,
+        context: &Context<'_>,
+    ) -> Result<Vec<Row>> {
         let (min, max) = self.step.hops.unwrap_or((1, 1));
-        let root = PathRef { nodes: vec![start], facts: Vec::new() };
-        let mut beam = match min > 0 && !self.scores.decide() {
-            // A path that cannot be in the answer, and is compared with none, needs no score.
-            true => vec![Candidate::unscored(row, root)],
-            false => self.scored(row, vec![(root, 0)], asked, context)?,
-        };
+        let mut beam = vec![root];
         let mut answer = Answer { most: asked.width, paths: Vec::new() };
         for depth in 0..=max {
             if beam.is_empty() {
@@ -239,18 +266,24 @@ impl Beam {
         asked: &Asked,
         context: &Context<'_>,
     ) -> Result<Vec<Candidate>> {
-        let system = asked.filter.system;
-        let bind = |(path, parent)| {
-            let slots = [self.step.to, self.step.fact, self.path];
-            Candidate::bound(row, (path, parent), (slots, self.search.single), system)
-        };
-        let mut bound: Vec<Candidate> = paths.into_iter().map(bind).collect();
+        let bound = paths.into_iter().map(|path| self.bound(row, path, asked));
+        let mut bound: Vec<Candidate> = bound.collect();
+        self.fill(&mut bound, context)?;
+        Ok(bound)
+    }
+
+    fn bound(&self, row: &Row, path: (PathRef, usize), asked: &Asked) -> Candidate {
+        let slots = [self.step.to, self.step.fact, self.path];
+        Candidate::bound(row, path, (slots, self.search.single), asked.filter.system)
+    }
+
+    fn fill(&self, bound: &mut [Candidate], context: &Context<'_>) -> Result<()> {
         let mut held = 0;
         context.hold(&mut held, bound.iter().map(Candidate::bytes).sum())?;
-        self.scores.fill(&mut bound, self.score, context)?;
+        self.scores.fill(bound, self.score, context)?;
         context.hold(&mut held, 0)?;
         context.visited(&bound.iter().filter_map(Candidate::end).collect());
-        Ok(bound)
+        Ok(())
     }
 
     fn accepted(&self, beam: &[Candidate], context: &Context<'_>) -> Result<Vec<Candidate>> {
@@ -321,11 +354,10 @@ impl Operator for Beam {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         while let Some(input) = self.input.next(context, want)? {
             let mut chunk = Vec::new();
-            for row in &input {
-                let asked = self.asked(row, context)?;
+            for (row, asked, root) in self.roots(&input, context)? {
                 chunk.extend(match &self.fold {
                     Some(fold) => fold.search(self, row, &asked, context)?,
-                    None => self.search(row, &asked, context)?,
+                    None => self.search(row, root, &asked, context)?,
                 });
                 context.rows(chunk.len())?;
                 hold(&chunk, &mut self.held, context)?;

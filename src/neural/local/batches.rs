@@ -111,22 +111,23 @@ fn run_all<T: Send>(
         }
         Ok(results)
     };
-    let threads = threads.min(batches.len());
-    if threads < 2 {
-        return work();
+    // A worker runs inside candle's own pool: there a product shares itself with the pool's threads
+    // that have nothing else to do, and no more run at once than the pool has.
+    match threads.min(batches.len()) {
+        _ if threads < 2 => work(),
+        0 | 1 => with_threadpool(work),
+        workers => thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..workers).map(|_| scope.spawn(|| with_threadpool(work))).collect();
+            let mut results = Vec::new();
+            for worker in workers {
+                let joined =
+                    worker.join().map_err(|payload| failed(panic_text(payload.as_ref())))?;
+                results.extend(joined?);
+            }
+            Ok(results)
+        }),
     }
-    // A worker runs inside candle's own pool, where a matrix product that is split into tasks finds
-    // itself among the pool's threads. From outside it would hand over each product and wait, with
-    // twice as many threads as cores. The size of the pool is the limit on what runs at once.
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| with_threadpool(work))).collect();
-        let mut results = Vec::new();
-        for worker in workers {
-            let joined = worker.join().map_err(|payload| failed(panic_text(payload.as_ref())))?;
-            results.extend(joined?);
-        }
-        Ok(results)
-    })
 }
 
 #[cfg(test)]

@@ -21,12 +21,7 @@ use candle_nn::VarBuilder;
 use super::attention::{Attention, Distances};
 use super::config::{Config, Family};
 use super::fused::{AddNorm, BiasGelu};
-
-/// Up to so many rows, a product takes less time the other way round.
-const FEW_ROWS: usize = 64;
-
-/// A product of fewer multiplications runs on one thread: to hand half of it to another takes longer.
-const SHARED_MIN: usize = 1 << 25;
+use super::product::Weight;
 
 /// Token types that are told apart: those of a question and a text.
 const TYPES_MAX: usize = 2;
@@ -124,7 +119,6 @@ pub(super) struct Encoder {
 impl Encoder {
     /// Takes the weights out of `vb`, where they have the names of the reference.
     pub(super) fn load(vb: &VarBuilder, config: &Config) -> Result<Self> {
-        gemm::set_threading_threshold(SHARED_MIN);
         let (family, hidden) = (config.model_type, config.hidden_size);
         let table = |rows, name: &str| vb.get((rows, hidden), &format!("embeddings.{name}.weight"));
         let positions = table(config.max_position_embeddings, "position_embeddings")?;
@@ -188,15 +182,15 @@ impl Encoder {
 
 /// One layer: attention and a feed-forward part, each added to its input and normed.
 struct Layer {
-    /// Query, key and value beside each other in one matrix, (hidden, 3 * hidden). The query's
+    /// Query, key and value below each other in one matrix, (3 * hidden, hidden). The query's
     /// part is already divided by the root of the size of a head.
-    qkv: Tensor,
+    qkv: Weight,
     attention: Attention,
-    attended: Tensor,
+    attended: Weight,
     attended_norm: AddNorm,
-    up: Tensor,
+    up: Weight,
     gelu: BiasGelu,
-    down: Tensor,
+    down: Weight,
     down_norm: AddNorm,
 }
 
@@ -215,16 +209,16 @@ impl Layer {
         let (down, down_bias) = linear(&vb.pp(names.down), inner, hidden)?;
         let norm = |bias: &Tensor, name| AddNorm::load(Some(bias), &vb.pp(name), config);
         Ok(Self {
-            qkv: Tensor::cat(&[q, k, v], 0)?,
+            qkv: Weight::new(&Tensor::cat(&[q, k, v], 0)?)?,
             attention: Attention::new(
                 config.num_attention_heads,
                 &Tensor::cat(&[q_bias, k_bias, v_bias], 0)?,
             )?,
-            attended,
+            attended: Weight::new(&attended)?,
             attended_norm: norm(&attended_bias, names.attended_norm)?,
-            up,
+            up: Weight::new(&up)?,
             gelu: BiasGelu::new(&up_bias)?,
-            down,
+            down: Weight::new(&down)?,
             down_norm: norm(&down_bias, names.down_norm)?,
         })
     }
@@ -236,27 +230,16 @@ impl Layer {
         distances: Option<&Distances>,
     ) -> Result<Tensor> {
         // (tokens, hidden) -> (tokens, 3 * hidden)
-        let qkv = product(xs, &self.qkv)?;
+        let qkv = self.qkv.product(xs)?;
         let attended = self.attention.forward(&qkv, lengths, distances)?;
-        let attended = product(&attended, &self.attended)?;
+        let attended = self.attended.product(&attended)?;
         attended.inplace_op2(xs, &self.attended_norm)?;
         // (tokens, hidden) -> (tokens, intermediate) -> (tokens, hidden)
-        let up = product(&attended, &self.up)?;
+        let up = self.up.product(&attended)?;
         up.inplace_op1(&self.gelu)?;
-        let down = product(&up, &self.down)?;
+        let down = self.down.product(&up)?;
         down.inplace_op2(&attended, &self.down_norm)?;
         Ok(down)
-    }
-}
-
-/// Rows and a weight (outputs, inputs): (tokens, inputs) -> (tokens, outputs).
-///
-/// The matrix on the right is packed anew for each product. Of a weight that takes longer than the
-/// product itself if there are few rows, so then the rows stand on the right.
-fn product(xs: &Tensor, weight: &Tensor) -> Result<Tensor> {
-    match xs.dim(0)? <= FEW_ROWS {
-        true => weight.matmul(&xs.t()?)?.t()?.contiguous(),
-        false => xs.matmul(&weight.t()?),
     }
 }
 

@@ -11,9 +11,10 @@
 //!   causal/       a language model          batches.rs   batches, and the threads they run on
 //!   train/        what is trained here      config.rs    families and sizes
 //!   folder.rs     reading files without     encoder.rs   from ids to one row for each token
-//!                 trusting them             fused.rs     what stands between its products
-//!   beams.rs      what is kept for each     attention.rs of each sequence to itself
-//!                 prefix of a key           pooling.rs   from rows to a vector
+//!                 trusting them             product.rs   its linear layers
+//!   beams.rs      what is kept for each     fused.rs     what stands between them
+//!                 prefix of a key           attention.rs of each sequence to itself
+//!                                           pooling.rs   from rows to a vector
 //! ```
 //!
 //! No candle and no tokenizer type leaves this folder. It never fetches a model: one that is not
@@ -30,6 +31,7 @@ mod encoder;
 mod folder;
 mod fused;
 mod pooling;
+mod product;
 mod sentence;
 #[cfg(test)]
 mod tiny;

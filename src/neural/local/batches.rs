@@ -2,7 +2,8 @@
 //!
 //! Batches are cut by tokens, not by number, since a token is what costs time: a batch is large
 //! enough that reading the weights for it pays, and small enough that the cores get equal shares.
-//! Each core runs whole batches of its own. A panic in a batch is an error and no more.
+//! Each core runs whole batches of its own, but for a single one, whose products they share. A
+//! panic in a batch is an error and no more.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -14,8 +15,11 @@ use super::encoder::Encoder;
 use super::folder::{failed, guarded, panic_text};
 use super::tokens::Sequence;
 
-/// Where a batch is full, in tokens.
-const BATCH_TOKENS: usize = 512;
+/// Tokens of a batch, of many sequences: what stands between its products stays in the second cache.
+const BATCH_TOKENS: usize = 128;
+/// Tokens of a batch, if there are too few for each core to get more: for fewer, it is not worth
+/// reading the weights.
+const BATCH_TOKENS_MIN: usize = 48;
 
 /// How many batches run at once.
 pub(super) fn cores() -> usize {
@@ -31,7 +35,7 @@ pub(super) fn run<T: Send>(
     finish: impl Fn(&Sequence, &[f32]) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NeuralError> {
     let order = longest_first(sequences);
-    let batches = cut_batches(&order, sequences);
+    let batches = cut_batches(&order, sequences, threads);
     let run = |batch: &[usize]| run_batch(encoder, batch, sequences, &finish);
     let mut results: Vec<Option<T>> = sequences.iter().map(|_| None).collect();
     for (place, result) in run_all(&batches, threads, run)? {
@@ -77,23 +81,19 @@ fn longest_first(sequences: &[Sequence]) -> Vec<usize> {
     order
 }
 
-/// Cuts the sequences, in this order, into batches of at most [`BATCH_TOKENS`] tokens, or one
-/// sequence that is longer.
-fn cut_batches<'a>(order: &'a [usize], sequences: &[Sequence]) -> Vec<&'a [usize]> {
-    let mut batches = Vec::new();
-    let (mut start, mut tokens) = (0, 0);
-    for (place, sequence) in order.iter().enumerate() {
-        let length = sequences[*sequence].ids.len();
-        if tokens + length > BATCH_TOKENS && place > start {
-            batches.push(&order[start..place]);
-            (start, tokens) = (place, 0);
-        }
-        tokens += length;
+/// Cuts the sequences, in this order, into batches that are alike in tokens: for each thread as many
+/// as for the others, while they are not too small. A sequence is of the batch in which it begins.
+fn cut_batches<'a>(order: &'a [usize], sequences: &[Sequence], threads: usize) -> Vec<&'a [usize]> {
+    let total: usize = sequences.iter().map(|sequence| sequence.ids.len()).sum();
+    let most = (total / BATCH_TOKENS_MIN).max(1);
+    let count = total.div_ceil(BATCH_TOKENS).next_multiple_of(threads).min(most);
+    let mut numbers = vec![0; sequences.len()];
+    let mut before = 0;
+    for place in order {
+        numbers[*place] = before * count / total.max(1);
+        before += sequences[*place].ids.len();
     }
-    if start < order.len() {
-        batches.push(&order[start..]);
-    }
-    batches
+    order.chunk_by(|one, next| numbers[*one] == numbers[*next]).collect()
 }
 
 /// Runs the batches, on several threads if there are several batches.
@@ -111,14 +111,12 @@ fn run_all<T: Send>(
         }
         Ok(results)
     };
-    // A worker runs inside candle's own pool: there a product shares itself with the pool's threads
-    // that have nothing else to do, and no more run at once than the pool has.
     match threads.min(batches.len()) {
         _ if threads < 2 => work(),
+        // In candle's pool a product shares itself with the threads that have nothing else to do.
         0 | 1 => with_threadpool(work),
         workers => thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..workers).map(|_| scope.spawn(|| with_threadpool(work))).collect();
+            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
             let mut results = Vec::new();
             for worker in workers {
                 let joined =
@@ -134,20 +132,30 @@ fn run_all<T: Send>(
 mod tests {
     use super::*;
 
+    fn sequence(n: usize) -> Sequence {
+        Sequence { ids: vec![0; n], types: vec![0; n], marks: vec![false; n] }
+    }
+
     #[test]
     fn batches_hold_whole_sequences_and_all_of_them() {
-        let sequence = |n| Sequence { ids: vec![0; n], types: vec![0; n], marks: vec![false; n] };
-        let sequences = [3, 256, 2, 256, 250, 1].map(sequence);
+        let sequences = [75, 125, 50, 125, 100, 25].map(sequence);
         let order = longest_first(&sequences);
         assert_eq!(order, [1, 3, 4, 0, 2, 5]);
-        let batches = cut_batches(&order, &sequences);
-        let tokens =
-            |batch: &&[usize]| batch.iter().map(|at| sequences[*at].ids.len()).sum::<usize>();
-        assert!(batches.iter().all(|batch| !batch.is_empty() && tokens(batch) <= BATCH_TOKENS));
-        assert_eq!(batches.concat(), order);
-        assert!(cut_batches(&[], &[]).is_empty());
-        let long = [sequence(2), sequence(BATCH_TOKENS + 1), sequence(1)];
-        assert_eq!(cut_batches(&longest_first(&long), &long), [&[1][..], &[0, 2]]);
+        let cut = |threads| cut_batches(&order, &sequences, threads);
+        assert_eq!(cut(1), [&[1][..], &[3], &[4, 0], &[2, 5]]);
+        assert_eq!(cut(3), [&[1][..], &[3], &[4], &[0], &[2, 5]]);
+    }
+
+    #[test]
+    fn few_tokens_are_shared_out_but_not_too_few() {
+        let three = [(); 3].map(|()| sequence(BATCH_TOKENS_MIN));
+        let order = longest_first(&three);
+        assert_eq!(cut_batches(&order, &three, 2), [&[0, 1][..], &[2]]);
+        assert_eq!(cut_batches(&order[..1], &three[..1], 2), [[0]]);
+        let few = [sequence(BATCH_TOKENS_MIN - 1), sequence(BATCH_TOKENS_MIN)];
+        assert_eq!(cut_batches(&longest_first(&few), &few, 2), [[1, 0]]);
+        assert!(cut_batches(&[], &[], 2).is_empty());
+        assert_eq!(cut_batches(&[0], &[sequence(0)], 2), [[0]]);
     }
 
     #[test]

@@ -66,8 +66,8 @@ pub use error::{Diagnostic, Error, Result};
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{
-    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, ReaderModel, Reranker,
-    SentenceModel, TokenVectors, WithTokens,
+    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, QueryAdapter, ReaderModel,
+    Reranker, SentenceModel, TokenVectors, WithTokens,
 };
 pub use reading::only_reads;
 pub use retrieval::evaluate::{Evaluator, PathText};

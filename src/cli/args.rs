@@ -422,13 +422,16 @@ pub(super) struct EvalLocomo {
     /// Each recipe also without each of its switches
     #[arg(long)]
     pub(super) ablate: bool,
-    /// Trains what the signals of the recipe engraph count, on all conversations but one for each
+    /// Trains the query adapter and what the signals of the recipe engraph count, on all conversations but one for each
     /// one, and on all; with --ablate also without each family of signals
     #[arg(long)]
     pub(super) cross_validate: bool,
     /// Where the weights trained on all conversations go
     #[arg(long, value_name = "FILE", requires = "cross_validate")]
     pub(super) weights: Option<PathBuf>,
+    /// Where the query adapter trained on all conversations goes
+    #[arg(long, value_name = "FILE", requires = "cross_validate")]
+    pub(super) adapter: Option<PathBuf>,
     /// A MemQL script that each store is given, such as recipes of your own; may be repeated
     #[arg(long = "define", value_name = "FILE")]
     pub(super) define: Vec<PathBuf>,

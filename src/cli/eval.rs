@@ -56,6 +56,10 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         if let Some(file) = &command.weights {
             std::fs::write(file, &training.weights).map_err(|e| Failure::reading(file, &e))?;
         }
+        if let Some(file) = &command.adapter {
+            let bytes = training.adapter.to_bytes();
+            std::fs::write(file, bytes).map_err(|e| Failure::reading(file, &e))?;
+        }
         runs.extend(training.runs);
     }
     if let Some(out) = &command.out {

@@ -11,7 +11,7 @@ use crate::context::Limits;
 use crate::error::Result;
 use crate::memory::{BoundaryDetector, Extractor, Linker};
 use crate::models::Registered;
-use crate::neural::{Embedder, KeyModel, ReaderModel, Reranker};
+use crate::neural::{Embedder, KeyModel, QueryAdapter, ReaderModel, Reranker};
 use crate::reconstruct::Policy;
 use crate::retrieval::evaluate::Evaluator;
 
@@ -69,6 +69,22 @@ impl Options {
     /// Another embedder. Every handle on one database has to use the same.
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.models.embedder = Some(embedder);
+        self
+    }
+
+    /// Another query adapter for `SEARCH ... BY SIGNALS` than the one that comes with Engraph. It has
+    /// to be for the embedder of the database: a question fails that finds another.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    /// use engraph::{Options, QueryAdapter};
+    ///
+    /// let adapter = QueryAdapter::from_bytes(&std::fs::read("questions.adapter")?)?;
+    /// let db = Options::new().query_adapter(Arc::new(adapter)).open("my.memory")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn query_adapter(mut self, adapter: Arc<QueryAdapter>) -> Self {
+        self.models.adapter = Some(adapter);
         self
     }
 

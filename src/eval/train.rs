@@ -1,16 +1,26 @@
-//! Finds what the signals of `SEARCH ... BY SIGNALS` count, and how well that holds on conversations
-//! that were not seen: trained on all but one, tested on that one.
+//! Finds what the signals of `SEARCH ... BY SIGNALS` count and how a question's tokens are to be
+//! moved, and how well that holds on conversations that were not seen.
+//!
+//! Weights are learned from signals that were measured with a query adapter that has not seen their
+//! conversation, as it will be with new ones. So the weights for a conversation c come from signals
+//! of each other one d by an adapter of all but c and d, and are tested with one of all but c.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use engraph_storage::graph::{NodeId, SystemScope};
 
 use super::ask::{Answer, bare, of_question};
 use super::samples::Sample;
 use super::stores::Making;
 use super::{Run, Setting, Settings, Watch, opened, samples, score};
 use crate::database::{Engraph, Options};
-use crate::error::Result;
-use crate::rows::{Params, Value};
-use crate::signals::{Group, NAMES, Signals, Weights, fit};
+use crate::error::{Error, Result};
+use crate::graph_names::TURN;
+use crate::neural::{Lesson, QueryAdapter, fit_adapter};
+use crate::rows::{Params, Rows, Value};
+use crate::signals::{Asked, Group, NAMES, Signals, Weights, fit};
 
 /// The recipe that is trained.
 const RECIPE: &str = "engraph";
@@ -18,13 +28,28 @@ const RECIPE: &str = "engraph";
 const LEARNED: std::ops::RangeInclusive<u64> = 1..=4;
 /// The best turns of each question, with everything that is known of them.
 const POOL: &str = "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 RETURN t.key, t.signals";
+/// The same turns as nodes.
+const NODES: &str = "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 RETURN t.key, id(t)";
 
 /// Signals that are left out together, by what they are of.
-const FAMILIES: [(&str, &[&str]); 10] = [
+const FAMILIES: [(&str, &[&str]); 11] = [
     ("words", &["words", "words_before", "words_around", "words_wide", "coverage", "phrase"]),
     ("meaning", &["meaning", "meaning_raw"]),
     ("tokens", &["tokens", "tokens_even", "tokens_raw"]),
     ("tokens around", &["tokens_before", "tokens_around", "tokens_wide", "tokens_gain"]),
+    (
+        "adapter",
+        &[
+            "adapted",
+            "adapted_raw",
+            "adapted_before",
+            "adapted_before_raw",
+            "adapted_around",
+            "adapted_around_raw",
+            "adapted_wide",
+            "adapted_wide_raw",
+        ],
+    ),
     ("statements", &["statements", "statement_words"]),
     ("concepts", &["concepts"]),
     ("speaker", &["speaker", "first_speaker"]),
@@ -44,13 +69,24 @@ pub struct Training {
     pub runs: Vec<Run>,
     /// The weights fitted to all conversations, a line a signal.
     pub weights: String,
+    /// The query adapter fitted to all conversations.
+    pub adapter: Arc<QueryAdapter>,
 }
 
-/// The pools of a conversation's questions.
-struct Pools<'s> {
+/// A conversation that is learned from.
+struct Course<'s> {
     sample: &'s Sample,
-    questions: Vec<Pool>,
+    /// Its store.
+    folder: PathBuf,
+    /// Its questions of the categories that are learned from.
+    lessons: Vec<Lesson>,
 }
+
+/// Places of conversations that are left out: none, one or two, in order.
+type LeftOut = Vec<usize>;
+
+/// The pools of the questions of conversations, by their place and what the adapter has not seen.
+type Pools = BTreeMap<(usize, LeftOut), Vec<Pool>>;
 
 #[derive(Default)]
 struct Pool {
@@ -65,37 +101,135 @@ struct Pool {
 /// Those of [`locomo`](super::locomo).
 pub fn train(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> Result<Training> {
     let samples = samples::read(&settings.file, &settings.samples)?;
-    let making = Making { options, folder: &settings.folder, observations: settings.observations };
-    let mut all = Vec::new();
+    let mut courses = Vec::new();
+    let mut model = (String::new(), 0);
     for sample in &samples {
+        let making = making(settings, options);
         (watch.begin)(&format!("import {}", sample.id));
         let json = std::slice::from_ref(&sample.json);
         let folder = making.store(&sample.id, json, watch.progress)?;
-        (watch.begin)(&format!("signals of {}", sample.id));
+        (watch.begin)(&format!("lessons of {}", sample.id));
         let db = opened(&making, &folder, settings)?;
-        all.push(pools(&db, sample, watch)?);
+        let embedder = db.models.embedder()?;
+        model = (embedder.id().to_owned(), embedder.dimensions());
+        let lessons = lessons(&db, sample, watch)?;
+        courses.push(Course { sample, folder, lessons });
     }
-    (watch.begin)("training");
+    (watch.begin)("query adapters");
+    let adapters = adapters(&courses, &model, watch);
+    let mut pools = Pools::new();
+    for (without, adapter) in &adapters {
+        let options = options.clone().query_adapter(Arc::clone(adapter));
+        let asked = if without.is_empty() { (0..courses.len()).collect() } else { without.clone() };
+        for place in asked {
+            let Course { sample, folder, .. } = &courses[place];
+            (watch.begin)(&format!("signals of {}", sample.id));
+            let db = opened(&making(settings, &options), folder, settings)?;
+            pools.insert((place, without.clone()), self::pools(&db, sample, watch)?);
+        }
+    }
+    (watch.begin)("weights");
     let every = [true; NAMES.len()];
-    let fitted = fit(&learned(&all, None), &every);
+    let trained = Trained { courses: &courses, pools: &pools, k: settings.k };
+    let fitted = fit(&trained.learned(None), &every);
     let mut runs = vec![
-        cross_validated(&all, &every, None, settings.k),
-        run(&all, ("fitted", None), settings.k, &|_| fitted.clone()),
+        trained.cross_validated(&every, None),
+        trained.run(("fitted", None), &|_| (fitted.clone(), Vec::new())),
     ];
     for (family, names) in FAMILIES.iter().filter(|_| settings.ablate) {
         let wanted = std::array::from_fn(|at| !names.contains(&NAMES[at]));
-        runs.push(cross_validated(&all, &wanted, Some(family), settings.k));
+        runs.push(trained.cross_validated(&wanted, Some(family)));
     }
-    Ok(Training { runs, weights: fitted.to_string() })
+    let adapter = adapters.get(&Vec::new()).cloned();
+    let adapter = adapter.ok_or_else(|| Error::Import("there is nothing to learn from".into()))?;
+    Ok(Training { runs, weights: fitted.to_string(), adapter })
+}
+
+fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
+    Making { options, folder: &settings.folder, observations: settings.observations }
+}
+
+/// Asks a statement each question of a conversation.
+fn each(
+    db: &Engraph,
+    sample: &Sample,
+    statement: &str,
+    watch: &mut Watch<'_>,
+    answer: &mut dyn FnMut(&super::samples::Question, Rows) -> Result<()>,
+) -> Result<()> {
+    let total = sample.questions.len() as u64;
+    for (question, done) in sample.questions.iter().zip(1..) {
+        let params = Params::from_iter([("q".to_owned(), Value::from(question.text.as_str()))]);
+        let rows =
+            db.query(statement, params).map_err(|error| of_question(&error, sample, question))?;
+        answer(question, rows)?;
+        (watch.progress)(done, total);
+    }
+    Ok(())
+}
+
+/// The tokens of each question that is learned from, and those of its best turns.
+fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<Lesson>> {
+    let snapshot = db.store.snapshot(crate::time::wall());
+    let reader = snapshot.reader();
+    let Some(label) = reader.catalog().label(TURN) else { return Ok(Vec::new()) };
+    let index = db.indexes.turns(label, reader, SystemScope::Current)?;
+    // Most turns are among the best of several questions.
+    let mut codes: BTreeMap<NodeId, Arc<[u8]>> = BTreeMap::new();
+    let mut lessons = Vec::new();
+    each(db, sample, NODES, watch, &mut |question, rows| {
+        if !LEARNED.contains(&question.category) {
+            return Ok(());
+        }
+        let text = Asked::new(&question.text, &index.speakers).text;
+        let tokens = db.models.embed_question(&text)?.1.unwrap_or_default();
+        let mut lesson = Lesson { question: tokens, ..Lesson::default() };
+        for row in &rows.rows {
+            let [Value::String(key), Value::Int(node)] = row.as_slice() else { continue };
+            let node = NodeId(node.cast_unsigned());
+            if !codes.contains_key(&node) {
+                let held = reader.token_codes(label, node)?;
+                codes.insert(node, held.map(|held| held.bits).unwrap_or_default().into());
+            }
+            lesson.texts.extend(codes.get(&node).cloned());
+            lesson.gold.push(question.gold.contains(&bare(key, &sample.id)));
+        }
+        lessons.push(lesson);
+        Ok(())
+    })?;
+    Ok(lessons)
+}
+
+/// An adapter of all conversations, and those that have not seen one or two of them.
+fn adapters(
+    courses: &[Course<'_>],
+    (model, dimensions): &(String, usize),
+    watch: &mut Watch<'_>,
+) -> BTreeMap<LeftOut, Arc<QueryAdapter>> {
+    let pairs = |one: usize| (one + 1..courses.len()).map(move |other| vec![one, other]);
+    let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
+    let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
+    let train = |without: &LeftOut| {
+        let seen = courses.iter().enumerate().filter(|(place, _)| !without.contains(place));
+        let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
+        (without.clone(), Arc::new(fit_adapter(model, *dimensions, &lessons)))
+    };
+    let mut adapters = BTreeMap::new();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for some in all.chunks(cores) {
+        std::thread::scope(|scope| {
+            let trainings: Vec<_> = some.iter().map(|one| scope.spawn(|| train(one))).collect();
+            adapters.extend(trainings.into_iter().filter_map(|training| training.join().ok()));
+        });
+        (watch.progress)(adapters.len() as u64, all.len() as u64);
+    }
+    adapters
 }
 
 /// What is known of the best turns of each question.
-fn pools<'s>(db: &Engraph, sample: &'s Sample, watch: &mut Watch<'_>) -> Result<Pools<'s>> {
-    let total = sample.questions.len() as u64;
+fn pools(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<Pool>> {
     let mut questions = Vec::new();
-    for (question, done) in sample.questions.iter().zip(1..) {
-        let params = Params::from_iter([("q".to_owned(), Value::from(question.text.as_str()))]);
-        let rows = db.query(POOL, params).map_err(|error| of_question(&error, sample, question))?;
+    each(db, sample, POOL, watch, &mut |question, rows| {
         let mut pool = Pool::default();
         for row in &rows.rows {
             let [Value::String(key), Value::Map(known)] = row.as_slice() else { continue };
@@ -105,9 +239,9 @@ fn pools<'s>(db: &Engraph, sample: &'s Sample, watch: &mut Watch<'_>) -> Result<
             pool.keys.push(key);
         }
         questions.push(pool);
-        (watch.progress)(done, total);
-    }
-    Ok(Pools { sample, questions })
+        Ok(())
+    })?;
+    Ok(questions)
 }
 
 fn signals(known: &BTreeMap<String, Value>) -> Signals {
@@ -117,58 +251,70 @@ fn signals(known: &BTreeMap<String, Value>) -> Signals {
     })
 }
 
-/// The questions to learn from, of all conversations but one.
-fn learned<'p>(all: &'p [Pools<'_>], but: Option<&str>) -> Vec<&'p Group> {
-    let others = all.iter().filter(|pools| Some(pools.sample.id.as_str()) != but);
-    let of_one = |pools: &'p Pools<'_>| {
-        let questions = pools.sample.questions.iter().zip(&pools.questions);
-        let counts = questions.filter(|(question, _)| LEARNED.contains(&question.category));
-        counts.map(|(_, pool)| &pool.group).collect::<Vec<_>>()
-    };
-    others.flat_map(of_one).collect()
+/// Everything that was measured.
+struct Trained<'t> {
+    courses: &'t [Course<'t>],
+    pools: &'t Pools,
+    /// The most turns of a question.
+    k: usize,
 }
 
-/// Each conversation ranked by what the others teach, by all signals or without a family of them.
-fn cross_validated(
-    all: &[Pools<'_>],
-    wanted: &[bool; NAMES.len()],
-    without: Option<&str>,
-    k: usize,
-) -> Run {
-    let weights = |sample: &Sample| fit(&learned(all, Some(&sample.id)), wanted);
-    run(all, ("cross-validated", without), k, &weights)
-}
-
-fn run(
-    all: &[Pools<'_>],
-    (way, without): (&str, Option<&str>),
-    k: usize,
-    weights: &dyn Fn(&Sample) -> Weights,
-) -> Run {
-    let (mut answers, mut scores) = (Vec::new(), Vec::new());
-    for Pools { sample, questions } in all {
-        let weights = weights(sample);
-        for (question, pool) in sample.questions.iter().zip(questions) {
-            let mut order: Vec<usize> = (0..pool.keys.len()).collect();
-            let score_of = |at: &usize| weights.score(&pool.group.signals[*at]);
-            order.sort_by(|a, b| score_of(b).total_cmp(&score_of(a)));
-            let retrieved: Vec<String> =
-                order.into_iter().take(k).map(|at| pool.keys[at].clone()).collect();
-            if !question.gold.is_empty() {
-                scores.push((answers.len(), score(&retrieved, &question.gold, &sample.cost)));
-            }
-            answers.push(Answer {
-                sample_id: sample.id.clone(),
-                question_index: question.index,
-                category: question.category,
-                retrieved,
-                taken: Default::default(),
-            });
-        }
+impl Trained<'_> {
+    fn pools(&self, place: usize, without: &LeftOut) -> &[Pool] {
+        self.pools.get(&(place, without.clone())).map_or(&[], Vec::as_slice)
     }
-    let recipe = format!("{RECIPE} {way}");
-    let without = without.map(str::to_owned);
-    let name =
-        without.as_ref().map_or(recipe.clone(), |family| format!("{recipe} without {family}"));
-    Run { recipe, without, setting: Setting::Own, name, answers, scores }
+
+    /// The questions to learn from, of all conversations but one.
+    fn learned(&self, but: Option<usize>) -> Vec<&Group> {
+        let others = self.courses.iter().enumerate().filter(|(place, _)| Some(*place) != but);
+        let of_one = |(place, course): (usize, &Course<'_>)| {
+            let mut without: LeftOut = but.into_iter().chain([place]).collect();
+            without.sort_unstable();
+            let questions = course.sample.questions.iter().zip(self.pools(place, &without));
+            let counts = questions.filter(|(question, _)| LEARNED.contains(&question.category));
+            counts.map(|(_, pool)| &pool.group).collect::<Vec<_>>()
+        };
+        others.flat_map(of_one).collect()
+    }
+
+    /// Each conversation ranked by what the others teach, by all signals or without a family.
+    fn cross_validated(&self, wanted: &[bool; NAMES.len()], without: Option<&str>) -> Run {
+        let weights = |place: usize| (fit(&self.learned(Some(place)), wanted), vec![place]);
+        self.run(("cross-validated", without), &weights)
+    }
+
+    /// Each conversation ranked by weights, its signals measured with the adapter that has not seen
+    /// what is said beside them.
+    fn run(
+        &self,
+        (way, without): (&str, Option<&str>),
+        weights: &dyn Fn(usize) -> (Weights, LeftOut),
+    ) -> Run {
+        let (mut answers, mut scores) = (Vec::new(), Vec::new());
+        for (place, Course { sample, .. }) in self.courses.iter().enumerate() {
+            let (weights, unseen) = weights(place);
+            for (question, pool) in sample.questions.iter().zip(self.pools(place, &unseen)) {
+                let mut order: Vec<usize> = (0..pool.keys.len()).collect();
+                let score_of = |at: &usize| weights.score(&pool.group.signals[*at]);
+                order.sort_by(|a, b| score_of(b).total_cmp(&score_of(a)));
+                let retrieved: Vec<String> =
+                    order.into_iter().take(self.k).map(|at| pool.keys[at].clone()).collect();
+                if !question.gold.is_empty() {
+                    scores.push((answers.len(), score(&retrieved, &question.gold, &sample.cost)));
+                }
+                answers.push(Answer {
+                    sample_id: sample.id.clone(),
+                    question_index: question.index,
+                    category: question.category,
+                    retrieved,
+                    taken: Default::default(),
+                });
+            }
+        }
+        let recipe = format!("{RECIPE} {way}");
+        let without = without.map(str::to_owned);
+        let name =
+            without.as_ref().map_or(recipe.clone(), |family| format!("{recipe} without {family}"));
+        Run { recipe, without, setting: Setting::Own, name, answers, scores }
+    }
 }

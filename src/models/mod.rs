@@ -22,7 +22,8 @@ use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
 use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LocalReader, NeuralError,
-    ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens, encode_signs, to_unit,
+    QueryAdapter, ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens, encode_signs,
+    even, to_unit,
 };
 use crate::reconstruct::{LocalPolicy, Policy};
 use crate::retrieval::evaluate::Evaluator;
@@ -38,6 +39,7 @@ const TOKEN_CHARS: usize = 4;
 #[derive(Clone, Default)]
 pub(crate) struct Registered {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) adapter: Option<Arc<QueryAdapter>>,
     pub(crate) rerankers: HashMap<String, Arc<dyn Reranker>>,
     pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
     pub(crate) readers: HashMap<String, Arc<dyn ReaderModel>>,
@@ -54,6 +56,7 @@ pub(crate) type Coded = (Vec<f32>, Option<Vec<u8>>);
 /// The models of a database and their caches.
 pub(crate) struct Models {
     embedder: Lazy<dyn Embedder>,
+    adapter: Option<Arc<QueryAdapter>>,
     /// Whether the embedder could not be loaded when tokens were to be counted.
     estimates: AtomicBool,
     vectors: Mutex<Cache<Arc<[f32]>>>,
@@ -70,6 +73,7 @@ impl Models {
     pub(crate) fn new(registered: Registered) -> Self {
         Self {
             embedder: Lazy::new(registered.embedder),
+            adapter: registered.adapter,
             estimates: AtomicBool::new(false),
             vectors: Mutex::new(Cache::new(VECTORS_BYTES_MAX)),
             token_vectors: Mutex::new(Cache::new(TOKENS_BYTES_MAX)),
@@ -126,6 +130,30 @@ impl Models {
             self.token_vectors.lock().insert(text, Arc::clone(tokens));
         }
         Ok((vector, tokens))
+    }
+
+    /// The tokens of a question where an adapter puts them, and how much each counts: the caller's
+    /// adapter, or the one that comes with Engraph if it is for this embedder; without one they stay
+    /// as they are and count alike.
+    pub(crate) fn adapted(
+        &self,
+        tokens: &TokenVectors,
+    ) -> Result<(TokenVectors, Vec<f32>), NeuralError> {
+        let embedder = self.embedder()?;
+        let model = embedder.id();
+        match &self.adapter {
+            Some(own) if own.model() == model => Ok(own.apply(tokens)),
+            Some(own) => {
+                let other = own.model();
+                Err(failed(format!(
+                    "the query adapter is for {other}, and the embedder is {model}"
+                )))
+            }
+            None => Ok(match QueryAdapter::built_in().filter(|one| one.model() == model) {
+                Some(built_in) => built_in.apply(tokens),
+                None => (tokens.clone(), even(tokens.len())),
+            }),
+        }
     }
 
     /// The vector of a question. Those of its tokens come out of the same run of the model, and are kept

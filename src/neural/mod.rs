@@ -13,6 +13,7 @@
 //!   fixed.rs      the stand-in for tests    keys.rs         what writes keys
 //!   rerank.rs     what scores texts         reader.rs       how sure an answer is
 //!   max_sim.rs    late interaction          sign_codes.rs   the same by stored signs
+//!   adapter/      a question's tokens, moved to where answers are
 //!   model_folder.rs   where models lie       prompt.rs       what a reader is given to read
 //!   writer/       answers of a form
 //! ```
@@ -22,6 +23,7 @@
 
 #[cfg(not(feature = "models"))]
 mod absent;
+mod adapter;
 #[cfg(feature = "http")]
 mod chat;
 #[cfg(feature = "http")]
@@ -38,6 +40,7 @@ mod max_sim;
 mod model_folder;
 #[cfg(any(feature = "models", feature = "http"))]
 mod prompt;
+mod random;
 mod reader;
 mod rerank;
 #[cfg(all(test, feature = "http"))]
@@ -50,6 +53,8 @@ use std::path::PathBuf;
 
 #[cfg(not(feature = "models"))]
 use absent as local;
+pub use adapter::QueryAdapter;
+pub(crate) use adapter::{Lesson, even, fit as fit_adapter};
 #[cfg(all(test, feature = "http"))]
 pub(crate) use chat::ANSWER_BYTES_MAX;
 #[cfg(feature = "http")]

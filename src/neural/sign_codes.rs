@@ -9,6 +9,8 @@
 //! sum where set          =  low * ones(bits)  +  step * sum over planes p of 2^p * ones(plane & bits)
 //! ```
 
+use pulp::Arch;
+
 use super::TokenVectors;
 
 /// Bits of a component of the question.
@@ -71,21 +73,32 @@ impl SignQuery {
     /// For each token of the question, how near the nearest token of the text is, about as a cosine;
     /// 0 for each if the text has no tokens, or codes of another length.
     pub(crate) fn nearest(&self, codes: &[u8]) -> Vec<f32> {
+        self.nearest_at(codes).into_iter().map(|(near, _)| near).collect()
+    }
+
+    /// The same with the place of that token in the text.
+    pub(crate) fn nearest_at(&self, codes: &[u8]) -> Vec<(f32, usize)> {
         let bytes = code_bytes(self.dimensions);
         if bytes == 0 || codes.is_empty() || !codes.len().is_multiple_of(bytes) {
-            return vec![0.0; self.tokens.len()];
+            return vec![(0.0, 0); self.tokens.len()];
         }
-        let mut best = vec![f32::NEG_INFINITY; self.tokens.len()];
+        let mut best = vec![(f32::NEG_INFINITY, 0); self.tokens.len()];
         let mut words = vec![0; self.dimensions.div_ceil(WORD)];
-        for code in codes.chunks_exact(bytes) {
-            read_words(code, &mut words);
-            let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
-            for (token, best) in self.tokens.iter().zip(&mut best) {
-                *best = best.max(token.dot(&words, ones));
+        // Bits are counted by an instruction where the processor has one.
+        Arch::new().dispatch(|| {
+            for (place, code) in codes.chunks_exact(bytes).enumerate() {
+                read_words(code, &mut words);
+                let ones = count(words.iter().copied());
+                for (token, best) in self.tokens.iter().zip(&mut best) {
+                    let near = token.dot(&words, ones);
+                    if near > best.0 {
+                        *best = (near, place);
+                    }
+                }
             }
-        }
+        });
         let length = (self.dimensions as f32).sqrt();
-        best.into_iter().map(|dot| (dot / length).clamp(-1.0, 1.0)).collect()
+        best.iter().map(|(dot, place)| ((dot / length).clamp(-1.0, 1.0), *place)).collect()
     }
 }
 
@@ -107,17 +120,24 @@ impl Token {
     }
 
     /// The dot product with a text's token of components 1 and -1.
+    #[inline(always)]
     fn dot(&self, words: &[u64], ones: u32) -> f32 {
         let mut steps = 0;
         for (plane, bits) in self.planes.chunks_exact(words.len()).enumerate() {
-            let both: u32 = bits.iter().zip(words).map(|(a, b)| (a & b).count_ones()).sum();
-            steps += both << plane;
+            steps += count(bits.iter().zip(words).map(|(a, b)| a & b)) << plane;
         }
         2.0 * (self.low * ones as f32 + self.step * steps as f32) - self.sum
     }
 }
 
+/// How many bits are set.
+#[inline(always)]
+fn count(words: impl Iterator<Item = u64>) -> u32 {
+    words.map(u64::count_ones).sum()
+}
+
 /// The bits of a code as words.
+#[inline(always)]
 fn read_words(code: &[u8], words: &mut [u64]) {
     for (word, bytes) in words.iter_mut().zip(code.chunks(8)) {
         let mut eight = [0; 8];

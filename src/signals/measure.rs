@@ -71,11 +71,40 @@ pub(crate) fn pool(field: &Field<'_>, near: &Near) -> (First, Vec<usize>) {
 pub(crate) struct Read {
     /// The embedding of each; empty if it has none.
     pub(crate) vectors: Vec<Arc<[f32]>>,
+    /// By the tokens of the question as they are, each as rare as its word.
+    pub(crate) tokens: Late,
+    /// By the tokens where the query adapter puts them.
+    pub(crate) adapted: Late,
+}
+
+/// Late interaction with the best turns.
+#[derive(Default)]
+pub(crate) struct Late {
     /// How near each token of the question is to the nearest of a turn, of the turns at these places
     /// and around them.
-    pub(crate) tokens: HashMap<usize, Vec<f32>>,
+    pub(crate) near: HashMap<usize, Vec<f32>>,
     /// How much each token of the question counts.
     pub(crate) weights: Vec<f32>,
+}
+
+impl Late {
+    /// How near the question is to each turn with so many before it and behind it.
+    fn around(
+        &self,
+        field: &Field<'_>,
+        places: &[usize],
+        before: isize,
+        behind: isize,
+    ) -> Vec<f32> {
+        let near = |at: &usize| nearest_around(field, &self.near, *at, before, behind);
+        places.iter().map(|at| weighted(&near(at), &self.weights)).collect()
+    }
+
+    /// The same of a turn alone, with the one before it, with one on each side, with two.
+    fn all_around(&self, field: &Field<'_>, places: &[usize]) -> [Vec<f32>; 4] {
+        [(0, 0), (1, 0), (1, 1), (AROUND, AROUND)]
+            .map(|(before, behind)| self.around(field, places, before, behind))
+    }
 }
 
 /// The signals of the turns at these places, best first.
@@ -86,18 +115,14 @@ pub(crate) fn measure(
     places: &[usize],
     read: &Read,
 ) -> Vec<Measured> {
-    let late = |of: &[f32]| weighted(of, &read.weights);
-    let around = |before: isize, behind: isize| -> Vec<f32> {
-        places.iter().map(|at| late(&nearest_around(field, read, *at, before, behind))).collect()
-    };
-    let raw = around(0, 0);
-    let with_before = around(1, 0);
+    let [raw, with_before, with_both, with_more] = read.tokens.all_around(field, places);
     let gain: Vec<f32> = with_before.iter().zip(&raw).map(|(with, own)| with - own).collect();
-    let even: Vec<f32> = places.iter().map(|at| mean(read.tokens.get(at))).collect();
+    let even: Vec<f32> = places.iter().map(|at| mean(read.tokens.near.get(at))).collect();
     let (tokens, even, tokens_before) =
         (stretched(&raw), stretched(&even), stretched(&with_before));
-    let (tokens_around, tokens_wide) =
-        (stretched(&around(1, 1)), stretched(&around(AROUND, AROUND)));
+    let (tokens_around, tokens_wide) = (stretched(&with_both), stretched(&with_more));
+    let adapted_raw = read.adapted.all_around(field, places);
+    let adapted = adapted_raw.each_ref().map(|raw| stretched(raw));
     let wide = stretched(&field.words(2, 2));
     let before = stretched(&field.words(1, 0));
     let statement_words = stretched(&field.statement_words());
@@ -125,6 +150,14 @@ pub(crate) fn measure(
             ("tokens_around", tokens_around[rank]),
             ("tokens_wide", tokens_wide[rank]),
             ("tokens_gain", gain[rank]),
+            ("adapted", adapted[0][rank]),
+            ("adapted_raw", adapted_raw[0][rank]),
+            ("adapted_before", adapted[1][rank]),
+            ("adapted_before_raw", adapted_raw[1][rank]),
+            ("adapted_around", adapted[2][rank]),
+            ("adapted_around_raw", adapted_raw[2][rank]),
+            ("adapted_wide", adapted[3][rank]),
+            ("adapted_wide_raw", adapted_raw[3][rank]),
             ("statements", first.statements[at]),
             ("statement_words", statement_words[at]),
             ("concepts", concepts[at]),
@@ -154,14 +187,14 @@ pub(crate) fn measure(
 /// For each token of the question, how near the nearest of a turn and those around it is.
 fn nearest_around(
     field: &Field<'_>,
-    read: &Read,
+    near: &HashMap<usize, Vec<f32>>,
     at: usize,
     before: isize,
     behind: isize,
 ) -> Vec<f32> {
     let mut best: Vec<f32> = Vec::new();
     for by in -before..=behind {
-        let near = field.beside(at, by).and_then(|other| read.tokens.get(&other));
+        let near = field.beside(at, by).and_then(|other| near.get(&other));
         for (place, near) in near.into_iter().flatten().enumerate() {
             match best.get_mut(place) {
                 Some(best) => *best = best.max(*near),

@@ -20,14 +20,15 @@ mod lexical;
 mod measure;
 mod weights;
 
+pub(crate) use asked::Asked;
 pub(crate) use field::Field;
 pub(crate) use fit::{Group, fit};
 pub(crate) use index::{STATEMENT, Session, TurnIndex};
-pub(crate) use measure::{AROUND, Measured, Near, POOL, Read, measure, pool};
+pub(crate) use measure::{AROUND, Late, Measured, Near, POOL, Read, measure, pool};
 pub(crate) use weights::Weights;
 
 /// The names of the signals, in the order in which they are measured.
-pub(crate) const NAMES: [&str; 34] = [
+pub(crate) const NAMES: [&str; 42] = [
     "words",
     "words_before",
     "words_around",
@@ -43,6 +44,14 @@ pub(crate) const NAMES: [&str; 34] = [
     "tokens_around",
     "tokens_wide",
     "tokens_gain",
+    "adapted",
+    "adapted_raw",
+    "adapted_before",
+    "adapted_before_raw",
+    "adapted_around",
+    "adapted_around_raw",
+    "adapted_wide",
+    "adapted_wide_raw",
     "statements",
     "statement_words",
     "concepts",

@@ -22,7 +22,8 @@ use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
 use crate::retrieval::words::{is_stop_word, words};
 use crate::signals::{
-    AROUND, Field, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights, measure, pool,
+    AROUND, Field, Late, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights, measure,
+    pool,
 };
 use crate::vectors::check_model;
 
@@ -391,18 +392,27 @@ impl Asked<'_> {
             vectors.push(self.vector(field.node(*place))?.unwrap_or_default());
         }
         let Some(asked) = &question.tokens else {
-            return Ok(Read { vectors, tokens: HashMap::new(), weights: Vec::new() });
+            return Ok(Read { vectors, tokens: Late::default(), adapted: Late::default() });
         };
-        let query = SignQuery::new(asked);
+        let (adapted, importance) = self.context.models.adapted(asked)?;
+        // Held against each turn together.
+        let mut both = TokenVectors::clone(asked);
+        both.values.extend(adapted.values);
+        let query = SignQuery::new(&both);
         let mut around = BTreeSet::new();
         for place in places {
             around.extend((-AROUND..=AROUND).filter_map(|by| field.beside(*place, by)));
         }
         let codes = self.codes(field, places, &around)?;
-        let near = |(place, codes): (usize, Vec<u8>)| (place, query.nearest(&codes));
-        let tokens = codes.into_iter().map(near).collect();
-        let weights = self.token_weights(field, asked.len())?;
-        Ok(Read { vectors, tokens, weights })
+        let mut tokens =
+            Late { near: HashMap::new(), weights: self.token_weights(field, asked.len())? };
+        let mut adapted = Late { near: HashMap::new(), weights: importance };
+        for (place, codes) in codes {
+            let mut near = query.nearest(&codes);
+            adapted.near.insert(place, near.split_off(asked.len()));
+            tokens.near.insert(place, near);
+        }
+        Ok(Read { vectors, tokens, adapted })
     }
 
     /// The codes of the tokens of turns: those that are stored, if they are of their texts, and for

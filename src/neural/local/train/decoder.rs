@@ -13,11 +13,11 @@ use candle_nn::ops::log_softmax;
 use candle_nn::{AdamW, Optimizer, ParamsAdamW};
 use sha2::{Digest, Sha256};
 
-use super::SplitMix64;
 use super::bytes::{Reader, Writer};
 use super::gru::{self, Gru};
 use crate::neural::local::beams::Beams;
 use crate::neural::local::folder::{first_line, guarded};
+use crate::neural::random::SplitMix64;
 use crate::neural::{Embedder, KeyModel, KeyWriter, Logits, NeuralError};
 
 /// The most pairs that are learned from.

@@ -8,15 +8,12 @@
 //!   decoder.rs   which key a text has, from the keys of other texts
 //!   gru.rs       the layers of the decoder
 //!   bytes.rs     a trained model as bytes
-//!   random.rs    random numbers
 //! ```
 
 mod bytes;
 mod decoder;
 mod gru;
-mod random;
 mod scorer;
 
 pub use decoder::{Allowed, KeyDecoder, TrainedKeys};
-pub(super) use random::SplitMix64;
 pub use scorer::Scorer;

@@ -8,7 +8,7 @@ use candle_core::{DType, Device, Tensor};
 use serde_json::{Value, json};
 
 use super::tiny::{Tiny, tokenizer};
-use crate::neural::local::train::SplitMix64;
+use crate::neural::random::SplitMix64;
 use crate::neural::{CausalLm, NeuralError};
 
 /// The error of loading, which blames the file with this name.

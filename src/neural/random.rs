@@ -1,14 +1,14 @@
 //! Random numbers that are the same for a seed on every machine, for training only.
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-pub(in crate::neural) struct SplitMix64(u64);
+pub(super) struct SplitMix64(u64);
 
 impl SplitMix64 {
-    pub(in crate::neural) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(in crate::neural) fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -16,18 +16,18 @@ impl SplitMix64 {
     }
 
     /// A number from -1 to 1, never 1 itself.
-    pub(in crate::neural) fn signed(&mut self) -> f32 {
+    pub(super) fn signed(&mut self) -> f32 {
         // 24 bits are what an f32 holds exactly.
         (self.next() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
     }
 
     /// So many numbers from -`size` to `size`.
-    pub(in crate::neural) fn uniform(&mut self, count: usize, size: f32) -> Vec<f32> {
+    pub(super) fn uniform(&mut self, count: usize, size: f32) -> Vec<f32> {
         (0..count).map(|_| self.signed() * size).collect()
     }
 
     /// Puts the items into any order (Fisher and Yates).
-    pub(in crate::neural) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.next() % (last as u64 + 1);
             items.swap(last, other as usize);

@@ -9,7 +9,7 @@
 //! sum where set          =  low * ones(bits)  +  step * sum over planes p of 2^p * ones(plane & bits)
 //! ```
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::TokenVectors;
 
@@ -83,22 +83,38 @@ impl SignQuery {
             return vec![(0.0, 0); self.tokens.len()];
         }
         let mut best = vec![(f32::NEG_INFINITY, 0); self.tokens.len()];
-        let mut words = vec![0; self.dimensions.div_ceil(WORD)];
-        // Bits are counted by an instruction where the processor has one.
-        Arch::new().dispatch(|| {
-            for (place, code) in codes.chunks_exact(bytes).enumerate() {
-                read_words(code, &mut words);
-                let ones = count(words.iter().copied());
-                for (token, best) in self.tokens.iter().zip(&mut best) {
-                    let near = token.dot(&words, ones);
-                    if near > best.0 {
-                        *best = (near, place);
-                    }
-                }
-            }
-        });
+        Arch::new().dispatch(Nearest { query: self, codes, bytes, best: &mut best });
         let length = (self.dimensions as f32).sqrt();
         best.iter().map(|(dot, place)| ((dot / length).clamp(-1.0, 1.0), *place)).collect()
+    }
+}
+
+/// The search for the nearest tokens of a text, with an instruction that counts bits where the
+/// processor has one.
+struct Nearest<'n> {
+    query: &'n SignQuery,
+    codes: &'n [u8],
+    /// Of the code of a token.
+    bytes: usize,
+    best: &'n mut [(f32, usize)],
+}
+
+impl WithSimd for Nearest<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let mut words = vec![0; self.query.dimensions.div_ceil(WORD)];
+        for (place, code) in self.codes.chunks_exact(self.bytes).enumerate() {
+            read_words(code, &mut words);
+            let ones = count(words.iter().copied());
+            for (token, best) in self.query.tokens.iter().zip(self.best.iter_mut()) {
+                let near = token.dot(&words, ones);
+                if near > best.0 {
+                    *best = (near, place);
+                }
+            }
+        }
     }
 }
 

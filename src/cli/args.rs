@@ -422,8 +422,9 @@ pub(super) struct EvalLocomo {
     /// Each recipe also without each of its switches
     #[arg(long)]
     pub(super) ablate: bool,
-    /// Trains the query adapter and what the signals of the recipe engraph count, on all conversations but one for each
-    /// one, and on all; with --ablate also without each family of signals
+    /// Trains the query adapter and what the signals of the recipe engraph count, on all
+    /// conversations but one for each one, and on all; with --ablate also without each family of
+    /// signals
     #[arg(long)]
     pub(super) cross_validate: bool,
     /// Where the weights trained on all conversations go

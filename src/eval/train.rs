@@ -6,6 +6,7 @@
 //! of each other one d by an adapter of all but c and d, and are tested with one of all but c.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -219,7 +220,8 @@ fn adapters(
     for some in all.chunks(cores) {
         std::thread::scope(|scope| {
             let trainings: Vec<_> = some.iter().map(|one| scope.spawn(|| train(one))).collect();
-            adapters.extend(trainings.into_iter().filter_map(|training| training.join().ok()));
+            let done = trainings.into_iter().map(|training| training.join());
+            adapters.extend(done.map(|one| one.unwrap_or_else(|panic| resume_unwind(panic))));
         });
         (watch.progress)(adapters.len() as u64, all.len() as u64);
     }

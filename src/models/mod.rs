@@ -23,7 +23,7 @@ use self::named::{Lazy, Named};
 use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LocalReader, NeuralError,
     QueryAdapter, ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens, encode_signs,
-    even, to_unit,
+    even_shares, to_unit,
 };
 use crate::reconstruct::{LocalPolicy, Policy};
 use crate::retrieval::evaluate::Evaluator;
@@ -151,7 +151,7 @@ impl Models {
             }
             None => Ok(match QueryAdapter::built_in().filter(|one| one.model() == model) {
                 Some(built_in) => built_in.apply(tokens),
-                None => (tokens.clone(), even(tokens.len())),
+                None => (tokens.clone(), even_shares(tokens.len())),
             }),
         }
     }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use engraph::eval::{Run, Setting, Settings, Watch, ablation, locomo, tables};
-use engraph::{Durability, FixedEmbedder, Options, Value};
+use engraph::eval::{Run, Setting, Settings, Watch, ablation, locomo, tables, train};
+use engraph::{Durability, FixedEmbedder, Options, QueryAdapter, SentenceModel, Value};
 
 use crate::folder;
 
@@ -141,6 +141,51 @@ fn a_switch_that_is_off_is_compared() {
     assert_eq!(table.rows.len(), parts.len());
     assert_eq!(table.rows.get(0, "R@10"), Some(&Value::from("100.0 (+0.0)")));
     assert!(ablation(&runs[..1]).is_none());
+}
+
+#[test]
+fn training_is_tested_on_what_it_has_not_seen() {
+    let folder = folder();
+    let model = Arc::new(SentenceModel::load_default().expect("`make model` installs it"));
+    let options = Options::new().durability(Durability::Buffered).embedder(model);
+    let wanted = Settings { ablate: true, ..settings(folder.path(), &["engraph"]) };
+    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {} };
+    let trained = train(&wanted, &options, &mut watch).expect("trained");
+    let names: Vec<&str> = trained.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names[..2], ["engraph cross-validated", "engraph fitted"]);
+    assert!(names.contains(&"engraph cross-validated without adapter"), "{names:?}");
+    assert_eq!(names.len(), 13);
+    // Nothing but the one question of the other conversation could teach anything of this one.
+    assert_eq!(trained.runs[1].answers[0].retrieved[0], "D1:1");
+    assert!(trained.weights.lines().any(|line| line.starts_with("adapted_raw ")));
+    assert_eq!(trained.adapter.model(), "all-MiniLM-L6-v2:53aa51172d14");
+    // The same again, and what was trained comes back from its bytes.
+    let again = train(&wanted, &options, &mut watch).expect("trained");
+    let bytes = trained.adapter.to_bytes();
+    assert_eq!((&again.weights, again.adapter.to_bytes()), (&trained.weights, bytes.clone()));
+    assert_eq!(QueryAdapter::from_bytes(&bytes).expect("an adapter"), *trained.adapter);
+    // A database takes it, and its signals are others than by the adapter that comes with Engraph.
+    let store = folder.path().join("stores/talk-1");
+    let signal = |options: Options| {
+        let db = options.open(&store).expect("opens");
+        let text = "SEARCH t:Turn FOR 'Who moved to Porto?' BY SIGNALS WEIGHTS {adapted_raw: 1} \
+                    TOP 1 RETURN score";
+        db.query(text, ()).map(|rows| rows.to_json())
+    };
+    let own = signal(options.clone().query_adapter(trained.adapter)).expect("found");
+    assert_ne!(own, signal(options.clone()).expect("found"));
+    // One that is for another embedder is refused by name.
+    let mut other = bytes;
+    let name = other.windows(3).position(|three| three == b"all").expect("the name of the model");
+    other[name] = b'o';
+    let other = Arc::new(QueryAdapter::from_bytes(&other).expect("an adapter"));
+    let text = signal(options.query_adapter(other)).expect_err("another embedder").to_string();
+    assert!(
+        text.contains(
+            "the query adapter is for oll-MiniLM-L6-v2:53aa51172d14, and the embedder is all-"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

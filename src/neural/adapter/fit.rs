@@ -196,6 +196,8 @@ impl Gradient {
     fn moves(&mut self, adapter: &QueryAdapter, x: &[f32], place: &[f32], pull: &[f32]) {
         let by = adapter.moved(x);
         let length = x.iter().zip(by).map(|(x, by)| (x + by).powi(2)).sum::<f32>().sqrt();
+        // What has no direction is not pulled.
+        let length = if length > 0.0 { length } else { f32::INFINITY };
         let along = dot(place, pull);
         let pull: Vec<f32> =
             pull.iter().zip(place).map(|(pull, at)| (pull - at * along) / length).collect();

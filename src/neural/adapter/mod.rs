@@ -69,7 +69,7 @@ impl QueryAdapter {
     /// counts: shares that sum to 1. Tokens of another width stay as they are and count alike.
     pub(crate) fn apply(&self, question: &TokenVectors) -> (TokenVectors, Vec<f32>) {
         if question.dimensions != self.dimensions {
-            return (question.clone(), even(question.len()));
+            return (question.clone(), even_shares(question.len()));
         }
         let mut moved = question.clone();
         for row in moved.values.chunks_exact_mut(self.dimensions) {
@@ -140,7 +140,7 @@ impl QueryAdapter {
 }
 
 /// The same share for each of some tokens.
-pub(crate) fn even(tokens: usize) -> Vec<f32> {
+pub(crate) fn even_shares(tokens: usize) -> Vec<f32> {
     vec![1.0 / tokens.max(1) as f32; tokens]
 }
 

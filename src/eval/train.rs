@@ -29,8 +29,9 @@ const RECIPE: &str = "engraph";
 const LEARNED: std::ops::RangeInclusive<u64> = 1..=4;
 /// The best turns of each question, with everything that is known of them.
 const POOL: &str = "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 RETURN t.key, t.signals";
-/// The same turns as nodes.
-const NODES: &str = "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 RETURN t.key, id(t)";
+/// The same turns as nodes, in an order that no training has changed.
+const NODES: &str =
+    "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 RETURN t.key, id(t) AS node ORDER BY node";
 
 /// Signals that are left out together, by what they are of.
 const FAMILIES: [(&str, &[&str]); 11] = [

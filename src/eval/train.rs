@@ -6,6 +6,7 @@
 //! of each other one d by an adapter of all but c and d, and are tested with one of all but c.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -189,11 +190,14 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
         for row in &rows.rows {
             let [Value::String(key), Value::Int(node)] = row.as_slice() else { continue };
             let node = NodeId(node.cast_unsigned());
-            if !codes.contains_key(&node) {
-                let held = reader.token_codes(label, node)?;
-                codes.insert(node, held.map(|held| held.bits).unwrap_or_default().into());
-            }
-            lesson.texts.extend(codes.get(&node).cloned());
+            let text = match codes.entry(node) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let held = reader.token_codes(label, node)?;
+                    new.insert(held.map(|held| held.bits).unwrap_or_default().into())
+                }
+            };
+            lesson.texts.push(Arc::clone(text));
             lesson.gold.push(question.gold.contains(&bare(key, &sample.id)));
         }
         lessons.push(lesson);

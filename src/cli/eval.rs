@@ -44,15 +44,18 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
             bar.set_position(done);
         },
     };
-    let runs = eval::locomo(&settings, &options, &mut watch);
+    // First, for it may find that there is too little to learn from.
     let training = match command.cross_validate {
-        true => Some(eval::train(&settings, &options, &mut watch)),
-        false => None,
+        true => eval::train(&settings, &options, &mut watch).map(Some),
+        false => Ok(None),
     };
+    let measured = training.and_then(|training| {
+        eval::locomo(&settings, &options, &mut watch).map(|runs| (training, runs))
+    });
     // Also after a failure, or its text would stand behind the bar.
     bar.finish_and_clear();
-    let mut runs = runs?;
-    if let Some(training) = training.transpose()? {
+    let (training, mut runs) = measured?;
+    if let Some(training) = training {
         if let Some(file) = &command.weights {
             std::fs::write(file, &training.weights).map_err(|e| Failure::reading(file, &e))?;
         }
@@ -116,7 +119,9 @@ fn make_folders(command: &EvalLocomo) -> Result<()> {
         Some(out) if is_run_file(out) => parent(out),
         out => out.clone(),
     };
-    for folder in out.into_iter().chain(command.markdown.as_ref().and_then(parent)) {
+    let files = [&command.markdown, &command.weights, &command.adapter];
+    let folders = files.into_iter().flatten().filter_map(parent);
+    for folder in out.into_iter().chain(folders) {
         if !folder.as_os_str().is_empty() {
             std::fs::create_dir_all(&folder).map_err(|error| Failure::reading(&folder, &error))?;
         }

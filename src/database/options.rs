@@ -73,7 +73,7 @@ impl Options {
     }
 
     /// Another query adapter for `SEARCH ... BY SIGNALS` than the one that comes with Engraph. It has
-    /// to be for the embedder of the database: a question fails that finds another.
+    /// to be for the embedder of the database: a question fails whose tokens are of another.
     ///
     /// ```no_run
     /// use std::sync::Arc;

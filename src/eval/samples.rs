@@ -75,6 +75,9 @@ pub(super) fn read(file: &Path, wanted: &[String]) -> Result<Vec<Sample>> {
         samples.push(sample);
     }
     let known: Vec<String> = samples.iter().map(|sample| sample.id.clone()).collect();
+    if let Some(twice) = (1..known.len()).find(|place| known[..*place].contains(&known[*place])) {
+        return Err(failed(&format!("sample {twice}: there is another {}", known[twice])));
+    }
     if let Some(other) = wanted.iter().find(|id| !known.contains(id)) {
         return Err(failed(&format!("there is no sample {other}; it has {}", known.join(", "))));
     }

@@ -29,10 +29,11 @@ const RECIPE: &str = "engraph";
 /// The categories that are learned from; the questions of the others have no answer.
 const LEARNED: std::ops::RangeInclusive<u64> = 1..=4;
 /// The best turns of each question, with everything that is known of them.
-const POOL: &str = "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 RETURN t.key, t.signals";
-/// The same turns as nodes, in an order that no training has changed.
-const NODES: &str =
-    "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 RETURN t.key, id(t) AS node ORDER BY node";
+/// They come in an order that no training has changed.
+const POOL: &str = "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 \
+                    RETURN t.key, id(t) AS node, t.signals AS known ORDER BY node";
+/// One conversation to test on, one that the adapter has not seen, and one to learn from.
+const CONVERSATIONS_MIN: usize = 3;
 
 /// Signals that are left out together, by what they are of.
 const FAMILIES: [(&str, &[&str]); 11] = [
@@ -101,9 +102,17 @@ struct Pool {
 ///
 /// # Errors
 ///
-/// Those of [`locomo`](super::locomo).
+/// Those of [`locomo`](super::locomo), and [`Error::Import`] if there are fewer than three
+/// conversations.
 pub fn train(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> Result<Training> {
     let samples = samples::read(&settings.file, &settings.samples)?;
+    if samples.len() < CONVERSATIONS_MIN {
+        return Err(Error::Import(format!(
+            "training takes {CONVERSATIONS_MIN} conversations or more, one to test on, one that the \
+             query adapter has not seen and one to learn from; there are {}",
+            samples.len()
+        )));
+    }
     let mut courses = Vec::new();
     let mut model = (String::new(), 0);
     for sample in &samples {
@@ -128,7 +137,7 @@ pub fn train(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> R
             let Course { sample, folder, .. } = &courses[place];
             (watch.begin)(&format!("signals of {}", sample.id));
             let db = opened(&making(settings, &options), folder, settings)?;
-            pools.insert((place, without.clone()), self::pools(&db, sample, watch)?);
+            pools.insert((place, without.clone()), measured(&db, sample, watch)?);
         }
     }
     (watch.begin)("weights");
@@ -143,8 +152,7 @@ pub fn train(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> R
         let wanted = std::array::from_fn(|at| !names.contains(&NAMES[at]));
         runs.push(trained.cross_validated(&wanted, Some(family)));
     }
-    let adapter = adapters.get(&Vec::new()).cloned();
-    let adapter = adapter.ok_or_else(|| Error::Import("there is nothing to learn from".into()))?;
+    let adapter = Arc::clone(&adapters[&LeftOut::new()]);
     Ok(Training { runs, weights: fitted.to_string(), adapter })
 }
 
@@ -152,19 +160,17 @@ fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
     Making { options, folder: &settings.folder, observations: settings.observations }
 }
 
-/// Asks a statement each question of a conversation.
+/// The best turns of each question of a conversation.
 fn each(
     db: &Engraph,
     sample: &Sample,
-    statement: &str,
     watch: &mut Watch<'_>,
     answer: &mut dyn FnMut(&super::samples::Question, Rows) -> Result<()>,
 ) -> Result<()> {
     let total = sample.questions.len() as u64;
     for (question, done) in sample.questions.iter().zip(1..) {
         let params = Params::from_iter([("q".to_owned(), Value::from(question.text.as_str()))]);
-        let rows =
-            db.query(statement, params).map_err(|error| of_question(&error, sample, question))?;
+        let rows = db.query(POOL, params).map_err(|error| of_question(&error, sample, question))?;
         answer(question, rows)?;
         (watch.progress)(done, total);
     }
@@ -180,7 +186,7 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
     // Most turns are among the best of several questions.
     let mut codes: BTreeMap<NodeId, Arc<[u8]>> = BTreeMap::new();
     let mut lessons = Vec::new();
-    each(db, sample, NODES, watch, &mut |question, rows| {
+    each(db, sample, watch, &mut |question, rows| {
         if !LEARNED.contains(&question.category) {
             return Ok(());
         }
@@ -188,7 +194,7 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
         let tokens = db.models.embed_question(&text)?.1.unwrap_or_default();
         let mut lesson = Lesson { question: tokens, ..Lesson::default() };
         for row in &rows.rows {
-            let [Value::String(key), Value::Int(node)] = row.as_slice() else { continue };
+            let [Value::String(key), Value::Int(node), _] = row.as_slice() else { continue };
             let node = NodeId(node.cast_unsigned());
             let text = match codes.entry(node) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -234,12 +240,12 @@ fn adapters(
 }
 
 /// What is known of the best turns of each question.
-fn pools(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<Pool>> {
+fn measured(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<Pool>> {
     let mut questions = Vec::new();
-    each(db, sample, POOL, watch, &mut |question, rows| {
+    each(db, sample, watch, &mut |question, rows| {
         let mut pool = Pool::default();
         for row in &rows.rows {
-            let [Value::String(key), Value::Map(known)] = row.as_slice() else { continue };
+            let [Value::String(key), _, Value::Map(known)] = row.as_slice() else { continue };
             let key = bare(key, &sample.id);
             pool.group.gold.push(question.gold.contains(&key));
             pool.group.signals.push(signals(known));
@@ -323,5 +329,56 @@ impl Trained<'_> {
         let name =
             without.as_ref().map_or(recipe.clone(), |family| format!("{recipe} without {family}"));
         Run { recipe, without, setting: Setting::Own, name, answers, scores }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::samples::Question;
+
+    /// A conversation with one question, and what its lesson is marked with.
+    fn sample(id: &str) -> Sample {
+        let question = Question {
+            index: 0,
+            text: "Who?".to_owned(),
+            category: 1,
+            gold: vec!["D1:1".to_owned()],
+        };
+        let (cost, json) = (BTreeMap::new(), serde_json::Value::Null);
+        Sample { id: id.to_owned(), questions: vec![question], cost, json }
+    }
+
+    #[test]
+    fn nothing_is_learned_from_what_is_tested() {
+        let samples = ["a", "b", "c"].map(sample);
+        let courses = samples.each_ref().map(|sample| Course {
+            sample,
+            folder: PathBuf::new(),
+            lessons: Vec::new(),
+        });
+        // Each pool is marked by its conversation and by what its adapter has not seen.
+        let mark = |place: usize, without: &[usize]| {
+            let unseen: usize = without.iter().map(|place| 10_usize.pow(*place as u32)).sum();
+            (1_000 * place + unseen) as f32
+        };
+        let pool = |place: usize, without: &[usize]| {
+            let mut signals = [0.0; NAMES.len()];
+            signals[0] = mark(place, without);
+            let group = Group { signals: vec![signals], gold: vec![true] };
+            ((place, without.to_vec()), vec![Pool { group, keys: vec!["D1:1".to_owned()] }])
+        };
+        let pairs = [(0, [0, 1]), (1, [0, 1]), (0, [0, 2]), (2, [0, 2]), (1, [1, 2]), (2, [1, 2])];
+        let mut pools: Pools = pairs.iter().map(|(place, pair)| pool(*place, pair)).collect();
+        pools.extend((0..3).map(|place| pool(place, &[place])));
+        pools.extend((0..3).map(|place| pool(place, &[])));
+        let trained = Trained { courses: &courses, pools: &pools, k: 1 };
+        let marks = |but: Option<usize>| -> Vec<f32> {
+            trained.learned(but).iter().map(|group| group.signals[0][0]).collect()
+        };
+        assert_eq!(marks(Some(0)), [mark(1, &[0, 1]), mark(2, &[0, 2])]);
+        assert_eq!(marks(Some(1)), [mark(0, &[0, 1]), mark(2, &[1, 2])]);
+        assert_eq!(marks(Some(2)), [mark(0, &[0, 2]), mark(1, &[1, 2])]);
+        assert_eq!(marks(None), [mark(0, &[0]), mark(1, &[1]), mark(2, &[2])]);
     }
 }

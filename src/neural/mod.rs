@@ -14,6 +14,7 @@
 //!   rerank.rs     what scores texts         reader.rs       how sure an answer is
 //!   max_sim.rs    late interaction          sign_codes.rs   the same by stored signs
 //!   adapter/      a question's tokens, moved to where answers are
+//!   bytes.rs      trained models as bytes   random.rs       numbers by seed
 //!   model_folder.rs   where models lie       prompt.rs       what a reader is given to read
 //!   writer/       answers of a form
 //! ```
@@ -24,6 +25,7 @@
 #[cfg(not(feature = "models"))]
 mod absent;
 mod adapter;
+mod bytes;
 #[cfg(feature = "http")]
 mod chat;
 #[cfg(feature = "http")]

@@ -150,13 +150,24 @@ fn training_is_tested_on_what_it_has_not_seen() {
     let options = Options::new().durability(Durability::Buffered).embedder(model);
     let wanted = Settings { ablate: true, ..settings(folder.path(), &["engraph"]) };
     let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {} };
+    let few = train(&wanted, &options, &mut watch).expect_err("too few").to_string();
+    assert!(
+        few.contains("training takes 3 conversations or more") && few.ends_with("are 2"),
+        "{few}"
+    );
+    // A third one, which is the second under another name.
+    let mut samples: Vec<serde_json::Value> = serde_json::from_str(FILE).expect("JSON");
+    samples
+        .push(serde_json::from_str(&samples[1].to_string().replace("talk-2", "talk-3")).unwrap());
+    let file = write(folder.path(), "three.json", &serde_json::Value::from(samples).to_string());
+    let wanted = Settings { file, ..wanted };
     let trained = train(&wanted, &options, &mut watch).expect("trained");
     let names: Vec<&str> = trained.runs.iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names[..2], ["engraph cross-validated", "engraph fitted"]);
     assert!(names.contains(&"engraph cross-validated without adapter"), "{names:?}");
     assert_eq!(names.len(), 13);
-    // Nothing but the one question of the other conversation could teach anything of this one.
-    assert_eq!(trained.runs[1].answers[0].retrieved[0], "D1:1");
+    // What the others teach finds the violin.
+    assert_eq!(trained.runs[0].answers[4].retrieved[0], "D1:1");
     assert!(trained.weights.lines().any(|line| line.starts_with("adapted_raw ")));
     assert_eq!(trained.adapter.model(), "all-MiniLM-L6-v2:53aa51172d14");
     // The same again, and what was trained comes back from its bytes.
@@ -217,6 +228,10 @@ fn errors_name_the_place_and_the_mend() {
     let text = fail(Settings { set, ..plain() });
     assert!(text.contains("no recipe that is asked has a parameter $nothing"), "{text}");
     let broken = write(folder.path(), "broken.json", r#"[{"sample_id": "x", "conversation": {}}]"#);
+    let twice = FILE.replace("talk-2", "talk-1");
+    let twice = Settings { file: write(folder.path(), "twice.json", &twice), ..plain() };
+    let text = fail(twice);
+    assert!(text.ends_with("twice.json: sample 1: there is another talk-1"), "{text}");
     let text = fail(Settings { file: broken, ..plain() });
     assert!(text.contains("broken.json: sample 0: qa, its questions, is missing"), "{text}");
 }

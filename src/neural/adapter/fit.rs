@@ -1,13 +1,13 @@
 //! Trains a query adapter, from questions of which it is known which texts answer them.
 //!
 //! ```text
-//! score   S(t) = sum over tokens x of the question of  importance(x) * max over tokens y of t of x' . sign(y)
+//! score   S(t) = sum over tokens x of the question of  importance(x) * max over tokens y of t of x' . sign(y) / sqrt(dimensions)
 //! loss    sum over questions of  -mean over its answers t of  ln softmax(s * S)(t)
 //! ```
 //!
 //! The score is late interaction (Khattab and Zaharia, ColBERT, 2020, eq. 3) by stored signs, as it
 //! is measured afterwards; the loss is ListNet's (Cao and others, 2007, eq. 5); `s` is learned with
-//! the rest. Steps are those of AdamW (Loshchilov and Hutter, "Decoupled Weight Decay
+//! the rest. The gradient passes through the steps in which signs are compared as if there were none. Steps are those of AdamW (Loshchilov and Hutter, "Decoupled Weight Decay
 //! Regularization", 2019, algorithm 2), their length a half cosine behind a rise. The same lessons
 //! give the same adapter on one machine.
 
@@ -188,13 +188,13 @@ impl Gradient {
         for (token, x) in lesson.question.rows().enumerate() {
             add(&mut self.importance, importance[token] * (gains[token] - mean), x);
             let range = token * dimensions..(token + 1) * dimensions;
-            self.moves(adapter, x, &moved.values[range.clone()], &pulls[range]);
+            self.follow(adapter, x, &moved.values[range.clone()], &pulls[range]);
         }
     }
 
     /// Adds what the pull on a token, at its place of length 1, says of A and B.
-    fn moves(&mut self, adapter: &QueryAdapter, x: &[f32], place: &[f32], pull: &[f32]) {
-        let by = adapter.moved(x);
+    fn follow(&mut self, adapter: &QueryAdapter, x: &[f32], place: &[f32], pull: &[f32]) {
+        let by = adapter.shift(x);
         let length = x.iter().zip(by).map(|(x, by)| (x + by).powi(2)).sum::<f32>().sqrt();
         // What has no direction is not pulled.
         let length = if length > 0.0 { length } else { f32::INFINITY };
@@ -278,10 +278,13 @@ mod tests {
 
     #[test]
     fn a_gradient_says_how_the_loss_changes() {
-        let lesson = &lessons(3, 1)[0];
+        let mut lesson = lessons(3, 1).remove(0);
+        lesson.question = Arc::new(vectors(&mut SplitMix64::new(4), 3));
+        let lesson = &lesson;
         let mut student = Student::new("test", WIDTH, &mut SplitMix64::new(5));
         // Away from the beginning, where half of the gradient is 0.
         student.adapter.up = SplitMix64::new(6).uniform(RANK * WIDTH, BEGIN);
+        student.adapter.importance = SplitMix64::new(7).uniform(WIDTH, 1.0);
         let loss = |student: &Student| {
             let (moved, shares) = student.adapter.apply(&lesson.question);
             let query = SignQuery::new(&moved);
@@ -302,8 +305,8 @@ mod tests {
             numbers.zip(gradient.numbers()).for_each(|(x, g)| *x += by * *g / length);
             loss(&student)
         };
-        let (ahead, behind) = (moved(0.05), moved(-0.1));
-        let slope = (ahead - behind) / 0.1;
+        let (ahead, behind) = (moved(0.02), moved(-0.04));
+        let slope = (ahead - behind) / 0.04;
         assert!((slope / length - 1.0).abs() < 0.1, "{slope} for {length}");
     }
 }

@@ -19,6 +19,7 @@ use std::sync::{Arc, LazyLock};
 
 pub(crate) use fit::{Lesson, fit};
 
+use super::bytes::{Reader, Writer};
 use super::{NeuralError, TokenVectors, dot, to_unit};
 
 /// Trained by `engraph eval locomo FILE --cross-validate --adapter FILE` on conversations 26, 30, 41,
@@ -73,7 +74,7 @@ impl QueryAdapter {
         }
         let mut moved = question.clone();
         for row in moved.values.chunks_exact_mut(self.dimensions) {
-            let place: Vec<f32> = row.iter().zip(self.moved(row)).map(|(x, by)| x + by).collect();
+            let place: Vec<f32> = row.iter().zip(self.shift(row)).map(|(x, by)| x + by).collect();
             row.copy_from_slice(&place);
             to_unit(row);
         }
@@ -82,7 +83,7 @@ impl QueryAdapter {
     }
 
     /// B A x
-    fn moved(&self, x: &[f32]) -> Vec<f32> {
+    fn shift(&self, x: &[f32]) -> Vec<f32> {
         let mut by = vec![0.0; self.dimensions];
         for (down, up) in self.down.chunks(self.dimensions).zip(self.up.chunks(self.dimensions)) {
             add(&mut by, dot(down, x), up);
@@ -92,14 +93,13 @@ impl QueryAdapter {
 
     /// The adapter as bytes, for a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let size = |size: usize| (size as u32).to_le_bytes();
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(size(self.model.len()));
-        bytes.extend(self.model.as_bytes());
-        bytes.extend([size(self.dimensions), size(self.rank)].concat());
+        let mut writer = Writer::new(MAGIC);
+        writer.text(&self.model);
+        writer.u32(self.dimensions as u32);
+        writer.u32(self.rank as u32);
         let numbers = [&self.down, &self.up, &self.importance];
-        bytes.extend(numbers.into_iter().flatten().flat_map(|x| x.to_le_bytes()));
-        bytes
+        numbers.into_iter().flatten().for_each(|x| writer.f32(*x));
+        writer.done()
     }
 
     /// The adapter that [`to_bytes`](Self::to_bytes) wrote.
@@ -108,34 +108,18 @@ impl QueryAdapter {
     ///
     /// [`NeuralError::Stored`] if the bytes are no adapter.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NeuralError> {
-        let damaged = |reason: &str| NeuralError::Stored { reason: reason.to_owned() };
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("it is no query adapter"))?;
-        let mut rest = rest;
-        let size = |most: usize, rest: &mut &[u8]| {
-            let (size, behind) =
-                rest.split_first_chunk().ok_or_else(|| damaged("it ends early"))?;
-            *rest = behind;
-            let size = u32::from_le_bytes(*size) as usize;
-            (size <= most).then_some(size).ok_or_else(|| damaged("a size is beyond its limit"))
+        let read = || -> Result<Self, String> {
+            let mut reader = Reader::new(bytes, MAGIC)?;
+            let model = reader.text(MODEL_BYTES_MAX)?;
+            let dimensions = reader.size("the width of a vector", 1, SIZE_MAX)?;
+            let rank = reader.size("the rank", 0, SIZE_MAX)?;
+            let down = reader.f32s(rank * dimensions)?;
+            let up = reader.f32s(rank * dimensions)?;
+            let importance = reader.f32s(dimensions)?;
+            reader.done()?;
+            Ok(Self { model, dimensions, rank, down, up, importance })
         };
-        let length = size(MODEL_BYTES_MAX, &mut rest)?;
-        let (name, behind) =
-            rest.split_at_checked(length).ok_or_else(|| damaged("it ends early"))?;
-        let model = std::str::from_utf8(name).map_err(|_| damaged("the model has no name"))?;
-        rest = behind;
-        let (dimensions, rank) = (size(SIZE_MAX, &mut rest)?, size(SIZE_MAX, &mut rest)?);
-        let (numbers, []) = rest.as_chunks() else { return Err(damaged("it ends early")) };
-        let mut numbers: Vec<f32> =
-            numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        if dimensions == 0 || numbers.len() != dimensions * (2 * rank + 1) {
-            return Err(damaged("it has other numbers than its sizes say"));
-        }
-        if !numbers.iter().all(|x| x.is_finite()) {
-            return Err(damaged("a number is not finite"));
-        }
-        let importance = numbers.split_off(2 * rank * dimensions);
-        let up = numbers.split_off(rank * dimensions);
-        Ok(Self { model: model.to_owned(), dimensions, rank, down: numbers, up, importance })
+        read().map_err(|reason| NeuralError::Stored { reason })
     }
 }
 

@@ -13,8 +13,8 @@ use candle_nn::ops::log_softmax;
 use candle_nn::{AdamW, Optimizer, ParamsAdamW};
 use sha2::{Digest, Sha256};
 
-use super::bytes::{Reader, Writer};
 use super::gru::{self, Gru};
+use crate::neural::bytes::{Reader, Writer};
 use crate::neural::local::beams::Beams;
 use crate::neural::local::folder::{first_line, guarded};
 use crate::neural::random::SplitMix64;

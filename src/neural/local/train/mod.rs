@@ -7,10 +7,8 @@
 //!   scorer.rs    how good a row of numbers is, from feedback
 //!   decoder.rs   which key a text has, from the keys of other texts
 //!   gru.rs       the layers of the decoder
-//!   bytes.rs     a trained model as bytes
 //! ```
 
-mod bytes;
 mod decoder;
 mod gru;
 mod scorer;

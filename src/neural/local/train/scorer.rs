@@ -11,7 +11,7 @@
 use candle_core::{Device, Result, Tensor, Var};
 use candle_nn::{AdamW, Optimizer, ParamsAdamW};
 
-use super::bytes::{Reader, Writer};
+use crate::neural::bytes::{Reader, Writer};
 use crate::neural::local::folder::{first_line, guarded};
 use crate::neural::random::SplitMix64;
 use crate::neural::{NeuralError, Training};

@@ -15,15 +15,7 @@ impl Writer {
         self.0.extend(x.to_le_bytes());
     }
 
-    pub(super) fn u64(&mut self, x: u64) {
-        self.0.extend(x.to_le_bytes());
-    }
-
     pub(super) fn f32(&mut self, x: f32) {
-        self.0.extend(x.to_le_bytes());
-    }
-
-    pub(super) fn f64(&mut self, x: f64) {
         self.0.extend(x.to_le_bytes());
     }
 
@@ -61,26 +53,13 @@ impl<'a> Reader<'a> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, String> {
-        self.array().map(u64::from_le_bytes)
-    }
-
     pub(super) fn f32(&mut self) -> Result<f32, String> {
         let x = self.array().map(f32::from_le_bytes)?;
         if x.is_finite() { Ok(x) } else { Err("a number is not finite".to_string()) }
     }
 
-    fn f64(&mut self) -> Result<f64, String> {
-        let x = self.array().map(f64::from_le_bytes)?;
-        if x.is_finite() { Ok(x) } else { Err("a number is not finite".to_string()) }
-    }
-
     pub(super) fn f32s(&mut self, count: usize) -> Result<Vec<f32>, String> {
         (0..count).map(|_| self.f32()).collect()
-    }
-
-    pub(super) fn f64s(&mut self, count: usize) -> Result<Vec<f64>, String> {
-        (0..count).map(|_| self.f64()).collect()
     }
 
     /// A number within two others.
@@ -101,5 +80,33 @@ impl<'a> Reader<'a> {
     /// Nothing may be left.
     pub(super) fn done(self) -> Result<(), String> {
         if self.0.is_empty() { Ok(()) } else { Err("there is more behind it".to_string()) }
+    }
+}
+
+/// What only models of this process store.
+#[cfg(feature = "models")]
+impl Writer {
+    pub(super) fn u64(&mut self, x: u64) {
+        self.0.extend(x.to_le_bytes());
+    }
+
+    pub(super) fn f64(&mut self, x: f64) {
+        self.0.extend(x.to_le_bytes());
+    }
+}
+
+#[cfg(feature = "models")]
+impl Reader<'_> {
+    pub(super) fn u64(&mut self) -> Result<u64, String> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn f64(&mut self) -> Result<f64, String> {
+        let x = self.array().map(f64::from_le_bytes)?;
+        if x.is_finite() { Ok(x) } else { Err("a number is not finite".to_string()) }
+    }
+
+    pub(super) fn f64s(&mut self, count: usize) -> Result<Vec<f64>, String> {
+        (0..count).map(|_| self.f64()).collect()
     }
 }

@@ -285,18 +285,26 @@ mod tests {
         // Away from the beginning, where half of the gradient is 0.
         student.adapter.up = SplitMix64::new(6).uniform(RANK * WIDTH, BEGIN);
         student.adapter.importance = SplitMix64::new(7).uniform(WIDTH, 1.0);
+        // By numbers, for signs are compared in steps.
+        let near = |token: &[f32], code: &[u8]| {
+            let mut signs = vec![0.0; WIDTH];
+            add_signs(&mut signs, 1.0, code, 0);
+            dot(token, &signs)
+        };
         let loss = |student: &Student| {
             let (moved, shares) = student.adapter.apply(&lesson.question);
-            let query = SignQuery::new(&moved);
+            let nearest = |token: &[f32], text: &[u8]| {
+                text.chunks(WIDTH / 8).map(|code| near(token, code)).fold(-1.0, f32::max)
+            };
             let score = |text: &Arc<[u8]>| -> f32 {
-                query.nearest(text).iter().zip(&shares).map(|(near, share)| near * share).sum()
+                moved.rows().zip(&shares).map(|(token, share)| nearest(token, text) * share).sum()
             };
             let logits = lesson.texts.iter().map(|t| student.sharpness.exp() * score(t)).collect();
             -softmax(logits)[0].ln()
         };
         let mut gradient = Gradient::new(&student.adapter);
         gradient.learn(&student, lesson);
-        // Along the gradient the loss rises as its length says, but for the steps of a question.
+        // Along the gradient the loss rises as its length says.
         let length = gradient.numbers().map(|g| *g * *g).sum::<f32>().sqrt();
         let mut moved = |by: f32| {
             let QueryAdapter { down, up, importance, .. } = &mut student.adapter;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
+use bincode::config::{Config, Configuration, Fixint, Limit, LittleEndian, Varint};
 use bincode::de::{BorrowDecode, BorrowDecoder, Decoder};
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
@@ -23,13 +23,17 @@ pub const RECORD_BYTES_MAX: usize = 16 << 20;
 pub const VALUE_DEPTH_MAX: usize = 64;
 
 /// The first byte of every record: how the rest is encoded.
-const ENCODING: u8 = 2;
+const ENCODING: u8 = 3;
+/// The encoding of versions before, whose integers were as wide as they can be.
+const ENCODING_FIXED: u8 = 2;
 /// The encoding of format 1, which had no checksum.
 const ENCODING_1: u8 = 1;
 /// Bytes in front of a record: its encoding and its checksum.
 const HEADER: usize = 5;
-const CONFIGURATION: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
-    bincode::config::standard().with_fixed_int_encoding().with_limit::<RECORD_BYTES_MAX>();
+const CONFIGURATION: Configuration<LittleEndian, Varint, Limit<RECORD_BYTES_MAX>> =
+    bincode::config::standard().with_limit::<RECORD_BYTES_MAX>();
+const FIXED: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
+    CONFIGURATION.with_fixed_int_encoding();
 
 /// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
 pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
@@ -56,7 +60,7 @@ pub(crate) fn decode<T: Decode<()>>(family: Family, key: &[u8], bytes: &[u8]) ->
         [encoding, a, b, c, d, rest @ ..] => (*encoding, [*a, *b, *c, *d], rest),
         _ => return Err(corrupt("the record is cut short".to_owned())),
     };
-    if encoding != ENCODING {
+    if ![ENCODING, ENCODING_FIXED].contains(&encoding) {
         return Err(corrupt(format!("unknown record encoding {encoding}")));
     }
     if rest.len() > RECORD_BYTES_MAX {
@@ -65,7 +69,11 @@ pub(crate) fn decode<T: Decode<()>>(family: Family, key: &[u8], bytes: &[u8]) ->
     if crc32c::crc32c(rest) != u32::from_le_bytes(checksum) {
         return Err(corrupt("the checksum does not fit".to_owned()));
     }
-    decode_exactly(rest).map_err(corrupt)
+    match encoding {
+        ENCODING => decode_exactly(rest, CONFIGURATION),
+        _ => decode_exactly(rest, FIXED),
+    }
+    .map_err(corrupt)
 }
 
 /// Whether the bytes are a record of format 1.
@@ -79,14 +87,17 @@ pub(crate) fn decode_format_1<T: Decode<()>>(
     key: &[u8],
     bytes: &[u8],
 ) -> Result<T> {
-    decode_exactly(bytes.get(1..).unwrap_or_default())
+    decode_exactly(bytes.get(1..).unwrap_or_default(), FIXED)
         .map_err(|reason| StorageError::corrupt(family.name(), key, reason))
 }
 
 /// All of the bytes as one record.
-fn decode_exactly<T: Decode<()>>(bytes: &[u8]) -> std::result::Result<T, String> {
+fn decode_exactly<T: Decode<()>>(
+    bytes: &[u8],
+    configuration: impl Config,
+) -> std::result::Result<T, String> {
     let (record, read) =
-        bincode::decode_from_slice(bytes, CONFIGURATION).map_err(|error| error.to_string())?;
+        bincode::decode_from_slice(bytes, configuration).map_err(|error| error.to_string())?;
     match bytes.len() - read {
         0 => Ok(record),
         more => Err(format!("{more} bytes too many")),

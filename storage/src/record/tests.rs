@@ -43,6 +43,32 @@ fn bytes_nobody_wrote_are_damage() {
     }
 }
 
+#[test]
+fn small_numbers_take_a_byte() {
+    let bytes = encode(&Value::List(vec![Value::Int(-125), Value::Int(125)])).expect("encodes");
+    // How many tokens, a list of two, two integers.
+    assert_eq!(bytes[HEADER..], [3, 6, 2, 2, 249, 2, 250]);
+}
+
+#[test]
+fn records_of_full_width_are_read() {
+    let rest = bincode::encode_to_vec(version(), FIXED).expect("encodes");
+    let sealed = |encoding: u8, rest: &[u8]| {
+        [&[encoding][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat()
+    };
+    let old = sealed(ENCODING_FIXED, &rest);
+    let read: VersionRecord = decode(Family::Versions, b"k", &old).expect("decodes");
+    assert_eq!(read, version());
+    let new = encode(&version()).expect("encodes");
+    assert!(new.len() < old.len());
+    // Each is what its first byte says.
+    let swapped = [sealed(ENCODING, &rest), sealed(ENCODING_FIXED, &new[HEADER..])];
+    for bytes in swapped {
+        let read = decode::<VersionRecord>(Family::Versions, b"k", &bytes);
+        assert!(read.is_err_and(|error| matches!(error, StorageError::Corrupt { .. })));
+    }
+}
+
 /// Mutated records.
 const MUTATIONS: u64 = 10_000;
 

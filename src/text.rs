@@ -37,11 +37,6 @@ pub(crate) fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
-/// Says of which model and text codes of tokens are: the one, and the other, hashed.
-pub(crate) fn stamp(model: &str, text: &str) -> u64 {
-    hash(model) ^ hash(text)
-}
-
 /// The first bytes of the SHA-256 of a text.
 pub(crate) fn hash(text: &str) -> u64 {
     let hash = Sha256::digest(text);

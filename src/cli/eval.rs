@@ -19,6 +19,10 @@ use super::{Failure, Result, markdown};
 /// The longest that one question may take: the first one of a recipe reads the whole memory.
 const QUESTION: Duration = Duration::from_secs(600);
 
+/// Why nothing is trained.
+const TOO_FEW: &str = "to cross-validate takes three conversations or more, one to test on, one that \
+                       the query adapter has not seen and one to learn from";
+
 /// Measures the recipes and shows the figures.
 pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     let EvalKind::Locomo(command) = &command.kind;
@@ -46,15 +50,21 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     };
     // First, for it may find that there is too little to learn from.
     let training = match command.cross_validate {
-        true => eval::train(&settings, &options, &mut watch).map(Some),
+        true => eval::train(&settings, &options, &mut watch),
         false => Ok(None),
     };
-    let measured = training.and_then(|training| {
-        eval::locomo(&settings, &options, &mut watch).map(|runs| (training, runs))
+    let is_left_out = command.cross_validate && matches!(training, Ok(None));
+    let is_lost = is_left_out && (command.weights.is_some() || command.adapter.is_some());
+    let measured = training.map_err(Failure::from).and_then(|training| match is_lost {
+        true => Err(Failure::Other(format!("there is nothing to write: {TOO_FEW}"))),
+        false => Ok((training, eval::locomo(&settings, &options, &mut watch)?)),
     });
     // Also after a failure, or its text would stand behind the bar.
     bar.finish_and_clear();
     let (training, mut runs) = measured?;
+    if is_left_out {
+        output.note(&format!("warning: {TOO_FEW}; the recipes are measured as they are"));
+    }
     if let Some(training) = training {
         if let Some(file) = &command.weights {
             std::fs::write(file, &training.weights).map_err(|e| Failure::reading(file, &e))?;

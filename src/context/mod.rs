@@ -31,7 +31,6 @@ use crate::rows::{self, Params, Value};
 use crate::schema::{Asking, By, Generated};
 use crate::signals::TurnIndex;
 use crate::text;
-use crate::text::hash;
 use crate::vectors::{Search, Way};
 
 pub use self::limits::Limits;
@@ -384,16 +383,16 @@ impl<'c> Context<'c> {
     }
 
     /// The stored codes of the tokens of a node, if they are of the text with this hash and of the
-    /// model that is asked.
+    /// model that is asked, and as wide as its vectors of tokens are.
     pub(crate) fn token_codes(
         &self,
         label: LabelId,
         node: NodeId,
         text: u64,
+        width: usize,
     ) -> Result<Option<Vec<u8>>> {
         let Some(held) = self.reader.token_codes(label, node)? else { return Ok(None) };
-        let model = hash(self.models.embedder()?.id());
-        Ok((held.stamp == model ^ text).then_some(held.bits))
+        Ok((held.stamp == self.models.stamp(width, text)?).then_some(held.bits))
     }
 
     /// The turns of a label with their words.

@@ -3,18 +3,18 @@
 //! Every embedding, of now and of the past, is of a text that stands in its node's record. It is
 //! replaced by the new model's and stands for the same time, so history looks as if that model had
 //! always been there. The model runs outside of every lock; each batch is one commit, which says
-//! how far it came, and the last one names the new model.
+//! how far it came, and the last one names the new model. The codes of the tokens of turns are made
+//! with them.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use engraph_storage::graph::{Interval, SystemScope};
-use engraph_storage::{Reader, Stored, TokenCodes, VectorMark};
+use engraph_storage::graph::{Interval, NodeId, SystemScope};
+use engraph_storage::{Reader, Stored, VectorMark};
 
 use super::Engraph;
 use crate::error::Result;
 use crate::graph_names::TURN;
-use crate::neural::Embedder;
 use crate::{text, time};
 
 /// Embeddings that are made and stored together.
@@ -22,8 +22,9 @@ const BATCH: usize = if cfg!(test) { 3 } else { 512 };
 
 impl Engraph {
     /// Makes the embeddings of all texts anew, those of now and those of the past, if another model
-    /// than the embedder of this database made them. Calls `progress` with how many are done, of how
-    /// many. Gives how many were made.
+    /// than the embedder of this database made them, or if the tokens of turns lack what late
+    /// interaction reads, as in a database of an older version. Calls `progress` with how many are done,
+    /// of how many. Gives how many were made.
     ///
     /// While it runs, and if it does not come to its end, searching by meaning and storing texts are
     /// errors; called again with the same embedder it goes on where it was.
@@ -48,7 +49,6 @@ impl Engraph {
 
 fn reembed(db: &Engraph, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
     let Some((mut done, total, mut mark)) = begin(db)? else { return Ok(0) };
-    let embedder = db.models.embedder()?;
     let mut made = 0;
     progress(done, total);
     loop {
@@ -56,7 +56,7 @@ fn reembed(db: &Engraph, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
         let Some((last, _)) = batch.last() else { break };
         mark = Some(last.mark.clone());
         done += batch.len() as u64;
-        made += store(db, embedder.as_ref(), batch)?;
+        made += store(db, batch)?;
         progress(done.min(total), total);
     }
     let mut transaction = db.store.begin(time::wall())?;
@@ -75,7 +75,10 @@ fn begin(db: &Engraph) -> Result<Option<(u64, u64, Option<VectorMark>)>> {
         return Ok(None);
     }
     let embedder = db.models.embedder()?;
-    if renewal.is_none() && former.as_deref() == Some(embedder.id()) {
+    let is_of_it = || -> Result<bool> {
+        Ok(former.as_deref() == Some(embedder.id()) && has_all_codes(db, reader)?)
+    };
+    if renewal.is_none() && is_of_it()? {
         return Ok(None);
     }
     let mark = renewal.filter(|renewal| renewal.model == embedder.id());
@@ -91,6 +94,34 @@ fn begin(db: &Engraph) -> Result<Option<(u64, u64, Option<VectorMark>)>> {
     transaction.begin_renewal(embedder.id())?;
     transaction.commit(db.durability(), time::wall())?;
     Ok(Some((done, total, mark)))
+}
+
+/// Whether each turn has codes of its tokens that the embedder would make today, if it makes any.
+fn has_all_codes(db: &Engraph, reader: Reader<'_>) -> Result<bool> {
+    let Some(label) = reader.catalog().label(TURN) else { return Ok(true) };
+    let mut turns = Vec::new();
+    reader.nodes_of_label(label, None, &mut |_, node| {
+        turns.push(node);
+        ControlFlow::Continue(())
+    })?;
+    let mut width = None;
+    for node in turns {
+        let Some(text) = text_at(reader, node, SystemScope::Current)? else { continue };
+        let width = match width {
+            Some(width) => width,
+            None => {
+                match db.models.embed_tokens(&[&text])?.and_then(|tokens| tokens.first().cloned()) {
+                    Some(tokens) => *width.insert(tokens.dimensions),
+                    None => return Ok(true),
+                }
+            }
+        };
+        let stamp = db.models.stamp(width, text::hash(&text))?;
+        if reader.token_codes(label, node)?.is_none_or(|held| held.stamp != stamp) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The next embeddings with their texts; one that is of no text has none.
@@ -114,32 +145,32 @@ fn text_of(reader: Reader<'_>, stored: &Stored) -> Result<Option<String>> {
         // Since an upgrade of format 1 it may stand for longer than its text, but not until later.
         to => SystemScope::AsOf(to.saturating_sub(1)),
     };
-    let Some(record) = reader.node(stored.node, system)? else { return Ok(None) };
+    text_at(reader, stored.node, system)
+}
+
+/// What is embedded of a node.
+fn text_at(reader: Reader<'_>, node: NodeId, system: SystemScope) -> Result<Option<String>> {
+    let Some(record) = reader.node(node, system)? else { return Ok(None) };
     let named = |(name, value)| (reader.catalog().property_name(name).to_owned(), value);
     let properties: BTreeMap<_, _> = record.properties.clone().into_iter().map(named).collect();
     Ok(text::of_node(&properties))
 }
 
 /// Embeds the texts and stores what came out. Gives how many embeddings were made.
-fn store(
-    db: &Engraph,
-    embedder: &dyn Embedder,
-    batch: Vec<(Stored, Option<String>)>,
-) -> Result<u64> {
+fn store(db: &Engraph, batch: Vec<(Stored, Option<String>)>) -> Result<u64> {
     let texts: Vec<&str> = batch.iter().filter_map(|(_, text)| text.as_deref()).collect();
     let mut coded = db.models.embed_with_codes(&texts)?.into_iter();
     let mut transaction = db.store.begin(time::wall())?;
     let turn = transaction.reader().catalog().label(TURN);
     let mut made = 0;
     for (stored, text) in &batch {
-        let (vector, bits) = text.as_ref().and_then(|_| coded.next()).unzip();
+        let (vector, codes) = text.as_ref().and_then(|_| coded.next()).unzip();
         let is_stored = transaction.renew(stored, vector.as_deref())?;
         made += u64::from(is_stored && vector.is_some());
         // What a turn says now has codes; what it said does not.
         let is_turn = Some(stored.label) == turn && stored.system.to == Interval::MAX;
-        if let (true, Some(bits), Some(text)) = (is_stored && is_turn, bits.flatten(), text) {
-            let stamp = text::stamp(embedder.id(), text);
-            transaction.put_token_codes(stored.node, &TokenCodes { stamp, bits })?;
+        if let (true, Some(codes)) = (is_stored && is_turn, codes.flatten()) {
+            transaction.put_token_codes(stored.node, &codes)?;
         }
     }
     if let Some((last, _)) = batch.last() {

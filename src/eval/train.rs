@@ -5,8 +5,8 @@
 //! conversation, as it will be with new ones. So the weights for a conversation c come from signals
 //! of each other one d by an adapter of all but c and d, and are tested with one of all but c.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -98,23 +98,24 @@ struct Pool {
     keys: Vec<String>,
 }
 
-/// Trains on a file of LoCoMo's form, each conversation in a store of its own.
+/// Trains on a file of LoCoMo's form, each conversation in a store of its own. None if there are
+/// fewer than three conversations.
 ///
 /// # Errors
 ///
-/// Those of [`locomo`](super::locomo), and [`Error::Import`] if there are fewer than three
-/// conversations.
-pub fn train(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> Result<Training> {
+/// Those of [`locomo`](super::locomo), and [`Error::Import`] if a store that was kept has turns
+/// whose tokens another model has read.
+pub fn train(
+    settings: &Settings,
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Training>> {
     let samples = samples::read(&settings.file, &settings.samples)?;
     if samples.len() < CONVERSATIONS_MIN {
-        return Err(Error::Import(format!(
-            "training takes {CONVERSATIONS_MIN} conversations or more, one to test on, one that the \
-             query adapter has not seen and one to learn from; there are {}",
-            samples.len()
-        )));
+        return Ok(None);
     }
     let mut courses = Vec::new();
-    let mut model = (String::new(), 0);
+    let mut model = String::new();
     for sample in &samples {
         let making = making(settings, options);
         (watch.begin)(&format!("import {}", sample.id));
@@ -122,8 +123,7 @@ pub fn train(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> R
         let folder = making.store(&sample.id, json, watch.progress)?;
         (watch.begin)(&format!("lessons of {}", sample.id));
         let db = opened(&making, &folder, settings)?;
-        let embedder = db.models.embedder()?;
-        model = (embedder.id().to_owned(), embedder.dimensions());
+        db.models.embedder()?.id().clone_into(&mut model);
         let lessons = lessons(&db, sample, watch)?;
         courses.push(Course { sample, folder, lessons });
     }
@@ -153,7 +153,7 @@ pub fn train(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> R
         runs.push(trained.cross_validated(&wanted, Some(family)));
     }
     let adapter = Arc::clone(&adapters[&LeftOut::new()]);
-    Ok(Training { runs, weights: fitted.to_string(), adapter })
+    Ok(Some(Training { runs, weights: fitted.to_string(), adapter }))
 }
 
 fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
@@ -183,24 +183,36 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
     let reader = snapshot.reader();
     let Some(label) = reader.catalog().label(TURN) else { return Ok(Vec::new()) };
     let index = db.indexes.turns(label, reader, SystemScope::Current)?;
+    let turns = index.sessions.values().flat_map(|session| &session.turns);
+    let hashes: HashMap<NodeId, u64> = turns.map(|turn| (turn.node, turn.hash)).collect();
     // Most turns are among the best of several questions.
     let mut codes: BTreeMap<NodeId, Arc<[u8]>> = BTreeMap::new();
     let mut lessons = Vec::new();
+    let strangers = || {
+        let (id, folder) = (&sample.id, db.store.path().display());
+        Error::Import(format!(
+            "sample {id}: the turns in {folder} have no codes of this model; run `engraph embed` \
+             on it, or keep the stores in another folder"
+        ))
+    };
     each(db, sample, watch, &mut |question, rows| {
         if !LEARNED.contains(&question.category) {
             return Ok(());
         }
         let text = Asked::new(&question.text, &index.speakers).text;
         let tokens = db.models.embed_question(&text)?.1.unwrap_or_default();
-        let mut lesson = Lesson { question: tokens, ..Lesson::default() };
+        let mut lesson = Lesson { question: Arc::clone(&tokens), ..Lesson::default() };
         for row in &rows.rows {
             let [Value::String(key), Value::Int(node), _] = row.as_slice() else { continue };
             let node = NodeId(node.cast_unsigned());
             let text = match codes.entry(node) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
+                    let text = hashes.get(&node).copied().unwrap_or_default();
+                    let stamp = db.models.stamp(tokens.dimensions, text)?;
                     let held = reader.token_codes(label, node)?;
-                    new.insert(held.map(|held| held.bits).unwrap_or_default().into())
+                    let held = held.filter(|held| held.stamp == stamp).ok_or_else(strangers)?;
+                    new.insert(held.bits.into())
                 }
             };
             lesson.texts.push(Arc::clone(text));
@@ -215,16 +227,19 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
 /// An adapter of all conversations, and those that have not seen one or two of them.
 fn adapters(
     courses: &[Course<'_>],
-    (model, dimensions): &(String, usize),
+    model: &str,
     watch: &mut Watch<'_>,
 ) -> BTreeMap<LeftOut, Arc<QueryAdapter>> {
     let pairs = |one: usize| (one + 1..courses.len()).map(move |other| vec![one, other]);
     let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
     let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
+    let every = || courses.iter().flat_map(|course| &course.lessons);
+    // A question without tokens has no width.
+    let dimensions = every().map(|lesson| lesson.question.dimensions).max().unwrap_or_default();
     let train = |without: &LeftOut| {
         let seen = courses.iter().enumerate().filter(|(place, _)| !without.contains(place));
         let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
-        (without.clone(), Arc::new(fit_adapter(model, *dimensions, &lessons)))
+        (without.clone(), Arc::new(fit_adapter(model, dimensions, &lessons)))
     };
     let mut adapters = BTreeMap::new();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engraph_storage::TokenCodes;
 use parking_lot::Mutex;
 
 use self::cache::{Cache, Kept};
@@ -27,10 +28,11 @@ use crate::neural::{
 };
 use crate::reconstruct::{LocalPolicy, Policy};
 use crate::retrieval::evaluate::Evaluator;
+use crate::text::hash;
 
 /// What the vectors of texts may take, in bytes: some 30,000 texts of 384 dimensions.
 const VECTORS_BYTES_MAX: usize = 64 << 20;
-/// What the vectors of tokens may take, in bytes: some 2,500 texts of 30 tokens.
+/// What the vectors of tokens may take, in bytes: some 1,400 texts of 30 tokens.
 const TOKENS_BYTES_MAX: usize = 128 << 20;
 /// How many characters a token has, about, where no tokenizer says so.
 const TOKEN_CHARS: usize = 4;
@@ -51,7 +53,7 @@ pub(crate) struct Registered {
 pub(crate) type Question = (Arc<[f32]>, Option<Arc<TokenVectors>>);
 
 /// The vector of a text, and the codes of its tokens.
-pub(crate) type Coded = (Vec<f32>, Option<Vec<u8>>);
+pub(crate) type Coded = (Vec<f32>, Option<TokenCodes>);
 
 /// The models of a database and their caches.
 pub(crate) struct Models {
@@ -110,7 +112,7 @@ impl Models {
             let Some(mut vectors) = embedder.embed_tokens(unknown)? else {
                 return Ok(None);
             };
-            check_tokens(&*embedder, unknown, &mut vectors)?;
+            check_tokens(unknown, &mut vectors)?;
             Ok(Some(vectors.into_iter().map(Arc::new).collect()))
         })
     }
@@ -142,13 +144,19 @@ impl Models {
         let embedder = self.embedder()?;
         let model = embedder.id();
         match &self.adapter {
-            Some(own) if own.model() == model => Ok(own.apply(tokens)),
-            Some(own) => {
+            Some(own) if own.model() != model => {
                 let other = own.model();
                 Err(failed(format!(
                     "the query adapter is for {other}, and the embedder is {model}"
                 )))
             }
+            Some(own) if own.dimensions() != tokens.dimensions => {
+                let (own, width) = (own.dimensions(), tokens.dimensions);
+                Err(failed(format!(
+                    "the query adapter is for tokens of {own} numbers, and those of {model} have {width}"
+                )))
+            }
+            Some(own) => Ok(own.apply(tokens)),
             None => Ok(match QueryAdapter::built_in().filter(|one| one.model() == model) {
                 Some(built_in) => built_in.apply(tokens),
                 None => (tokens.clone(), even_shares(tokens.len())),
@@ -171,11 +179,20 @@ impl Models {
         }
         let embedder = self.embedder()?;
         let (vectors, tokens) = checked(&*embedder, texts)?;
-        let codes: Vec<Option<Vec<u8>>> = match tokens {
-            Some(tokens) => tokens.iter().map(|tokens| Some(encode_signs(tokens))).collect(),
+        let of_one = |(tokens, text): (&TokenVectors, &&str)| {
+            let stamp = stamp(embedder.id(), tokens.dimensions, hash(text));
+            Some(TokenCodes { stamp, bits: encode_signs(tokens) })
+        };
+        let codes: Vec<Option<TokenCodes>> = match &tokens {
+            Some(tokens) => tokens.iter().zip(texts).map(of_one).collect(),
             None => vec![None; texts.len()],
         };
         Ok(vectors.into_iter().zip(codes).collect())
+    }
+
+    /// The stamp of codes as wide as that, of the text with this hash, by the embedder.
+    pub(crate) fn stamp(&self, width: usize, text: u64) -> Result<u64, NeuralError> {
+        Ok(stamp(self.embedder()?.id(), width, text))
     }
 
     /// The token ids of a text, without marks.
@@ -236,31 +253,33 @@ impl Models {
 /// Vectors of texts and of their tokens, as they must be: finite, of length 1 and of one width.
 fn checked(embedder: &dyn Embedder, texts: &[&str]) -> Result<WithTokens, NeuralError> {
     let (mut vectors, mut tokens) = embedder.embed_with_tokens(texts)?;
-    check(embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+    let dimensions = embedder.dimensions();
+    check(texts, vectors.iter().map(Vec::as_slice), dimensions, |v| v.len() == dimensions)?;
     for vector in &mut vectors {
         to_unit(vector);
     }
     if let Some(tokens) = &mut tokens {
-        check_tokens(embedder, texts, tokens)?;
+        check_tokens(texts, tokens)?;
     }
     Ok((vectors, tokens))
 }
 
-fn check_tokens(
-    embedder: &dyn Embedder,
-    texts: &[&str],
-    tokens: &mut [TokenVectors],
-) -> Result<(), NeuralError> {
-    let dimensions = embedder.dimensions();
+fn check_tokens(texts: &[&str], tokens: &mut [TokenVectors]) -> Result<(), NeuralError> {
+    let width = tokens.first().map_or(1, |tokens| tokens.dimensions);
+    if width == 0 || tokens.iter().any(|tokens| tokens.dimensions != width) {
+        return Err(failed("it gives vectors of another width for tokens"));
+    }
     let numbers = tokens.iter().map(|tokens| tokens.values.as_slice());
-    check(embedder, texts, numbers, |v, d| v.len().is_multiple_of(d))?;
-    for row in tokens.iter_mut().flat_map(|tokens| tokens.values.chunks_mut(dimensions)) {
+    check(texts, numbers, width, |vector| vector.len().is_multiple_of(width))?;
+    for row in tokens.iter_mut().flat_map(|tokens| tokens.values.chunks_mut(width)) {
         to_unit(row);
     }
-    match tokens.iter().all(|tokens| tokens.dimensions == dimensions) {
-        true => Ok(()),
-        false => Err(failed("it gives vectors of another width for tokens")),
-    }
+    Ok(())
+}
+
+/// Says of which text and model codes of tokens are, and how wide a code is.
+fn stamp(model: &str, width: usize, text: u64) -> u64 {
+    hash(&format!("{model}/{width}")) ^ text
 }
 
 /// What is kept of the texts, and for the others what `make` makes of them in one call. None if it
@@ -304,7 +323,8 @@ fn through<V: Kept>(
 /// is finite, and has length 1 or 0, whoever's embedder it is.
 fn embed_all(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
     let mut vectors = embedder.embed(texts)?;
-    check(embedder, texts, vectors.iter().map(Vec::as_slice), |v, d| v.len() == d)?;
+    let dimensions = embedder.dimensions();
+    check(texts, vectors.iter().map(Vec::as_slice), dimensions, |v| v.len() == dimensions)?;
     for vector in &mut vectors {
         to_unit(vector);
     }
@@ -313,18 +333,17 @@ fn embed_all(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, N
 
 /// Says what is wrong with the numbers that an embedder of anybody's gave for these texts.
 fn check<'v>(
-    embedder: &dyn Embedder,
     texts: &[&str],
     vectors: impl ExactSizeIterator<Item = &'v [f32]>,
-    fits: impl Fn(&[f32], usize) -> bool,
+    dimensions: usize,
+    fits: impl Fn(&[f32]) -> bool,
 ) -> Result<(), NeuralError> {
     let (given, wanted) = (vectors.len(), texts.len());
     if given != wanted {
         return Err(failed(format!("it gives {given} vectors for {wanted} texts")));
     }
-    let dimensions = embedder.dimensions();
     for (text, vector) in vectors.enumerate() {
-        if dimensions == 0 || !fits(vector, dimensions) {
+        if dimensions == 0 || !fits(vector) {
             let length = vector.len();
             return Err(failed(format!("{length} numbers are no vector of {dimensions}")));
         }
@@ -441,6 +460,62 @@ mod tests {
             assert_eq!(models.embed(&[text]).unwrap()[0][..], vector);
             assert_eq!(models.embed_tokens(&[text]).unwrap().unwrap()[0].values, vector);
         }
+    }
+
+    /// Tokens have as many numbers as the text has letters.
+    struct Wide;
+
+    impl Embedder for Wide {
+        fn id(&self) -> &str {
+            "wide"
+        }
+
+        fn dimensions(&self) -> usize {
+            2
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
+            Ok(vec![vec![1.0, 0.0]; texts.len()])
+        }
+
+        fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<TokenVectors>>, NeuralError> {
+            let tokens = |text: &&str| TokenVectors {
+                dimensions: text.len(),
+                values: vec![1.0; 2 * text.len()],
+            };
+            Ok(Some(texts.iter().map(tokens).collect()))
+        }
+    }
+
+    #[test]
+    fn tokens_may_be_wider_than_texts_but_are_all_as_wide() {
+        let models = models(Arc::new(Wide));
+        let coded = models.embed_with_codes(&["123456789"]).unwrap().remove(0);
+        let codes = coded.1.unwrap();
+        assert_eq!((coded.0.len(), codes.bits.len()), (2, 2 * 2));
+        assert_eq!(codes.stamp, models.stamp(9, hash("123456789")).unwrap());
+        assert_ne!(codes.stamp, models.stamp(2, hash("123456789")).unwrap());
+        for texts in [["a", "bc"], ["", ""]] {
+            let error = models.embed_tokens(&texts).unwrap_err().to_string();
+            assert!(error.ends_with("vectors of another width for tokens"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_adapter_takes_the_tokens_of_its_model_alone() {
+        let adapted = |model: &str, width: usize| {
+            let adapter = Some(Arc::new(crate::neural::fit_adapter(model, width, &[])));
+            let registered = Registered { adapter, ..Registered::default() };
+            let embedder: Option<Arc<dyn Embedder>> = Some(Arc::new(Wide));
+            let models = Models::new(Registered { embedder, ..registered });
+            let tokens = TokenVectors { dimensions: 2, values: vec![1.0, 0.0] };
+            models.adapted(&tokens).map_err(|error| error.to_string())
+        };
+        assert_eq!(adapted("wide", 2).unwrap().1, [1.0]);
+        let other = adapted("narrow", 2).unwrap_err();
+        assert!(other.ends_with("is for narrow, and the embedder is wide"), "{other}");
+        let width = adapted("wide", 3).unwrap_err();
+        assert!(width.ends_with("tokens of 3 numbers, and those of wide have 2"), "{width}");
     }
 
     #[test]

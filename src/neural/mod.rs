@@ -131,7 +131,8 @@ pub trait Embedder: Send + Sync {
     /// has no vectors of tokens, which is the default.
     ///
     /// There is one vector of length 1 for each token, without the marks that a model puts around
-    /// a text, and as many tokens as [`embed`](Self::embed) reads. An empty text has none.
+    /// a text, and as many tokens as [`embed`](Self::embed) reads. An empty text has none. They may be
+    /// wider than the vector of the text, but all are as wide.
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ pub(crate) struct Embedding {
     model: String,
     vector: Vec<f32>,
     /// The codes of its tokens, if the node is to have them.
-    codes: Option<Vec<u8>>,
+    codes: Option<TokenCodes>,
 }
 
 /// A fact to be stored, with both its nodes.
@@ -292,9 +292,8 @@ pub(crate) fn put_node(
     match &node.embedding {
         Some(made) if made.text == text => {
             transaction.put_vector(id, &made.model, &made.vector)?;
-            if let Some(bits) = &made.codes {
-                let stamp = text::stamp(&made.model, &text);
-                transaction.put_token_codes(id, &TokenCodes { stamp, bits: bits.clone() })?;
+            if let Some(codes) = &made.codes {
+                transaction.put_token_codes(id, codes)?;
             }
         }
         // Another writer changed the text since it was embedded: rare, and right all the same.

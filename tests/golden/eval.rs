@@ -150,18 +150,14 @@ fn training_is_tested_on_what_it_has_not_seen() {
     let options = Options::new().durability(Durability::Buffered).embedder(model);
     let wanted = Settings { ablate: true, ..settings(folder.path(), &["engraph"]) };
     let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {} };
-    let few = train(&wanted, &options, &mut watch).expect_err("too few").to_string();
-    assert!(
-        few.contains("training takes 3 conversations or more") && few.ends_with("are 2"),
-        "{few}"
-    );
+    assert!(train(&wanted, &options, &mut watch).expect("two are too few").is_none());
     // A third one, which is the second under another name.
     let mut samples: Vec<serde_json::Value> = serde_json::from_str(FILE).expect("JSON");
     samples
         .push(serde_json::from_str(&samples[1].to_string().replace("talk-2", "talk-3")).unwrap());
     let file = write(folder.path(), "three.json", &serde_json::Value::from(samples).to_string());
     let wanted = Settings { file, ..wanted };
-    let trained = train(&wanted, &options, &mut watch).expect("trained");
+    let trained = train(&wanted, &options, &mut watch).expect("trained").expect("enough");
     let names: Vec<&str> = trained.runs.iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names[..2], ["engraph cross-validated", "engraph fitted"]);
     assert!(names.contains(&"engraph cross-validated without adapter"), "{names:?}");
@@ -171,7 +167,7 @@ fn training_is_tested_on_what_it_has_not_seen() {
     assert!(trained.weights.lines().any(|line| line.starts_with("adapted_raw ")));
     assert_eq!(trained.adapter.model(), "all-MiniLM-L6-v2:53aa51172d14");
     // The same again, and what was trained comes back from its bytes.
-    let again = train(&wanted, &options, &mut watch).expect("trained");
+    let again = train(&wanted, &options, &mut watch).expect("trained").expect("enough");
     let bytes = trained.adapter.to_bytes();
     assert_eq!((&again.weights, again.adapter.to_bytes()), (&trained.weights, bytes.clone()));
     assert_eq!(QueryAdapter::from_bytes(&bytes).expect("an adapter"), *trained.adapter);
@@ -243,7 +239,7 @@ fn the_command_prints_tables_and_writes_runs() {
     let (stores, out) = (folder.path().join("stores"), folder.path().join("made/run.jsonl"));
     let markdown = folder.path().join("made/figures.md");
     let done = Command::new(env!("CARGO_BIN_EXE_engraph"))
-        .args(["eval", "locomo", "--recipe", "bm25", "--k", "2"])
+        .args(["eval", "locomo", "--recipe", "bm25", "--k", "2", "--cross-validate"])
         .arg(&file)
         .args(["--keep".as_ref(), stores.as_os_str(), "--out".as_ref(), out.as_os_str()])
         .args(["--markdown".as_ref(), markdown.as_os_str()])
@@ -251,7 +247,13 @@ fn the_command_prints_tables_and_writes_runs() {
         .expect("the binary starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     // No bar, for nobody looks on.
-    assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+    let warned = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        warned.starts_with("warning: to cross-validate takes three conversations or more")
+            && warned.ends_with("the recipes are measured as they are\n")
+            && warned.lines().count() == 1,
+        "{warned}"
+    );
     let said = String::from_utf8(done.stdout).expect("UTF-8");
     let title = "Categories 1 to 4, 3 questions: each conversation in a store of its own";
     assert!(said.starts_with(&format!("{title}\n\n recipe │ ")), "{said}");
@@ -291,6 +293,11 @@ fn the_command_says_what_is_wrong() {
     let (code, text) = run(&[file, "--out", "all.jsonl"]);
     assert_eq!(code, Some(1));
     assert!(text.contains("all.jsonl: there are several runs, and one fits"), "{text}");
+    let weights = folder.path().join("weights.txt");
+    let weights = weights.to_str().expect("a plain path");
+    let (code, text) = run(&[file, "--cross-validate", "--weights", weights]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("there is nothing to write: to cross-validate takes three"), "{text}");
     assert_eq!(run(&[file, "--copies", "2"]).0, Some(2));
     assert_eq!(run(&[file, "--set", "nothing"]).0, Some(2));
     assert_eq!(run(&[file, "--top", "0"]).0, Some(2));

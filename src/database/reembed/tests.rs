@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use engraph_storage::TokenCodes;
+
 use super::*;
-use crate::neural::NeuralError;
+use crate::neural::{Embedder, NeuralError};
 use crate::{Error, Options};
 
 /// Embeds a text as its length, in one number more than the model of the same name without it.
@@ -159,6 +161,31 @@ fn turns_get_codes_of_their_tokens_by_the_new_model() {
         let node = reader.find_node(label, key).unwrap().unwrap();
         reader.token_codes(label, node).unwrap()
     };
-    assert_eq!(codes("Turn", "t").unwrap().stamp, text::stamp(embedder.id(), "rye bread"));
+    let width = embedder.dimensions();
+    let stamp = new.models.stamp(width, text::hash("rye bread")).unwrap();
+    assert_eq!(codes("Turn", "t").unwrap().stamp, stamp);
     assert_eq!(codes("Note", "n"), None);
+    drop(snapshot);
+    assert_eq!(new.reembed(&mut |_, _| {}).unwrap(), 0);
+}
+
+#[test]
+fn codes_of_another_width_are_made_anew_by_the_same_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Options::new().embedder(Arc::new(crate::FixedEmbedder)).open(folder.path()).unwrap();
+    db.query("REMEMBER (:Turn 't' {text: 'rye bread'})", ()).unwrap();
+    let codes = || {
+        let snapshot = db.store.snapshot(time::wall());
+        let reader = snapshot.reader();
+        let label = reader.catalog().label("Turn").unwrap();
+        let node = reader.find_node(label, "t").unwrap().unwrap();
+        (node, reader.token_codes(label, node).unwrap().unwrap())
+    };
+    let (node, made) = codes();
+    let stamp = db.models.stamp(7, text::hash("rye bread")).unwrap();
+    let mut transaction = db.store.begin(time::wall()).unwrap();
+    transaction.put_token_codes(node, &TokenCodes { stamp, bits: vec![1] }).unwrap();
+    transaction.commit(db.durability(), time::wall()).unwrap();
+    assert_eq!(db.reembed(&mut |_, _| {}).unwrap(), 1);
+    assert_eq!(codes(), (node, made));
 }

@@ -45,7 +45,7 @@ pub(super) fn late_interaction(
     };
     let mut codes = Vec::with_capacity(passages.len());
     for passage in passages {
-        codes.push(stored(passage, context)?);
+        codes.push(stored(passage, asked.dimensions, context)?);
     }
     let bare = passages.iter().zip(&codes).filter(|(_, codes)| codes.is_none());
     let bare: Vec<&str> = bare.map(|(passage, _)| &*passage.text).collect();
@@ -57,10 +57,10 @@ pub(super) fn late_interaction(
 }
 
 /// The codes that are stored of a passage.
-fn stored(passage: &Passage, context: &Context<'_>) -> Result<Option<Vec<u8>>> {
+fn stored(passage: &Passage, width: usize, context: &Context<'_>) -> Result<Option<Vec<u8>>> {
     let Some(node) = passage.node else { return Ok(None) };
     let label = context.node(node)?.label;
-    context.token_codes(label, node.id, hash(&passage.text))
+    context.token_codes(label, node.id, hash(&passage.text), width)
 }
 
 /// The same by codes: those that are stored, and for the others those of the vectors that were made

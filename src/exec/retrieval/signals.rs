@@ -403,7 +403,7 @@ impl Asked<'_> {
         for place in places {
             around.extend((-AROUND..=AROUND).filter_map(|by| field.beside(*place, by)));
         }
-        let codes = self.codes(field, places, &around)?;
+        let codes = self.codes(field, places, &around, asked.dimensions)?;
         let mut tokens =
             Late { near: HashMap::new(), weights: self.token_weights(field, asked.len())? };
         let mut adapted = Late { near: HashMap::new(), weights: importance };
@@ -422,12 +422,14 @@ impl Asked<'_> {
         field: &Field<'_>,
         best: &[usize],
         all: &BTreeSet<usize>,
+        width: usize,
     ) -> Result<HashMap<usize, Vec<u8>>> {
         let context = self.context;
         let mut codes = HashMap::with_capacity(all.len());
         for place in all {
             let (node, text) = (field.node(*place), field.hash(*place));
-            codes.extend(context.token_codes(self.label, node, text)?.map(|bits| (*place, bits)));
+            let held = context.token_codes(self.label, node, text, width)?;
+            codes.extend(held.map(|bits| (*place, bits)));
         }
         let mut missing = Vec::new();
         for place in best.iter().filter(|place| !codes.contains_key(place)).take(EMBEDDED) {

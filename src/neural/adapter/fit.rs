@@ -17,7 +17,7 @@ use super::{QueryAdapter, add, dot, softmax};
 use crate::neural::random::SplitMix64;
 use crate::neural::{SignQuery, TokenVectors};
 
-const RANK: usize = 32;
+const RANK: usize = 64;
 /// How often each question is looked at.
 const ROUNDS: usize = 8;
 /// Questions of a step.

@@ -66,6 +66,11 @@ impl QueryAdapter {
         &self.model
     }
 
+    /// How many numbers a token has that it takes.
+    pub(crate) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
     /// The tokens of a question where the adapter puts them, each of length 1, and how much each
     /// counts: shares that sum to 1. Tokens of another width stay as they are and count alike.
     pub(crate) fn apply(&self, question: &TokenVectors) -> (TokenVectors, Vec<f32>) {
@@ -192,6 +197,6 @@ mod tests {
     fn the_one_that_is_built_in_is_whole() {
         let adapter = QueryAdapter::built_in().unwrap();
         assert_eq!(adapter.model(), "all-MiniLM-L6-v2:53aa51172d14");
-        assert_eq!((adapter.dimensions, adapter.to_bytes().as_slice()), (384, TRAINED));
+        assert_eq!((adapter.dimensions, adapter.to_bytes().as_slice()), (768, TRAINED));
     }
 }

@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use candle_core::Tensor;
 use candle_core::utils::with_threadpool;
 
 use super::NeuralError;
@@ -26,13 +27,21 @@ pub(super) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The rows of the tokens of one sequence, one after another.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'r> {
+    /// Behind two thirds of the layers.
+    pub(super) middle: &'r [f32],
+    pub(super) last: &'r [f32],
+}
+
 /// Runs the sequences through the encoder and gives what `finish` makes of the rows of each, in
 /// their order. It makes nothing of rows that are not finite.
 pub(super) fn run<T: Send>(
     encoder: &Encoder,
     sequences: &[Sequence],
     threads: usize,
-    finish: impl Fn(&Sequence, &[f32]) -> Option<T> + Sync,
+    finish: impl Fn(&Sequence, Rows<'_>) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NeuralError> {
     let order = longest_first(sequences);
     let batches = cut_batches(&order, sequences, threads);
@@ -54,21 +63,24 @@ fn run_batch<T>(
     encoder: &Encoder,
     batch: &[usize],
     sequences: &[Sequence],
-    finish: &impl Fn(&Sequence, &[f32]) -> Option<T>,
+    finish: &impl Fn(&Sequence, Rows<'_>) -> Option<T>,
 ) -> Result<Results<T>, NeuralError> {
     let own = || batch.iter().map(|place| &sequences[*place]);
     let ids: Vec<u32> = own().flat_map(|sequence| &sequence.ids).copied().collect();
     let types: Vec<u32> = own().flat_map(|sequence| &sequence.types).copied().collect();
     let lengths: Vec<usize> = own().map(|sequence| sequence.ids.len()).collect();
-    // (tokens, hidden)
-    let rows = encoder.forward(&ids, &types, &lengths).map_err(failed)?;
-    let rows: Vec<f32> = rows.flatten_all().and_then(|rows| rows.to_vec1()).map_err(failed)?;
-    let mut rest = rows.as_slice();
+    let hidden = encoder.forward(&ids, &types, &lengths).map_err(failed)?;
+    let numbers = |rows: &Tensor| -> Result<Vec<f32>, NeuralError> {
+        rows.flatten_all().and_then(|rows| rows.to_vec1()).map_err(failed)
+    };
+    let (middle, last) = (numbers(&hidden.middle)?, numbers(&hidden.last)?);
     let mut results = Vec::with_capacity(batch.len());
+    let mut at = 0;
     for (place, length) in batch.iter().zip(lengths) {
-        let (own, after) = rest.split_at(length * encoder.width());
-        results.push((*place, finish(&sequences[*place], own)));
-        rest = after;
+        let own = at..at + length * encoder.width();
+        at = own.end;
+        let rows = Rows { middle: &middle[own.clone()], last: &last[own] };
+        results.push((*place, finish(&sequences[*place], rows)));
     }
     Ok(results)
 }

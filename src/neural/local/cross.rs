@@ -78,7 +78,7 @@ impl CrossEncoder {
     ) -> Result<Vec<f32>, NeuralError> {
         let sequences = self.tokenizer.pairs(question, texts)?;
         batches::run(&self.encoder, &sequences, threads, |_, rows| {
-            let first = rows.get(..self.encoder.width())?;
+            let first = rows.last.get(..self.encoder.width())?;
             Some(self.head.score(first)).filter(|score| score.is_finite())
         })
     }

@@ -113,6 +113,8 @@ pub(super) struct Encoder {
     types: usize,
     norm: AddNorm,
     layers: Vec<Layer>,
+    /// Behind how many layers the rows are the middle ones.
+    middle: usize,
     distances: Option<Distances>,
 }
 
@@ -142,6 +144,7 @@ impl Encoder {
             sequence_max: config.sequence_max(),
             norm: AddNorm::load(None, &vb.pp("embeddings.LayerNorm"), config)?,
             layers: layers.collect::<Result<_>>()?,
+            middle: config.num_hidden_layers * 2 / 3,
             distances: match family {
                 Family::MpNet => Some(Distances::load(&vb.pp("encoder"), config)?),
                 _ => None,
@@ -156,8 +159,7 @@ impl Encoder {
 
     /// Runs a packed batch: `ids` holds the token ids of all its sequences, one sequence after
     /// another, `types` the type of each token, and `lengths` how many tokens each sequence has.
-    /// The answer is (tokens, hidden).
-    pub(super) fn forward(&self, ids: &[u32], types: &[u32], lengths: &[usize]) -> Result<Tensor> {
+    pub(super) fn forward(&self, ids: &[u32], types: &[u32], lengths: &[usize]) -> Result<Hidden> {
         if let Some(length) = lengths.iter().find(|length| **length > self.sequence_max) {
             bail!("{length} tokens are above the limit {}", self.sequence_max);
         }
@@ -173,11 +175,22 @@ impl Encoder {
         // (tokens) -> (tokens, hidden)
         let mut xs = self.words.index_select(&Tensor::new(ids, device)?, 0)?;
         xs.inplace_op2(&places, &self.norm)?;
-        for layer in &self.layers {
+        let mut middle = xs.clone();
+        for (layer, done) in self.layers.iter().zip(1..) {
             xs = layer.forward(&xs, lengths, self.distances.as_ref())?;
+            if done == self.middle {
+                middle = xs.clone();
+            }
         }
-        Ok(xs)
+        Ok(Hidden { middle, last: xs })
     }
+}
+
+/// What stands for the tokens of a batch, (tokens, hidden) each.
+pub(super) struct Hidden {
+    /// Behind two thirds of the layers.
+    pub(super) middle: Tensor,
+    pub(super) last: Tensor,
 }
 
 /// One layer: attention and a feed-forward part, each added to its input and normed.

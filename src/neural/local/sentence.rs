@@ -2,7 +2,13 @@
 //!
 //! A text becomes tokens, at most as many as the model was trained for, the tokens become rows, and
 //! the rows, pooled and brought to length 1, are the vector. What stands for the text as a whole is
-//! for search; for late interaction each token has a vector of its own.
+//! for search; for late interaction each token has a vector of its own. That one is of two layers: the
+//! last one has made of a word what the whole text is about, and behind two thirds of the layers it
+//! still stands for itself.
+//!
+//! ```text
+//! token   unit(unit(row behind two thirds of the layers) / 2, unit(row behind the last))
+//! ```
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +17,7 @@ use std::thread;
 use candle_core::{DType, Device};
 use candle_nn::VarBuilder;
 
-use super::batches::{self, cores};
+use super::batches::{self, Rows, cores};
 use super::config::Config;
 use super::encoder::{Encoder, base};
 use super::folder::{self, damaged, failed, first_line, guarded, panic_text};
@@ -24,6 +30,9 @@ const TOKENS_DEFAULT: usize = 256;
 /// The name of the default model, and the weights that are known to be it.
 const KNOWN_NAME: &str = "all-MiniLM-L6-v2";
 const KNOWN_HASH: &str = "53aa51172d14";
+/// How long the part of a token's vector that is behind two thirds of the layers is, where the other
+/// has length 1.
+const MIDDLE: f32 = 0.5;
 
 /// A sentence model on the CPU: all-MiniLM-L6-v2, or another one of the families BERT, RoBERTa,
 /// XLM-RoBERTa, DistilBERT and MPNet, as sentence-transformers saves them.
@@ -83,7 +92,8 @@ impl SentenceModel {
     /// Embeds with so many batches at once at most.
     fn embed_on(&self, threads: usize, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
         let sequences = self.tokenizer.sequences(texts)?;
-        let pool = |_: &Sequence, rows: &[f32]| self.pooling.pool(rows, self.encoder.width());
+        let pool =
+            |_: &Sequence, rows: Rows<'_>| self.pooling.pool(rows.last, self.encoder.width());
         batches::run(&self.encoder, &sequences, threads, pool)
     }
 }
@@ -111,15 +121,15 @@ impl Embedder for SentenceModel {
     fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<TokenVectors>>, NeuralError> {
         let sequences = self.tokenizer.sequences(texts)?;
         let width = self.encoder.width();
-        let vectors = |sequence: &Sequence, rows: &[f32]| token_vectors(sequence, rows, width);
+        let vectors = |sequence: &Sequence, rows: Rows<'_>| token_vectors(sequence, rows, width);
         batches::run(&self.encoder, &sequences, cores(), vectors).map(Some)
     }
 
     fn embed_with_tokens(&self, texts: &[&str]) -> Result<WithTokens, NeuralError> {
         let sequences = self.tokenizer.sequences(texts)?;
         let width = self.encoder.width();
-        let both = |sequence: &Sequence, rows: &[f32]| {
-            Some((self.pooling.pool(rows, width)?, token_vectors(sequence, rows, width)?))
+        let both = |sequence: &Sequence, rows: Rows<'_>| {
+            Some((self.pooling.pool(rows.last, width)?, token_vectors(sequence, rows, width)?))
         };
         let both = batches::run(&self.encoder, &sequences, cores(), both)?;
         let (vectors, tokens) = both.into_iter().unzip();
@@ -135,15 +145,18 @@ impl Embedder for SentenceModel {
     }
 }
 
-/// The rows of the tokens that are no marks, each of length 1.
-fn token_vectors(sequence: &Sequence, rows: &[f32], width: usize) -> Option<TokenVectors> {
-    let mut values = Vec::with_capacity(rows.len());
-    for (row, mark) in rows.chunks_exact(width).zip(&sequence.marks) {
+/// Of the tokens that are no marks, the rows of both layers one behind the other, of length 1.
+fn token_vectors(sequence: &Sequence, rows: Rows<'_>, width: usize) -> Option<TokenVectors> {
+    let length = MIDDLE.hypot(1.0);
+    let mut values = Vec::with_capacity(2 * rows.last.len());
+    let of_one = rows.middle.chunks_exact(width).zip(rows.last.chunks_exact(width));
+    for ((middle, last), mark) in of_one.zip(&sequence.marks) {
         if !mark {
-            values.extend(unit(row.to_vec())?);
+            values.extend(unit(middle.to_vec())?.into_iter().map(|x| x * MIDDLE / length));
+            values.extend(unit(last.to_vec())?.into_iter().map(|x| x / length));
         }
     }
-    Some(TokenVectors { dimensions: width, values })
+    Some(TokenVectors { dimensions: 2 * width, values })
 }
 
 /// What a folder gave: the weights as a model, what they hash to, and the tokenizer.

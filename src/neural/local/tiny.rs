@@ -209,6 +209,11 @@ impl Tiny {
 
     /// What the encoder has to give for one sequence: a row for each token.
     pub(super) fn encode(&self, ids: &[u32], types: &[u32]) -> Vec<Vec<f64>> {
+        self.encode_by(LAYERS, ids, types)
+    }
+
+    /// What stands for the tokens behind the first layers.
+    fn encode_by(&self, layers: usize, ids: &[u32], types: &[u32]) -> Vec<Vec<f64>> {
         let prefix = self.prefix;
         let words = self.rows(&format!("{prefix}embeddings.word_embeddings.weight"));
         let places = self.rows(&format!("{prefix}embeddings.position_embeddings.weight"));
@@ -223,7 +228,7 @@ impl Tiny {
             }
             xs.push(self.norm(&format!("{prefix}embeddings.LayerNorm"), &row));
         }
-        for layer in 0..LAYERS {
+        for layer in 0..layers {
             xs = self.layer(layer, &xs);
         }
         xs
@@ -441,8 +446,12 @@ mod tests {
                 assert_near(&model.embed(&TEXTS[i..=i]).unwrap()[0], &unit(&sum), &what);
                 // The first and the last row belong to marks.
                 assert_eq!(tokens[i].len(), rows.len() - 2, "{what}");
-                for (token, row) in tokens[i].rows().zip(&rows[1..]) {
-                    assert_near(token, &unit(row), &what);
+                let middle = tiny.encode_by(1, &sequence.ids, &sequence.types);
+                for (token, (middle, row)) in tokens[i].rows().zip(middle.iter().zip(&rows).skip(1))
+                {
+                    let half = unit(middle).into_iter().map(|x| x / 2.0);
+                    let both: Vec<f64> = half.chain(unit(row)).collect();
+                    assert_near(token, &unit(&both), &what);
                 }
             }
         }

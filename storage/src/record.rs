@@ -37,10 +37,14 @@ const FIXED: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
 
 /// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
 pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
+    encode_as(ENCODING, CONFIGURATION, record)
+}
+
+fn encode_as<T: Encode>(encoding: u8, configuration: impl Config, record: &T) -> Result<Vec<u8>> {
     // Most records are no longer than this.
     let mut bytes = Vec::with_capacity(128);
     bytes.resize(HEADER, 0);
-    let written = bincode::encode_into_std_write(record, &mut bytes, CONFIGURATION)
+    let written = bincode::encode_into_std_write(record, &mut bytes, configuration)
         .map_err(|error| StorageError::Invalid(format!("the record cannot be stored: {error}")))?;
     if written > RECORD_BYTES_MAX {
         return Err(StorageError::Invalid(format!(
@@ -48,7 +52,7 @@ pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
         )));
     }
     let checksum = crc32c::crc32c(&bytes[HEADER..]);
-    bytes[0] = ENCODING;
+    bytes[0] = encoding;
     bytes[1..HEADER].copy_from_slice(&checksum.to_le_bytes());
     Ok(bytes)
 }

@@ -15,6 +15,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::definitions::Kind;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Definition, IndexDefinition, LabelId, NodeId, NodeRecord, PropertyId, Value};
@@ -183,8 +184,9 @@ impl<'r> Reader<'r> {
 
     /// Whether this state has the keys of an index: the catalogue may be newer.
     pub(crate) fn has_index(&self, index: &IndexDefinition) -> Result<bool> {
-        let (key, value) = Definition::Index(index.clone()).entry()?;
-        Ok(self.view().get(Family::Meta, &key)? == Some(value))
+        let key = Kind::Index.key(&index.name);
+        let Some(value) = self.view().get(Family::Meta, &key)? else { return Ok(false) };
+        Ok(matches!(Definition::decode(&key, &value)?, Definition::Index(held) if held == *index))
     }
 
     /// Calls `visit` on every node whose value is in the range, in order of value and then of node,

@@ -52,18 +52,14 @@ fn small_numbers_take_a_byte() {
 
 #[test]
 fn records_of_full_width_are_read() {
-    let rest = bincode::encode_to_vec(version(), FIXED).expect("encodes");
-    let sealed = |encoding: u8, rest: &[u8]| {
-        [&[encoding][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat()
-    };
-    let old = sealed(ENCODING_FIXED, &rest);
+    let old = encode_as(ENCODING_FIXED, FIXED, &version()).expect("encodes");
     let read: VersionRecord = decode(Family::Versions, b"k", &old).expect("decodes");
     assert_eq!(read, version());
     let new = encode(&version()).expect("encodes");
     assert!(new.len() < old.len());
     // Each is what its first byte says.
-    let swapped = [sealed(ENCODING, &rest), sealed(ENCODING_FIXED, &new[HEADER..])];
-    for bytes in swapped {
+    for (encoding, rest) in [(ENCODING, &old[1..]), (ENCODING_FIXED, &new[1..])] {
+        let bytes = [&[encoding], rest].concat();
         let read = decode::<VersionRecord>(Family::Versions, b"k", &bytes);
         assert!(read.is_err_and(|error| matches!(error, StorageError::Corrupt { .. })));
     }

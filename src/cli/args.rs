@@ -329,7 +329,8 @@ pub(super) struct Recover {
 }
 
 const EMBED_EXAMPLES: &str = "\
-Needed once the model has changed: embeddings of two models cannot be compared. What was not finished
+Needed once the model has changed: embeddings of two models cannot be compared. It also makes what a
+database of an older version lacks of the tokens of its turns. What was not finished
 goes on when it is run again; until then searching by meaning and storing texts are errors.
 
 Example:

@@ -24,7 +24,7 @@ impl Engraph {
     /// Makes the embeddings of all texts anew, those of now and those of the past, if another model
     /// than the embedder of this database made them, or if the tokens of turns lack what late
     /// interaction reads, as in a database of an older version. Calls `progress` with how many are done,
-    /// of how many. Gives how many were made.
+    /// of how many. Gives how many were made. To find that there is nothing to do, all turns are read.
     ///
     /// While it runs, and if it does not come to its end, searching by meaning and storing texts are
     /// errors; called again with the same embedder it goes on where it was.
@@ -104,18 +104,12 @@ fn has_all_codes(db: &Engraph, reader: Reader<'_>) -> Result<bool> {
         turns.push(node);
         ControlFlow::Continue(())
     })?;
-    let mut width = None;
+    if turns.is_empty() {
+        return Ok(true);
+    }
+    let Some(width) = db.models.token_width()? else { return Ok(true) };
     for node in turns {
         let Some(text) = text_at(reader, node, SystemScope::Current)? else { continue };
-        let width = match width {
-            Some(width) => width,
-            None => {
-                match db.models.embed_tokens(&[&text])?.and_then(|tokens| tokens.first().cloned()) {
-                    Some(tokens) => *width.insert(tokens.dimensions),
-                    None => return Ok(true),
-                }
-            }
-        };
         let stamp = db.models.stamp(width, text::hash(&text))?;
         if reader.token_codes(label, node)?.is_none_or(|held| held.stamp != stamp) {
             return Ok(false);

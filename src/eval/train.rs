@@ -104,7 +104,7 @@ struct Pool {
 /// # Errors
 ///
 /// Those of [`locomo`](super::locomo), and [`Error::Import`] if a store that was kept has turns
-/// whose tokens another model has read.
+/// whose tokens another model or an older version has read.
 pub fn train(
     settings: &Settings,
     options: &Options,
@@ -115,7 +115,7 @@ pub fn train(
         return Ok(None);
     }
     let mut courses = Vec::new();
-    let mut model = String::new();
+    let mut model = (String::new(), 0);
     for sample in &samples {
         let making = making(settings, options);
         (watch.begin)(&format!("import {}", sample.id));
@@ -123,7 +123,9 @@ pub fn train(
         let folder = making.store(&sample.id, json, watch.progress)?;
         (watch.begin)(&format!("lessons of {}", sample.id));
         let db = opened(&making, &folder, settings)?;
-        db.models.embedder()?.id().clone_into(&mut model);
+        let embedder = db.models.embedder()?;
+        let width = db.models.token_width()?.unwrap_or_else(|| embedder.dimensions());
+        model = (embedder.id().to_owned(), width);
         let lessons = lessons(&db, sample, watch)?;
         courses.push(Course { sample, folder, lessons });
     }
@@ -191,8 +193,8 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
     let strangers = || {
         let (id, folder) = (&sample.id, db.store.path().display());
         Error::Import(format!(
-            "sample {id}: the turns in {folder} have no codes of this model; run `engraph embed` \
-             on it, or keep the stores in another folder"
+            "sample {id}: the turns in {folder} have codes of another model or version; make them anew \
+             (`engraph embed`, `Engraph::reembed`), or keep the stores in another folder"
         ))
     };
     each(db, sample, watch, &mut |question, rows| {
@@ -210,9 +212,13 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
                 Entry::Vacant(new) => {
                     let text = hashes.get(&node).copied().unwrap_or_default();
                     let stamp = db.models.stamp(tokens.dimensions, text)?;
-                    let held = reader.token_codes(label, node)?;
-                    let held = held.filter(|held| held.stamp == stamp).ok_or_else(strangers)?;
-                    new.insert(held.bits.into())
+                    let bits = match reader.token_codes(label, node)? {
+                        Some(held) if held.stamp == stamp => held.bits,
+                        Some(_) => return Err(strangers()),
+                        // A turn without a text.
+                        None => Vec::new(),
+                    };
+                    new.insert(bits.into())
                 }
             };
             lesson.texts.push(Arc::clone(text));
@@ -227,19 +233,16 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
 /// An adapter of all conversations, and those that have not seen one or two of them.
 fn adapters(
     courses: &[Course<'_>],
-    model: &str,
+    (model, width): &(String, usize),
     watch: &mut Watch<'_>,
 ) -> BTreeMap<LeftOut, Arc<QueryAdapter>> {
     let pairs = |one: usize| (one + 1..courses.len()).map(move |other| vec![one, other]);
     let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
     let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
-    let every = || courses.iter().flat_map(|course| &course.lessons);
-    // A question without tokens has no width.
-    let dimensions = every().map(|lesson| lesson.question.dimensions).max().unwrap_or_default();
     let train = |without: &LeftOut| {
         let seen = courses.iter().enumerate().filter(|(place, _)| !without.contains(place));
         let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
-        (without.clone(), Arc::new(fit_adapter(model, dimensions, &lessons)))
+        (without.clone(), Arc::new(fit_adapter(model, *width, &lessons)))
     };
     let mut adapters = BTreeMap::new();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -289,7 +292,7 @@ struct Trained<'t> {
 
 impl Trained<'_> {
     fn pools(&self, place: usize, without: &LeftOut) -> &[Pool] {
-        self.pools.get(&(place, without.clone())).map_or(&[], Vec::as_slice)
+        &self.pools[&(place, without.clone())]
     }
 
     /// The questions to learn from, of all conversations but one.

@@ -13,8 +13,8 @@ mod cache;
 mod named;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use engraph_storage::TokenCodes;
 use parking_lot::Mutex;
@@ -61,6 +61,8 @@ pub(crate) struct Models {
     adapter: Option<Arc<QueryAdapter>>,
     /// Whether the embedder could not be loaded when tokens were to be counted.
     estimates: AtomicBool,
+    /// How many numbers the vector of a token has, once one was made.
+    width: OnceLock<usize>,
     vectors: Mutex<Cache<Arc<[f32]>>>,
     token_vectors: Mutex<Cache<Arc<TokenVectors>>>,
     rerankers: Named<dyn Reranker>,
@@ -77,6 +79,7 @@ impl Models {
             embedder: Lazy::new(registered.embedder),
             adapter: registered.adapter,
             estimates: AtomicBool::new(false),
+            width: OnceLock::new(),
             vectors: Mutex::new(Cache::new(VECTORS_BYTES_MAX)),
             token_vectors: Mutex::new(Cache::new(TOKENS_BYTES_MAX)),
             rerankers: Named::new("reranker", registered.rerankers),
@@ -112,7 +115,7 @@ impl Models {
             let Some(mut vectors) = embedder.embed_tokens(unknown)? else {
                 return Ok(None);
             };
-            check_tokens(unknown, &mut vectors)?;
+            self.check_tokens(unknown, &mut vectors)?;
             Ok(Some(vectors.into_iter().map(Arc::new).collect()))
         })
     }
@@ -124,7 +127,7 @@ impl Models {
             return Ok((vector, Some(tokens)));
         }
         let embedder = self.embedder()?;
-        let (vectors, tokens) = checked(&*embedder, &[text])?;
+        let (vectors, tokens) = self.checked(&*embedder, &[text])?;
         let vector: Arc<[f32]> = vectors.into_iter().flatten().collect();
         self.vectors.lock().insert(text, Arc::clone(&vector));
         let tokens = tokens.and_then(|tokens| tokens.into_iter().next()).map(Arc::new);
@@ -178,9 +181,9 @@ impl Models {
             return Ok(Vec::new());
         }
         let embedder = self.embedder()?;
-        let (vectors, tokens) = checked(&*embedder, texts)?;
+        let (vectors, tokens) = self.checked(&*embedder, texts)?;
         let of_one = |(tokens, text): (&TokenVectors, &&str)| {
-            let stamp = stamp(embedder.id(), tokens.dimensions, hash(text));
+            let stamp = stamp(&*embedder, tokens.dimensions, hash(text));
             Some(TokenCodes { stamp, bits: encode_signs(tokens) })
         };
         let codes: Vec<Option<TokenCodes>> = match &tokens {
@@ -192,7 +195,42 @@ impl Models {
 
     /// The stamp of codes as wide as that, of the text with this hash, by the embedder.
     pub(crate) fn stamp(&self, width: usize, text: u64) -> Result<u64, NeuralError> {
-        Ok(stamp(self.embedder()?.id(), width, text))
+        Ok(stamp(&*self.embedder()?, width, text))
+    }
+
+    /// How many numbers the vector of a token has, if the embedder has vectors of tokens.
+    pub(crate) fn token_width(&self) -> Result<Option<usize>, NeuralError> {
+        let tokens = self.embed_tokens(&[""])?;
+        Ok(tokens.and_then(|tokens| tokens.first().map(|tokens| tokens.dimensions)))
+    }
+
+    /// Vectors of texts and of their tokens, as they must be: finite, of length 1 and of one width.
+    fn checked(&self, embedder: &dyn Embedder, texts: &[&str]) -> Result<WithTokens, NeuralError> {
+        let (mut vectors, mut tokens) = embedder.embed_with_tokens(texts)?;
+        let dimensions = embedder.dimensions();
+        check(texts, vectors.iter().map(Vec::as_slice), dimensions, |v| v.len() == dimensions)?;
+        for vector in &mut vectors {
+            to_unit(vector);
+        }
+        if let Some(tokens) = &mut tokens {
+            self.check_tokens(texts, tokens)?;
+        }
+        Ok((vectors, tokens))
+    }
+
+    fn check_tokens(&self, texts: &[&str], tokens: &mut [TokenVectors]) -> Result<(), NeuralError> {
+        let Some(first) = tokens.first().map(|tokens| tokens.dimensions) else { return Ok(()) };
+        let width = self.width.get().copied().unwrap_or(first);
+        if width == 0 || tokens.iter().any(|tokens| tokens.dimensions != width) {
+            return Err(failed("it gives vectors of another width for tokens"));
+        }
+        let numbers = tokens.iter().map(|tokens| tokens.values.as_slice());
+        check(texts, numbers, width, |vector| vector.len().is_multiple_of(width))?;
+        for row in tokens.iter_mut().flat_map(|tokens| tokens.values.chunks_mut(width)) {
+            to_unit(row);
+        }
+        self.width.get_or_init(|| width);
+        Ok(())
     }
 
     /// The token ids of a text, without marks.
@@ -250,36 +288,15 @@ impl Models {
     }
 }
 
-/// Vectors of texts and of their tokens, as they must be: finite, of length 1 and of one width.
-fn checked(embedder: &dyn Embedder, texts: &[&str]) -> Result<WithTokens, NeuralError> {
-    let (mut vectors, mut tokens) = embedder.embed_with_tokens(texts)?;
-    let dimensions = embedder.dimensions();
-    check(texts, vectors.iter().map(Vec::as_slice), dimensions, |v| v.len() == dimensions)?;
-    for vector in &mut vectors {
-        to_unit(vector);
-    }
-    if let Some(tokens) = &mut tokens {
-        check_tokens(texts, tokens)?;
-    }
-    Ok((vectors, tokens))
-}
-
-fn check_tokens(texts: &[&str], tokens: &mut [TokenVectors]) -> Result<(), NeuralError> {
-    let width = tokens.first().map_or(1, |tokens| tokens.dimensions);
-    if width == 0 || tokens.iter().any(|tokens| tokens.dimensions != width) {
-        return Err(failed("it gives vectors of another width for tokens"));
-    }
-    let numbers = tokens.iter().map(|tokens| tokens.values.as_slice());
-    check(texts, numbers, width, |vector| vector.len().is_multiple_of(width))?;
-    for row in tokens.iter_mut().flat_map(|tokens| tokens.values.chunks_mut(width)) {
-        to_unit(row);
-    }
-    Ok(())
-}
-
-/// Says of which text and model codes of tokens are, and how wide a code is.
-fn stamp(model: &str, width: usize, text: u64) -> u64 {
-    hash(&format!("{model}/{width}")) ^ text
+/// Says of which text and model codes of tokens are, and how wide a code is if that is not as wide as
+/// the vector of a text.
+fn stamp(embedder: &dyn Embedder, width: usize, text: u64) -> u64 {
+    let model = embedder.id();
+    let of_model = match width == embedder.dimensions() {
+        true => hash(model),
+        false => hash(&format!("{model}/{width}")),
+    };
+    of_model ^ text
 }
 
 /// What is kept of the texts, and for the others what `make` makes of them in one call. None if it
@@ -489,16 +506,21 @@ mod tests {
 
     #[test]
     fn tokens_may_be_wider_than_texts_but_are_all_as_wide() {
+        for texts in [["a", "bc"], ["", ""]] {
+            let error = models(Arc::new(Wide)).embed_tokens(&texts).unwrap_err().to_string();
+            assert!(error.ends_with("vectors of another width for tokens"), "{error}");
+        }
         let models = models(Arc::new(Wide));
         let coded = models.embed_with_codes(&["123456789"]).unwrap().remove(0);
         let codes = coded.1.unwrap();
         assert_eq!((coded.0.len(), codes.bits.len()), (2, 2 * 2));
         assert_eq!(codes.stamp, models.stamp(9, hash("123456789")).unwrap());
         assert_ne!(codes.stamp, models.stamp(2, hash("123456789")).unwrap());
-        for texts in [["a", "bc"], ["", ""]] {
-            let error = models.embed_tokens(&texts).unwrap_err().to_string();
-            assert!(error.ends_with("vectors of another width for tokens"), "{error}");
-        }
+        assert_eq!(models.stamp(2, 0).unwrap(), hash("wide"));
+        // Nor in a later call.
+        assert!(
+            models.embed_tokens(&["1"]).is_err() && models.embed_tokens(&["abcdefghi"]).is_ok()
+        );
     }
 
     #[test]

@@ -132,7 +132,7 @@ pub trait Embedder: Send + Sync {
     ///
     /// There is one vector of length 1 for each token, without the marks that a model puts around
     /// a text, and as many tokens as [`embed`](Self::embed) reads. An empty text has none. They may be
-    /// wider than the vector of the text, but all are as wide.
+    /// wider than the vector of the text, but all are as wide, in every call.
     ///
     /// # Errors
     ///

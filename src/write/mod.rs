@@ -299,8 +299,11 @@ pub(crate) fn put_node(
         // Another writer changed the text since it was embedded: rare, and right all the same.
         _ => {
             let model = models.embedder()?;
-            for vector in models.embed(&[&text])? {
+            for (vector, codes) in models.embed_with_codes(&[&text])? {
                 transaction.put_vector(id, model.id(), &vector)?;
+                if let Some(codes) = codes.filter(|_| node.label == TURN) {
+                    transaction.put_token_codes(id, &codes)?;
+                }
             }
         }
     }

@@ -17,7 +17,7 @@ use quick_cache::sync::Cache;
 
 use crate::edges::{Near, NearEdges};
 use crate::families::Family;
-use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time};
+use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time, Value};
 use crate::key;
 use crate::numbers::Numbers;
 use crate::overlay::Overlay;
@@ -27,10 +27,29 @@ use crate::shelf::Shelf;
 const COUNTS: usize = 16;
 /// Bytes of an entry beside what it holds.
 const OVERHEAD: u64 = 96;
-/// A node takes about so many times the bytes of its record.
-const NODE_GROWTH: u64 = 4;
+/// Bytes of a property, or an entry of a map, beside its name and what its value holds.
+const PROPERTY: usize = 48;
 /// Entries are at least about so large, which says how many there may be.
 const ENTRY_BYTES: usize = 256;
+
+/// About what a node takes in memory.
+fn node_bytes(record: &NodeRecord) -> usize {
+    let names = record.aliases.iter().map(|alias| size_of::<String>() + alias.len());
+    let values = record.properties.values().map(|value| PROPERTY + value_bytes(value));
+    size_of::<NodeRecord>() + record.key.len() + names.chain(values).sum::<usize>()
+}
+
+/// What a value holds beside itself; values nest no deeper than a record may.
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::List(items) => items.iter().map(|item| size_of::<Value>() + value_bytes(item)).sum(),
+        Value::Map(entries) => {
+            entries.iter().map(|(name, value)| PROPERTY + name.len() + value_bytes(value)).sum()
+        }
+        _ => 0,
+    }
+}
 
 /// A node.
 #[derive(Clone)]
@@ -135,7 +154,7 @@ impl KeptReads {
     }
 
     pub(crate) fn keep_node(&self, node: NodeId, now: Time, kept: KeptNode) {
-        let bytes = (kept.bytes as u64).saturating_mul(NODE_GROWTH);
+        let bytes = node_bytes(&kept.record) as u64;
         self.keep(&self.nodes, node, Since { since: now, bytes, what: kept });
     }
 

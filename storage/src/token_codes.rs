@@ -17,7 +17,7 @@ pub const TOKEN_CODES_MAX: usize = 1 << 20;
 /// The codes of the tokens of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct TokenCodes {
-    /// Of which text and model they are.
+    /// Of which text and model they are, and how wide.
     pub stamp: u64,
     /// The codes of the tokens, one after another.
     pub bits: Vec<u8>,

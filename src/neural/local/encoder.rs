@@ -144,7 +144,7 @@ impl Encoder {
             sequence_max: config.sequence_max(),
             norm: AddNorm::load(None, &vb.pp("embeddings.LayerNorm"), config)?,
             layers: layers.collect::<Result<_>>()?,
-            middle: config.num_hidden_layers * 2 / 3,
+            middle: two_thirds(config.num_hidden_layers),
             distances: match family {
                 Family::MpNet => Some(Distances::load(&vb.pp("encoder"), config)?),
                 _ => None,
@@ -184,6 +184,11 @@ impl Encoder {
         }
         Ok(Hidden { middle, last: xs })
     }
+}
+
+/// Behind how many layers the rows are the middle ones.
+fn two_thirds(layers: usize) -> usize {
+    layers * 2 / 3
 }
 
 /// What stands for the tokens of a batch, (tokens, hidden) each.
@@ -259,4 +264,12 @@ impl Layer {
 /// The weight (outputs, inputs) and the bias (outputs) of a linear layer.
 pub(super) fn linear(vb: &VarBuilder, inputs: usize, outputs: usize) -> Result<(Tensor, Tensor)> {
     Ok((vb.get((outputs, inputs), "weight")?, vb.get(outputs, "bias")?))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_middle_is_behind_two_thirds_of_the_layers() {
+        assert_eq!([1, 2, 6, 12].map(super::two_thirds), [0, 1, 4, 8]);
+    }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   texts ──tokens──▶ sequences ──batches: sort, pack──▶ Encoder ──▶ (tokens, hidden)
 //!         ──pooling──▶ one vector a text         SentenceModel::embed
-//!         ──each row──▶ one vector a token       SentenceModel::embed_tokens ──▶ max_sim
+//!         ──two rows──▶ one vector a token       SentenceModel::embed_tokens ──▶ max_sim
 //!         ──head──▶ one score a text             CrossEncoder::score
 //!
 //!   sentence.rs   the sentence models       tokens.rs    from a text to ids

@@ -294,6 +294,7 @@ mod tests {
         let tokens = model().embed_tokens(&texts).unwrap().unwrap();
         for (tokens, text) in tokens.iter().zip(texts) {
             assert_eq!(tokens.len(), model().tokenize(text).unwrap().len(), "{text:?}");
+            assert_eq!(tokens.dimensions, 2 * model().dimensions());
             for row in tokens.rows() {
                 assert!((row.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
             }

@@ -382,17 +382,15 @@ impl<'c> Context<'c> {
         Ok(Some(vectors))
     }
 
-    /// The stored codes of the tokens of a node, if they are of the text with this hash and of the
-    /// model that is asked, and as wide as its vectors of tokens are.
+    /// The stored codes of the tokens of a node, if that is their stamp: of a text, and of a model.
     pub(crate) fn token_codes(
         &self,
         label: LabelId,
         node: NodeId,
-        text: u64,
-        width: usize,
+        stamp: u64,
     ) -> Result<Option<Vec<u8>>> {
         let Some(held) = self.reader.token_codes(label, node)? else { return Ok(None) };
-        Ok((held.stamp == self.models.stamp(width, text)?).then_some(held.bits))
+        Ok((held.stamp == stamp).then_some(held.bits))
     }
 
     /// The turns of a label with their words.

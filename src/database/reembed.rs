@@ -108,9 +108,10 @@ fn has_all_codes(db: &Engraph, reader: Reader<'_>) -> Result<bool> {
         return Ok(true);
     }
     let Some(width) = db.models.token_width()? else { return Ok(true) };
+    let model = db.models.stamp(width)?;
     for node in turns {
         let Some(text) = text_at(reader, node, SystemScope::Current)? else { continue };
-        let stamp = db.models.stamp(width, text::hash(&text))?;
+        let stamp = model ^ text::hash(&text);
         if reader.token_codes(label, node)?.is_none_or(|held| held.stamp != stamp) {
             return Ok(false);
         }

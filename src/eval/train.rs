@@ -211,7 +211,7 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
                     let text = hashes.get(&node).copied().unwrap_or_default();
-                    let stamp = db.models.stamp(tokens.dimensions, text)?;
+                    let stamp = db.models.stamp(tokens.dimensions)? ^ text;
                     let bits = match reader.token_codes(label, node)? {
                         Some(held) if held.stamp == stamp => held.bits,
                         Some(_) => return Err(strangers()),

@@ -182,20 +182,22 @@ impl Models {
         }
         let embedder = self.embedder()?;
         let (vectors, tokens) = self.checked(&*embedder, texts)?;
-        let of_one = |(tokens, text): (&TokenVectors, &&str)| {
-            let stamp = stamp(&*embedder, tokens.dimensions, hash(text));
-            Some(TokenCodes { stamp, bits: encode_signs(tokens) })
-        };
         let codes: Vec<Option<TokenCodes>> = match &tokens {
-            Some(tokens) => tokens.iter().zip(texts).map(of_one).collect(),
+            Some(tokens) => {
+                let model = stamp(&*embedder, tokens.first().map_or(0, |one| one.dimensions));
+                let of_one = |(tokens, text): (&TokenVectors, &&str)| {
+                    Some(TokenCodes { stamp: model ^ hash(text), bits: encode_signs(tokens) })
+                };
+                tokens.iter().zip(texts).map(of_one).collect()
+            }
             None => vec![None; texts.len()],
         };
         Ok(vectors.into_iter().zip(codes).collect())
     }
 
-    /// The stamp of codes as wide as that, of the text with this hash, by the embedder.
-    pub(crate) fn stamp(&self, width: usize, text: u64) -> Result<u64, NeuralError> {
-        Ok(stamp(&*self.embedder()?, width, text))
+    /// What codes as wide as that, by the embedder, are stamped with, before the hash of their text.
+    pub(crate) fn stamp(&self, width: usize) -> Result<u64, NeuralError> {
+        Ok(stamp(&*self.embedder()?, width))
     }
 
     /// How many numbers the vector of a token has, if the embedder has vectors of tokens.
@@ -288,15 +290,14 @@ impl Models {
     }
 }
 
-/// Says of which text and model codes of tokens are, and how wide a code is if that is not as wide as
-/// the vector of a text.
-fn stamp(embedder: &dyn Embedder, width: usize, text: u64) -> u64 {
+/// Says of which model codes of tokens are, and how wide a code is if that is not as wide as the vector
+/// of a text. Stored is this, xor the hash of the text.
+fn stamp(embedder: &dyn Embedder, width: usize) -> u64 {
     let model = embedder.id();
-    let of_model = match width == embedder.dimensions() {
+    match width == embedder.dimensions() {
         true => hash(model),
         false => hash(&format!("{model}/{width}")),
-    };
-    of_model ^ text
+    }
 }
 
 /// What is kept of the texts, and for the others what `make` makes of them in one call. None if it
@@ -514,9 +515,9 @@ mod tests {
         let coded = models.embed_with_codes(&["123456789"]).unwrap().remove(0);
         let codes = coded.1.unwrap();
         assert_eq!((coded.0.len(), codes.bits.len()), (2, 2 * 2));
-        assert_eq!(codes.stamp, models.stamp(9, hash("123456789")).unwrap());
-        assert_ne!(codes.stamp, models.stamp(2, hash("123456789")).unwrap());
-        assert_eq!(models.stamp(2, 0).unwrap(), hash("wide"));
+        assert_eq!(codes.stamp, models.stamp(9).unwrap() ^ hash("123456789"));
+        assert_ne!(codes.stamp, models.stamp(2).unwrap() ^ hash("123456789"));
+        assert_eq!(models.stamp(2).unwrap(), hash("wide"));
         // Nor in a later call.
         assert!(
             models.embed_tokens(&["1"]).is_err() && models.embed_tokens(&["abcdefghi"]).is_ok()

@@ -162,7 +162,7 @@ fn turns_get_codes_of_their_tokens_by_the_new_model() {
         reader.token_codes(label, node).unwrap()
     };
     let width = embedder.dimensions();
-    let stamp = new.models.stamp(width, text::hash("rye bread")).unwrap();
+    let stamp = new.models.stamp(width).unwrap() ^ text::hash("rye bread");
     assert_eq!(codes("Turn", "t").unwrap().stamp, stamp);
     assert_eq!(codes("Note", "n"), None);
     drop(snapshot);
@@ -182,7 +182,7 @@ fn codes_of_another_width_are_made_anew_by_the_same_model() {
         (node, reader.token_codes(label, node).unwrap().unwrap())
     };
     let (node, made) = codes();
-    let stamp = db.models.stamp(7, text::hash("rye bread")).unwrap();
+    let stamp = db.models.stamp(7).unwrap() ^ text::hash("rye bread");
     let mut transaction = db.store.begin(time::wall()).unwrap();
     transaction.put_token_codes(node, &TokenCodes { stamp, bits: vec![1] }).unwrap();
     transaction.commit(db.durability(), time::wall()).unwrap();

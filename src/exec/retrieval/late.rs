@@ -43,9 +43,10 @@ pub(super) fn late_interaction(
         let texts: Vec<&str> = passages.iter().map(|passage| &*passage.text).collect();
         return Ok(context.embed(&texts)?.iter().map(|text| dot(&whole, text)).collect());
     };
+    let model = context.models.stamp(asked.dimensions)?;
     let mut codes = Vec::with_capacity(passages.len());
     for passage in passages {
-        codes.push(stored(passage, asked.dimensions, context)?);
+        codes.push(stored(passage, model, context)?);
     }
     let bare = passages.iter().zip(&codes).filter(|(_, codes)| codes.is_none());
     let bare: Vec<&str> = bare.map(|(passage, _)| &*passage.text).collect();
@@ -57,10 +58,10 @@ pub(super) fn late_interaction(
 }
 
 /// The codes that are stored of a passage.
-fn stored(passage: &Passage, width: usize, context: &Context<'_>) -> Result<Option<Vec<u8>>> {
+fn stored(passage: &Passage, model: u64, context: &Context<'_>) -> Result<Option<Vec<u8>>> {
     let Some(node) = passage.node else { return Ok(None) };
     let label = context.node(node)?.label;
-    context.token_codes(label, node.id, hash(&passage.text), width)
+    context.token_codes(label, node.id, model ^ hash(&passage.text))
 }
 
 /// The same by codes: those that are stored, and for the others those of the vectors that were made

@@ -425,10 +425,11 @@ impl Asked<'_> {
         width: usize,
     ) -> Result<HashMap<usize, Vec<u8>>> {
         let context = self.context;
+        let model = context.models.stamp(width)?;
         let mut codes = HashMap::with_capacity(all.len());
         for place in all {
             let (node, text) = (field.node(*place), field.hash(*place));
-            let held = context.token_codes(self.label, node, text, width)?;
+            let held = context.token_codes(self.label, node, model ^ text)?;
             codes.extend(held.map(|bits| (*place, bits)));
         }
         let mut missing = Vec::new();

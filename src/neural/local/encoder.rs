@@ -113,8 +113,6 @@ pub(super) struct Encoder {
     types: usize,
     norm: AddNorm,
     layers: Vec<Layer>,
-    /// Behind how many layers the rows are the middle ones.
-    middle: usize,
     distances: Option<Distances>,
 }
 
@@ -144,7 +142,6 @@ impl Encoder {
             sequence_max: config.sequence_max(),
             norm: AddNorm::load(None, &vb.pp("embeddings.LayerNorm"), config)?,
             layers: layers.collect::<Result<_>>()?,
-            middle: two_thirds(config.num_hidden_layers),
             distances: match family {
                 Family::MpNet => Some(Distances::load(&vb.pp("encoder"), config)?),
                 _ => None,
@@ -176,9 +173,10 @@ impl Encoder {
         let mut xs = self.words.index_select(&Tensor::new(ids, device)?, 0)?;
         xs.inplace_op2(&places, &self.norm)?;
         let mut middle = xs.clone();
+        let last_of_middle = two_thirds(self.layers.len());
         for (layer, done) in self.layers.iter().zip(1..) {
             xs = layer.forward(&xs, lengths, self.distances.as_ref())?;
-            if done == self.middle {
+            if done == last_of_middle {
                 middle = xs.clone();
             }
         }

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
+use crate::record::Form;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
         $(#[$doc])*
@@ -63,7 +65,7 @@ pub enum Value {
 pub type Properties = BTreeMap<PropertyId, Value>;
 
 /// Instants from `from`, before `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
     /// The first instant, or [`Interval::MIN`].
     pub from: Time,
@@ -329,6 +331,7 @@ pub struct NodeRecord {
 
 /// What one version of a fact says, beside its head and relation.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[bincode(decode_context = "Form")]
 pub struct Belief {
     /// The tail.
     pub tail: NodeId,
@@ -351,6 +354,7 @@ pub struct Belief {
 
 /// Something that a belief rests on.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[bincode(decode_context = "Form")]
 pub enum Evidence {
     /// It was asserted.
     Claim(Claim),
@@ -362,6 +366,7 @@ pub enum Evidence {
 
 /// What the same sources asserted of a fact.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[bincode(decode_context = "Form")]
 pub struct Claim {
     /// Who says so.
     pub sources: Vec<String>,
@@ -377,6 +382,7 @@ pub struct Claim {
 
 /// One version of a fact: a belief and when it was believed.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[bincode(decode_context = "Form")]
 pub struct VersionRecord {
     /// The head.
     pub head: NodeId,

@@ -23,8 +23,10 @@ pub const RECORD_BYTES_MAX: usize = 16 << 20;
 pub const VALUE_DEPTH_MAX: usize = 64;
 
 /// The first byte of every record: how the rest is encoded.
-const ENCODING: u8 = 3;
-/// The encoding of versions before, whose integers were as wide as they can be.
+const ENCODING: u8 = 4;
+/// The encoding before it, whose intervals were two integers.
+const ENCODING_PLAIN: u8 = 3;
+/// The encoding before that, whose integers were as wide as they can be as well.
 const ENCODING_FIXED: u8 = 2;
 /// The encoding of format 1, which had no checksum.
 const ENCODING_1: u8 = 1;
@@ -35,36 +37,52 @@ const CONFIGURATION: Configuration<LittleEndian, Varint, Limit<RECORD_BYTES_MAX>
 const FIXED: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
     CONFIGURATION.with_fixed_int_encoding();
 
-/// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
-pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>> {
-    encode_as(ENCODING, CONFIGURATION, record)
+/// A record of this many bytes may be too large to be read: each byte may stand for a part of a
+/// property, and one that is read takes as many bytes of memory as a part does.
+const DOUBTFUL: usize = RECORD_BYTES_MAX / size_of::<Token>();
+
+/// How a record was written that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As it is written now.
+    Current,
+    /// An interval is two integers.
+    Plain,
 }
 
-fn encode_as<T: Encode>(encoding: u8, configuration: impl Config, record: &T) -> Result<Vec<u8>> {
+/// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
+pub(crate) fn encode<T: Encode + Decode<Form>>(record: &T) -> Result<Vec<u8>> {
     // Most records are no longer than this.
     let mut bytes = Vec::with_capacity(128);
     bytes.resize(HEADER, 0);
-    let written = bincode::encode_into_std_write(record, &mut bytes, configuration)
+    let written = bincode::encode_into_std_write(record, &mut bytes, CONFIGURATION)
         .map_err(|error| StorageError::Invalid(format!("the record cannot be stored: {error}")))?;
     if written > RECORD_BYTES_MAX {
         return Err(StorageError::Invalid(format!(
             "the record has {written} bytes, more than the limit of {RECORD_BYTES_MAX}"
         )));
     }
+    if written > DOUBTFUL {
+        decode_exactly::<T>(&bytes[HEADER..], CONFIGURATION, Form::Current).map_err(|_| {
+            StorageError::Invalid(format!(
+                "the record takes more memory than {RECORD_BYTES_MAX} bytes: a property has too many parts"
+            ))
+        })?;
+    }
     let checksum = crc32c::crc32c(&bytes[HEADER..]);
-    bytes[0] = encoding;
+    bytes[0] = ENCODING;
     bytes[1..HEADER].copy_from_slice(&checksum.to_le_bytes());
     Ok(bytes)
 }
 
 /// The record that [`encode`] wrote.
-pub(crate) fn decode<T: Decode<()>>(family: Family, key: &[u8], bytes: &[u8]) -> Result<T> {
+pub(crate) fn decode<T: Decode<Form>>(family: Family, key: &[u8], bytes: &[u8]) -> Result<T> {
     let corrupt = |reason: String| StorageError::corrupt(family.name(), key, reason);
     let (encoding, checksum, rest) = match bytes {
         [encoding, a, b, c, d, rest @ ..] => (*encoding, [*a, *b, *c, *d], rest),
         _ => return Err(corrupt("the record is cut short".to_owned())),
     };
-    if ![ENCODING, ENCODING_FIXED].contains(&encoding) {
+    if !(ENCODING_FIXED..=ENCODING).contains(&encoding) {
         return Err(corrupt(format!("unknown record encoding {encoding}")));
     }
     if rest.len() > RECORD_BYTES_MAX {
@@ -74,8 +92,9 @@ pub(crate) fn decode<T: Decode<()>>(family: Family, key: &[u8], bytes: &[u8]) ->
         return Err(corrupt("the checksum does not fit".to_owned()));
     }
     match encoding {
-        ENCODING => decode_exactly(rest, CONFIGURATION),
-        _ => decode_exactly(rest, FIXED),
+        ENCODING => decode_exactly(rest, CONFIGURATION, Form::Current),
+        ENCODING_PLAIN => decode_exactly(rest, CONFIGURATION, Form::Plain),
+        _ => decode_exactly(rest, FIXED, Form::Plain),
     }
     .map_err(corrupt)
 }
@@ -86,22 +105,23 @@ pub(crate) fn is_format_1(bytes: &[u8]) -> bool {
 }
 
 /// A record of format 1.
-pub(crate) fn decode_format_1<T: Decode<()>>(
+pub(crate) fn decode_format_1<T: Decode<Form>>(
     family: Family,
     key: &[u8],
     bytes: &[u8],
 ) -> Result<T> {
-    decode_exactly(bytes.get(1..).unwrap_or_default(), FIXED)
+    decode_exactly(bytes.get(1..).unwrap_or_default(), FIXED, Form::Plain)
         .map_err(|reason| StorageError::corrupt(family.name(), key, reason))
 }
 
 /// All of the bytes as one record.
-fn decode_exactly<T: Decode<()>>(
+fn decode_exactly<T: Decode<Form>>(
     bytes: &[u8],
     configuration: impl Config,
+    form: Form,
 ) -> std::result::Result<T, String> {
-    let (record, read) =
-        bincode::decode_from_slice(bytes, configuration).map_err(|error| error.to_string())?;
+    let (record, read) = bincode::decode_from_slice_with_context(bytes, configuration, form)
+        .map_err(|error| error.to_string())?;
     match bytes.len() - read {
         0 => Ok(record),
         more => Err(format!("{more} bytes too many")),
@@ -121,6 +141,10 @@ enum Token {
     List(u32),
     /// This many names follow, each with its value.
     Map(u32),
+    /// A list of integers alone.
+    Ints(Vec<i64>),
+    /// A list of floats alone.
+    Floats(Vec<f64>),
 }
 
 impl Encode for Value {
@@ -142,6 +166,13 @@ fn flatten(
     let count = |length: usize| {
         u32::try_from(length).map_err(|_| EncodeError::Other("a property has too many parts"))
     };
+    if let Value::List(items) = value
+        && let Some(numbers) = ints(items).or_else(|| floats(items))
+        && depth < VALUE_DEPTH_MAX
+    {
+        tokens.push(numbers);
+        return Ok(());
+    }
     tokens.push(match value {
         Value::Null => Token::Null,
         Value::Bool(value) => Token::Bool(*value),
@@ -160,6 +191,24 @@ fn flatten(
         }),
         _ => Ok(()),
     }
+}
+
+/// A list of integers alone, if it is one.
+fn ints(items: &[Value]) -> Option<Token> {
+    let int = |item: &Value| match item {
+        Value::Int(value) => Some(*value),
+        _ => None,
+    };
+    Some(Token::Ints(items.iter().map(int).collect::<Option<_>>()?))
+}
+
+/// A list of floats alone, if it is one.
+fn floats(items: &[Value]) -> Option<Token> {
+    let float = |item: &Value| match item {
+        Value::Float(value) => Some(*value),
+        _ => None,
+    };
+    Some(Token::Floats(items.iter().map(float).collect::<Option<_>>()?))
 }
 
 impl<C> Decode<C> for Value {
@@ -196,6 +245,8 @@ fn unflatten(
         Token::Float(value) => Value::Float(value),
         Token::String(value) => Value::String(value),
         Token::Timestamp(value) => Value::Timestamp(value),
+        Token::Ints(numbers) => Value::List(numbers.into_iter().map(Value::Int).collect()),
+        Token::Floats(numbers) => Value::List(numbers.into_iter().map(Value::Float).collect()),
         Token::List(count) => {
             let items = (0..count).map(|_| unflatten(tokens, depth + 1));
             Value::List(items.collect::<std::result::Result<_, _>>()?)
@@ -319,5 +370,6 @@ pub(crate) fn created_of(value: &[u8]) -> Option<Time> {
     Some(Time::from_be_bytes(value.try_into().ok()?))
 }
 
+mod interval;
 #[cfg(test)]
 mod tests;

@@ -75,7 +75,7 @@ pub(crate) fn turn_entry(
     turn: &BufferedTurn,
     tokens: u64,
 ) -> Result<Entry> {
-    Ok((key::turn(session, position), record::encode(&(turn, tokens))?))
+    Ok((key::turn(session, position), record::encode(&(turn.clone(), tokens))?))
 }
 
 /// The session and head of a key and its value.
@@ -104,7 +104,7 @@ pub(crate) fn restamp(key: &[u8], value: &mut Vec<u8>, mark: impl Fn(&mut Time))
         Some(&key::TURN) => {
             let (_, _, (mut turn, tokens)) = turn_of(key, value)?;
             mark(&mut turn.observed);
-            *value = record::encode(&(turn, tokens))?;
+            *value = record::encode(&(turn.clone(), tokens))?;
         }
         _ => {}
     }

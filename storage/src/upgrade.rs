@@ -24,7 +24,7 @@ use crate::identity::Identity;
 use crate::lock::WriterLock;
 use crate::log_scan::{self, Commit};
 use crate::overlay::Overlay;
-use crate::record::{self, Decode};
+use crate::record::{self, Decode, Form};
 use crate::recovery;
 use crate::store::{
     self, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same, format_without_identity,
@@ -45,6 +45,7 @@ struct Rule1 {
 }
 
 #[derive(Decode)]
+#[bincode(decode_context = "Form")]
 struct Belief1 {
     tail: NodeId,
     valid: Interval,
@@ -56,6 +57,7 @@ struct Belief1 {
 }
 
 #[derive(Decode)]
+#[bincode(decode_context = "Form")]
 struct Version1 {
     head: NodeId,
     relation: RelationId,

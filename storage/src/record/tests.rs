@@ -32,10 +32,8 @@ fn depth_is_bounded_both_ways() {
 fn bytes_nobody_wrote_are_damage() {
     let good = encode(&Value::String("x".to_owned())).expect("encodes");
     let long = [&good[..], b"z"].concat();
-    let sealed =
-        |rest: &[u8]| [&[ENCODING][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat();
-    let bomb = sealed(&[0xff; 8]);
-    let trailing = sealed(&[&good[HEADER..], b"z"].concat());
+    let bomb = sealed(ENCODING, &[0xff; 8]);
+    let trailing = sealed(ENCODING, &[&good[HEADER..], b"z"].concat());
     let old = [&[ENCODING_1][..], &good[1..]].concat();
     for bytes in [&[][..], &[9; 9], &good[..good.len() - 1], &long, &bomb, &trailing, &old] {
         let error = decode::<Value>(Family::Nodes, b"k", bytes).expect_err("is damaged");
@@ -44,25 +42,97 @@ fn bytes_nobody_wrote_are_damage() {
 }
 
 #[test]
-fn small_numbers_take_a_byte() {
-    let bytes = encode(&Value::List(vec![Value::Int(-125), Value::Int(125)])).expect("encodes");
-    // How many tokens, a list of two, two integers.
-    assert_eq!(bytes[HEADER..], [3, 6, 2, 2, 249, 2, 250]);
+fn numbers_of_one_kind_are_one_part() {
+    let list = |items: &[Value]| Value::List(items.to_vec());
+    let (int, float) = (Value::Int(-125), Value::Float(0.5));
+    let rest = |value: &Value| {
+        let bytes = encode(value).expect("encodes");
+        assert_eq!(&decode::<Value>(Family::Nodes, b"k", &bytes).expect("decodes"), value);
+        bytes[HEADER..].to_vec()
+    };
+    // One token: so many integers, each of a byte.
+    assert_eq!(rest(&list(&[int.clone(), Value::Int(125)])), [1, 8, 2, 249, 250]);
+    assert_eq!(rest(&list(&[float.clone()]))[..3], [1, 9, 1]);
+    // Three tokens: a list of two, and what is in it.
+    assert_eq!(rest(&list(&[int, float]))[..4], [3, 6, 2, 2]);
+    // As they were written before.
+    let old = sealed(ENCODING_PLAIN, &[3, 6, 2, 2, 249, 2, 250]);
+    let read: Value = decode(Family::Nodes, b"k", &old).expect("decodes");
+    assert_eq!(read, list(&[Value::Int(-125), Value::Int(125)]));
 }
 
 #[test]
-fn records_of_full_width_are_read() {
-    let old = encode_as(ENCODING_FIXED, FIXED, &version()).expect("encodes");
-    let read: VersionRecord = decode(Family::Versions, b"k", &old).expect("decodes");
-    assert_eq!(read, version());
-    let new = encode(&version()).expect("encodes");
-    assert!(new.len() < old.len());
-    // Each is what its first byte says.
-    for (encoding, rest) in [(ENCODING, &old[1..]), (ENCODING_FIXED, &new[1..])] {
-        let bytes = [&[encoding], rest].concat();
-        let read = decode::<VersionRecord>(Family::Versions, b"k", &bytes);
-        assert!(read.is_err_and(|error| matches!(error, StorageError::Corrupt { .. })));
+fn what_cannot_be_read_is_not_written() {
+    let floats = |count: usize| Value::List(vec![Value::Float(0.5); count]);
+    let good = encode(&floats(1_500_000)).expect("encodes");
+    assert_eq!(decode::<Value>(Family::Nodes, b"k", &good).expect("decodes"), floats(1_500_000));
+    // Few bytes each, and many in memory.
+    for many in [vec![Value::Null; 600_000], vec![Value::Int(1); 3_000_000]] {
+        let error = encode(&Value::List(many)).expect_err("is too large").to_string();
+        assert!(error.contains("a property has too many parts"), "{error}");
     }
+}
+
+#[test]
+fn a_bound_takes_what_it_needs() {
+    const SECOND: i64 = 1_000_000;
+    let last = i64::from(i32::MAX) * SECOND;
+    let cases = [
+        (Interval::ALL, 1),
+        (Interval { from: 5 * SECOND, to: Interval::MAX }, 5),
+        (Interval { from: -5 * SECOND, to: last }, 9),
+        (Interval { from: -1, to: last + SECOND }, 17),
+        (Interval { from: Interval::MIN + 1, to: Interval::MAX - 1 }, 17),
+        (Interval { from: i64::from(i32::MIN) * SECOND, to: 0 }, 9),
+    ];
+    for (interval, length) in cases {
+        let bytes = encode(&interval).expect("encodes");
+        assert_eq!(bytes.len() - HEADER, length, "{interval:?}");
+        let read: Interval = decode(Family::Versions, b"k", &bytes).expect("decodes");
+        assert_eq!(read, interval);
+    }
+    for kinds in [4, 4 << 4] {
+        let bytes = sealed(ENCODING, &[&[kinds][..], &[0; 16]].concat());
+        assert!(decode::<Interval>(Family::Versions, b"k", &bytes).is_err());
+    }
+}
+
+/// A version as it was written with integers in few bytes and in full width.
+const OLD: [(u8, &str); 2] = [
+    (ENCODING_PLAIN, "010203090e000000000000e83f0101010444313a33000002040102"),
+    (
+        ENCODING_FIXED,
+        "0100000000000000020000000300000000000000fbffffffffffffff070000000000000000000000\
+         0000e83f01000000010100000000000000040000000000000044313a330000000000000000000000\
+         0000000000010000000000000002000000000000000102000000",
+    ),
+];
+
+#[test]
+fn records_of_before_are_read() {
+    let mut new = version();
+    new.belief.sources.truncate(1);
+    new.belief.properties.clear();
+    new.belief.evidence.clear();
+    let bytes = encode(&new).expect("encodes");
+    for (encoding, hex) in OLD {
+        let pairs = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("text"));
+        let rest: Vec<u8> =
+            pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal")).collect();
+        let read: VersionRecord =
+            decode(Family::Versions, b"k", &sealed(encoding, &rest)).expect("decodes");
+        assert_eq!(read, new);
+        // Each is what its first byte says.
+        for bytes in [sealed(ENCODING, &rest), sealed(encoding, &bytes[HEADER..])] {
+            let read = decode::<VersionRecord>(Family::Versions, b"k", &bytes);
+            assert!(read.is_err_and(|error| matches!(error, StorageError::Corrupt { .. })));
+        }
+    }
+}
+
+/// A record with a checksum that fits.
+fn sealed(encoding: u8, rest: &[u8]) -> Vec<u8> {
+    [&[encoding][..], &crc32c::crc32c(rest).to_le_bytes(), rest].concat()
 }
 
 /// Mutated records.
@@ -145,7 +215,7 @@ fn hostile_records_are_corrupt() {
             assert!(matches!(error, Err(StorageError::Corrupt { .. })));
         }
         let rest = mutated(&good[HEADER..], &mut random);
-        let sealed = [&[ENCODING][..], &crc32c::crc32c(&rest).to_le_bytes(), &rest].concat();
+        let sealed = sealed(ENCODING, &rest);
         match decode::<VersionRecord>(Family::Versions, b"k", &sealed) {
             Ok(_) => decoded += 1,
             Err(StorageError::Corrupt { .. }) => corrupt += 1,

@@ -7,7 +7,8 @@
 It reads the facts and the questions that the first command left in DIR, asks them in SQLite (which
 comes with Python) and in DuckDB (`pip install duckdb`; left out where it is missing), checks every
 answer by the rows and the checksum of the specification, and takes times as it says: 100 instances to
-warm up, three passes, the least of each instance. `noop` is what the binding itself costs. Where numpy
+warm up, three passes, the least of each instance. Entities with their names and vectors are there before
+the facts, and count among the bytes. `noop` is what the binding itself costs. Where numpy
 is there, the vectors of a beam are multiplied by it, all of a node's tails at once.
 """
 
@@ -17,6 +18,7 @@ import json
 import os
 import sqlite3
 import statistics
+import struct
 import sys
 import time
 
@@ -92,7 +94,7 @@ def questions_of(folder):
 
 
 class Sqlite:
-    """A clustered table, an index of tails, the write-ahead log."""
+    """A clustered table, an index of tails, the write-ahead log; entities by their numbers."""
 
     name = "SQLite " + sqlite3.sqlite_version
 
@@ -106,6 +108,13 @@ class Sqlite:
         self.db.execute("PRAGMA synchronous = FULL")
         self.db.execute("PRAGMA cache_size = -262144")
         self.db.execute("PRAGMA mmap_size = 1073741824")
+
+    def keep(self, vectors):
+        self.db.execute("CREATE TABLE entity (id INTEGER PRIMARY KEY, name TEXT, vector BLOB)")
+        rows = ((x, f"e{x}", struct.pack("<64f", *v)) for x, v in enumerate(vectors))
+        self.db.execute("BEGIN")
+        self.db.executemany("INSERT INTO entity VALUES (?, ?, ?)", rows)
+        self.db.execute("COMMIT")
 
     def load(self, facts):
         self.db.execute(
@@ -156,6 +165,13 @@ class Duckdb:
             os.remove(self.path)
         self.db = duckdb.connect(self.path)
         self.folder = folder
+
+    def keep(self, vectors):
+        plain = os.path.join(self.folder, "peer-entities.csv")
+        with open(plain, "w", newline="") as file:
+            csv.writer(file).writerows((x, f"e{x}", v) for x, v in enumerate(vectors))
+        self.db.execute("CREATE TABLE entity (id INTEGER, name VARCHAR, vector FLOAT[64])")
+        self.db.execute(f"COPY entity FROM '{plain}' (HEADER false)")
 
     def load(self, facts):
         plain = os.path.join(self.folder, "peer.csv")
@@ -243,18 +259,13 @@ def beam(peer, vectors, along, entity, at):
 
 
 class Vectors:
-    """Vectors of entities, made when they are first needed; a table of them where numpy is there."""
+    """Vectors of entities; a table of them where numpy is there."""
 
     def __init__(self, entities):
-        self.made = {}
-        self.table = numpy.zeros((entities, 64), dtype=numpy.int64) if numpy else None
+        self.made = [vector(64001, entity) for entity in range(entities)]
+        self.table = numpy.array(self.made, dtype=numpy.int64) if numpy else None
 
     def dots(self, entities, along):
-        for entity in entities:
-            if entity not in self.made:
-                self.made[entity] = vector(64001, entity)
-                if self.table is not None:
-                    self.table[entity] = self.made[entity]
         if self.table is not None and entities:
             return (self.table[entities] @ numpy.array(along)).tolist()
         return [sum(a * b for a, b in zip(self.made[entity], along)) for entity in entities]
@@ -279,8 +290,7 @@ def timed(call):
     return (time.perf_counter_ns() - start) / 1e3, answer
 
 
-def measure(peer, name, instances, entities):
-    vectors = Vectors(entities)
+def measure(peer, name, instances, vectors):
     if name == "q8":
         call = lambda i: (lambda: beam(peer, vectors, vector(64002, i[0]), i[1], i[3]))
     else:
@@ -307,14 +317,15 @@ def measure(peer, name, instances, entities):
     return figures(least) | {"rows": rows, "checksum": f"{total:016x}"}
 
 
-def run(peer, facts, questions, written):
+def run(peer, facts, vectors, questions, written):
     report = {"name": peer.name, "facts": len(facts)}
+    peer.keep(vectors.made)
     taken = peer.load(facts)
     report["load"] = {"facts_per_s": round(len(facts) / taken), "disk": peer.disk()}
     print(f"{peer.name}: {report['load']}", file=sys.stderr)
     report["noop"] = figures([timed(lambda: peer.ask("SELECT 1", ()))[0] for _ in range(1000)])
     for name, instances in questions.items():
-        report[name] = measure(peer, name, instances, len(facts) // 10)
+        report[name] = measure(peer, name, instances, vectors)
         print(f"{peer.name}: {name} {report[name]}", file=sys.stderr)
     if hasattr(peer, "write"):
         for phase, synced, part in (("durable", True, written[:1000]), ("fast", False, written[1100:2100])):
@@ -343,7 +354,7 @@ def main():
     facts, questions = facts_of(given.folder), questions_of(given.folder)
     with open(os.path.join(given.folder, "written.csv"), newline="") as file:
         written = [tuple(map(int, row)) for row in csv.reader(file)]
-    reports = []
+    vectors, reports = Vectors(len(facts) // 10), []
     for name, make in (("sqlite", Sqlite), ("duckdb", Duckdb)):
         if given.only and name not in given.only:
             continue
@@ -352,7 +363,7 @@ def main():
         except ImportError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
             continue
-        reports.append(run(peer, facts, questions, written))
+        reports.append(run(peer, facts, vectors, questions, written))
     tell(reports, given.json)
 
 

@@ -14,12 +14,13 @@ use std::sync::Arc;
 use engraph_storage::graph::{NodeId, SystemScope};
 
 use super::ask::{Answer, bare, of_question};
-use super::samples::Sample;
+use super::samples::{Question, Sample};
 use super::stores::Making;
 use super::{Run, Setting, Settings, Watch, opened, samples, score};
 use crate::database::{Engraph, Options};
 use crate::error::{Error, Result};
 use crate::graph_names::TURN;
+use crate::import::Progress;
 use crate::neural::{Lesson, QueryAdapter, fit_adapter};
 use crate::rows::{Params, Rows, Value};
 use crate::signals::{Asked, Group, NAMES, Signals, Weights, fit};
@@ -82,7 +83,7 @@ struct Course<'s> {
     sample: &'s Sample,
     /// Its store.
     folder: PathBuf,
-    /// Its questions of the categories that are learned from.
+    /// What is taught of it, in the categories that are learned from.
     lessons: Vec<Lesson>,
 }
 
@@ -110,9 +111,12 @@ pub fn train(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Training>> {
-    let samples = samples::read(&settings.file, &settings.samples)?;
+    let mut samples = samples::read(&settings.file, &settings.samples)?;
     if samples.len() < CONVERSATIONS_MIN {
         return Ok(None);
+    }
+    if let Some(file) = &settings.lessons {
+        samples::add_lessons(file, &mut samples)?;
     }
     let mut courses = Vec::new();
     let mut model = (String::new(), 0);
@@ -131,17 +135,8 @@ pub fn train(
     }
     (watch.begin)("query adapters");
     let adapters = adapters(&courses, &model, watch);
-    let mut pools = Pools::new();
-    for (without, adapter) in &adapters {
-        let options = options.clone().query_adapter(Arc::clone(adapter));
-        let asked = if without.is_empty() { (0..courses.len()).collect() } else { without.clone() };
-        for place in asked {
-            let Course { sample, folder, .. } = &courses[place];
-            (watch.begin)(&format!("signals of {}", sample.id));
-            let db = opened(&making(settings, &options), folder, settings)?;
-            pools.insert((place, without.clone()), measured(&db, sample, watch)?);
-        }
-    }
+    (watch.begin)("signals");
+    let pools = pools(&courses, &adapters, settings, options, watch)?;
     (watch.begin)("weights");
     let every = [true; NAMES.len()];
     let trained = Trained { courses: &courses, pools: &pools, k: settings.k };
@@ -162,19 +157,20 @@ fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
     Making { options, folder: &settings.folder, observations: settings.observations }
 }
 
-/// The best turns of each question of a conversation.
-fn each(
+/// The best turns of each of these questions of a conversation.
+fn each<'q>(
     db: &Engraph,
     sample: &Sample,
-    watch: &mut Watch<'_>,
-    answer: &mut dyn FnMut(&super::samples::Question, Rows) -> Result<()>,
+    questions: impl ExactSizeIterator<Item = &'q Question>,
+    progress: Progress<'_>,
+    answer: &mut dyn FnMut(&Question, Rows) -> Result<()>,
 ) -> Result<()> {
-    let total = sample.questions.len() as u64;
-    for (question, done) in sample.questions.iter().zip(1..) {
+    let total = questions.len() as u64;
+    for (question, done) in questions.zip(1..) {
         let params = Params::from_iter([("q".to_owned(), Value::from(question.text.as_str()))]);
         let rows = db.query(POOL, params).map_err(|error| of_question(&error, sample, question))?;
         answer(question, rows)?;
-        (watch.progress)(done, total);
+        progress(done, total);
     }
     Ok(())
 }
@@ -187,6 +183,7 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
     let index = db.indexes.turns(label, reader, SystemScope::Current)?;
     let turns = index.sessions.values().flat_map(|session| &session.turns);
     let hashes: HashMap<NodeId, u64> = turns.map(|turn| (turn.node, turn.hash)).collect();
+    let taught: Vec<&Question> = sample.questions.iter().chain(&sample.lessons).collect();
     // Most turns are among the best of several questions.
     let mut codes: BTreeMap<NodeId, Arc<[u8]>> = BTreeMap::new();
     let mut lessons = Vec::new();
@@ -197,7 +194,7 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
              (`engraph embed`, `Engraph::reembed`), or keep the stores in another folder"
         ))
     };
-    each(db, sample, watch, &mut |question, rows| {
+    each(db, sample, taught.into_iter(), watch.progress, &mut |question, rows| {
         if !LEARNED.contains(&question.category) {
             return Ok(());
         }
@@ -245,8 +242,7 @@ fn adapters(
         (without.clone(), Arc::new(fit_adapter(model, *width, &lessons)))
     };
     let mut adapters = BTreeMap::new();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for some in all.chunks(cores) {
+    for some in all.chunks(cores()) {
         std::thread::scope(|scope| {
             let trainings: Vec<_> = some.iter().map(|one| scope.spawn(|| train(one))).collect();
             let done = trainings.into_iter().map(|training| training.join());
@@ -257,10 +253,67 @@ fn adapters(
     adapters
 }
 
-/// What is known of the best turns of each question.
-fn measured(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<Pool>> {
+/// What is known of the best turns of each question: by an adapter of all conversations and by those
+/// that have not seen theirs. A store is open once at a time, so each core asks another one.
+fn pools(
+    courses: &[Course<'_>],
+    adapters: &BTreeMap<LeftOut, Arc<QueryAdapter>>,
+    settings: &Settings,
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Pools> {
+    let asked = |without: &LeftOut| match without.is_empty() {
+        true => (0..courses.len()).collect(),
+        false => without.clone(),
+    };
+    let all: Vec<(usize, &LeftOut)> = adapters
+        .keys()
+        .flat_map(|without| asked(without).into_iter().map(move |place| (place, without)))
+        .collect();
+    let mut pools = Pools::new();
+    for round in rounds(&all, cores()) {
+        let ask = |(place, without): (usize, &LeftOut)| {
+            let Course { sample, folder, .. } = &courses[place];
+            let options = options.clone().query_adapter(Arc::clone(&adapters[without]));
+            let db = opened(&making(settings, &options), folder, settings)?;
+            Ok(((place, without.clone()), measured(&db, sample)?))
+        };
+        let done: Vec<Result<_>> = std::thread::scope(|scope| {
+            let asking: Vec<_> =
+                round.into_iter().map(|one| scope.spawn(move || ask(one))).collect();
+            let done = asking.into_iter().map(|asking| asking.join());
+            done.map(|one| one.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        for one in done {
+            pools.extend([one?]);
+        }
+        (watch.progress)(pools.len() as u64, all.len() as u64);
+    }
+    Ok(pools)
+}
+
+/// So many at once, no two of them of one conversation.
+fn rounds<'w>(all: &[(usize, &'w LeftOut)], at_once: usize) -> Vec<Vec<(usize, &'w LeftOut)>> {
+    let mut rounds: Vec<Vec<(usize, &LeftOut)>> = Vec::new();
+    for one in all {
+        let fits = |round: &&mut Vec<(usize, &LeftOut)>| {
+            round.len() < at_once && round.iter().all(|other| other.0 != one.0)
+        };
+        match rounds.iter_mut().find(fits) {
+            Some(round) => round.push(*one),
+            None => rounds.push(vec![*one]),
+        }
+    }
+    rounds
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn measured(db: &Engraph, sample: &Sample) -> Result<Vec<Pool>> {
     let mut questions = Vec::new();
-    each(db, sample, watch, &mut |question, rows| {
+    each(db, sample, sample.questions.iter(), &mut |_, _| (), &mut |question, rows| {
         let mut pool = Pool::default();
         for row in &rows.rows {
             let [Value::String(key), _, Value::Map(known)] = row.as_slice() else { continue };
@@ -353,7 +406,6 @@ impl Trained<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::samples::Question;
 
     /// A conversation with one question, and what its lesson is marked with.
     fn sample(id: &str) -> Sample {
@@ -364,7 +416,8 @@ mod tests {
             gold: vec!["D1:1".to_owned()],
         };
         let (cost, json) = (BTreeMap::new(), serde_json::Value::Null);
-        Sample { id: id.to_owned(), questions: vec![question], cost, json }
+        let (id, questions, lessons) = (id.to_owned(), vec![question], Vec::new());
+        Sample { id, questions, lessons, cost, json }
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-use crate::record::Form;
+mod interval;
+
+pub(crate) use interval::Form;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {

@@ -14,7 +14,7 @@ pub(crate) use bincode::{Decode, Encode};
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Edge, Intent, Interval, Side, Time, Value};
+use crate::graph::{Edge, Form, Intent, Interval, Side, Time, Value};
 use crate::key::Adjacency;
 
 /// The largest record.
@@ -40,15 +40,6 @@ const FIXED: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
 /// A record of this many bytes may be too large to be read: each byte may stand for a part of a
 /// property, and one that is read takes as many bytes of memory as a part does.
 const DOUBTFUL: usize = RECORD_BYTES_MAX / size_of::<Token>();
-
-/// How a record was written that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// As it is written now.
-    Current,
-    /// An interval is two integers.
-    Plain,
-}
 
 /// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
 pub(crate) fn encode<T: Encode + Decode<Form>>(record: &T) -> Result<Vec<u8>> {
@@ -370,6 +361,5 @@ pub(crate) fn created_of(value: &[u8]) -> Option<Time> {
     Some(Time::from_be_bytes(value.try_into().ok()?))
 }
 
-mod interval;
 #[cfg(test)]
 mod tests;

@@ -24,7 +24,7 @@ use crate::identity::Identity;
 use crate::lock::WriterLock;
 use crate::log_scan::{self, Commit};
 use crate::overlay::Overlay;
-use crate::record::{self, Decode, Form};
+use crate::record::{self, Decode};
 use crate::recovery;
 use crate::store::{
     self, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same, format_without_identity,
@@ -44,11 +44,23 @@ struct Rule1 {
     threshold: f64,
 }
 
+/// [`Interval`].
 #[derive(Decode)]
-#[bincode(decode_context = "Form")]
+struct Interval1 {
+    from: Time,
+    to: Time,
+}
+
+impl From<Interval1> for Interval {
+    fn from(interval: Interval1) -> Self {
+        Self { from: interval.from, to: interval.to }
+    }
+}
+
+#[derive(Decode)]
 struct Belief1 {
     tail: NodeId,
-    valid: Interval,
+    valid: Interval1,
     confidence: f64,
     intent: Intent,
     uncertain: bool,
@@ -57,12 +69,11 @@ struct Belief1 {
 }
 
 #[derive(Decode)]
-#[bincode(decode_context = "Form")]
 struct Version1 {
     head: NodeId,
     relation: RelationId,
     belief: Belief1,
-    system: Interval,
+    system: Interval1,
 }
 
 #[derive(Decode)]
@@ -306,7 +317,7 @@ impl Version1 {
     fn renewed(self) -> VersionRecord {
         let belief = Belief {
             tail: self.belief.tail,
-            valid: self.belief.valid,
+            valid: self.belief.valid.into(),
             confidence: self.belief.confidence,
             intent: self.belief.intent,
             uncertain: self.belief.uncertain,
@@ -315,7 +326,7 @@ impl Version1 {
             evidence: Vec::new(),
         };
         let Self { head, relation, system, .. } = self;
-        VersionRecord { head, relation, belief, system, mirror: None }
+        VersionRecord { head, relation, belief, system: system.into(), mirror: None }
     }
 }
 

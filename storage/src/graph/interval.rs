@@ -12,8 +12,16 @@ use bincode::enc::write::Writer;
 use bincode::enc::{Encode, Encoder};
 use bincode::error::{DecodeError, EncodeError};
 
-use super::Form;
-use crate::graph::{Interval, Time};
+use super::{Interval, Time};
+
+/// How a record was written that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As it is written now.
+    Current,
+    /// An interval is two integers.
+    Plain,
+}
 
 /// Microseconds.
 const SECOND: Time = 1_000_000;

@@ -428,9 +428,6 @@ pub(super) struct EvalLocomo {
     /// signals
     #[arg(long)]
     pub(super) cross_validate: bool,
-    /// More questions to train on, which are not scored: a JSON list of objects with sample_id and qa
-    #[arg(long, value_name = "FILE", requires = "cross_validate")]
-    pub(super) lessons: Option<PathBuf>,
     /// Where the weights trained on all conversations go
     #[arg(long, value_name = "FILE", requires = "cross_validate")]
     pub(super) weights: Option<PathBuf>,

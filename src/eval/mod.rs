@@ -61,8 +61,6 @@ pub struct Settings {
     pub observations: bool,
     /// Each recipe also without each of its switches.
     pub ablate: bool,
-    /// More questions to train on, never scored: a list of objects with `sample_id` and `qa`.
-    pub lessons: Option<PathBuf>,
     /// Where the stores are made, and found again.
     pub folder: PathBuf,
 }

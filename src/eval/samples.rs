@@ -4,7 +4,6 @@
 //! turn is left out, and a question without evidence is not scored.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -24,8 +23,6 @@ static EVIDENCE: LazyLock<Option<Regex>> =
 pub(super) struct Sample {
     pub(super) id: String,
     pub(super) questions: Vec<Question>,
-    /// Questions that are learned from and never scored.
-    pub(super) lessons: Vec<Question>,
     /// What each turn costs a reader, in tokens.
     pub(super) cost: BTreeMap<String, f64>,
     /// As it stands in the file.
@@ -50,12 +47,6 @@ struct JsonQuestion {
 }
 
 #[derive(Deserialize)]
-struct JsonLessons {
-    sample_id: String,
-    qa: Vec<JsonQuestion>,
-}
-
-#[derive(Deserialize)]
 struct JsonTurn {
     dia_id: String,
     speaker: String,
@@ -71,7 +62,8 @@ struct JsonTurn {
 /// [`Error::Import`] if the file cannot be read, is not of the form of LoCoMo, or has no such
 /// sample.
 pub(super) fn read(file: &Path, wanted: &[String]) -> Result<Vec<Sample>> {
-    let failed = |error: &dyn Display| failed(file, error);
+    let failed =
+        |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
     let all: Vec<Json> = serde_json::from_str(&text).map_err(|error| {
         let form = "the file is a list of conversations with sample_id, conversation and qa";
@@ -96,41 +88,6 @@ pub(super) fn read(file: &Path, wanted: &[String]) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Adds the questions of a file of lessons to the samples that they are of: a list of objects with
-/// `sample_id` and `qa`, as in a file of LoCoMo's form. Those of other samples are left out.
-///
-/// # Errors
-///
-/// [`Error::Import`] if the file cannot be read, is not of that form, or has no question about any
-/// of these samples, or one whose evidence names no turn.
-pub(super) fn add_lessons(file: &Path, samples: &mut [Sample]) -> Result<()> {
-    let text = std::fs::read_to_string(file).map_err(|error| failed(file, &error))?;
-    let all: Vec<JsonLessons> = serde_json::from_str(&text).map_err(|error| {
-        failed(file, &format!("{error}; lessons are a list of objects with sample_id and qa"))
-    })?;
-    for JsonLessons { sample_id, qa } in all {
-        let Some(sample) = samples.iter_mut().find(|sample| sample.id == sample_id) else {
-            continue;
-        };
-        let lessons = questions(qa, &sample.cost);
-        if let Some(empty) = lessons.iter().find(|lesson| lesson.gold.is_empty()) {
-            let text = &empty.text;
-            let what =
-                format!("sample {sample_id}: no turn is the evidence of the question {text:?}");
-            return Err(failed(file, &what));
-        }
-        sample.lessons.extend(lessons);
-    }
-    match samples.iter().all(|sample| sample.lessons.is_empty()) {
-        true => Err(failed(file, &"it has no question about any of the conversations")),
-        false => Ok(()),
-    }
-}
-
-fn failed(file: &Path, error: &dyn Display) -> Error {
-    Error::Import(format!("{}: {error}", file.display()))
-}
-
 fn sample(json: Json) -> std::result::Result<Sample, String> {
     let text = |name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
     let id = text("sample_id").ok_or("sample_id is missing")?;
@@ -139,18 +96,14 @@ fn sample(json: Json) -> std::result::Result<Sample, String> {
     let asked = json.get("qa").ok_or("qa, its questions, is missing")?;
     let asked: Vec<JsonQuestion> =
         serde_json::from_value(asked.clone()).map_err(|error| format!("qa: {error}"))?;
-    let (questions, lessons) = (questions(asked, &cost), Vec::new());
-    Ok(Sample { id, questions, lessons, cost, json })
-}
-
-fn questions(asked: Vec<JsonQuestion>, known: &BTreeMap<String, f64>) -> Vec<Question> {
     let question = |(index, asked): (usize, JsonQuestion)| Question {
         index,
-        gold: gold(&asked.evidence.unwrap_or_default(), known),
+        gold: gold(&asked.evidence.unwrap_or_default(), &cost),
         text: asked.question,
         category: asked.category,
     };
-    asked.into_iter().enumerate().map(question).collect()
+    let questions = asked.into_iter().enumerate().map(question).collect();
+    Ok(Sample { id, questions, cost, json })
 }
 
 fn costs(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<String, f64>, String> {

@@ -83,7 +83,7 @@ struct Course<'s> {
     sample: &'s Sample,
     /// Its store.
     folder: PathBuf,
-    /// What is taught of it, in the categories that are learned from.
+    /// Its questions of the categories that are learned from.
     lessons: Vec<Lesson>,
 }
 
@@ -111,12 +111,9 @@ pub fn train(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Training>> {
-    let mut samples = samples::read(&settings.file, &settings.samples)?;
+    let samples = samples::read(&settings.file, &settings.samples)?;
     if samples.len() < CONVERSATIONS_MIN {
         return Ok(None);
-    }
-    if let Some(file) = &settings.lessons {
-        samples::add_lessons(file, &mut samples)?;
     }
     let mut courses = Vec::new();
     let mut model = (String::new(), 0);
@@ -157,16 +154,15 @@ fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
     Making { options, folder: &settings.folder, observations: settings.observations }
 }
 
-/// The best turns of each of these questions of a conversation.
-fn each<'q>(
+/// The best turns of each question of a conversation.
+fn each(
     db: &Engraph,
     sample: &Sample,
-    questions: impl ExactSizeIterator<Item = &'q Question>,
     progress: Progress<'_>,
     answer: &mut dyn FnMut(&Question, Rows) -> Result<()>,
 ) -> Result<()> {
-    let total = questions.len() as u64;
-    for (question, done) in questions.zip(1..) {
+    let total = sample.questions.len() as u64;
+    for (question, done) in sample.questions.iter().zip(1..) {
         let params = Params::from_iter([("q".to_owned(), Value::from(question.text.as_str()))]);
         let rows = db.query(POOL, params).map_err(|error| of_question(&error, sample, question))?;
         answer(question, rows)?;
@@ -183,7 +179,6 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
     let index = db.indexes.turns(label, reader, SystemScope::Current)?;
     let turns = index.sessions.values().flat_map(|session| &session.turns);
     let hashes: HashMap<NodeId, u64> = turns.map(|turn| (turn.node, turn.hash)).collect();
-    let taught: Vec<&Question> = sample.questions.iter().chain(&sample.lessons).collect();
     // Most turns are among the best of several questions.
     let mut codes: BTreeMap<NodeId, Arc<[u8]>> = BTreeMap::new();
     let mut lessons = Vec::new();
@@ -194,7 +189,7 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
              (`engraph embed`, `Engraph::reembed`), or keep the stores in another folder"
         ))
     };
-    each(db, sample, taught.into_iter(), watch.progress, &mut |question, rows| {
+    each(db, sample, watch.progress, &mut |question, rows| {
         if !LEARNED.contains(&question.category) {
             return Ok(());
         }
@@ -313,7 +308,7 @@ fn cores() -> usize {
 
 fn measured(db: &Engraph, sample: &Sample) -> Result<Vec<Pool>> {
     let mut questions = Vec::new();
-    each(db, sample, sample.questions.iter(), &mut |_, _| (), &mut |question, rows| {
+    each(db, sample, &mut |_, _| (), &mut |question, rows| {
         let mut pool = Pool::default();
         for row in &rows.rows {
             let [Value::String(key), _, Value::Map(known)] = row.as_slice() else { continue };
@@ -416,8 +411,7 @@ mod tests {
             gold: vec!["D1:1".to_owned()],
         };
         let (cost, json) = (BTreeMap::new(), serde_json::Value::Null);
-        let (id, questions, lessons) = (id.to_owned(), vec![question], Vec::new());
-        Sample { id, questions, lessons, cost, json }
+        Sample { id: id.to_owned(), questions: vec![question], cost, json }
     }
 
     #[test]

@@ -171,31 +171,6 @@ fn training_is_tested_on_what_it_has_not_seen() {
     let bytes = trained.adapter.to_bytes();
     assert_eq!((&again.weights, again.adapter.to_bytes()), (&trained.weights, bytes.clone()));
     assert_eq!(QueryAdapter::from_bytes(&bytes).expect("an adapter"), *trained.adapter);
-    // Lessons teach, and are not scored.
-    let qa = r#"[{"question": "Who has the cello?", "evidence": ["D1:2"], "category": 4}]"#;
-    let lessons = |qa: &str| {
-        let text =
-            format!(r#"[{{"sample_id": "talk-2", "qa": {qa}}}, {{"sample_id": "x", "qa": []}}]"#);
-        let lessons = Some(write(folder.path(), "lessons.json", &text));
-        train(
-            &Settings { lessons, ..wanted.clone() },
-            &options,
-            &mut Watch { begin: &mut |_| {}, progress: &mut |_, _| {} },
-        )
-    };
-    let taught = lessons(qa).expect("trained").expect("enough");
-    assert_eq!(taught.runs[0].answers.len(), trained.runs[0].answers.len());
-    assert_ne!(taught.adapter.to_bytes(), bytes);
-    assert_ne!(taught.weights, trained.weights);
-    let text = lessons(&qa.replace("D1:2", "D7:7")).expect_err("no such turn").to_string();
-    assert!(
-        text.ends_with("no turn is the evidence of the question \"Who has the cello?\""),
-        "{text}"
-    );
-    let text = lessons("[]").expect_err("no questions").to_string();
-    assert!(text.ends_with("it has no question about any of the conversations"), "{text}");
-    let text = lessons("7").expect_err("another form").to_string();
-    assert!(text.contains("lessons are a list of objects with sample_id and qa"), "{text}");
     // A database takes it, and its signals are others than by the adapter that comes with Engraph.
     let store = folder.path().join("stores/talk-1");
     let signal = |options: Options| {

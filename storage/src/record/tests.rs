@@ -52,7 +52,7 @@ fn numbers_of_one_kind_are_one_part() {
     };
     // One token: so many integers, each of a byte.
     assert_eq!(rest(&list(&[int.clone(), Value::Int(125)])), [1, 8, 2, 249, 250]);
-    assert_eq!(rest(&list(&[float.clone()]))[..3], [1, 9, 1]);
+    assert_eq!(rest(&list(std::slice::from_ref(&float)))[..3], [1, 9, 1]);
     // Three tokens: a list of two, and what is in it.
     assert_eq!(rest(&list(&[int, float]))[..4], [3, 6, 2, 2]);
     // As they were written before.

@@ -111,10 +111,11 @@ class Sqlite:
 
     def keep(self, vectors):
         self.db.execute("CREATE TABLE entity (id INTEGER PRIMARY KEY, name TEXT, vector BLOB)")
-        rows = ((x, f"e{x}", struct.pack("<64f", *v)) for x, v in enumerate(vectors))
+        rows = ((x, f"e{x}", struct.pack("<64b", *v)) for x, v in enumerate(vectors))
         self.db.execute("BEGIN")
         self.db.executemany("INSERT INTO entity VALUES (?, ?, ?)", rows)
         self.db.execute("COMMIT")
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def load(self, facts):
         self.db.execute(
@@ -170,8 +171,9 @@ class Duckdb:
         plain = os.path.join(self.folder, "peer-entities.csv")
         with open(plain, "w", newline="") as file:
             csv.writer(file).writerows((x, f"e{x}", v) for x, v in enumerate(vectors))
-        self.db.execute("CREATE TABLE entity (id INTEGER, name VARCHAR, vector FLOAT[64])")
+        self.db.execute("CREATE TABLE entity (id INTEGER, name VARCHAR, vector TINYINT[64])")
         self.db.execute(f"COPY entity FROM '{plain}' (HEADER false)")
+        self.db.execute("CHECKPOINT")
 
     def load(self, facts):
         plain = os.path.join(self.folder, "peer.csv")

@@ -1,8 +1,8 @@
 //! Values on disk: a byte that names the encoding, a checksum, then the record.
 //!
-//! The one place that knows bincode. It is asked only for bytes whose size and checksum are right,
-//! and even so nothing read from disk can ask for more memory than [`RECORD_BYTES_MAX`], nest
-//! without end, or carry bytes that no field claims.
+//! The one place that knows bincode, beside `graph`, whose types say how they are written. It is asked only for bytes whose size and checksum are right,
+//! and even so nothing read from disk can decode into more than [`RECORD_BYTES_MAX`], nest
+//! without end, or carry bytes that no field claims. The values of a property are made of that, at most four times as large.
 
 use std::collections::BTreeMap;
 
@@ -54,10 +54,8 @@ pub(crate) fn encode<T: Encode + Decode<Form>>(record: &T) -> Result<Vec<u8>> {
         )));
     }
     if written > DOUBTFUL {
-        decode_exactly::<T>(&bytes[HEADER..], CONFIGURATION, Form::Current).map_err(|_| {
-            StorageError::Invalid(format!(
-                "the record takes more memory than {RECORD_BYTES_MAX} bytes: a property has too many parts"
-            ))
+        decode_exactly::<T>(&bytes[HEADER..], CONFIGURATION, Form::Current).map_err(|reason| {
+            StorageError::Invalid(format!("the record has too many parts to be read: {reason}"))
         })?;
     }
     let checksum = crc32c::crc32c(&bytes[HEADER..]);
@@ -133,10 +131,13 @@ enum Token {
     /// This many names follow, each with its value.
     Map(u32),
     /// A list of integers alone.
-    Ints(Vec<i64>),
+    Ints(Box<[i64]>),
     /// A list of floats alone.
-    Floats(Vec<f64>),
+    Floats(Box<[f64]>),
 }
+
+/// A larger one would make records of before too large to be read: each counts this much there.
+const _: () = assert!(size_of::<Token>() == 24);
 
 impl Encode for Value {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> std::result::Result<(), EncodeError> {
@@ -236,6 +237,10 @@ fn unflatten(
         Token::Float(value) => Value::Float(value),
         Token::String(value) => Value::String(value),
         Token::Timestamp(value) => Value::Timestamp(value),
+        // What is in them lies one deeper.
+        Token::Ints(_) | Token::Floats(_) if depth == VALUE_DEPTH_MAX => {
+            return Err(DecodeError::Other("a property nests too deep"));
+        }
         Token::Ints(numbers) => Value::List(numbers.into_iter().map(Value::Int).collect()),
         Token::Floats(numbers) => Value::List(numbers.into_iter().map(Value::Float).collect()),
         Token::List(count) => {

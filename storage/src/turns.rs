@@ -104,7 +104,7 @@ pub(crate) fn restamp(key: &[u8], value: &mut Vec<u8>, mark: impl Fn(&mut Time))
         Some(&key::TURN) => {
             let (_, _, (mut turn, tokens)) = turn_of(key, value)?;
             mark(&mut turn.observed);
-            *value = record::encode(&(turn.clone(), tokens))?;
+            *value = record::encode(&(turn, tokens))?;
         }
         _ => {}
     }

@@ -147,10 +147,10 @@ impl Transaction<'_> {
         let mut head = self.reader().session_buffer(session)?.unwrap_or_default();
         let position = head.next;
         head.next = position.checked_add(1).ok_or(StorageError::Exhausted("position"))?;
-        let turn = BufferedTurn { observed: self.now, ..turn.clone() };
-        head.add(&turn, tokens)?;
+        let turn = (BufferedTurn { observed: self.now, ..turn.clone() }, tokens);
+        head.add(&turn.0, tokens)?;
         let entries = [
-            turn_entry(session, position, &turn, tokens)?,
+            turn_entry(session, position, &turn)?,
             (found_by, key::turn(session, position)),
             session_entry(session, &head)?,
         ];

@@ -315,7 +315,7 @@ impl Builder {
                 self.put(Family::Buffer, &key, &value)
             }
             Item::Buffered { session, position, turn, tokens } => {
-                let (key, value) = turns::turn_entry(session, *position, turn, *tokens)?;
+                let (key, value) = turns::turn_entry(session, *position, &(turn.clone(), *tokens))?;
                 self.put(Family::Buffer, &key::turn_key(&turn.key), &key)?;
                 self.put(Family::Buffer, &key, &value)
             }

@@ -69,13 +69,8 @@ pub(crate) fn session_entry(session: &str, head: &SessionBuffer) -> Result<Entry
 }
 
 /// A turn as it is stored.
-pub(crate) fn turn_entry(
-    session: &str,
-    position: u64,
-    turn: &BufferedTurn,
-    tokens: u64,
-) -> Result<Entry> {
-    Ok((key::turn(session, position), record::encode(&(turn.clone(), tokens))?))
+pub(crate) fn turn_entry(session: &str, position: u64, turn: &TurnRecord) -> Result<Entry> {
+    Ok((key::turn(session, position), record::encode(turn)?))
 }
 
 /// The session and head of a key and its value.

@@ -1,8 +1,9 @@
 //! Values on disk: a byte that names the encoding, a checksum, then the record.
 //!
-//! The one place that knows bincode, beside `graph`, whose types say how they are written. It is asked only for bytes whose size and checksum are right,
-//! and even so nothing read from disk can decode into more than [`RECORD_BYTES_MAX`], nest
-//! without end, or carry bytes that no field claims. The values of a property are made of that, at most four times as large.
+//! The one place that knows bincode, beside `graph`, whose types say how they are written. It is
+//! asked only for bytes whose size and checksum are right, and even so nothing read from disk can be
+//! decoded into more than [`RECORD_BYTES_MAX`], have a property of more than [`PARTS_MAX`] parts,
+//! nest without end, or carry bytes that no field claims.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,10 @@ pub const RECORD_BYTES_MAX: usize = 16 << 20;
 /// How deep lists and maps may nest in a property.
 pub const VALUE_DEPTH_MAX: usize = 64;
 
+/// The most parts of a property: values, those that hold others too, and the names of maps. As many
+/// as the limit of a record has room for while it is decoded.
+const PARTS_MAX: usize = RECORD_BYTES_MAX / size_of::<Token>();
+
 /// The first byte of every record: how the rest is encoded.
 const ENCODING: u8 = 4;
 /// The encoding before it, whose intervals were two integers.
@@ -37,10 +42,6 @@ const CONFIGURATION: Configuration<LittleEndian, Varint, Limit<RECORD_BYTES_MAX>
 const FIXED: Configuration<LittleEndian, Fixint, Limit<RECORD_BYTES_MAX>> =
     CONFIGURATION.with_fixed_int_encoding();
 
-/// A record of this many bytes may be too large to be read: each byte may stand for a part of a
-/// property, and one that is read takes as many bytes of memory as a part does.
-const DOUBTFUL: usize = RECORD_BYTES_MAX / size_of::<Token>();
-
 /// A record as bytes: the encoding, a CRC-32C of the rest, the rest.
 pub(crate) fn encode<T: Encode + Decode<Form>>(record: &T) -> Result<Vec<u8>> {
     // Most records are no longer than this.
@@ -53,7 +54,8 @@ pub(crate) fn encode<T: Encode + Decode<Form>>(record: &T) -> Result<Vec<u8>> {
             "the record has {written} bytes, more than the limit of {RECORD_BYTES_MAX}"
         )));
     }
-    if written > DOUBTFUL {
+    // A part takes a byte at the least, so a smaller record has no more parts than can be read.
+    if written > PARTS_MAX {
         decode_exactly::<T>(&bytes[HEADER..], CONFIGURATION, Form::Current).map_err(|reason| {
             StorageError::Invalid(format!("the record has too many parts to be read: {reason}"))
         })?;
@@ -136,8 +138,18 @@ enum Token {
     Floats(Box<[f64]>),
 }
 
+impl Token {
+    fn parts(&self) -> usize {
+        match self {
+            Self::Ints(numbers) => 1 + numbers.len(),
+            Self::Floats(numbers) => 1 + numbers.len(),
+            _ => 1,
+        }
+    }
+}
+
 /// A larger one would make records of before too large to be read: each counts this much there.
-const _: () = assert!(size_of::<Token>() == 24);
+const _: () = assert!(size_of::<Token>() <= 24);
 
 impl Encode for Value {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> std::result::Result<(), EncodeError> {
@@ -159,8 +171,8 @@ fn flatten(
         u32::try_from(length).map_err(|_| EncodeError::Other("a property has too many parts"))
     };
     if let Value::List(items) = value
-        && let Some(numbers) = ints(items).or_else(|| floats(items))
         && depth < VALUE_DEPTH_MAX
+        && let Some(numbers) = numbers(items)
     {
         tokens.push(numbers);
         return Ok(());
@@ -185,27 +197,21 @@ fn flatten(
     }
 }
 
-/// A list of integers alone, if it is one.
-fn ints(items: &[Value]) -> Option<Token> {
-    let int = |item: &Value| match item {
-        Value::Int(value) => Some(*value),
-        _ => None,
-    };
-    Some(Token::Ints(items.iter().map(int).collect::<Option<_>>()?))
-}
-
-/// A list of floats alone, if it is one.
-fn floats(items: &[Value]) -> Option<Token> {
-    let float = |item: &Value| match item {
-        Value::Float(value) => Some(*value),
-        _ => None,
-    };
-    Some(Token::Floats(items.iter().map(float).collect::<Option<_>>()?))
+/// A list of integers alone, or of floats alone, if it is one.
+fn numbers(items: &[Value]) -> Option<Token> {
+    let int = |item: &Value| if let Value::Int(int) = item { Some(*int) } else { None };
+    let float = |item: &Value| if let Value::Float(float) = item { Some(*float) } else { None };
+    let ints = items.iter().map(int).collect::<Option<_>>().map(Token::Ints);
+    ints.or_else(|| items.iter().map(float).collect::<Option<_>>().map(Token::Floats))
 }
 
 impl<C> Decode<C> for Value {
     fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> std::result::Result<Self, DecodeError> {
-        let mut tokens = Vec::<Token>::decode(decoder)?.into_iter();
+        let tokens = Vec::<Token>::decode(decoder)?;
+        if tokens.iter().map(Token::parts).sum::<usize>() > PARTS_MAX {
+            return Err(DecodeError::Other("a property has too many parts"));
+        }
+        let mut tokens = tokens.into_iter();
         let value = unflatten(&mut tokens, 0)?;
         match tokens.next() {
             Some(_) => Err(DecodeError::Other("a property has parts too many")),

@@ -63,14 +63,19 @@ fn numbers_of_one_kind_are_one_part() {
 
 #[test]
 fn what_cannot_be_read_is_not_written() {
-    let floats = |count: usize| Value::List(vec![Value::Float(0.5); count]);
-    let good = encode(&floats(1_500_000)).expect("encodes");
-    assert_eq!(decode::<Value>(Family::Nodes, b"k", &good).expect("decodes"), floats(1_500_000));
-    // Few bytes each, and many in memory.
-    for many in [vec![Value::Null; 700_000], vec![Value::Int(1); 3_000_000]] {
-        let error = encode(&Value::List(many)).expect_err("is too large").to_string();
+    let list = |item: &Value, count| Value::List(vec![item.clone(); count]);
+    for item in [Value::Null, Value::Int(1), Value::Float(0.5)] {
+        let most = list(&item, PARTS_MAX - 1);
+        let bytes = encode(&most).expect("encodes");
+        assert_eq!(decode::<Value>(Family::Nodes, b"k", &bytes).expect("decodes"), most);
+        let error = encode(&list(&item, PARTS_MAX)).expect_err("is too large").to_string();
         assert!(error.contains("the record has too many parts to be read"), "{error}");
     }
+    // Nor is it read, if somebody wrote it.
+    let count = (PARTS_MAX as u32).to_le_bytes();
+    let hostile = [&[1, 8, 252][..], &count, &[2].repeat(PARTS_MAX)].concat();
+    let error = decode::<Value>(Family::Nodes, b"k", &sealed(ENCODING, &hostile));
+    assert!(matches!(error, Err(StorageError::Corrupt { .. })));
 }
 
 /// A list as long as it could be before lists of numbers were one part.

@@ -44,23 +44,11 @@ struct Rule1 {
     threshold: f64,
 }
 
-/// [`Interval`].
-#[derive(Decode)]
-struct Interval1 {
-    from: Time,
-    to: Time,
-}
-
-impl From<Interval1> for Interval {
-    fn from(interval: Interval1) -> Self {
-        Self { from: interval.from, to: interval.to }
-    }
-}
-
 #[derive(Decode)]
 struct Belief1 {
     tail: NodeId,
-    valid: Interval1,
+    /// From and to.
+    valid: (Time, Time),
     confidence: f64,
     intent: Intent,
     uncertain: bool,
@@ -73,7 +61,8 @@ struct Version1 {
     head: NodeId,
     relation: RelationId,
     belief: Belief1,
-    system: Interval1,
+    /// From and to.
+    system: (Time, Time),
 }
 
 #[derive(Decode)]
@@ -315,9 +304,10 @@ impl Definition3 {
 
 impl Version1 {
     fn renewed(self) -> VersionRecord {
+        let interval = |(from, to)| Interval { from, to };
         let belief = Belief {
             tail: self.belief.tail,
-            valid: self.belief.valid.into(),
+            valid: interval(self.belief.valid),
             confidence: self.belief.confidence,
             intent: self.belief.intent,
             uncertain: self.belief.uncertain,
@@ -326,7 +316,7 @@ impl Version1 {
             evidence: Vec::new(),
         };
         let Self { head, relation, system, .. } = self;
-        VersionRecord { head, relation, belief, system: system.into(), mirror: None }
+        VersionRecord { head, relation, belief, system: interval(system), mirror: None }
     }
 }
 

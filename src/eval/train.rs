@@ -9,7 +9,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use engraph_storage::graph::{NodeId, SystemScope};
 
@@ -131,7 +132,7 @@ pub fn train(
         courses.push(Course { sample, folder, lessons });
     }
     (watch.begin)("query adapters");
-    let adapters = adapters(&courses, &model, watch);
+    let adapters = adapters(&courses, &model, watch)?;
     (watch.begin)("signals");
     let pools = pools(&courses, &adapters, settings, options, watch)?;
     (watch.begin)("weights");
@@ -227,7 +228,7 @@ fn adapters(
     courses: &[Course<'_>],
     (model, width): &(String, usize),
     watch: &mut Watch<'_>,
-) -> BTreeMap<LeftOut, Arc<QueryAdapter>> {
+) -> Result<BTreeMap<LeftOut, Arc<QueryAdapter>>> {
     let pairs = |one: usize| (one + 1..courses.len()).map(move |other| vec![one, other]);
     let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
     let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
@@ -236,20 +237,16 @@ fn adapters(
         let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
         (without.clone(), Arc::new(fit_adapter(model, *width, &lessons)))
     };
-    let mut adapters = BTreeMap::new();
-    for some in all.chunks(cores()) {
-        std::thread::scope(|scope| {
-            let trainings: Vec<_> = some.iter().map(|one| scope.spawn(|| train(one))).collect();
-            let done = trainings.into_iter().map(|training| training.join());
-            adapters.extend(done.map(|one| one.unwrap_or_else(|panic| resume_unwind(panic))));
-        });
-        (watch.progress)(adapters.len() as u64, all.len() as u64);
-    }
-    adapters
+    let work = |without: &LeftOut, done: &dyn Fn()| {
+        let trained = train(without);
+        done();
+        Ok(trained)
+    };
+    Ok(on_all_cores(&all, all.len(), watch, work)?.into_iter().collect())
 }
 
 /// What is known of the best turns of each question: by an adapter of all conversations and by those
-/// that have not seen theirs. A store is open once at a time, so each core asks another one.
+/// that have not seen theirs. A conversation is asked on one core, for its store is open once.
 fn pools(
     courses: &[Course<'_>],
     adapters: &BTreeMap<LeftOut, Arc<QueryAdapter>>,
@@ -257,58 +254,67 @@ fn pools(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Pools> {
-    let asked = |without: &LeftOut| match without.is_empty() {
-        true => (0..courses.len()).collect(),
-        false => without.clone(),
+    let of_place = |place: usize| {
+        adapters.iter().filter(move |(without, _)| without.is_empty() || without.contains(&place))
     };
-    let all: Vec<(usize, &LeftOut)> = adapters
-        .keys()
-        .flat_map(|without| asked(without).into_iter().map(move |place| (place, without)))
-        .collect();
-    let mut pools = Pools::new();
-    for round in rounds(&all, cores()) {
-        let ask = |(place, without): (usize, &LeftOut)| {
-            let Course { sample, folder, .. } = &courses[place];
-            let options = options.clone().query_adapter(Arc::clone(&adapters[without]));
+    let places: Vec<usize> = (0..courses.len()).collect();
+    let asked = |place: &usize| of_place(*place).count() * courses[*place].sample.questions.len();
+    let total = places.iter().map(asked).sum();
+    let work = |place: &usize, done: &dyn Fn()| {
+        let Course { sample, folder, .. } = &courses[*place];
+        let pool = |(without, adapter): (&LeftOut, &Arc<QueryAdapter>)| {
+            let options = options.clone().query_adapter(Arc::clone(adapter));
             let db = opened(&making(settings, &options), folder, settings)?;
-            Ok(((place, without.clone()), measured(&db, sample)?))
+            Ok(((*place, without.clone()), measured(&db, sample, done)?))
         };
-        let done: Vec<Result<_>> = std::thread::scope(|scope| {
-            let asking: Vec<_> =
-                round.into_iter().map(|one| scope.spawn(move || ask(one))).collect();
-            let done = asking.into_iter().map(|asking| asking.join());
-            done.map(|one| one.unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-        for one in done {
-            pools.extend([one?]);
+        of_place(*place).map(pool).collect::<Result<Vec<_>>>()
+    };
+    Ok(on_all_cores(&places, total, watch, work)?.into_iter().flatten().collect())
+}
+
+/// What work makes of all items, in any order. It says of each of `total` steps when it is done. After
+/// an error nothing more is begun.
+fn on_all_cores<T: Sync, R: Send>(
+    items: &[T],
+    total: usize,
+    watch: &mut Watch<'_>,
+    work: impl Fn(&T, &dyn Fn()) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let (tell, told) = mpsc::channel();
+    let run = |tell: mpsc::Sender<()>| {
+        let mut results = Vec::new();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            // Nobody listens any more if the one who watches has panicked.
+            let result = work(item, &|| _ = tell.send(()));
+            results.push(result.inspect_err(|_| next.store(items.len(), Ordering::Relaxed))?);
         }
-        (watch.progress)(pools.len() as u64, all.len() as u64);
-    }
-    Ok(pools)
-}
-
-/// So many at once, no two of them of one conversation.
-fn rounds<'w>(all: &[(usize, &'w LeftOut)], at_once: usize) -> Vec<Vec<(usize, &'w LeftOut)>> {
-    let mut rounds: Vec<Vec<(usize, &LeftOut)>> = Vec::new();
-    for one in all {
-        let fits = |round: &&mut Vec<(usize, &LeftOut)>| {
-            round.len() < at_once && round.iter().all(|other| other.0 != one.0)
-        };
-        match rounds.iter_mut().find(fits) {
-            Some(round) => round.push(*one),
-            None => rounds.push(vec![*one]),
+        Ok(results)
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let run = &run;
+        let threads: Vec<_> = (0..cores.min(items.len()))
+            .map(|_| {
+                let tell = tell.clone();
+                scope.spawn(move || run(tell))
+            })
+            .collect();
+        // The last thread to end ends it.
+        drop(tell);
+        for ((), done) in told.into_iter().zip(1..) {
+            (watch.progress)(done, total as u64);
         }
-    }
-    rounds
+        let results = threads.into_iter().map(|thread| thread.join());
+        let results = results.map(|one| one.unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(results.collect::<Result<Vec<Vec<R>>>>()?.into_iter().flatten().collect())
+    })
 }
 
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-fn measured(db: &Engraph, sample: &Sample) -> Result<Vec<Pool>> {
+/// What is known of the best turns of each question.
+fn measured(db: &Engraph, sample: &Sample, done: &dyn Fn()) -> Result<Vec<Pool>> {
     let mut questions = Vec::new();
-    each(db, sample, &mut |_, _| (), &mut |question, rows| {
+    each(db, sample, &mut |_, _| done(), &mut |question, rows| {
         let mut pool = Pool::default();
         for row in &rows.rows {
             let [Value::String(key), _, Value::Map(known)] = row.as_slice() else { continue };
@@ -412,6 +418,28 @@ mod tests {
         };
         let (cost, json) = (BTreeMap::new(), serde_json::Value::Null);
         Sample { id: id.to_owned(), questions: vec![question], cost, json }
+    }
+
+    #[test]
+    fn all_items_are_worked_on_until_one_fails() {
+        let (mut steps, items) = (Vec::new(), [1_u64, 2, 3, 4, 5]);
+        let mut progress = |done, total| steps.push((done, total));
+        let mut watch = Watch { begin: &mut |_| {}, progress: &mut progress };
+        let double = |item: &u64, done: &dyn Fn()| {
+            done();
+            Ok(2 * item)
+        };
+        let mut doubles = on_all_cores(&items, 5, &mut watch, double).expect("works");
+        doubles.sort_unstable();
+        assert_eq!(doubles, [2, 4, 6, 8, 10]);
+        let fail = |item: &u64, _: &dyn Fn()| match item {
+            1 => Err(Error::Import("one".to_owned())),
+            _ => Ok(()),
+        };
+        let error = on_all_cores(&items, 5, &mut watch, fail).expect_err("one fails");
+        assert!(error.to_string().contains("one"), "{error}");
+        assert!(on_all_cores(&items[..0], 0, &mut watch, double).expect("works").is_empty());
+        assert_eq!(steps, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]);
     }
 
     #[test]

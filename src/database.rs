@@ -134,9 +134,9 @@ impl Engraph {
         Ok(self.store.stats()?)
     }
 
-    /// Waits until what was written is merged into larger tables, which goes on behind reads and
-    /// writes. A program that ends at once behind an import leaves that to the next one, whose first
-    /// answers wait for the disk meanwhile.
+    /// Brings what was written from the log into tables, and waits until they are merged into larger
+    /// ones, which goes on behind reads and writes. A program that ends at once behind an import leaves
+    /// that to the next one, which reads the log, and whose first answers wait for the disk meanwhile.
     ///
     /// # Errors
     ///

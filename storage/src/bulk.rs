@@ -150,9 +150,6 @@ impl Store {
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
         self.commit_load(&mut writer, counters).inspect_err(|_| self.commits.drop_load())?;
         self.commits.show_load(commit, || self.take_in(&mut writer))?;
-        drop(writer);
-        // So that the next opening has no long log to read.
-        self.engine.flush()?;
         Ok(Some(left))
     }
 
@@ -322,9 +319,11 @@ impl Left {
 /// A file for each part of the rows.
 fn scattered(records: &mut Records, ranges: Ranges, folder: &Path) -> std::io::Result<Parts> {
     let parts = Parts::new(ranges, folder)?;
+    let mut writer = parts.writer();
     while records.advance()? {
-        parts.write(records.row()?.fact.head, records.bytes())?;
+        writer.write(records.row()?.fact.head, records.bytes())?;
     }
+    writer.finish()?;
     Ok(parts)
 }
 

@@ -244,7 +244,8 @@ impl Store {
         View::new(&snapshot, None).get(Family::Meta, key)
     }
 
-    /// Waits until what was written is merged into larger tables.
+    /// Brings what was written from the log into tables, and waits until they are merged into larger
+    /// ones.
     ///
     /// # Errors
     ///

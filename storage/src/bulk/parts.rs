@@ -5,7 +5,7 @@ use std::path::Path;
 
 use parking_lot::Mutex;
 
-use super::spool::Spool;
+use super::spool::{BUFFER, Spool};
 use crate::graph::NodeId;
 
 /// Nodes that are counted together.
@@ -83,12 +83,19 @@ impl Parts {
         &self.ranges
     }
 
-    /// Writes into the part of a node.
-    pub(super) fn write(&self, node: NodeId, bytes: &[u8]) -> Result<()> {
-        match self.files.get(self.ranges.part(node)).map(Mutex::lock).as_deref_mut() {
-            Some(Some(file)) => file.write(bytes),
-            _ => Err(std::io::Error::other("a part of the load is read already")),
+    /// Writes into the parts. There may be several of these at once.
+    pub(super) fn writer(&self) -> PartsWriter<'_> {
+        PartsWriter { parts: self, waiting: vec![Vec::new(); self.files.len()] }
+    }
+
+    /// Writes whole records into a part, and takes them from where they were.
+    fn append(&self, part: usize, records: &mut Vec<u8>) -> Result<()> {
+        match self.files.get(part).map(Mutex::lock).as_deref_mut() {
+            Some(Some(file)) => file.write(records)?,
+            _ => return Err(std::io::Error::other("a part of the load is read already")),
         }
+        records.clear();
+        Ok(())
     }
 
     /// All that was written into a part, which is gone then.
@@ -97,6 +104,33 @@ impl Parts {
             Some(file) => file.bytes(),
             None => Err(std::io::Error::other("a part of the load is read already")),
         }
+    }
+}
+
+/// Writes into parts from one thread: records wait until there are many, so that threads seldom wait
+/// for each other.
+pub(super) struct PartsWriter<'p> {
+    parts: &'p Parts,
+    /// Those of each part.
+    waiting: Vec<Vec<u8>>,
+}
+
+impl PartsWriter<'_> {
+    /// Writes a record into the part of a node.
+    pub(super) fn write(&mut self, node: NodeId, record: &[u8]) -> Result<()> {
+        let part = self.parts.ranges.part(node);
+        let waiting = &mut self.waiting[part];
+        waiting.extend_from_slice(record);
+        match waiting.len() < BUFFER {
+            true => Ok(()),
+            false => self.parts.append(part, waiting),
+        }
+    }
+
+    /// Writes what waits.
+    pub(super) fn finish(mut self) -> Result<()> {
+        let mut waiting = self.waiting.iter_mut().enumerate();
+        waiting.try_for_each(|(part, records)| self.parts.append(part, records))
     }
 }
 

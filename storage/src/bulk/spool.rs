@@ -14,7 +14,7 @@ use crate::graph::{Intent, Interval, NodeId, RelationId};
 /// Bytes of a fact before its source.
 const HEADER: usize = 57;
 /// Bytes that are read or written at once.
-const BUFFER: usize = 1 << 16;
+pub(super) const BUFFER: usize = 1 << 16;
 
 /// A fact of a load, and the place that its giver knows it by.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -34,19 +34,21 @@ impl Tables<'_> {
     /// Writes what stands at the heads of a part, and its versions. Its facts get numbers from `first`
     /// on, in the order of the keys. What stands at their tails is kept for [`Self::tails`].
     pub(super) fn heads(&self, part: usize, plan: &Plan<'_>, first: FactId) -> Result<()> {
-        if plan.plain.is_empty() {
-            return Ok(());
-        }
+        let Some(first_fact) = plan.plain.first() else { return Ok(()) };
         let facts = || plan.plain.iter().zip((first.0..).map(FactId));
         let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
         let new = facts().map(|(fact, number)| self.edge(fact, number));
+        let mut tails = self.tails.writer();
         let entry = |edge: Edge| {
-            self.keep_tail(&edge)?;
+            tails.write(edge.tail, &at_tail(&edge)).map_err(|source| self.failed(source))?;
             Ok((Adjacency::of(Side::Out, &edge).encode(), record::encode_edge(&edge)))
         };
         self.stage(Family::Out, part, merged(ended, new).map(entry))?;
+        tails.finish().map_err(|source| self.failed(source))?;
+        let mut version = self.version(first_fact);
         let versions = facts().map(|(fact, number)| {
-            Ok((key::version(number, 0), record::encode(&self.version(fact))?))
+            write_over(&mut version, fact);
+            Ok((key::version(number, 0), record::encode(&version)?))
         });
         self.stage(Family::Versions, part, versions)
     }
@@ -61,7 +63,9 @@ impl Tables<'_> {
         if entries.is_empty() {
             return Ok(());
         }
-        entries.sort_unstable();
+        // Nodes first, as one number: few have to be compared further.
+        let near = |entry: &[u8; ENTRY]| entry.first_chunk().map(|node| u64::from_be_bytes(*node));
+        entries.sort_unstable_by(|a, b| near(a).cmp(&near(b)).then_with(|| a.cmp(b)));
         let split = entries.iter().map(|entry| Ok(entry.split_at(key::ADJACENCY)));
         self.stage(Family::In, part, split)
     }
@@ -113,14 +117,6 @@ impl Tables<'_> {
         entries: impl Iterator<Item = Result<(K, V)>>,
     ) -> Result<()> {
         self.engine.stage(family, &table(self.folder, family, part), entries)
-    }
-
-    fn keep_tail(&self, edge: &Edge) -> Result<()> {
-        let mut entry = [0; ENTRY];
-        let (key, value) = entry.split_at_mut(key::ADJACENCY);
-        key.copy_from_slice(&Adjacency::of(Side::In, edge).encode());
-        value.copy_from_slice(&record::encode_edge(edge));
-        self.tails.write(edge.tail, &entry).map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: std::io::Error) -> StorageError {
@@ -179,6 +175,30 @@ impl Tables<'_> {
     fn system(&self) -> Interval {
         Interval { from: self.commit, to: Interval::MAX }
     }
+}
+
+/// Makes a version of a fact that of another one, in the memory that it has.
+fn write_over(version: &mut VersionRecord, fact: &BulkFact<'_>) {
+    version.head = fact.head;
+    version.relation = fact.relation;
+    let belief = &mut version.belief;
+    belief.tail = fact.tail;
+    belief.valid = fact.valid;
+    belief.confidence = fact.confidence;
+    belief.intent = fact.intent;
+    for source in &mut belief.sources {
+        source.clear();
+        source.push_str(fact.source);
+    }
+}
+
+/// What stands at the tail of an edge: its key and its value.
+fn at_tail(edge: &Edge) -> [u8; ENTRY] {
+    let mut entry = [0; ENTRY];
+    let (key, value) = entry.split_at_mut(key::ADJACENCY);
+    key.copy_from_slice(&Adjacency::of(Side::In, edge).encode());
+    value.copy_from_slice(&record::encode_edge(edge));
+    entry
 }
 
 /// Two orders of keys as one.

@@ -147,6 +147,29 @@ fn a_reader_sees_all_of_a_load_or_nothing_and_it_lasts() {
     assert_eq!(believed(&store, &nodes), all);
 }
 
+/// The engine counts what a load takes in between what the log has before and behind it.
+#[test]
+fn the_log_goes_on_behind_a_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, nodes, new) = one_after_another(folder.path());
+    for turn in 0..2 {
+        if turn == 0 {
+            assert_eq!(load(&store, &new, 7), (4, Vec::new()));
+        }
+        let mut write = store.begin(8).unwrap();
+        write.put_node("Entity", &format!("behind {turn}"), &BTreeMap::new()).unwrap();
+        write.commit(Durability::Sync, 8).unwrap();
+        let all = believed(&store, &nodes);
+        drop(store);
+        store = Store::open(folder.path(), Memory::default()).unwrap();
+        assert!(store.torn().is_none());
+        assert_eq!(believed(&store, &nodes), all);
+        let mut violations = Vec::new();
+        store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
+        assert_eq!(violations, Vec::new());
+    }
+}
+
 /// A store that believes one value of a relation with one value, and facts that change it.
 fn one_after_another(folder: &Path) -> (Store, Vec<NodeId>, Vec<BulkFact<'static>>) {
     let (store, nodes, relations) = store(folder);

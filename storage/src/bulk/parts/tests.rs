@@ -32,12 +32,17 @@ fn a_node_is_in_one_part_however_many_facts_it_has() {
 fn what_is_written_into_a_part_is_taken_from_it_once() {
     let folder = tempfile::tempdir().unwrap();
     let parts = Parts::new(counts(&[(1, 4), (2, 4)]).ranges(), folder.path()).unwrap();
-    for (node, bytes) in [(1, b"one"), (2, b"two"), (1, b"six")] {
-        parts.write(NodeId(node), bytes).unwrap();
+    let mut writer = parts.writer();
+    let long = vec![7; BUFFER];
+    for (node, bytes) in [(1, &b"one"[..]), (2, b"two"), (1, &long), (1, b"six")] {
+        writer.write(NodeId(node), bytes).unwrap();
     }
-    assert_eq!(parts.take(0).unwrap(), b"onesix");
+    writer.finish().unwrap();
+    assert_eq!(parts.take(0).unwrap(), [b"one", &long[..], b"six"].concat());
     assert_eq!(parts.take(1).unwrap(), b"two");
     assert!(parts.take(1).is_err());
-    assert!(parts.write(NodeId(2), b"late").is_err());
+    let mut late = parts.writer();
+    late.write(NodeId(2), b"late").unwrap();
+    assert!(late.finish().is_err());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

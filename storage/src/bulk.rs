@@ -150,6 +150,9 @@ impl Store {
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
         self.commit_load(&mut writer, counters).inspect_err(|_| self.commits.drop_load())?;
         self.commits.show_load(commit, || self.take_in(&mut writer))?;
+        drop(writer);
+        // So that the next opening has no log to read.
+        self.engine.flush()?;
         Ok(Some(left))
     }
 

@@ -452,7 +452,7 @@ mod tests {
         for number in 0..4_u8 {
             let entries: Vec<_> = (0..100).map(|key| (vec![key], vec![number])).collect();
             engine.load(Family::Nodes, &entries).unwrap();
-            // The last ones are in the log alone.
+            // The last ones are in memory alone.
             if number < 3 {
                 engine.flush().unwrap();
             }

@@ -23,9 +23,11 @@ pub const RECORD_BYTES_MAX: usize = 16 << 20;
 /// How deep lists and maps may nest in a property.
 pub const VALUE_DEPTH_MAX: usize = 64;
 
-/// The most parts of a property: values, those that hold others too, and the names of maps. As many
-/// as the limit of a record has room for while it is decoded.
-const PARTS_MAX: usize = RECORD_BYTES_MAX / size_of::<Token>();
+/// The most parts of a property: values, those that hold others too, and the names of maps. No more of
+/// them have room in the limit of a record while it is decoded; where there are texts, fewer have.
+const PARTS_MAX: usize = RECORD_BYTES_MAX / PART_BYTES;
+/// What a part may take in memory.
+const PART_BYTES: usize = 24;
 
 /// The first byte of every record: how the rest is encoded.
 const ENCODING: u8 = 4;
@@ -149,7 +151,7 @@ impl Token {
 }
 
 /// A larger one would make records of before too large to be read: each counts this much there.
-const _: () = assert!(size_of::<Token>() <= 24);
+const _: () = assert!(size_of::<Token>() <= PART_BYTES);
 
 impl Encode for Value {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> std::result::Result<(), EncodeError> {

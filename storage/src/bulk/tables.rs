@@ -63,9 +63,7 @@ impl Tables<'_> {
         if entries.is_empty() {
             return Ok(());
         }
-        // Nodes first, as one number: few have to be compared further.
-        let near = |entry: &[u8; ENTRY]| entry.first_chunk().map(|node| u64::from_be_bytes(*node));
-        entries.sort_unstable_by(|a, b| near(a).cmp(&near(b)).then_with(|| a.cmp(b)));
+        entries.sort_unstable();
         let split = entries.iter().map(|entry| Ok(entry.split_at(key::ADJACENCY)));
         self.stage(Family::In, part, split)
     }

@@ -133,7 +133,7 @@ mod tests {
             let session = ["s", "s\0", "gone"][number % 3];
             let at = (number > 2).then_some(1_000_000 * number as i64);
             let turn = turn(&format!("D{number}"), at);
-            transaction.buffer_turn(session, &turn, number as u64).expect("is buffered");
+            transaction.buffer_turn(session, turn, number as u64).expect("is buffered");
         }
         transaction.take_buffered("s", &[0]).expect("takes");
         transaction.take_buffered("gone", &[0, 1, 2]).expect("takes");
@@ -173,7 +173,7 @@ mod tests {
         // Nothing is observed twice, and positions go on.
         let mut transaction = copy.store.begin(0).expect("begins");
         let buffered = |t: &mut engraph_storage::Transaction<'_>, key| {
-            t.buffer_turn("gone", &turn(key, None), 1).expect("is buffered")
+            t.buffer_turn("gone", turn(key, None), 1).expect("is buffered")
         };
         assert_eq!(buffered(&mut transaction, "D3"), engraph_storage::Buffered::HeldAlready);
         let next = engraph_storage::Buffered::New { position: 3 };

@@ -100,7 +100,7 @@ pub(crate) fn observe(
         properties,
         observed: transaction.now(),
     };
-    let outcome = transaction.buffer_turn(session, &buffered, text::tokens(&said) as u64)?;
+    let outcome = transaction.buffer_turn(session, buffered, text::tokens(&said) as u64)?;
     Ok(Observed { key, is_new: matches!(outcome, Buffered::New { .. }), is_late })
 }
 

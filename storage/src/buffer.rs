@@ -135,11 +135,11 @@ impl Transaction<'_> {
     pub fn buffer_turn(
         &mut self,
         session: &str,
-        turn: &BufferedTurn,
+        turn: BufferedTurn,
         tokens: u64,
     ) -> Result<Buffered> {
         check_name("name of a session", session)?;
-        check_turn(turn)?;
+        check_turn(&turn)?;
         let found_by = key::turn_key(&turn.key);
         if self.view().get(Family::Buffer, &found_by)?.is_some() {
             return Ok(Buffered::HeldAlready);
@@ -147,7 +147,7 @@ impl Transaction<'_> {
         let mut head = self.reader().session_buffer(session)?.unwrap_or_default();
         let position = head.next;
         head.next = position.checked_add(1).ok_or(StorageError::Exhausted("position"))?;
-        let turn = (BufferedTurn { observed: self.now, ..turn.clone() }, tokens);
+        let turn = (BufferedTurn { observed: self.now, ..turn }, tokens);
         head.add(&turn.0, tokens)?;
         let entries = [
             turn_entry(session, position, &turn)?,

@@ -37,7 +37,7 @@ fn turn(key: &str, at: Option<Time>) -> BufferedTurn {
 }
 
 fn buffer(store: &Store, session: &str, key: &str, at: Option<Time>) -> Buffered {
-    commit(store, |transaction| transaction.buffer_turn(session, &turn(key, at), 5))
+    commit(store, |transaction| transaction.buffer_turn(session, turn(key, at), 5))
 }
 
 /// Positions and keys of a session's turns.
@@ -105,13 +105,13 @@ fn a_transaction_reads_what_it_buffered_and_leaves_no_trace_if_it_is_dropped() {
     buffer(&store, "s", "a", None);
     let mut transaction = store.begin(0).expect("begins");
     for key in ["b", "c"] {
-        transaction.buffer_turn("s", &turn(key, None), 1).expect("is buffered");
+        transaction.buffer_turn("s", turn(key, None), 1).expect("is buffered");
     }
-    let again = transaction.buffer_turn("s", &turn("b", None), 1).expect("is known");
+    let again = transaction.buffer_turn("s", turn("b", None), 1).expect("is known");
     assert_eq!(again, Buffered::HeldAlready);
     transaction.take_buffered("s", &[0, 1]).expect("takes");
     let failed: Result<()> = transaction.whole(|transaction| {
-        transaction.buffer_turn("s", &turn("d", None), 1)?;
+        transaction.buffer_turn("s", turn("d", None), 1)?;
         transaction.take_buffered("s", &[0]).map(drop)
     });
     assert!(matches!(failed, Err(StorageError::Invalid(_))), "0 is taken already");
@@ -131,8 +131,8 @@ fn turns_are_read_from_a_position_until_it_is_enough() {
     let store = open(folder.path());
     commit(&store, |transaction| {
         for number in 0..300 {
-            transaction.buffer_turn("s", &turn(&number.to_string(), None), 1)?;
-            transaction.buffer_turn("s\0", &turn(&format!("other {number}"), None), 1)?;
+            transaction.buffer_turn("s", turn(&number.to_string(), None), 1)?;
+            transaction.buffer_turn("s\0", turn(&format!("other {number}"), None), 1)?;
         }
         Ok(())
     });
@@ -160,13 +160,13 @@ fn appending_costs_the_same_however_many_turns_there_are() {
     for many in [1, 10, 400] {
         commit(&store, |transaction| {
             for _ in 0..many {
-                transaction.buffer_turn("s", &turn(&next.to_string(), None), 1)?;
+                transaction.buffer_turn("s", turn(&next.to_string(), None), 1)?;
                 next += 1;
             }
             Ok(())
         });
         let mut transaction = store.begin(0).expect("begins");
-        transaction.buffer_turn("s", &turn("one more", None), 1).expect("is buffered");
+        transaction.buffer_turn("s", turn("one more", None), 1).expect("is buffered");
         assert_eq!(transaction.overlay.iter().count(), 3, "writes beside {next} turns");
         drop(transaction);
         let (snapshot, meter) = (store.snapshot(0), Meter::new());
@@ -289,13 +289,13 @@ fn what_cannot_be_stored_is_refused() {
         ("s", with("n", Value::Float(f64::NAN)), 1, "property n is not a finite number"),
         ("s", huge, 1, "the record has"),
     ] {
-        let error = transaction.buffer_turn(session, &turn, tokens).expect_err(reason);
+        let error = transaction.buffer_turn(session, turn, tokens).expect_err(reason);
         assert!(matches!(error, StorageError::Invalid(_)), "{error}");
         assert!(error.to_string().contains(reason), "{error}");
     }
     assert!(transaction.overlay.is_empty());
-    transaction.buffer_turn("s", &turn("a", None), u64::MAX).expect("is buffered");
-    let error = transaction.buffer_turn("s", &turn("b", None), 1).expect_err("are too many");
+    transaction.buffer_turn("s", turn("a", None), u64::MAX).expect("is buffered");
+    let error = transaction.buffer_turn("s", turn("b", None), 1).expect_err("are too many");
     assert!(error.to_string().contains("too many tokens"), "{error}");
     assert_eq!(transaction.overlay.iter().count(), 3);
 }
@@ -329,7 +329,7 @@ fn forgotten_turns_are_in_no_file() {
         observed: 0,
     };
     buffer(&store, "mark-session", "first", Some(10));
-    commit(&store, |transaction| transaction.buffer_turn("mark-session", &marked, 7));
+    commit(&store, |transaction| transaction.buffer_turn("mark-session", marked.clone(), 7));
     store.engine.flush().expect("flushes");
     buffer(&store, "mark-session", "last", Some(40));
     buffer(&store, "kept", "kept", None);
@@ -415,7 +415,7 @@ fn both(naive: &mut Naive, transaction: &mut Transaction<'_>, act: &Act) {
             let held = naive.values().any(|(_, turns)| turns.values().any(|(k, _)| k == key));
             let turn = turn(&format!("k{key}"), Some(*key as Time));
             let name = format!("s{session}");
-            let said = transaction.buffer_turn(&name, &turn, *tokens).expect("is buffered");
+            let said = transaction.buffer_turn(&name, turn, *tokens).expect("is buffered");
             if held {
                 assert_eq!(said, Buffered::HeldAlready);
                 return;

@@ -78,7 +78,7 @@ fn filled() -> (tempfile::TempDir, Store) {
                 transaction.retract(fact)?;
             }
             let turn = said(&format!("D{round}"));
-            transaction.buffer_turn(&name("s", round), &turn, 1 + round as u64)?;
+            transaction.buffer_turn(&name("s", round), turn, 1 + round as u64)?;
             Ok(())
         });
     }

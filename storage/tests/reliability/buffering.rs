@@ -155,7 +155,7 @@ pub(crate) fn job() {
     loop {
         let number = next(&store.snapshot(0).reader());
         let buffered = commit(&store, |transaction| {
-            transaction.buffer_turn(SESSION, &turn(number), 3).expect("is buffered")
+            transaction.buffer_turn(SESSION, turn(number), 3).expect("is buffered")
         });
         assert_eq!(buffered, Buffered::New { position: number });
         child::say(&format!("held {number}"));

@@ -232,17 +232,14 @@ fn adapters(
     let pairs = |one: usize| (one + 1..courses.len()).map(move |other| vec![one, other]);
     let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
     let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
-    let train = |without: &LeftOut| {
+    let train = |without: &LeftOut, done: &dyn Fn()| {
         let seen = courses.iter().enumerate().filter(|(place, _)| !without.contains(place));
         let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
-        (without.clone(), Arc::new(fit_adapter(model, *width, &lessons)))
-    };
-    let work = |without: &LeftOut, done: &dyn Fn()| {
-        let trained = train(without);
+        let adapter = Arc::new(fit_adapter(model, *width, &lessons));
         done();
-        Ok(trained)
+        Ok((without.clone(), adapter))
     };
-    Ok(on_all_cores(&all, all.len(), watch, work)?.into_iter().collect())
+    Ok(on_all_cores(&all, all.len(), watch, train)?.into_iter().collect())
 }
 
 /// What is known of the best turns of each question: by an adapter of all conversations and by those

@@ -71,6 +71,7 @@ fn what_cannot_be_read_is_not_written() {
         let error = encode(&list(&item, PARTS_MAX)).expect_err("is too large").to_string();
         assert!(error.contains("the record has too many parts to be read"), "{error}");
     }
+    assert_eq!(PARTS_MAX, 699_050, "docs/storage-format.md says so");
     // Nor is it read, if somebody wrote it.
     let count = (PARTS_MAX as u32).to_le_bytes();
     let hostile = [&[1, 8, 252][..], &count, &[2].repeat(PARTS_MAX)].concat();

@@ -140,6 +140,11 @@ pub enum StorageError {
          open the database for writing, which finishes it"
     )]
     HalfLoaded,
+    /// A writer changed the list of tables each time that a reader opened the database. Try again.
+    #[error(
+        "the database is being changed too fast to be opened beside its writer; try again in a moment"
+    )]
+    Overtaken,
     /// The database was opened read-only.
     #[error("the database is open read-only; open it for writing")]
     ReadOnly,

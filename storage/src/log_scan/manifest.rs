@@ -49,6 +49,16 @@ pub(crate) fn check_manifest(folder: &Path) -> Result<()> {
     }
 }
 
+/// The list of tables as it stands, its name and its length; each change makes it longer, or another.
+pub(crate) fn manifest_length(folder: &Path) -> Result<Option<(String, u64)>> {
+    let Some(name) = current(folder)? else { return Ok(None) };
+    let path = folder.join(&name);
+    match path.metadata() {
+        Ok(seen) => Ok(Some((name, seen.len()))),
+        Err(source) => Err(StorageError::Io { path, source }),
+    }
+}
+
 /// The name of the list; none if there is no file that says it.
 fn current(folder: &Path) -> Result<Option<String>> {
     let path = folder.join(CURRENT);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use engraph_storage::graph::{
     Cardinality, EdgeFilter, Intent, Interval, NodeId, RelationRule, Side, Time,
 };
-use engraph_storage::{BulkFact, Durability, Store};
+use engraph_storage::{BulkFact, Durability, StorageError, Store};
 
 use crate::audit::{self, Finding};
 use crate::child::{self, Child, PATIENCE, say};
@@ -28,6 +28,9 @@ const LIFE_SPAN: u64 = 4;
 const WORK_MICROS_MAX: u64 = 400_000;
 /// And after it said that its tables are written, or a load returned.
 const END_MICROS_MAX: u64 = 10_000;
+
+/// One head of so many is looked at by a reader that has to be quick.
+const HEADS_OF_A_READER: usize = 50;
 
 const HOME: &str = "home";
 const OWNS: &str = "owns";
@@ -75,12 +78,12 @@ fn load(store: &Store, number: u64) -> engraph_storage::Result<u64> {
     load.finish(1, told).map(|loaded| loaded.stored)
 }
 
-/// How many loads there are, if each is there as a whole.
-fn count(store: &Store) -> Result<u64, String> {
+/// How many loads there are, if each is there as a whole, by each head of so many.
+fn count(store: &Store, of: usize) -> Result<u64, String> {
     let snapshot = store.snapshot(1);
     let reader = snapshot.reader();
     let mut loads = None;
-    for head in 0..HEADS {
+    for head in (0..HEADS).step_by(of) {
         for name in [HOME, OWNS] {
             let relation = reader.catalog().relation(name);
             let (mut facts, mut open) = (0, 0);
@@ -105,7 +108,7 @@ fn count(store: &Store) -> Result<u64, String> {
 pub(crate) fn job() {
     say("opening");
     let opened = folder::open(&child::folder()).map_err(|error| Finding::from(error).line());
-    let (store, last) = match opened.and_then(|store| Ok((count(&store)?, store))) {
+    let (store, last) = match opened.and_then(|store| Ok((count(&store, 1)?, store))) {
         Ok((last, store)) => (store, last),
         Err(line) => return say(&format!("unready {line}")),
     };
@@ -131,7 +134,7 @@ pub(crate) fn look() {
             .map_err(|error| Finding::from(error).line())?;
         match violations.first() {
             Some(first) => Err(format!("violations {}: {first}", violations.len())),
-            None => count(&store),
+            None => count(&store, 1),
         }
     });
     say(&match found {
@@ -240,4 +243,48 @@ fn loads_are_whole() {
         failures.push("no load was cut off, or none returned".to_owned());
     }
     row.end(&failures);
+}
+
+/// Readers come and go beside a writer that loads on and on: each sees as many loads as the last commit
+/// that it knows, and none before those that had returned when it came.
+#[test]
+fn readers_beside_loads() {
+    let mut row = Row::begin("L1_readers");
+    let readers = lane::count(400, 10_000);
+    let root = lane::scratch();
+    let path = root.path().join("db");
+    begin(&path);
+    let first = last_commit(&folder::open_read_only(&path).expect("nobody writes"));
+    let mut writer = Child::start("load", &[("ENGRAPH_CHILD_FOLDER", path.display().to_string())]);
+    let mut failures = Vec::new();
+    if writer.wait_for(&["ack"], PATIENCE).is_none() {
+        failures.push("no load returns".to_owned());
+    }
+    let (mut read, mut refused) = (0, 0);
+    while read < readers && failures.is_empty() {
+        let acked = writer.latest("ack").unwrap_or(0);
+        let told = match folder::open_read_only(&path) {
+            // It came at a bad moment each time that it tried.
+            Err(StorageError::HalfLoaded | StorageError::Overtaken) => {
+                refused += 1;
+                continue;
+            }
+            Err(error) => Err(Finding::from(error).line()),
+            Ok(store) => {
+                count(&store, HEADS_OF_A_READER).map(|loads| (loads, last_commit(&store) - first))
+            }
+        };
+        match told {
+            Ok((loads, commits)) if loads >= acked && commits == loads.cast_signed() => {}
+            told => failures.push(format!("{told:?} beside a writer that had returned {acked}")),
+        }
+        read += 1;
+    }
+    failures.extend(misbehaved(&writer.kill()));
+    row.figure("readers", read).figure("refused", refused);
+    row.end(&failures);
+}
+
+fn last_commit(store: &Store) -> Time {
+    store.snapshot(1).reader().last_commit().expect("a whole file can be read")
 }

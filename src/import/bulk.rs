@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use compact_str::CompactString;
 use engraph_storage::graph::{Intent, Interval, NodeId, RelationId};
 use engraph_storage::update::Effect;
-use engraph_storage::{BulkFact, Left, Load, StorageError};
+use engraph_storage::{BulkFact, Left, Load, Reader, StorageError};
 use rustc_hash::FxHashMap;
 
 use crate::database::Engraph;
@@ -21,9 +21,10 @@ use crate::import::{Counts, Progress, Refused, Report};
 use crate::time;
 
 /// Rows that are handed on together.
-const BATCH: usize = 8_192;
-/// Batches that wait to be handed on.
-const BATCHES_WAITING: usize = 4;
+const BATCH: usize = 2_048;
+/// Batches that wait to be handed on: the first ones take longer than their text, for most names are
+/// new, and the later ones less.
+const BATCHES_WAITING: usize = 64;
 /// Facts of one transaction, where they are asserted one by one.
 const TRANSACTION: usize = 256;
 
@@ -197,7 +198,8 @@ fn assert(
 /// Nodes by label and key, and relations with their intents, each with its place.
 #[derive(Default)]
 struct Names {
-    node_names: FxHashMap<(CompactString, CompactString), u32>,
+    /// By label and then by key: most are of few labels, and an entry is half as large.
+    node_names: FxHashMap<CompactString, FxHashMap<CompactString, u32>>,
     nodes: Vec<NodeId>,
     relation_names: FxHashMap<CompactString, u32>,
     relations: Vec<(RelationId, Intent)>,
@@ -206,13 +208,18 @@ struct Names {
 }
 
 impl Names {
-    fn node(&mut self, name: &(CompactString, CompactString)) -> u32 {
-        if let Some(place) = self.node_names.get(name) {
+    fn node(&mut self, (label, key): &(CompactString, CompactString)) -> u32 {
+        let of_label = self.node_names.get_mut(label);
+        if let Some(place) = of_label.as_ref().and_then(|keys| keys.get(key)) {
             return *place;
         }
         let place = (self.nodes.len() + self.new.0.len()) as u32;
-        self.node_names.insert(name.clone(), place);
-        self.new.0.push(name.clone());
+        match of_label {
+            Some(keys) => keys,
+            None => self.node_names.entry(label.clone()).or_default(),
+        }
+        .insert(key.clone(), place);
+        self.new.0.push((label.clone(), key.clone()));
         place
     }
 
@@ -232,18 +239,13 @@ impl Names {
         if nodes.is_empty() && relations.is_empty() {
             return Ok(());
         }
-        let found: Vec<Option<NodeId>> = {
+        let held = {
             let snapshot = db.store.snapshot(time::wall());
-            let reader = snapshot.reader();
-            let find = |(label, key): &(CompactString, CompactString)| {
-                let label = reader.catalog().label(label);
-                Ok(label.map(|label| reader.find_node(label, key)).transpose()?.flatten())
-            };
-            nodes.iter().map(find).collect::<Result<_>>()?
+            held(snapshot.reader(), &nodes)?
         };
         let mut transaction = db.store.begin(time::wall())?;
-        for ((label, key), found) in nodes.iter().zip(found) {
-            self.nodes.push(match found {
+        for ((label, key), held) in nodes.iter().zip(held) {
+            self.nodes.push(match held {
                 Some(node) => node,
                 None => transaction.put_node(label, key, &BTreeMap::new())?,
             });
@@ -254,6 +256,17 @@ impl Names {
         }
         Ok(transaction.commit(db.durability(), time::wall())?)
     }
+}
+
+/// The nodes with those labels and keys, as far as they are there.
+fn held(
+    reader: Reader<'_>,
+    names: &[(CompactString, CompactString)],
+) -> Result<Vec<Option<NodeId>>> {
+    let label = |name: &CompactString| reader.catalog().label(name);
+    let known = names.iter().filter_map(|(name, key)| Some((label(name)?, key.as_str())));
+    let mut found = reader.find_nodes(&known.collect::<Vec<_>>())?.into_iter();
+    Ok(names.iter().map(|(name, _)| label(name).and_then(|_| found.next()?)).collect())
 }
 
 /// What an assertion counts as.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use compact_str::{CompactString, format_compact};
+use compact_str::{CompactString, CompactStringExt, ToCompactString};
 use csv::{Position, StringRecord};
 use engraph_storage::graph::{Interval, Time};
 
@@ -235,8 +235,8 @@ impl Table<'_> {
         let to = to.map(|text| self.bound(text, true)).transpose()?.flatten();
         let sure =
             sure.map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
-        let source =
-            source.map_or_else(|| format_compact!("{}:{line}", self.file), CompactString::from);
+        let place = || [&self.file, ":", &line.to_compact_string()].concat_compact();
+        let source = source.map_or_else(place, CompactString::from);
         Ok(Row {
             line,
             head: node("head", head, head_label, &self.options.head_label)?,

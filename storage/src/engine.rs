@@ -189,6 +189,8 @@ impl Engine {
     /// Writes all tables, and waits until they are merged as far as they are to be.
     pub(crate) fn settle(&self) -> Result<()> {
         self.flush()?;
+        // When a snapshot ends, tables are written anew as the last ones, which are smaller.
+        drop(self.snapshot());
         self.db.wait_for_compact(&WaitForCompactOptions::default()).map_err(engine_error)
     }
 
@@ -271,6 +273,16 @@ impl EngineSnapshot<'_> {
     /// The value of a key.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.snapshot.get_cf(handle(self.db, family)?, key).map_err(engine_error)
+    }
+
+    /// The values of many keys, which takes less than one after the other.
+    pub(crate) fn get_all(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>> {
+        let mut options = ReadOptions::default();
+        options.set_snapshot(&self.snapshot);
+        let family = handle(self.db, family)?;
+        let values = self.db.batched_multi_get_cf_opt(family, keys, false, &options);
+        let owned = values.into_iter().map(|value| Ok(value?.map(|value| value.to_vec())));
+        owned.collect::<std::result::Result<_, _>>().map_err(engine_error)
     }
 
     /// Calls `visit` on every key in `from..to` in order, until it breaks.
@@ -459,5 +471,19 @@ mod tests {
         }
         engine.settle().unwrap();
         assert_eq!(engine.tables().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn the_first_read_sets_off_no_merge_when_it_has_settled() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(folder.path(), Memory::default()).unwrap();
+        for family in [Family::Nodes, Family::Meta] {
+            engine.load(family, &[(vec![0], vec![0])]).unwrap();
+        }
+        engine.settle().unwrap();
+        let settled = engine.tables().unwrap();
+        drop(engine.snapshot());
+        engine.db.wait_for_compact(&WaitForCompactOptions::default()).unwrap();
+        assert_eq!(engine.tables().unwrap(), settled);
     }
 }

@@ -102,6 +102,17 @@ impl<'r> Reader<'r> {
         Ok(Some(node))
     }
 
+    /// The nodes with those labels and keys or aliases, many at once: no room is taken for them in what
+    /// is kept.
+    pub fn find_nodes(&self, names: &[(LabelId, &str)]) -> Result<Vec<Option<NodeId>>> {
+        let keys: Vec<_> = names.iter().map(|(label, key)| key::node_key(*label, key)).collect();
+        let values = self.view.get_all(Family::NodeKeys, &keys)?;
+        let node = |(key, value): (&Vec<u8>, Option<Vec<u8>>)| {
+            value.map(|value| node_of(Family::NodeKeys, key, &value)).transpose()
+        };
+        keys.iter().zip(values).map(node).collect()
+    }
+
     /// A node as it stands in the scope; none if it did not exist.
     pub fn node(&self, node: NodeId, system: SystemScope) -> Result<Option<Arc<NodeRecord>>> {
         let Some(current) = self.node_now(node)? else { return Ok(None) };
@@ -349,3 +360,6 @@ pub(crate) fn node_of(family: Family, key: &[u8], value: &[u8]) -> Result<NodeId
         _ => Err(StorageError::corrupt(family.name(), key, "no node id")),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,6 +68,14 @@ impl<'v> View<'v> {
         Ok(value)
     }
 
+    /// The values of many keys.
+    pub(crate) fn get_all(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>> {
+        match (self.overlay, self.meter) {
+            (None, None) => self.engine.get_all(family, keys),
+            _ => keys.iter().map(|key| self.get(family, key)).collect(),
+        }
+    }
+
     /// Calls `visit` on every key in `from..to` in order, until it breaks.
     pub(crate) fn scan(
         &self,

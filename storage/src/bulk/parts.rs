@@ -31,16 +31,18 @@ impl Counts {
         self.0[place] += 1;
     }
 
-    /// The parts of so many facts.
+    /// The parts of so many facts: each has its share, and ends behind the node that fills it.
     pub(super) fn ranges(&self) -> Ranges {
         let count: u64 = self.0.iter().sum();
         let size = (count / 4).clamp(FACTS_MIN, FACTS_MAX.max(count / PARTS_MAX));
-        let (mut ends, mut sizes, mut facts) = (Vec::new(), Vec::new(), 0);
+        let parts = (count / size).max(1);
+        let (mut ends, mut sizes, mut done, mut facts) = (Vec::new(), Vec::new(), 0, 0);
         for (place, here) in self.0.iter().enumerate() {
-            if facts > 0 && facts + here > size {
+            let shares = done * parts / count.max(1) + 1;
+            if (done + facts) * parts >= shares * count {
                 ends.push(place as u64 * NODES);
                 sizes.push(facts);
-                facts = 0;
+                (done, facts) = (done + facts, 0);
             }
             facts += here;
         }

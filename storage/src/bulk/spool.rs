@@ -39,17 +39,19 @@ impl Spool {
     pub(super) fn write_row(&mut self, row: &Row<'_>) -> Result<()> {
         let Row { place, fact } = row;
         let length = u32::try_from(fact.source.len()).map_err(std::io::Error::other)?;
-        let out = &mut self.0;
-        for number in [*place, fact.head.0, fact.tail.0] {
-            out.write_all(&number.to_le_bytes())?;
-        }
-        out.write_all(&fact.valid.from.to_le_bytes())?;
-        out.write_all(&fact.valid.to.to_le_bytes())?;
-        out.write_all(&fact.confidence.to_le_bytes())?;
-        out.write_all(&fact.relation.0.to_le_bytes())?;
-        out.write_all(&[fact.intent as u8])?;
-        out.write_all(&length.to_le_bytes())?;
-        out.write_all(fact.source.as_bytes())
+        let mut header = [0; HEADER];
+        let mut rest = header.as_mut_slice();
+        put(&mut rest, place.to_le_bytes());
+        put(&mut rest, fact.head.0.to_le_bytes());
+        put(&mut rest, fact.tail.0.to_le_bytes());
+        put(&mut rest, fact.valid.from.to_le_bytes());
+        put(&mut rest, fact.valid.to.to_le_bytes());
+        put(&mut rest, fact.confidence.to_le_bytes());
+        put(&mut rest, fact.relation.0.to_le_bytes());
+        put(&mut rest, [fact.intent as u8]);
+        put(&mut rest, length.to_le_bytes());
+        self.0.write_all(&header)?;
+        self.0.write_all(fact.source.as_bytes())
     }
 
     /// All that was written, in memory.
@@ -103,6 +105,12 @@ impl Records {
         take_row(&mut self.bytes()).ok_or_else(damaged)
     }
 
+    /// The head of the fact.
+    pub(super) fn head(&self) -> NodeId {
+        let head = self.record.get(8..).and_then(|mut rest| take(&mut rest));
+        NodeId(u64::from_le_bytes(head.unwrap_or_default()))
+    }
+
     /// From the first record again.
     pub(super) fn rewind(&mut self) -> Result<()> {
         self.reader.rewind()
@@ -138,6 +146,14 @@ fn take_row<'b>(bytes: &mut &'b [u8]) -> Option<Row<'b>> {
     *bytes = rest;
     let valid = Interval { from, to };
     Some(Row { place, fact: BulkFact { head, relation, tail, valid, confidence, intent, source } })
+}
+
+/// Puts bytes where there is room for them, which begins behind them then.
+fn put<const N: usize>(room: &mut &mut [u8], bytes: [u8; N]) {
+    if let Some((first, rest)) = std::mem::take(room).split_first_chunk_mut() {
+        *first = bytes;
+        *room = rest;
+    }
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {

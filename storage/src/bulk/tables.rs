@@ -4,6 +4,7 @@
 //! the new version stands at the key of the old one, so nothing has to be deleted.
 
 use std::cmp::Ordering;
+use std::hint::black_box;
 use std::path::Path;
 
 use super::parts::Parts;
@@ -20,6 +21,9 @@ use crate::record;
 /// Bytes of a key and a value between nodes.
 const ENTRY: usize = key::ADJACENCY + record::EDGE;
 
+/// Facts whose sources are asked for at once.
+const TOUCHED: usize = 32;
+
 /// See the module.
 pub(super) struct Tables<'l> {
     pub(super) engine: &'l Engine,
@@ -35,9 +39,9 @@ impl Tables<'_> {
     /// on, in the order of the keys. What stands at their tails is kept for [`Self::tails`].
     pub(super) fn heads(&self, part: usize, plan: &Plan<'_>, first: FactId) -> Result<()> {
         let Some(first_fact) = plan.plain.first() else { return Ok(()) };
-        let facts = || plan.plain.iter().zip((first.0..).map(FactId));
+        let numbers = || (first.0..).map(FactId);
         let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
-        let new = facts().map(|(fact, number)| self.edge(fact, number));
+        let new = plan.plain.iter().zip(numbers()).map(|(fact, number)| self.edge(fact, number));
         let mut tails = self.tails.writer();
         let entry = |edge: Edge| {
             tails.write(edge.tail, &at_tail(&edge)).map_err(|source| self.failed(source))?;
@@ -46,7 +50,11 @@ impl Tables<'_> {
         self.stage(Family::Out, part, merged(ended, new).map(entry))?;
         tails.finish().map_err(|source| self.failed(source))?;
         let mut version = self.version(first_fact);
-        let versions = facts().map(|(fact, number)| {
+        let near = plan.plain.chunks(TOUCHED).flat_map(|facts| {
+            touch_sources(facts);
+            facts
+        });
+        let versions = near.zip(numbers()).map(|(fact, number)| {
             write_over(&mut version, fact);
             Ok((key::version(number, 0), record::encode(&version)?))
         });
@@ -173,6 +181,12 @@ impl Tables<'_> {
     fn system(&self) -> Interval {
         Interval { from: self.commit, to: Interval::MAX }
     }
+}
+
+/// Asks the memory for the sources of facts, which lie far from each other, before any of them is used.
+fn touch_sources(facts: &[BulkFact<'_>]) {
+    let first = |fact: &BulkFact<'_>| fact.source.as_bytes().first().copied().unwrap_or(0);
+    black_box(facts.iter().fold(0, |all, fact| all ^ first(fact)));
 }
 
 /// Makes a version of a fact that of another one, in the memory that it has.

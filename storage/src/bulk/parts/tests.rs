@@ -24,8 +24,15 @@ fn parts_have_about_as_many_facts_each() {
 #[test]
 fn a_node_is_in_one_part_however_many_facts_it_has() {
     let ranges = counts(&[(1, 1), (2, 50), (3, 1), (90, 20)]).ranges();
-    assert_eq!(ranges.sizes(), [1, 50, 1, 20]);
-    assert_eq!([1, 2, 3, 89, 90, 1_000].map(|node| ranges.part(NodeId(node))), [0, 1, 2, 2, 3, 3]);
+    assert_eq!(ranges.sizes(), [51, 21]);
+    assert_eq!([1, 2, 3, 89, 90, 1_000].map(|node| ranges.part(NodeId(node))), [0, 0, 1, 1, 1, 1]);
+}
+
+#[test]
+fn no_part_is_left_with_a_few_facts() {
+    // Four parts of ten, and two facts more.
+    let facts: Vec<(u64, u64)> = (1..=21).map(|node| (node, 2)).collect();
+    assert_eq!(counts(&facts).ranges().sizes(), [12, 10, 10, 10]);
 }
 
 #[test]

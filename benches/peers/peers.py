@@ -8,17 +8,23 @@ It reads the facts and the questions that the first command left in DIR, asks th
 comes with Python) and in DuckDB (`pip install duckdb`; left out where it is missing), checks every
 answer by the rows and the checksum of the specification, and takes times as it says: 100 instances to
 warm up, three passes, the least of each instance. Entities with their names and vectors are there before
-the facts, and count among the bytes. `noop` is what the binding itself costs. Where numpy
-is there, the vectors of a beam are multiplied by it, all of a node's tails at once.
+the facts, and count among the bytes. Facts are loaded from a file of numbers: by SQLite's own shell, or
+by Python where that is missing, and by DuckDB itself. `rows_per_s` is what SQLite does with rows that were
+read before. Writes begin on a new connection. `disk_whole` is how large SQLite's file becomes with what a
+fact of Engraph has besides: its source, and since and until when it was believed. `noop` is what the
+binding itself costs. Where numpy is there, the vectors of a beam are multiplied by it, all of a node's
+tails at once.
 """
 
 import argparse
 import csv
 import json
 import os
+import shutil
 import sqlite3
 import statistics
 import struct
+import subprocess
 import sys
 import time
 
@@ -93,21 +99,41 @@ def questions_of(folder):
     return questions
 
 
+def numbers_file(folder, facts):
+    """The facts as a table without names, for a peer to read."""
+    path = os.path.join(folder, "peer.csv")
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows(facts)
+    return path
+
+
 class Sqlite:
     """A clustered table, an index of tails, the write-ahead log; entities by their numbers."""
 
     name = "SQLite " + sqlite3.sqlite_version
+    SET = (
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA cache_size = -262144",
+        "PRAGMA mmap_size = 1073741824",
+    )
+    CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
-    def __init__(self, folder):
-        self.path = os.path.join(folder, "peer.sqlite")
+    def __init__(self, folder, name="peer.sqlite"):
+        self.folder = folder
+        self.path = os.path.join(folder, name)
+        self.remove()
+        self.connect()
+
+    def remove(self):
         for end in ("", "-wal", "-shm"):
             if os.path.exists(self.path + end):
                 os.remove(self.path + end)
+
+    def connect(self):
         self.db = sqlite3.connect(self.path, isolation_level=None, cached_statements=256)
-        self.db.execute("PRAGMA journal_mode = WAL")
-        self.db.execute("PRAGMA synchronous = FULL")
-        self.db.execute("PRAGMA cache_size = -262144")
-        self.db.execute("PRAGMA mmap_size = 1073741824")
+        for pragma in self.SET:
+            self.db.execute(pragma)
 
     def keep(self, vectors):
         self.db.execute("CREATE TABLE entity (id INTEGER PRIMARY KEY, name TEXT, vector BLOB)")
@@ -115,27 +141,59 @@ class Sqlite:
         self.db.execute("BEGIN")
         self.db.executemany("INSERT INTO entity VALUES (?, ?, ?)", rows)
         self.db.execute("COMMIT")
-        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.db.execute(self.CHECKPOINT)
 
     def load(self, facts):
+        """Seconds from rows in memory, into a database that is dropped again, and from a file."""
+        self.make_table()
+        rows = self.insert(facts)
+        self.db.close()
+        self.remove()
+        self.connect()
+        self.keep(vector(64001, x) for x in range(len(facts) // 10))
+        file = self.load_file(numbers_file(self.folder, facts))
+        self.db.execute("ANALYZE")
+        return {"facts": file, "rows": rows}
+
+    def make_table(self, more=""):
         self.db.execute(
             "CREATE TABLE fact (h INTEGER, r INTEGER, t INTEGER, vf INTEGER, vt INTEGER, k INTEGER,"
-            " i INTEGER, PRIMARY KEY (h, r, vf, t)) WITHOUT ROWID"
+            f" i INTEGER, {more} PRIMARY KEY (h, r, vf, t)) WITHOUT ROWID"
         )
         self.db.execute("CREATE INDEX by_tail ON fact (t)")
+
+    def insert(self, rows, columns=7):
         begin = time.perf_counter()
         self.db.execute("BEGIN")
-        self.db.executemany("INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)", facts)
+        places = ", ".join("?" * columns)
+        self.db.executemany(f"INSERT INTO fact VALUES ({places})", rows)
         self.db.execute("COMMIT")
-        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.db.execute(self.CHECKPOINT)
+        return time.perf_counter() - begin
+
+    def load_file(self, plain):
+        self.make_table()
+        shell = shutil.which("sqlite3")
+        if not shell:
+            with open(plain, newline="") as file:
+                return self.insert(csv.reader(file))
+        self.db.close()
+        lines = [f"{line};" for line in self.SET]
+        lines += [".mode csv", f'.import "{plain}" fact', f"{self.CHECKPOINT};"]
+        begin = time.perf_counter()
+        script = "\n".join(lines) + "\n"
+        subprocess.run([shell, self.path], input=script.encode(), stdout=subprocess.DEVNULL, check=True)
         taken = time.perf_counter() - begin
-        self.db.execute("ANALYZE")
+        self.connect()
         return taken
 
     def ask(self, sql, arguments):
         return self.db.execute(sql, arguments).fetchall()
 
     def writer(self, synced):
+        """From now on one that writes, with nothing read before."""
+        self.db.close()
+        self.connect()
         self.db.execute(f"PRAGMA synchronous = {'FULL' if synced else 'OFF'}")
 
     def write(self, fact):
@@ -152,6 +210,19 @@ class Sqlite:
         return sum(
             os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end)
         )
+
+    def disk_whole(self, facts):
+        """In a database of its own, which is dropped again."""
+        whole = Sqlite(self.folder, "peer-whole.sqlite")
+        whole.keep(vector(64001, x) for x in range(len(facts) // 10))
+        whole.make_table("source TEXT, since INTEGER, until INTEGER,")
+        now = time.time_ns() // 1000
+        rows = ((*fact, f"facts.csv:{line}", now, None) for line, fact in enumerate(facts, 2))
+        whole.insert(rows, 10)
+        size = whole.disk()
+        whole.db.close()
+        whole.remove()
+        return size
 
 
 class Duckdb:
@@ -176,9 +247,7 @@ class Duckdb:
         self.db.execute("CHECKPOINT")
 
     def load(self, facts):
-        plain = os.path.join(self.folder, "peer.csv")
-        with open(plain, "w", newline="") as file:
-            csv.writer(file).writerows(facts)
+        plain = numbers_file(self.folder, facts)
         self.db.execute(
             "CREATE TABLE fact (h INTEGER, r UTINYINT, t INTEGER, vf BIGINT, vt BIGINT, k USMALLINT,"
             " i UTINYINT)"
@@ -186,7 +255,7 @@ class Duckdb:
         begin = time.perf_counter()
         self.db.execute(f"COPY fact FROM '{plain}' (HEADER false)")
         self.db.execute("CHECKPOINT")
-        return time.perf_counter() - begin
+        return {"facts": time.perf_counter() - begin}
 
     def ask(self, sql, arguments):
         return self.db.execute(sql, arguments).fetchall()
@@ -323,7 +392,8 @@ def run(peer, facts, vectors, questions, written):
     report = {"name": peer.name, "facts": len(facts)}
     peer.keep(vectors.made)
     taken = peer.load(facts)
-    report["load"] = {"facts_per_s": round(len(facts) / taken), "disk": peer.disk()}
+    report["load"] = {f"{what}_per_s": round(len(facts) / seconds) for what, seconds in taken.items()}
+    report["load"]["disk"] = peer.disk()
     print(f"{peer.name}: {report['load']}", file=sys.stderr)
     report["noop"] = figures([timed(lambda: peer.ask("SELECT 1", ()))[0] for _ in range(1000)])
     for name, instances in questions.items():
@@ -334,6 +404,8 @@ def run(peer, facts, vectors, questions, written):
             peer.writer(synced)
             report[phase] = {"w2": figures([timed(lambda: peer.write(fact))[0] for fact in part])}
             print(f"{peer.name}: {phase} {report[phase]}", file=sys.stderr)
+    if hasattr(peer, "disk_whole"):
+        report["disk_whole"] = peer.disk_whole(facts)
     return report
 
 

@@ -9,11 +9,12 @@ comes with Python) and in DuckDB (`pip install duckdb`; left out where it is mis
 answer by the rows and the checksum of the specification, and takes times as it says: 100 instances to
 warm up, three passes, the least of each instance. Entities with their names and vectors are there before
 the facts, and count among the bytes. Facts are loaded from a file of numbers: by SQLite's own shell, or
-by Python where that is missing, and by DuckDB itself. `rows_per_s` is what SQLite does with rows that were
-read before. Writes begin on a new connection. `disk_whole` is how large SQLite's file becomes with what a
-fact of Engraph has besides: its source, and since and until when it was believed. `noop` is what the
-binding itself costs. Where numpy is there, the vectors of a beam are multiplied by it, all of a node's
-tails at once.
+by Python where that is missing, and by DuckDB itself; SQLite makes its index of tails behind the rows,
+which takes less. `rows_per_s` is what SQLite does with rows that were read before. Writes begin on a new
+connection. `disk_packed` is SQLite's file after VACUUM, `disk_whole` the file with what a fact of Engraph
+has besides, its source, and since and until when it was believed, and `disk_whole_packed` that after
+VACUUM. `noop` is what the binding itself costs. Where numpy is there, the vectors of a beam are multiplied
+by it, all of a node's tails at once.
 """
 
 import argparse
@@ -104,6 +105,8 @@ def numbers_file(folder, facts):
     path = os.path.join(folder, "peer.csv")
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows(facts)
+        file.flush()
+        os.fsync(file.fileno())
     return path
 
 
@@ -117,6 +120,7 @@ class Sqlite:
         "PRAGMA cache_size = -262144",
         "PRAGMA mmap_size = 1073741824",
     )
+    INDEX = "CREATE INDEX by_tail ON fact (t)"
     CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
     def __init__(self, folder, name="peer.sqlite"):
@@ -136,6 +140,7 @@ class Sqlite:
             self.db.execute(pragma)
 
     def keep(self, vectors):
+        self.vectors = vectors
         self.db.execute("CREATE TABLE entity (id INTEGER PRIMARY KEY, name TEXT, vector BLOB)")
         rows = ((x, f"e{x}", struct.pack("<64b", *v)) for x, v in enumerate(vectors))
         self.db.execute("BEGIN")
@@ -144,48 +149,71 @@ class Sqlite:
         self.db.execute(self.CHECKPOINT)
 
     def load(self, facts):
-        """Seconds from rows in memory, into a database that is dropped again, and from a file."""
-        self.make_table()
-        rows = self.insert(facts)
-        self.db.close()
-        self.remove()
-        self.connect()
-        self.keep(vector(64001, x) for x in range(len(facts) // 10))
-        file = self.load_file(numbers_file(self.folder, facts))
+        """From rows in memory, into a database that is dropped again, and from a file."""
+        scratch = Sqlite(self.folder, "peer-scratch.sqlite")
+        scratch.keep(self.vectors)
+        rows = scratch.load_rows(facts)
+        sizes = scratch.drop()
+        file, by = self.load_file(numbers_file(self.folder, facts))
+        if self.ask("SELECT count(*) FROM fact", ()) != [(len(facts),)]:
+            sys.exit(f"{by} did not load every fact")
         self.db.execute("ANALYZE")
-        return {"facts": file, "rows": rows}
+        return {"facts": file, "rows": rows}, {"by": by, "disk_packed": sizes[1]}
 
     def make_table(self, more=""):
         self.db.execute(
             "CREATE TABLE fact (h INTEGER, r INTEGER, t INTEGER, vf INTEGER, vt INTEGER, k INTEGER,"
             f" i INTEGER, {more} PRIMARY KEY (h, r, vf, t)) WITHOUT ROWID"
         )
-        self.db.execute("CREATE INDEX by_tail ON fact (t)")
 
-    def insert(self, rows, columns=7):
+    def load_rows(self, rows, more="", columns=7):
+        self.make_table(more)
         begin = time.perf_counter()
         self.db.execute("BEGIN")
-        places = ", ".join("?" * columns)
-        self.db.executemany(f"INSERT INTO fact VALUES ({places})", rows)
+        self.db.executemany(f"INSERT INTO fact VALUES ({', '.join('?' * columns)})", rows)
+        self.db.execute(self.INDEX)
         self.db.execute("COMMIT")
         self.db.execute(self.CHECKPOINT)
         return time.perf_counter() - begin
 
     def load_file(self, plain):
-        self.make_table()
         shell = shutil.which("sqlite3")
         if not shell:
             with open(plain, newline="") as file:
-                return self.insert(csv.reader(file))
+                return self.load_rows(csv.reader(file)), "Python"
+        self.make_table()
         self.db.close()
-        lines = [f"{line};" for line in self.SET]
-        lines += [".mode csv", f'.import "{plain}" fact', f"{self.CHECKPOINT};"]
-        begin = time.perf_counter()
-        script = "\n".join(lines) + "\n"
-        subprocess.run([shell, self.path], input=script.encode(), stdout=subprocess.DEVNULL, check=True)
-        taken = time.perf_counter() - begin
+        load = [".mode csv", f'.import "{plain}" fact', f"{self.INDEX};", f"{self.CHECKPOINT};"]
+        taken = self.shell(shell, load) - self.shell(shell, [])
         self.connect()
-        return taken
+        return taken, "its shell"
+
+    def shell(self, shell, lines):
+        """Seconds that SQLite's shell takes for its settings and these lines."""
+        script = "\n".join([*(f"{line};" for line in self.SET), *lines, ""]).encode()
+        begin = time.perf_counter()
+        subprocess.run([shell, self.path], input=script, stdout=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - begin
+
+    def whole(self, facts):
+        """Bytes with what a fact of Engraph has besides, as they come and packed."""
+        scratch = Sqlite(self.folder, "peer-scratch.sqlite")
+        scratch.keep(self.vectors)
+        now = time.time_ns() // 1000
+        rows = ((*fact, f"facts.csv:{line}", now, None) for line, fact in enumerate(facts, 2))
+        scratch.load_rows(rows, "source TEXT, since INTEGER, until INTEGER,", 10)
+        as_it_is, packed = scratch.drop()
+        return {"disk_whole": as_it_is, "disk_whole_packed": packed}
+
+    def drop(self):
+        """Its bytes, as they are and packed; it is gone then."""
+        as_it_is = self.disk()
+        self.db.execute("VACUUM")
+        self.db.execute(self.CHECKPOINT)
+        packed = self.disk()
+        self.db.close()
+        self.remove()
+        return as_it_is, packed
 
     def ask(self, sql, arguments):
         return self.db.execute(sql, arguments).fetchall()
@@ -210,19 +238,6 @@ class Sqlite:
         return sum(
             os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end)
         )
-
-    def disk_whole(self, facts):
-        """In a database of its own, which is dropped again."""
-        whole = Sqlite(self.folder, "peer-whole.sqlite")
-        whole.keep(vector(64001, x) for x in range(len(facts) // 10))
-        whole.make_table("source TEXT, since INTEGER, until INTEGER,")
-        now = time.time_ns() // 1000
-        rows = ((*fact, f"facts.csv:{line}", now, None) for line, fact in enumerate(facts, 2))
-        whole.insert(rows, 10)
-        size = whole.disk()
-        whole.db.close()
-        whole.remove()
-        return size
 
 
 class Duckdb:
@@ -255,7 +270,7 @@ class Duckdb:
         begin = time.perf_counter()
         self.db.execute(f"COPY fact FROM '{plain}' (HEADER false)")
         self.db.execute("CHECKPOINT")
-        return {"facts": time.perf_counter() - begin}
+        return {"facts": time.perf_counter() - begin}, {}
 
     def ask(self, sql, arguments):
         return self.db.execute(sql, arguments).fetchall()
@@ -391,9 +406,11 @@ def measure(peer, name, instances, vectors):
 def run(peer, facts, vectors, questions, written):
     report = {"name": peer.name, "facts": len(facts)}
     peer.keep(vectors.made)
-    taken = peer.load(facts)
+    taken, more = peer.load(facts)
     report["load"] = {f"{what}_per_s": round(len(facts) / seconds) for what, seconds in taken.items()}
-    report["load"]["disk"] = peer.disk()
+    report["load"] |= {"disk": peer.disk(), **more}
+    if hasattr(peer, "whole"):
+        report["load"] |= peer.whole(facts)
     print(f"{peer.name}: {report['load']}", file=sys.stderr)
     report["noop"] = figures([timed(lambda: peer.ask("SELECT 1", ()))[0] for _ in range(1000)])
     for name, instances in questions.items():
@@ -404,8 +421,6 @@ def run(peer, facts, vectors, questions, written):
             peer.writer(synced)
             report[phase] = {"w2": figures([timed(lambda: peer.write(fact))[0] for fact in part])}
             print(f"{peer.name}: {phase} {report[phase]}", file=sys.stderr)
-    if hasattr(peer, "disk_whole"):
-        report["disk_whole"] = peer.disk_whole(facts)
     return report
 
 

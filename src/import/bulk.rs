@@ -21,10 +21,10 @@ use crate::import::{Counts, Progress, Refused, Report};
 use crate::time;
 
 /// Rows that are handed on together.
-const BATCH: usize = 2_048;
+const BATCH: usize = 8_192;
 /// Batches that wait to be handed on: the first ones take longer than their text, for most names are
 /// new, and the later ones less.
-const BATCHES_WAITING: usize = 64;
+const BATCHES_WAITING: usize = 8;
 /// Facts of one transaction, where they are asserted one by one.
 const TRANSACTION: usize = 256;
 

@@ -324,7 +324,7 @@ fn scattered(records: &mut Records, ranges: Ranges, folder: &Path) -> std::io::R
     let parts = Parts::new(ranges, folder)?;
     let mut writer = parts.writer();
     while records.advance()? {
-        writer.write(records.head(), records.bytes())?;
+        writer.write(records.head()?, records.bytes())?;
     }
     writer.finish()?;
     Ok(parts)

@@ -189,7 +189,7 @@ impl Engine {
     /// Writes all tables, and waits until they are merged as far as they are to be.
     pub(crate) fn settle(&self) -> Result<()> {
         self.flush()?;
-        // When a snapshot ends, tables are written anew as the last ones, which are smaller.
+        // When the oldest snapshot ends, tables are written anew as the last ones, which are smaller.
         drop(self.snapshot());
         self.db.wait_for_compact(&WaitForCompactOptions::default()).map_err(engine_error)
     }

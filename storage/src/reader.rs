@@ -102,8 +102,8 @@ impl<'r> Reader<'r> {
         Ok(Some(node))
     }
 
-    /// The nodes with those labels and keys or aliases, many at once: no room is taken for them in what
-    /// is kept.
+    /// The nodes with those labels and keys or aliases, many at once. They are not kept for later reads,
+    /// unlike that of [`Self::find_node`].
     pub fn find_nodes(&self, names: &[(LabelId, &str)]) -> Result<Vec<Option<NodeId>>> {
         let keys: Vec<_> = names.iter().map(|(label, key)| key::node_key(*label, key)).collect();
         let values = self.view.get_all(Family::NodeKeys, &keys)?;

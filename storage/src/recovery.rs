@@ -97,19 +97,21 @@ pub(crate) fn beside_writer<T>(path: &Path, open: impl Fn() -> Result<T>) -> Res
     open()
 }
 
-/// Opens for reading what the scan found, without what is torn. RocksDB would pass over some of
-/// that, and stumble over some.
+/// Looks through the files and opens them for reading, without what is torn. RocksDB would pass over
+/// some of that, and stumble over some.
 ///
-/// RocksDB reads the list of tables first and the log later. What a writer took out of the log or told
-/// in it meanwhile, because it is in tables, would be missing without a word: the list must stay as it is.
-pub(crate) fn open_read_only(path: &Path, scan: &LogScan, memory: Memory) -> Result<Engine> {
-    let logs = cut_copy(path, scan.torn.as_ref())?;
+/// RocksDB reads the list of tables first and the log later, and the log is looked through before. What
+/// a writer took out of the log or told in it meanwhile, because it is in tables, would be missing without
+/// a word: the list must stay as it is.
+pub(crate) fn open_read_only(path: &Path, memory: Memory) -> Result<(Engine, LogScan)> {
     let before = log_scan::manifest_length(path)?;
+    let scan = look(path)?;
+    let logs = cut_copy(path, scan.torn.as_ref())?;
     // The log is in memory once it is open.
     let engine =
         Engine::open_read_only(path, memory, &Family::ALL, logs.as_ref().map(TempDir::path))?;
     match log_scan::manifest_length(path)? == before {
-        true => Ok(engine),
+        true => Ok((engine, scan)),
         false => Err(StorageError::Overtaken),
     }
 }

@@ -118,8 +118,7 @@ impl Store {
         recovery::beside_writer(path, || {
             check_is_database(path)?;
             let identity = check_identity(path)?;
-            let scan = recovery::look(path)?;
-            let engine = recovery::open_read_only(path, &scan, memory)?;
+            let (engine, scan) = recovery::open_read_only(path, memory)?;
             let store = Self::load((engine, memory), path, None, identity)?;
             recovery::check_beside_writer(path, &scan, store.recovered)?;
             match store.meta(BULK_KEY)? {

@@ -38,6 +38,9 @@ use super::{Failure, Result};
 use facts::Facts;
 use questions::Question;
 
+/// The database of all phases, in their folder.
+const STORE: &str = "facts.engraph";
+
 /// Runs all phases, or the one that the process was started for.
 pub(super) fn run(command: &Bench, output: &mut Output) -> Result<()> {
     let command = match &command.kind {
@@ -60,7 +63,7 @@ fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
         bar.set_message(phase.name());
         let load = machine::load_average();
         let mut part = match phase {
-            Phase::Open => open::median(|| child(command, &folder, phase))?,
+            Phase::Open => open::median(&folder.join(STORE), || child(command, &folder, phase))?,
             _ => child(command, &folder, phase)?,
         };
         part["load_average"] = json!([load, machine::load_average()]);
@@ -110,7 +113,7 @@ fn child(command: &BenchWorkload, folder: &Path, phase: Phase) -> Result<Json> {
 
 fn phase_of(command: &BenchWorkload, phase: Phase) -> Result<Json> {
     let folder = command.keep.as_deref().unwrap_or(Path::new("."));
-    let (store, table) = (folder.join("facts.engraph"), folder.join("facts.csv"));
+    let (store, table) = (folder.join(STORE), folder.join("facts.csv"));
     match phase {
         Phase::Open => return open::open(&store, command.facts),
         Phase::Overhead => return overhead::overhead(&folder.join("overhead.engraph")),

@@ -12,8 +12,8 @@ use crate::graph::NodeId;
 const NODES: u64 = if cfg!(test) { 1 } else { 64 };
 /// Parts have about so many facts, if there are more: a table is worth them.
 const FACTS_MIN: u64 = if cfg!(test) { 3 } else { 50_000 };
-/// And no more than that, if the parts are not too many: they have to be in memory. All facts of a node
-/// are one part, however many they are.
+/// And about that at the most, if the parts are not too many: they have to be in memory. All facts of a
+/// node are one part, however many they are.
 const FACTS_MAX: u64 = 1 << 19;
 /// There are about so many parts at the most, by heads and by tails: each has a file that is open.
 const PARTS_MAX: u64 = 64;
@@ -31,18 +31,18 @@ impl Counts {
         self.0[place] += 1;
     }
 
-    /// The parts of so many facts: each has its share, and ends behind the node that fills it.
+    /// The parts of so many facts. Each ends behind the node that fills its share of what is left.
     pub(super) fn ranges(&self) -> Ranges {
         let count: u64 = self.0.iter().sum();
         let size = (count / 4).clamp(FACTS_MIN, FACTS_MAX.max(count / PARTS_MAX));
-        let parts = (count / size).max(1);
-        let (mut ends, mut sizes, mut done, mut facts) = (Vec::new(), Vec::new(), 0, 0);
+        let parts = ((count + size / 2) / size).max(1);
+        let (mut ends, mut sizes, mut left, mut facts) = (Vec::new(), Vec::new(), count, 0);
         for (place, here) in self.0.iter().enumerate() {
-            let shares = done * parts / count.max(1) + 1;
-            if (done + facts) * parts >= shares * count {
+            let parts_left = parts - ends.len() as u64;
+            if parts_left > 1 && facts > 0 && facts * parts_left >= left {
                 ends.push(place as u64 * NODES);
                 sizes.push(facts);
-                (done, facts) = (done + facts, 0);
+                (left, facts) = (left - facts, 0);
             }
             facts += here;
         }

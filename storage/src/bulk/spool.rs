@@ -105,10 +105,10 @@ impl Records {
         take_row(&mut self.bytes()).ok_or_else(damaged)
     }
 
-    /// The head of the fact.
-    pub(super) fn head(&self) -> NodeId {
+    /// The head of the fact, which stands behind its place.
+    pub(super) fn head(&self) -> Result<NodeId> {
         let head = self.record.get(8..).and_then(|mut rest| take(&mut rest));
-        NodeId(u64::from_le_bytes(head.unwrap_or_default()))
+        Ok(NodeId(u64::from_le_bytes(head.ok_or_else(damaged)?)))
     }
 
     /// From the first record again.

@@ -78,7 +78,7 @@ fn load(store: &Store, number: u64) -> engraph_storage::Result<u64> {
     load.finish(1, told).map(|loaded| loaded.stored)
 }
 
-/// How many loads there are, if each is there as a whole, by each head of so many.
+/// How many loads there are, if each is there as a whole; one head of so many is looked at.
 fn count(store: &Store, of: usize) -> Result<u64, String> {
     let snapshot = store.snapshot(1);
     let reader = snapshot.reader();
@@ -261,12 +261,16 @@ fn readers_beside_loads() {
         failures.push("no load returns".to_owned());
     }
     let (mut read, mut refused) = (0, 0);
+    let begun = writer.latest("ack");
     while read < readers && failures.is_empty() {
         let acked = writer.latest("ack").unwrap_or(0);
         let told = match folder::open_read_only(&path) {
             // It came at a bad moment each time that it tried.
             Err(StorageError::HalfLoaded | StorageError::Overtaken) => {
                 refused += 1;
+                if refused > readers {
+                    failures.push("most readers are refused".to_owned());
+                }
                 continue;
             }
             Err(error) => Err(Finding::from(error).line()),
@@ -279,6 +283,9 @@ fn readers_beside_loads() {
             told => failures.push(format!("{told:?} beside a writer that had returned {acked}")),
         }
         read += 1;
+    }
+    if writer.latest("ack") == begun {
+        failures.push("no load returned beside the readers".to_owned());
     }
     failures.extend(misbehaved(&writer.kill()));
     row.figure("readers", read).figure("refused", refused);

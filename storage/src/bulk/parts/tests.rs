@@ -33,6 +33,8 @@ fn no_part_is_left_with_a_few_facts() {
     // Four parts of ten, and two facts more.
     let facts: Vec<(u64, u64)> = (1..=21).map(|node| (node, 2)).collect();
     assert_eq!(counts(&facts).ranges().sizes(), [12, 10, 10, 10]);
+    // A node that is too large for its part leaves less to the others.
+    assert_eq!(counts(&[(1, 19), (2, 1), (3, 20)]).ranges().sizes(), [19, 21]);
 }
 
 #[test]

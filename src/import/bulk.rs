@@ -209,16 +209,11 @@ struct Names {
 
 impl Names {
     fn node(&mut self, (label, key): &(CompactString, CompactString)) -> u32 {
-        let of_label = self.node_names.get_mut(label);
-        if let Some(place) = of_label.as_ref().and_then(|keys| keys.get(key)) {
+        if let Some(place) = self.node_names.get(label).and_then(|keys| keys.get(key)) {
             return *place;
         }
         let place = (self.nodes.len() + self.new.0.len()) as u32;
-        match of_label {
-            Some(keys) => keys,
-            None => self.node_names.entry(label.clone()).or_default(),
-        }
-        .insert(key.clone(), place);
+        self.node_names.entry(label.clone()).or_default().insert(key.clone(), place);
         self.new.0.push((label.clone(), key.clone()));
         place
     }

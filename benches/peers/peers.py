@@ -2,11 +2,11 @@
 """The work of `engraph bench workload` on other embedded databases, in the same run.
 
     engraph bench workload --facts 100000 --keep DIR --json engraph.json
-    python3 peers.py DIR --json peers.json
+    python3 peers.py DIR --against engraph.json --json peers.json
 
 It reads the facts and the questions that the first command left in DIR, asks them in SQLite (which
-comes with Python) and in DuckDB (`pip install duckdb`; left out where it is missing), checks every
-answer by the rows and the checksum of the specification, and takes times as it says: 100 instances to
+comes with Python) and in DuckDB (`pip install duckdb`; left out where it is missing), fails unless the
+answers have the rows and checksums of the first command, which has checked its own, and takes times as it says: 100 instances to
 warm up, three passes, the least of each instance. Entities with their names and vectors are there before
 the facts, and count among the bytes. Facts are loaded from a file of numbers: by SQLite's own shell, or
 by Python where that is missing, and by DuckDB itself; SQLite makes its index of tails behind the rows,
@@ -424,6 +424,18 @@ def run(peer, facts, vectors, questions, written):
     return report
 
 
+def wrong(reports, against):
+    """Which answers are not those of the first command; what took too long has none."""
+    expected = [(name, against[name]) for name in (*ASKED, "q8")]
+    return [
+        f"{report['name']}: {name}"
+        for report in reports
+        for name, right in expected
+        if report[name]["checksum"] != "broken off"
+        and any(report[name][what] != right[what] for what in ("rows", "checksum"))
+    ]
+
+
 def tell(reports, file):
     """Writes the figures as JSON, to stdout if there is no file."""
     text = json.dumps(reports, indent=2) + "\n"
@@ -437,6 +449,7 @@ def tell(reports, file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", help="the folder of engraph bench workload --keep")
+    parser.add_argument("--against", required=True, help="what engraph bench workload --json wrote")
     parser.add_argument("--json", help="where the figures go; stdout if it is left out")
     parser.add_argument("--only", action="append", help="sqlite or duckdb; may be repeated")
     given = parser.parse_args()
@@ -454,6 +467,10 @@ def main():
             continue
         reports.append(run(peer, facts, vectors, questions, written))
     tell(reports, given.json)
+    with open(given.against) as file:
+        differ = wrong(reports, json.load(file))
+    if differ:
+        sys.exit("other answers: " + ", ".join(differ))
 
 
 if __name__ == "__main__":

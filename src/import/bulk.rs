@@ -22,8 +22,7 @@ use crate::time;
 
 /// Rows that are handed on together.
 const BATCH: usize = 8_192;
-/// Batches that wait to be handed on: the first ones take longer than their text, for most names are
-/// new, and the later ones less.
+/// Batches that wait to be handed on.
 const BATCHES_WAITING: usize = 8;
 /// Facts of one transaction, where they are asserted one by one.
 const TRANSACTION: usize = 256;
@@ -198,7 +197,7 @@ fn assert(
 /// Nodes by label and key, and relations with their intents, each with its place.
 #[derive(Default)]
 struct Names {
-    /// By label and then by key: most are of few labels, and an entry is half as large.
+    /// By label and then by key, so that an entry is smaller.
     node_names: FxHashMap<CompactString, FxHashMap<CompactString, u32>>,
     nodes: Vec<NodeId>,
     relation_names: FxHashMap<CompactString, u32>,

@@ -189,7 +189,7 @@ impl Engine {
     /// Writes all tables, and waits until they are merged as far as they are to be.
     pub(crate) fn settle(&self) -> Result<()> {
         self.flush()?;
-        // When the oldest snapshot ends, tables are written anew as the last ones, which are smaller.
+        // When the oldest snapshot ends, tables are written anew that nothing lies below.
         drop(self.snapshot());
         self.db.wait_for_compact(&WaitForCompactOptions::default()).map_err(engine_error)
     }
@@ -482,8 +482,14 @@ mod tests {
         }
         engine.settle().unwrap();
         let settled = engine.tables().unwrap();
-        drop(engine.snapshot());
-        engine.db.wait_for_compact(&WaitForCompactOptions::default()).unwrap();
-        assert_eq!(engine.tables().unwrap(), settled);
+        let read_and_wait = |engine: &Engine| {
+            drop(engine.snapshot());
+            engine.db.wait_for_compact(&WaitForCompactOptions::default()).unwrap();
+            engine.tables().unwrap()
+        };
+        assert_eq!(read_and_wait(&engine), settled);
+        drop(engine);
+        let again = Engine::open(folder.path(), Memory::default()).unwrap();
+        assert_eq!(read_and_wait(&again), settled);
     }
 }

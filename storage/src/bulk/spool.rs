@@ -40,16 +40,16 @@ impl Spool {
         let Row { place, fact } = row;
         let length = u32::try_from(fact.source.len()).map_err(std::io::Error::other)?;
         let mut header = [0; HEADER];
-        let mut rest = header.as_mut_slice();
-        put(&mut rest, place.to_le_bytes());
-        put(&mut rest, fact.head.0.to_le_bytes());
-        put(&mut rest, fact.tail.0.to_le_bytes());
-        put(&mut rest, fact.valid.from.to_le_bytes());
-        put(&mut rest, fact.valid.to.to_le_bytes());
-        put(&mut rest, fact.confidence.to_le_bytes());
-        put(&mut rest, fact.relation.0.to_le_bytes());
-        put(&mut rest, [fact.intent as u8]);
-        put(&mut rest, length.to_le_bytes());
+        let mut out = header.as_mut_slice();
+        for number in [*place, fact.head.0, fact.tail.0] {
+            out.write_all(&number.to_le_bytes())?;
+        }
+        out.write_all(&fact.valid.from.to_le_bytes())?;
+        out.write_all(&fact.valid.to.to_le_bytes())?;
+        out.write_all(&fact.confidence.to_le_bytes())?;
+        out.write_all(&fact.relation.0.to_le_bytes())?;
+        out.write_all(&[fact.intent as u8])?;
+        out.write_all(&length.to_le_bytes())?;
         self.0.write_all(&header)?;
         self.0.write_all(fact.source.as_bytes())
     }
@@ -146,14 +146,6 @@ fn take_row<'b>(bytes: &mut &'b [u8]) -> Option<Row<'b>> {
     *bytes = rest;
     let valid = Interval { from, to };
     Some(Row { place, fact: BulkFact { head, relation, tail, valid, confidence, intent, source } })
-}
-
-/// Puts bytes where there is room for them, which begins behind them then.
-fn put<const N: usize>(room: &mut &mut [u8], bytes: [u8; N]) {
-    if let Some((first, rest)) = std::mem::take(room).split_first_chunk_mut() {
-        *first = bytes;
-        *room = rest;
-    }
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {

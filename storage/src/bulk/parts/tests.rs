@@ -29,7 +29,7 @@ fn a_node_is_in_one_part_however_many_facts_it_has() {
 }
 
 #[test]
-fn no_part_is_left_with_a_few_facts() {
+fn parts_share_what_is_left() {
     // Four parts of ten, and two facts more.
     let facts: Vec<(u64, u64)> = (1..=21).map(|node| (node, 2)).collect();
     assert_eq!(counts(&facts).ranges().sizes(), [12, 10, 10, 10]);

@@ -65,7 +65,7 @@ bench-memory: setup
 	LOCOMO="$(LOCOMO)" cargo bench --bench models -- memory
 
 eval: setup
-	cargo run --release -- eval locomo "$(LOCOMO)" --cross-validate
+	cargo run --release -- eval locomo "$(LOCOMO)" --cross-validate --lessons lessons/chats.json
 
 fmt:
 	cargo fmt --all --check

@@ -110,6 +110,7 @@ fn settings(command: &EvalLocomo, folder: PathBuf) -> Result<Settings> {
         copies: usize::from(command.copies),
         observations: command.observations,
         ablate: command.ablate,
+        lessons: command.lessons.clone(),
         folder,
     })
 }

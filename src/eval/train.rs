@@ -22,7 +22,7 @@ use crate::database::{Engraph, Options};
 use crate::error::{Error, Result};
 use crate::graph_names::TURN;
 use crate::import::Progress;
-use crate::neural::{Lesson, QueryAdapter, fit_adapter};
+use crate::neural::{Lesson, Pace, QueryAdapter, fit_adapter};
 use crate::rows::{Params, Rows, Value};
 use crate::signals::{Asked, Group, NAMES, Signals, Weights, fit};
 
@@ -64,7 +64,10 @@ const FAMILIES: [(&str, &[&str]); 11] = [
         "form",
         &["says_time", "says_name", "says_number", "asks", "ends_asking", "length", "picture"],
     ),
-    ("neighbours", &["session", "before", "behind", "first", "rank", "alike"]),
+    (
+        "neighbours",
+        &["session_share", "session_rest", "before", "behind", "first", "rank", "alike"],
+    ),
 ];
 
 /// What came out of a training.
@@ -116,23 +119,13 @@ pub fn train(
     if samples.len() < CONVERSATIONS_MIN {
         return Ok(None);
     }
-    let mut courses = Vec::new();
+    let learned_from = others(settings, &samples)?;
     let mut model = (String::new(), 0);
-    for sample in &samples {
-        let making = making(settings, options);
-        (watch.begin)(&format!("import {}", sample.id));
-        let json = std::slice::from_ref(&sample.json);
-        let folder = making.store(&sample.id, json, watch.progress)?;
-        (watch.begin)(&format!("lessons of {}", sample.id));
-        let db = opened(&making, &folder, settings)?;
-        let embedder = db.models.embedder()?;
-        let width = db.models.token_width()?.unwrap_or_else(|| embedder.dimensions());
-        model = (embedder.id().to_owned(), width);
-        let lessons = lessons(&db, sample, watch)?;
-        courses.push(Course { sample, folder, lessons });
-    }
+    let mut course = |sample| course(sample, settings, options, &mut model, watch);
+    let courses = samples.iter().map(&mut course).collect::<Result<Vec<_>>>()?;
+    let others = learned_from.iter().map(&mut course).collect::<Result<Vec<_>>>()?;
     (watch.begin)("query adapters");
-    let adapters = adapters(&courses, &model, watch)?;
+    let adapters = adapters(&courses, &others, &model, watch)?;
     (watch.begin)("signals");
     let pools = pools(&courses, &adapters, settings, options, watch)?;
     (watch.begin)("weights");
@@ -149,6 +142,42 @@ pub fn train(
     }
     let adapter = Arc::clone(&adapters[&LeftOut::new()]);
     Ok(Some(Training { runs, weights: fitted.to_string(), adapter }))
+}
+
+/// The conversations that adapters learn from besides those that are tested.
+fn others(settings: &Settings, tested: &[Sample]) -> Result<Vec<Sample>> {
+    let Some(file) = &settings.lessons else { return Ok(Vec::new()) };
+    let others = samples::read(file, &[])?;
+    match others.iter().find(|other| tested.iter().any(|sample| sample.id == other.id)) {
+        Some(both) => Err(Error::Import(format!(
+            "{}: {} is tested, so it is not to be learned from",
+            file.display(),
+            both.id
+        ))),
+        None => Ok(others),
+    }
+}
+
+/// A conversation in a store of its own, with its lessons; tells the model that has read it and how
+/// many numbers a token has.
+fn course<'s>(
+    sample: &'s Sample,
+    settings: &Settings,
+    options: &Options,
+    model: &mut (String, usize),
+    watch: &mut Watch<'_>,
+) -> Result<Course<'s>> {
+    let making = making(settings, options);
+    (watch.begin)(&format!("import {}", sample.id));
+    let json = std::slice::from_ref(&sample.json);
+    let folder = making.store(&sample.id, json, watch.progress)?;
+    (watch.begin)(&format!("lessons of {}", sample.id));
+    let db = opened(&making, &folder, settings)?;
+    let embedder = db.models.embedder()?;
+    let width = db.models.token_width()?.unwrap_or_else(|| embedder.dimensions());
+    *model = (embedder.id().to_owned(), width);
+    let lessons = lessons(&db, sample, watch)?;
+    Ok(Course { sample, folder, lessons })
 }
 
 fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
@@ -223,19 +252,23 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
     Ok(lessons)
 }
 
-/// An adapter of all conversations, and those that have not seen one or two of them.
+/// An adapter of all conversations, and those that have not seen one or two of those that are tested.
 fn adapters(
     courses: &[Course<'_>],
+    others: &[Course<'_>],
     (model, width): &(String, usize),
     watch: &mut Watch<'_>,
 ) -> Result<BTreeMap<LeftOut, Arc<QueryAdapter>>> {
     let pairs = |one: usize| (one + 1..courses.len()).map(move |other| vec![one, other]);
     let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
     let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
+    let of_others: Vec<&Lesson> = others.iter().flat_map(|course| &course.lessons).collect();
+    let begin = fit_adapter(&QueryAdapter::untaught(model, *width), &of_others, Pace::FIRST);
+    let pace = if of_others.is_empty() { Pace::ONLY } else { Pace::NEXT };
     let train = |without: &LeftOut, done: &dyn Fn()| {
         let seen = courses.iter().enumerate().filter(|(place, _)| !without.contains(place));
         let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
-        let adapter = Arc::new(fit_adapter(model, *width, &lessons));
+        let adapter = Arc::new(fit_adapter(&begin, &lessons, pace));
         done();
         Ok((without.clone(), adapter))
     };

@@ -527,7 +527,7 @@ mod tests {
     #[test]
     fn an_adapter_takes_the_tokens_of_its_model_alone() {
         let adapted = |model: &str, width: usize| {
-            let adapter = Some(Arc::new(crate::neural::fit_adapter(model, width, &[])));
+            let adapter = Some(Arc::new(crate::neural::QueryAdapter::untaught(model, width)));
             let registered = Registered { adapter, ..Registered::default() };
             let embedder: Option<Arc<dyn Embedder>> = Some(Arc::new(Wide));
             let models = Models::new(Registered { embedder, ..registered });

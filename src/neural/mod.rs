@@ -56,7 +56,7 @@ use std::path::PathBuf;
 #[cfg(not(feature = "models"))]
 use absent as local;
 pub use adapter::QueryAdapter;
-pub(crate) use adapter::{Lesson, even_shares, fit as fit_adapter};
+pub(crate) use adapter::{Lesson, Pace, even_shares, fit as fit_adapter, softmax};
 #[cfg(all(test, feature = "http"))]
 pub(crate) use chat::ANSWER_BYTES_MAX;
 #[cfg(feature = "http")]

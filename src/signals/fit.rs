@@ -13,7 +13,7 @@ use super::{NAMES, Signals};
 
 const SIZE: usize = NAMES.len();
 /// Weighs the size of weights against the loss.
-const LAMBDA: f64 = 10.0;
+const LAMBDA: f64 = 30.0;
 const STEPS: usize = 50;
 /// How often a step is halved before it is given up.
 const HALVES: i32 = 20;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::field::Field;
 use super::{NAMES, Signals};
+use crate::neural::softmax;
 
 /// The turns that are measured whole.
 pub(crate) const POOL: usize = 200;
@@ -16,6 +17,12 @@ pub(crate) const AROUND: isize = 2;
 const ALIKE: usize = 3;
 /// How flat the share of a rank is.
 const RANK: f32 = 5.0;
+/// What a first guess at the answer counts: late interaction with the turn and one on each side, by
+/// the adapter, and the first ranking. It is the sharpness of a softmax too.
+const GUESS: [f32; 2] = [30.0, 10.0];
+/// What a session has at least of the guess besides a turn, and its logarithm brought to about 1.
+const REST: f32 = 1e-4;
+const REST_SCALE: f32 = 0.1;
 
 /// What was found near the question for every turn of a field, as cosines; none where nothing was.
 pub(crate) struct Near {
@@ -31,8 +38,6 @@ pub(crate) struct First {
     meaning: Vec<f32>,
     statements: Vec<f32>,
     score: Vec<f32>,
-    /// The best turn of each session, by the session's number.
-    sessions: Vec<f32>,
 }
 
 /// A turn with its signals.
@@ -57,14 +62,9 @@ pub(crate) fn pool(field: &Field<'_>, near: &Near) -> (First, Vec<usize>) {
         })
         .collect();
     score = stretched(&score);
-    let sessions = field.entries.last().map_or(0, |entry| entry.session + 1);
-    let mut best = vec![0.0_f32; sessions];
-    for (entry, score) in field.entries.iter().zip(&score) {
-        best[entry.session] = best[entry.session].max(*score);
-    }
     let mut order: Vec<usize> = (0..field.len()).filter(|at| field.is_wanted(*at)).collect();
     order.sort_by(|a, b| score[*b].total_cmp(&score[*a]).then(a.cmp(b)));
-    (First { words, around, meaning, statements, score, sessions: best }, order)
+    (First { words, around, meaning, statements, score }, order)
 }
 
 /// What was read of the best turns.
@@ -128,6 +128,12 @@ pub(crate) fn measure(
     let statement_words = stretched(&field.statement_words());
     let concepts = stretched(&near.concepts);
     let alike = alike(&read.vectors);
+    let guess = places.iter().zip(&adapted_raw[2]).map(|(at, near)| {
+        let [by_tokens, by_first] = GUESS;
+        by_tokens * near + by_first * first.score[*at]
+    });
+    let of_session: Vec<usize> = places.iter().map(|at| field.entries[*at].session).collect();
+    let (shares, rests) = shares_of_sessions(&of_session, softmax(guess.collect()));
     let score = |at: Option<usize>| at.map_or(0.0, |at| first.score[at]);
     let measured = |(rank, place): (usize, &usize)| {
         let at = *place;
@@ -171,7 +177,8 @@ pub(crate) fn measure(
             ("picture", flag(form.shows)),
             ("says_name", flag(field.asked.wants_name && form.names)),
             ("says_number", flag(field.asked.wants_number && form.says_number)),
-            ("session", first.sessions[field.entries[at].session]),
+            ("session_share", shares[rank]),
+            ("session_rest", rests[rank]),
             ("before", score(field.beside(at, -1))),
             ("behind", score(field.beside(at, 1))),
             ("first", first.score[at]),
@@ -203,6 +210,20 @@ fn nearest_around(
         }
     }
     best
+}
+
+/// Of a guess at the answer, what the session of each turn has, and the logarithm of what it has besides
+/// that turn. A question is often about one session.
+fn shares_of_sessions(of_session: &[usize], guess: Vec<f32>) -> (Vec<f32>, Vec<f32>) {
+    let mut shares: HashMap<usize, f32> = HashMap::new();
+    for (session, share) in of_session.iter().zip(&guess) {
+        *shares.entry(*session).or_default() += share;
+    }
+    let of_turn = |(session, own): (&usize, &f32)| {
+        let share = shares.get(session).copied().unwrap_or_default();
+        (share, REST_SCALE * ((share - own).max(0.0) + REST).ln())
+    };
+    of_session.iter().zip(&guess).map(of_turn).unzip()
 }
 
 fn mean(values: Option<&Vec<f32>>) -> f32 {
@@ -263,6 +284,16 @@ mod tests {
     fn turns_are_held_against_the_first_ones() {
         let vectors = [vec![1.0, 0.0], vec![0.0, 1.0], Vec::new(), vec![0.6, 0.8]].map(Arc::from);
         assert_eq!(alike(&vectors), [1.0, 1.0, 0.0, 0.8]);
+    }
+
+    #[test]
+    fn sessions_share_a_guess() {
+        let (shares, rests) = shares_of_sessions(&[4, 9, 4, 7], vec![0.5, 0.2, 0.1, 0.2]);
+        let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(near(&shares, &[0.6, 0.2, 0.6, 0.2]), "{shares:?}");
+        let log = |rest: f32| REST_SCALE * (rest + REST).ln();
+        assert!(near(&rests, &[log(0.1), log(0.0), log(0.5), log(0.0)]), "{rests:?}");
+        assert_eq!(shares_of_sessions(&[], Vec::new()), (Vec::new(), Vec::new()));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) use measure::{AROUND, Late, Measured, Near, POOL, Read, measure, pool
 pub(crate) use weights::Weights;
 
 /// The names of the signals, in the order in which they are measured.
-pub(crate) const NAMES: [&str; 42] = [
+pub(crate) const NAMES: [&str; 43] = [
     "words",
     "words_before",
     "words_around",
@@ -65,7 +65,8 @@ pub(crate) const NAMES: [&str; 42] = [
     "picture",
     "says_name",
     "says_number",
-    "session",
+    "session_share",
+    "session_rest",
     "before",
     "behind",
     "first",

@@ -171,6 +171,15 @@ fn training_is_tested_on_what_it_has_not_seen() {
     let bytes = trained.adapter.to_bytes();
     assert_eq!((&again.weights, again.adapter.to_bytes()), (&trained.weights, bytes.clone()));
     assert_eq!(QueryAdapter::from_bytes(&bytes).expect("an adapter"), *trained.adapter);
+    // Other conversations are learned from as well, and not tested; never those that are.
+    let other = write(folder.path(), "other.json", &FILE.replace("talk-", "chat-"));
+    let with_others = Settings { lessons: Some(other), ..wanted.clone() };
+    let more = train(&with_others, &options, &mut watch).expect("trained").expect("enough");
+    assert_ne!(more.adapter, trained.adapter);
+    assert_eq!(more.runs[0].answers.len(), trained.runs[0].answers.len());
+    let tested = Settings { lessons: Some(wanted.file.clone()), ..wanted };
+    let text = train(&tested, &options, &mut watch).expect_err("tested as well").to_string();
+    assert!(text.contains("talk-1 is tested, so it is not to be learned from"), "{text}");
     // A database takes it, and its signals are others than by the adapter that comes with Engraph.
     let store = folder.path().join("stores/talk-1");
     let signal = |options: Options| {
@@ -193,6 +202,35 @@ fn training_is_tested_on_what_it_has_not_seen() {
         ),
         "{text}"
     );
+}
+
+/// The chats that the query adapter learns from: each question names turns that there are.
+#[test]
+fn the_chats_of_the_lessons_are_whole() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/chats.json");
+    let text = std::fs::read_to_string(&file).expect("it is in the repository");
+    let chats: Vec<serde_json::Value> = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(chats.len(), 32);
+    for chat in &chats {
+        let sessions = chat["conversation"].as_object().expect("a conversation").values();
+        let turns = sessions.filter_map(serde_json::Value::as_array).flatten();
+        let ids: Vec<&str> = turns.filter_map(|turn| turn["dia_id"].as_str()).collect();
+        let questions = chat["qa"].as_array().expect("questions");
+        assert!(ids.len() >= 190 && questions.len() == 60, "{}", chat["sample_id"]);
+        for question in questions {
+            let evidence = question["evidence"].as_array().expect("evidence");
+            let is_there = |id: &serde_json::Value| ids.contains(&id.as_str().unwrap_or_default());
+            assert!(!evidence.is_empty() && evidence.iter().all(is_there), "{question}");
+        }
+    }
+    // They are measured like any others.
+    let folder = folder();
+    let samples = vec!["chat-01".to_owned()];
+    let wanted = Settings { file, samples, ..settings(folder.path(), &["bm25"]) };
+    let runs = measured(&wanted).expect("measured");
+    assert_eq!(runs[0].scores.len(), 60);
+    let found: f64 = cell(&runs, "Categories 1 to 4", 0, "R@50").parse().expect("a number");
+    assert!(found > 30.0 && found < 100.0, "{found}");
 }
 
 #[test]

@@ -18,12 +18,9 @@ use crate::neural::random::SplitMix64;
 use crate::neural::{SignQuery, TokenVectors};
 
 const RANK: usize = 64;
-/// How often each question is looked at.
-const ROUNDS: usize = 8;
 /// Questions of a step.
 const BATCH: usize = 16;
-/// The length of the longest step, and the share of the steps in which it is reached.
-const RATE: f32 = 2e-3;
+/// The share of the steps in which the longest is reached.
 const RISE: f32 = 0.1;
 const DECAY: f32 = 0.01;
 /// The longest gradient.
@@ -37,6 +34,24 @@ const SHARPNESS: f32 = 3.0;
 /// A text whose share is as near to what it should be as this teaches nothing.
 const NEGLIGIBLE: f32 = 1e-5;
 
+/// How an adapter learns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// How often each question is looked at.
+    rounds: usize,
+    /// The length of the longest step.
+    rate: f32,
+}
+
+impl Pace {
+    /// Of the lessons that are all there is.
+    pub(crate) const ONLY: Self = Self { rounds: 8, rate: 2e-3 };
+    /// Of lessons that others will follow.
+    pub(crate) const FIRST: Self = Self { rounds: 4, rate: 2e-3 };
+    /// Of lessons behind others, which are not to be forgotten.
+    pub(crate) const NEXT: Self = Self { rounds: 8, rate: 1e-3 };
+}
+
 /// A question and some texts, of which some answer it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lesson {
@@ -46,18 +61,34 @@ pub(crate) struct Lesson {
     pub(crate) gold: Vec<bool>,
 }
 
-/// The adapter of a model that ranks the texts of these lessons best. Without a lesson that has an
-/// answer it leaves every question as it is.
-pub(crate) fn fit(model: &str, dimensions: usize, lessons: &[&Lesson]) -> QueryAdapter {
-    let fits =
-        |lesson: &&&Lesson| lesson.gold.contains(&true) && lesson.question.dimensions == dimensions;
+impl QueryAdapter {
+    /// An adapter of a model that leaves every question as it is, ready to learn.
+    pub(crate) fn untaught(model: &str, dimensions: usize) -> Self {
+        let down = SplitMix64::new(0).uniform(RANK * dimensions, BEGIN);
+        Self {
+            model: model.to_owned(),
+            dimensions,
+            rank: RANK,
+            up: vec![0.0; down.len()],
+            down,
+            importance: vec![0.0; dimensions],
+        }
+    }
+}
+
+/// What an adapter becomes that goes on to rank the texts of these lessons best. Without a lesson that
+/// has an answer it stays what it is.
+pub(crate) fn fit(begin: &QueryAdapter, lessons: &[&Lesson], pace: Pace) -> QueryAdapter {
+    let fits = |lesson: &&&Lesson| {
+        lesson.gold.contains(&true) && lesson.question.dimensions == begin.dimensions
+    };
     let lessons: Vec<&Lesson> = lessons.iter().filter(fits).copied().collect();
-    let mut random = SplitMix64::new(0);
-    let mut student = Student::new(model, dimensions, &mut random);
+    let mut random = SplitMix64::new(1);
+    let mut student = Student::new(begin.clone());
     let batches = lessons.len().div_ceil(BATCH);
-    let steps = (batches * ROUNDS) as f32;
+    let steps = (batches * pace.rounds) as f32;
     let mut order: Vec<usize> = (0..lessons.len()).collect();
-    for round in 0..ROUNDS {
+    for round in 0..pace.rounds {
         random.shuffle(&mut order);
         for (place, batch) in order.chunks(BATCH).enumerate() {
             let mut gradient = Gradient::new(&student.adapter);
@@ -65,17 +96,17 @@ pub(crate) fn fit(model: &str, dimensions: usize, lessons: &[&Lesson]) -> QueryA
                 gradient.learn(&student, lessons[*lesson]);
             }
             let done = (round * batches + place + 1) as f32 / steps;
-            student.step(gradient, batch.len(), rate(done));
+            student.step(gradient, batch.len(), pace.rate * share_of_rate(done));
         }
     }
     student.adapter
 }
 
-/// How long a step is, by the share of the steps that is done.
-fn rate(done: f32) -> f32 {
+/// How long a step is, of the longest one, by the share of the steps that is done.
+fn share_of_rate(done: f32) -> f32 {
     match done < RISE {
-        true => RATE * done / RISE,
-        false => RATE * 0.5 * (1.0 + (std::f32::consts::PI * (done - RISE) / (1.0 - RISE)).cos()),
+        true => done / RISE,
+        false => 0.5 * (1.0 + (std::f32::consts::PI * (done - RISE) / (1.0 - RISE)).cos()),
     }
 }
 
@@ -96,17 +127,8 @@ struct Gradient {
 }
 
 impl Student {
-    fn new(model: &str, dimensions: usize, random: &mut SplitMix64) -> Self {
-        let down = random.uniform(RANK * dimensions, BEGIN);
-        let numbers = 2 * down.len() + dimensions + 1;
-        let adapter = QueryAdapter {
-            model: model.to_owned(),
-            dimensions,
-            rank: RANK,
-            up: vec![0.0; down.len()],
-            down,
-            importance: vec![0.0; dimensions],
-        };
+    fn new(adapter: QueryAdapter) -> Self {
+        let numbers = 2 * adapter.down.len() + adapter.dimensions + 1;
         let moments = [vec![0.0; numbers], vec![0.0; numbers]];
         Self { adapter, sharpness: SHARPNESS, moments, steps: 0 }
     }
@@ -269,11 +291,17 @@ mod tests {
     #[test]
     fn what_is_learned_holds_for_questions_that_were_not_seen() {
         let (seen, unseen) = (lessons(1, 600), lessons(2, 100));
-        let none = fit("test", WIDTH, &[]);
-        let learned = fit("test", WIDTH, &seen.iter().collect::<Vec<_>>());
+        let none = QueryAdapter::untaught("test", WIDTH);
+        let learn =
+            |begin, lessons: &[Lesson]| fit(begin, &lessons.iter().collect::<Vec<_>>(), Pace::ONLY);
+        let learned = learn(&none, &seen);
         let (before, after) = (right(&none, &unseen), right(&learned, &unseen));
         assert!(before < 25 && after > 60, "{before} of 100, then {after}");
-        assert_eq!(learned, fit("test", WIDTH, &seen.iter().collect::<Vec<_>>()));
+        assert_eq!(learned, learn(&none, &seen));
+        // It goes on from what it has learned.
+        assert_eq!(learn(&learned, &[]), learned);
+        let more = fit(&learned, &lessons(3, 100).iter().collect::<Vec<_>>(), Pace::NEXT);
+        assert!(more != learned && right(&more, &unseen) > 60);
     }
 
     #[test]
@@ -281,7 +309,7 @@ mod tests {
         let mut lesson = lessons(3, 1).remove(0);
         lesson.question = Arc::new(vectors(&mut SplitMix64::new(4), 3));
         let lesson = &lesson;
-        let mut student = Student::new("test", WIDTH, &mut SplitMix64::new(5));
+        let mut student = Student::new(QueryAdapter::untaught("test", WIDTH));
         // Away from the beginning, where half of the gradient is 0.
         student.adapter.up = SplitMix64::new(6).uniform(RANK * WIDTH, BEGIN);
         student.adapter.importance = SplitMix64::new(7).uniform(WIDTH, 1.0);

@@ -17,7 +17,7 @@ mod fit;
 
 use std::sync::{Arc, LazyLock};
 
-pub(crate) use fit::{Lesson, fit};
+pub(crate) use fit::{Lesson, Pace, fit};
 
 use super::bytes::{Reader, Writer};
 use super::{NeuralError, TokenVectors, dot, to_unit};
@@ -133,7 +133,8 @@ pub(crate) fn even_shares(tokens: usize) -> Vec<f32> {
     vec![1.0 / tokens.max(1) as f32; tokens]
 }
 
-fn softmax(mut logits: Vec<f32>) -> Vec<f32> {
+/// The share of each in what their exponentials add up to.
+pub(crate) fn softmax(mut logits: Vec<f32>) -> Vec<f32> {
     let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     logits.iter_mut().for_each(|x| *x = (*x - most).exp());
     let sum: f32 = logits.iter().sum();

@@ -4,6 +4,9 @@
 //! Weights are learned from signals that were measured with a query adapter that has not seen their
 //! conversation, as it will be with new ones. So the weights for a conversation c come from signals
 //! of each other one d by an adapter of all but c and d, and are tested with one of all but c.
+//!
+//! Other conversations may be learned from first, once for all adapters: they are never tested, and
+//! weights learn nothing from them.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};

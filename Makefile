@@ -64,8 +64,11 @@ bench-models: setup
 bench-memory: setup
 	LOCOMO="$(LOCOMO)" cargo bench --bench models -- memory
 
+# Chats that the query adapter learns from first; none if it is empty.
+LESSONS ?= lessons/chats.json
+
 eval: setup
-	cargo run --release -- eval locomo "$(LOCOMO)" --cross-validate --lessons lessons/chats.json
+	cargo run --release -- eval locomo "$(LOCOMO)" --cross-validate $(addprefix --lessons ,$(LESSONS))
 
 fmt:
 	cargo fmt --all --check

@@ -428,7 +428,7 @@ pub(super) struct EvalLocomo {
     /// signals
     #[arg(long)]
     pub(super) cross_validate: bool,
-    /// Conversations of the same form that the query adapter learns from as well; they are not tested
+    /// Conversations of the same form that the query adapter learns from first; they are not tested
     #[arg(long, value_name = "FILE", requires = "cross_validate")]
     pub(super) lessons: Option<PathBuf>,
     /// Where the weights trained on all conversations go

@@ -61,7 +61,8 @@ pub struct Settings {
     pub observations: bool,
     /// Each recipe also without each of its switches.
     pub ablate: bool,
-    /// A file of the same form whose conversations the query adapter learns from as well.
+    /// A file of the same form whose conversations the query adapter learns from first; they are never
+    /// tested.
     pub lessons: Option<PathBuf>,
     /// Where the stores are made, and found again.
     pub folder: PathBuf,

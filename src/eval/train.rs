@@ -119,10 +119,10 @@ pub fn train(
     watch: &mut Watch<'_>,
 ) -> Result<Option<Training>> {
     let samples = samples::read(&settings.file, &settings.samples)?;
+    let learned_from = others(settings, &samples)?;
     if samples.len() < CONVERSATIONS_MIN {
         return Ok(None);
     }
-    let learned_from = others(settings, &samples)?;
     let mut model = (String::new(), 0);
     let mut course = |sample| course(sample, settings, options, &mut model, watch);
     let courses = samples.iter().map(&mut course).collect::<Result<Vec<_>>>()?;
@@ -147,7 +147,8 @@ pub fn train(
     Ok(Some(Training { runs, weights: fitted.to_string(), adapter }))
 }
 
-/// The conversations that adapters learn from besides those that are tested.
+/// The conversations that adapters learn from besides those that are tested; none may have the id of
+/// one of these.
 fn others(settings: &Settings, tested: &[Sample]) -> Result<Vec<Sample>> {
     let Some(file) = &settings.lessons else { return Ok(Vec::new()) };
     let others = samples::read(file, &[])?;

@@ -17,11 +17,12 @@ pub(crate) const AROUND: isize = 2;
 const ALIKE: usize = 3;
 /// How flat the share of a rank is.
 const RANK: f32 = 5.0;
-/// What a first guess at the answer counts: late interaction with the turn and one on each side, by
-/// the adapter, and the first ranking. It is the sharpness of a softmax too.
+/// What a first guess at the answer counts before its softmax: late interaction with the turn and one
+/// on each side, by the adapter, and the first ranking.
 const GUESS: [f32; 2] = [30.0, 10.0];
-/// What a session has at least of the guess besides a turn, and its logarithm brought to about 1.
+/// What is added to a session's share besides a turn, so that it has a logarithm.
 const REST: f32 = 1e-4;
+/// Brings that logarithm to between -1 and 0.
 const REST_SCALE: f32 = 0.1;
 
 /// What was found near the question for every turn of a field, as cosines; none where nothing was.

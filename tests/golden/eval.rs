@@ -171,7 +171,7 @@ fn training_is_tested_on_what_it_has_not_seen() {
     let bytes = trained.adapter.to_bytes();
     assert_eq!((&again.weights, again.adapter.to_bytes()), (&trained.weights, bytes.clone()));
     assert_eq!(QueryAdapter::from_bytes(&bytes).expect("an adapter"), *trained.adapter);
-    // Other conversations are learned from as well, and not tested; never those that are.
+    // Other conversations are learned from first, and not tested; none that has the id of a tested one.
     let other = write(folder.path(), "other.json", &FILE.replace("talk-", "chat-"));
     let with_others = Settings { lessons: Some(other), ..wanted.clone() };
     let more = train(&with_others, &options, &mut watch).expect("trained").expect("enough");
@@ -220,7 +220,8 @@ fn the_chats_of_the_lessons_are_whole() {
         for question in questions {
             let evidence = question["evidence"].as_array().expect("evidence");
             let is_there = |id: &serde_json::Value| ids.contains(&id.as_str().unwrap_or_default());
-            assert!(!evidence.is_empty() && evidence.iter().all(is_there), "{question}");
+            let least = if question["category"] == 1 { 2 } else { 1 };
+            assert!(evidence.len() >= least && evidence.iter().all(is_there), "{question}");
         }
     }
     // They are measured like any others.

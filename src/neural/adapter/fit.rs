@@ -77,7 +77,7 @@ impl QueryAdapter {
 }
 
 /// What an adapter becomes that goes on to rank the texts of these lessons best. Without a lesson that
-/// has an answer it stays what it is.
+/// has an answer it stays what it is. How sharp it is and the moments of its steps are learned anew.
 pub(crate) fn fit(begin: &QueryAdapter, lessons: &[&Lesson], pace: Pace) -> QueryAdapter {
     let fits = |lesson: &&&Lesson| {
         lesson.gold.contains(&true) && lesson.question.dimensions == begin.dimensions

@@ -12,8 +12,8 @@ use crate::families::Family;
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     changes: BTreeMap<Place, Change>,
-    /// What each change since the savepoint replaced, in order.
-    undo: Vec<(Place, Option<Change>)>,
+    /// What each change since the savepoint replaced, in order; none without a savepoint.
+    undo: Option<Vec<(Place, Option<Change>)>>,
 }
 
 /// A key of a family.
@@ -32,18 +32,27 @@ impl Overlay {
     }
 
     fn change(&mut self, key: Place, change: Change) {
+        let Some(undo) = &mut self.undo else {
+            self.changes.insert(key, change);
+            return;
+        };
         let replaced = self.changes.insert(key.clone(), change);
-        self.undo.push((key, replaced));
+        undo.push((key, replaced));
     }
 
     /// From here on, changes can be taken back.
     pub(crate) fn savepoint(&mut self) {
-        self.undo.clear();
+        self.undo = Some(Vec::new());
+    }
+
+    /// What was changed since the savepoint stays.
+    pub(crate) fn release(&mut self) {
+        self.undo = None;
     }
 
     /// Takes back every change since the savepoint.
     pub(crate) fn rollback(&mut self) {
-        while let Some((key, replaced)) = self.undo.pop() {
+        for (key, replaced) in self.undo.take().into_iter().flatten().rev() {
             match replaced {
                 Some(change) => drop(self.changes.insert(key, change)),
                 None => drop(self.changes.remove(&key)),
@@ -56,7 +65,7 @@ impl Overlay {
         &mut self,
         mut change: impl FnMut(Family, &mut Vec<u8>, &mut Vec<u8>) -> Result<()>,
     ) -> Result<()> {
-        self.undo.clear();
+        self.undo = None;
         for ((family, mut key), value) in std::mem::take(&mut self.changes) {
             let value = match value {
                 Some(mut value) => {

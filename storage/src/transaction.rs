@@ -100,9 +100,12 @@ impl<'s> Transaction<'s> {
         let (pending, catalog) = (self.pending, Arc::clone(&self.catalog));
         let forgotten = self.forgotten;
         let result = work(self);
-        if result.is_err() {
-            self.overlay.rollback();
-            (self.pending, self.catalog, self.forgotten) = (pending, catalog, forgotten);
+        match result.is_ok() {
+            true => self.overlay.release(),
+            false => {
+                self.overlay.rollback();
+                (self.pending, self.catalog, self.forgotten) = (pending, catalog, forgotten);
+            }
         }
         result
     }

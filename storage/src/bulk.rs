@@ -20,6 +20,7 @@ mod parts;
 mod plan;
 mod spool;
 mod tables;
+mod tails;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::adjacency;
 use crate::catalog::Catalog;
 use crate::commit::{COMMIT_KEY, COUNTERS_KEY, Counters};
 use crate::engine::{Engine, LOAD_BYTES, Memory};
@@ -18,7 +19,6 @@ use crate::graph::{
 };
 use crate::identity::Identity;
 use crate::key;
-use crate::key::places;
 use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit};
 use crate::overlay::Overlay;
@@ -291,8 +291,9 @@ impl Builder {
             }
             Item::Version(fact, number, version) => {
                 for edge in version.edges(*fact, *number) {
-                    for (family, key) in places(&edge) {
-                        self.put(family, &key, &record::encode_edge(&edge))?;
+                    let value = adjacency::encode(&edge);
+                    for (family, key) in adjacency::places(&edge) {
+                        self.put(family, key.as_ref(), value.as_ref())?;
                     }
                 }
                 let key = key::version(*fact, *number);

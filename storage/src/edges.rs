@@ -13,20 +13,17 @@ use std::hint::black_box;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+use crate::adjacency::Adjacency;
 use crate::ahead;
 use crate::graph::{
     Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, Side, SystemScope, Time,
     ValidScope,
 };
-use crate::key::{self, Adjacency};
-use crate::record;
 
 /// Facts of a block.
 const BLOCK: usize = 16;
 /// A node with more facts is read from the disk each time.
 const FACTS_MAX: usize = 1 << 15;
-/// Bytes of a fact's key and value on the disk.
-pub(crate) const KEY_BYTES: usize = key::ADJACENCY + record::EDGE;
 /// Stands for the number of facts where there are too many.
 const TOO_MANY: u64 = u64::MAX;
 /// Cache lines of a node that are worth asking for ahead.

@@ -27,6 +27,8 @@ const OPEN_FILES_MAX: i32 = 256;
 const ALL_FILES: i32 = -1;
 /// Bytes of a block, which is compressed and read as a whole.
 const BLOCK_BYTES: usize = 16 << 10;
+/// The same of facts, which are read one by one: larger ones are 2 % smaller on the disk.
+const FACT_BLOCK_BYTES: usize = 8 << 10;
 /// Bits of a filter for each key or prefix: one in a hundred that is not there is looked for.
 const FILTER_BITS: f64 = 10.0;
 /// How hard the last tables are compressed: the third level is 2 % smaller, and loads take a seventh
@@ -381,7 +383,12 @@ fn descriptors(families: &[Family], cache: &Cache, memory: Memory) -> Vec<Column
 fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
-    blocks.set_block_size(BLOCK_BYTES);
+    blocks.set_block_size(match family {
+        Family::Versions | Family::Out | Family::In | Family::OutPast | Family::InPast => {
+            FACT_BLOCK_BYTES
+        }
+        _ => BLOCK_BYTES,
+    });
     // In parts: whole, the filter of a large table is larger than what a shard of the cache holds, and
     // is read from the disk at each look-up.
     blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);

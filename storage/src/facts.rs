@@ -6,13 +6,14 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use crate::adjacency;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
     Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
     Side, VersionRecord,
 };
-use crate::key::{self, places};
+use crate::key;
 use crate::record;
 use crate::transaction::{Transaction, check_value};
 use crate::update::{self, Act, Change, Held, Resolution};
@@ -262,8 +263,9 @@ impl Transaction<'_> {
     ) -> Result<()> {
         self.overlay.put(Family::Versions, key::version(fact, number), record::encode(version)?);
         for edge in version.edges(fact, number) {
-            for (family, key) in places(&edge) {
-                self.overlay.put(family, key, record::encode_edge(&edge).to_vec());
+            let value = adjacency::encode(&edge);
+            for (family, key) in adjacency::places(&edge) {
+                self.overlay.put(family, key.as_ref(), value.as_ref().to_vec());
             }
         }
         Ok(())
@@ -273,8 +275,8 @@ impl Transaction<'_> {
     pub(crate) fn delete_record(&mut self, fact: FactId, number: u32, version: &VersionRecord) {
         self.overlay.delete(Family::Versions, key::version(fact, number));
         for edge in version.edges(fact, number) {
-            for (family, key) in places(&edge) {
-                self.overlay.delete(family, key);
+            for (family, key) in adjacency::places(&edge) {
+                self.overlay.delete(family, key.as_ref());
             }
         }
     }

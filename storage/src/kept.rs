@@ -15,6 +15,7 @@ use parking_lot::RwLock;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::adjacency::Adjacency;
 use crate::edges::{Near, NearEdges};
 use crate::families::Family;
 use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time, Value};
@@ -249,7 +250,7 @@ impl KeptReads {
     }
 
     fn drop_edges(&self, side: Side, key: &[u8]) {
-        let Some(parts) = key::Adjacency::decode(key) else { return };
+        let Some((parts, _)) = Adjacency::decode(key) else { return };
         let relation = Some(parts.relation);
         self.edges.remove(&Near { node: parts.near, side, relation });
         self.whole.take(number_of(parts.near, side));

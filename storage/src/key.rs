@@ -6,8 +6,6 @@
 //! node past   [node 8][system_to 8]
 //! node key    [label 4][key ...]
 //! version     [fact 8][version 4]
-//! adjacency   [near 8][relation 4][valid_from 8][far 8][fact 8]        near = head in `out`,
-//! past        [near 8][relation 4][valid_from 8][far 8][fact 8][version 4]     tail in `in`
 //! vector      [label 4][node 8]
 //! vector past [label 4][node 8][system_to 8]
 //! value       [label 4][property 4][value ...][node 8]               value: see `values`
@@ -17,9 +15,11 @@
 //! buffer      [0][session ...], [1][session ...][0][0][position 8] and [2][turn key ...]
 //!                                 in the second each 0 in the session's name is 0 255
 //! ```
+//!
+//! Those of facts between their nodes are in `adjacency`.
 
 use crate::families::Family;
-use crate::graph::{Edge, FactId, Interval, LabelId, NodeId, PropertyId, RelationId, Side, Time};
+use crate::graph::{FactId, LabelId, NodeId, PropertyId, Time};
 
 /// What the key of a session's head in the buffer begins with.
 pub(crate) const SESSION: u8 = 0;
@@ -27,9 +27,6 @@ pub(crate) const SESSION: u8 = 0;
 pub(crate) const TURN: u8 = 1;
 /// What the key that finds a turn in the buffer begins with.
 pub(crate) const TURN_KEY: u8 = 2;
-
-/// Bytes of an adjacency key.
-pub(crate) const ADJACENCY: usize = 36;
 
 /// A time as bytes that sort like times.
 pub(crate) fn time(time: Time) -> [u8; 8] {
@@ -159,73 +156,6 @@ pub(crate) fn escape(bytes: impl Iterator<Item = u8>, to: &mut Vec<u8>) {
     }
 }
 
-/// The parts of an adjacency key, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Adjacency {
-    pub(crate) near: NodeId,
-    pub(crate) relation: RelationId,
-    pub(crate) valid_from: Time,
-    pub(crate) far: NodeId,
-    pub(crate) fact: FactId,
-}
-
-impl Adjacency {
-    pub(crate) fn new(
-        side: Side,
-        head: NodeId,
-        relation: RelationId,
-        valid_from: Time,
-        tail: NodeId,
-        fact: FactId,
-    ) -> Self {
-        let (near, far) = match side {
-            Side::Out => (head, tail),
-            Side::In => (tail, head),
-        };
-        Self { near, relation, valid_from, far, fact }
-    }
-
-    /// Where an edge stands on a side.
-    pub(crate) fn of(side: Side, edge: &Edge) -> Self {
-        Self::new(side, edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact)
-    }
-
-    pub(crate) fn encode(&self) -> [u8; ADJACENCY] {
-        let mut key = [0; ADJACENCY];
-        key[..8].copy_from_slice(&self.near.0.to_be_bytes());
-        key[8..12].copy_from_slice(&self.relation.0.to_be_bytes());
-        key[12..20].copy_from_slice(&time(self.valid_from));
-        key[20..28].copy_from_slice(&self.far.0.to_be_bytes());
-        key[28..].copy_from_slice(&self.fact.0.to_be_bytes());
-        key
-    }
-
-    /// The parts of a key; none if it has another length.
-    pub(crate) fn decode(key: &[u8]) -> Option<Self> {
-        let (near, rest) = key.split_first_chunk()?;
-        let (relation, rest) = rest.split_first_chunk()?;
-        let (valid_from, rest) = rest.split_first_chunk()?;
-        let (far, rest) = rest.split_first_chunk()?;
-        let fact: &[u8; 8] = rest.try_into().ok()?;
-        Some(Self {
-            near: NodeId(u64::from_be_bytes(*near)),
-            relation: RelationId(u32::from_be_bytes(*relation)),
-            valid_from: time_from(*valid_from),
-            far: NodeId(u64::from_be_bytes(*far)),
-            fact: FactId(u64::from_be_bytes(*fact)),
-        })
-    }
-}
-
-/// The prefix of a node's adjacency, of one relation or of all.
-pub(crate) fn adjacency_prefix(near: NodeId, relation: Option<RelationId>) -> Vec<u8> {
-    let mut prefix = near.0.to_be_bytes().to_vec();
-    if let Some(relation) = relation {
-        prefix.extend(relation.0.to_be_bytes());
-    }
-    prefix
-}
-
 /// The first key behind every key with this prefix; none if there is no such key.
 pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
@@ -240,50 +170,13 @@ pub(crate) fn shared_bytes(family: Family) -> Option<usize> {
     matches!(family, Family::Out | Family::In | Family::OutPast | Family::InPast).then_some(12)
 }
 
-/// Where an edge is stored, by its head and by its tail.
-pub(crate) fn places(edge: &Edge) -> [(Family, Vec<u8>); 2] {
-    let adjacency = |side| {
-        Adjacency::new(side, edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact)
-            .encode()
-    };
-    match edge.system.to == Interval::MAX {
-        true => [
-            (Family::Out, adjacency(Side::Out).to_vec()),
-            (Family::In, adjacency(Side::In).to_vec()),
-        ],
-        false => {
-            [(Family::OutPast, Side::Out), (Family::InPast, Side::In)].map(|(family, side)| {
-                (family, [&adjacency(side)[..], &edge.version.to_be_bytes()].concat())
-            })
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn adjacency() -> impl Strategy<Value = Adjacency> {
-        (any::<u64>(), any::<u32>(), any::<i64>(), any::<u64>(), any::<u64>()).prop_map(
-            |(near, relation, valid_from, far, fact)| Adjacency {
-                near: NodeId(near),
-                relation: RelationId(relation),
-                valid_from,
-                far: NodeId(far),
-                fact: FactId(fact),
-            },
-        )
-    }
-
     proptest! {
-        #[test]
-        fn keys_sort_like_their_parts(a in adjacency(), b in adjacency()) {
-            prop_assert_eq!(a.cmp(&b), a.encode().cmp(&b.encode()));
-            prop_assert_eq!(Adjacency::decode(&a.encode()), Some(a));
-        }
-
         #[test]
         fn turns_sort_like_their_sessions_and_positions(
             a in ("[\0-b]{0,4}", any::<u64>()),

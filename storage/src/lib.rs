@@ -28,6 +28,7 @@
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```
 
+mod adjacency;
 mod ahead;
 mod buffer;
 mod bulk;

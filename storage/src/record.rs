@@ -15,8 +15,7 @@ pub(crate) use bincode::{Decode, Encode};
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Edge, Form, Intent, Interval, Side, Time, Value};
-use crate::key::Adjacency;
+use crate::graph::{Form, Time, Value};
 
 /// The largest record.
 pub const RECORD_BYTES_MAX: usize = 16 << 20;
@@ -266,69 +265,6 @@ fn unflatten(
             Value::Map(entries)
         }
     })
-}
-
-/// Bytes of an edge value: valid_to 8, confidence 8, intent 1, flags 1, version 4, system_from 8,
-/// system_to 8; little-endian.
-pub(crate) const EDGE: usize = 38;
-/// A flag of an edge value.
-const UNCERTAIN: u8 = 1;
-/// A flag of an edge value.
-const TWO_WAY: u8 = 2;
-
-/// The part of an edge that its key does not hold.
-pub(crate) fn encode_edge(edge: &Edge) -> [u8; EDGE] {
-    let mut bytes = [0; EDGE];
-    bytes[..8].copy_from_slice(&edge.valid.to.to_le_bytes());
-    bytes[8..16].copy_from_slice(&edge.confidence.to_le_bytes());
-    bytes[16] = edge.intent as u8;
-    let flags = [(edge.uncertain, UNCERTAIN), (edge.two_way, TWO_WAY)];
-    bytes[17] = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum();
-    bytes[18..22].copy_from_slice(&edge.version.to_le_bytes());
-    bytes[22..30].copy_from_slice(&edge.system.from.to_le_bytes());
-    bytes[30..].copy_from_slice(&edge.system.to.to_le_bytes());
-    bytes
-}
-
-/// The edge of a key and its value; none if either is not what was written.
-pub(crate) fn decode_edge(side: Side, key: &Adjacency, value: &[u8]) -> Option<Edge> {
-    let (valid_to, rest) = value.split_first_chunk()?;
-    let (confidence, rest) = rest.split_first_chunk()?;
-    let ([intent, flags], rest) = rest.split_first_chunk()?;
-    let (version, rest) = rest.split_first_chunk()?;
-    let (system_from, rest) = rest.split_first_chunk()?;
-    let system_to: &[u8; 8] = rest.try_into().ok()?;
-    if flags & !(UNCERTAIN | TWO_WAY) != 0 {
-        return None;
-    }
-    let (head, tail) = match side {
-        Side::Out => (key.near, key.far),
-        Side::In => (key.far, key.near),
-    };
-    Some(Edge {
-        fact: key.fact,
-        version: u32::from_le_bytes(*version),
-        head,
-        relation: key.relation,
-        tail,
-        valid: Interval::new(key.valid_from, i64::from_le_bytes(*valid_to))?,
-        system: Interval::new(i64::from_le_bytes(*system_from), i64::from_le_bytes(*system_to))?,
-        confidence: f64::from_le_bytes(*confidence),
-        intent: *Intent::ALL.get(usize::from(*intent))?,
-        uncertain: flags & UNCERTAIN != 0,
-        two_way: flags & TWO_WAY != 0,
-    })
-}
-
-/// Applies `mark` to both bounds of the system time in an edge value; none if it is no edge value.
-pub(crate) fn restamp_edge(bytes: &mut [u8], mark: impl Fn(&mut i64)) -> Option<()> {
-    let system = bytes.get_mut(22..EDGE)?;
-    for bound in system.as_chunks_mut::<8>().0 {
-        let mut time = i64::from_le_bytes(*bound);
-        mark(&mut time);
-        *bound = time.to_le_bytes();
-    }
-    Some(())
 }
 
 /// The first byte of an embedding; format 1 had none, so its embeddings have other lengths.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use crate::adjacency;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{LabelId, NodeId, RelationId, Side, SystemScope};
@@ -93,8 +94,8 @@ impl Reader<'_> {
         let (family, _) = families_of(side);
         let mut runs = BTreeMap::<RelationId, Run>::new();
         let (mut counted, mut limit) = (0, FACTS_MAX);
-        let mut from = Some(key::adjacency_prefix(node, None));
-        let to = key::after_prefix(&key::adjacency_prefix(node, None));
+        let mut from = Some(adjacency::prefix(node, None));
+        let to = key::after_prefix(&adjacency::prefix(node, None));
         while let Some(begin) = from.take() {
             self.view().scan(family, &begin, to.as_deref(), &mut |key, value| {
                 let edge = edge_of(family, side, key, value)?;
@@ -105,7 +106,7 @@ impl Reader<'_> {
                 if run.facts == limit {
                     // The next relation is one seek away, however many facts are in between.
                     run.cut = true;
-                    from = key::after_prefix(&key::adjacency_prefix(node, Some(edge.relation)));
+                    from = key::after_prefix(&adjacency::prefix(node, Some(edge.relation)));
                     return Ok(ControlFlow::Break(()));
                 }
                 run.facts += 1;

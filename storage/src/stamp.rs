@@ -4,6 +4,7 @@
 //! go meanwhile and are told later instants; so at the commit every mark is moved to an instant
 //! behind all of them, and what was seen as of any instant stays as it was seen.
 
+use crate::adjacency;
 use crate::catalog;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
@@ -28,7 +29,7 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
                 *value = record::encode(&version)?;
             }
             Family::Out | Family::In | Family::OutPast | Family::InPast => {
-                record::restamp_edge(value, |bound| move_mark(bound, from, to))
+                adjacency::restamp(value, |bound| move_mark(bound, from, to))
                     .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))?;
             }
             Family::Vectors => {

@@ -1,10 +1,13 @@
 //! From an older format to this one, in place.
 //!
-//! From format 1, every record is written anew with its checksum. Each step is one batch, and a record
-//! says itself how it is encoded; so after a crash the upgrade goes on where it stopped, and what it
-//! has done already stays. From the formats 2 and 3, the definitions are written anew in the batch
-//! that sets the format; from the formats 4 and 5, that batch does nothing else. Families that are missing are made by opening. The format is set last: in
-//! the database, then in the identity file.
+//! Facts between their nodes are written anew, as format 7 has them; from format 1, every record is
+//! as well, with its checksum. Each step is one batch, and what it writes shows itself how it is
+//! encoded; so after a crash the upgrade goes on where it stopped, and what it has done already stays.
+//! From the formats 2 and 3, the definitions are written anew in the batch that sets the format.
+//! Families that are missing are made by opening. The format is set last: in the database, then in
+//! the identity file.
+
+mod edges;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -33,6 +36,8 @@ use crate::view::View;
 
 /// Since this format, definitions are written as they are now.
 const DEFINITIONS_FORMAT: u32 = 4;
+/// Since this format, facts between their nodes are written as they are now.
+const EDGES_FORMAT: u32 = 7;
 /// Records that are written anew at once.
 const STEP: usize = 4096;
 
@@ -116,8 +121,8 @@ pub fn upgrade(path: &Path) -> Result<u32> {
     Ok(found)
 }
 
-/// Renews the definitions, if they are old, and sets the format of a database of format 2 to 5,
-/// whose log is looked through first.
+/// Renews the facts between their nodes and the definitions, if they are old, and sets the format of a
+/// database of format 2 or later, whose log is looked through first.
 fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     let scan = recovery::prepare(path)?;
     let mut upgrade = Upgrade::open(path)?;
@@ -131,15 +136,22 @@ fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     let format = view
         .get(Family::Meta, FORMAT_KEY)?
         .ok_or_else(|| StorageError::lost("it has no format"))?;
-    match store::format_of(&format)? {
-        found if found > FORMAT => return Err(StorageError::TooNew { found, known: FORMAT }),
-        found if found < DEFINITIONS_FORMAT => renew_definitions(view, &mut overlay)?,
-        _ => {}
+    let found = store::format_of(&format)?;
+    if found > FORMAT {
+        return Err(StorageError::TooNew { found, known: FORMAT });
+    }
+    if found < DEFINITIONS_FORMAT {
+        renew_definitions(view, &mut overlay)?;
     }
     drop(snapshot);
+    if found < EDGES_FORMAT {
+        upgrade.renew_edges()?;
+    }
     overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
     upgrade.write(&overlay)?;
     upgrade.engine.sync()?;
+    // What was written anew is in the files twice until then.
+    upgrade.engine.compact()?;
     drop(upgrade);
     identity.write(path)
 }
@@ -154,6 +166,10 @@ fn renew_definitions(view: View<'_>, overlay: &mut Overlay) -> Result<()> {
         Ok(ControlFlow::Continue(()))
     })
 }
+
+/// Puts what takes the place of a key and its value, if they are old: by the time of the last commit and
+/// the state as it is.
+type Renew = fn(Time, View<'_>, (Family, &[u8], &[u8]), &mut Overlay) -> Result<()>;
 
 /// An upgrade under way.
 struct Upgrade {
@@ -185,8 +201,9 @@ impl Upgrade {
         for family in
             [Family::Meta, Family::Nodes, Family::NodesPast, Family::Versions, Family::Vectors]
         {
-            self.rewrite(family)?;
+            self.rewrite(family, Self::renew_record)?;
         }
+        self.renew_edges()?;
         let identity = Identity::new(FORMAT);
         let mut overlay = Overlay::default();
         overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
@@ -195,8 +212,14 @@ impl Upgrade {
         self.engine.sync()
     }
 
-    /// Writes the records of a family anew that are still of format 1, step by step.
-    fn rewrite(&mut self, family: Family) -> Result<()> {
+    /// Writes all facts between their nodes anew that are still of format 6 or earlier.
+    fn renew_edges(&mut self) -> Result<()> {
+        let families = [Family::Out, Family::In, Family::OutPast, Family::InPast];
+        families.into_iter().try_for_each(|family| self.rewrite(family, edges::renew))
+    }
+
+    /// Writes what is old in a family anew, step by step.
+    fn rewrite(&mut self, family: Family, renew: Renew) -> Result<()> {
         let mut from = Vec::new();
         loop {
             let (mut overlay, mut last) = (Overlay::default(), None);
@@ -204,9 +227,7 @@ impl Upgrade {
             let view = View::new(&snapshot, None);
             let mut seen = 0;
             view.scan(family, &from, None, &mut |key, value| {
-                if let Some(value) = self.renewed(view, family, key, value)? {
-                    overlay.put(family, key, value);
-                }
+                renew(self.clock, view, (family, key, value), &mut overlay)?;
                 seen += 1;
                 last = Some([key, &[0]].concat());
                 Ok(if seen < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
@@ -234,30 +255,33 @@ impl Upgrade {
         })
     }
 
-    /// The value as it is since format 2; none if it has it already.
-    fn renewed(
-        &self,
+    /// Puts the value of format 1 as it is since format 2.
+    fn renew_record(
+        clock: Time,
         view: View<'_>,
-        family: Family,
-        key: &[u8],
-        value: &[u8],
-    ) -> Result<Option<Vec<u8>>> {
+        (family, key, value): (Family, &[u8], &[u8]),
+        overlay: &mut Overlay,
+    ) -> Result<()> {
         if family == Family::Vectors {
-            return renewed_vector(view, key, value);
+            if let Some(renewed) = renewed_vector(view, key, value)? {
+                overlay.put(family, key, renewed);
+            }
+            return Ok(());
         }
         if !record::is_format_1(value) || (family == Family::Meta && !catalog::is_rule(key)) {
-            return Ok(None);
+            return Ok(());
         }
-        let bytes = match family {
+        let renewed = match family {
             Family::Meta => record::encode(
-                &record::decode_format_1::<Rule1>(family, key, value)?.renewed(self.clock),
+                &record::decode_format_1::<Rule1>(family, key, value)?.renewed(clock),
             ),
             Family::Versions => {
                 record::encode(&record::decode_format_1::<Version1>(family, key, value)?.renewed())
             }
             _ => record::encode(&record::decode_format_1::<NodeRecord>(family, key, value)?),
         };
-        bytes.map(Some)
+        overlay.put(family, key, renewed?);
+        Ok(())
     }
 }
 
@@ -360,7 +384,7 @@ mod tests {
             for _ in 0..2 {
                 let mut upgrade = Upgrade::begin(folder.path()).expect("begins");
                 for family in &families[..stopped] {
-                    upgrade.rewrite(*family).expect("rewrites");
+                    upgrade.rewrite(*family, Upgrade::renew_record).expect("rewrites");
                 }
                 // Dropped here, as by a crash: the format is still the old one.
                 drop(upgrade);
@@ -371,7 +395,7 @@ mod tests {
 
     #[test]
     fn later_formats_are_upgraded_wherever_it_stopped() {
-        for format in [2, 3, 4, 5] {
+        for format in [2, 3, 4, 5, 6] {
             assert_upgrades(fixture(format).path(), format);
             // The families are there, and the format is the old one.
             let folder = fixture(format);
@@ -383,6 +407,36 @@ mod tests {
             assert_eq!(super::upgrade(folder.path()).expect("upgrades"), format);
             identity.write(folder.path()).expect("writes");
             assert_upgrades(folder.path(), format);
+        }
+    }
+
+    #[test]
+    fn facts_are_renewed_wherever_it_stopped() {
+        let families = [Family::Out, Family::In, Family::OutPast, Family::InPast];
+        let keys = |engine: &Engine, family| {
+            let (snapshot, mut keys) = (engine.snapshot(), Vec::new());
+            let visit = &mut |key: &[u8], _: &[u8]| {
+                keys.push(key.len());
+                Ok(ControlFlow::Continue(()))
+            };
+            View::new(&snapshot, None).scan(family, &[], None, visit).expect("reads");
+            keys
+        };
+        for stopped in 0..=families.len() {
+            let folder = fixture(6);
+            let mut upgrade = Upgrade::open(folder.path()).expect("opens");
+            let old: Vec<_> = families.map(|family| keys(&upgrade.engine, family)).to_vec();
+            assert!(old.iter().flatten().all(|length| [36, 40].contains(length)), "{old:?}");
+            for family in &families[..stopped] {
+                upgrade.rewrite(*family, edges::renew).expect("rewrites");
+            }
+            drop(upgrade);
+            assert_upgrades(folder.path(), 6);
+            let upgrade = Upgrade::open(folder.path()).expect("opens");
+            let new: Vec<_> = families.map(|family| keys(&upgrade.engine, family)).to_vec();
+            assert!(new.iter().flatten().all(|length| *length < 36), "{new:?}");
+            let count = |all: &[Vec<usize>]| all.iter().map(Vec::len).collect::<Vec<_>>();
+            assert_eq!(count(&new), count(&old));
         }
     }
 
@@ -458,7 +512,7 @@ mod tests {
 
     #[test]
     fn a_torn_log_is_upgraded_and_a_damaged_one_refused() {
-        for format in [2, 3, 4] {
+        for format in [2, 3, 4, 6] {
             let folder = fixture(format);
             let log = folder.path().join("000004.log");
             let bytes = std::fs::read(&log).expect("reads");

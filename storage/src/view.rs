@@ -4,6 +4,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::adjacency;
 use crate::engine::{EngineSnapshot, Visit};
 use crate::error::Result;
 use crate::families::Family;
@@ -63,7 +64,7 @@ impl<'v> View<'v> {
             None => self.engine.get(family, key)?,
         };
         if let Some(value) = &value {
-            self.count_key(key, value)?;
+            self.count_key(family, key, value)?;
         }
         Ok(value)
     }
@@ -92,7 +93,7 @@ impl<'v> View<'v> {
         let mut stopped = false;
         self.scan_committed(family, from, to, &mut |key, value| {
             while let Some((own, change)) = pending.next_if(|(own, _)| *own < key) {
-                if self.visit_own(own, change, visit)?.is_break() {
+                if self.visit_own((family, own), change, visit)?.is_break() {
                     stopped = true;
                     return Ok(ControlFlow::Break(()));
                 }
@@ -109,7 +110,7 @@ impl<'v> View<'v> {
             if stopped {
                 break;
             }
-            stopped = self.visit_own(own, change, visit)?.is_break();
+            stopped = self.visit_own((family, own), change, visit)?.is_break();
         }
         Ok(())
     }
@@ -124,7 +125,7 @@ impl<'v> View<'v> {
     ) -> Result<()> {
         let Some(meter) = self.meter else { return self.engine.scan(family, from, to, visit) };
         self.engine.scan(family, from, to, &mut |key, value| {
-            meter.visited(key, value)?;
+            meter.visited(bytes(family, key, value))?;
             visit(key, value)
         })
     }
@@ -132,11 +133,11 @@ impl<'v> View<'v> {
     /// Calls `visit` on a key of the overlay, unless it is deleted.
     fn visit_own(
         &self,
-        key: &[u8],
+        (family, key): (Family, &[u8]),
         change: Option<&[u8]>,
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        self.count_key(key, change.unwrap_or_default())?;
+        self.count_key(family, key, change.unwrap_or_default())?;
         change.map_or(Ok(ControlFlow::Continue(())), |value| visit(key, value))
     }
 
@@ -146,7 +147,7 @@ impl<'v> View<'v> {
         let mut last =
             self.overlay.and_then(|overlay| overlay.last_key(family)).map(<[u8]>::to_vec);
         self.engine.scan_back(family, &mut |key, value| {
-            self.count_key(key, value)?;
+            self.count_key(family, key, value)?;
             let change = self.overlay.and_then(|overlay| overlay.get(family, key));
             if change == Some(None) {
                 return Ok(ControlFlow::Continue(()));
@@ -172,7 +173,15 @@ impl<'v> View<'v> {
         self.meter.map_or(Ok(()), Meter::sought)
     }
 
-    fn count_key(&self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.meter.map_or(Ok(()), |meter| meter.visited(key, value))
+    fn count_key(&self, family: Family, key: &[u8], value: &[u8]) -> Result<()> {
+        self.meter.map_or(Ok(()), |meter| meter.visited(bytes(family, key, value)))
+    }
+}
+
+/// What a key and its value count as: of facts the same wherever they are read.
+fn bytes(family: Family, key: &[u8], value: &[u8]) -> usize {
+    match family {
+        Family::Out | Family::In | Family::OutPast | Family::InPast => adjacency::COUNTED,
+        _ => key.len() + value.len(),
     }
 }

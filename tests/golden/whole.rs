@@ -294,7 +294,7 @@ fn a_file_that_was_changed_is_refused_with_the_line() {
         (r#"{"node":{"id":1,"#, r#"{"nod":{"id":1,"#, "unknown variant `nod`"),
         (r#"{"end":{"lines":7"#, r#"{"end":{"lines":9"#, "7 lines are before it, and it says 9"),
         (r#"{"engraph_export":1"#, r#"{"engraph_export":2"#, "a newer version of Engraph wrote it"),
-        (r#""format":6"#, r#""format":99"#, "a newer version of Engraph wrote it"),
+        (r#""format":7"#, r#""format":99"#, "a newer version of Engraph wrote it"),
     ] {
         // Without the hash the reason is found even if the change is meant.
         let keeps_hash = reason == "another SHA-256";
@@ -480,6 +480,46 @@ fn format_4_is_upgraded_with_all_it_says() {
 }
 
 #[test]
+fn format_6_is_upgraded_with_all_it_says() {
+    let folder = old(6);
+    assert_eq!(upgrade(folder.path()).expect("upgrades"), 6);
+    assert_eq!(upgrade(folder.path()).expect("is done"), engraph::FORMAT);
+    let db = open(folder.path());
+    assert_eq!(violations(&db), []);
+    let rows = |text: &str| -> Vec<String> {
+        let rows = db.query(text, ()).expect(text).rows;
+        rows.iter().map(|row| serde_json::to_string(row).expect("writes")).collect()
+    };
+    let homes = "MATCH (:Person 'Nora')-[f:lives_in]->(c) FOR VALID_TIME ALL \
+                 RETURN c.key, f.valid_from, f.valid_to, f.confidence, f.uncertain ORDER BY f.valid_from";
+    assert_eq!(
+        rows(homes),
+        [
+            r#"["Porto","1887-03-01T00:00:00Z","2023-05-08T00:00:00Z",0.9,false]"#,
+            r#"["Faro","2023-05-08T00:00:00Z",null,0.95,false]"#,
+            r#"["Braga","2024-01-02T03:04:05.678901Z",null,0.3,true]"#,
+        ]
+    );
+    // From its tail as well.
+    let wed = "MATCH (a:Person 'Luis')-[f:married_to]->(b) FOR VALID_TIME ALL \
+               RETURN b.key, f.valid_from, f.valid_to";
+    assert_eq!(rows(wed), [r#"["Nora",null,"2140-01-01T00:00:00Z"]"#]);
+    let work = "MATCH (:Person 'Luis')-[f:works_at]->(c) FOR VALID_TIME ALL FOR SYSTEM_TIME ALL \
+                RETURN c.key, f.valid_to, f.intent, f.system_to IS NULL ORDER BY f.valid_from";
+    assert_eq!(
+        rows(work),
+        [
+            r#"["Mill","2011-01-01T00:00:00.000001Z","temporal",false]"#,
+            r#"["Dock",null,"fact",true]"#,
+        ]
+    );
+    let knows = "MATCH (:Person 'Luis')-[f:knows]->() FOR SYSTEM_TIME ALL RETURN f.confidence AS c \
+                 ORDER BY c";
+    assert_eq!(rows(knows), ["[0.5]", "[0.75]"]);
+    assert_comes_back(&db, crate::folder().path(), &Value::Null);
+}
+
+#[test]
 fn format_1_is_upgraded_with_all_it_says() {
     let folder = old(1);
     assert_eq!(upgrade(folder.path()).expect("upgrades"), 1);
@@ -526,7 +566,7 @@ fn a_database_from_the_future_is_refused() {
     drop(open(folder.path()));
     let id = folder.path().join("engraph.id");
     let text = std::fs::read_to_string(&id).expect("reads");
-    std::fs::write(&id, text.replace("format 6", "format 99")).expect("writes");
+    std::fs::write(&id, text.replace("format 7", "format 99")).expect("writes");
     let errors = [
         Engraph::open(folder.path()).err(),
         Options::new().open_read_only(folder.path()).err(),

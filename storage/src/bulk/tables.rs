@@ -9,17 +9,15 @@ use std::path::Path;
 
 use super::parts::Parts;
 use super::plan::{Closing, Plan};
-use super::{BulkFact, table};
+use super::{BulkFact, table, tails};
+use crate::adjacency::{self, Adjacency};
 use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, Edge, FactId, Interval, Side, Time, VersionRecord};
-use crate::key::{self, Adjacency};
+use crate::key;
 use crate::reader::Reader;
 use crate::record;
-
-/// Bytes of a key and a value between nodes.
-const ENTRY: usize = key::ADJACENCY + record::EDGE;
 
 /// Facts whose sources are asked for at once.
 const TOUCHED: usize = 32;
@@ -42,13 +40,13 @@ impl Tables<'_> {
         let numbers = || (first.0..).map(FactId);
         let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
         let new = plan.plain.iter().zip(numbers()).map(|(fact, number)| self.edge(fact, number));
-        let mut tails = self.tails.writer();
+        let mut writer = self.tails.writer();
         let entry = |edge: Edge| {
-            tails.write(edge.tail, &at_tail(&edge)).map_err(|source| self.failed(source))?;
-            Ok((Adjacency::of(Side::Out, &edge).encode(), record::encode_edge(&edge)))
+            writer.write(edge.tail, &tails::encode(&edge)).map_err(|source| self.failed(source))?;
+            Ok((Adjacency::of(Side::Out, &edge).encode(), adjacency::encode(&edge)))
         };
         self.stage(Family::Out, part, merged(ended, new).map(entry))?;
-        tails.finish().map_err(|source| self.failed(source))?;
+        writer.finish().map_err(|source| self.failed(source))?;
         let mut version = self.version(first_fact);
         let near = plan.plain.chunks(TOUCHED).flat_map(|facts| {
             touch_sources(facts);
@@ -64,16 +62,20 @@ impl Tables<'_> {
     /// Writes what stands at the tails of a part, once the parts of all heads are written.
     pub(super) fn tails(&self, part: usize) -> Result<()> {
         let mut bytes = self.tails.take(part).map_err(|source| self.failed(source))?;
-        let (entries, rest) = bytes.as_chunks_mut::<ENTRY>();
+        let damaged = || self.failed(std::io::Error::other("a part of the load is damaged"));
+        let (facts, rest) = bytes.as_chunks_mut::<{ tails::BYTES }>();
         if !rest.is_empty() {
-            return Err(self.failed(std::io::Error::other("a part of the load is cut off")));
+            return Err(damaged());
         }
-        if entries.is_empty() {
+        if facts.is_empty() {
             return Ok(());
         }
-        entries.sort_unstable();
-        let split = entries.iter().map(|entry| Ok(entry.split_at(key::ADJACENCY)));
-        self.stage(Family::In, part, split)
+        facts.sort_unstable();
+        let entry = |fact: &[u8; tails::BYTES]| {
+            let edge = tails::decode(fact, self.system()).ok_or_else(damaged)?;
+            Ok((Adjacency::of(Side::In, &edge).encode(), adjacency::encode(&edge)))
+        };
+        self.stage(Family::In, part, facts.iter().map(entry))
     }
 
     /// Writes the versions of what ends, and what was believed of it until now, as the part of that
@@ -103,13 +105,13 @@ impl Tables<'_> {
         });
         self.stage(Family::Versions, part, versions.flatten())?;
         for (side, family) in [(Side::Out, Family::OutPast), (Side::In, Family::InPast)] {
-            let key = |closing: &Closing| Adjacency::of(side, &closing.edge).encode();
-            closings.sort_unstable_by_key(key);
+            closings.sort_unstable_by_key(|closing| Adjacency::of(side, &closing.edge));
             let entry = |closing: &Closing| {
                 let system = Interval { to: self.commit, ..closing.edge.system };
                 let edge = Edge { system, ..closing.edge };
-                let key = [&key(closing)[..], &edge.version.to_be_bytes()].concat();
-                Ok((key, record::encode_edge(&edge)))
+                let [out, back] = adjacency::places(&edge);
+                let (_, key) = if side == Side::Out { out } else { back };
+                Ok((key, adjacency::encode(&edge)))
             };
             self.stage(family, part, closings.iter().map(entry))?;
         }
@@ -202,15 +204,6 @@ fn write_over(version: &mut VersionRecord, fact: &BulkFact<'_>) {
         source.clear();
         source.push_str(fact.source);
     }
-}
-
-/// What stands at the tail of an edge: its key and its value.
-fn at_tail(edge: &Edge) -> [u8; ENTRY] {
-    let mut entry = [0; ENTRY];
-    let (key, value) = entry.split_at_mut(key::ADJACENCY);
-    key.copy_from_slice(&Adjacency::of(Side::In, edge).encode());
-    value.copy_from_slice(&record::encode_edge(edge));
-    entry
 }
 
 /// Two orders of keys as one.

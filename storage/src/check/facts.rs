@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use super::nodes::wrong;
 use super::{Check, Verdict};
+use crate::adjacency::{self, places};
 use crate::error::Result;
 use crate::evidence::claims;
 use crate::families::Family;
@@ -13,7 +14,6 @@ use crate::graph::{
     VersionRecord,
 };
 use crate::key;
-use crate::key::places;
 use crate::reader::edge_of;
 use crate::record;
 
@@ -42,9 +42,10 @@ impl Check<'_> {
             return Ok(Err(wrong));
         }
         for edge in version.edges(fact, number) {
+            let value = adjacency::encode(&edge);
             for (family, key) in places(&edge) {
-                let found = self.view.get(family, &key)?;
-                if found.as_deref() != Some(&record::encode_edge(&edge)[..]) {
+                let found = self.view.get(family, key.as_ref())?;
+                if found.as_deref() != Some(value.as_ref()) {
                     return Ok(Err(("I3", format!("{} does not hold it", family.name()))));
                 }
             }
@@ -131,7 +132,7 @@ impl Check<'_> {
         };
         let version: VersionRecord = record::decode(Family::Versions, &place, &bytes)?;
         let stands = version.edges(edge.fact, edge.version).any(|other| other == edge)
-            && places(&edge).iter().any(|(place, at)| *place == family && at == key);
+            && places(&edge).iter().any(|(place, at)| *place == family && at.as_ref() == key);
         Ok(if stands { Ok(()) } else { wrong("I3", "the version says something else") })
     }
 

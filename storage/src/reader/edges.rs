@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 use super::Reader;
-use crate::edges::{self, Gathered, Near, NearEdges};
+use crate::adjacency::{self, Adjacency, places};
+use crate::edges::{Gathered, Near, NearEdges};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
     Edge, EdgeFilter, Interval, NodeId, RelationId, Side, SystemScope, Time, ValidScope,
 };
 use crate::kept::KeptReads;
-use crate::key::{self, Adjacency, places};
-use crate::record;
+use crate::key;
 
 /// Nodes whose facts are asked of the memory at once.
 const NODES_AHEAD: usize = 32;
@@ -97,7 +97,7 @@ impl Reader<'_> {
             flow = visit(far);
             flow
         });
-        self.view.count_scan(end.saturating_sub(places.start), edges::KEY_BYTES)?;
+        self.view.count_scan(end.saturating_sub(places.start), adjacency::COUNTED)?;
         Ok(flow)
     }
 
@@ -143,7 +143,7 @@ impl Reader<'_> {
     ) -> Result<BTreeSet<RelationId>> {
         let mut relations = BTreeSet::new();
         let (current, past) = families_of(side);
-        let whole = key::adjacency_prefix(near, None);
+        let whole = adjacency::prefix(near, None);
         let end = key::after_prefix(&whole);
         for family in [current, past] {
             let mut from =
@@ -156,7 +156,7 @@ impl Reader<'_> {
                 })?;
                 let Some(relation) = first else { break };
                 relations.insert(relation);
-                from = key::after_prefix(&key::adjacency_prefix(near, Some(relation)));
+                from = key::after_prefix(&adjacency::prefix(near, Some(relation)));
             }
         }
         Ok(relations)
@@ -207,8 +207,7 @@ impl Reader<'_> {
 
     /// Whether anything between a node and others is not committed.
     fn changes(&self, family: Family, near: NodeId) -> bool {
-        self.view.has_changes()
-            && self.view.changes_within(family, &key::adjacency_prefix(near, None))
+        self.view.has_changes() && self.view.changes_within(family, &adjacency::prefix(near, None))
     }
 
     /// The edges of one family by the disk.
@@ -272,7 +271,7 @@ impl Reader<'_> {
             flow = visit(edge);
             flow
         });
-        self.view.count_scan(end.saturating_sub(places.start), edges::KEY_BYTES)?;
+        self.view.count_scan(end.saturating_sub(places.start), adjacency::COUNTED)?;
         Ok(flow)
     }
 
@@ -315,7 +314,7 @@ impl Reader<'_> {
     /// All edges of a node from the disk, for those that come back for more.
     fn read_edges(&self, family: Family, near: Near) -> Result<NearEdges> {
         let mut edges = Gathered::new(near.side);
-        let prefix = key::adjacency_prefix(near.node, near.relation);
+        let prefix = adjacency::prefix(near.node, near.relation);
         let to = key::after_prefix(&prefix);
         let all = &EdgeFilter::CURRENT;
         self.scan_edges(family, near.side, &prefix, to.as_deref(), all, &mut |edge| {
@@ -336,7 +335,7 @@ impl Reader<'_> {
     ) -> Result<ControlFlow<()>> {
         let near = part.near;
         let mut edges = Gathered::new(near.side);
-        let prefix = key::adjacency_prefix(near.node, near.relation);
+        let prefix = adjacency::prefix(near.node, near.relation);
         let to = key::after_prefix(&prefix);
         let mut flow = ControlFlow::Continue(());
         let everything = &EdgeFilter::EVERYTHING;
@@ -391,7 +390,7 @@ impl Reader<'_> {
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<()> {
         let family = if side == Side::Out { Family::Out } else { Family::In };
-        let from = key::adjacency_prefix(near, Some(relation));
+        let from = adjacency::prefix(near, Some(relation));
         self.view.scan(family, &from, None, &mut |key, value| {
             Ok(visit(edge_of(family, side, key, value)?))
         })
@@ -414,7 +413,7 @@ impl EdgeMark {
             Side::Out => by_head,
             Side::In => by_tail,
         };
-        Self { family, key }
+        Self { family, key: key.as_ref().to_vec() }
     }
 
     /// The first key behind it.
@@ -424,7 +423,8 @@ impl EdgeMark {
 
     /// The parts of its key, if it is at an edge that is believed.
     fn place(&self) -> Option<Adjacency> {
-        Adjacency::decode(&self.key)
+        let (place, behind) = Adjacency::decode(&self.key)?;
+        behind.is_empty().then_some(place)
     }
 }
 
@@ -437,9 +437,7 @@ pub(crate) fn families_of(side: Side) -> (Family, Family) {
 }
 
 pub(crate) fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {
-    key.get(..key::ADJACENCY)
-        .and_then(Adjacency::decode)
-        .and_then(|parts| record::decode_edge(side, &parts, value))
+    adjacency::decode(side, key, value)
         .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))
 }
 
@@ -462,15 +460,16 @@ enum Begin<'m> {
 impl Part<'_> {
     /// The first key, and the first one behind the last.
     fn keys(&self) -> (Vec<u8>, Option<Vec<u8>>) {
-        let prefix = key::adjacency_prefix(self.near.node, self.near.relation);
+        let Near { node, relation, .. } = self.near;
+        let prefix = adjacency::prefix(node, relation);
         let from = match self.from {
             Begin::Start => prefix.clone(),
             // A mark of another node leads to nothing that is not of this one.
             Begin::Behind(mark) => mark.behind().max(prefix.clone()),
-            Begin::Begun(time) => [&prefix[..], &key::time(time)].concat(),
+            Begin::Begun(time) => adjacency::begun(node, relation, time),
         };
         let to = match self.to {
-            Some(time) => Some([&prefix[..], &key::time(time)].concat()),
+            Some(time) => Some(adjacency::begun(node, relation, time)),
             None => key::after_prefix(&prefix),
         };
         (from, to)

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::graph::{
-    Belief, Claim, Evidence, FactId, NodeId, NodeRecord, PropertyId, RelationId, RelationRule,
-    VersionRecord,
+    Belief, Claim, Evidence, Intent, Interval, NodeId, NodeRecord, PropertyId, RelationId,
+    RelationRule, VersionRecord,
 };
 
 fn nested(depth: usize) -> Value {
@@ -265,26 +265,4 @@ fn hostile_records_are_corrupt() {
         let _ = decode_vector(&rest, &mut vector);
     }
     assert!(decoded > 100 && corrupt > 1_000, "{decoded} decoded, {corrupt} corrupt");
-}
-
-#[test]
-fn an_edge_is_what_was_written_or_none() {
-    let edges: Vec<Edge> = version().edges(FactId(9), 4).collect();
-    assert_eq!(edges.len(), 2);
-    for edge in edges {
-        let key = Adjacency::new(
-            Side::Out,
-            edge.head,
-            edge.relation,
-            edge.valid.from,
-            edge.tail,
-            edge.fact,
-        );
-        let bytes = encode_edge(&edge);
-        assert_eq!(decode_edge(Side::Out, &key, &bytes), Some(edge));
-        assert_eq!(decode_edge(Side::Out, &key, &bytes[1..]), None);
-        let mut unknown = bytes;
-        unknown[17] = 0x80;
-        assert_eq!(decode_edge(Side::Out, &key, &unknown), None);
-    }
 }

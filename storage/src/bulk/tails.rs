@@ -1,0 +1,86 @@
+//! Facts by their tails, on their way from the tables of heads into those of tails. The bytes of one sort
+//! like its key in `in`.
+//!
+//! ```text
+//! [tail 8][relation 4][valid_from 8][head 8][fact 8][valid_to 8][confidence 8][version 4][intent 1][flags 1]
+//! ```
+
+use crate::graph::{Edge, FactId, Intent, Interval, NodeId, RelationId, Time};
+use crate::key;
+
+/// Bytes of a fact.
+pub(super) const BYTES: usize = 58;
+const UNCERTAIN: u8 = 1;
+const TWO_WAY: u8 = 2;
+
+/// A fact of a load as bytes; when it is believed is the same for all.
+pub(super) fn encode(edge: &Edge) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[..8].copy_from_slice(&edge.tail.0.to_be_bytes());
+    bytes[8..12].copy_from_slice(&edge.relation.0.to_be_bytes());
+    bytes[12..20].copy_from_slice(&key::time(edge.valid.from));
+    bytes[20..28].copy_from_slice(&edge.head.0.to_be_bytes());
+    bytes[28..36].copy_from_slice(&edge.fact.0.to_be_bytes());
+    bytes[36..44].copy_from_slice(&edge.valid.to.to_le_bytes());
+    bytes[44..52].copy_from_slice(&edge.confidence.to_le_bytes());
+    bytes[52..56].copy_from_slice(&edge.version.to_le_bytes());
+    bytes[56] = edge.intent as u8;
+    let flags = [(edge.uncertain, UNCERTAIN), (edge.two_way, TWO_WAY)];
+    bytes[57] = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum();
+    bytes
+}
+
+/// The fact of some bytes, believed at those times; none if it has no intent.
+pub(super) fn decode(bytes: &[u8; BYTES], system: Interval) -> Option<Edge> {
+    let (tail, rest) = bytes.split_first_chunk()?;
+    let (relation, rest) = rest.split_first_chunk()?;
+    let (valid_from, rest) = rest.split_first_chunk()?;
+    let (head, rest) = rest.split_first_chunk()?;
+    let (fact, rest) = rest.split_first_chunk()?;
+    let (valid_to, rest) = rest.split_first_chunk()?;
+    let (confidence, rest) = rest.split_first_chunk()?;
+    let (version, rest) = rest.split_first_chunk()?;
+    let [intent, flags] = rest.try_into().ok()?;
+    Some(Edge {
+        fact: FactId(u64::from_be_bytes(*fact)),
+        version: u32::from_le_bytes(*version),
+        head: NodeId(u64::from_be_bytes(*head)),
+        relation: RelationId(u32::from_be_bytes(*relation)),
+        tail: NodeId(u64::from_be_bytes(*tail)),
+        valid: Interval { from: key::time_from(*valid_from), to: Time::from_le_bytes(*valid_to) },
+        system,
+        confidence: f64::from_le_bytes(*confidence),
+        intent: *Intent::ALL.get(usize::from(intent))?,
+        uncertain: flags & UNCERTAIN != 0,
+        two_way: flags & TWO_WAY != 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_is_what_was_written_and_stands_where_its_key_does() {
+        let system = Interval { from: 3, to: Interval::MAX };
+        let edge = |tail, from, head| Edge {
+            fact: FactId(9),
+            version: 2,
+            head: NodeId(head),
+            relation: RelationId(300),
+            tail: NodeId(tail),
+            valid: Interval { from, to: 77 },
+            system,
+            confidence: 0.3,
+            intent: Intent::Evolution,
+            uncertain: true,
+            two_way: false,
+        };
+        let edges = [edge(1, -5, 300), edge(1, 4, 2), edge(1, 4, 300), edge(256, -9, 0)];
+        assert!(edges.iter().all(|edge| decode(&encode(edge), system) == Some(*edge)));
+        assert!(edges.each_ref().map(encode).is_sorted());
+        let mut unknown = encode(&edges[0]);
+        unknown[56] = 5;
+        assert_eq!(decode(&unknown, system), None);
+    }
+}

@@ -102,14 +102,20 @@ proptest! {
     }
 
     #[test]
-    fn a_mark_is_moved_on_both_bounds(edge in edge(), to in any::<i64>()) {
-        let mut value = encode(&edge).as_ref().to_vec();
-        let mark = edge.system.from;
-        let moved = restamp(&mut value, |time| *time = if *time == mark { to } else { *time });
-        prop_assert_eq!(moved, Some(()));
-        let expected = Edge { system: Interval { from: to, ..edge.system }, ..edge };
-        let expected = encode(&expected);
-        prop_assert_eq!(value.as_slice(), expected.as_ref());
+    fn a_mark_is_moved_on_both_bounds(edge in edge(), by in 1..9_i64) {
+        for mark in [edge.system.from, edge.system.to] {
+            let moved = |time: Time| if time == mark { time.wrapping_add(by) } else { time };
+            let mut value = encode(&edge).as_ref().to_vec();
+            prop_assert_eq!(restamp(&mut value, |time| *time = moved(*time)), Some(()));
+            let from = moved(edge.system.from);
+            // An open end is no mark.
+            let to = match edge.system.to {
+                Interval::MAX => Interval::MAX,
+                to => moved(to),
+            };
+            let expected = encode(&Edge { system: Interval { from, to }, ..edge });
+            prop_assert_eq!(value.as_slice(), expected.as_ref());
+        }
     }
 }
 

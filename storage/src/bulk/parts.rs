@@ -10,7 +10,10 @@ use crate::graph::NodeId;
 
 /// Nodes that are counted together.
 const NODES: u64 = if cfg!(test) { 1 } else { 64 };
-/// Parts have about so many facts, if there are more: a table is worth them.
+/// There are about so many parts, if none has too few facts or too many: the memory that one has had is
+/// there for the next one.
+const PARTS: u64 = 16;
+/// Parts have about so many facts at the least, if there are more: a table is worth them.
 const FACTS_MIN: u64 = if cfg!(test) { 3 } else { 50_000 };
 /// And about that at the most, if the parts are not too many: they have to be in memory. All facts of a
 /// node are one part, however many they are.
@@ -34,7 +37,7 @@ impl Counts {
     /// The parts of so many facts. Each ends behind the node that fills its share of what is left.
     pub(super) fn ranges(&self) -> Ranges {
         let count: u64 = self.0.iter().sum();
-        let size = (count / 4).clamp(FACTS_MIN, FACTS_MAX.max(count / PARTS_MAX));
+        let size = (count / PARTS).clamp(FACTS_MIN, FACTS_MAX.max(count / PARTS_MAX));
         let parts = ((count + size / 2) / size).max(1);
         let (mut ends, mut sizes, mut left, mut facts) = (Vec::new(), Vec::new(), count, 0);
         for (place, here) in self.0.iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::graph::NodeId;
 const NODES: u64 = if cfg!(test) { 1 } else { 64 };
 /// There are about so many parts, if none has too few facts or too many: the memory that one has had is
 /// there for the next one.
-const PARTS: u64 = 16;
+const PARTS: u64 = if cfg!(test) { 4 } else { 16 };
 /// Parts have about so many facts at the least, if there are more: a table is worth them.
 const FACTS_MIN: u64 = if cfg!(test) { 3 } else { 50_000 };
 /// And about that at the most, if the parts are not too many: they have to be in memory. All facts of a

@@ -277,11 +277,9 @@ impl Engraph {
             let snapshot = self.store.snapshot(time::wall());
             self.prepared(statement, times, around, snapshot.reader()).map_err(explained)?
         };
-        // Unless somebody reads meanwhile, what is written has one instant from the start.
-        let wall = time::wall();
-        let mut transaction = self.store.begin(wall)?;
+        let mut transaction = self.store.begin(time::wall())?;
         let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
-        transaction.commit(self.options.durability, wall)?;
+        transaction.commit(self.options.durability, time::wall())?;
         rows.warnings = warnings;
         Ok(rows)
     }

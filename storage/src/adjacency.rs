@@ -270,7 +270,8 @@ fn push_far_time<const N: usize>(to: &mut Short<N>, time: Time) {
     to.push(&crate::key::time(time));
 }
 
-/// The instant that [`push_time`] wrote; none if nothing of this form is written so.
+/// The instant that [`push_time`] wrote; none if the bytes are cut short. That each is written in one way
+/// alone is for `check` to say.
 fn take_time(bytes: &mut &[u8]) -> Option<Time> {
     let time = match bytes.first()? {
         0 | &u8::MAX => {

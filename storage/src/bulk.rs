@@ -30,6 +30,7 @@ use std::sync::mpsc;
 use parking_lot::Mutex;
 
 use crate::commit::{Counters, Writer};
+use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time};
@@ -145,7 +146,7 @@ impl Store {
         let written = self.stage_all(&parts, commit, first, progress);
         let Ok(Some(left)) = written else {
             self.commits.drop_load();
-            self.drop_staged()?;
+            drop_staged(self.path())?;
             return written;
         };
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
@@ -220,27 +221,33 @@ impl Store {
         self.commits.sync(&self.engine, number)
     }
 
-    /// Removes the tables of a load that was not committed.
-    pub(crate) fn drop_staged(&self) -> Result<()> {
-        remove(&self.path().join(FOLDER))
-    }
-
     /// Takes the tables of a load in, and its mark away. Again, if a crash came in between.
     pub(crate) fn take_in(&self, writer: &mut Writer) -> Result<()> {
-        let folder = self.path().join(FOLDER);
-        for family in FAMILIES {
-            let tables = staged(&folder, family).map_err(failed(&folder))?;
-            if !tables.is_empty() {
-                self.engine.take_in(family, &tables)?;
-            }
-        }
+        take_staged_in(&self.engine, self.path())?;
         let mut overlay = Overlay::default();
         overlay.delete(Family::Meta, BULK_KEY);
         let number = self.commits.write(&self.engine, writer, &overlay)?;
         // A mark without its tables would be a load that is lost.
         self.commits.sync(&self.engine, number)?;
-        remove(&folder)
+        drop_staged(self.path())
     }
+}
+
+/// Takes the tables in that wait in the folder of a database. Again, if a crash came in between.
+pub(crate) fn take_staged_in(engine: &Engine, path: &Path) -> Result<()> {
+    let folder = path.join(FOLDER);
+    for family in FAMILIES {
+        let tables = staged(&folder, family).map_err(failed(&folder))?;
+        if !tables.is_empty() {
+            engine.take_in(family, &tables)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the tables that wait in the folder of a database.
+pub(crate) fn drop_staged(path: &Path) -> Result<()> {
+    remove(&path.join(FOLDER))
 }
 
 impl Load<'_> {

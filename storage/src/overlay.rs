@@ -40,8 +40,9 @@ impl Overlay {
         undo.push((key, replaced));
     }
 
-    /// From here on, changes can be taken back.
+    /// From here on, changes can be taken back. There is one savepoint at a time.
     pub(crate) fn savepoint(&mut self) {
+        debug_assert!(self.undo.is_none(), "a savepoint within another");
         self.undo = Some(Vec::new());
     }
 

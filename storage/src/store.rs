@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::bulk;
 use crate::catalog::Catalog;
 use crate::changes::{Changed, Changes};
 use crate::commit::{self, Commits, Counters};
@@ -157,7 +158,7 @@ impl Store {
         }
         match self.meta(BULK_KEY)? {
             Some(_) => self.take_in(&mut *self.commits.writer()?)?,
-            None => self.drop_staged()?,
+            None => bulk::drop_staged(&self.path)?,
         }
         if self.purge_mark()?.is_some() {
             self.purge(self.engine.snapshots().next())?;

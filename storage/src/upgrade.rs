@@ -12,6 +12,7 @@ mod edges;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::bulk;
 use crate::catalog;
 use crate::commit::{COMMIT_KEY, Counters, read_commit};
 use crate::definitions;
@@ -30,7 +31,8 @@ use crate::overlay::Overlay;
 use crate::record::{self, Decode};
 use crate::recovery;
 use crate::store::{
-    self, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same, format_without_identity,
+    self, BULK_KEY, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same,
+    format_without_identity,
 };
 use crate::view::View;
 
@@ -39,7 +41,7 @@ const DEFINITIONS_FORMAT: u32 = 4;
 /// Since this format, facts between their nodes are written as they are now.
 const EDGES_FORMAT: u32 = 7;
 /// Records that are written anew at once.
-const STEP: usize = 4096;
+const STEP: usize = if cfg!(test) { 2 } else { 4096 };
 
 #[derive(Decode)]
 struct Rule1 {
@@ -145,6 +147,7 @@ fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     }
     drop(snapshot);
     if found < EDGES_FORMAT {
+        upgrade.finish_load(path)?;
         upgrade.renew_edges()?;
     }
     overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
@@ -209,7 +212,24 @@ impl Upgrade {
         overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
         overlay.put(Family::Meta, ID_KEY, identity.id.into_bytes());
         self.write(&overlay)?;
-        self.engine.sync()
+        self.engine.sync()?;
+        self.engine.compact()
+    }
+
+    /// Takes the tables of a load in that a crash left behind its commit: they are as old as all else.
+    fn finish_load(&mut self, path: &Path) -> Result<()> {
+        let snapshot = self.engine.snapshot();
+        let mark = View::new(&snapshot, None).get(Family::Meta, BULK_KEY)?;
+        drop(snapshot);
+        if mark.is_none() {
+            return Ok(());
+        }
+        bulk::take_staged_in(&self.engine, path)?;
+        let mut overlay = Overlay::default();
+        overlay.delete(Family::Meta, BULK_KEY);
+        self.write(&overlay)?;
+        self.engine.sync()?;
+        bulk::drop_staged(path)
     }
 
     /// Writes all facts between their nodes anew that are still of format 6 or earlier.
@@ -347,6 +367,8 @@ impl Version1 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::{Edge, EdgeFilter, FactId, Side};
+    use crate::key;
 
     /// A database of an old format, in a folder of its own.
     fn fixture(format: u32) -> tempfile::TempDir {
@@ -438,6 +460,63 @@ mod tests {
             let count = |all: &[Vec<usize>]| all.iter().map(Vec::len).collect::<Vec<_>>();
             assert_eq!(count(&new), count(&old));
         }
+    }
+
+    /// A load of format 6 whose tables wait behind its commit.
+    #[test]
+    fn a_load_that_a_crash_left_is_taken_in_before_its_facts_are_renewed() {
+        let folder = fixture(6);
+        let mut upgrade = Upgrade::open(folder.path()).expect("opens");
+        let (version, mut counters) = {
+            let snapshot = upgrade.engine.snapshot();
+            let view = View::new(&snapshot, None);
+            let bytes = view.get(Family::Versions, &key::version(FactId(3), 0)).expect("reads");
+            let bytes = bytes.expect("is there");
+            let version: VersionRecord =
+                record::decode(Family::Versions, b"", &bytes).expect("decodes");
+            (version, Counters::read(view).expect("reads"))
+        };
+        let fact = FactId(counters.next_fact);
+        counters.next_fact += 1;
+        let mut belief = version.belief.clone();
+        belief.valid = Interval { from: 5, to: 9 };
+        let system = Interval { from: counters.clock, to: Interval::MAX };
+        let (head, relation, tail) = (version.head, version.relation, belief.tail);
+        let version = VersionRecord { belief, system, mirror: None, ..version };
+        let bulk = folder.path().join("bulk");
+        std::fs::create_dir(&bulk).expect("a folder");
+        let stage = |family: Family, key: Vec<u8>, value: Vec<u8>| {
+            let table = bulk.join(format!("{}-0000.sst", family.name()));
+            upgrade.engine.stage(family, &table, [Ok((key, value))].into_iter()).expect("writes");
+        };
+        let key_from = |near: NodeId, far: NodeId| {
+            let [near, far, fact] = [near.0, far.0, fact.0].map(u64::to_be_bytes);
+            let (relation, from) = (relation.0.to_be_bytes(), key::time(5));
+            [&near[..], &relation, &from, &far, &fact].concat()
+        };
+        let mut value = [9_i64.to_le_bytes(), 1.0_f64.to_le_bytes()].concat();
+        value.extend([0; 6]);
+        value.extend([system.from.to_le_bytes(), system.to.to_le_bytes()].concat());
+        stage(Family::Out, key_from(head, tail), value.clone());
+        stage(Family::In, key_from(tail, head), value);
+        stage(Family::Versions, key::version(fact, 0), record::encode(&version).expect("encodes"));
+        let mut overlay = Overlay::default();
+        counters.put(&mut overlay);
+        overlay.put(Family::Meta, BULK_KEY, counters.clock.to_be_bytes().to_vec());
+        upgrade.write(&overlay).expect("writes");
+        drop(upgrade);
+        assert_upgrades(folder.path(), 6);
+        assert!(!bulk.exists());
+        let store = Store::open(folder.path(), Memory::default()).expect("opens");
+        let mut met = Vec::new();
+        let visit = &mut |edge: Edge| {
+            met.push(edge.fact);
+            ControlFlow::Continue(())
+        };
+        let snapshot = store.snapshot(0);
+        let all = &EdgeFilter::CURRENT;
+        snapshot.reader().edges(head, Side::Out, Some(relation), all, visit).expect("reads");
+        assert!(met.contains(&fact), "{met:?}");
     }
 
     #[test]

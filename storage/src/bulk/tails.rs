@@ -59,26 +59,38 @@ pub(super) fn decode(bytes: &[u8; BYTES], system: Interval) -> Option<Edge> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adjacency::Adjacency;
+    use crate::graph::Side;
 
     #[test]
     fn a_fact_is_what_was_written_and_stands_where_its_key_does() {
         let system = Interval { from: 3, to: Interval::MAX };
-        let edge = |tail, from, head| Edge {
-            fact: FactId(9),
-            version: 2,
-            head: NodeId(head),
-            relation: RelationId(300),
-            tail: NodeId(tail),
-            valid: Interval { from, to: 77 },
-            system,
-            confidence: 0.3,
-            intent: Intent::Evolution,
-            uncertain: true,
-            two_way: false,
+        let numbers = [0, 1, 255, 256, 1 << 40];
+        let edge = |place: usize| {
+            // Each part takes every number, beside every number of the part before it.
+            let part = |by: usize| numbers[place / 5_usize.pow(by as u32) % 5];
+            Edge {
+                fact: FactId(part(0)),
+                version: 2,
+                head: NodeId(part(1)),
+                relation: RelationId(part(3) as u32),
+                tail: NodeId(part(4)),
+                valid: Interval { from: part(2).cast_signed() - 5, to: Interval::MAX },
+                system,
+                confidence: 0.3,
+                intent: Intent::Evolution,
+                uncertain: place.is_multiple_of(2),
+                two_way: place.is_multiple_of(3),
+            }
         };
-        let edges = [edge(1, -5, 300), edge(1, 4, 2), edge(1, 4, 300), edge(256, -9, 0)];
+        let edges: Vec<Edge> = (0..5_usize.pow(5)).map(edge).collect();
         assert!(edges.iter().all(|edge| decode(&encode(edge), system) == Some(*edge)));
-        assert!(edges.each_ref().map(encode).is_sorted());
+        let mut by_bytes = edges.clone();
+        by_bytes.sort_by_key(encode);
+        let mut by_key = edges.clone();
+        by_key.sort_by_key(|edge| Adjacency::of(Side::In, edge).encode().as_ref().to_vec());
+        let place = |edge: &Edge| Adjacency::of(Side::In, edge);
+        assert!(by_bytes.iter().map(place).eq(by_key.iter().map(place)));
         let mut unknown = encode(&edges[0]);
         unknown[56] = 5;
         assert_eq!(decode(&unknown, system), None);

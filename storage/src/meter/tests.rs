@@ -18,7 +18,7 @@ use crate::store::Store;
 
 /// Facts of the one node that has some.
 const FACTS: u64 = 3_000;
-/// Bytes of an edge: those of its key and of its value.
+/// What an edge counts as.
 const EDGE: u64 = crate::adjacency::COUNTED as u64;
 const HUB: NodeId = NodeId(0);
 const LABEL: LabelId = LabelId(0);

@@ -13,7 +13,8 @@ use crate::key;
 use crate::overlay::Overlay;
 use crate::view::View;
 
-/// Bytes of a value. One of now has fewer, or is in the past and has a key of another length.
+/// Bytes of a value. With a key as long as an old one a new value has fewer: else ids would be 2^48 or more,
+/// and they are counted from 0.
 const VALUE: usize = 38;
 const UNCERTAIN: u8 = 1;
 const TWO_WAY: u8 = 2;

@@ -30,25 +30,19 @@ use std::sync::mpsc;
 use parking_lot::Mutex;
 
 use crate::commit::{Counters, Writer};
-use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time};
 use crate::overlay::Overlay;
+use crate::staged;
 use crate::store::{BULK_KEY, Store};
 use parts::{Counts, Parts, Ranges};
 use plan::{Closing, Plan};
 use spool::{Records, Row, Spool};
 use tables::Tables;
 
-/// Where the tables wait, in the folder of the database.
-const FOLDER: &str = "bulk";
 /// Fewer facts are asserted one by one: tables are not worth it.
 const FACTS_MIN: u64 = if cfg!(test) { 4 } else { 4_096 };
-/// The families that a load fills.
-const FAMILIES: [Family; 5] =
-    [Family::Versions, Family::Out, Family::In, Family::OutPast, Family::InPast];
-
 /// A fact between nodes that are there, from one source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BulkFact<'s> {
@@ -137,8 +131,7 @@ impl Store {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Option<Vec<u64>>> {
         let mut writer = self.commits.writer()?;
-        let folder = self.path().join(FOLDER);
-        make_empty(&folder)?;
+        staged::begin(self.path())?;
         let first = writer.counters.next_fact;
         let count = parts.0.ranges().sizes().iter().sum();
         let next_fact = first.checked_add(count).ok_or(StorageError::Exhausted("fact"))?;
@@ -146,7 +139,7 @@ impl Store {
         let written = self.stage_all(&parts, commit, first, progress);
         let Ok(Some(left)) = written else {
             self.commits.drop_load();
-            drop_staged(self.path())?;
+            staged::remove(self.path())?;
             return written;
         };
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
@@ -166,7 +159,7 @@ impl Store {
         first: u64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Option<Vec<u64>>> {
-        let folder = self.path().join(FOLDER);
+        let folder = staged::folder(self.path());
         let tables = Tables { engine: &self.engine, folder: &folder, tails, commit };
         let sizes = heads.ranges().sizes();
         let (parts, total) = (sizes.len(), sizes.len() + tails.ranges().sizes().len() + 1);
@@ -210,7 +203,7 @@ impl Store {
     /// Commits the mark of a load whose tables are written. Both are on the disk then, since the
     /// engine syncs its list of tables: they may not be there without their mark, nor it without them.
     fn commit_load(&self, writer: &mut Writer, counters: Counters) -> Result<()> {
-        for folder in [&self.path().join(FOLDER), self.path()] {
+        for folder in [&staged::folder(self.path()), self.path()] {
             fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed(folder))?;
         }
         let mut overlay = Overlay::default();
@@ -223,31 +216,14 @@ impl Store {
 
     /// Takes the tables of a load in, and its mark away. Again, if a crash came in between.
     pub(crate) fn take_in(&self, writer: &mut Writer) -> Result<()> {
-        take_staged_in(&self.engine, self.path())?;
+        staged::take_in(&self.engine, self.path())?;
         let mut overlay = Overlay::default();
         overlay.delete(Family::Meta, BULK_KEY);
         let number = self.commits.write(&self.engine, writer, &overlay)?;
         // A mark without its tables would be a load that is lost.
         self.commits.sync(&self.engine, number)?;
-        drop_staged(self.path())
+        staged::remove(self.path())
     }
-}
-
-/// Takes the tables in that wait in the folder of a database. Again, if a crash came in between.
-pub(crate) fn take_staged_in(engine: &Engine, path: &Path) -> Result<()> {
-    let folder = path.join(FOLDER);
-    for family in FAMILIES {
-        let tables = staged(&folder, family).map_err(failed(&folder))?;
-        if !tables.is_empty() {
-            engine.take_in(family, &tables)?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes the tables that wait in the folder of a database.
-pub(crate) fn drop_staged(path: &Path) -> Result<()> {
-    remove(&path.join(FOLDER))
 }
 
 impl Load<'_> {
@@ -372,43 +348,6 @@ fn each_part(
 
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> StorageError {
     move |source| StorageError::Io { path: path.to_owned(), source }
-}
-
-fn table(folder: &Path, family: Family, part: usize) -> PathBuf {
-    folder.join(format!("{}-{part:04}.sst", family.name()))
-}
-
-/// The tables of a family that wait in a folder; their keys do not overlap.
-fn staged(folder: &Path, family: Family) -> std::io::Result<Vec<PathBuf>> {
-    let begin = format!("{}-", family.name());
-    let mut tables = Vec::new();
-    let entries = match fs::read_dir(folder) {
-        // All were taken in.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(tables),
-        entries => entries?,
-    };
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(&begin) {
-            tables.push(entry.path());
-        }
-    }
-    tables.sort_unstable();
-    Ok(tables)
-}
-
-fn make_empty(folder: &Path) -> Result<()> {
-    remove(folder)?;
-    fs::create_dir(folder).map_err(|source| StorageError::Io { path: folder.to_owned(), source })
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(StorageError::Io { path: folder.to_owned(), source })
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

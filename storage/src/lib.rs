@@ -64,6 +64,7 @@ mod sample;
 mod schema_keys;
 mod shelf;
 mod snapshots;
+mod staged;
 mod stamp;
 mod store;
 mod text;

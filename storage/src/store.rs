@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::bulk;
 use crate::catalog::Catalog;
 use crate::changes::{Changed, Changes};
 use crate::commit::{self, Commits, Counters};
@@ -21,6 +20,7 @@ use crate::log_scan::{self, Commit, Torn};
 use crate::overlay::Overlay;
 use crate::reader::Reader;
 use crate::recovery;
+use crate::staged;
 use crate::tokenizer::KeyTokenizer;
 use crate::view::View;
 
@@ -158,7 +158,7 @@ impl Store {
         }
         match self.meta(BULK_KEY)? {
             Some(_) => self.take_in(&mut *self.commits.writer()?)?,
-            None => bulk::drop_staged(&self.path)?,
+            None => staged::remove(&self.path)?,
         }
         if self.purge_mark()?.is_some() {
             self.purge(self.engine.snapshots().next())?;

@@ -12,7 +12,6 @@ mod edges;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::bulk;
 use crate::catalog;
 use crate::commit::{COMMIT_KEY, Counters, read_commit};
 use crate::definitions;
@@ -30,6 +29,7 @@ use crate::log_scan::{self, Commit};
 use crate::overlay::Overlay;
 use crate::record::{self, Decode};
 use crate::recovery;
+use crate::staged;
 use crate::store::{
     self, BULK_KEY, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same,
     format_without_identity,
@@ -224,12 +224,12 @@ impl Upgrade {
         if mark.is_none() {
             return Ok(());
         }
-        bulk::take_staged_in(&self.engine, path)?;
+        staged::take_in(&self.engine, path)?;
         let mut overlay = Overlay::default();
         overlay.delete(Family::Meta, BULK_KEY);
         self.write(&overlay)?;
         self.engine.sync()?;
-        bulk::drop_staged(path)
+        staged::remove(path)
     }
 
     /// Writes all facts between their nodes anew that are still of format 6 or earlier.

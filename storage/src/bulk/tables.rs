@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::parts::Parts;
 use super::plan::{Closing, Plan};
-use super::{BulkFact, table, tails};
+use super::{BulkFact, tails};
 use crate::adjacency::{self, Adjacency};
 use crate::engine::Engine;
 use crate::error::{Result, StorageError};
@@ -18,6 +18,7 @@ use crate::graph::{Belief, Edge, FactId, Interval, Side, Time, VersionRecord};
 use crate::key;
 use crate::reader::Reader;
 use crate::record;
+use crate::staged;
 
 /// Facts whose sources are asked for at once.
 const TOUCHED: usize = 32;
@@ -124,7 +125,7 @@ impl Tables<'_> {
         part: usize,
         entries: impl Iterator<Item = Result<(K, V)>>,
     ) -> Result<()> {
-        self.engine.stage(family, &table(self.folder, family, part), entries)
+        self.engine.stage(family, &staged::table(self.folder, family, part), entries)
     }
 
     fn failed(&self, source: std::io::Error) -> StorageError {

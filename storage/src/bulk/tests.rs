@@ -141,7 +141,7 @@ fn a_reader_sees_all_of_a_load_or_nothing_and_it_lasts() {
     let all = believed(&store, &nodes);
     assert_eq!(all.len(), 10);
     drop(before);
-    assert!(!folder.path().join(FOLDER).exists());
+    assert!(!staged::folder(folder.path()).exists());
     drop(store);
     let store = Store::open(folder.path(), Memory::default()).unwrap();
     assert_eq!(believed(&store, &nodes), all);
@@ -219,16 +219,16 @@ fn what_is_held_is_found_however_far_apart_it_is() {
 
 /// As `Store::load_parts`, but the process ends once the tables of these families are taken in.
 fn load_and_crash(store: Store, facts: &[BulkFact<'_>], taken: &[Family]) {
-    let bulk = store.path().join(FOLDER);
+    let bulk = staged::folder(store.path());
     load_to_its_commit(&store, facts);
     for family in taken {
-        store.engine.take_in(*family, &staged(&bulk, *family).unwrap()).unwrap();
+        store.engine.take_in(*family, &staged::tables(&bulk, *family).unwrap()).unwrap();
     }
 }
 
 /// As `Store::load_parts` until its tables are to be taken in; gives when they are believed.
 fn load_to_its_commit(store: &Store, facts: &[BulkFact<'_>]) -> Time {
-    make_empty(&store.path().join(FOLDER)).unwrap();
+    staged::begin(store.path()).unwrap();
     let mut load = store.begin_load().unwrap();
     for (place, fact) in (0..).zip(facts) {
         load.add(place, *fact).unwrap();
@@ -273,12 +273,12 @@ fn a_load_that_a_crash_left_behind_its_commit_is_finished() {
     let other = tempfile::tempdir().unwrap();
     let (whole, _, new) = one_after_another(other.path());
     load(&whole, &new, 6);
-    for taken in [&[Family::Out, Family::InPast][..], &FAMILIES] {
+    for taken in [&[Family::Out, Family::InPast][..], &staged::FAMILIES] {
         let folder = tempfile::tempdir().unwrap();
-        let bulk = folder.path().join(FOLDER);
+        let bulk = staged::folder(folder.path());
         let (store, nodes, new) = one_after_another(folder.path());
         load_and_crash(store, &new, taken);
-        if taken == FAMILIES {
+        if taken == staged::FAMILIES {
             // The power went off when the folder was gone and the mark was not.
             fs::remove_dir_all(&bulk).unwrap();
         }
@@ -332,9 +332,9 @@ fn tables_of_a_load_that_was_not_committed_go() {
     let (store, nodes, _) = one_after_another(folder.path());
     let all = believed(&store, &nodes);
     drop(store);
-    let bulk = folder.path().join(FOLDER);
-    make_empty(&bulk).unwrap();
-    fs::write(table(&bulk, Family::Out, 0), b"half").unwrap();
+    let bulk = staged::folder(folder.path());
+    staged::begin(folder.path()).unwrap();
+    fs::write(staged::table(&bulk, Family::Out, 0), b"half").unwrap();
     let store = Store::open(folder.path(), Memory::default()).unwrap();
     assert!(!bulk.exists());
     assert_eq!(believed(&store, &nodes), all);

@@ -1,0 +1,76 @@
+//! Sorted tables that wait in the folder of a database until a load takes them in.
+//!
+//! It knows files and families, and nothing of what the tables hold or of the mark that says that they
+//! are to be taken in.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::engine::Engine;
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+
+/// The families that a load fills.
+pub(crate) const FAMILIES: [Family; 5] =
+    [Family::Versions, Family::Out, Family::In, Family::OutPast, Family::InPast];
+
+/// Where the tables of a database wait.
+pub(crate) fn folder(path: &Path) -> PathBuf {
+    path.join("bulk")
+}
+
+/// The table of a family and a part, in their folder.
+pub(crate) fn table(folder: &Path, family: Family, part: usize) -> PathBuf {
+    folder.join(format!("{}-{part:04}.sst", family.name()))
+}
+
+/// The tables of a family; their keys do not overlap.
+pub(crate) fn tables(folder: &Path, family: Family) -> Result<Vec<PathBuf>> {
+    let failed = |source| StorageError::Io { path: folder.to_owned(), source };
+    let begin = format!("{}-", family.name());
+    let mut tables = Vec::new();
+    let entries = match fs::read_dir(folder) {
+        // All were taken in.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(tables),
+        entries => entries.map_err(failed)?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().to_string_lossy().starts_with(&begin) {
+            tables.push(entry.path());
+        }
+    }
+    tables.sort_unstable();
+    Ok(tables)
+}
+
+/// Makes the folder of a database's tables, without any.
+pub(crate) fn begin(path: &Path) -> Result<()> {
+    remove(path)?;
+    let folder = folder(path);
+    fs::create_dir(&folder).map_err(|source| StorageError::Io { path: folder, source })
+}
+
+/// Takes the tables of a database in. Again, if a crash came in between.
+pub(crate) fn take_in(engine: &Engine, path: &Path) -> Result<()> {
+    let folder = folder(path);
+    for family in FAMILIES {
+        let tables = tables(&folder, family)?;
+        if !tables.is_empty() {
+            engine.take_in(family, &tables)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the tables of a database that were not taken in, and their folder.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    let folder = folder(path);
+    match fs::remove_dir_all(&folder) {
+        Err(source) if source.kind() != ErrorKind::NotFound => {
+            Err(StorageError::Io { path: folder, source })
+        }
+        _ => Ok(()),
+    }
+}

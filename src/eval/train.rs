@@ -127,7 +127,6 @@ pub fn train(
     let mut course = |sample| course(sample, settings, options, &mut model, watch);
     let courses = samples.iter().map(&mut course).collect::<Result<Vec<_>>>()?;
     let others = learned_from.iter().map(&mut course).collect::<Result<Vec<_>>>()?;
-    (watch.begin)("query adapters");
     let adapters = adapters(&courses, &others, &model, watch)?;
     (watch.begin)("signals");
     let pools = pools(&courses, &adapters, settings, options, watch)?;
@@ -267,12 +266,15 @@ fn adapters(
     let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
     let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
     let of_others: Vec<&Lesson> = others.iter().flat_map(|course| &course.lessons).collect();
-    let begin = fit_adapter(&QueryAdapter::untaught(model, *width), &of_others, Pace::FIRST);
+    (watch.begin)("query adapter of the lessons");
+    let untaught = QueryAdapter::untaught(model, *width);
+    let begin = fit_adapter(&untaught, &of_others, Pace::FIRST, watch.progress);
+    (watch.begin)("query adapters");
     let pace = if of_others.is_empty() { Pace::ONLY } else { Pace::NEXT };
     let train = |without: &LeftOut, done: &dyn Fn()| {
         let seen = courses.iter().enumerate().filter(|(place, _)| !without.contains(place));
         let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
-        let adapter = Arc::new(fit_adapter(&begin, &lessons, pace));
+        let adapter = Arc::new(fit_adapter(&begin, &lessons, pace, &mut |_, _| ()));
         done();
         Ok((without.clone(), adapter))
     };

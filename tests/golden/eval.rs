@@ -1,5 +1,6 @@
 //! `eval` on a small file of LoCoMo's form, written by hand: its figures, its files, its errors.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -204,32 +205,45 @@ fn training_is_tested_on_what_it_has_not_seen() {
     );
 }
 
-/// The chats that the query adapter learns from: each question names turns that there are.
+/// The chats that come with the repository, how many there are, and the turns and questions of each at
+/// the least.
+const CHATS: [(&str, usize, usize, usize); 2] =
+    [("lessons/chats.json", 32, 190, 60), ("lessons/unseen.json", 80, 217, 70)];
+
+/// Each question names turns that there are, and none stands in both files.
 #[test]
 fn the_chats_of_the_lessons_are_whole() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/chats.json");
-    let text = std::fs::read_to_string(&file).expect("it is in the repository");
-    let chats: Vec<serde_json::Value> = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(chats.len(), 32);
-    for chat in &chats {
-        let sessions = chat["conversation"].as_object().expect("a conversation").values();
-        let turns = sessions.filter_map(serde_json::Value::as_array).flatten();
-        let ids: Vec<&str> = turns.filter_map(|turn| turn["dia_id"].as_str()).collect();
-        let questions = chat["qa"].as_array().expect("questions");
-        assert!(ids.len() >= 190 && questions.len() == 60, "{}", chat["sample_id"]);
-        for question in questions {
-            let evidence = question["evidence"].as_array().expect("evidence");
-            let is_there = |id: &serde_json::Value| ids.contains(&id.as_str().unwrap_or_default());
-            let least = if question["category"] == 1 { 2 } else { 1 };
-            assert!(evidence.len() >= least && evidence.iter().all(is_there), "{question}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut asked: HashMap<String, &str> = HashMap::new();
+    for (name, count, turns_min, asked_each) in CHATS {
+        let text = std::fs::read_to_string(root.join(name)).expect("it is in the repository");
+        let chats: Vec<serde_json::Value> = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(chats.len(), count, "{name}");
+        for chat in &chats {
+            let sessions = chat["conversation"].as_object().expect("a conversation").values();
+            let turns = sessions.filter_map(serde_json::Value::as_array).flatten();
+            let ids: Vec<&str> = turns.filter_map(|turn| turn["dia_id"].as_str()).collect();
+            let questions = chat["qa"].as_array().expect("questions");
+            let is_whole = ids.len() >= turns_min && questions.len() == asked_each;
+            assert!(is_whole, "{name}: {}", chat["sample_id"]);
+            for question in questions {
+                let evidence = question["evidence"].as_array().expect("evidence");
+                let is_there =
+                    |id: &serde_json::Value| ids.contains(&id.as_str().unwrap_or_default());
+                let least = if question["category"] == 1 { 2 } else { 1 };
+                assert!(evidence.len() >= least && evidence.iter().all(is_there), "{question}");
+                let text = question["question"].to_string();
+                assert!(asked.insert(text, name).is_none_or(|other| other == name), "{question}");
+            }
         }
     }
     // They are measured like any others.
     let folder = folder();
-    let samples = vec!["chat-01".to_owned()];
+    let file = root.join(CHATS[1].0);
+    let samples = vec!["unseen-01".to_owned()];
     let wanted = Settings { file, samples, ..settings(folder.path(), &["bm25"]) };
     let runs = measured(&wanted).expect("measured");
-    assert_eq!(runs[0].scores.len(), 60);
+    assert_eq!(runs[0].scores.len(), 70);
     let found: f64 = cell(&runs, "Categories 1 to 4", 0, "R@50").parse().expect("a number");
     assert!(found > 30.0 && found < 100.0, "{found}");
 }

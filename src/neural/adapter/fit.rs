@@ -78,7 +78,13 @@ impl QueryAdapter {
 
 /// What an adapter becomes that goes on to rank the texts of these lessons best. Without a lesson that
 /// has an answer it stays what it is. How sharp it is and the moments of its steps are learned anew.
-pub(crate) fn fit(begin: &QueryAdapter, lessons: &[&Lesson], pace: Pace) -> QueryAdapter {
+/// `progress` is called with how many steps of how many are done.
+pub(crate) fn fit(
+    begin: &QueryAdapter,
+    lessons: &[&Lesson],
+    pace: Pace,
+    progress: &mut dyn FnMut(u64, u64),
+) -> QueryAdapter {
     let fits = |lesson: &&&Lesson| {
         lesson.gold.contains(&true) && lesson.question.dimensions == begin.dimensions
     };
@@ -86,7 +92,7 @@ pub(crate) fn fit(begin: &QueryAdapter, lessons: &[&Lesson], pace: Pace) -> Quer
     let mut random = SplitMix64::new(1);
     let mut student = Student::new(begin.clone());
     let batches = lessons.len().div_ceil(BATCH);
-    let steps = (batches * pace.rounds) as f32;
+    let steps = batches * pace.rounds;
     let mut order: Vec<usize> = (0..lessons.len()).collect();
     for round in 0..pace.rounds {
         random.shuffle(&mut order);
@@ -95,8 +101,10 @@ pub(crate) fn fit(begin: &QueryAdapter, lessons: &[&Lesson], pace: Pace) -> Quer
             for lesson in batch {
                 gradient.learn(&student, lessons[*lesson]);
             }
-            let done = (round * batches + place + 1) as f32 / steps;
-            student.step(gradient, batch.len(), pace.rate * share_of_rate(done));
+            let done = round * batches + place + 1;
+            let share = share_of_rate(done as f32 / steps as f32);
+            student.step(gradient, batch.len(), pace.rate * share);
+            progress(done as u64, steps as u64);
         }
     }
     student.adapter
@@ -292,16 +300,30 @@ mod tests {
     fn what_is_learned_holds_for_questions_that_were_not_seen() {
         let (seen, unseen) = (lessons(1, 600), lessons(2, 100));
         let none = QueryAdapter::untaught("test", WIDTH);
-        let learn =
-            |begin, lessons: &[Lesson]| fit(begin, &lessons.iter().collect::<Vec<_>>(), Pace::ONLY);
+        let paced = |begin, lessons: &[Lesson], pace| {
+            fit(begin, &lessons.iter().collect::<Vec<_>>(), pace, &mut |_, _| ())
+        };
+        let learn = |begin, lessons: &[Lesson]| paced(begin, lessons, Pace::ONLY);
         let learned = learn(&none, &seen);
         let (before, after) = (right(&none, &unseen), right(&learned, &unseen));
         assert!(before < 25 && after > 60, "{before} of 100, then {after}");
         assert_eq!(learned, learn(&none, &seen));
         // It goes on from what it has learned.
         assert_eq!(learn(&learned, &[]), learned);
-        let more = fit(&learned, &lessons(3, 100).iter().collect::<Vec<_>>(), Pace::NEXT);
+        let more = paced(&learned, &lessons(3, 100), Pace::NEXT);
         assert!(more != learned && right(&more, &unseen) > 60);
+    }
+
+    #[test]
+    fn each_step_is_told() {
+        let lessons = lessons(5, 20);
+        let mut told = Vec::new();
+        let begin = QueryAdapter::untaught("test", WIDTH);
+        let pace = Pace { rounds: 3, rate: 1e-3 };
+        fit(&begin, &lessons.iter().collect::<Vec<_>>(), pace, &mut |done, total| {
+            told.push((done, total));
+        });
+        assert_eq!(told, [(1, 6), (2, 6), (3, 6), (4, 6), (5, 6), (6, 6)]);
     }
 
     #[test]

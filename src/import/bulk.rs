@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use compact_str::CompactString;
+use compact_str::{CompactString, ToCompactString};
 use engraph_storage::graph::{Intent, Interval, NodeId, RelationId};
 use engraph_storage::update::Effect;
 use engraph_storage::{BulkFact, Left, Load, Reader, StorageError};
@@ -39,7 +39,8 @@ pub(super) struct Row {
     pub(super) confidence: f64,
     /// None for the relation's own.
     pub(super) intent: Option<Intent>,
-    pub(super) source: CompactString,
+    /// None for the file and the line.
+    pub(super) source: Option<CompactString>,
 }
 
 /// Rows of a file that are handed on together.
@@ -50,9 +51,11 @@ struct Batch {
     done: u64,
 }
 
-/// Stores every row of a file of `total` bytes; with each comes how much has been read with it.
+/// Stores every row of a file of that name and of `total` bytes; with each comes how much has been read
+/// with it.
 pub(super) fn load(
     db: &Engraph,
+    file: &str,
     rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>> + Send,
     total: u64,
     progress: Progress<'_>,
@@ -70,7 +73,7 @@ pub(super) fn load(
         });
         // Taken in, so that it is dropped behind an error: else the reader would wait for ever.
         let receiver = receiver;
-        let mut loader = Loader::new(db)?;
+        let mut loader = Loader::new(db, file)?;
         for batch in receiver {
             let batch = batch?;
             let done = batch.done;
@@ -110,15 +113,16 @@ struct Loader<'d> {
     db: &'d Engraph,
     load: Load<'d>,
     names: Names,
+    place: Place,
     counts: Counts,
     refused: Vec<Refused>,
 }
 
 impl<'d> Loader<'d> {
-    fn new(db: &'d Engraph) -> Result<Self> {
-        let load = db.store.begin_load()?;
+    fn new(db: &'d Engraph, file: &str) -> Result<Self> {
+        let (load, place) = (db.store.begin_load()?, Place::of(file));
         let (names, counts, refused) = (Names::default(), Counts::default(), Vec::new());
-        Ok(Self { db, load, names, counts, refused })
+        Ok(Self { db, load, names, place, counts, refused })
     }
 
     fn add(&mut self, batch: Batch) -> Result<()> {
@@ -138,7 +142,7 @@ impl<'d> Loader<'d> {
                 valid: row.valid,
                 confidence: row.confidence,
                 intent: row.intent.unwrap_or(intent),
-                source: &row.source,
+                source: row.source.as_deref().unwrap_or_else(|| self.place.line(row.line)),
             };
             self.load.add(row.line, fact)?;
         }
@@ -152,8 +156,9 @@ impl<'d> Loader<'d> {
         let mut tables =
             |done: u64, parts: u64| progress(2 * quarter + quarter * done / parts, total);
         let loaded = load.finish(time::wall(), &mut tables)?;
-        counts.add_many("facts", loaded.stored);
+        counts.add_many("facts", loaded.stored + loaded.known);
         counts.add_many("facts inserted", loaded.stored);
+        counts.add_many(effect(Effect::Unchanged), loaded.known);
         let mut left = loaded.left;
         let mut asserted = 0;
         while assert(db, &mut left, &mut counts, &mut refused)? {
@@ -162,6 +167,27 @@ impl<'d> Loader<'d> {
         }
         refused.sort_by_key(|refused| refused.line);
         Ok(Report { stored: counts.stored(), refused })
+    }
+}
+
+/// A place in a file, as text: `facts.csv:12`.
+struct Place {
+    text: String,
+    /// Bytes of the file and the colon.
+    file: usize,
+}
+
+impl Place {
+    fn of(file: &str) -> Self {
+        let text = format!("{file}:");
+        Self { file: text.len(), text }
+    }
+
+    /// That of a line.
+    fn line(&mut self, line: u64) -> &str {
+        self.text.truncate(self.file);
+        self.text.push_str(&line.to_compact_string());
+        &self.text
     }
 }
 

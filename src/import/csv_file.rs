@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use compact_str::{CompactString, CompactStringExt, ToCompactString};
+use compact_str::CompactString;
 use csv::{Position, StringRecord};
 use engraph_storage::graph::{Interval, Time};
 
@@ -121,7 +121,7 @@ pub fn csv(
             None => Err(failed(&error)),
         }),
     };
-    bulk::load(db, std::iter::from_fn(&mut next), total, progress)
+    bulk::load(db, &table.file, std::iter::from_fn(&mut next), total, progress)
 }
 
 /// The bytes of a table, which may come through a pipe, and how its lines are counted.
@@ -188,7 +188,16 @@ impl Columns {
     /// What a row has in a column, unless it is blank.
     fn field<'r>(&self, row: &'r StringRecord, column: usize) -> Option<&'r str> {
         let text = self.0.get(column).copied().flatten().and_then(|place| row.get(place));
-        text.map(str::trim).filter(|text| !text.is_empty())
+        text.map(trimmed).filter(|text| !text.is_empty())
+    }
+}
+
+/// The text without blanks around it. Most has none, and its first and last bytes tell.
+fn trimmed(text: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    match is_plain(text.as_bytes().first()) && is_plain(text.as_bytes().last()) {
+        true => text,
+        false => text.trim(),
     }
 }
 
@@ -235,8 +244,6 @@ impl Table<'_> {
         let to = to.map(|text| self.bound(text, true)).transpose()?.flatten();
         let sure =
             sure.map(|text| text.parse().map_err(|_| format!("confidence '{text}' is no number")));
-        let place = || [&self.file, ":", &line.to_compact_string()].concat_compact();
-        let source = source.map_or_else(place, CompactString::from);
         Ok(Row {
             line,
             head: node("head", head, head_label, &self.options.head_label)?,
@@ -245,7 +252,7 @@ impl Table<'_> {
             valid: validity(from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX))?,
             confidence: confidence(sure.transpose()?.unwrap_or(1.0))?,
             intent: own_intent.map(intent).transpose()?,
-            source,
+            source: source.map(CompactString::from),
         })
     }
 

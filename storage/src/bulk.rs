@@ -4,18 +4,21 @@
 //! ```text
 //! facts ──▶ a file ──▶ parts by head: plain? ──▶ tables by head, of versions ┐
 //!                                  │     └────▶ parts by tail ──▶ tables ────┴──▶ commit with a mark
-//!                                  └─no──▶ given back, for a transaction             │
+//!                                  ├─known already: nothing is done                   │
+//!                                  └─no──▶ given back, for a transaction              │
 //!                                                                taken in, mark gone ◀┘
 //! ```
 //!
-//! How facts wait is in [`spool`] and [`parts`], what is plain in [`plan`], what the tables hold in
-//! [`tables`]. The update rule itself is in none of them: what is not plain goes to it. A part is as much
+//! How facts wait is in [`spool`] and [`parts`], what is plain in [`plan`], what says nothing new in
+//! [`known`], what the tables hold in [`tables`]. The update rule itself is in none of them: what is
+//! neither goes to it. A part is as much
 //! as is in memory at once, for each core.
 //!
 //! Invariant: all of a load has one instant, and no reader is told that instant or a later one before
 //! it sees all of it, nor an earlier one of a state that has part of it. A crash behind the commit leaves
 //! the mark and the tables; the next opening for writing takes them in.
 
+mod known;
 mod parts;
 mod plan;
 mod spool;
@@ -42,7 +45,7 @@ use spool::{Records, Row, Spool};
 use tables::Tables;
 
 /// Fewer facts are asserted one by one: tables are not worth it.
-const FACTS_MIN: u64 = if cfg!(test) { 4 } else { 4_096 };
+const FACTS_MIN: usize = if cfg!(test) { 4 } else { 4_096 };
 /// A fact between nodes that are there, from one source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BulkFact<'s> {
@@ -94,6 +97,8 @@ pub struct Load<'s> {
 pub struct Loaded {
     /// How many facts are stored.
     pub stored: u64,
+    /// How many say nothing that is not held already, and change nothing.
+    pub known: u64,
     /// The others, which are to be asserted one by one, behind these.
     pub left: Left,
 }
@@ -105,6 +110,17 @@ pub struct Left {
     places: Option<std::vec::IntoIter<u64>>,
     count: u64,
     folder: PathBuf,
+}
+
+/// What has become of the facts of a load when its tables are written.
+#[derive(Default)]
+struct Staged {
+    /// Whether any are in tables.
+    any: bool,
+    /// How many say nothing new.
+    known: u64,
+    /// The places of the others that are not in tables, in order.
+    left: Vec<u64>,
 }
 
 impl Store {
@@ -122,14 +138,13 @@ impl Store {
         Ok(Load { store: self, spool, heads, tails, count: 0, last: None })
     }
 
-    /// Stores the plain ones of a load. Gives the places of the others, or none if too few are plain
-    /// to store any.
+    /// Stores the plain ones of a load, unless they are too few.
     fn load_parts(
         &self,
         parts: (Parts, Parts),
         wall: Time,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Option<Vec<u64>>> {
+    ) -> Result<Staged> {
         let mut writer = self.commits.writer()?;
         staged::begin(self.path())?;
         let first = writer.counters.next_fact;
@@ -137,7 +152,7 @@ impl Store {
         let next_fact = first.checked_add(count).ok_or(StorageError::Exhausted("fact"))?;
         let commit = self.commits.begin_load(wall)?;
         let written = self.stage_all(&parts, commit, first, progress);
-        let Ok(Some(left)) = written else {
+        let Ok(staged @ Staged { any: true, .. }) = written else {
             self.commits.drop_load();
             staged::remove(self.path())?;
             return written;
@@ -148,17 +163,17 @@ impl Store {
         drop(writer);
         // So that the next opening has no log to read.
         self.engine.flush()?;
-        Ok(Some(left))
+        Ok(staged)
     }
 
-    /// Writes all tables. Gives the places of what is not plain, or none if that is too much.
+    /// Writes all tables, unless there is too little for them.
     fn stage_all(
         &self,
         (heads, tails): &(Parts, Parts),
         commit: Time,
         first: u64,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Option<Vec<u64>>> {
+    ) -> Result<Staged> {
         let folder = staged::folder(self.path());
         let tables = Tables { engine: &self.engine, folder: &folder, tails, commit };
         let sizes = heads.ranges().sizes();
@@ -168,7 +183,7 @@ impl Store {
             count += 1;
             progress(count, total as u64);
         };
-        let not_plain: Mutex<(Vec<Closing>, Vec<u64>)> = Mutex::default();
+        let planned: Mutex<(Staged, Vec<Closing>, Vec<u64>)> = Mutex::default();
         let head = |part: usize| {
             let bytes = heads.take(part).map_err(failed(&folder))?;
             let rows = spool::rows(&bytes).map_err(failed(&folder))?;
@@ -176,17 +191,24 @@ impl Store {
             let plan = Plan::of(rows, snapshot.reader())?;
             let before: u64 = sizes[..part].iter().sum();
             tables.heads(part, &plan, FactId(first + before))?;
-            let mut not_plain = not_plain.lock();
-            not_plain.0.extend(plan.closings);
-            not_plain.1.extend(plan.left);
+            let (staged, closings, few) = &mut *planned.lock();
+            staged.known += plan.known;
+            staged.left.extend(plan.left);
+            closings.extend(plan.closings);
+            let places = plan.plain.iter().map(|row| row.place);
+            few.extend(places.take(FACTS_MIN - few.len()));
             Ok(())
         };
         each_part(parts, &head, &mut done)?;
-        let (closings, mut left) = not_plain.into_inner();
-        if sizes.iter().sum::<u64>() - (left.len() as u64) < FACTS_MIN {
-            return Ok(None);
+        let (mut staged, closings, few) = planned.into_inner();
+        staged.any = few.len() == FACTS_MIN;
+        if !staged.any {
+            staged.left.extend(few);
         }
-        left.sort_unstable();
+        staged.left.sort_unstable();
+        if !staged.any {
+            return Ok(staged);
+        }
         let closings = Mutex::new(closings);
         let tail = |part: usize| match part.checked_sub(1) {
             Some(part) => tables.tails(part),
@@ -197,7 +219,7 @@ impl Store {
             }
         };
         each_part(total - parts, &tail, &mut done)?;
-        Ok(Some(left))
+        Ok(staged)
     }
 
     /// Commits the mark of a load whose tables are written. Both are on the disk then, since the
@@ -257,21 +279,22 @@ impl Load<'_> {
         let Self { store, spool, heads, tails, count, .. } = self;
         let folder = store.path();
         let mut records = spool.records().map_err(failed(folder))?;
-        let places = match count < FACTS_MIN {
+        let staged = match count < FACTS_MIN as u64 {
             true => None,
             false => {
                 let heads =
                     scattered(&mut records, heads.ranges(), folder).map_err(failed(folder))?;
                 let tails = Parts::new(tails.ranges(), folder).map_err(failed(folder))?;
-                store.load_parts((heads, tails), wall, progress)?
+                Some(store.load_parts((heads, tails), wall, progress)?)
             }
         };
         records.rewind().map_err(failed(folder))?;
-        let left = places.as_ref().map_or(count, |left| left.len() as u64);
-        let places = places.map(Vec::into_iter);
-        let stored = count - left;
+        let known = staged.as_ref().map_or(0, |staged| staged.known);
+        let left = staged.as_ref().map_or(count, |staged| staged.left.len() as u64);
+        let places = staged.map(|staged| staged.left.into_iter());
+        let stored = count - known - left;
         let left = Left { records, places, count: left, folder: folder.to_owned() };
-        Ok(Loaded { stored, left })
+        Ok(Loaded { stored, known, left })
     }
 }
 

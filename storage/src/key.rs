@@ -50,8 +50,11 @@ pub(crate) fn node_key(label: LabelId, key: &str) -> Vec<u8> {
     [&label.0.to_be_bytes()[..], key.as_bytes()].concat()
 }
 
-pub(crate) fn version(fact: FactId, version: u32) -> Vec<u8> {
-    [&fact.0.to_be_bytes()[..], &version.to_be_bytes()].concat()
+pub(crate) fn version(fact: FactId, version: u32) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..8].copy_from_slice(&fact.0.to_be_bytes());
+    key[8..].copy_from_slice(&version.to_be_bytes());
+    key
 }
 
 /// The fact and number of a version's key; none if it has another length.

@@ -1,15 +1,16 @@
 //! Which facts of a load are plain, and which held ones they close.
 //!
 //! A fact is plain if the update rule would insert it as it is, or close the one before it: nothing else
-//! that is held of its head and relation meets it, and nothing of them in the same load needs more.
+//! that is held of its head and relation meets it, and nothing of them in the same load needs more. One
+//! that changes nothing is known already, and is neither stored nor asserted.
 
 use std::ops::ControlFlow;
 
 use super::BulkFact;
+use super::known::Held;
 use super::spool::Row;
-use crate::catalog::Catalog;
 use crate::error::{Result, StorageError};
-use crate::graph::{Cardinality, Edge, Interval, NodeId, RelationId, RelationRule, Side, Time};
+use crate::graph::{Cardinality, Edge, Interval, NodeId, RelationRule, Side, Time};
 use crate::reader::Reader;
 use crate::update::THETA_STABLE;
 
@@ -19,10 +20,12 @@ const PASSED_MAX: usize = 64;
 /// What is to become of a part of a load: of all facts of its heads.
 pub(super) struct Plan<'b> {
     /// The plain ones as they are stored, in the order of their keys.
-    pub(super) plain: Vec<BulkFact<'b>>,
+    pub(super) plain: Vec<Row<'b>>,
     /// The held facts that end where one of these begins, in the order of their keys.
     pub(super) closings: Vec<Closing>,
-    /// The places of the facts that are not plain.
+    /// How many say nothing new.
+    pub(super) known: u64,
+    /// The places of the others.
     pub(super) left: Vec<u64>,
 }
 
@@ -33,81 +36,64 @@ pub(super) struct Closing {
     pub(super) to: Time,
 }
 
-/// What becomes of the facts of a head and a relation.
+/// What becomes of a fact.
+#[derive(Clone, Copy, PartialEq)]
 enum Fate {
-    /// They are not plain.
+    Plain,
+    Known,
     Left,
-    /// They are stored as they are.
-    AsTheyAre,
-    /// Each ends where the next one begins.
-    OneAfterAnother,
 }
 
 impl<'b> Plan<'b> {
     pub(super) fn of(mut rows: Vec<Row<'b>>, reader: Reader<'_>) -> Result<Self> {
         rows.sort_unstable_by_key(|row| (row.fact.head, row.fact.relation, row.place));
-        let mut fates: Vec<(usize, Fate)> = Vec::new();
-        let mut closings: Vec<Closing> = Vec::new();
-        let mut tails: Vec<NodeId> = Vec::new();
-        each_group(reader, &rows, &mut |group, held| {
-            let (fate, closing) = fate(group, held, reader.catalog(), &mut tails);
-            let from = group.first().map(|row| row.fact.valid.from);
-            closings.extend(closing.zip(from).map(|(edge, to)| Closing { edge: *edge, to }));
-            fates.push((group.len(), fate));
-        })?;
+        let (all, closings, tails) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
+        let mut fates = Fates { reader, all, closings, tails };
+        each_group(reader, &mut rows, &mut |group, held| fates.decide(group, held))?;
+        let Fates { all, closings, .. } = fates;
         if closings.iter().any(|closing| closing.edge.version == u32::MAX) {
             return Err(StorageError::Exhausted("version"));
         }
-        let (plain, left) = settled(rows, fates);
-        Ok(Self { plain, closings, left })
+        let (mut known, mut left, mut fates) = (0, Vec::new(), all.into_iter());
+        rows.retain(|row| match fates.next() {
+            Some(Fate::Plain) => true,
+            Some(Fate::Known) => {
+                known += 1;
+                false
+            }
+            Some(Fate::Left) | None => {
+                left.push(row.place);
+                false
+            }
+        });
+        Ok(Self { plain: rows, closings, known, left })
     }
-}
-
-/// The plain facts with their ends, and the places of the others.
-fn settled<'b>(mut rows: Vec<Row<'b>>, fates: Vec<(usize, Fate)>) -> (Vec<BulkFact<'b>>, Vec<u64>) {
-    let (mut plain, mut left) = (Vec::with_capacity(rows.len()), Vec::new());
-    let mut rest = rows.as_mut_slice();
-    for (length, fate) in fates {
-        let (group, behind) = rest.split_at_mut(length);
-        rest = behind;
-        match fate {
-            Fate::Left => {
-                left.extend(group.iter().map(|row| row.place));
-                continue;
-            }
-            Fate::AsTheyAre => {
-                group.sort_unstable_by_key(|row| (row.fact.valid.from, row.fact.tail));
-            }
-            Fate::OneAfterAnother => {
-                for place in 1..group.len() {
-                    group[place - 1].fact.valid.to = group[place].fact.valid.from;
-                }
-            }
-        }
-        plain.extend(group.iter().map(|row| row.fact));
-    }
-    (plain, left)
 }
 
 /// Calls `decide` with the facts of each head and relation, and what is held of them.
-fn each_group(
+fn each_group<'b>(
     reader: Reader<'_>,
-    rows: &[Row<'_>],
-    decide: &mut dyn FnMut(&[Row<'_>], &[Edge]),
+    rows: &mut [Row<'b>],
+    decide: &mut dyn FnMut(&mut [Row<'b>], &[Edge]) -> Result<()>,
 ) -> Result<()> {
     let key = |row: &Row<'_>| (row.fact.head, row.fact.relation);
     let of = |group: &[Row<'_>]| group.first().map(key);
-    let mut groups = rows.chunk_by(|a, b| key(a) == key(b)).peekable();
+    let mut groups = rows.chunk_by_mut(|a, b| key(a) == key(b)).peekable();
     let mut held: Vec<Edge> = Vec::new();
     let is_first = !reader.has_facts()?;
     // From a group on, as long as the next ones are near.
-    while let Some((head, relation)) = groups.peek().copied().filter(|_| !is_first).and_then(of) {
+    while let Some((head, relation)) =
+        groups.peek().filter(|_| !is_first).and_then(|group| of(group))
+    {
         let mut passed = 0;
-        let mut is_end = true;
+        let mut end = None;
         reader.edges_from(Side::Out, head, relation, &mut |edge| {
             let here = Some((edge.head, edge.relation));
             while let Some(group) = groups.next_if(|group| of(group) < here) {
-                decide(group, &held);
+                if let Err(error) = decide(group, &held) {
+                    end = Some(Err(error));
+                    return ControlFlow::Break(());
+                }
                 held.clear();
             }
             match groups.peek() {
@@ -118,41 +104,126 @@ fn each_group(
                 Some(_) => passed += 1,
                 None => passed = PASSED_MAX,
             }
-            is_end = passed < PASSED_MAX;
-            if is_end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if passed < PASSED_MAX {
+                return ControlFlow::Continue(());
+            }
+            end = Some(Ok(()));
+            ControlFlow::Break(())
         })?;
-        if is_end {
-            break;
+        match end {
+            Some(result) => result?,
+            None => break,
         }
     }
     for group in groups {
-        decide(group, &held);
+        decide(group, &held)?;
         held.clear();
     }
     Ok(())
 }
 
-/// What becomes of a group, and the held fact that its first one closes. `tails` is where tails are
-/// compared.
-fn fate<'h>(
-    group: &[Row<'_>],
-    held: &'h [Edge],
-    catalog: &Catalog,
-    tails: &mut Vec<NodeId>,
-) -> (Fate, Option<&'h Edge>) {
-    let rule = catalog.rule(group.first().map_or(RelationId(0), |row| row.fact.relation));
-    // What is found from both ends meets the facts of its tails too.
-    if rule.mirror.is_some() || !group.iter().all(|row| is_sound(&row.fact)) {
-        return (Fate::Left, None);
+/// The fates of facts, in their order, and what they close.
+struct Fates<'r> {
+    reader: Reader<'r>,
+    all: Vec<Fate>,
+    closings: Vec<Closing>,
+    /// Where the tails of a group are compared, each with the place of its fact there.
+    tails: Vec<(NodeId, usize)>,
+}
+
+impl Fates<'_> {
+    /// Those of the facts of a head and a relation, which are put into the order and given the ends that
+    /// they are stored with.
+    fn decide(&mut self, group: &mut [Row<'_>], held: &[Edge]) -> Result<()> {
+        let Some(relation) = group.first().map(|row| row.fact.relation) else { return Ok(()) };
+        let rule = self.reader.catalog().rule(relation);
+        // What is found from both ends meets the facts of its tails too.
+        if rule.mirror.is_some() || !group.iter().all(|row| is_sound(&row.fact)) {
+            return Ok(self.add(Fate::Left, group.len()));
+        }
+        match rule.cardinality {
+            Cardinality::One => self.one(group, held, &rule),
+            _ => self.many(group, held, &rule),
+        }
     }
-    match rule.cardinality {
-        Cardinality::One => match one_after_another(group, held, &rule) {
-            Some(closing) => (Fate::OneAfterAnother, closing),
-            None => (Fate::Left, None),
-        },
-        _ if are_new(group, held, tails) => (Fate::AsTheyAre, None),
-        _ => (Fate::Left, None),
+
+    fn add(&mut self, fate: Fate, count: usize) {
+        self.all.extend(std::iter::repeat_n(fate, count));
     }
+
+    /// Of a relation with one value: each closes the one before it, behind what is known already.
+    fn one(&mut self, group: &mut [Row<'_>], held: &[Edge], rule: &RelationRule) -> Result<()> {
+        let mut known = 0;
+        let mut closing = one_after_another(group, held, rule);
+        if closing.is_none() && !held.is_empty() {
+            let held_facts = Held::new(held, rule, self.reader);
+            while known < group.len() && held_facts.knows(&group[known].fact)? {
+                known += 1;
+            }
+            closing = one_after_another(&group[known..], held, rule).filter(|_| known > 0);
+        }
+        self.add(Fate::Known, known);
+        let new = &mut group[known..];
+        let Some(closing) = closing else { return Ok(self.add(Fate::Left, new.len())) };
+        for place in 1..new.len() {
+            new[place - 1].fact.valid.to = new[place].fact.valid.from;
+        }
+        let from = new.first().map(|row| row.fact.valid.from);
+        let closing = closing.zip(from).map(|(edge, to)| Closing { edge: *edge, to });
+        self.closings.extend(closing);
+        Ok(self.add(Fate::Plain, new.len()))
+    }
+
+    /// Of a relation with many values: those with other tails have nothing to do with each other.
+    fn many(&mut self, group: &mut [Row<'_>], held: &[Edge], rule: &RelationRule) -> Result<()> {
+        group.sort_unstable_by_key(|row| (row.fact.valid.from, row.fact.tail, row.place));
+        if group.len() == 1 && held.is_empty() {
+            return Ok(self.add(Fate::Plain, 1));
+        }
+        let held = Held::new(held, rule, self.reader);
+        self.tails.clear();
+        self.tails.extend(group.iter().enumerate().map(|(place, row)| (row.fact.tail, place)));
+        self.tails.sort_unstable();
+        let begin = self.all.len();
+        self.all.resize(begin + group.len(), Fate::Left);
+        let all = &mut self.all[begin..];
+        for same in self.tails.chunk_by(|a, b| a.0 == b.0) {
+            if let [(_, place)] = same
+                && !held.meets(&group[*place].fact)
+            {
+                all[*place] = Fate::Plain;
+                continue;
+            }
+            let facts = same.iter().map(|(_, place)| &group[*place].fact);
+            let Some(fates) = apart(facts, &held)? else { continue };
+            for ((_, place), fate) in same.iter().zip(fates) {
+                all[*place] = fate;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The fates of facts with the same ends, in the order in which they begin, if each is known already or
+/// stands apart from what is held and from the others.
+fn apart<'f, 'b: 'f>(
+    facts: impl Iterator<Item = &'f BulkFact<'b>>,
+    held: &Held<'_>,
+) -> Result<Option<Vec<Fate>>> {
+    let mut last: Option<Interval> = None;
+    let mut fates = Vec::new();
+    for fact in facts {
+        let fate = match held.meets(fact) {
+            true if held.knows(fact)? => Fate::Known,
+            false if last.is_none_or(|last| !last.touches(&fact.valid)) => Fate::Plain,
+            _ => return Ok(None),
+        };
+        if fate == Fate::Plain {
+            last = Some(fact.valid);
+        }
+        fates.push(fate);
+    }
+    Ok(Some(fates))
 }
 
 /// Whether it may be asserted at all: else a transaction says what is wrong.
@@ -193,17 +264,4 @@ fn one_after_another<'h>(
     let (closing, more) = (current.next(), current.next());
     let gated = closing.is_some_and(|edge| is_gated(edge.confidence, first));
     (!gated && more.is_none() && held.iter().all(stays)).then_some(closing)
-}
-
-/// Whether each fact has a tail of its own, and none that is held.
-fn are_new(group: &[Row<'_>], held: &[Edge], tails: &mut Vec<NodeId>) -> bool {
-    if let ([_], []) = (group, held) {
-        return true;
-    }
-    tails.clear();
-    tails.extend(group.iter().map(|row| row.fact.tail));
-    tails.sort_unstable();
-    let is_twice = |pair: &[NodeId]| matches!(pair, [a, b] if a == b);
-    !tails.windows(2).any(is_twice)
-        && !held.iter().any(|edge| tails.binary_search(&edge.tail).is_ok())
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::parts::Parts;
 use super::plan::{Closing, Plan};
+use super::spool::Row;
 use super::{BulkFact, tails};
 use crate::adjacency::{self, Adjacency};
 use crate::engine::Engine;
@@ -37,10 +38,11 @@ impl Tables<'_> {
     /// Writes what stands at the heads of a part, and its versions. Its facts get numbers from `first`
     /// on, in the order of the keys. What stands at their tails is kept for [`Self::tails`].
     pub(super) fn heads(&self, part: usize, plan: &Plan<'_>, first: FactId) -> Result<()> {
-        let Some(first_fact) = plan.plain.first() else { return Ok(()) };
+        let Some(first_row) = plan.plain.first() else { return Ok(()) };
         let numbers = || (first.0..).map(FactId);
         let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
-        let new = plan.plain.iter().zip(numbers()).map(|(fact, number)| self.edge(fact, number));
+        let new =
+            plan.plain.iter().zip(numbers()).map(|(row, number)| self.edge(&row.fact, number));
         let mut writer = self.tails.writer();
         let entry = |edge: Edge| {
             writer.write(edge.tail, &tails::encode(&edge)).map_err(|source| self.failed(source))?;
@@ -48,13 +50,13 @@ impl Tables<'_> {
         };
         self.stage(Family::Out, part, merged(ended, new).map(entry))?;
         writer.finish().map_err(|source| self.failed(source))?;
-        let mut version = self.version(first_fact);
-        let near = plan.plain.chunks(TOUCHED).flat_map(|facts| {
-            touch_sources(facts);
-            facts
+        let mut version = self.version(&first_row.fact);
+        let near = plan.plain.chunks(TOUCHED).flat_map(|rows| {
+            touch_sources(rows);
+            rows
         });
-        let versions = near.zip(numbers()).map(|(fact, number)| {
-            write_over(&mut version, fact);
+        let versions = near.zip(numbers()).map(|(row, number)| {
+            write_over(&mut version, &row.fact);
             Ok((key::version(number, 0), record::encode(&version)?))
         });
         self.stage(Family::Versions, part, versions)
@@ -187,9 +189,9 @@ impl Tables<'_> {
 }
 
 /// Asks the memory for the sources of facts, which lie far from each other, before any of them is used.
-fn touch_sources(facts: &[BulkFact<'_>]) {
-    let first = |fact: &BulkFact<'_>| fact.source.as_bytes().first().copied().unwrap_or(0);
-    black_box(facts.iter().fold(0, |all, fact| all ^ first(fact)));
+fn touch_sources(rows: &[Row<'_>]) {
+    let first = |row: &Row<'_>| row.fact.source.as_bytes().first().copied().unwrap_or(0);
+    black_box(rows.iter().fold(0, |all, row| all ^ first(row)));
 }
 
 /// Makes a version of a fact that of another one, in the memory that it has.

@@ -37,8 +37,14 @@ fn assert_each<'f>(store: &Store, facts: impl Iterator<Item = &'f BulkFact<'f>>)
     write.commit(Durability::Buffered, 5).unwrap();
 }
 
-/// Loads facts; gives how many are stored, and the places of the others.
+/// Loads facts; gives how many are stored, and the places of those that are to be asserted.
 fn load(store: &Store, facts: &[BulkFact<'_>], wall: Time) -> (u64, Vec<usize>) {
+    let (stored, _, left) = load_again(store, facts, wall);
+    (stored, left)
+}
+
+/// The same, and behind the first how many say nothing new.
+fn load_again(store: &Store, facts: &[BulkFact<'_>], wall: Time) -> (u64, u64, Vec<usize>) {
     let mut load = store.begin_load().unwrap();
     for (place, fact) in (0..).zip(facts) {
         load.add(place, *fact).unwrap();
@@ -49,7 +55,7 @@ fn load(store: &Store, facts: &[BulkFact<'_>], wall: Time) -> (u64, Vec<usize>) 
         assert_eq!(fact, facts[place as usize]);
         left.push(place as usize);
     }
-    (loaded.stored, left)
+    (loaded.stored, loaded.known, left)
 }
 
 /// What is believed, in some order, without the numbers and instants that a store gives.
@@ -107,6 +113,7 @@ proptest! {
     #[test]
     fn a_load_is_as_one_by_one(
         before in prop::collection::vec((0..5_usize, 0..2_usize, 0..5_usize, 0..40_i64, 1..=10_u8), 0..12),
+        again in 0..13_usize,
         drawn in prop::collection::vec((0..5_usize, 0..2_usize, 0..5_usize, 0..40_i64, 1..=10_u8), 1..24),
     ) {
         let (one, all) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -114,12 +121,15 @@ proptest! {
         let (fast, ..) = store(all.path());
         let before = facts(&nodes, relations, &before);
         let new = facts(&nodes, relations, &drawn);
+        // Some are loaded again, and are known if nothing has overruled them.
+        let again = before.iter().take(again).copied();
+        let new: Vec<BulkFact<'_>> = again.chain(new).collect();
         for store in [&slow, &fast] {
             assert_each(store, before.iter());
         }
         assert_each(&slow, new.iter());
-        let (stored, left) = load(&fast, &new, 5);
-        prop_assert_eq!(stored as usize + left.len(), new.len());
+        let (stored, known, left) = load_again(&fast, &new, 5);
+        prop_assert_eq!((stored + known) as usize + left.len(), new.len());
         prop_assert!(left.is_sorted());
         assert_each(&fast, left.iter().map(|place| &new[*place]));
         prop_assert_eq!(believed(&fast, &nodes), believed(&slow, &nodes));
@@ -127,6 +137,40 @@ proptest! {
         fast.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
         prop_assert_eq!(violations, Vec::new());
     }
+}
+
+#[test]
+fn what_is_loaded_again_is_known_and_only_what_is_new_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, nodes, relations) = store(folder.path());
+    // Values one after another, tails beside each other, and one tail at two times.
+    let drawn = [
+        (0, 0, 1, 0, 9),
+        (0, 0, 2, 7, 9),
+        (0, 0, 1, 14, 9),
+        (1, 1, 0, 3, 9),
+        (1, 1, 2, 5, 9),
+        (1, 1, 0, 10, 9),
+        (2, 1, 0, 1, 9),
+    ];
+    let all = facts(&nodes, relations, &drawn);
+    assert_eq!(load_again(&store, &all, 5), (7, 0, Vec::new()));
+    let before = believed(&store, &nodes);
+    let clock = store.snapshot(0).reader().last_commit().unwrap();
+    assert_eq!(load_again(&store, &all, 6), (0, 7, Vec::new()));
+    assert_eq!(believed(&store, &nodes), before);
+    assert_eq!(store.snapshot(0).reader().last_commit().unwrap(), clock, "nothing was committed");
+    let drawn = [(0, 0, 3, 21, 9), (1, 1, 0, 17, 9), (2, 1, 3, 1, 9), (3, 1, 0, 1, 9)];
+    let more = facts(&nodes, relations, &drawn);
+    let both = [&all[..], &more].concat();
+    assert_eq!(load_again(&store, &both, 7), (4, 7, Vec::new()));
+    // Few that are new are not worth tables, and are asserted.
+    let one_more = facts(&nodes, relations, &[(4, 1, 0, 1, 9)]);
+    assert_eq!(load_again(&store, &[&all[..], &one_more].concat(), 8), (0, 7, vec![7]));
+    // Another source is news.
+    let heard = all.iter().map(|fact| BulkFact { source: "elsewhere", ..*fact });
+    let (stored, known, left) = load_again(&store, &heard.collect::<Vec<_>>(), 9);
+    assert_eq!((stored, known, left.len()), (0, 0, 7));
 }
 
 #[test]
@@ -240,7 +284,7 @@ fn load_to_its_commit(store: &Store, facts: &[BulkFact<'_>]) -> Time {
     let first = writer.counters.next_fact;
     let clock = store.commits.begin_load(6).unwrap();
     let left = store.stage_all(&(heads, tails), clock, first, &mut |_, _| ()).unwrap();
-    assert_eq!(left, Some(Vec::new()));
+    assert!(left.any && left.left.is_empty());
     let counters = Counters { next_fact: first + facts.len() as u64, clock, ..writer.counters };
     store.commit_load(&mut writer, counters).unwrap();
     clock

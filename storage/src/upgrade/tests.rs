@@ -133,7 +133,11 @@ fn a_load_that_a_crash_left_is_taken_in_before_its_facts_are_renewed() {
     value.extend([system.from.to_le_bytes(), system.to.to_le_bytes()].concat());
     stage(Family::Out, key_from(head, tail), value.clone());
     stage(Family::In, key_from(tail, head), value);
-    stage(Family::Versions, key::version(fact, 0), record::encode(&version).expect("encodes"));
+    stage(
+        Family::Versions,
+        key::version(fact, 0).to_vec(),
+        record::encode(&version).expect("encodes"),
+    );
     let mut overlay = Overlay::default();
     counters.put(&mut overlay);
     overlay.put(Family::Meta, BULK_KEY, counters.clock.to_be_bytes().to_vec());

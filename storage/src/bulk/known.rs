@@ -5,7 +5,7 @@
 
 use super::BulkFact;
 use crate::error::Result;
-use crate::graph::{Belief, Edge, Interval, NodeId, Properties, RelationRule, Time};
+use crate::graph::{Belief, Edge, Interval, NodeId, Properties, RelationRule};
 use crate::reader::Reader;
 use crate::update::{self, Act, Effect};
 
@@ -19,8 +19,8 @@ pub(super) struct Held<'h> {
     rule: &'h RelationRule,
     /// By tail, and then by when they begin.
     by_tail: Vec<Edge>,
-    /// What is certain, by when it begins, each with the last end until there.
-    certain: Vec<(Edge, Time)>,
+    /// What is certain, by when it begins. Of a relation with one value no two hold at the same time.
+    certain: Vec<Edge>,
 }
 
 impl<'h> Held<'h> {
@@ -28,12 +28,7 @@ impl<'h> Held<'h> {
     pub(super) fn new(edges: &[Edge], rule: &'h RelationRule, reader: Reader<'h>) -> Self {
         let mut by_tail = edges.to_vec();
         by_tail.sort_unstable_by_key(|edge| (edge.tail, edge.valid.from, edge.fact));
-        let mut last = Interval::MIN;
-        let certain = edges.iter().filter(|edge| !edge.uncertain).map(|edge| {
-            last = last.max(edge.valid.to);
-            (*edge, last)
-        });
-        let certain = certain.collect();
+        let certain = edges.iter().filter(|edge| !edge.uncertain).copied().collect();
         Self { reader, rule, by_tail, certain }
     }
 
@@ -76,11 +71,10 @@ impl<'h> Held<'h> {
     /// The certain facts with other tails that one at this time can meet: up to the first one behind its
     /// beginning that no confidence lets it pass over, where it would end.
     fn others(&self, tail: NodeId, valid: Interval) -> impl Iterator<Item = &Edge> {
-        let begun = self.certain.partition_point(|(edge, _)| edge.valid.from < valid.from);
-        let ended = self.certain[..begun].iter().rev().take_while(|(_, end)| *end >= valid.from);
-        let begin = begun - ended.count();
+        // The one before may reach into it.
+        let begun = self.certain.partition_point(|edge| edge.valid.from < valid.from);
         let mut is_end = false;
-        let near = self.certain[begin..].iter().map(|(edge, _)| edge).take_while(move |edge| {
+        let near = self.certain[begun.saturating_sub(1)..].iter().take_while(move |edge| {
             let is_in = !is_end && edge.valid.from <= valid.to;
             is_end = edge.tail != tail
                 && edge.valid.from > valid.from

@@ -281,6 +281,36 @@ fn a_long_table_says_what_short_ones_say() {
 }
 
 #[test]
+fn a_long_table_is_imported_again_and_has_grown() {
+    const HEADER: &str = "head,relation,tail,valid_from,confidence,source\n";
+    let folder = folder();
+    let rows = long_table();
+    let table = |name: &str, rows: &[String]| {
+        write(folder.path(), name, &format!("{HEADER}{}", rows.join("\n")))
+    };
+    let (most, all) = (table("most.csv", &rows[..5_500]), table("all.csv", &rows));
+    let [grown, whole] = ["grown", "whole"].map(|name| {
+        let db = open(&folder.path().join(name));
+        db.execute("DEFINE RELATION lives_in CARDINALITY ONE", ()).expect("defines");
+        db
+    });
+    let import = |db: &Engraph, file: &Path| {
+        let report = import::csv(db, file, &CsvOptions::default(), &mut silent).expect("imports");
+        ["facts", "facts inserted", "facts unchanged"].map(|what| count(&report, what))
+    };
+    import(&grown, &most);
+    assert_eq!(import(&grown, &all), [5_999, 500, 5_499]);
+    import(&whole, &all);
+    let held = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL \
+                RETURN a.key, type(f) AS r, b.key, f.valid_from AS s, f.valid_to, f.confidence, f.sources \
+                ORDER BY a.key, r, s, b.key";
+    assert_eq!(json(&grown, held), json(&whole, held));
+    let before = contents(&grown);
+    assert_eq!(import(&grown, &all), [5_999, 0, 5_999]);
+    assert_eq!(contents(&grown), before);
+}
+
+#[test]
 fn each_row_of_a_table_names_its_line() {
     for end in ["\n", "\r\n"] {
         let folder = folder();

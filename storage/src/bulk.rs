@@ -103,7 +103,7 @@ pub struct Loaded {
     pub left: Left,
 }
 
-/// Facts of a load that are not stored, in its order.
+/// Facts of a load that are to be asserted one by one, in its order.
 pub struct Left {
     records: Records,
     /// None if it is all of them.
@@ -113,7 +113,6 @@ pub struct Left {
 }
 
 /// What has become of the facts of a load when its tables are written.
-#[derive(Default)]
 struct Staged {
     /// Whether any are in tables.
     any: bool,
@@ -121,6 +120,36 @@ struct Staged {
     known: u64,
     /// The places of the others that are not in tables, in order.
     left: Vec<u64>,
+}
+
+/// What the plans of all parts come to.
+#[derive(Default)]
+struct Planned {
+    /// The places of the first plain facts, as many as are worth tables.
+    plain: Vec<u64>,
+    closings: Vec<Closing>,
+    known: u64,
+    left: Vec<u64>,
+}
+
+impl Planned {
+    fn add(&mut self, plan: Plan<'_>) {
+        let places = plan.plain.iter().map(|row| row.place);
+        self.plain.extend(places.take(FACTS_MIN - self.plain.len()));
+        self.closings.extend(plan.closings);
+        self.known += plan.known;
+        self.left.extend(plan.left);
+    }
+
+    fn settle(self) -> (Staged, Vec<Closing>) {
+        let Self { plain, closings, known, mut left } = self;
+        let any = plain.len() == FACTS_MIN;
+        if !any {
+            left.extend(plain);
+        }
+        left.sort_unstable();
+        (Staged { any, known, left }, closings)
+    }
 }
 
 impl Store {
@@ -183,7 +212,7 @@ impl Store {
             count += 1;
             progress(count, total as u64);
         };
-        let planned: Mutex<(Staged, Vec<Closing>, Vec<u64>)> = Mutex::default();
+        let planned = Mutex::new(Planned::default());
         let head = |part: usize| {
             let bytes = heads.take(part).map_err(failed(&folder))?;
             let rows = spool::rows(&bytes).map_err(failed(&folder))?;
@@ -191,21 +220,11 @@ impl Store {
             let plan = Plan::of(rows, snapshot.reader())?;
             let before: u64 = sizes[..part].iter().sum();
             tables.heads(part, &plan, FactId(first + before))?;
-            let (staged, closings, few) = &mut *planned.lock();
-            staged.known += plan.known;
-            staged.left.extend(plan.left);
-            closings.extend(plan.closings);
-            let places = plan.plain.iter().map(|row| row.place);
-            few.extend(places.take(FACTS_MIN - few.len()));
+            planned.lock().add(plan);
             Ok(())
         };
         each_part(parts, &head, &mut done)?;
-        let (mut staged, closings, few) = planned.into_inner();
-        staged.any = few.len() == FACTS_MIN;
-        if !staged.any {
-            staged.left.extend(few);
-        }
-        staged.left.sort_unstable();
+        let (staged, closings) = planned.into_inner().settle();
         if !staged.any {
             return Ok(staged);
         }
@@ -267,9 +286,8 @@ impl Load<'_> {
         self.spool.write_row(&Row { place, fact }).map_err(failed(self.store.path()))
     }
 
-    /// Stores the plain ones, on the disk; gives the others back. `wall` is what the clock on the
-    /// wall says;
-    /// `progress` is called with how many parts of how many are done.
+    /// Stores the plain ones, on the disk; gives back those that are neither that nor known already.
+    /// `wall` is what the clock on the wall says; `progress` is called with how many parts of how many are done.
     ///
     /// # Errors
     ///

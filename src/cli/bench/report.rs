@@ -80,6 +80,7 @@ pub(super) fn table(report: &Json) -> Rows {
     line("append and fdatasync", &report["durable"]["fdatasync"], &Json::Null);
     let sizes = [
         ("load, facts/s", &report["load"]["facts_per_s"]),
+        ("the same load again, facts/s", &report["load"]["again_per_s"]),
         ("disk, bytes", &report["load"]["disk"]),
         ("memory, bytes", &report["rss"]),
         ("cold open to first answer, ms", &report["open"]["first_ms"]),

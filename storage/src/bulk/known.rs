@@ -1,17 +1,16 @@
 //! Which facts of a load say nothing new, as when a file is loaded again.
 //!
 //! It asks the update rule, with as much of what is held as that would look at, and decides nothing
-//! itself.
+//! itself. A fact that it is in doubt of is not known, and is asserted.
 
 use super::BulkFact;
 use crate::error::Result;
-use crate::graph::{Belief, Edge, Interval, NodeId, Properties, RelationRule};
+use crate::graph::{Belief, Cardinality, Edge, Interval, NodeId, Properties, RelationRule};
 use crate::reader::Reader;
 use crate::update::{self, Act, Effect};
 
-/// Held facts with one tail that are looked through for another one with it; a head with more has its
-/// facts asserted.
-const SAME_MAX: usize = 64;
+/// Held facts with one tail that each new one with it is held against; if there are more, it is asserted.
+const SAME_MAX: usize = 1_024;
 
 /// What is held of a head and a relation without a mirror.
 pub(super) struct Held<'h> {
@@ -19,8 +18,8 @@ pub(super) struct Held<'h> {
     rule: &'h RelationRule,
     /// By tail, and then by when they begin.
     by_tail: Vec<Edge>,
-    /// What is certain, by when it begins. Of a relation with one value no two hold at the same time.
-    certain: Vec<Edge>,
+    /// Of a relation with one value what is certain, by when it begins: no two hold at the same time.
+    values: Vec<Edge>,
 }
 
 impl<'h> Held<'h> {
@@ -28,8 +27,9 @@ impl<'h> Held<'h> {
     pub(super) fn new(edges: &[Edge], rule: &'h RelationRule, reader: Reader<'h>) -> Self {
         let mut by_tail = edges.to_vec();
         by_tail.sort_unstable_by_key(|edge| (edge.tail, edge.valid.from, edge.fact));
-        let certain = edges.iter().filter(|edge| !edge.uncertain).copied().collect();
-        Self { reader, rule, by_tail, certain }
+        let is_value = |edge: &&Edge| rule.cardinality == Cardinality::One && !edge.uncertain;
+        let values = edges.iter().filter(is_value).copied().collect();
+        Self { reader, rule, by_tail, values }
     }
 
     /// Whether anything is held with the tail of this fact at its time or next to it.
@@ -52,7 +52,7 @@ impl<'h> Held<'h> {
             Ok(update::Held { fact: edge.fact, same: true, belief: version.belief })
         });
         let mut held = full.collect::<Result<Vec<_>>>()?;
-        held.extend(self.others(fact.tail, hull).map(|edge| update::Held {
+        held.extend(self.others(fact, hull).map(|edge| update::Held {
             fact: edge.fact,
             same: false,
             belief: outline(edge),
@@ -68,17 +68,16 @@ impl<'h> Held<'h> {
         &self.by_tail[begin..end]
     }
 
-    /// The certain facts with other tails that one at this time can meet: up to the first one behind its
-    /// beginning that no confidence lets it pass over, where it would end.
-    fn others(&self, tail: NodeId, valid: Interval) -> impl Iterator<Item = &Edge> {
+    /// The values beside which a fact would stand, with what it would be merged with: up to the first one
+    /// that begins behind it. Either it ends there, and meets none that come later, or something changes.
+    fn others(&self, fact: &BulkFact<'_>, hull: Interval) -> impl Iterator<Item = &Edge> {
+        let BulkFact { tail, valid, .. } = *fact;
         // The one before may reach into it.
-        let begun = self.certain.partition_point(|edge| edge.valid.from < valid.from);
-        let mut is_end = false;
-        let near = self.certain[begun.saturating_sub(1)..].iter().take_while(move |edge| {
-            let is_in = !is_end && edge.valid.from <= valid.to;
-            is_end = edge.tail != tail
-                && edge.valid.from > valid.from
-                && edge.confidence >= self.rule.threshold;
+        let begun = self.values.partition_point(|edge| edge.valid.from < hull.from);
+        let mut is_behind = false;
+        let near = self.values[begun.saturating_sub(1)..].iter().take_while(move |edge| {
+            let is_in = !is_behind && edge.valid.from <= hull.to;
+            is_behind = edge.tail != tail && edge.valid.from > valid.from;
             is_in
         });
         near.filter(move |edge| edge.tail != tail)

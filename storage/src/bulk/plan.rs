@@ -1,8 +1,8 @@
 //! Which facts of a load are plain, and which held ones they close.
 //!
-//! A fact is plain if the update rule would insert it as it is, or close the one before it: nothing else
-//! that is held of its head and relation meets it, and nothing of them in the same load needs more. One
-//! that changes nothing is known already, and is neither stored nor asserted.
+//! A fact is plain if the update rule would insert it as it is, or close the one before it. One that
+//! changes nothing is known already, and is neither stored nor asserted. Where a relation takes one value
+//! that is told of all facts of a head together, else of those with the same tail.
 
 use std::ops::ControlFlow;
 
@@ -160,7 +160,9 @@ impl Fates<'_> {
             while known < group.len() && held_facts.knows(&group[known].fact)? {
                 known += 1;
             }
-            closing = one_after_another(&group[known..], held, rule).filter(|_| known > 0);
+            if known > 0 {
+                closing = one_after_another(&group[known..], held, rule);
+            }
         }
         self.add(Fate::Known, known);
         let new = &mut group[known..];
@@ -188,42 +190,35 @@ impl Fates<'_> {
         self.all.resize(begin + group.len(), Fate::Left);
         let all = &mut self.all[begin..];
         for same in self.tails.chunk_by(|a, b| a.0 == b.0) {
-            if let [(_, place)] = same
-                && !held.meets(&group[*place].fact)
-            {
-                all[*place] = Fate::Plain;
-                continue;
-            }
-            let facts = same.iter().map(|(_, place)| &group[*place].fact);
-            let Some(fates) = apart(facts, &held)? else { continue };
-            for ((_, place), fate) in same.iter().zip(fates) {
-                all[*place] = fate;
+            if !are_apart(same, group, &held, all)? {
+                same.iter().for_each(|(_, place)| all[*place] = Fate::Left);
             }
         }
         Ok(())
     }
 }
 
-/// The fates of facts with the same ends, in the order in which they begin, if each is known already or
-/// stands apart from what is held and from the others.
-fn apart<'f, 'b: 'f>(
-    facts: impl Iterator<Item = &'f BulkFact<'b>>,
+/// Tells the fates of facts with the same ends, given by their places in the order in which they begin.
+/// False, and no fate stands, unless each is known already or apart from what is held and from the others.
+fn are_apart(
+    same: &[(NodeId, usize)],
+    group: &[Row<'_>],
     held: &Held<'_>,
-) -> Result<Option<Vec<Fate>>> {
+    fates: &mut [Fate],
+) -> Result<bool> {
     let mut last: Option<Interval> = None;
-    let mut fates = Vec::new();
-    for fact in facts {
-        let fate = match held.meets(fact) {
+    for (_, place) in same {
+        let fact = &group[*place].fact;
+        fates[*place] = match held.meets(fact) {
             true if held.knows(fact)? => Fate::Known,
-            false if last.is_none_or(|last| !last.touches(&fact.valid)) => Fate::Plain,
-            _ => return Ok(None),
+            false if last.is_none_or(|last| !last.touches(&fact.valid)) => {
+                last = Some(fact.valid);
+                Fate::Plain
+            }
+            _ => return Ok(false),
         };
-        if fate == Fate::Plain {
-            last = Some(fact.valid);
-        }
-        fates.push(fate);
     }
-    Ok(Some(fates))
+    Ok(true)
 }
 
 /// Whether it may be asserted at all: else a transaction says what is wrong.

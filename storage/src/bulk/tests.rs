@@ -19,21 +19,32 @@ fn store(folder: &Path) -> (Store, Vec<NodeId>, [RelationId; 2]) {
     let nodes = ["a", "b", "c", "d", "e"].map(|key| node(key, &mut begin)).to_vec();
     let relations = ["one", "many"].map(|name| begin.relation(name).unwrap());
     begin.commit(Durability::Buffered, 1).unwrap();
-    takes_one(&store, RelationRule::default().threshold);
+    define(&store, ConfidencePolicy::NoisyOr, RelationRule::default().threshold);
     (store, nodes, relations)
 }
 
-/// Says how sure a value of the first of these relations has to be to close one before it that is stable.
-fn takes_one(store: &Store, threshold: f64) {
-    let rule = RelationRule {
-        cardinality: Cardinality::One,
-        policy: ConfidencePolicy::NoisyOr,
-        threshold,
-        ..RelationRule::default()
-    };
+/// Says how confidence moves, and how sure a value of the first of these relations has to be to close one
+/// before it that is stable.
+fn define(store: &Store, policy: ConfidencePolicy, threshold: f64) {
     let mut begin = store.begin(1).unwrap();
-    begin.define_relation("one", rule).unwrap();
+    for (name, cardinality) in [("one", Cardinality::One), ("many", Cardinality::Many)] {
+        let rule = RelationRule { cardinality, policy, threshold, ..RelationRule::default() };
+        begin.define_relation(name, rule).unwrap();
+    }
     begin.commit(Durability::Buffered, 1).unwrap();
+}
+
+/// Confirms, doubts or retracts facts.
+fn act_on(store: &Store, acts: &[(u64, u8)]) {
+    let mut write = store.begin(5).unwrap();
+    for (fact, act) in acts {
+        match act {
+            0 => write.confirm(FactId(*fact), 0.5).unwrap(),
+            1 => write.doubt(FactId(*fact), 0.5).unwrap(),
+            _ => write.retract(FactId(*fact)).unwrap(),
+        };
+    }
+    write.commit(Durability::Buffered, 5).unwrap();
 }
 
 /// Asserts facts one by one in a transaction.
@@ -123,6 +134,8 @@ proptest! {
         before in prop::collection::vec((0..5_usize, 0..2_usize, 0..5_usize, 0..40_i64, 1..=10_u8), 0..12),
         again in 0..13_usize,
         loose in any::<bool>(),
+        policy in prop::sample::select(ConfidencePolicy::ALL.to_vec()),
+        acts in prop::collection::vec((0..12_u64, 0..3_u8), 0..3),
         drawn in prop::collection::vec((0..5_usize, 0..2_usize, 0..5_usize, 0..40_i64, 1..=10_u8), 1..24),
     ) {
         let (one, all) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -136,9 +149,10 @@ proptest! {
         for store in [&slow, &fast] {
             let threshold = RelationRule::default().threshold;
             // What was sure enough then may not be now.
-            takes_one(store, if loose { 0.0 } else { threshold });
+            define(store, policy, if loose { 0.0 } else { threshold });
             assert_each(store, before.iter());
-            takes_one(store, threshold);
+            define(store, policy, threshold);
+            act_on(store, &acts);
         }
         assert_each(&slow, new.iter());
         let (stored, known, left) = load_again(&fast, &new, 5);

@@ -92,6 +92,8 @@ struct Course<'s> {
     folder: PathBuf,
     /// Its questions of the categories that are learned from.
     lessons: Vec<Lesson>,
+    /// The model that has read it, and how many numbers a token has.
+    model: (String, usize),
 }
 
 /// Places of conversations that are left out: none, one or two, in order.
@@ -123,11 +125,10 @@ pub fn train(
     if samples.len() < CONVERSATIONS_MIN {
         return Ok(None);
     }
-    let mut model = (String::new(), 0);
-    let mut course = |sample| course(sample, settings, options, &mut model, watch);
+    let mut course = |sample| course(sample, settings, options, watch);
     let courses = samples.iter().map(&mut course).collect::<Result<Vec<_>>>()?;
     let others = learned_from.iter().map(&mut course).collect::<Result<Vec<_>>>()?;
-    let adapters = adapters(&courses, &others, &model, watch)?;
+    let adapters = adapters(&courses, &others, watch)?;
     (watch.begin)("signals");
     let pools = pools(&courses, &adapters, settings, options, watch)?;
     (watch.begin)("weights");
@@ -161,13 +162,11 @@ fn others(settings: &Settings, tested: &[Sample]) -> Result<Vec<Sample>> {
     }
 }
 
-/// A conversation in a store of its own, with its lessons; tells the model that has read it and how
-/// many numbers a token has.
+/// A conversation in a store of its own, with its lessons.
 fn course<'s>(
     sample: &'s Sample,
     settings: &Settings,
     options: &Options,
-    model: &mut (String, usize),
     watch: &mut Watch<'_>,
 ) -> Result<Course<'s>> {
     let making = making(settings, options);
@@ -178,9 +177,9 @@ fn course<'s>(
     let db = opened(&making, &folder, settings)?;
     let embedder = db.models.embedder()?;
     let width = db.models.token_width()?.unwrap_or_else(|| embedder.dimensions());
-    *model = (embedder.id().to_owned(), width);
+    let model = (embedder.id().to_owned(), width);
     let lessons = lessons(&db, sample, watch)?;
-    Ok(Course { sample, folder, lessons })
+    Ok(Course { sample, folder, lessons, model })
 }
 
 fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
@@ -259,18 +258,23 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
 fn adapters(
     courses: &[Course<'_>],
     others: &[Course<'_>],
-    (model, width): &(String, usize),
     watch: &mut Watch<'_>,
 ) -> Result<BTreeMap<LeftOut, Arc<QueryAdapter>>> {
     let pairs = |one: usize| (one + 1..courses.len()).map(move |other| vec![one, other]);
     let one_or_two = (0..courses.len()).flat_map(|one| [vec![one]].into_iter().chain(pairs(one)));
     let all: Vec<LeftOut> = [Vec::new()].into_iter().chain(one_or_two).collect();
     let of_others: Vec<&Lesson> = others.iter().flat_map(|course| &course.lessons).collect();
-    (watch.begin)("query adapter of the lessons");
-    let untaught = QueryAdapter::untaught(model, *width);
-    let begin = fit_adapter(&untaught, &of_others, Pace::FIRST, watch.progress);
+    let (model, width) =
+        courses.first().map_or(("", 0), |course| (&*course.model.0, course.model.1));
+    let untaught = QueryAdapter::untaught(model, width);
+    let (begin, pace) = match of_others.is_empty() {
+        true => (untaught, Pace::ONLY),
+        false => {
+            (watch.begin)("query adapter of the lessons");
+            (fit_adapter(&untaught, &of_others, Pace::FIRST, watch.progress), Pace::NEXT)
+        }
+    };
     (watch.begin)("query adapters");
-    let pace = if of_others.is_empty() { Pace::ONLY } else { Pace::NEXT };
     let train = |without: &LeftOut, done: &dyn Fn()| {
         let seen = courses.iter().enumerate().filter(|(place, _)| !without.contains(place));
         let lessons: Vec<&Lesson> = seen.flat_map(|(_, course)| &course.lessons).collect();
@@ -485,6 +489,7 @@ mod tests {
             sample,
             folder: PathBuf::new(),
             lessons: Vec::new(),
+            model: Default::default(),
         });
         // Each pool is marked by its conversation and by what its adapter has not seen.
         let mark = |place: usize, without: &[usize]| {

@@ -36,6 +36,9 @@ pub(super) struct Closing {
     pub(super) to: Time,
 }
 
+/// Called with the facts of a head and a relation, and what is held of them.
+type Decide<'d, 'b> = &'d mut dyn FnMut(&mut [Row<'b>], &[Edge]) -> Result<()>;
+
 /// What becomes of a fact.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
@@ -71,11 +74,7 @@ impl<'b> Plan<'b> {
 }
 
 /// Calls `decide` with the facts of each head and relation, and what is held of them.
-fn each_group<'b>(
-    reader: Reader<'_>,
-    rows: &mut [Row<'b>],
-    decide: &mut dyn FnMut(&mut [Row<'b>], &[Edge]) -> Result<()>,
-) -> Result<()> {
+fn each_group<'b>(reader: Reader<'_>, rows: &mut [Row<'b>], decide: Decide<'_, 'b>) -> Result<()> {
     let key = |row: &Row<'_>| (row.fact.head, row.fact.relation);
     let of = |group: &[Row<'_>]| group.first().map(key);
     let mut groups = rows.chunk_by_mut(|a, b| key(a) == key(b)).peekable();
@@ -139,7 +138,8 @@ impl Fates<'_> {
         let rule = self.reader.catalog().rule(relation);
         // What is found from both ends meets the facts of its tails too.
         if rule.mirror.is_some() || !group.iter().all(|row| is_sound(&row.fact)) {
-            return Ok(self.add(Fate::Left, group.len()));
+            self.add(Fate::Left, group.len());
+            return Ok(());
         }
         match rule.cardinality {
             Cardinality::One => self.one(group, held, &rule),
@@ -166,21 +166,26 @@ impl Fates<'_> {
         }
         self.add(Fate::Known, known);
         let new = &mut group[known..];
-        let Some(closing) = closing else { return Ok(self.add(Fate::Left, new.len())) };
+        let Some(closing) = closing else {
+            self.add(Fate::Left, new.len());
+            return Ok(());
+        };
         for place in 1..new.len() {
             new[place - 1].fact.valid.to = new[place].fact.valid.from;
         }
         let from = new.first().map(|row| row.fact.valid.from);
         let closing = closing.zip(from).map(|(edge, to)| Closing { edge: *edge, to });
         self.closings.extend(closing);
-        Ok(self.add(Fate::Plain, new.len()))
+        self.add(Fate::Plain, new.len());
+        Ok(())
     }
 
     /// Of a relation with many values: those with other tails have nothing to do with each other.
     fn many(&mut self, group: &mut [Row<'_>], held: &[Edge], rule: &RelationRule) -> Result<()> {
         group.sort_unstable_by_key(|row| (row.fact.valid.from, row.fact.tail, row.place));
         if group.len() == 1 && held.is_empty() {
-            return Ok(self.add(Fate::Plain, 1));
+            self.add(Fate::Plain, 1);
+            return Ok(());
         }
         let held = Held::new(held, rule, self.reader);
         self.tails.clear();

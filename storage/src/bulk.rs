@@ -10,9 +10,9 @@
 //! ```
 //!
 //! How facts wait is in [`spool`] and [`parts`], what is plain in [`plan`], what says nothing new in
-//! [`known`], what the tables hold in [`tables`]. The update rule itself is in none of them: what is
-//! neither goes to it. A part is as much
-//! as is in memory at once, for each core.
+//! [`known`], what the tables hold in [`tables`]. The update rule itself is in none of them: [`known`] asks
+//! it, and what is neither plain nor known goes to it. A part is as much as is in memory at once, for each
+//! core.
 //!
 //! Invariant: all of a load has one instant, and no reader is told that instant or a later one before
 //! it sees all of it, nor an earlier one of a state that has part of it. A crash behind the commit leaves

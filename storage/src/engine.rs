@@ -36,10 +36,6 @@ const FILTER_BITS: f64 = 10.0;
 const ZSTD_LEVEL: i32 = 1;
 /// Bytes of a write batch in front of its changes.
 const BATCH_HEADER: usize = 12;
-/// Bytes that a change takes there beside its key and value, at the most as a rule.
-const BATCH_CHANGE: usize = 8;
-/// Room for the key and value that seal a batch.
-const BATCH_SEAL: usize = 64;
 
 /// Called with each key and value of a scan, until it breaks.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
@@ -128,13 +124,9 @@ impl Engine {
 
     fn batch<'c>(
         &self,
-        changes: impl Iterator<Item = (Family, &'c [u8], Option<&'c [u8]>)> + Clone,
+        changes: impl Iterator<Item = (Family, &'c [u8], Option<&'c [u8]>)>,
     ) -> Result<WriteBatch> {
-        let bytes = changes
-            .clone()
-            .map(|(_, key, value)| BATCH_CHANGE + key.len() + value.map_or(0, <[u8]>::len));
-        let mut batch =
-            WriteBatch::with_capacity_bytes(BATCH_HEADER + bytes.sum::<usize>() + BATCH_SEAL);
+        let mut batch = WriteBatch::default();
         for (family, key, value) in changes {
             let family = handle(&self.db, family)?;
             match value {

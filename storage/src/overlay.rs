@@ -84,7 +84,7 @@ impl Overlay {
         self.changes.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Family, &[u8], Option<&[u8]>)> + Clone {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Family, &[u8], Option<&[u8]>)> {
         self.changes
             .iter()
             .map(|((family, key), value)| (*family, key.as_slice(), value.as_deref()))

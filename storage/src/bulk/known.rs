@@ -13,23 +13,27 @@ use crate::update::{self, Act, Effect};
 const SAME_MAX: usize = 1_024;
 
 /// What is held of a head and a relation without a mirror.
-pub(super) struct Held<'h> {
+pub(super) struct HeldFacts<'h> {
     reader: Reader<'h>,
     rule: &'h RelationRule,
-    /// By tail, and then by when they begin.
+    /// In the order of their keys, so by when they begin.
+    all: &'h [Edge],
+    /// Those with a tail that is asked for, by tail and then by when they begin.
     by_tail: Vec<Edge>,
-    /// Of a relation with one value what is certain, by when it begins: no two hold at the same time.
-    values: Vec<Edge>,
 }
 
-impl<'h> Held<'h> {
-    /// Of edges in the order of their keys.
-    pub(super) fn new(edges: &[Edge], rule: &'h RelationRule, reader: Reader<'h>) -> Self {
-        let mut by_tail = edges.to_vec();
+impl<'h> HeldFacts<'h> {
+    /// Of edges in the order of their keys; `is_asked` says which tails are asked for.
+    pub(super) fn new(
+        all: &'h [Edge],
+        is_asked: impl Fn(NodeId) -> bool,
+        rule: &'h RelationRule,
+        reader: Reader<'h>,
+    ) -> Self {
+        let mut by_tail: Vec<Edge> =
+            all.iter().filter(|edge| is_asked(edge.tail)).copied().collect();
         by_tail.sort_unstable_by_key(|edge| (edge.tail, edge.valid.from, edge.fact));
-        let is_value = |edge: &&Edge| rule.cardinality == Cardinality::One && !edge.uncertain;
-        let values = edges.iter().filter(is_value).copied().collect();
-        Self { reader, rule, by_tail, values }
+        Self { reader, rule, all, by_tail }
     }
 
     /// Whether anything is held with the tail of this fact at its time or next to it.
@@ -68,14 +72,17 @@ impl<'h> Held<'h> {
         &self.by_tail[begin..end]
     }
 
-    /// The values beside which a fact would stand, with what it would be merged with: up to the first one
-    /// that begins behind it. Either it ends there, and meets none that come later, or something changes.
+    /// Of a relation with one value, the certain ones beside which a fact would stand, with what it would
+    /// be merged with: up to the first one that begins behind it. Either it ends there, and meets none that
+    /// come later, or something changes. No two of them hold at the same time.
     fn others(&self, fact: &BulkFact<'_>, hull: Interval) -> impl Iterator<Item = &Edge> {
         let BulkFact { tail, valid, .. } = *fact;
-        // The one before may reach into it.
-        let begun = self.values.partition_point(|edge| edge.valid.from < hull.from);
+        let all = if self.rule.cardinality == Cardinality::One { self.all } else { &[] };
+        let begun = all.partition_point(|edge| edge.valid.from < hull.from);
+        // The last one before may reach into it.
+        let first = all[..begun].iter().rposition(|edge| !edge.uncertain).unwrap_or(begun);
         let mut is_behind = false;
-        let near = self.values[begun.saturating_sub(1)..].iter().take_while(move |edge| {
+        let near = all[first..].iter().filter(|edge| !edge.uncertain).take_while(move |edge| {
             let is_in = !is_behind && edge.valid.from <= hull.to;
             is_behind = edge.tail != tail && edge.valid.from > valid.from;
             is_in

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::BulkFact;
-use super::known::Held;
+use super::known::HeldFacts;
 use super::spool::Row;
 use crate::error::{Result, StorageError};
 use crate::graph::{Cardinality, Edge, Interval, NodeId, RelationRule, Side, Time};
@@ -156,8 +156,8 @@ impl Fates<'_> {
         let mut known = 0;
         let mut closing = one_after_another(group, held, rule);
         if closing.is_none() && !held.is_empty() {
-            let held_facts = Held::new(held, rule, self.reader);
-            while known < group.len() && held_facts.knows(&group[known].fact)? {
+            let facts = HeldFacts::new(held, |_| true, rule, self.reader);
+            while known < group.len() && facts.knows(&group[known].fact)? {
                 known += 1;
             }
             if known > 0 {
@@ -187,10 +187,11 @@ impl Fates<'_> {
             self.add(Fate::Plain, 1);
             return Ok(());
         }
-        let held = Held::new(held, rule, self.reader);
         self.tails.clear();
         self.tails.extend(group.iter().enumerate().map(|(place, row)| (row.fact.tail, place)));
         self.tails.sort_unstable();
+        let is_asked = |tail| self.tails.binary_search_by_key(&tail, |(tail, _)| *tail).is_ok();
+        let held = HeldFacts::new(held, is_asked, rule, self.reader);
         let begin = self.all.len();
         self.all.resize(begin + group.len(), Fate::Left);
         let all = &mut self.all[begin..];
@@ -208,7 +209,7 @@ impl Fates<'_> {
 fn are_apart(
     same: &[(NodeId, usize)],
     group: &[Row<'_>],
-    held: &Held<'_>,
+    held: &HeldFacts<'_>,
     fates: &mut [Fate],
 ) -> Result<bool> {
     let mut last: Option<Interval> = None;

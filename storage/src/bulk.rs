@@ -35,7 +35,9 @@ use parking_lot::Mutex;
 use crate::commit::{Counters, Writer};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time};
+use crate::graph::{
+    Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time, VersionRecord,
+};
 use crate::overlay::Overlay;
 use crate::staged;
 use crate::store::{BULK_KEY, Store};
@@ -66,6 +68,17 @@ pub struct BulkFact<'s> {
 }
 
 impl BulkFact<'_> {
+    /// Its first version, believed from that instant on.
+    pub(crate) fn version(&self, since: Time) -> VersionRecord {
+        VersionRecord {
+            head: self.head,
+            relation: self.relation,
+            belief: self.belief(),
+            system: Interval { from: since, to: Interval::MAX },
+            mirror: None,
+        }
+    }
+
     /// What is believed of it.
     pub fn belief(&self) -> Belief {
         Belief {

@@ -111,7 +111,7 @@ type Look<'l, 'c> = &'l mut dyn FnMut(&mut Check<'c>, &[u8], &[u8]) -> Result<Ve
 
 impl<'c> Check<'c> {
     fn family(&mut self, family: Family) {
-        let mut chain = facts::Chain::default();
+        let mut versions = facts::Versions::default();
         let mut dimensions = None;
         // Two models may differ in how many numbers they give.
         let mixed = self.reader.renewal().is_ok_and(|renewal| renewal.is_some());
@@ -121,7 +121,7 @@ impl<'c> Check<'c> {
             Family::Nodes => check.node(key, value),
             Family::NodesPast => check.node_past(key, value),
             Family::NodeKeys => check.node_key(key, value),
-            Family::Versions => check.version(key, value, &mut chain),
+            Family::Versions => check.versions(key, value, &mut versions),
             Family::Out | Family::In | Family::OutPast | Family::InPast => {
                 check.edge(family, key, value)
             }
@@ -138,6 +138,7 @@ impl<'c> Check<'c> {
             Family::SchemaKeys => check.schema_key(key, value),
             Family::Buffer => check.buffer(key, value),
         });
+        self.last_versions(versions);
     }
 
     /// Looks at every key of a family; what the engine cannot read ends the family.

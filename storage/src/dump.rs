@@ -122,32 +122,47 @@ impl Reader<'_> {
         for definition in catalog.definitions() {
             visit(Item::Definition(definition.clone()))?;
         }
-        for family in [
-            Family::NodesPast,
-            Family::Nodes,
-            Family::Versions,
-            Family::VectorsPast,
-            Family::Vectors,
-            Family::TokenCodes,
-            Family::Buffer,
-        ] {
+        self.items_of(&[Family::NodesPast, Family::Nodes], visit)?;
+        let mut failed = None;
+        self.all_versions(&mut |fact, number, version| {
+            Ok(flow(visit(Item::Version(fact, number, version)), &mut failed))
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let others = [Family::VectorsPast, Family::Vectors, Family::TokenCodes, Family::Buffer];
+        self.items_of(&others, visit)
+    }
+
+    /// Those that are a key each, of some families.
+    fn items_of<E: From<StorageError>>(
+        &self,
+        families: &[Family],
+        visit: &mut dyn FnMut(Item) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        for family in families.iter().copied() {
             let mut failed = None;
             // What finds a turn follows from the turn.
             let to = (family == Family::Buffer).then_some(&[key::TURN_KEY][..]);
-            self.view().scan(family, &[], to, &mut |key, value| match visit(item(
-                family, key, value,
-            )?) {
-                Ok(()) => Ok(ControlFlow::Continue(())),
-                Err(error) => {
-                    failed = Some(error);
-                    Ok(ControlFlow::Break(()))
-                }
+            self.view().scan(family, &[], to, &mut |key, value| {
+                Ok(flow(visit(item(family, key, value)?), &mut failed))
             })?;
             if let Some(error) = failed {
                 return Err(error);
             }
         }
         Ok(())
+    }
+}
+
+/// Goes on unless that failed, which is kept.
+fn flow<E>(result: std::result::Result<(), E>, failed: &mut Option<E>) -> ControlFlow<()> {
+    match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            *failed = Some(error);
+            ControlFlow::Break(())
+        }
     }
 }
 
@@ -160,10 +175,6 @@ fn item(family: Family, key: &[u8], value: &[u8]) -> Result<Item> {
             let record = record::decode(family, key, value)?;
             let system_to = end.try_into().ok().map(key::time_from);
             Ok(Item::Node(NodeId(u64::from_be_bytes(*node)), record, system_to))
-        }
-        Family::Versions => {
-            let (fact, number) = key::version_from(key).ok_or_else(damaged)?;
-            Ok(Item::Version(fact, number, record::decode(family, key, value)?))
         }
         Family::Buffer if key.first() == Some(&key::SESSION) => {
             let (name, head) = turns::session_of(key, value)?;

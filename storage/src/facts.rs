@@ -14,6 +14,7 @@ use crate::graph::{
     Side, VersionRecord,
 };
 use crate::key;
+use crate::pack::{self, Pack};
 use crate::record;
 use crate::transaction::{Transaction, check_value};
 use crate::update::{self, Act, Change, Held, Resolution};
@@ -272,8 +273,29 @@ impl Transaction<'_> {
     }
 
     /// Takes a version out of every family that holds it.
-    pub(crate) fn delete_record(&mut self, fact: FactId, number: u32, version: &VersionRecord) {
+    pub(crate) fn delete_record(
+        &mut self,
+        fact: FactId,
+        number: u32,
+        version: &VersionRecord,
+    ) -> Result<()> {
         self.overlay.delete(Family::Versions, key::version(fact, number));
+        self.delete_edges(fact, number, version);
+        if number == 0 { self.take_from_pack(fact) } else { Ok(()) }
+    }
+
+    /// Takes what a load stored of a fact out of the pack that it is in, if it is in any.
+    fn take_from_pack(&mut self, fact: FactId) -> Result<()> {
+        let (key, place) = pack::place_of(fact);
+        let Some(bytes) = self.view().get(Family::Versions, &key)? else { return Ok(()) };
+        match Pack::decode(&key, &bytes)?.without(place)? {
+            Some(left) => self.overlay.put(Family::Versions, key, left),
+            None => self.overlay.delete(Family::Versions, key),
+        }
+        Ok(())
+    }
+
+    fn delete_edges(&mut self, fact: FactId, number: u32, version: &VersionRecord) {
         for edge in version.edges(fact, number) {
             for (family, key) in adjacency::places(&edge) {
                 self.overlay.delete(family, key.as_ref());
@@ -285,8 +307,9 @@ impl Transaction<'_> {
     /// transaction is taken away, for it was never believed at any instant.
     fn end_version(&mut self, believed: &Believed) -> Result<u32> {
         let Believed { fact, number, version } = believed;
-        self.delete_record(*fact, *number, version);
+        self.delete_edges(*fact, *number, version);
         if version.system.from == self.now {
+            self.overlay.delete(Family::Versions, key::version(*fact, *number));
             return Ok(*number);
         }
         let system = Interval { from: version.system.from, to: self.now };

@@ -86,7 +86,7 @@ impl Transaction<'_> {
         forgotten.facts += u64::from(!versions.is_empty());
         for (number, version) in versions {
             touched.extend([version.head, version.belief.tail]);
-            self.delete_record(fact, number, &version);
+            self.delete_record(fact, number, &version)?;
             forgotten.versions += 1;
         }
         Ok(())
@@ -183,7 +183,7 @@ impl Transaction<'_> {
         for (fact, number) in told {
             let version = self.reader().version(fact, number)?;
             facts.insert(fact);
-            self.delete_record(fact, number, &version);
+            self.delete_record(fact, number, &version)?;
             let policy = self.catalog.rule(version.relation).policy;
             let mut left = without(&version.belief, names, policy).into_iter();
             match left.next() {

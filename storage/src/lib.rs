@@ -18,7 +18,7 @@
 //! text        nodes by the words of their texts
 //! schema_keys concepts by the tokens of their keys, which a tokenizer tells
 //! vectors    embeddings with their history, made anew by another model
-//! bulk       many new facts at once
+//! bulk       many new facts at once                        pack     how their versions are stored
 //! buffer     turns until they are made memory           turns    how they are stored
 //! overlay    uncommitted bytes    view              committed ones, under them
 //! stamp, commit                   how uncommitted bytes become committed ones
@@ -56,6 +56,7 @@ mod log_scan;
 mod meter;
 mod numbers;
 mod overlay;
+mod pack;
 mod reader;
 mod record;
 mod recovery;

@@ -18,6 +18,7 @@ use crate::graph::{
 use crate::kept::{KeptNode, KeptReads, KeptVector};
 use crate::key;
 use crate::meter::Meter;
+use crate::pack::{self, InOrder, Pack};
 use crate::record;
 use crate::view::View;
 pub use edges::EdgeMark;
@@ -27,7 +28,8 @@ pub(crate) use edges::{edge_of, families_of};
 pub(crate) const MODEL: &[u8] = b"model";
 
 /// Called with each version of a scan, until it breaks.
-type VisitVersion<'v> = &'v mut dyn FnMut(FactId, u32, VersionRecord) -> Result<ControlFlow<()>>;
+pub(crate) type VisitVersion<'v> =
+    &'v mut dyn FnMut(FactId, u32, VersionRecord) -> Result<ControlFlow<()>>;
 
 /// Typed reads; cheap to copy.
 #[derive(Clone, Copy)]
@@ -190,11 +192,29 @@ impl<'r> Reader<'r> {
 
     /// The full record of a version.
     pub fn version(&self, fact: FactId, version: u32) -> Result<VersionRecord> {
-        let key = key::version(fact, version);
-        let bytes = self.view.get(Family::Versions, &key)?.ok_or_else(|| {
+        self.find_version(fact, version)?.ok_or_else(|| {
+            let key = key::version(fact, version);
             StorageError::corrupt(Family::Versions.name(), &key, "an edge has no version")
-        })?;
-        record::decode(Family::Versions, &key, &bytes)
+        })
+    }
+
+    /// The full record of a version; none if there is no such version.
+    pub(crate) fn find_version(&self, fact: FactId, number: u32) -> Result<Option<VersionRecord>> {
+        let key = key::version(fact, number);
+        match self.view.get(Family::Versions, &key)? {
+            Some(bytes) => record::decode(Family::Versions, &key, &bytes).map(Some),
+            None if number == 0 => self.packed_version(fact),
+            None => Ok(None),
+        }
+    }
+
+    /// The first version of a fact that has no record of its own; none if there is no such version.
+    fn packed_version(&self, fact: FactId) -> Result<Option<VersionRecord>> {
+        let (key, place) = pack::place_of(fact);
+        match self.view.get(Family::Versions, &key)? {
+            Some(bytes) => Pack::decode(&key, &bytes)?.version(place),
+            None => Ok(None),
+        }
     }
 
     /// The newest version of a fact; none if there is no such fact.
@@ -204,27 +224,33 @@ impl<'r> Reader<'r> {
 
     /// All versions of a fact with their numbers, the oldest first.
     pub fn versions(&self, fact: FactId) -> Result<Vec<(u32, VersionRecord)>> {
-        let prefix = fact.0.to_be_bytes();
+        // Behind the key of its pack, if it is the first there.
+        let from = key::version(fact, 0);
+        let end = key::after_prefix(&from[..8]);
         let mut versions = Vec::new();
-        self.scan_versions(&prefix, &mut |_, number, version| {
-            versions.push((number, version));
+        self.view.scan(Family::Versions, &from, end.as_deref(), &mut |key, value| {
+            let (_, number) = key::version_from(key)
+                .ok_or_else(|| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
+            versions.push((number, record::decode(Family::Versions, key, value)?));
             Ok(ControlFlow::Continue(()))
         })?;
+        if versions.first().is_none_or(|(number, _)| *number > 0)
+            && let Some(version) = self.packed_version(fact)?
+        {
+            versions.insert(0, (0, version));
+        }
         Ok(versions)
     }
 
     /// Calls `visit` on every version of every fact in order, until it breaks.
     pub(crate) fn all_versions(&self, visit: VisitVersion<'_>) -> Result<()> {
-        self.scan_versions(&[], visit)
-    }
-
-    fn scan_versions(&self, prefix: &[u8], visit: VisitVersion<'_>) -> Result<()> {
-        let end = key::after_prefix(prefix);
-        self.view.scan(Family::Versions, prefix, end.as_deref(), &mut |key, value| {
-            let (fact, number) = key::version_from(key)
-                .ok_or_else(|| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
-            visit(fact, number, record::decode(Family::Versions, key, value)?)
-        })
+        let (mut versions, mut stopped) = (InOrder::default(), false);
+        self.view.scan(Family::Versions, &[], None, &mut |key, value| {
+            let flow = versions.next(key, value, visit)?;
+            stopped = flow.is_break();
+            Ok(flow)
+        })?;
+        if stopped { Ok(()) } else { versions.finish(visit) }
     }
 
     /// The identity of the model that made the embeddings; none before the first one.

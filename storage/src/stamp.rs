@@ -11,6 +11,7 @@ use crate::families::Family;
 use crate::graph::{NodeRecord, RelationRule, Time, VersionRecord};
 use crate::key;
 use crate::overlay::Overlay;
+use crate::pack;
 use crate::record;
 use crate::turns;
 
@@ -21,6 +22,8 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
     }
     overlay.rewrite(|family, key, value| {
         match family {
+            // What is in a pack was committed before.
+            Family::Versions if pack::is_key(key) => {}
             Family::Versions => {
                 let mut version: VersionRecord = record::decode(family, key, value)?;
                 for bound in [&mut version.system.from, &mut version.system.to] {

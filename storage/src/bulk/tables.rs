@@ -17,12 +17,10 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, Edge, FactId, Interval, Side, Time, VersionRecord};
 use crate::key;
+use crate::pack;
 use crate::reader::Reader;
 use crate::record;
 use crate::staged;
-
-/// Facts whose sources are asked for at once.
-const TOUCHED: usize = 32;
 
 /// See the module.
 pub(super) struct Tables<'l> {
@@ -38,7 +36,9 @@ impl Tables<'_> {
     /// Writes what stands at the heads of a part, and its versions. Its facts get numbers from `first`
     /// on, in the order of the keys. What stands at their tails is kept for [`Self::tails`].
     pub(super) fn heads(&self, part: usize, plan: &Plan<'_>, first: FactId) -> Result<()> {
-        let Some(first_row) = plan.plain.first() else { return Ok(()) };
+        if plan.plain.is_empty() {
+            return Ok(());
+        }
         let numbers = || (first.0..).map(FactId);
         let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
         let new =
@@ -50,16 +50,37 @@ impl Tables<'_> {
         };
         self.stage(Family::Out, part, merged(ended, new).map(entry))?;
         writer.finish().map_err(|source| self.failed(source))?;
-        let mut version = self.version(&first_row.fact);
-        let near = plan.plain.chunks(TOUCHED).flat_map(|rows| {
-            touch_sources(rows);
-            rows
-        });
-        let versions = near.zip(numbers()).map(|(row, number)| {
-            write_over(&mut version, &row.fact);
-            Ok((key::version(number, 0), record::encode(&version)?))
-        });
-        self.stage(Family::Versions, part, versions)
+        self.versions(part, &plan.plain, first)
+    }
+
+    /// Writes the versions of rows that get numbers from `first` on: packs of those that fill them, and
+    /// records of the others.
+    fn versions(&self, part: usize, rows: &[Row<'_>], first: FactId) -> Result<()> {
+        let (_, place) = pack::place_of(first);
+        let (begin, rows) = match place {
+            0 => (&rows[..0], rows),
+            place => rows.split_at(rows.len().min(pack::FACTS - usize::from(place))),
+        };
+        let behind = FactId(first.0 + begin.len() as u64);
+        let packs = rows.chunks(pack::FACTS).zip((behind.0..).step_by(pack::FACTS).map(FactId));
+        let all = std::iter::once((begin, first)).chain(packs);
+        self.stage(Family::Versions, part, all.flat_map(|(rows, first)| self.stored(rows, first)))
+    }
+
+    /// The keys and values of rows of one pack.
+    fn stored(&self, rows: &[Row<'_>], first: FactId) -> Vec<Result<(Vec<u8>, Vec<u8>)>> {
+        touch_sources(rows);
+        if rows.len() == pack::FACTS {
+            let facts: Vec<_> = (0..).zip(rows.iter().map(|row| row.fact)).collect();
+            if let Some(bytes) = pack::encode(&facts, self.commit) {
+                return vec![Ok((pack::place_of(first).0.to_vec(), bytes))];
+            }
+        }
+        let record = |(row, number): (&Row<'_>, u64)| {
+            let version = record::encode(&row.fact.version(self.commit))?;
+            Ok((key::version(FactId(number), 0).to_vec(), version))
+        };
+        rows.iter().zip(first.0..).map(record).collect()
     }
 
     /// Writes what stands at the tails of a part, once the parts of all heads are written.
@@ -150,16 +171,6 @@ impl Tables<'_> {
         }
     }
 
-    fn version(&self, fact: &BulkFact<'_>) -> VersionRecord {
-        VersionRecord {
-            head: fact.head,
-            relation: fact.relation,
-            belief: fact.belief(),
-            system: self.system(),
-            mirror: None,
-        }
-    }
-
     /// A version of a closed fact that is believed no more.
     fn past(&self, held: VersionRecord) -> VersionRecord {
         VersionRecord { system: Interval { to: self.commit, ..held.system }, ..held }
@@ -192,21 +203,6 @@ impl Tables<'_> {
 fn touch_sources(rows: &[Row<'_>]) {
     let first = |row: &Row<'_>| row.fact.source.as_bytes().first().copied().unwrap_or(0);
     black_box(rows.iter().fold(0, |all, row| all ^ first(row)));
-}
-
-/// Makes a version of a fact that of another one, in the memory that it has.
-fn write_over(version: &mut VersionRecord, fact: &BulkFact<'_>) {
-    version.head = fact.head;
-    version.relation = fact.relation;
-    let belief = &mut version.belief;
-    belief.tail = fact.tail;
-    belief.valid = fact.valid;
-    belief.confidence = fact.confidence;
-    belief.intent = fact.intent;
-    for source in &mut belief.sources {
-        source.clear();
-        source.push_str(fact.source);
-    }
 }
 
 /// Two orders of keys as one.

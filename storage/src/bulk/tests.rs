@@ -410,3 +410,105 @@ fn tables_of_a_load_that_was_not_committed_go() {
     assert!(!bulk.exists());
     assert_eq!(believed(&store, &nodes), all);
 }
+
+/// Every version of every fact, with its number.
+fn versions(store: &Store) -> BTreeMap<(FactId, u32), VersionRecord> {
+    let mut all = BTreeMap::new();
+    let mut visit = |fact, number, version| {
+        assert_eq!(all.insert((fact, number), version), None);
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot(0).reader().all_versions(&mut visit).unwrap();
+    all
+}
+
+fn count_packs(store: &Store) -> usize {
+    let mut packs = 0;
+    let mut visit = |key: &[u8], _: &[u8]| {
+        packs += usize::from(crate::pack::is_key(key));
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot(0).view().scan(Family::Versions, &[], None, &mut visit).unwrap();
+    packs
+}
+
+fn assert_sound(store: &Store) {
+    let mut violations = Vec::new();
+    store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
+    assert_eq!(violations, []);
+}
+
+/// Whether a file of the folder has these bytes.
+fn is_in_files(folder: &Path, bytes: &str) -> bool {
+    let files = folder.read_dir().unwrap().flatten().filter_map(|file| fs::read(file.path()).ok());
+    files.into_iter().any(|file| memchr::memmem::find(&file, bytes.as_bytes()).is_some())
+}
+
+#[test]
+fn facts_of_a_load_are_closed_and_forgotten_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, nodes, relations) = store(folder.path());
+    let who = ["anna", "bert", "cleo", "dora", "emil", "finn", "gwen", "hugo", "ines", "jona"];
+    let names: Vec<String> = who.iter().map(|who| format!("{who} of the chat told it")).collect();
+    let drawn: Vec<_> = (0..5).flat_map(|head| [(head, 0, 1, 0, 9), (head, 1, 2, 1, 9)]).collect();
+    let mut all = facts(&nodes, relations, &drawn);
+    all.iter_mut().zip(&names).for_each(|(fact, name)| fact.source = name);
+    // In two loads, so that neither begins where a pack does.
+    assert_eq!(load(&store, &all[..5], 5), (5, vec![]));
+    assert_eq!(load(&store, &all[5..], 6), (5, vec![]));
+    assert_eq!(count_packs(&store), 1);
+    let before = versions(&store);
+    assert_eq!(before.len(), 10);
+    // Each is read alone as among all.
+    let each = |before: &BTreeMap<(FactId, u32), VersionRecord>| {
+        let snapshot = store.snapshot(0);
+        for ((fact, number), version) in before {
+            assert_eq!(snapshot.reader().version(*fact, *number).unwrap(), *version);
+            let of_fact = snapshot.reader().versions(*fact).unwrap();
+            assert!(of_fact.contains(&(*number, version.clone())));
+        }
+    };
+    each(&before);
+
+    let ((closed, _), version) = before.iter().find(|(_, v)| v.relation == relations[0]).unwrap();
+    let (head, source) = (version.head, version.belief.sources[0].clone());
+    assert!(count_packs(&store) > 0 && closed.0 < 4, "it is in a pack");
+    let valid = Interval { from: 1 << 40, to: Interval::MAX };
+    let next =
+        Belief { tail: nodes[3], valid, sources: vec!["later".into()], ..version.belief.clone() };
+    let mut write = store.begin(7).unwrap();
+    write.assert_fact(head, relations[0], &next).unwrap();
+    write.commit(Durability::Buffered, 7).unwrap();
+    let after = versions(&store);
+    assert_eq!(after.len(), 12);
+    assert_eq!(after[&(*closed, 0)].belief, version.belief);
+    assert_ne!(after[&(*closed, 0)].system.to, Interval::MAX);
+    assert_eq!(after[&(*closed, 1)].belief.valid.to, valid.from);
+    each(&after);
+    assert_sound(&store);
+
+    // The closed one and another of its pack are forgotten; nothing else changes.
+    let other = FactId((closed.0 + 1) % 4);
+    let others = before[&(other, 0)].belief.sources[0].clone();
+    store.engine.flush().unwrap();
+    for (fact, source) in [(*closed, source), (other, others)] {
+        assert!(is_in_files(folder.path(), &source), "{source}");
+        let mut write = store.begin(8).unwrap();
+        write.forget_claims(fact, &[&source]).unwrap();
+        write.commit(Durability::Buffered, 8).unwrap();
+        assert!(!is_in_files(folder.path(), &source), "{source}");
+        assert_eq!(store.snapshot(0).reader().versions(fact).unwrap(), []);
+    }
+    let left = versions(&store);
+    assert!(left.keys().all(|(fact, _)| ![*closed, other].contains(fact)));
+    assert_eq!(left.len(), 9);
+    assert!(left.iter().all(|(place, version)| after[place] == *version));
+    each(&left);
+    assert_sound(&store);
+    // Of a pack of which nothing is left, nothing is left.
+    let mut write = store.begin(9).unwrap();
+    write.forget(&[], &(0..4).map(FactId).collect::<Vec<_>>()).unwrap();
+    write.commit(Durability::Buffered, 9).unwrap();
+    assert_eq!(count_packs(&store), 0);
+    assert_sound(&store);
+}

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::nodes::wrong;
-use super::{Check, Verdict};
+use super::{Check, Verdict, damage};
 use crate::adjacency::{self, places};
 use crate::error::Result;
 use crate::evidence::claims;
@@ -14,31 +14,69 @@ use crate::graph::{
     VersionRecord,
 };
 use crate::key;
+use crate::pack::InOrder;
 use crate::reader::edge_of;
-use crate::record;
 
-/// The version before the one that is looked at.
+/// The versions that are looked at, in the order of facts and numbers.
 #[derive(Default)]
-pub(super) struct Chain {
+pub(super) struct Versions {
+    in_order: InOrder,
+    /// When the last one that was looked at is believed.
     before: Option<(FactId, Interval)>,
 }
 
 impl Check<'_> {
-    pub(super) fn version(
+    /// A key that is of one version or of several; what is wrong with a version is told of its own key.
+    pub(super) fn versions(
         &mut self,
         key: &[u8],
         value: &[u8],
-        chain: &mut Chain,
+        versions: &mut Versions,
     ) -> Result<Verdict> {
-        let version: VersionRecord = record::decode(Family::Versions, key, value)?;
-        let Some((fact, number)) = key::version_from(key) else {
-            return Ok(wrong("D", "no fact and number"));
-        };
-        let before = chain.before.replace((fact, version.system));
-        if let Err(wrong) = self.times(fact, &version, before) {
+        let Versions { in_order, before } = versions;
+        let flow = in_order.next(key, value, &mut |fact, number, version| {
+            self.version((fact, number), &version, before);
+            Ok(ControlFlow::Continue(()))
+        });
+        flow.map(|_| Ok(()))
+    }
+
+    /// Those behind which no key came.
+    pub(super) fn last_versions(&mut self, versions: Versions) {
+        let Versions { in_order, mut before } = versions;
+        let rest = in_order.finish(&mut |fact, number, version| {
+            self.version((fact, number), &version, &mut before);
+            Ok(ControlFlow::Continue(()))
+        });
+        if let Err(error) = rest {
+            self.violated("D", Family::Versions, &[], error.to_string());
+        }
+    }
+
+    fn version(
+        &mut self,
+        place: (FactId, u32),
+        version: &VersionRecord,
+        before: &mut Option<(FactId, Interval)>,
+    ) {
+        let before = before.replace((place.0, version.system));
+        let verdict = self.verdict(place, version, before);
+        if let Err((invariant, reason)) = verdict.unwrap_or_else(|error| Err(damage(&error))) {
+            let key = key::version(place.0, place.1);
+            self.violated(invariant, Family::Versions, &key, reason);
+        }
+    }
+
+    fn verdict(
+        &self,
+        (fact, number): (FactId, u32),
+        version: &VersionRecord,
+        before: Option<(FactId, Interval)>,
+    ) -> Result<Verdict> {
+        if let Err(wrong) = self.times(fact, version, before) {
             return Ok(Err(wrong));
         }
-        if let Err(wrong) = self.ids(fact, &version)? {
+        if let Err(wrong) = self.ids(fact, version)? {
             return Ok(Err(wrong));
         }
         for edge in version.edges(fact, number) {
@@ -126,11 +164,9 @@ impl Check<'_> {
             _ => Side::In,
         };
         let edge = edge_of(family, side, key, value)?;
-        let place = key::version(edge.fact, edge.version);
-        let Some(bytes) = self.view.get(Family::Versions, &place)? else {
+        let Some(version) = self.reader.find_version(edge.fact, edge.version)? else {
             return Ok(wrong("I3", "there is no such version"));
         };
-        let version: VersionRecord = record::decode(Family::Versions, &place, &bytes)?;
         let stands = version.edges(edge.fact, edge.version).any(|other| other == edge)
             && places(&edge).iter().any(|(place, at)| *place == family && at.as_ref() == key);
         Ok(if stands { Ok(()) } else { wrong("I3", "the version says something else") })

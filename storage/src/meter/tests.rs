@@ -123,7 +123,7 @@ fn what_is_not_committed_counts() {
     let (_folder, store) = filled();
     let mut transaction = store.begin(2).expect("begins");
     for number in 0..10 {
-        transaction.delete_record(FactId(number), 0, &version(number));
+        transaction.delete_record(FactId(number), 0, &version(number)).unwrap();
     }
     // One in front of all that is committed, one behind.
     for number in [FACTS, FACTS + 1] {

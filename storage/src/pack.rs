@@ -1,0 +1,329 @@
+//! First versions of facts as a load stores them: those of 128 facts with consecutive numbers in one value,
+//! by columns, which take less than half the bytes of 128 records.
+//!
+//! ```text
+//! key    [first fact 8], a multiple of 128
+//! value  [encoding 1][checksum 4][facts 1], their places unless there are 128 [place 1 each], then columns:
+//!        heads, relations, tails, valid_from, lengths or 0 without an end, kinds of confidence and these, intents,
+//!        since when all are believed, sources
+//! ```
+//!
+//! A version that changes has a record of its own from then on, at a key of its own, which stands before
+//! what the pack says of it; one that is forgotten is taken out of its pack. All in a pack are believed, come
+//! from one source each, and are of one load. It never reads or writes the disk.
+
+mod column;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+
+use crate::bulk::BulkFact;
+use crate::error::{Result, StorageError};
+use crate::families::Family;
+use crate::graph::{FactId, Intent, Interval, NodeId, RelationId, Time, VersionRecord};
+use crate::key;
+use crate::reader::VisitVersion;
+use crate::record;
+use column::{Numbers, Texts, put_number, take_number};
+
+/// Facts of a pack.
+pub(crate) const FACTS: usize = if cfg!(test) { 4 } else { 128 };
+/// The largest pack; facts that do not fit have records.
+const BYTES_MAX: usize = 64 << 10;
+/// The first byte of every pack.
+const ENCODING: u8 = 1;
+/// Bytes in front of the columns: the encoding and the checksum of the rest.
+const HEADER: usize = 5;
+/// What a confidence with up to six decimals is a whole number of.
+const MILLIONTH: f64 = 1e6;
+/// Confidences are numbers of millionths.
+const DECIMAL: u8 = 0;
+/// Confidences are the bits of 64-bit floats.
+const FLOAT: u8 = 1;
+
+/// A key of a pack.
+pub(crate) type Key = [u8; 8];
+
+/// The key of the pack that a fact would be in, and its place there.
+pub(crate) fn place_of(fact: FactId) -> (Key, u8) {
+    let place = fact.0 % FACTS as u64;
+    ((fact.0 - place).to_be_bytes(), place as u8)
+}
+
+/// Whether a key in `versions` is that of a pack.
+pub(crate) fn is_key(key: &[u8]) -> bool {
+    key.len() == size_of::<Key>()
+}
+
+/// A pack of facts with these places, believed from that instant on; none if it would be too large.
+pub(crate) fn encode(facts: &[(u8, BulkFact<'_>)], since: Time) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(FACTS * 20);
+    bytes.resize(HEADER, 0);
+    bytes.push(facts.len() as u8);
+    if facts.len() < FACTS {
+        bytes.extend(facts.iter().map(|(place, _)| place));
+    }
+    let mut numbers = Vec::with_capacity(FACTS);
+    let mut column = |bytes: &mut Vec<u8>, number: &dyn Fn(&BulkFact<'_>) -> u64| {
+        numbers.clear();
+        numbers.extend(facts.iter().map(|(_, fact)| number(fact)));
+        Numbers::encode(&numbers, bytes);
+    };
+    column(&mut bytes, &|fact| fact.head.0);
+    column(&mut bytes, &|fact| fact.relation.0.into());
+    column(&mut bytes, &|fact| fact.tail.0);
+    column(&mut bytes, &|fact| ordered(fact.valid.from));
+    column(&mut bytes, &|fact| length(fact.valid));
+    let are_decimal = facts.iter().all(|(_, fact)| decimal(fact.confidence).is_some());
+    bytes.push(if are_decimal { DECIMAL } else { FLOAT });
+    column(&mut bytes, &|fact| match are_decimal {
+        true => decimal(fact.confidence).unwrap_or_default(),
+        false => fact.confidence.to_bits(),
+    });
+    column(&mut bytes, &|fact| fact.intent as u64);
+    put_number(&mut bytes, ordered(since));
+    let sources: Vec<&[u8]> = facts.iter().map(|(_, fact)| fact.source.as_bytes()).collect();
+    if sources.iter().map(|source| source.len()).sum::<usize>() > BYTES_MAX / 2 {
+        return None;
+    }
+    Texts::encode(&sources, &mut bytes);
+    let checksum = crc32c::crc32c(&bytes[HEADER..]);
+    bytes[0] = ENCODING;
+    bytes[1..HEADER].copy_from_slice(&checksum.to_le_bytes());
+    Some(bytes)
+}
+
+/// A pack, to be read fact by fact.
+pub(crate) struct Pack<'b> {
+    key: &'b [u8],
+    first: FactId,
+    count: usize,
+    /// None if all are there.
+    places: &'b [u8],
+    heads: Numbers<'b>,
+    relations: Numbers<'b>,
+    tails: Numbers<'b>,
+    begins: Numbers<'b>,
+    lengths: Numbers<'b>,
+    are_decimal: bool,
+    confidences: Numbers<'b>,
+    intents: Numbers<'b>,
+    since: Time,
+    sources: Texts<'b>,
+}
+
+impl<'b> Pack<'b> {
+    /// The pack of a key and its value.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Corrupt`] if they are not what was written.
+    pub(crate) fn decode(key: &'b [u8], bytes: &'b [u8]) -> Result<Self> {
+        let corrupt = |reason| StorageError::corrupt(Family::Versions.name(), key, reason);
+        let (checksum, rest) = match bytes {
+            [ENCODING, a, b, c, d, rest @ ..] => ([*a, *b, *c, *d], rest),
+            [_, ..] => return Err(corrupt("unknown encoding of a pack")),
+            [] => return Err(corrupt("the pack is cut short")),
+        };
+        if crc32c::crc32c(rest) != u32::from_le_bytes(checksum) {
+            return Err(corrupt("the checksum does not fit"));
+        }
+        Self::columns(key, rest).ok_or_else(|| corrupt("no pack of facts"))
+    }
+
+    fn columns(key: &'b [u8], mut bytes: &'b [u8]) -> Option<Self> {
+        let first = u64::from_be_bytes(key.try_into().ok()?);
+        let rest = &mut bytes;
+        let count = usize::from(*rest.split_off_first()?);
+        let places = if count < FACTS { rest.split_off(..count)? } else { &[] };
+        let ascending = places.is_sorted_by(|a, b| a < b);
+        let is_last_within = places.last().is_none_or(|last| usize::from(*last) < FACTS);
+        let is_sound = count > 0 && count <= FACTS && ascending && is_last_within;
+        (is_sound && first.is_multiple_of(FACTS as u64)).then_some(())?;
+        let mut numbers = || Numbers::take(rest, count);
+        let (heads, relations, tails) = (numbers()?, numbers()?, numbers()?);
+        let (begins, lengths) = (numbers()?, numbers()?);
+        let are_decimal = match *rest.split_off_first()? {
+            DECIMAL => true,
+            FLOAT => false,
+            _ => return None,
+        };
+        let mut numbers = || Numbers::take(rest, count);
+        let (confidences, intents) = (numbers()?, numbers()?);
+        let since = unordered(take_number(rest)?);
+        let sources = Texts::take(rest, count)?;
+        rest.is_empty().then_some(Self {
+            key,
+            first: FactId(first),
+            count,
+            places,
+            heads,
+            relations,
+            tails,
+            begins,
+            lengths,
+            are_decimal,
+            confidences,
+            intents,
+            since,
+            sources,
+        })
+    }
+
+    /// The version of the fact at a place; none if there is none.
+    pub(crate) fn version(&self, place: u8) -> Result<Option<VersionRecord>> {
+        let at = match self.count == FACTS {
+            true => Some(usize::from(place)),
+            false => self.places.binary_search(&place).ok(),
+        };
+        at.map(|at| self.at(at)).transpose()
+    }
+
+    /// All versions, by their facts.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = Result<(FactId, VersionRecord)>> {
+        (0..self.count).map(|at| {
+            let place = self.places.get(at).copied().unwrap_or(at as u8);
+            Ok((FactId(self.first.0 + u64::from(place)), self.at(at)?))
+        })
+    }
+
+    /// The bytes of a pack of all but one of these; none if nothing is left.
+    pub(crate) fn without(&self, place: u8) -> Result<Option<Vec<u8>>> {
+        let left = self.versions().filter(|version| {
+            let fact = version.as_ref().ok().map(|(fact, _)| *fact);
+            fact.is_none_or(|fact| fact != FactId(self.first.0 + u64::from(place)))
+        });
+        let left = left.collect::<Result<Vec<_>>>()?;
+        if left.is_empty() {
+            return Ok(None);
+        }
+        let facts = left.iter().filter_map(|(fact, version)| {
+            let place = (fact.0 - self.first.0) as u8;
+            Some((place, plain(version)?))
+        });
+        let facts: Vec<_> = facts.collect();
+        let bytes = encode(&facts, self.since);
+        bytes.map(Some).ok_or_else(|| self.corrupt())
+    }
+
+    fn at(&self, at: usize) -> Result<VersionRecord> {
+        self.belief(at).ok_or_else(|| self.corrupt())
+    }
+
+    fn belief(&self, at: usize) -> Option<VersionRecord> {
+        let valid_from = unordered(self.begins.at(at)?);
+        let valid_to = match self.lengths.at(at)? {
+            0 => Interval::MAX,
+            length => valid_from.wrapping_add(length.cast_signed()),
+        };
+        let confidence = match self.are_decimal {
+            true => self.confidences.at(at)? as f64 / MILLIONTH,
+            false => f64::from_bits(self.confidences.at(at)?),
+        };
+        let source = self.sources.at(at)?;
+        let fact = BulkFact {
+            head: NodeId(self.heads.at(at)?),
+            relation: RelationId(self.relations.at(at)?.try_into().ok()?),
+            tail: NodeId(self.tails.at(at)?),
+            valid: Interval::new(valid_from, valid_to)?,
+            confidence,
+            intent: *Intent::ALL.get(usize::try_from(self.intents.at(at)?).ok()?)?,
+            source: &source,
+        };
+        Some(fact.version(self.since))
+    }
+
+    fn corrupt(&self) -> StorageError {
+        StorageError::corrupt(Family::Versions.name(), self.key, "no pack of facts")
+    }
+}
+
+/// The fact of a version in a pack.
+fn plain(version: &VersionRecord) -> Option<BulkFact<'_>> {
+    let VersionRecord { head, relation, belief, .. } = version;
+    Some(BulkFact {
+        head: *head,
+        relation: *relation,
+        tail: belief.tail,
+        valid: belief.valid,
+        confidence: belief.confidence,
+        intent: belief.intent,
+        source: belief.sources.first()?,
+    })
+}
+
+/// Versions in the order of facts and numbers, of the keys of `versions` in their order.
+#[derive(Default)]
+pub(crate) struct InOrder {
+    /// Those of a pack that are still to come, the last one first.
+    waiting: Vec<(FactId, VersionRecord)>,
+}
+
+impl InOrder {
+    /// Takes the next key with its value, and calls `visit` on what is in front of all that may follow.
+    pub(crate) fn next(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        visit: VisitVersion<'_>,
+    ) -> Result<ControlFlow<()>> {
+        if is_key(key) {
+            if self.before(FactId(u64::MAX), visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            self.waiting = Pack::decode(key, value)?.versions().collect::<Result<_>>()?;
+            self.waiting.reverse();
+            return Ok(ControlFlow::Continue(()));
+        }
+        let (fact, number) = key::version_from(key)
+            .ok_or_else(|| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
+        if self.before(fact, visit)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if let Some((_, version)) = self.waiting.pop_if(|(waiting, _)| *waiting == fact)
+            && number > 0
+            && visit(fact, 0, version)?.is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+        visit(fact, number, record::decode(Family::Versions, key, value)?)
+    }
+
+    /// Calls `visit` on what is left when there are no more keys.
+    pub(crate) fn finish(mut self, visit: VisitVersion<'_>) -> Result<()> {
+        self.before(FactId(u64::MAX), visit).map(drop)
+    }
+
+    fn before(&mut self, end: FactId, visit: VisitVersion<'_>) -> Result<ControlFlow<()>> {
+        while let Some((fact, version)) = self.waiting.pop_if(|(fact, _)| *fact < end) {
+            if visit(fact, 0, version)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// An instant as a number that sorts like it.
+fn ordered(time: Time) -> u64 {
+    time.cast_unsigned() ^ (1 << 63)
+}
+
+fn unordered(number: u64) -> Time {
+    (number ^ (1 << 63)).cast_signed()
+}
+
+/// How long an interval is in microseconds; 0 without an end.
+fn length(valid: Interval) -> u64 {
+    match valid.to {
+        Interval::MAX => 0,
+        to => to.wrapping_sub(valid.from).cast_unsigned(),
+    }
+}
+
+/// A confidence in millionths, if that is what it is.
+fn decimal(confidence: f64) -> Option<u64> {
+    let millionths = (confidence * MILLIONTH).round();
+    (millionths / MILLIONTH).to_bits().eq(&confidence.to_bits()).then_some(millionths as u64)
+}

@@ -208,6 +208,15 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// The first versions in a pack, by their facts, those that have changed since as they were; none
+    /// without one.
+    pub(crate) fn pack(&self, key: pack::Key) -> Result<Vec<(FactId, VersionRecord)>> {
+        match self.view.get(Family::Versions, &key)? {
+            Some(bytes) => Pack::decode(&key, &bytes)?.versions().collect(),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The first version of a fact that has no record of its own; none if there is no such version.
     fn packed_version(&self, fact: FactId) -> Result<Option<VersionRecord>> {
         let (key, place) = pack::place_of(fact);

@@ -3,18 +3,63 @@
 //! It asks the update rule, with as much of what is held as that would look at, and decides nothing
 //! itself. A fact that it is in doubt of is not known, and is asserted.
 
+use std::cell::RefCell;
+
 use super::BulkFact;
 use crate::error::Result;
-use crate::graph::{Belief, Cardinality, Edge, Interval, NodeId, Properties, RelationRule};
+use crate::graph::{
+    Belief, Cardinality, Edge, FactId, Interval, NodeId, Properties, RelationRule, VersionRecord,
+};
+use crate::pack;
 use crate::reader::Reader;
 use crate::update::{self, Act, Effect};
 
 /// Held facts with one tail that each new one with it is held against; if there are more, it is asserted.
 const SAME_MAX: usize = 1_024;
 
+/// Beliefs of held facts. Those that are asked for behind each other mostly are of one pack, which is read
+/// once.
+pub(super) struct Beliefs<'r> {
+    reader: Reader<'r>,
+    last: RefCell<LastPack>,
+}
+
+/// A pack and what is in it.
+type LastPack = Option<(pack::Key, Vec<(FactId, VersionRecord)>)>;
+
+impl<'r> Beliefs<'r> {
+    pub(super) fn new(reader: Reader<'r>) -> Self {
+        Self { reader, last: RefCell::default() }
+    }
+
+    /// What is believed, by the edge of it.
+    fn of(&self, edge: &Edge) -> Result<Belief> {
+        let version = match edge.version {
+            0 => self.packed(edge.fact)?,
+            _ => None,
+        };
+        match version {
+            Some(belief) => Ok(belief),
+            None => Ok(self.reader.version(edge.fact, edge.version)?.belief),
+        }
+    }
+
+    /// What is believed of a fact whose first version is, if that is in a pack: it has no record then.
+    fn packed(&self, fact: FactId) -> Result<Option<Belief>> {
+        let (key, _) = pack::place_of(fact);
+        let mut last = self.last.borrow_mut();
+        let versions = match &mut *last {
+            Some((held, versions)) if *held == key => versions,
+            last => &mut last.insert((key, self.reader.pack(key)?)).1,
+        };
+        let place = versions.binary_search_by_key(&fact, |(other, _)| *other);
+        Ok(place.ok().map(|place| versions[place].1.belief.clone()))
+    }
+}
+
 /// What is held of a head and a relation without a mirror.
 pub(super) struct HeldFacts<'h> {
-    reader: Reader<'h>,
+    beliefs: &'h Beliefs<'h>,
     rule: &'h RelationRule,
     /// In the order of their keys, so by when they begin.
     all: &'h [Edge],
@@ -28,12 +73,12 @@ impl<'h> HeldFacts<'h> {
         all: &'h [Edge],
         is_asked: impl Fn(NodeId) -> bool,
         rule: &'h RelationRule,
-        reader: Reader<'h>,
+        beliefs: &'h Beliefs<'h>,
     ) -> Self {
         let mut by_tail: Vec<Edge> =
             all.iter().filter(|edge| is_asked(edge.tail)).copied().collect();
         by_tail.sort_unstable_by_key(|edge| (edge.tail, edge.valid.from, edge.fact));
-        Self { reader, rule, all, by_tail }
+        Self { beliefs, rule, all, by_tail }
     }
 
     /// Whether anything is held with the tail of this fact at its time or next to it.
@@ -52,8 +97,8 @@ impl<'h> HeldFacts<'h> {
             return Ok(false);
         }
         let full = met.into_iter().map(|edge| {
-            let version = self.reader.version(edge.fact, edge.version)?;
-            Ok(update::Held { fact: edge.fact, same: true, belief: version.belief })
+            let belief = self.beliefs.of(edge)?;
+            Ok(update::Held { fact: edge.fact, same: true, belief })
         });
         let mut held = full.collect::<Result<Vec<_>>>()?;
         held.extend(self.others(fact, hull).map(|edge| update::Held {

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::BulkFact;
-use super::known::HeldFacts;
+use super::known::{Beliefs, HeldFacts};
 use super::spool::Row;
 use crate::error::{Result, StorageError};
 use crate::graph::{Cardinality, Edge, Interval, NodeId, RelationRule, Side, Time};
@@ -51,7 +51,7 @@ impl<'b> Plan<'b> {
     pub(super) fn of(mut rows: Vec<Row<'b>>, reader: Reader<'_>) -> Result<Self> {
         rows.sort_unstable_by_key(|row| (row.fact.head, row.fact.relation, row.place));
         let (all, closings, tails) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
-        let mut fates = Fates { reader, all, closings, tails };
+        let mut fates = Fates { reader, beliefs: Beliefs::new(reader), all, closings, tails };
         each_group(reader, &mut rows, &mut |group, held| fates.decide(group, held))?;
         let Fates { all, closings, .. } = fates;
         if closings.iter().any(|closing| closing.edge.version == u32::MAX) {
@@ -124,6 +124,7 @@ fn each_group<'b>(reader: Reader<'_>, rows: &mut [Row<'b>], decide: Decide<'_, '
 /// The fates of facts, in their order, and what they close.
 struct Fates<'r> {
     reader: Reader<'r>,
+    beliefs: Beliefs<'r>,
     all: Vec<Fate>,
     closings: Vec<Closing>,
     /// Where the tails of a group are compared, each with the place of its fact there.
@@ -156,7 +157,7 @@ impl Fates<'_> {
         let mut known = 0;
         let mut closing = one_after_another(group, held, rule);
         if closing.is_none() && !held.is_empty() {
-            let facts = HeldFacts::new(held, |_| true, rule, self.reader);
+            let facts = HeldFacts::new(held, |_| true, rule, &self.beliefs);
             while known < group.len() && facts.knows(&group[known].fact)? {
                 known += 1;
             }
@@ -191,7 +192,7 @@ impl Fates<'_> {
         self.tails.extend(group.iter().enumerate().map(|(place, row)| (row.fact.tail, place)));
         self.tails.sort_unstable();
         let is_asked = |tail| self.tails.binary_search_by_key(&tail, |(tail, _)| *tail).is_ok();
-        let held = HeldFacts::new(held, is_asked, rule, self.reader);
+        let held = HeldFacts::new(held, is_asked, rule, &self.beliefs);
         let begin = self.all.len();
         self.all.resize(begin + group.len(), Fate::Left);
         let all = &mut self.all[begin..];

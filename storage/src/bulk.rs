@@ -36,7 +36,7 @@ use crate::commit::{Counters, Writer};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    Belief, FactId, Intent, Interval, NodeId, Properties, RelationId, Time, VersionRecord,
+    Belief, Edge, FactId, Intent, Interval, NodeId, Properties, RelationId, Time, VersionRecord,
 };
 use crate::overlay::Overlay;
 use crate::staged;
@@ -76,6 +76,23 @@ impl BulkFact<'_> {
             belief: self.belief(),
             system: Interval { from: since, to: Interval::MAX },
             mirror: None,
+        }
+    }
+
+    /// The same between its nodes, as the fact of that number.
+    pub(crate) fn edge(&self, number: FactId, since: Time) -> Edge {
+        Edge {
+            fact: number,
+            version: 0,
+            head: self.head,
+            relation: self.relation,
+            tail: self.tail,
+            valid: self.valid,
+            system: Interval { from: since, to: Interval::MAX },
+            confidence: self.confidence,
+            intent: self.intent,
+            uncertain: false,
+            two_way: false,
         }
     }
 
@@ -232,7 +249,7 @@ impl Store {
             let snapshot = self.snapshot(commit);
             let plan = Plan::of(rows, snapshot.reader())?;
             let before: u64 = sizes[..part].iter().sum();
-            tables.heads(part, &plan, FactId(first + before))?;
+            tables.heads(part, &plan, FactId(first + before), snapshot.reader())?;
             planned.lock().add(plan);
             Ok(())
         };

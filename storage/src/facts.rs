@@ -284,6 +284,17 @@ impl Transaction<'_> {
         if number == 0 { self.take_from_pack(fact) } else { Ok(()) }
     }
 
+    /// Says in its pack that a fact has left it, if it is in any: it is about to have a record.
+    fn leave_pack(&mut self, fact: FactId) -> Result<()> {
+        let (key, place) = pack::place_of(fact);
+        let Some(mut bytes) = self.view().get(Family::Versions, &key)? else { return Ok(()) };
+        Pack::decode(&key, &bytes)?;
+        if pack::leave(&mut bytes, &[place]) {
+            self.overlay.put(Family::Versions, key, bytes);
+        }
+        Ok(())
+    }
+
     /// Takes what a load stored of a fact out of the pack that it is in, if it is in any.
     fn take_from_pack(&mut self, fact: FactId) -> Result<()> {
         let (key, place) = pack::place_of(fact);
@@ -311,6 +322,9 @@ impl Transaction<'_> {
         if version.system.from == self.now {
             self.overlay.delete(Family::Versions, key::version(*fact, *number));
             return Ok(*number);
+        }
+        if *number == 0 {
+            self.leave_pack(*fact)?;
         }
         let system = Interval { from: version.system.from, to: self.now };
         self.put_record(*fact, *number, &VersionRecord { system, ..version.clone() })?;

@@ -12,6 +12,7 @@ use crate::evidence::without;
 use crate::families::Family;
 use crate::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, VersionRecord};
 use crate::key;
+use crate::pack::runs;
 use crate::reader::Reader;
 use crate::transaction::Transaction;
 
@@ -114,6 +115,9 @@ impl Transaction<'_> {
             self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
         }
         self.overlay.delete(Family::Nodes, key::node(node));
+        if self.view().get(Family::Out, &runs::key(node))?.is_some() {
+            self.overlay.delete(Family::Out, runs::key(node));
+        }
         self.overlay.delete(Family::Vectors, key::vector(record.label, node));
         self.overlay.delete(Family::TokenCodes, key::vector(record.label, node));
         self.delete_prefix(Family::NodesPast, &key::node(node))?;

@@ -13,15 +13,17 @@
 //! from one source each, and are of one load. It never reads or writes the disk.
 
 mod column;
+pub(crate) mod runs;
 #[cfg(test)]
 mod tests;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
+use crate::adjacency::{self, Adjacency};
 use crate::bulk::BulkFact;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{FactId, Intent, Interval, NodeId, RelationId, Time, VersionRecord};
+use crate::graph::{Edge, FactId, Intent, Interval, NodeId, RelationId, Side, Time, VersionRecord};
 use crate::key;
 use crate::reader::VisitVersion;
 use crate::record;
@@ -33,8 +35,10 @@ pub(crate) const FACTS: usize = if cfg!(test) { 4 } else { 128 };
 const BYTES_MAX: usize = 64 << 10;
 /// The first byte of every pack.
 const ENCODING: u8 = 1;
-/// Bytes in front of the columns: the encoding and the checksum of the rest.
+/// Bytes in front of what is checked: the encoding and the checksum of the rest.
 const HEADER: usize = 5;
+/// Bytes with a bit for each place that has been left.
+const LEFT: usize = FACTS.div_ceil(8);
 /// What a confidence with up to six decimals is a whole number of.
 const MILLIONTH: f64 = 1e6;
 /// Confidences are numbers of millionths.
@@ -59,7 +63,7 @@ pub(crate) fn is_key(key: &[u8]) -> bool {
 /// A pack of facts with these places, believed from that instant on; none if it would be too large.
 pub(crate) fn encode(facts: &[(u8, BulkFact<'_>)], since: Time) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(FACTS * 20);
-    bytes.resize(HEADER, 0);
+    bytes.resize(HEADER + LEFT, 0);
     bytes.push(facts.len() as u8);
     if facts.len() < FACTS {
         bytes.extend(facts.iter().map(|(place, _)| place));
@@ -88,16 +92,37 @@ pub(crate) fn encode(facts: &[(u8, BulkFact<'_>)], since: Time) -> Option<Vec<u8
         return None;
     }
     Texts::encode(&sources, &mut bytes);
+    seal(&mut bytes);
+    Some(bytes)
+}
+
+/// Puts the encoding and the checksum in front.
+fn seal(bytes: &mut [u8]) {
     let checksum = crc32c::crc32c(&bytes[HEADER..]);
     bytes[0] = ENCODING;
     bytes[1..HEADER].copy_from_slice(&checksum.to_le_bytes());
-    Some(bytes)
+}
+
+/// Says in a pack that the facts at these places have left it: what they were stays, so that the others
+/// are found. False, and nothing changes, unless any of them was there. The bytes must be those of a pack.
+pub(crate) fn leave(bytes: &mut [u8], places: &[u8]) -> bool {
+    let mut any = false;
+    for place in places {
+        let (byte, bit) = (HEADER + usize::from(place / 8), 1 << (place % 8));
+        any |= bytes[byte] & bit == 0;
+        bytes[byte] |= bit;
+    }
+    if any {
+        seal(bytes);
+    }
+    any
 }
 
 /// A pack, to be read fact by fact.
 pub(crate) struct Pack<'b> {
     key: &'b [u8],
     first: FactId,
+    left: &'b [u8],
     count: usize,
     /// None if all are there.
     places: &'b [u8],
@@ -135,6 +160,7 @@ impl<'b> Pack<'b> {
     fn columns(key: &'b [u8], mut bytes: &'b [u8]) -> Option<Self> {
         let first = u64::from_be_bytes(key.try_into().ok()?);
         let rest = &mut bytes;
+        let left = rest.split_off(..LEFT)?;
         let count = usize::from(*rest.split_off_first()?);
         let places = if count < FACTS { rest.split_off(..count)? } else { &[] };
         let ascending = places.is_sorted_by(|a, b| a < b);
@@ -156,6 +182,7 @@ impl<'b> Pack<'b> {
         rest.is_empty().then_some(Self {
             key,
             first: FactId(first),
+            left,
             count,
             places,
             heads,
@@ -177,18 +204,77 @@ impl<'b> Pack<'b> {
             true => Some(usize::from(place)),
             false => self.places.binary_search(&place).ok(),
         };
-        at.map(|at| self.at(at)).transpose()
+        at.filter(|at| self.is_there(*at)).map(|at| self.at(at)).transpose()
     }
 
     /// All versions, by their facts.
     pub(crate) fn versions(&self) -> impl Iterator<Item = Result<(FactId, VersionRecord)>> {
-        (0..self.count).map(|at| {
-            let place = self.places.get(at).copied().unwrap_or(at as u8);
-            Ok((FactId(self.first.0 + u64::from(place)), self.at(at)?))
-        })
+        let there = (0..self.count).filter(|at| self.is_there(*at));
+        there.map(|at| Ok((self.fact(at), self.at(at)?)))
     }
 
-    /// The bytes of a pack of all but one of these; none if nothing is left.
+    /// The edges of some facts with the same head whose keys by that are in `from..to`, with these, the
+    /// last one first.
+    pub(crate) fn edges(
+        &self,
+        facts: &Range<u64>,
+        from: &[u8],
+        to: Option<&[u8]>,
+    ) -> Result<Vec<(adjacency::Key, Edge)>> {
+        let some = self.some(facts);
+        let (mut begin, mut end) = (some.start, some.end);
+        while begin < end {
+            let middle = begin + (end - begin) / 2;
+            match self.edge(middle)?.0.as_ref() < from {
+                true => begin = middle + 1,
+                false => end = middle,
+            }
+        }
+        let mut edges = Vec::new();
+        for at in begin..some.end {
+            let edge = self.edge(at)?;
+            if to.is_some_and(|to| edge.0.as_ref() >= to) {
+                break;
+            }
+            if self.is_there(at) {
+                edges.push(edge);
+            }
+        }
+        edges.reverse();
+        Ok(edges)
+    }
+
+    /// The last key by their head of some facts with the same one, of those that have left too; none if
+    /// all of them were taken out.
+    pub(crate) fn last_key(&self, facts: &Range<u64>) -> Result<Option<adjacency::Key>> {
+        let last = self.some(facts).last();
+        last.map(|at| Ok(self.edge(at)?.0)).transpose()
+    }
+
+    /// Where some facts stand.
+    fn some(&self, facts: &Range<u64>) -> Range<usize> {
+        let at = |fact: u64| {
+            let place = fact.saturating_sub(self.first.0).min(FACTS as u64) as usize;
+            match self.count == FACTS {
+                true => place,
+                false => self.places.partition_point(|other| usize::from(*other) < place),
+            }
+        };
+        at(facts.start)..at(facts.end)
+    }
+
+    fn fact(&self, at: usize) -> FactId {
+        let place = self.places.get(at).copied().unwrap_or(at as u8);
+        FactId(self.first.0 + u64::from(place))
+    }
+
+    /// Whether what stands there has not left.
+    fn is_there(&self, at: usize) -> bool {
+        let place = self.fact(at).0 - self.first.0;
+        self.left.get(place as usize / 8).is_some_and(|byte| byte & (1 << (place % 8)) == 0)
+    }
+
+    /// The bytes of a pack of those that have not left but one; none if nothing is left.
     pub(crate) fn without(&self, place: u8) -> Result<Option<Vec<u8>>> {
         let left = self.versions().filter(|version| {
             let fact = version.as_ref().ok().map(|(fact, _)| *fact);
@@ -208,10 +294,21 @@ impl<'b> Pack<'b> {
     }
 
     fn at(&self, at: usize) -> Result<VersionRecord> {
-        self.belief(at).ok_or_else(|| self.corrupt())
+        let version = || {
+            let source = self.sources.at(at)?;
+            Some(BulkFact { source: &source, ..self.plain(at)? }.version(self.since))
+        };
+        version().ok_or_else(|| self.corrupt())
     }
 
-    fn belief(&self, at: usize) -> Option<VersionRecord> {
+    fn edge(&self, at: usize) -> Result<(adjacency::Key, Edge)> {
+        let fact = self.plain(at).ok_or_else(|| self.corrupt())?;
+        let edge = fact.edge(self.fact(at), self.since);
+        Ok((Adjacency::of(Side::Out, &edge).encode(), edge))
+    }
+
+    /// A fact without its source.
+    fn plain(&self, at: usize) -> Option<BulkFact<'static>> {
         let valid_from = unordered(self.begins.at(at)?);
         let valid_to = match self.lengths.at(at)? {
             0 => Interval::MAX,
@@ -221,17 +318,15 @@ impl<'b> Pack<'b> {
             true => self.confidences.at(at)? as f64 / MILLIONTH,
             false => f64::from_bits(self.confidences.at(at)?),
         };
-        let source = self.sources.at(at)?;
-        let fact = BulkFact {
+        Some(BulkFact {
             head: NodeId(self.heads.at(at)?),
             relation: RelationId(self.relations.at(at)?.try_into().ok()?),
             tail: NodeId(self.tails.at(at)?),
             valid: Interval::new(valid_from, valid_to)?,
             confidence,
             intent: *Intent::ALL.get(usize::try_from(self.intents.at(at)?).ok()?)?,
-            source: &source,
-        };
-        Some(fact.version(self.since))
+            source: "",
+        })
     }
 
     fn corrupt(&self) -> StorageError {

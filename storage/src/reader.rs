@@ -4,16 +4,18 @@
 
 mod edges;
 mod numbers;
+mod packed;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+use crate::adjacency;
 use crate::catalog::Catalog;
 use crate::commit::Counters;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
-    FactId, Interval, LabelId, NodeId, NodeRecord, SystemScope, Time, VersionRecord,
+    Edge, FactId, Interval, LabelId, NodeId, NodeRecord, SystemScope, Time, VersionRecord,
 };
 use crate::kept::{KeptNode, KeptReads, KeptVector};
 use crate::key;
@@ -23,6 +25,7 @@ use crate::record;
 use crate::view::View;
 pub use edges::EdgeMark;
 pub(crate) use edges::{edge_of, families_of};
+pub(crate) use packed::in_pack;
 
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";
@@ -215,6 +218,28 @@ impl<'r> Reader<'r> {
             Some(bytes) => Pack::decode(&key, &bytes)?.versions().collect(),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// The pack that a fact is in or was, with its key; none without one.
+    pub(crate) fn pack_bytes(&self, fact: FactId) -> Result<Option<(pack::Key, Vec<u8>)>> {
+        let (key, _) = pack::place_of(fact);
+        let Some(bytes) = self.view.get(Family::Versions, &key)? else { return Ok(None) };
+        Pack::decode(&key, &bytes)?;
+        Ok(Some((key, bytes)))
+    }
+
+    /// The edges of some facts of one pack by their head, with their keys by that, the last one first.
+    pub(crate) fn packed_edges(&self, facts: &Range<u64>) -> Result<Vec<(adjacency::Key, Edge)>> {
+        let (key, _) = pack::place_of(FactId(facts.start));
+        match self.view.peek(Family::Versions, &key)? {
+            Some(bytes) => Pack::decode(&key, &bytes)?.edges(facts, &[], None),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether a fact stands in a pack.
+    pub(crate) fn is_packed(&self, fact: FactId) -> Result<bool> {
+        Ok(self.packed_version(fact)?.is_some())
     }
 
     /// The first version of a fact that has no record of its own; none if there is no such version.

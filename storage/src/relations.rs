@@ -70,7 +70,7 @@ impl Reader<'_> {
     }
 
     fn certain_edges(&self, visit: &mut dyn FnMut(Edge) -> ControlFlow<()>) -> Result<()> {
-        self.all_edges(Family::Out, Side::Out, &mut |_, edge| {
+        self.all_edges(Family::Out, Side::Out, &mut |edge| {
             Ok(if edge.uncertain { ControlFlow::Continue(()) } else { visit(edge) })
         })
     }
@@ -165,7 +165,7 @@ impl Transaction<'_> {
     /// Writes the believed facts of these relations anew, so that they are found from both ends.
     fn put_all_again(&mut self, relations: &[RelationId]) -> Result<()> {
         let mut facts: Vec<FactId> = Vec::new();
-        self.reader().all_edges(Family::Out, Side::Out, &mut |_, edge| {
+        self.reader().all_edges(Family::Out, Side::Out, &mut |edge| {
             if relations.contains(&edge.relation) && !edge.two_way {
                 facts.push(edge.fact);
             }

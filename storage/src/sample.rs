@@ -12,7 +12,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{LabelId, NodeId, RelationId, Side, SystemScope};
 use crate::key;
-use crate::reader::{Reader, edge_of, families_of};
+use crate::reader::{Reader, families_of};
 
 /// Facts of a node on one side that are counted one by one.
 const FACTS_MAX: u64 = 256;
@@ -97,8 +97,7 @@ impl Reader<'_> {
         let mut from = Some(adjacency::prefix(node, None));
         let to = key::after_prefix(&adjacency::prefix(node, None));
         while let Some(begin) = from.take() {
-            self.view().scan(family, &begin, to.as_deref(), &mut |key, value| {
-                let edge = edge_of(family, side, key, value)?;
+            self.scan_side((family, side), &begin, to.as_deref(), &mut |edge| {
                 let run = runs.entry(edge.relation).or_default();
                 if run.facts == 0 {
                     limit = FACTS_MAX.saturating_sub(counted).max(FACTS_MIN);

@@ -59,14 +59,24 @@ impl<'v> View<'v> {
     /// The value of a key.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.count_seek()?;
-        let value = match self.overlay.and_then(|overlay| overlay.get(family, key)) {
-            Some(value) => value.map(<[u8]>::to_vec),
-            None => self.engine.get(family, key)?,
-        };
+        let value = self.peek(family, key)?;
         if let Some(value) = &value {
             self.count_key(family, key, value)?;
         }
         Ok(value)
+    }
+
+    /// The value of a key that is no more than a part of what is counted otherwise.
+    pub(crate) fn peek(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        match self.overlay.and_then(|overlay| overlay.get(family, key)) {
+            Some(value) => Ok(value.map(<[u8]>::to_vec)),
+            None => self.engine.get(family, key),
+        }
+    }
+
+    /// Counts a fact between its nodes that was read by other means than a scan.
+    pub(crate) fn count_edge(&self) -> Result<()> {
+        self.meter.map_or(Ok(()), |meter| meter.visited(adjacency::COUNTED))
     }
 
     /// The values of many keys.

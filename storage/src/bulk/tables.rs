@@ -3,22 +3,22 @@
 //! A held fact that ends gets a new version, and its old one is stored again as past. Between its nodes
 //! the new version stands at the key of the old one, so nothing has to be deleted.
 
-use std::cmp::Ordering;
 use std::hint::black_box;
+use std::ops::Range;
 use std::path::Path;
 
 use super::parts::Parts;
 use super::plan::{Closing, Plan};
 use super::spool::Row;
-use super::{BulkFact, tails};
+use super::tails;
 use crate::adjacency::{self, Adjacency};
 use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Belief, Edge, FactId, Interval, Side, Time, VersionRecord};
+use crate::graph::{Belief, Edge, FactId, Interval, NodeId, Side, Time, VersionRecord};
 use crate::key;
-use crate::pack;
-use crate::reader::Reader;
+use crate::pack::{self, runs};
+use crate::reader::{Reader, in_pack};
 use crate::record;
 use crate::staged;
 
@@ -32,49 +32,98 @@ pub(super) struct Tables<'l> {
     pub(super) commit: Time,
 }
 
+/// Facts of a part with consecutive numbers from `first` on, which one pack has or would have.
+struct Block<'p, 'b> {
+    first: FactId,
+    rows: &'p [Row<'b>],
+    /// None if each has a record.
+    pack: Option<Vec<u8>>,
+}
+
+/// A key and its value.
+type Entry = (Vec<u8>, Vec<u8>);
+
 impl Tables<'_> {
     /// Writes what stands at the heads of a part, and its versions. Its facts get numbers from `first`
     /// on, in the order of the keys. What stands at their tails is kept for [`Self::tails`].
-    pub(super) fn heads(&self, part: usize, plan: &Plan<'_>, first: FactId) -> Result<()> {
+    pub(super) fn heads(
+        &self,
+        part: usize,
+        plan: &Plan<'_>,
+        first: FactId,
+        reader: Reader<'_>,
+    ) -> Result<()> {
         if plan.plain.is_empty() {
             return Ok(());
         }
-        let numbers = || (first.0..).map(FactId);
         let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
-        let new =
-            plan.plain.iter().zip(numbers()).map(|(row, number)| self.edge(&row.fact, number));
         let mut writer = self.tails.writer();
-        let entry = |edge: Edge| {
+        let numbered = plan.plain.iter().zip(first.0..);
+        let new = numbered.map(|(row, number)| row.fact.edge(FactId(number), self.commit));
+        for edge in ended.clone().chain(new) {
             writer.write(edge.tail, &tails::encode(&edge)).map_err(|source| self.failed(source))?;
-            Ok((Adjacency::of(Side::Out, &edge).encode(), adjacency::encode(&edge)))
-        };
-        self.stage(Family::Out, part, merged(ended, new).map(entry))?;
+        }
         writer.finish().map_err(|source| self.failed(source))?;
-        self.versions(part, &plan.plain, first)
-    }
-
-    /// Writes the versions of rows that get numbers from `first` on: packs of those that fill them, and
-    /// records of the others.
-    fn versions(&self, part: usize, rows: &[Row<'_>], first: FactId) -> Result<()> {
-        let (_, place) = pack::place_of(first);
-        let (begin, rows) = match place {
-            0 => (&rows[..0], rows),
-            place => rows.split_at(rows.len().min(pack::FACTS - usize::from(place))),
+        let blocks = self.blocks(&plan.plain, first);
+        let alone = blocks.iter().filter(|block| block.pack.is_none());
+        let alone = alone.flat_map(|block| block.rows.iter().zip(block.first.0..));
+        let alone = alone.map(|(row, number)| row.fact.edge(FactId(number), self.commit));
+        let entry = |edge: Edge| {
+            let key = Adjacency::of(Side::Out, &edge).encode();
+            (key.as_ref().to_vec(), adjacency::encode(&edge).as_ref().to_vec())
         };
-        let behind = FactId(first.0 + begin.len() as u64);
-        let packs = rows.chunks(pack::FACTS).zip((behind.0..).step_by(pack::FACTS).map(FactId));
-        let all = std::iter::once((begin, first)).chain(packs);
-        self.stage(Family::Versions, part, all.flat_map(|(rows, first)| self.stored(rows, first)))
+        let mut out: Vec<Entry> = ended.chain(alone).map(entry).collect();
+        out.extend(self.runs(&blocks, reader)?);
+        out.sort_unstable();
+        self.stage(Family::Out, part, out.into_iter().map(Ok))?;
+        self.stage(Family::Versions, part, blocks.into_iter().flat_map(|block| self.stored(block)))
     }
 
-    /// The keys and values of rows of one pack.
-    fn stored(&self, rows: &[Row<'_>], first: FactId) -> Vec<Result<(Vec<u8>, Vec<u8>)>> {
-        touch_sources(rows);
-        if rows.len() == pack::FACTS {
-            let facts: Vec<_> = (0..).zip(rows.iter().map(|row| row.fact)).collect();
-            if let Some(bytes) = pack::encode(&facts, self.commit) {
-                return vec![Ok((pack::place_of(first).0.to_vec(), bytes))];
+    /// Rows that get numbers from `first` on, in packs if they fill them.
+    fn blocks<'p, 'b>(&self, rows: &'p [Row<'b>], first: FactId) -> Vec<Block<'p, 'b>> {
+        let (mut blocks, mut rest) = (Vec::new(), first.0..first.0 + rows.len() as u64);
+        while !rest.is_empty() {
+            let some = in_pack(&rest);
+            let place = |fact: u64| (fact - first.0) as usize;
+            let rows = &rows[place(some.start)..place(some.end)];
+            touch_sources(rows);
+            let facts = || (0..).zip(rows.iter().map(|row| row.fact)).collect::<Vec<_>>();
+            let is_full = rows.len() == pack::FACTS;
+            let pack = is_full.then(|| pack::encode(&facts(), self.commit)).flatten();
+            blocks.push(Block { first: FactId(some.start), rows, pack });
+            rest.start = some.end;
+        }
+        blocks
+    }
+
+    /// What leads from the heads of packed facts to these, beside what leads to those that are held.
+    fn runs(&self, blocks: &[Block<'_, '_>], reader: Reader<'_>) -> Result<Vec<Entry>> {
+        let mut all: Vec<(NodeId, Vec<Range<u64>>)> = Vec::new();
+        for block in blocks.iter().filter(|block| block.pack.is_some()) {
+            let mut begin = block.first.0;
+            for same in block.rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
+                let run = begin..begin + same.len() as u64;
+                begin = run.end;
+                let Some(head) = same.first().map(|row| row.fact.head) else { continue };
+                match all.last_mut() {
+                    Some((last, runs)) if *last == head => join(runs, run),
+                    _ => all.push((head, vec![run])),
+                }
             }
+        }
+        let is_first = !reader.has_facts()?;
+        let entry = |(head, new): (NodeId, Vec<Range<u64>>)| {
+            let held = if is_first { Vec::new() } else { reader.packed_runs(head)? };
+            Ok((runs::key(head), runs::encode(&[held, new].concat())))
+        };
+        all.into_iter().map(entry).collect()
+    }
+
+    /// The keys and values of the versions of a block.
+    fn stored(&self, block: Block<'_, '_>) -> Vec<Result<Entry>> {
+        let Block { first, rows, pack } = block;
+        if let Some(pack) = pack {
+            return vec![Ok((pack::place_of(first).0.to_vec(), pack))];
         }
         let record = |(row, number): (&Row<'_>, u64)| {
             let version = record::encode(&row.fact.version(self.commit))?;
@@ -114,20 +163,13 @@ impl Tables<'_> {
             return Ok(());
         }
         closings.sort_unstable_by_key(|closing| closing.edge.fact);
-        let versions = closings.iter().flat_map(|closing| {
-            let Edge { fact, version: number, .. } = closing.edge;
-            let entry = |number, version: &VersionRecord| {
-                Ok((key::version(fact, number), record::encode(version)?))
-            };
-            match reader.version(fact, number) {
-                Ok(held) => {
-                    let ended = self.ended(&held, closing.to);
-                    [entry(number, &self.past(held)), entry(number + 1, &ended)].map(Some)
-                }
-                Err(error) => [Some(Err(error)), None],
-            }
+        let pack_of = |closing: &Closing| pack::place_of(closing.edge.fact).0;
+        let packs = closings.chunk_by(|a, b| pack_of(a) == pack_of(b));
+        let versions = packs.flat_map(|some| match self.closed(some, reader) {
+            Ok(entries) => entries.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
         });
-        self.stage(Family::Versions, part, versions.flatten())?;
+        self.stage(Family::Versions, part, versions)?;
         for (side, family) in [(Side::Out, Family::OutPast), (Side::In, Family::InPast)] {
             closings.sort_unstable_by_key(|closing| Adjacency::of(side, &closing.edge));
             let entry = |closing: &Closing| {
@@ -142,6 +184,28 @@ impl Tables<'_> {
         Ok(())
     }
 
+    /// The versions of what ends among the facts of a pack, and the pack that these leave.
+    fn closed(&self, closings: &[Closing], reader: Reader<'_>) -> Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        let firsts = closings.iter().filter(|closing| closing.edge.version == 0);
+        let places: Vec<u8> = firsts.map(|closing| pack::place_of(closing.edge.fact).1).collect();
+        if let Some(closing) = closings.first()
+            && let Some((key, mut pack)) = reader.pack_bytes(closing.edge.fact)?
+            && pack::leave(&mut pack, &places)
+        {
+            entries.push((key.to_vec(), pack));
+        }
+        for closing in closings {
+            let Edge { fact, version: number, .. } = closing.edge;
+            let held = reader.version(fact, number)?;
+            let ended = self.ended(&held, closing.to);
+            for (number, version) in [(number, self.past(held)), (number + 1, ended)] {
+                entries.push((key::version(fact, number).to_vec(), record::encode(&version)?));
+            }
+        }
+        Ok(entries)
+    }
+
     fn stage<K: AsRef<[u8]>, V: AsRef<[u8]>>(
         &self,
         family: Family,
@@ -153,22 +217,6 @@ impl Tables<'_> {
 
     fn failed(&self, source: std::io::Error) -> StorageError {
         StorageError::Io { path: self.folder.to_owned(), source }
-    }
-
-    fn edge(&self, fact: &BulkFact<'_>, number: FactId) -> Edge {
-        Edge {
-            fact: number,
-            version: 0,
-            head: fact.head,
-            relation: fact.relation,
-            tail: fact.tail,
-            valid: fact.valid,
-            system: self.system(),
-            confidence: fact.confidence,
-            intent: fact.intent,
-            uncertain: false,
-            two_way: false,
-        }
     }
 
     /// A version of a closed fact that is believed no more.
@@ -205,16 +253,10 @@ fn touch_sources(rows: &[Row<'_>]) {
     black_box(rows.iter().fold(0, |all, row| all ^ first(row)));
 }
 
-/// Two orders of keys as one.
-fn merged(
-    one: impl Iterator<Item = Edge>,
-    other: impl Iterator<Item = Edge>,
-) -> impl Iterator<Item = Edge> {
-    let (mut one, mut other) = (one.peekable(), other.peekable());
-    let key = |edge: &Edge| (edge.head, edge.relation, edge.valid.from, edge.tail, edge.fact);
-    std::iter::from_fn(move || match (one.peek(), other.peek()) {
-        (Some(first), Some(second)) if key(first).cmp(&key(second)) == Ordering::Less => one.next(),
-        (Some(_), None) => one.next(),
-        _ => other.next(),
-    })
+/// Adds a run, to the last one if it is next to it.
+fn join(runs: &mut Vec<Range<u64>>, run: Range<u64>) {
+    match runs.last_mut().filter(|last| last.end == run.start) {
+        Some(last) => last.end = run.end,
+        None => runs.push(run),
+    }
 }

@@ -1,6 +1,6 @@
 //! Versions of facts, their four adjacency families, and that ONE means one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use super::nodes::wrong;
@@ -14,8 +14,8 @@ use crate::graph::{
     VersionRecord,
 };
 use crate::key;
-use crate::pack::InOrder;
-use crate::reader::edge_of;
+use crate::pack::{InOrder, runs};
+use crate::reader::{edge_of, in_pack};
 
 /// The versions that are looked at, in the order of facts and numbers.
 #[derive(Default)]
@@ -83,7 +83,11 @@ impl Check<'_> {
             let value = adjacency::encode(&edge);
             for (family, key) in places(&edge) {
                 let found = self.view.get(family, key.as_ref())?;
-                if found.as_deref() != Some(value.as_ref()) {
+                let stands = match &found {
+                    Some(found) => found.as_slice() == value.as_ref(),
+                    None => family == Family::Out && self.is_in_run(&edge)?,
+                };
+                if !stands {
                     return Ok(Err(("I3", format!("{} does not hold it", family.name()))));
                 }
             }
@@ -158,7 +162,42 @@ impl Check<'_> {
         Ok(Ok(()))
     }
 
+    /// Whether an edge stands in a pack to which the runs of its head lead.
+    fn is_in_run(&self, edge: &Edge) -> Result<bool> {
+        let is_packed = edge.version == 0 && self.reader.is_packed(edge.fact)?;
+        Ok(is_packed
+            && self.reader.packed_runs(edge.head)?.iter().any(|run| run.contains(&edge.fact.0)))
+    }
+
+    /// The runs of a head lead to facts of that head alone, in order.
+    fn runs(&self, head: NodeId, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        for mut run in runs::decode(key, value)? {
+            if run.end > self.counters.next_fact {
+                return Ok(wrong("I4", "an id that was never given"));
+            }
+            let mut last = None;
+            while !run.is_empty() {
+                let some = in_pack(&run);
+                run.start = some.end;
+                let edges = self.reader.packed_edges(&some)?;
+                for (key, edge) in edges.iter().rev() {
+                    if edge.head != head {
+                        return Ok(wrong("I3", "it leads to a fact of another head"));
+                    }
+                    if last.is_some_and(|last: adjacency::Key| last.as_ref() >= key.as_ref()) {
+                        return Ok(wrong("I3", "its facts are not in order"));
+                    }
+                    last = Some(*key);
+                }
+            }
+        }
+        Ok(Ok(()))
+    }
+
     pub(super) fn edge(&mut self, family: Family, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        if let Some(head) = runs::head_of(key).filter(|_| family == Family::Out) {
+            return self.runs(head, key, value);
+        }
         let side = match family {
             Family::Out | Family::OutPast => Side::Out,
             _ => Side::In,
@@ -178,6 +217,9 @@ impl Check<'_> {
             let mut group = None;
             self.each(family, &mut |check, key, value| {
                 check.keys -= 1;
+                if let Some(head) = runs::head_of(key) {
+                    return check.one_tail_of_runs(head, key, value);
+                }
                 let edge = edge_of(family, Side::Out, key, value)?;
                 let same =
                     group.replace((edge.head, edge.relation)) == Some((edge.head, edge.relation));
@@ -188,6 +230,29 @@ impl Check<'_> {
                 }
             });
         }
+    }
+
+    /// Of each relation that a head has facts of in packs.
+    fn one_tail_of_runs(&self, head: NodeId, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let mut relations = BTreeSet::new();
+        for mut run in runs::decode(key, value)? {
+            while !run.is_empty() {
+                let some = in_pack(&run);
+                run.start = some.end;
+                relations
+                    .extend(self.reader.packed_edges(&some)?.iter().map(|(_, edge)| edge.relation));
+            }
+        }
+        for relation in relations {
+            let rule = self.catalog.rule(relation);
+            if rule.cardinality == Cardinality::One {
+                let verdict = self.one_tail_of(head, relation, rule.since)?;
+                if verdict.is_err() {
+                    return Ok(verdict);
+                }
+            }
+        }
+        Ok(Ok(()))
     }
 
     fn one_tail_of(&self, head: NodeId, relation: RelationId, since: i64) -> Result<Verdict> {

@@ -171,7 +171,7 @@ fn the_gate_ends_a_scan_of_what_is_not_committed() {
     }
     let meter = Meter::with_gate(Box::new(|_| false));
     let reader = transaction.reader().metered(&meter);
-    let read = reader.all_edges(Family::Out, Side::Out, &mut |_, _| Ok(ControlFlow::Continue(())));
+    let read = reader.all_edges(Family::Out, Side::Out, &mut |_| Ok(ControlFlow::Continue(())));
     assert!(matches!(read, Err(StorageError::Stopped)));
     assert_eq!(meter.counts().keys, 1_024);
 }

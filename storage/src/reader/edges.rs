@@ -21,8 +21,8 @@ use crate::key;
 const NODES_AHEAD: usize = 32;
 /// Who reads on past so many edges of a node will read the others too.
 const FEW_EDGES: usize = 256;
-/// Called with each key of an adjacency family and its edge, until it breaks.
-type VisitEdge<'v> = &'v mut dyn FnMut(&[u8], Edge) -> Result<ControlFlow<()>>;
+/// Called with each edge of an adjacency family, until it breaks.
+type VisitEdge<'v> = &'v mut dyn FnMut(Edge) -> Result<ControlFlow<()>>;
 
 impl Reader<'_> {
     /// Calls `visit` on every edge of a node on one side that the filter keeps, in order of
@@ -366,8 +366,7 @@ impl Reader<'_> {
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.view.scan(family, from, to, &mut |key, value| {
-            let edge = edge_of(family, side, key, value)?;
+        self.scan_side((family, side), from, to, &mut |edge| {
             Ok(if filter.keeps(&edge) { visit(edge) } else { ControlFlow::Continue(()) })
         })
     }
@@ -375,9 +374,7 @@ impl Reader<'_> {
     /// Calls `visit` on every edge of an adjacency family, in the order of its keys, until it
     /// breaks.
     pub(crate) fn all_edges(&self, family: Family, side: Side, visit: VisitEdge<'_>) -> Result<()> {
-        self.view.scan(family, &[], None, &mut |key, value| {
-            visit(key, edge_of(family, side, key, value)?)
-        })
+        self.scan_side((family, side), &[], None, visit)
     }
 
     /// Calls `visit` on every believed edge from that of a node and relation on, in the order of the
@@ -391,9 +388,7 @@ impl Reader<'_> {
     ) -> Result<()> {
         let family = if side == Side::Out { Family::Out } else { Family::In };
         let from = adjacency::prefix(near, Some(relation));
-        self.view.scan(family, &from, None, &mut |key, value| {
-            Ok(visit(edge_of(family, side, key, value)?))
-        })
+        self.scan_side((family, side), &from, None, &mut |edge| Ok(visit(edge)))
     }
 }
 

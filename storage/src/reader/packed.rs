@@ -32,19 +32,20 @@ impl Reader<'_> {
     }
 
     fn scan_out(&self, from: &[u8], to: Option<&[u8]>, visit: Visit<'_>) -> Result<()> {
-        let mut packed = Packed { reader: *self, from, to, runs: Vec::new() };
+        let asked = Asked { reader: *self, from, to };
+        let mut packed = Packed { asked, runs: Vec::new() };
         // Else the scan meets what leads to them.
         if let Some(head) = from.first_chunk().map(|head| NodeId(u64::from_be_bytes(*head)))
             && from > runs::key(head).as_slice()
         {
-            packed.begin(head, None)?;
+            packed.begin(self.packed_runs(head)?)?;
         }
         let mut stopped = false;
         self.view.scan(Family::Out, from, to, &mut |key, value| {
             let flow = match runs::head_of(key) {
-                Some(head) => {
+                Some(_) => {
                     let flow = packed.before(None, visit)?;
-                    packed.begin(head, Some(value))?;
+                    packed.begin(runs::decode(key, value)?)?;
                     flow
                 }
                 None => match packed.before(Some(key), visit)? {
@@ -70,11 +71,17 @@ impl Reader<'_> {
     }
 }
 
-/// The facts of a head in packs that are still to be visited.
-struct Packed<'r, 'k> {
+/// What is asked for, and of which state.
+#[derive(Clone, Copy)]
+struct Asked<'r, 'k> {
     reader: Reader<'r>,
     from: &'k [u8],
     to: Option<&'k [u8]>,
+}
+
+/// The facts of a head in packs that are still to be visited.
+struct Packed<'r, 'k> {
+    asked: Asked<'r, 'k>,
     runs: Vec<Run>,
 }
 
@@ -87,72 +94,73 @@ struct Run {
 }
 
 impl Packed<'_, '_> {
-    /// Goes over to a head, whose runs are these bytes or are looked for.
-    fn begin(&mut self, head: NodeId, bytes: Option<&[u8]>) -> Result<()> {
-        let runs = match bytes {
-            Some(bytes) => runs::decode(&runs::key(head), bytes)?,
-            None => self.reader.packed_runs(head)?,
+    /// Goes over to the facts of these runs.
+    fn begin(&mut self, runs: Vec<Range<u64>>) -> Result<()> {
+        let run = |facts| {
+            let mut run = Run { facts: self.asked.reached(facts)?, read: Vec::new() };
+            run.fill(self.asked)?;
+            Ok(run)
         };
-        self.runs.clear();
-        for facts in runs {
-            let mut run = Run { facts: self.reached(facts)?, read: Vec::new() };
-            self.fill(&mut run)?;
-            self.runs.push(run);
-        }
+        self.runs = runs.into_iter().map(run).collect::<Result<_>>()?;
         Ok(())
     }
 
     /// Calls `visit` on those before a key, or on all.
     fn before(&mut self, key: Option<&[u8]>, visit: Visit<'_>) -> Result<ControlFlow<()>> {
-        loop {
-            let first = |run: &Run| run.read.last().map(|(key, _)| *key);
-            let firsts = self.runs.iter().enumerate();
-            let firsts = firsts.filter_map(|(place, run)| Some((first(run)?, place)));
-            let Some((first, place)) = firsts.min_by(|a, b| a.0.as_ref().cmp(b.0.as_ref())) else {
-                return Ok(ControlFlow::Continue(()));
-            };
-            if key.is_some_and(|key| first.as_ref() >= key) {
-                return Ok(ControlFlow::Continue(()));
+        let asked = self.asked;
+        while let Some(run) = self.first() {
+            if key.is_some_and(|key| run.first().is_some_and(|first| first >= key)) {
+                break;
             }
-            let mut run = self.runs.swap_remove(place);
-            let edge = run.read.pop().map(|(_, edge)| edge);
-            self.fill(&mut run)?;
-            self.runs.push(run);
-            if let Some(edge) = edge {
-                self.reader.view.count_edge()?;
-                if visit(edge)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+            let Some((_, edge)) = run.read.pop() else { break };
+            run.fill(asked)?;
+            asked.reader.view.count_edge()?;
+            if visit(edge)?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads the next pack of a run, if nothing is left of what was read.
-    fn fill(&self, run: &mut Run) -> Result<()> {
-        while run.read.is_empty() && !run.facts.is_empty() {
-            let some = in_pack(&run.facts);
-            run.facts.start = some.end;
+    /// The run that goes on with the first key; none if none goes on.
+    fn first(&mut self) -> Option<&mut Run> {
+        let going = self.runs.iter_mut().filter(|run| !run.read.is_empty());
+        going.min_by(|a, b| a.first().cmp(&b.first()))
+    }
+}
+
+impl Run {
+    /// The key of the next one; none if none is read.
+    fn first(&self) -> Option<&[u8]> {
+        self.read.last().map(|(key, _)| key.as_ref())
+    }
+
+    /// Reads the next pack, if nothing is left of what was read.
+    fn fill(&mut self, asked: Asked<'_, '_>) -> Result<()> {
+        while self.read.is_empty() && !self.facts.is_empty() {
+            let some = in_pack(&self.facts);
+            self.facts.start = some.end;
             let (key, _) = pack::place_of(FactId(some.start));
-            let Some(bytes) = self.reader.view.peek(Family::Versions, &key)? else { continue };
+            let Some(bytes) = asked.reader.view.peek(Family::Versions, &key)? else { continue };
             let pack = Pack::decode(&key, &bytes)?;
-            run.read = pack.edges(&some, self.from, self.to)?;
-            let is_behind = |last: adjacency::Key| self.to.is_some_and(|to| last.as_ref() >= to);
+            self.read = pack.edges(&some, asked.from, asked.to)?;
+            let is_behind = |last: adjacency::Key| asked.to.is_some_and(|to| last.as_ref() >= to);
             if pack.last_key(&some)?.is_some_and(is_behind) {
-                run.facts.start = run.facts.end;
+                self.facts.start = self.facts.end;
             }
         }
         Ok(())
     }
+}
 
+impl Asked<'_, '_> {
     /// The facts of a run from those of the pack on in which the first one asked for may be.
     fn reached(&self, facts: Range<u64>) -> Result<Range<u64>> {
-        let pack_of = |fact: u64| fact / FACTS as u64;
         let (mut begin, mut end) = (pack_of(facts.start), pack_of(facts.end - 1));
         // All before the pack `begin` are before `from`.
         while begin < end {
             let middle = begin + (end - begin) / 2;
-            let some =
-                facts.start.max(middle * FACTS as u64)..facts.end.min((middle + 1) * FACTS as u64);
+            let some = in_pack(&(facts.start.max(middle * FACTS as u64)..facts.end));
             let (key, _) = pack::place_of(FactId(some.start));
             let last = match self.reader.view.peek(Family::Versions, &key)? {
                 Some(bytes) => Pack::decode(&key, &bytes)?.last_key(&some)?,
@@ -162,11 +170,16 @@ impl Packed<'_, '_> {
                 Some(last) if last.as_ref() < self.from => begin = middle + 1,
                 Some(_) => end = middle,
                 // Nothing is left in it to tell by.
-                None => return Ok(facts.start.max(begin * FACTS as u64)..facts.end),
+                None => break,
             }
         }
         Ok(facts.start.max(begin * FACTS as u64)..facts.end)
     }
+}
+
+/// The number of the pack of a fact.
+fn pack_of(fact: u64) -> u64 {
+    fact / FACTS as u64
 }
 
 /// The first facts of a run that are in one pack.
@@ -174,3 +187,6 @@ pub(crate) fn in_pack(facts: &Range<u64>) -> Range<u64> {
     let end = (facts.start / FACTS as u64 + 1) * FACTS as u64;
     facts.start..facts.end.min(end)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,8 @@
 //! nodes         node                                         node record
 //! nodes_past    node, system_to                              node record that was replaced
 //! node_keys     label, key or alias                          node, key or alias
-//! versions      fact, version                                version record
-//! out           head, relation, valid_from, tail, fact       edge value
+//! versions      fact, version; or first fact                 version record; pack
+//! out           head, relation, valid_from, tail, fact; or head, 0   edge value; runs
 //! in            tail, relation, valid_from, head, fact       edge value
 //! out_past      as out, then version                         edge value, system_to
 //! in_past       as in, then version                          edge value, system_to

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
+mod bulk_fact;
 mod interval;
+
+pub use bulk_fact::BulkFact;
 
 pub(crate) use interval::Form;
 

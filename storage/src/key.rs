@@ -5,7 +5,7 @@
 //! node        [node 8]
 //! node past   [node 8][system_to 8]
 //! node key    [label 4][key ...]
-//! version     [fact 8][version 4]
+//! version     [fact 8][version 4]                                     those of packs: see `pack`
 //! vector      [label 4][node 8]
 //! vector past [label 4][node 8][system_to 8]
 //! value       [label 4][property 4][value ...][node 8]               value: see `values`
@@ -16,7 +16,7 @@
 //!                                 in the second each 0 in the session's name is 0 255
 //! ```
 //!
-//! Those of facts between their nodes are in `adjacency`.
+//! Those of facts between their nodes are in `adjacency` and `pack`.
 
 use crate::families::Family;
 use crate::graph::{FactId, LabelId, NodeId, PropertyId, Time};

@@ -80,7 +80,7 @@ mod vectors;
 mod view;
 
 pub use buffer::Buffered;
-pub use bulk::{BulkFact, Left, Load, Loaded};
+pub use bulk::{Left, Load, Loaded};
 pub use catalog::Catalog;
 pub use changes::{Changed, Changes};
 pub use check::Violation;
@@ -92,6 +92,7 @@ pub use error::{Result, StorageError};
 pub use facts::Outcome;
 pub use families::Family;
 pub use forget::Forgotten;
+pub use graph::BulkFact;
 pub use log_scan::Torn;
 pub use meter::{Counts, Meter};
 pub use numbers::Numbers;

@@ -20,12 +20,12 @@ mod tests;
 use std::ops::{ControlFlow, Range};
 
 use crate::adjacency::{self, Adjacency};
-use crate::bulk::BulkFact;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{Edge, FactId, Intent, Interval, NodeId, RelationId, Side, Time, VersionRecord};
+use crate::graph::{
+    BulkFact, Edge, FactId, Intent, Interval, NodeId, RelationId, Side, Time, VersionRecord,
+};
 use crate::key;
-use crate::reader::VisitVersion;
 use crate::record;
 use column::{Numbers, Texts, put_number, take_number};
 
@@ -45,6 +45,10 @@ const MILLIONTH: f64 = 1e6;
 const DECIMAL: u8 = 0;
 /// Confidences are the bits of 64-bit floats.
 const FLOAT: u8 = 1;
+
+/// Called with each version of a scan, until it breaks.
+pub(crate) type VisitVersion<'v> =
+    &'v mut dyn FnMut(FactId, u32, VersionRecord) -> Result<ControlFlow<()>>;
 
 /// A key of a pack.
 pub(crate) type Key = [u8; 8];

@@ -20,7 +20,7 @@ use crate::graph::{
 use crate::kept::{KeptNode, KeptReads, KeptVector};
 use crate::key;
 use crate::meter::Meter;
-use crate::pack::{self, InOrder, Pack};
+use crate::pack::{self, InOrder, Pack, VisitVersion};
 use crate::record;
 use crate::view::View;
 pub use edges::EdgeMark;
@@ -29,10 +29,6 @@ pub(crate) use packed::in_pack;
 
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";
-
-/// Called with each version of a scan, until it breaks.
-pub(crate) type VisitVersion<'v> =
-    &'v mut dyn FnMut(FactId, u32, VersionRecord) -> Result<ControlFlow<()>>;
 
 /// Typed reads; cheap to copy.
 #[derive(Clone, Copy)]

@@ -3,7 +3,8 @@
 //! Facts between their nodes are written anew, as format 7 has them; from format 1, every record is
 //! as well, with its checksum. Each step is one batch, and what it writes shows itself how it is
 //! encoded; so after a crash the upgrade goes on where it stopped, and what it has done already stays.
-//! From the formats 2 and 3, the definitions are written anew in the batch that sets the format.
+//! From the formats 2 and 3, the definitions are written anew in the batch that sets the format. What
+//! format 7 has is written as format 8 writes it beside the packs of loads, so only the number changes.
 //! Families that are missing are made by opening. The format is set last: in the database, then in
 //! the identity file.
 
@@ -153,8 +154,10 @@ fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     overlay.put(Family::Meta, FORMAT_KEY, FORMAT.to_be_bytes().to_vec());
     upgrade.write(&overlay)?;
     upgrade.engine.sync()?;
-    // What was written anew is in the files twice until then.
-    upgrade.engine.compact()?;
+    if found < EDGES_FORMAT {
+        // What was written anew is in the files twice until then.
+        upgrade.engine.compact()?;
+    }
     drop(upgrade);
     identity.write(path)
 }

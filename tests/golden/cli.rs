@@ -589,8 +589,8 @@ fn an_old_database_says_how_to_go_on_and_is_upgraded() {
         assert!(message(&refused, 1).ends_with(&mend), "{}", text(&refused.stderr));
     }
     let upgrade = ["upgrade", arg(db.path())];
-    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 7\n");
-    assert_eq!(answer(&engraph(&upgrade, "")), "format 7 already\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 8\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "format 8 already\n");
     assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
     message(&engraph(&["upgrade", "/no/such/db"], ""), 1);
 }

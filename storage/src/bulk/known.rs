@@ -5,8 +5,8 @@
 
 use std::cell::RefCell;
 
-use super::BulkFact;
 use crate::error::Result;
+use crate::graph::BulkFact;
 use crate::graph::{
     Belief, Cardinality, Edge, FactId, Interval, NodeId, Properties, RelationRule, VersionRecord,
 };

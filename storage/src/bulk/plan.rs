@@ -6,10 +6,10 @@
 
 use std::ops::ControlFlow;
 
-use super::BulkFact;
 use super::known::{Beliefs, HeldFacts};
 use super::spool::Row;
 use crate::error::{Result, StorageError};
+use crate::graph::BulkFact;
 use crate::graph::{Cardinality, Edge, Interval, NodeId, RelationRule, Side, Time};
 use crate::reader::Reader;
 use crate::update::THETA_STABLE;

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Error, ErrorKind, Read, Result, Seek, Write};
 use std::path::Path;
 
-use super::BulkFact;
+use crate::graph::BulkFact;
 use crate::graph::{Intent, Interval, NodeId, RelationId};
 
 /// Bytes of a fact before its source.

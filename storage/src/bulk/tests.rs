@@ -6,7 +6,10 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::*;
-use crate::graph::{Cardinality, ConfidencePolicy, EdgeFilter, RelationRule, Side};
+use crate::graph::{
+    Belief, Cardinality, ConfidencePolicy, EdgeFilter, Intent, Interval, NodeId, RelationId,
+    RelationRule, Side, VersionRecord,
+};
 use crate::{Durability, Memory, Store};
 
 /// A store with these nodes and two relations, of which the first takes one value at a time.

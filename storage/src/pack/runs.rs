@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! key    [head 8][0 4]
-//! value  for each run: [first fact][how many], numbers as in a pack
+//! value  [checksum 4], then for each run [first fact][how many], numbers as in a pack
 //! ```
 //!
 //! The facts of a run have consecutive numbers and stand in the order of their keys in `out`. Some may have
@@ -18,6 +18,8 @@ use crate::graph::{NodeId, RelationId};
 
 /// Bytes of a key, fewer than those of any fact.
 const KEY: usize = 12;
+/// Bytes of a checksum, a CRC-32C of what is behind it.
+const CHECKSUM: usize = 4;
 
 /// Where the runs of a head stand.
 pub(crate) fn key(head: NodeId) -> Vec<u8> {
@@ -32,11 +34,13 @@ pub(crate) fn head_of(key: &[u8]) -> Option<NodeId> {
 
 /// Runs as bytes: the numbers of their facts.
 pub(crate) fn encode(runs: &[Range<u64>]) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    let mut bytes = vec![0; CHECKSUM];
     for run in runs {
         put_number(&mut bytes, run.start);
         put_number(&mut bytes, run.end - run.start);
     }
+    let checksum = crc32c::crc32c(&bytes[CHECKSUM..]);
+    bytes[..CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }
 
@@ -45,12 +49,16 @@ pub(crate) fn encode(runs: &[Range<u64>]) -> Vec<u8> {
 /// # Errors
 ///
 /// [`StorageError::Corrupt`] if they are not what was written.
-pub(crate) fn decode(key: &[u8], mut bytes: &[u8]) -> Result<Vec<Range<u64>>> {
+pub(crate) fn decode(key: &[u8], bytes: &[u8]) -> Result<Vec<Range<u64>>> {
+    let corrupt = || StorageError::corrupt(Family::Out.name(), key, "no runs of facts");
+    let (checksum, mut bytes) = bytes.split_first_chunk().ok_or_else(corrupt)?;
+    if crc32c::crc32c(bytes) != u32::from_le_bytes(*checksum) {
+        return Err(StorageError::corrupt(Family::Out.name(), key, "the checksum does not fit"));
+    }
     let mut runs = Vec::new();
     while !bytes.is_empty() {
         let run = take_number(&mut bytes).zip(take_number(&mut bytes));
         let run = run.and_then(|(first, count)| Some(first..first.checked_add(count)?));
-        let corrupt = || StorageError::corrupt(Family::Out.name(), key, "no runs of facts");
         runs.push(run.filter(|run| !run.is_empty()).ok_or_else(corrupt)?);
     }
     Ok(runs)

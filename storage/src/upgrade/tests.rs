@@ -51,7 +51,7 @@ fn an_upgrade_goes_on_where_it_stopped() {
 
 #[test]
 fn later_formats_are_upgraded_wherever_it_stopped() {
-    for format in [2, 3, 4, 5, 6] {
+    for format in [2, 3, 4, 5, 6, 7] {
         assert_upgrades(fixture(format).path(), format);
         // The families are there, and the format is the old one.
         let folder = fixture(format);

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::bulk::BulkFact;
 use crate::graph::{
-    Cardinality, EdgeFilter, Intent, Interval, RelationId, RelationRule, SystemScope, ValidScope,
+    BulkFact, Cardinality, EdgeFilter, Intent, Interval, RelationId, RelationRule, SystemScope,
+    ValidScope,
 };
 use crate::reader::EdgeMark;
 use crate::{Durability, Memory, Store, Transaction};

@@ -7,16 +7,14 @@
 //! Nodes and relations that are not there are made first, each batch's in a transaction of its own. What
 //! the store cannot take in with the others is asserted one by one, like any other fact.
 
-use std::collections::BTreeMap;
-
 use compact_str::{CompactString, ToCompactString};
-use engraph_storage::graph::{Intent, Interval, NodeId, RelationId};
+use engraph_storage::graph::{Intent, Interval};
 use engraph_storage::update::Effect;
-use engraph_storage::{BulkFact, Left, Load, Reader, StorageError};
-use rustc_hash::FxHashMap;
+use engraph_storage::{BulkFact, Left, Load, StorageError};
 
 use crate::database::Engraph;
 use crate::error::Result;
+use crate::import::names::{self, Name, Names};
 use crate::import::{Counts, Progress, Refused, Report};
 use crate::time;
 
@@ -30,11 +28,9 @@ const TRANSACTION: usize = 256;
 /// A row of a file; what names something is short as a rule, and needs no memory of its own.
 pub(super) struct Row {
     pub(super) line: u64,
-    /// Label and key.
-    pub(super) head: (CompactString, CompactString),
+    pub(super) head: Name,
     pub(super) relation: CompactString,
-    /// Label and key.
-    pub(super) tail: (CompactString, CompactString),
+    pub(super) tail: Name,
     pub(super) valid: Interval,
     pub(super) confidence: f64,
     /// None for the relation's own.
@@ -46,6 +42,8 @@ pub(super) struct Row {
 /// Rows of a file that are handed on together.
 struct Batch {
     rows: Vec<Row>,
+    /// The tags of the heads and the tails.
+    tags: Vec<[u32; 2]>,
     refused: Vec<Refused>,
     /// How much of the file has been read with it.
     done: u64,
@@ -91,13 +89,17 @@ fn batches(
     mut rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>>,
 ) -> impl Iterator<Item = Result<Batch>> {
     std::iter::from_fn(move || {
-        let mut batch = Batch { rows: Vec::with_capacity(BATCH), refused: Vec::new(), done: 0 };
+        let (tags, refused) = (Vec::with_capacity(BATCH), Vec::new());
+        let mut batch = Batch { rows: Vec::with_capacity(BATCH), tags, refused, done: 0 };
         for row in rows.by_ref().take(BATCH) {
             match row {
                 Ok((row, done)) => {
                     batch.done = done;
                     match row {
-                        Ok(row) => batch.rows.push(row),
+                        Ok(row) => {
+                            batch.tags.push([&row.head, &row.tail].map(names::tag));
+                            batch.rows.push(row);
+                        }
                         Err(refused) => batch.refused.push(refused),
                     }
                 }
@@ -128,17 +130,21 @@ impl<'d> Loader<'d> {
     fn add(&mut self, batch: Batch) -> Result<()> {
         self.refused.extend(batch.refused);
         let names = &mut self.names;
-        let places = |row: &Row| {
-            (names.node(&row.head), names.relation(&row.relation), names.node(&row.tail))
+        let guesses: Vec<_> =
+            batch.tags.iter().map(|tags| tags.map(|tag| names.guess(tag))).collect();
+        let places = |((row, tags), guesses): ((&Row, &[u32; 2]), [u32; 2])| {
+            let head = names.node(&row.head, tags[0], guesses[0]);
+            let relation = names.relation(&row.relation);
+            (head, relation, names.node(&row.tail, tags[1], guesses[1]))
         };
-        let places: Vec<_> = batch.rows.iter().map(places).collect();
+        let places: Vec<_> = batch.rows.iter().zip(&batch.tags).zip(guesses).map(places).collect();
         self.names.make(self.db)?;
         for (row, (head, relation, tail)) in batch.rows.iter().zip(places) {
-            let (relation, intent) = self.names.relations[relation as usize];
+            let (relation, intent) = self.names.found_relation(relation);
             let fact = BulkFact {
-                head: self.names.nodes[head as usize],
+                head: self.names.found_node(head),
                 relation,
-                tail: self.names.nodes[tail as usize],
+                tail: self.names.found_node(tail),
                 valid: row.valid,
                 confidence: row.confidence,
                 intent: row.intent.unwrap_or(intent),
@@ -218,75 +224,6 @@ fn assert(
     }
     transaction.commit(db.durability(), time::wall())?;
     Ok(true)
-}
-
-/// Nodes by label and key, and relations with their intents, each with its place.
-#[derive(Default)]
-struct Names {
-    /// By label and then by key, so that an entry is smaller.
-    node_names: FxHashMap<CompactString, FxHashMap<CompactString, u32>>,
-    nodes: Vec<NodeId>,
-    relation_names: FxHashMap<CompactString, u32>,
-    relations: Vec<(RelationId, Intent)>,
-    /// What has a place and is not looked for yet: labels and keys, and relations.
-    new: (Vec<(CompactString, CompactString)>, Vec<CompactString>),
-}
-
-impl Names {
-    fn node(&mut self, (label, key): &(CompactString, CompactString)) -> u32 {
-        if let Some(place) = self.node_names.get(label).and_then(|keys| keys.get(key)) {
-            return *place;
-        }
-        let place = (self.nodes.len() + self.new.0.len()) as u32;
-        self.node_names.entry(label.clone()).or_default().insert(key.clone(), place);
-        self.new.0.push((label.clone(), key.clone()));
-        place
-    }
-
-    fn relation(&mut self, name: &CompactString) -> u32 {
-        if let Some(place) = self.relation_names.get(name) {
-            return *place;
-        }
-        let place = (self.relations.len() + self.new.1.len()) as u32;
-        self.relation_names.insert(name.clone(), place);
-        self.new.1.push(name.clone());
-        place
-    }
-
-    /// Finds the new ones, and makes what is not there, in the order of the file.
-    fn make(&mut self, db: &Engraph) -> Result<()> {
-        let (nodes, relations) = std::mem::take(&mut self.new);
-        if nodes.is_empty() && relations.is_empty() {
-            return Ok(());
-        }
-        let held = {
-            let snapshot = db.store.snapshot(time::wall());
-            held(snapshot.reader(), &nodes)?
-        };
-        let mut transaction = db.store.begin(time::wall())?;
-        for ((label, key), held) in nodes.iter().zip(held) {
-            self.nodes.push(match held {
-                Some(node) => node,
-                None => transaction.put_node(label, key, &BTreeMap::new())?,
-            });
-        }
-        for name in &relations {
-            let relation = transaction.relation(name)?;
-            self.relations.push((relation, transaction.reader().catalog().rule(relation).intent));
-        }
-        Ok(transaction.commit(db.durability(), time::wall())?)
-    }
-}
-
-/// The nodes with those labels and keys, as far as they are there.
-fn held(
-    reader: Reader<'_>,
-    names: &[(CompactString, CompactString)],
-) -> Result<Vec<Option<NodeId>>> {
-    let label = |name: &CompactString| reader.catalog().label(name);
-    let known = names.iter().filter_map(|(name, key)| Some((label(name)?, key.as_str())));
-    let mut found = reader.find_nodes(&known.collect::<Vec<_>>())?.into_iter();
-    Ok(names.iter().map(|(name, _)| label(name).and_then(|_| found.next()?)).collect())
 }
 
 /// What an assertion counts as.

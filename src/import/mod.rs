@@ -11,6 +11,7 @@ mod csv_file;
 mod facts;
 mod locomo;
 mod messages;
+mod names;
 mod partial_date;
 mod turns;
 mod whole;

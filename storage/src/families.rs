@@ -1,25 +1,25 @@
 //! One table: every column family, its key and value.
 //!
 //! ```text
-//! family        key                                          value
-//! meta          name                                         format, counters, commit, model, tokenizer, rules, definitions
-//! symbols       kind, direction, name or id                  id or name
-//! nodes         node                                         node record
-//! nodes_past    node, system_to                              node record that was replaced
-//! node_keys     label, key or alias                          node, key or alias
-//! versions      fact, version; or first fact                 version record; pack
+//! family        key                                                  value
+//! meta          name                                                 format, counters, commit, model, tokenizer, rules, definitions
+//! symbols       kind, direction, name or id                          id or name
+//! nodes         node                                                 node record
+//! nodes_past    node, system_to                                      node record that was replaced
+//! node_keys     label, key or alias                                  node, key or alias
+//! versions      fact, version; or first fact                         version record; pack
 //! out           head, relation, valid_from, tail, fact; or head, 0   edge value; runs
-//! in            tail, relation, valid_from, head, fact       edge value
-//! out_past      as out, then version                         edge value, system_to
-//! in_past       as in, then version                          edge value, system_to
-//! vectors       label, node                                  system_from, embedding of 32-bit floats
-//! vectors_past  label, node, system_to                       embedding that was replaced
-//! token_codes   label, node                                  stamp of text and model, a sign a component of each token's vector
-//! values        label, property, value, node                 nothing
-//! text          label, term, node or none                    posting, document or count
-//! text_past     label, term, node, system_to                 posting or document that was replaced
-//! schema_keys   token ids, end mark, node                    when the concept came to be
-//! buffer        kind, session or turn key, position or none  head of a session, turn or place of a turn
+//! in            tail, relation, valid_from, head, fact               edge value
+//! out_past      as out, then version                                 edge value, system_to
+//! in_past       as in, then version                                  edge value, system_to
+//! vectors       label, node                                          system_from, embedding of 32-bit floats
+//! vectors_past  label, node, system_to                               embedding that was replaced
+//! token_codes   label, node                                          stamp of text and model, a sign a component of each token's vector
+//! values        label, property, value, node                         nothing
+//! text          label, term, node or none                            posting, document or count
+//! text_past     label, term, node, system_to                         posting or document that was replaced
+//! schema_keys   token ids, end mark, node                            when the concept came to be
+//! buffer        kind, session or turn key, position or none          head of a session, turn or place of a turn
 //! ```
 //!
 //! A family comes with its first reader, so nothing is written that nobody reads.

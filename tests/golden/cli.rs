@@ -462,7 +462,7 @@ fn an_export_goes_to_a_file_or_stdout_and_comes_back() {
     let stdout = engraph(&["export", arg(db.path()), "-"], "");
     let exported = std::fs::read_to_string(&file).expect("a file");
     assert_eq!(answer(&stdout), exported);
-    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":7,"), "{exported}");
+    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":8,"), "{exported}");
 
     let import = ["import", arg(&copy), "jsonl", arg(&file)];
     assert_eq!(answer(&engraph(&import, "")), "nodes 5\nrules 1\nversions of facts 5\n");

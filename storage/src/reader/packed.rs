@@ -33,7 +33,7 @@ impl Reader<'_> {
 
     fn scan_out(&self, from: &[u8], to: Option<&[u8]>, visit: Visit<'_>) -> Result<()> {
         let asked = Asked { reader: *self, from, to };
-        let mut packed = Packed { asked, runs: Vec::new() };
+        let mut packed = Packed { asked, runs: Vec::new(), last: None };
         // Else the scan meets what leads to them.
         if let Some(head) = from.first_chunk().map(|head| NodeId(u64::from_be_bytes(*head)))
             && from > runs::key(head).as_slice()
@@ -83,7 +83,12 @@ struct Asked<'r, 'k> {
 struct Packed<'r, 'k> {
     asked: Asked<'r, 'k>,
     runs: Vec<Run>,
+    /// The last pack that was read: the facts of the next head are mostly there too.
+    last: LastPack,
 }
+
+/// A pack with its key.
+type LastPack = Option<(pack::Key, Vec<u8>)>;
 
 /// A run of which some may be read.
 struct Run {
@@ -98,7 +103,7 @@ impl Packed<'_, '_> {
     fn begin(&mut self, runs: Vec<Range<u64>>) -> Result<()> {
         let run = |facts| {
             let mut run = Run { facts: self.asked.reached(facts)?, read: Vec::new() };
-            run.fill(self.asked)?;
+            run.fill(self.asked, &mut self.last)?;
             Ok(run)
         };
         self.runs = runs.into_iter().map(run).collect::<Result<_>>()?;
@@ -107,13 +112,13 @@ impl Packed<'_, '_> {
 
     /// Calls `visit` on those before a key, or on all.
     fn before(&mut self, key: Option<&[u8]>, visit: Visit<'_>) -> Result<ControlFlow<()>> {
-        let asked = self.asked;
-        while let Some(run) = self.first() {
+        let Self { asked, runs, last } = self;
+        while let Some(run) = first(runs) {
             if key.is_some_and(|key| run.first().is_some_and(|first| first >= key)) {
                 break;
             }
             let Some((_, edge)) = run.read.pop() else { break };
-            run.fill(asked)?;
+            run.fill(*asked, last)?;
             asked.reader.view.count_edge()?;
             if visit(edge)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -121,12 +126,12 @@ impl Packed<'_, '_> {
         }
         Ok(ControlFlow::Continue(()))
     }
+}
 
-    /// The run that goes on with the first key; none if none goes on.
-    fn first(&mut self) -> Option<&mut Run> {
-        let going = self.runs.iter_mut().filter(|run| !run.read.is_empty());
-        going.min_by(|a, b| a.first().cmp(&b.first()))
-    }
+/// The run that goes on with the first key; none if none goes on.
+fn first(runs: &mut [Run]) -> Option<&mut Run> {
+    let going = runs.iter_mut().filter(|run| !run.read.is_empty());
+    going.min_by(|a, b| a.first().cmp(&b.first()))
 }
 
 impl Run {
@@ -136,13 +141,16 @@ impl Run {
     }
 
     /// Reads the next pack, if nothing is left of what was read.
-    fn fill(&mut self, asked: Asked<'_, '_>) -> Result<()> {
+    fn fill(&mut self, asked: Asked<'_, '_>, last: &mut LastPack) -> Result<()> {
         while self.read.is_empty() && !self.facts.is_empty() {
             let some = in_pack(&self.facts);
             self.facts.start = some.end;
             let (key, _) = pack::place_of(FactId(some.start));
-            let Some(bytes) = asked.reader.view.peek(Family::Versions, &key)? else { continue };
-            let pack = Pack::decode(&key, &bytes)?;
+            if last.as_ref().is_none_or(|(held, _)| *held != key) {
+                *last = asked.reader.view.peek(Family::Versions, &key)?.map(|bytes| (key, bytes));
+            }
+            let Some((_, bytes)) = last else { continue };
+            let pack = Pack::decode(&key, bytes)?;
             self.read = pack.edges(&some, asked.from, asked.to)?;
             let is_behind = |last: adjacency::Key| asked.to.is_some_and(|to| last.as_ref() >= to);
             if pack.last_key(&some)?.is_some_and(is_behind) {

@@ -1,0 +1,161 @@
+//! Which nodes and relations the names of a table lead to: each is looked up once, and made if it is not
+//! there.
+//!
+//! A table of a million names does not fit into the processor's caches, so a batch of names is first guessed by
+//! their tags, which waits for many at once, and then compared.
+
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+
+use compact_str::CompactString;
+use engraph_storage::Reader;
+use engraph_storage::graph::{Intent, NodeId, RelationId};
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::database::Engraph;
+use crate::error::Result;
+use crate::time;
+
+/// The label and the key of a node; what names something is short as a rule, and needs no memory of its own.
+pub(super) type Name = (CompactString, CompactString);
+
+/// A guess that leads nowhere.
+const UNKNOWN: u32 = u32::MAX;
+
+/// Nodes by label and key, and relations with their intents, each with its place.
+#[derive(Default)]
+pub(super) struct Names {
+    /// The tag of each node's name, and its place.
+    node_places: HashTable<(u32, u32)>,
+    node_names: Vec<Name>,
+    /// Those of the first names; the others are not looked for yet.
+    nodes: Vec<NodeId>,
+    relation_places: FxHashMap<CompactString, u32>,
+    relation_names: Vec<CompactString>,
+    /// Those of the first names, as of nodes.
+    relations: Vec<(RelationId, Intent)>,
+}
+
+/// A number by which a name is guessed; others may have it too.
+pub(super) fn tag(name: &Name) -> u32 {
+    (FxBuildHasher.hash_one(name) >> 32) as u32
+}
+
+impl Names {
+    /// The place of a node whose name has this tag, to be told by [`Self::node`].
+    pub(super) fn guess(&self, tag: u32) -> u32 {
+        let guess = self.node_places.find(hash_of(tag), |(other, _)| *other == tag);
+        guess.map_or(UNKNOWN, |(_, place)| *place)
+    }
+
+    /// The place of a node, by the tag of its name and where it may be.
+    pub(super) fn node(&mut self, name: &Name, tag: u32, guess: u32) -> u32 {
+        if self.node_names.get(guess as usize) == Some(name) {
+            return guess;
+        }
+        let names = &self.node_names;
+        let is_it = |(other, place): &(u32, u32)| *other == tag && names[*place as usize] == *name;
+        if let Some((_, place)) = self.node_places.find(hash_of(tag), is_it) {
+            return *place;
+        }
+        let place = names.len() as u32;
+        self.node_names.push(name.clone());
+        self.node_places.insert_unique(hash_of(tag), (tag, place), |(tag, _)| hash_of(*tag));
+        place
+    }
+
+    /// The place of a relation.
+    pub(super) fn relation(&mut self, name: &CompactString) -> u32 {
+        if let Some(place) = self.relation_places.get(name) {
+            return *place;
+        }
+        let place = self.relation_names.len() as u32;
+        self.relation_names.push(name.clone());
+        self.relation_places.insert(name.clone(), place);
+        place
+    }
+
+    /// The node of a place, once [`Self::make`] has found it.
+    pub(super) fn found_node(&self, place: u32) -> NodeId {
+        self.nodes[place as usize]
+    }
+
+    /// The relation of a place and its intent, once [`Self::make`] has found it.
+    pub(super) fn found_relation(&self, place: u32) -> (RelationId, Intent) {
+        self.relations[place as usize]
+    }
+
+    /// Finds the new ones, and makes what is not there, in the order of the file.
+    pub(super) fn make(&mut self, db: &Engraph) -> Result<()> {
+        let new = &self.node_names[self.nodes.len()..];
+        let new_relations = &self.relation_names[self.relations.len()..];
+        if new.is_empty() && new_relations.is_empty() {
+            return Ok(());
+        }
+        let held = {
+            let snapshot = db.store.snapshot(time::wall());
+            held(snapshot.reader(), new)?
+        };
+        let mut transaction = db.store.begin(time::wall())?;
+        for ((label, key), held) in new.iter().zip(held) {
+            self.nodes.push(match held {
+                Some(node) => node,
+                None => transaction.put_node(label, key, &BTreeMap::new())?,
+            });
+        }
+        for name in new_relations {
+            let relation = transaction.relation(name)?;
+            self.relations.push((relation, transaction.reader().catalog().rule(relation).intent));
+        }
+        Ok(transaction.commit(db.durability(), time::wall())?)
+    }
+}
+
+/// The nodes with those labels and keys, as far as they are there.
+fn held(reader: Reader<'_>, names: &[Name]) -> Result<Vec<Option<NodeId>>> {
+    let label = |name: &CompactString| reader.catalog().label(name);
+    let known = names.iter().filter_map(|(name, key)| Some((label(name)?, key.as_str())));
+    let mut found = reader.find_nodes(&known.collect::<Vec<_>>())?.into_iter();
+    Ok(names.iter().map(|(name, _)| label(name).and_then(|_| found.next()?)).collect())
+}
+
+/// Where a tag stands in the table, which goes by the first and the last bits.
+fn hash_of(tag: u32) -> u64 {
+    u64::from(tag) << 32 | u64::from(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(label: &str, key: &str) -> Name {
+        (label.into(), key.into())
+    }
+
+    #[test]
+    fn names_with_one_tag_are_told_apart() {
+        let mut names = Names::default();
+        let all = [name("Person", "Nora"), name("Person", "Luis"), name("City", "Nora")];
+        for _ in 0..2 {
+            for (place, name) in (0..).zip(&all) {
+                assert_eq!(names.node(name, 7, names.guess(7)), place);
+            }
+        }
+        assert_eq!(names.node(&all[1], 7, UNKNOWN), 1);
+        assert_eq!(names.guess(8), UNKNOWN);
+        assert_eq!(names.node(&name("City", "Porto"), 8, UNKNOWN), 3);
+    }
+
+    #[test]
+    fn a_name_is_found_among_many() {
+        let mut names = Names::default();
+        let all: Vec<Name> = (0..5_000).map(|key| name("Entity", &format!("e{key}"))).collect();
+        for _ in 0..2 {
+            let guesses: Vec<u32> = all.iter().map(|name| names.guess(tag(name))).collect();
+            for ((place, name), guess) in (0..).zip(&all).zip(guesses) {
+                assert_eq!(names.node(name, tag(name), guess), place);
+            }
+        }
+    }
+}

@@ -37,11 +37,16 @@ impl<'b> Numbers<'b> {
             return;
         }
         put_number(to, step);
-        for number in numbers {
+        let begin = to.len();
+        let end = begin + numbers.len() * width;
+        // Whole words are written, each over the zeros of the one before it.
+        to.resize(end + size_of::<u64>(), 0);
+        for (number, at) in numbers.iter().zip((begin..).step_by(width)) {
             let above = number - least;
             let steps = if step == 1 { above } else { above / step };
-            to.extend_from_slice(&steps.to_le_bytes()[..width]);
+            to[at..at + size_of::<u64>()].copy_from_slice(&steps.to_le_bytes());
         }
+        to.truncate(end);
     }
 
     /// Takes a column of so many from the front; none if the bytes are no such column.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! number   [bytes 1][little-endian, without zeros at its end]
-//! numbers  [width 1][least number] and, unless all are the same, [step number][steps above the least, width each]
+//! numbers  [bits 1][least number] and, unless all are the same, [step number][steps above the least, so many bits each]
+//!          with 128 added to the bits: a bit for each number, whether it is more than the least, and steps of those
 //! texts    [what all begin with: length number, bytes][kind 1] and [numbers], or [lengths numbers][bytes]
 //! ```
 //!
@@ -12,6 +13,8 @@
 const NUMBERED: u8 = 0;
 /// The rest of each text is any bytes.
 const SPELLED: u8 = 1;
+/// Added to the bits of a column that has steps only of the numbers above the least.
+const SPARSE: u8 = 128;
 /// Digits of a number that is surely below 2⁶⁴.
 const DIGITS_MAX: usize = 19;
 
@@ -19,8 +22,9 @@ const DIGITS_MAX: usize = 19;
 pub(super) struct Numbers<'b> {
     least: u64,
     step: u64,
-    width: usize,
-    /// None if all are the least.
+    bits: usize,
+    /// A bit for each place that has more than the least; none if each has steps of its own.
+    more: Option<&'b [u8]>,
     steps: &'b [u8],
 }
 
@@ -30,44 +34,90 @@ impl<'b> Numbers<'b> {
         let least = numbers.iter().copied().min().unwrap_or(0);
         let step = numbers.iter().fold(0, |step, number| common_divisor(step, number - least));
         let most = numbers.iter().copied().max().unwrap_or(0) - least;
-        let width = bytes_of(most.checked_div(step).unwrap_or(0));
-        to.push(width as u8);
+        let bits = 64 - most.checked_div(step).unwrap_or(0).leading_zeros() as usize;
+        if bits == 0 {
+            to.push(0);
+            return put_number(to, least);
+        }
+        let steps = |number: &u64| match step {
+            1 => number - least,
+            step => (number - least) / step,
+        };
+        let more = numbers.iter().filter(|number| **number > least);
+        let is_sparse = numbers.len() + more.clone().count() * bits < numbers.len() * bits;
+        to.push(bits as u8 | if is_sparse { SPARSE } else { 0 });
         put_number(to, least);
-        if width == 0 {
-            return;
-        }
         put_number(to, step);
-        let begin = to.len();
-        let end = begin + numbers.len() * width;
-        // Whole words are written, each over the zeros of the one before it.
-        to.resize(end + size_of::<u64>(), 0);
-        for (number, at) in numbers.iter().zip((begin..).step_by(width)) {
-            let above = number - least;
-            let steps = if step == 1 { above } else { above / step };
-            to[at..at + size_of::<u64>()].copy_from_slice(&steps.to_le_bytes());
+        match is_sparse {
+            true => {
+                put_bits(numbers.iter().map(|number| u64::from(*number > least)), 1, to);
+                put_bits(more.map(steps), bits, to);
+            }
+            false => put_bits(numbers.iter().map(steps), bits, to),
         }
-        to.truncate(end);
     }
 
     /// Takes a column of so many from the front; none if the bytes are no such column.
     pub(super) fn take(bytes: &mut &'b [u8], count: usize) -> Option<Self> {
-        let width = usize::from(*bytes.split_off_first()?);
+        let kind = *bytes.split_off_first()?;
+        let (bits, is_sparse) = (usize::from(kind & !SPARSE), kind & SPARSE != 0);
         let least = take_number(bytes)?;
-        let step = if width > 0 { take_number(bytes)? } else { 0 };
-        let steps = bytes.split_off(..width * count)?;
-        (width <= size_of::<u64>()).then_some(Self { least, step, width, steps })
+        if bits == 0 {
+            return Some(Self { least, step: 0, bits, more: None, steps: &[] });
+        }
+        let step = take_number(bytes)?;
+        let more = match is_sparse {
+            true => Some(bytes.split_off(..count.div_ceil(8))?),
+            false => None,
+        };
+        let stored =
+            more.map_or(count, |more| more.iter().map(|byte| byte.count_ones() as usize).sum());
+        let steps = bytes.split_off(..(stored * bits).div_ceil(8))?;
+        (bits <= 64).then_some(Self { least, step, bits, more, steps })
     }
 
     /// The number at a place; none if there is none, or it is more than a number.
     pub(super) fn at(&self, place: usize) -> Option<u64> {
-        if self.width == 0 {
-            return Some(self.least);
-        }
-        let begin = place * self.width;
-        let mut steps = [0; size_of::<u64>()];
-        steps[..self.width].copy_from_slice(self.steps.get(begin..begin + self.width)?);
-        self.least.checked_add(u64::from_le_bytes(steps).checked_mul(self.step)?)
+        let place = match self.more {
+            _ if self.bits == 0 => return Some(self.least),
+            None => place,
+            Some(more) => match set_before(more, place)? {
+                (_, false) => return Some(self.least),
+                (before, true) => before,
+            },
+        };
+        let (byte, shift) = (place * self.bits / 8, place * self.bits % 8);
+        let mut word = [0; 16];
+        let some = self.steps.get(byte..)?;
+        let some = &some[..some.len().min(9)];
+        word[..some.len()].copy_from_slice(some);
+        let steps = u128::from_le_bytes(word) >> shift & ((1 << self.bits) - 1);
+        self.least.checked_add((steps as u64).checked_mul(self.step)?)
     }
+}
+
+/// Adds the lowest bits of numbers, one behind the other, and fills the last byte with zeros.
+fn put_bits(numbers: impl Iterator<Item = u64>, bits: usize, to: &mut Vec<u8>) {
+    let (mut waiting, mut filled) = (0_u128, 0);
+    for number in numbers {
+        waiting |= u128::from(number) << filled;
+        filled += bits;
+        if filled >= 64 {
+            to.extend_from_slice(&(waiting as u64).to_le_bytes());
+            waiting >>= 64;
+            filled -= 64;
+        }
+    }
+    to.extend_from_slice(&waiting.to_le_bytes()[..filled.div_ceil(8)]);
+}
+
+/// How many bits are set before a place, and whether that at the place is; none if there is no such place.
+fn set_before(bits: &[u8], place: usize) -> Option<(usize, bool)> {
+    let (byte, bit) = (place / 8, place % 8);
+    let last = *bits.get(byte)?;
+    let before: u32 = bits[..byte].iter().map(|byte| byte.count_ones()).sum();
+    let here = (last & ((1 << bit) - 1)).count_ones();
+    Some(((before + here) as usize, last & 1 << bit != 0))
 }
 
 /// Texts as they are stored, see the module.
@@ -195,7 +245,8 @@ mod tests {
             (steps, 0..1_000_000_u64, 1..1_000_000_u64).prop_map(|(steps, least, step)| {
                 steps.into_iter().map(|steps| least + steps * step).collect()
             });
-        prop_oneof![by_steps, prop::collection::vec(any::<u64>(), 1..20)]
+        let few = prop::collection::vec(prop_oneof![9 => Just(5_u64), 1 => any::<u64>()], 1..40);
+        prop_oneof![by_steps, few, prop::collection::vec(any::<u64>(), 1..20)]
     }
 
     proptest! {
@@ -247,10 +298,14 @@ mod tests {
             bytes.len()
         };
         assert_eq!(length(&[5; 100]), 3);
-        // Days of one year: the width, the least of 6 bytes, the step of 5 and a byte for each.
+        // Days of one year: the bits, the least of 7 bytes, the step of 5 and 7 bits for each.
         let day = 86_400_000_000;
         let days: Vec<u64> = (0..100).map(|number| (16_000 + number) * day).collect();
-        assert_eq!(length(&days), 1 + 8 + 6 + 100);
+        assert_eq!(length(&days), 1 + 8 + 6 + (100 * 7_usize).div_ceil(8));
+        // Few have an end, an even number: a bit for each, and 16 bits for those.
+        let ends: Vec<u64> =
+            (0..100).map(|place| u64::from(place % 10 == 3) * (99_999 - place)).collect();
+        assert_eq!(length(&ends), 1 + 1 + 2 + 13 + 10 * 2);
     }
 
     #[test]
@@ -263,8 +318,8 @@ mod tests {
             );
             bytes.len()
         };
-        assert_eq!(length(&["facts.csv:12", "facts.csv:130"]), 2 + 10 + 1 + 1 + 2 + 2 + 2);
+        assert_eq!(length(&["facts.csv:12", "facts.csv:130"]), 2 + 10 + 1 + 1 + 2 + 2 + 1);
         // Not as numbers are written: it would not be read as it was.
-        assert_eq!(length(&["a1", "a02"]), 2 + 1 + 1 + 1 + 2 + 2 + 2 + 3);
+        assert_eq!(length(&["a1", "a02"]), 2 + 1 + 1 + 1 + 2 + 2 + 1 + 3);
     }
 }

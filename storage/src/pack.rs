@@ -1,16 +1,17 @@
-//! First versions of facts as a load stores them: those of 128 facts with consecutive numbers in one value,
-//! by columns, which take less than half the bytes of 128 records.
+//! Facts of a load: the first versions of 128 with consecutive numbers in one value, by columns, and where
+//! they stand by their heads, in place of 128 records and as many edges.
 //!
 //! ```text
 //! key    [first fact 8], a multiple of 128
-//! value  [encoding 1][checksum 4][facts 1], their places unless there are 128 [place 1 each], then columns:
+//! value  [encoding 1][checksum 4][left 16][facts 1], unless there are 128 their places [place 1 each], then columns:
 //!        heads, relations, tails, valid_from, lengths or 0 without an end, kinds of confidence and these, intents,
 //!        since when all are believed, sources
 //! ```
 //!
-//! A version that changes has a record of its own from then on, at a key of its own, which stands before
-//! what the pack says of it; one that is forgotten is taken out of its pack. All in a pack are believed, come
-//! from one source each, and are of one load. It never reads or writes the disk.
+//! All in a pack are believed, come from one source each, and are of one load, which numbers them in the order
+//! of their edges by head. One that changes leaves its pack: it has a record and edges of its own from then
+//! on, and what it was stays in the columns, so that the others are found. One that is forgotten is
+//! taken out. It never reads or writes the disk.
 
 mod column;
 pub(crate) mod runs;
@@ -31,13 +32,13 @@ use column::{Numbers, Texts, put_number, take_number};
 
 /// Facts of a pack.
 pub(crate) const FACTS: usize = if cfg!(test) { 4 } else { 128 };
-/// The largest pack; facts that do not fit have records.
-const BYTES_MAX: usize = 64 << 10;
+/// The most bytes of the sources of a pack; facts with more have records.
+const SOURCES_MAX: usize = 32 << 10;
 /// The first byte of every pack.
 const ENCODING: u8 = 1;
 /// Bytes in front of what is checked: the encoding and the checksum of the rest.
 const HEADER: usize = 5;
-/// Bytes with a bit for each place that has been left.
+/// Bytes with a bit for each place whose fact has left.
 const LEFT: usize = FACTS.div_ceil(8);
 /// What a confidence with up to six decimals is a whole number of.
 const MILLIONTH: f64 = 1e6;
@@ -64,7 +65,7 @@ pub(crate) fn is_key(key: &[u8]) -> bool {
     key.len() == size_of::<Key>()
 }
 
-/// A pack of facts with these places, believed from that instant on; none if it would be too large.
+/// A pack of facts with these places, believed from that instant on; none if their sources are too long.
 pub(crate) fn encode(facts: &[(u8, BulkFact<'_>)], since: Time) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(FACTS * 20);
     bytes.resize(HEADER + LEFT, 0);
@@ -92,7 +93,7 @@ pub(crate) fn encode(facts: &[(u8, BulkFact<'_>)], since: Time) -> Option<Vec<u8
     column(&mut bytes, &|fact| fact.intent as u64);
     put_number(&mut bytes, ordered(since));
     let sources: Vec<&[u8]> = facts.iter().map(|(_, fact)| fact.source.as_bytes()).collect();
-    if sources.iter().map(|source| source.len()).sum::<usize>() > BYTES_MAX / 2 {
+    if sources.iter().map(|source| source.len()).sum::<usize>() > SOURCES_MAX {
         return None;
     }
     Texts::encode(&sources, &mut bytes);

@@ -1,7 +1,9 @@
 //! The tables of a load: every key of its facts and of the held ones that they close, in order.
 //!
-//! A held fact that ends gets a new version, and its old one is stored again as past. Between its nodes
-//! the new version stands at the key of the old one, so nothing has to be deleted.
+//! Facts of a part that fill packs are there alone by their heads, with what leads to them; the others have
+//! records and edges. A held fact that ends gets a new version, and its old one is stored again as past and
+//! leaves its pack. Between its nodes the new version stands at the key of the old one, so nothing has to be
+//! deleted.
 
 use std::hint::black_box;
 use std::ops::Range;

@@ -82,6 +82,6 @@ fn a_changed_byte_is_told() {
         changed[place] ^= 1;
         assert!(Pack::decode(&key, &changed).is_err(), "byte {place}");
     }
-    let long = "x".repeat(BYTES_MAX);
+    let long = "x".repeat(SOURCES_MAX + 1);
     assert_eq!(encode(&[(1, BulkFact { source: &long, ..fact })], 6), None);
 }

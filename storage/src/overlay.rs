@@ -12,8 +12,8 @@ use crate::families::Family;
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     changes: BTreeMap<Place, Change>,
-    /// What each change since the savepoint replaced, in order; none without a savepoint.
-    undo: Option<Vec<(Place, Option<Change>)>>,
+    /// What was there of each key that was changed since the savepoint; none without a savepoint.
+    undo: Option<BTreeMap<Place, Option<Change>>>,
 }
 
 /// A key of a family.
@@ -37,13 +37,13 @@ impl Overlay {
             return;
         };
         let replaced = self.changes.insert(key.clone(), change);
-        undo.push((key, replaced));
+        undo.entry(key).or_insert(replaced);
     }
 
     /// From here on, changes can be taken back. There is one savepoint at a time.
     pub(crate) fn savepoint(&mut self) {
         debug_assert!(self.undo.is_none(), "a savepoint within another");
-        self.undo = Some(Vec::new());
+        self.undo = Some(BTreeMap::new());
     }
 
     /// What was changed since the savepoint stays.
@@ -53,7 +53,7 @@ impl Overlay {
 
     /// Takes back every change since the savepoint.
     pub(crate) fn rollback(&mut self) {
-        for (key, replaced) in self.undo.take().into_iter().flatten().rev() {
+        for (key, replaced) in self.undo.take().into_iter().flatten() {
             match replaced {
                 Some(change) => drop(self.changes.insert(key, change)),
                 None => drop(self.changes.remove(&key)),

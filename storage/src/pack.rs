@@ -381,11 +381,9 @@ impl InOrder {
         if self.before(fact, visit)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        if let Some((_, version)) = self.waiting.pop_if(|(waiting, _)| *waiting == fact)
-            && number > 0
-            && visit(fact, 0, version)?.is_break()
-        {
-            return Ok(ControlFlow::Break(()));
+        if self.waiting.pop_if(|(waiting, _)| *waiting == fact).is_some() {
+            let reason = "the fact has not left its pack";
+            return Err(StorageError::corrupt(Family::Versions.name(), key, reason));
         }
         visit(fact, number, record::decode(Family::Versions, key, value)?)
     }

@@ -207,9 +207,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The first versions in a pack, by their facts, those that have changed since as they were; none
-    /// without one.
-    pub(crate) fn pack(&self, key: pack::Key) -> Result<Vec<(FactId, VersionRecord)>> {
+    /// The first versions in a pack, by their facts, of those that have not left it; none without one.
+    pub(crate) fn packed_versions(&self, key: pack::Key) -> Result<Vec<(FactId, VersionRecord)>> {
         match self.view.get(Family::Versions, &key)? {
             Some(bytes) => Pack::decode(&key, &bytes)?.versions().collect(),
             None => Ok(Vec::new()),

@@ -11,7 +11,7 @@ use crate::families::Family;
 use crate::graph::{NodeRecord, RelationRule, Time, VersionRecord};
 use crate::key;
 use crate::overlay::Overlay;
-use crate::pack;
+use crate::pack::{self, runs};
 use crate::record;
 use crate::turns;
 
@@ -22,8 +22,9 @@ pub(crate) fn restamp(overlay: &mut Overlay, from: Time, to: Time) -> Result<()>
     }
     overlay.rewrite(|family, key, value| {
         match family {
-            // What is in a pack was committed before.
+            // What is in a pack was committed before, and so was what leads to it.
             Family::Versions if pack::is_key(key) => {}
+            Family::Out if runs::head_of(key).is_some() => {}
             Family::Versions => {
                 let mut version: VersionRecord = record::decode(family, key, value)?;
                 for bound in [&mut version.system.from, &mut version.system.to] {

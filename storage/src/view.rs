@@ -179,7 +179,7 @@ impl<'v> View<'v> {
         self.count_scan(1, bytes)
     }
 
-    fn count_seek(&self) -> Result<()> {
+    pub(crate) fn count_seek(&self) -> Result<()> {
         self.meter.map_or(Ok(()), Meter::sought)
     }
 

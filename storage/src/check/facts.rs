@@ -171,10 +171,15 @@ impl Check<'_> {
 
     /// The runs of a head lead to facts of that head alone, in order.
     fn runs(&self, head: NodeId, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let mut end = 0;
         for mut run in runs::decode(key, value)? {
             if run.end > self.counters.next_fact {
                 return Ok(wrong("I4", "an id that was never given"));
             }
+            if run.start < end {
+                return Ok(wrong("I3", "it leads to a fact twice"));
+            }
+            end = run.end;
             let mut last = None;
             while !run.is_empty() {
                 let some = in_pack(&run);

@@ -147,7 +147,7 @@ impl Run {
             self.facts.start = some.end;
             let (key, _) = pack::place_of(FactId(some.start));
             if last.as_ref().is_none_or(|(held, _)| *held != key) {
-                *last = asked.reader.view.peek(Family::Versions, &key)?.map(|bytes| (key, bytes));
+                *last = asked.pack(some.start)?;
             }
             let Some((_, bytes)) = last else { continue };
             let pack = Pack::decode(&key, bytes)?;
@@ -162,23 +162,39 @@ impl Run {
 }
 
 impl Asked<'_, '_> {
+    /// The last key of some facts of one pack, those that have left among them; none if nothing is left.
+    fn last_key(&self, facts: &Range<u64>) -> Result<Option<adjacency::Key>> {
+        match self.pack(facts.start)? {
+            Some((key, bytes)) => Pack::decode(&key, &bytes)?.last_key(facts),
+            None => Ok(None),
+        }
+    }
+
+    /// The pack of a fact with its key, counted as a seek, so that reading many can be stopped.
+    fn pack(&self, fact: u64) -> Result<LastPack> {
+        let (key, _) = pack::place_of(FactId(fact));
+        self.reader.view.count_seek()?;
+        Ok(self.reader.view.peek(Family::Versions, &key)?.map(|bytes| (key, bytes)))
+    }
+
     /// The facts of a run from those of the pack on in which the first one asked for may be.
     fn reached(&self, facts: Range<u64>) -> Result<Range<u64>> {
         let (mut begin, mut end) = (pack_of(facts.start), pack_of(facts.end - 1));
         // All before the pack `begin` are before `from`.
         while begin < end {
             let middle = begin + (end - begin) / 2;
-            let some = in_pack(&(facts.start.max(middle * FACTS as u64)..facts.end));
-            let (key, _) = pack::place_of(FactId(some.start));
-            let last = match self.reader.view.peek(Family::Versions, &key)? {
-                Some(bytes) => Pack::decode(&key, &bytes)?.last_key(&some)?,
-                None => None,
-            };
-            match last {
-                Some(last) if last.as_ref() < self.from => begin = middle + 1,
-                Some(_) => end = middle,
-                // Nothing is left in it to tell by.
-                None => break,
+            // What is left of a pack may be nothing; then the next one tells.
+            let mut told = None;
+            for number in middle..end {
+                let some = in_pack(&(facts.start.max(number * FACTS as u64)..facts.end));
+                told = self.last_key(&some)?.map(|last| (number, last));
+                if told.is_some() {
+                    break;
+                }
+            }
+            match told {
+                Some((number, last)) if last.as_ref() < self.from => begin = number + 1,
+                _ => end = middle,
             }
         }
         Ok(facts.start.max(begin * FACTS as u64)..facts.end)
@@ -192,7 +208,7 @@ fn pack_of(fact: u64) -> u64 {
 
 /// The first facts of a run that are in one pack.
 pub(crate) fn in_pack(facts: &Range<u64>) -> Range<u64> {
-    let end = (facts.start / FACTS as u64 + 1) * FACTS as u64;
+    let end = pack_of(facts.start).saturating_add(1).saturating_mul(FACTS as u64);
     facts.start..facts.end.min(end)
 }
 

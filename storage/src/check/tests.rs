@@ -10,6 +10,7 @@ use crate::graph::{
     PropertyId, RecipeDefinition, RelationRule, RuleDefinition, Value, VersionRecord,
 };
 use crate::overlay::Overlay;
+use crate::pack::runs;
 use crate::schema_keys::CONCEPT;
 use crate::token_codes::TokenCodes;
 use crate::tokenizer::{KeyTokenizer, TokenizerError};
@@ -251,6 +252,32 @@ fn a_version_that_says_something_else_is_found_with_its_invariant() {
     assert_eq!(with(&|version| version.system = later), ["I2", "I3"]);
     assert_eq!(with(&|version| version.belief.uncertain = true), ["I3"]);
     assert_eq!(with(&|_| {}), [] as [&str; 0]);
+}
+
+#[test]
+fn a_fact_that_would_be_met_twice_is_found() {
+    let (_folder, store) = filled();
+    let all = everything(&store);
+    let (family, key, value) = all
+        .iter()
+        .find(|(family, key, _)| *family == Family::Out && runs::head_of(key).is_some())
+        .expect("runs");
+    let run = runs::decode(key, value).expect("decodes").remove(0);
+    let twice = runs::encode(&[run.clone(), run.end - 1..run.end]);
+    put(&store, *family, key, Some(twice));
+    let found = violations(&store);
+    assert!(found.iter().all(|violation| violation.invariant == "I3"), "{found:?}");
+    assert_eq!(found.len(), 1);
+    put(&store, *family, key, Some(value.clone()));
+
+    let fact = FactId(run.start);
+    let version = store.snapshot(0).reader().version(fact, 0).expect("reads");
+    let record = record::encode(&version).expect("encodes");
+    put(&store, Family::Versions, &key::version(fact, 0), Some(record));
+    let found = violations(&store);
+    assert_eq!(found.first().map(|violation| violation.invariant), Some("D"), "{found:?}");
+    put(&store, Family::Versions, &key::version(fact, 0), None);
+    assert_eq!(violations(&store), []);
 }
 
 #[test]

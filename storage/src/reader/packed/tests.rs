@@ -2,10 +2,12 @@
 //! wherever they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::catalog::Catalog;
 use crate::graph::{
     BulkFact, Cardinality, EdgeFilter, Intent, Interval, RelationId, RelationRule, SystemScope,
     ValidScope,
@@ -102,6 +104,14 @@ impl World {
             Act::Load(_) => {}
         }
     }
+}
+
+/// The same of what is committed, by what is kept in memory and by the disk alone.
+fn assert_all_right(world: &World) {
+    let snapshot = world.store.snapshot(9);
+    assert_right(world, snapshot.reader());
+    let catalog = Arc::new(Catalog::read(snapshot.view()).unwrap());
+    assert_right(world, Reader::new(snapshot.view(), &catalog, snapshot.reader().now()));
 }
 
 /// Holds every way to read edges by their head against what the versions say.
@@ -219,10 +229,29 @@ proptest! {
                 assert_right(&world, write.reader());
                 write.commit(Durability::Buffered, 7).unwrap();
             }
-            assert_right(&world, world.store.snapshot(9).reader());
+            assert_all_right(&world);
         }
         let mut violations = Vec::new();
         world.store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
         prop_assert_eq!(violations, Vec::new());
+    }
+}
+
+/// A head with many packs is read from each of its edges on, also where packs are gone.
+#[test]
+fn a_head_with_many_packs_is_read_from_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path());
+    let drawn: Vec<Drawn> =
+        (0..60).map(|place| (0, 1, 1 + place % 5, 3 + 5 * place as i64)).collect();
+    world.load(&drawn);
+    assert_all_right(&world);
+    // Two whole packs, and parts of others.
+    for gone in [24..33, 8..9, 50..51] {
+        let mut write = world.store.begin(7).unwrap();
+        let facts: Vec<FactId> = gone.map(FactId).collect();
+        assert_eq!(write.forget(&[], &facts).unwrap().facts, facts.len() as u64);
+        write.commit(Durability::Buffered, 7).unwrap();
+        assert_all_right(&world);
     }
 }

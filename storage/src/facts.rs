@@ -286,10 +286,8 @@ impl Transaction<'_> {
 
     /// Says in its pack that a fact has left it, if it is in any: it is about to have a record.
     fn leave_pack(&mut self, fact: FactId) -> Result<()> {
-        let (key, place) = pack::place_of(fact);
-        let Some(mut bytes) = self.view().get(Family::Versions, &key)? else { return Ok(()) };
-        Pack::decode(&key, &bytes)?;
-        if pack::leave(&mut bytes, &[place]) {
+        let Some((key, mut bytes)) = self.reader().pack_bytes(fact)? else { return Ok(()) };
+        if pack::leave(key, &mut bytes, &[pack::place_of(fact).1])? {
             self.overlay.put(Family::Versions, key, bytes);
         }
         Ok(())
@@ -297,9 +295,8 @@ impl Transaction<'_> {
 
     /// Takes what a load stored of a fact out of the pack that it is in, if it is in any.
     fn take_from_pack(&mut self, fact: FactId) -> Result<()> {
-        let (key, place) = pack::place_of(fact);
-        let Some(bytes) = self.view().get(Family::Versions, &key)? else { return Ok(()) };
-        match Pack::decode(&key, &bytes)?.without(place)? {
+        let Some((key, bytes)) = self.reader().pack_bytes(fact)? else { return Ok(()) };
+        match Pack::decode(&key, &bytes)?.without(pack::place_of(fact).1)? {
             Some(left) => self.overlay.put(Family::Versions, key, left),
             None => self.overlay.delete(Family::Versions, key),
         }

@@ -60,6 +60,17 @@ pub(crate) fn place_of(fact: FactId) -> (Key, u8) {
     ((fact.0 - place).to_be_bytes(), place as u8)
 }
 
+/// The number of the pack of a fact.
+pub(crate) fn pack_of(fact: u64) -> u64 {
+    fact / FACTS as u64
+}
+
+/// The first facts of a run that are in one pack.
+pub(crate) fn in_pack(facts: &Range<u64>) -> Range<u64> {
+    let end = pack_of(facts.start).saturating_add(1).saturating_mul(FACTS as u64);
+    facts.start..facts.end.min(end)
+}
+
 /// Whether a key in `versions` is that of a pack.
 pub(crate) fn is_key(key: &[u8]) -> bool {
     key.len() == size_of::<Key>()
@@ -108,9 +119,14 @@ fn seal(bytes: &mut [u8]) {
     bytes[1..HEADER].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Says in a pack that the facts at these places have left it: what they were stays, so that the others
-/// are found. False, and nothing changes, unless any of them was there. The bytes must be those of a pack.
-pub(crate) fn leave(bytes: &mut [u8], places: &[u8]) -> bool {
+/// Says in the pack of a key that the facts at these places have left it: what they were stays, so that the
+/// others are found. False, and nothing changes, unless any of them was there.
+///
+/// # Errors
+///
+/// As [`Pack::decode`].
+pub(crate) fn leave(key: Key, bytes: &mut [u8], places: &[u8]) -> Result<bool> {
+    Pack::decode(&key, bytes)?;
     let mut any = false;
     for place in places {
         let (byte, bit) = (HEADER + usize::from(place / 8), 1 << (place % 8));
@@ -120,7 +136,7 @@ pub(crate) fn leave(bytes: &mut [u8], places: &[u8]) -> bool {
     if any {
         seal(bytes);
     }
-    any
+    Ok(any)
 }
 
 /// A pack, to be read fact by fact.

@@ -25,7 +25,6 @@ use crate::record;
 use crate::view::View;
 pub use edges::EdgeMark;
 pub(crate) use edges::{edge_of, families_of};
-pub(crate) use packed::in_pack;
 
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";
@@ -208,9 +207,9 @@ impl<'r> Reader<'r> {
     }
 
     /// The first versions in a pack, by their facts, of those that have not left it; none without one.
-    pub(crate) fn packed_versions(&self, key: pack::Key) -> Result<Vec<(FactId, VersionRecord)>> {
-        match self.view.get(Family::Versions, &key)? {
-            Some(bytes) => Pack::decode(&key, &bytes)?.versions().collect(),
+    pub(crate) fn packed_versions(&self, fact: FactId) -> Result<Vec<(FactId, VersionRecord)>> {
+        match self.pack_bytes(fact)? {
+            Some((key, bytes)) => Pack::decode(&key, &bytes)?.versions().collect(),
             None => Ok(Vec::new()),
         }
     }
@@ -218,30 +217,22 @@ impl<'r> Reader<'r> {
     /// The pack that a fact is in or was, with its key; none without one.
     pub(crate) fn pack_bytes(&self, fact: FactId) -> Result<Option<(pack::Key, Vec<u8>)>> {
         let (key, _) = pack::place_of(fact);
-        let Some(bytes) = self.view.get(Family::Versions, &key)? else { return Ok(None) };
-        Pack::decode(&key, &bytes)?;
-        Ok(Some((key, bytes)))
+        Ok(self.view.get(Family::Versions, &key)?.map(|bytes| (key, bytes)))
     }
 
     /// The edges of some facts of one pack by their head, with their keys by that, the last one first.
     pub(crate) fn packed_edges(&self, facts: &Range<u64>) -> Result<Vec<(adjacency::Key, Edge)>> {
-        let (key, _) = pack::place_of(FactId(facts.start));
-        match self.view.peek(Family::Versions, &key)? {
-            Some(bytes) => Pack::decode(&key, &bytes)?.edges(facts, &[], None),
+        match self.pack_bytes(FactId(facts.start))? {
+            Some((key, bytes)) => Pack::decode(&key, &bytes)?.edges(facts, &[], None),
             None => Ok(Vec::new()),
         }
     }
 
-    /// Whether a fact stands in a pack.
-    pub(crate) fn is_packed(&self, fact: FactId) -> Result<bool> {
-        Ok(self.packed_version(fact)?.is_some())
-    }
-
     /// The first version of a fact that has no record of its own; none if there is no such version.
-    fn packed_version(&self, fact: FactId) -> Result<Option<VersionRecord>> {
-        let (key, place) = pack::place_of(fact);
-        match self.view.get(Family::Versions, &key)? {
-            Some(bytes) => Pack::decode(&key, &bytes)?.version(place),
+    pub(crate) fn packed_version(&self, fact: FactId) -> Result<Option<VersionRecord>> {
+        let (_, place) = pack::place_of(fact);
+        match self.pack_bytes(fact)? {
+            Some((key, bytes)) => Pack::decode(&key, &bytes)?.version(place),
             None => Ok(None),
         }
     }

@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 
 use crate::error::Result;
-use crate::graph::BulkFact;
 use crate::graph::{
-    Belief, Cardinality, Edge, FactId, Interval, NodeId, Properties, RelationRule, VersionRecord,
+    Belief, BulkFact, Cardinality, Edge, FactId, Interval, NodeId, Properties, RelationRule,
+    VersionRecord,
 };
 use crate::pack;
 use crate::reader::Reader;
@@ -50,7 +50,7 @@ impl<'r> Beliefs<'r> {
         let mut last = self.last.borrow_mut();
         let versions = match &mut *last {
             Some((held, versions)) if *held == key => versions,
-            last => &mut last.insert((key, self.reader.packed_versions(key)?)).1,
+            last => &mut last.insert((key, self.reader.packed_versions(fact)?)).1,
         };
         let place = versions.binary_search_by_key(&fact, |(other, _)| *other);
         Ok(place.ok().map(|place| versions[place].1.belief.clone()))

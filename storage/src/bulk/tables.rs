@@ -19,8 +19,8 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Belief, Edge, FactId, Interval, NodeId, Side, Time, VersionRecord};
 use crate::key;
-use crate::pack::{self, runs};
-use crate::reader::{Reader, in_pack};
+use crate::pack::{self, in_pack, runs};
+use crate::reader::Reader;
 use crate::record;
 use crate::staged;
 
@@ -193,7 +193,7 @@ impl Tables<'_> {
         let places: Vec<u8> = firsts.map(|closing| pack::place_of(closing.edge.fact).1).collect();
         if let Some(closing) = closings.first()
             && let Some((key, mut pack)) = reader.pack_bytes(closing.edge.fact)?
-            && pack::leave(&mut pack, &places)
+            && pack::leave(key, &mut pack, &places)?
         {
             entries.push((key.to_vec(), pack));
         }

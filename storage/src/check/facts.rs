@@ -14,8 +14,8 @@ use crate::graph::{
     VersionRecord,
 };
 use crate::key;
-use crate::pack::{InOrder, runs};
-use crate::reader::{edge_of, in_pack};
+use crate::pack::{InOrder, in_pack, runs};
+use crate::reader::edge_of;
 
 /// The versions that are looked at, in the order of facts and numbers.
 #[derive(Default)]
@@ -164,7 +164,7 @@ impl Check<'_> {
 
     /// Whether an edge stands in a pack to which the runs of its head lead.
     fn is_in_run(&self, edge: &Edge) -> Result<bool> {
-        let is_packed = edge.version == 0 && self.reader.is_packed(edge.fact)?;
+        let is_packed = edge.version == 0 && self.reader.packed_version(edge.fact)?.is_some();
         Ok(is_packed
             && self.reader.packed_runs(edge.head)?.iter().any(|run| run.contains(&edge.fact.0)))
     }

@@ -1,4 +1,5 @@
-//! Columns of numbers and of texts, any of which is read without those before it.
+//! Columns of numbers, any of which is read without those before it, and of texts, of which so is any but those
+//! that are spelled: the lengths of the ones before it are added up.
 //!
 //! ```text
 //! number   [bytes 1][little-endian, without zeros at its end]

@@ -9,7 +9,7 @@ use crate::adjacency;
 use crate::error::Result;
 use crate::families::Family;
 use crate::graph::{Edge, FactId, NodeId, Side};
-use crate::pack::{self, FACTS, Pack, runs};
+use crate::pack::{self, FACTS, Pack, in_pack, pack_of, runs};
 
 /// Called with each edge of a scan, until it breaks.
 type Visit<'v> = &'v mut dyn FnMut(Edge) -> Result<ControlFlow<()>>;
@@ -38,7 +38,8 @@ impl Reader<'_> {
         if let Some(head) = from.first_chunk().map(|head| NodeId(u64::from_be_bytes(*head)))
             && from > runs::key(head).as_slice()
         {
-            packed.begin(self.packed_runs(head)?)?;
+            let runs = self.packed_runs(head)?.into_iter().map(|run| asked.reached(run));
+            packed.begin(runs.collect::<Result<_>>()?)?;
         }
         let mut stopped = false;
         self.view.scan(Family::Out, from, to, &mut |key, value| {
@@ -102,7 +103,7 @@ impl Packed<'_, '_> {
     /// Goes over to the facts of these runs.
     fn begin(&mut self, runs: Vec<Range<u64>>) -> Result<()> {
         let run = |facts| {
-            let mut run = Run { facts: self.asked.reached(facts)?, read: Vec::new() };
+            let mut run = Run { facts, read: Vec::new() };
             run.fill(self.asked, &mut self.last)?;
             Ok(run)
         };
@@ -199,17 +200,6 @@ impl Asked<'_, '_> {
         }
         Ok(facts.start.max(begin * FACTS as u64)..facts.end)
     }
-}
-
-/// The number of the pack of a fact.
-fn pack_of(fact: u64) -> u64 {
-    fact / FACTS as u64
-}
-
-/// The first facts of a run that are in one pack.
-pub(crate) fn in_pack(facts: &Range<u64>) -> Range<u64> {
-    let end = pack_of(facts.start).saturating_add(1).saturating_mul(FACTS as u64);
-    facts.start..facts.end.min(end)
 }
 
 #[cfg(test)]

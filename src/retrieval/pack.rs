@@ -14,7 +14,7 @@ use crate::time;
 pub(crate) struct Item {
     /// What it is, by which the same thing is known again.
     pub(crate) source: Source,
-    /// How it reads.
+    /// How it reads. What is said of a turn's time comes in front.
     pub(crate) text: String,
     /// Where it belongs in time.
     pub(crate) time: Option<Time>,
@@ -31,6 +31,24 @@ pub(crate) enum Source {
     Turn(NodeId),
     /// A text that is nothing else; known again by its words.
     Text,
+}
+
+impl Item {
+    /// The time that its line says, if it says one.
+    fn told(&self) -> Option<Time> {
+        self.time.filter(|_| matches!(self.source, Source::Turn(_)))
+    }
+
+    /// What its line begins with behind that of another one: its time, as far as that has not said it.
+    fn lead(&self, before: Option<&Self>) -> String {
+        let said = self.told().map(|time| time::beside(time, before.and_then(Self::told)));
+        said.filter(|said| !said.is_empty()).map_or(String::new(), |said| format!("[{said}] "))
+    }
+
+    /// The words of its line, for comparison.
+    fn words(&self) -> String {
+        normalised(&(self.lead(None) + &self.text))
+    }
 }
 
 impl Source {
@@ -75,8 +93,9 @@ pub(crate) struct Packed {
 /// its parts, if it fits. Items without words are left out.
 ///
 /// The text stands in the order of time, what has none first; equals in the order given. Each item
-/// begins on a new line. Tokens are counted by item and by line end, and once more over the whole
-/// text, as a tokenizer may join across lines: if that is too much, the last items go again.
+/// begins on a new line, a turn with its time, unless that is the time of the turn in the line before:
+/// of one day the time of day is enough. Tokens are counted by item, time and line end, and once more
+/// over the whole text, as a tokenizer may join across them: if that is too much, the last items go again.
 ///
 /// # Errors
 ///
@@ -89,9 +108,8 @@ pub(crate) fn pack<E>(
     let line_end = count("\n")?;
     let mut packer = Packer { items, budget, line_end, ..Packer::default() };
     for (index, item) in items.iter().enumerate() {
-        let words = normalised(&item.text);
-        if !words.is_empty() {
-            packer.offer(index, words, &mut count)?;
+        if has_words(&item.text) {
+            packer.offer(index, item.words(), &mut count)?;
         }
     }
     packer.finish(&mut count)
@@ -102,10 +120,14 @@ pub(crate) fn pack<E>(
 struct Taken {
     /// Its place among the items, or the best of those it replaced.
     rank: usize,
+    /// Without what its line begins with.
     tokens: usize,
-    /// Its text, for comparison.
+    /// Its line, for comparison.
     words: String,
 }
+
+/// Where a line stands: by its time, and by the rank of its item.
+type Line = (Option<Time>, usize);
 
 #[derive(Default)]
 struct Packer<'a> {
@@ -114,8 +136,12 @@ struct Packer<'a> {
     line_end: usize,
     /// By their places.
     taken: BTreeMap<usize, Taken>,
-    /// The tokens of what is taken, line ends aside.
+    /// The places of what is taken, as their lines stand in the text.
+    lines: BTreeMap<Line, usize>,
+    /// The tokens of what is taken, with what lines begin with, line ends aside.
     used: usize,
+    /// The tokens of what lines begin with.
+    leads: HashMap<String, usize>,
     words: HashSet<String>,
     turns: HashSet<NodeId>,
     /// The places of what is taken, by each fact of it.
@@ -133,18 +159,23 @@ impl Packer<'_> {
         if self.words.contains(&words) || self.holds(index) {
             return Ok(());
         }
-        let parts = self.parts(index);
-        let freed = parts.iter().filter_map(|part| self.taken.get(part));
-        let freed = freed.fold(0_usize, |sum, part| sum.saturating_add(part.tokens));
-        let lines = self.taken.len() - parts.len();
         let tokens = count(&self.items[index].text)?;
-        let used = self.used.saturating_sub(freed).saturating_add(tokens);
-        if used.saturating_add(self.line_end.saturating_mul(lines)) > self.budget {
+        if tokens > self.budget {
             return Ok(());
         }
-        let replaced = parts.iter().filter_map(|part| self.leave(*part)).map(|part| part.rank);
-        let rank = replaced.min().unwrap_or(index);
-        self.take(index, Taken { rank, tokens, words });
+        let mut replaced = Vec::new();
+        for part in self.parts(index) {
+            replaced.extend(self.leave(part, count)?.map(|taken| (part, taken)));
+        }
+        let rank = replaced.iter().map(|(_, part)| part.rank).min().unwrap_or(index);
+        self.take(index, Taken { rank, tokens, words }, count)?;
+        let line_ends = self.line_end.saturating_mul(self.taken.len() - 1);
+        if self.used.saturating_add(line_ends) > self.budget {
+            self.leave(index, count)?;
+            for (part, taken) in replaced {
+                self.take(part, taken, count)?;
+            }
+        }
         Ok(())
     }
 
@@ -167,29 +198,79 @@ impl Packer<'_> {
         near.copied().filter(|other| item.holds(&self.items[*other].source)).collect()
     }
 
-    fn take(&mut self, index: usize, taken: Taken) {
-        let source = &self.items[index].source;
-        if let Source::Turn(node) = source {
-            self.turns.insert(*node);
+    fn take<E>(
+        &mut self,
+        index: usize,
+        taken: Taken,
+        count: &mut impl FnMut(&str) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        let item = &self.items[index];
+        if let Source::Turn(node) = item.source {
+            self.turns.insert(node);
         }
-        for fact in source.facts() {
+        for fact in item.source.facts() {
             self.facts.entry(*fact).or_default().insert(index);
         }
+        let line = (item.time, taken.rank);
         self.used = self.used.saturating_add(taken.tokens);
         self.words.insert(taken.words.clone());
         self.taken.insert(index, taken);
+        let (without, with) = self.leads_around(line, index, count)?;
+        self.used = self.used.saturating_add(with).saturating_sub(without);
+        self.lines.insert(line, index);
+        Ok(())
     }
 
-    fn leave(&mut self, index: usize) -> Option<Taken> {
-        let left = self.taken.remove(&index)?;
-        for fact in self.items[index].source.facts() {
+    fn leave<E>(
+        &mut self,
+        index: usize,
+        count: &mut impl FnMut(&str) -> Result<usize, E>,
+    ) -> Result<Option<Taken>, E> {
+        let Some(left) = self.taken.remove(&index) else { return Ok(None) };
+        let item = &self.items[index];
+        if let Source::Turn(node) = &item.source {
+            self.turns.remove(node);
+        }
+        for fact in item.source.facts() {
             if let Some(places) = self.facts.get_mut(fact) {
                 places.remove(&index);
             }
         }
+        let line = (item.time, left.rank);
+        self.lines.remove(&line);
+        let (without, with) = self.leads_around(line, index, count)?;
+        self.used = self.used.saturating_add(without).saturating_sub(with);
         self.used = self.used.saturating_sub(left.tokens);
         self.words.remove(&left.words);
-        Some(left)
+        Ok(Some(left))
+    }
+
+    /// The tokens that a line and the one behind it begin with: those of the latter if it stood there
+    /// alone, and those of both.
+    fn leads_around<E>(
+        &mut self,
+        line: Line,
+        index: usize,
+        count: &mut impl FnMut(&str) -> Result<usize, E>,
+    ) -> Result<(usize, usize), E> {
+        let items = self.items;
+        let before = self.lines.range(..line).next_back().map(|(_, before)| &items[*before]);
+        let behind = self.lines.range(line..).next().map(|(_, behind)| &items[*behind]);
+        let item = &items[index];
+        let without = behind.map_or(String::new(), |behind| behind.lead(before));
+        let with = [item.lead(before), behind.map_or(String::new(), |next| next.lead(Some(item)))];
+        let mut tokens = |lead: String| match self.leads.get(&lead) {
+            _ if lead.is_empty() => Ok(0),
+            Some(tokens) => Ok(*tokens),
+            None => {
+                let tokens = count(&lead)?;
+                self.leads.insert(lead, tokens);
+                Ok(tokens)
+            }
+        };
+        let without = tokens(without)?;
+        let [own, next] = with;
+        Ok((without, tokens(own)?.saturating_add(tokens(next)?)))
     }
 
     fn finish<E>(&self, count: &mut impl FnMut(&str) -> Result<usize, E>) -> Result<Packed, E> {
@@ -216,11 +297,21 @@ impl Packer<'_> {
         let mut order = places.to_vec();
         // Stable: what has the same time stays in the order of the ranks.
         order.sort_by_key(|index| self.items[*index].time);
-        let lines: Vec<&str> = order.iter().map(|index| self.items[*index].text.as_str()).collect();
+        let mut before = None;
+        let mut lines = Vec::new();
+        for index in &order {
+            let item = &self.items[*index];
+            lines.push(item.lead(before) + &item.text);
+            before = Some(item);
+        }
         let text = lines.join("\n");
         let tokens = count(&text)?;
         Ok(Packed { text, tokens, taken: order })
     }
+}
+
+fn has_words(text: &str) -> bool {
+    text.contains(char::is_alphanumeric)
 }
 
 /// The words of a text, in lower case, with a blank between them.
@@ -294,27 +385,60 @@ mod tests {
         Item { source, text: text.to_owned(), time: None }
     }
 
+    fn at(text: &str) -> Option<Time> {
+        Some(time::parse(text).unwrap())
+    }
+
     #[test]
     fn best_first_and_whole_while_they_fit() {
         let items = [
-            turn(1, "one two three", Some(30)),
-            turn(2, "a much too long turn for this", Some(10)),
-            turn(3, "four five", Some(20)),
+            turn(1, "one two three", at("2023-05-30")),
+            turn(2, "a much too long turn for this", at("2023-05-10")),
+            turn(3, "four five", at("2023-05-20")),
             turn(4, "six", None),
         ];
-        let packed = pack(&items, 6, words);
-        assert_eq!(packed.text, "six\nfour five\none two three");
+        let packed = pack(&items, 8, words);
+        assert_eq!(packed.text, "six\n[2023-05-20] four five\n[2023-05-30] one two three");
         assert_eq!(packed.taken, [3, 2, 0]);
-        assert_eq!(packed.tokens, 6);
+        assert_eq!(packed.tokens, 8);
+        assert_eq!(pack(&items, 7, words).taken, [2, 0]);
         assert_eq!(pack(&items, 0, words), Packed::default());
         assert_eq!(pack(&[], 10, words), Packed::default());
     }
 
     #[test]
     fn undated_items_stand_first_in_the_order_given() {
-        let items =
-            [turn(1, "b", None), turn(2, "d", Some(5)), turn(3, "a", None), turn(4, "c", Some(5))];
-        assert_eq!(pack(&items, 9, words).text, "b\na\nd\nc");
+        let day = at("2023-05-08");
+        let items = [turn(1, "b", None), turn(2, "d", day), turn(3, "a", None), turn(4, "c", day)];
+        assert_eq!(pack(&items, 9, words).text, "b\na\n[2023-05-08] d\nc");
+    }
+
+    #[test]
+    fn a_time_is_said_once() {
+        let items = [
+            turn(1, "A: a", at("2023-05-08 13:56")),
+            turn(2, "B: b", at("2023-05-08 13:56")),
+            turn(3, "A: c", at("2023-05-08 13:58")),
+            turn(4, "B: d", at("2023-05-09 13:58")),
+        ];
+        let text = "[2023-05-08 13:56] A: a\nB: b\n[13:58] A: c\n[2023-05-09 13:58] B: d";
+        assert_eq!(pack(&items, 13, words).text, text);
+        // The first of three shortens what the others begin with, and loses nothing of its own.
+        let late = [items[2].clone(), items[1].clone(), items[0].clone()];
+        assert_eq!(pack(&late, 9, words).taken, [1, 2, 0]);
+        assert_eq!(pack(&late, 8, words).taken, [1, 0]);
+        // A line between them that says none makes it be said again.
+        let said = Item { time: at("2023-05-08 13:56"), ..path(&[1], "p") };
+        let between = [items[0].clone(), said, items[1].clone()];
+        let text = "[2023-05-08 13:56] A: a\np\n[2023-05-08 13:56] B: b";
+        assert_eq!(pack(&between, 9, words).text, text);
+        assert_eq!(pack(&between, 8, words).taken, [0, 1], "what it costs is known beforehand");
+    }
+
+    #[test]
+    fn words_said_at_another_time_are_others() {
+        let items = [turn(1, "A: Yes", at("2023-05-08")), turn(2, "A: Yes!", at("2023-05-09"))];
+        assert_eq!(pack(&items, 9, words).taken, [0, 1]);
     }
 
     #[test]
@@ -416,8 +540,10 @@ mod tests {
             };
             let packed = pack(&items, budget, count);
             prop_assert!(packed.tokens <= budget);
-            let whole: Vec<&str> = packed.taken.iter().map(|i| items[*i].text.as_str()).collect();
-            prop_assert_eq!(&packed.text, &whole.join("\n"));
+            let before = [None].into_iter().chain(packed.taken.iter().map(|i| Some(&items[*i])));
+            let taken = packed.taken.iter().map(|i| &items[*i]);
+            let whole = taken.zip(before).map(|(item, before)| item.lead(before) + &item.text);
+            prop_assert_eq!(&packed.text, &whole.collect::<Vec<_>>().join("\n"));
             if !packed.taken.is_empty() {
                 prop_assert_eq!(packed.tokens, count(&packed.text));
             }
@@ -426,7 +552,7 @@ mod tests {
                 for b in &packed.taken[place + 1..] {
                     let (a, b) = (&items[*a], &items[*b]);
                     prop_assert!(!a.source.holds(&b.source) && !b.source.holds(&a.source));
-                    prop_assert_ne!(normalised(&a.text), normalised(&b.text));
+                    prop_assert_ne!(a.words(), b.words());
                 }
             }
         }
@@ -443,11 +569,12 @@ mod tests {
             for (index, item) in turns.iter().enumerate() {
                 let is_same = |taken: &usize| {
                     turns[*taken].source.holds(&item.source)
-                        || normalised(&turns[*taken].text) == normalised(&item.text)
+                        || turns[*taken].words() == item.words()
                 };
                 let is_known = packed.taken.contains(&index) || packed.taken.iter().any(is_same);
                 let is_empty = normalised(&item.text).is_empty();
-                let does_fit = words(&item.text) + packed.tokens <= budget;
+                // Two words in front of it, and two in front of the next one.
+                let does_fit = words(&item.text) + 4 + packed.tokens <= budget;
                 prop_assert!(is_known || is_empty || !does_fit);
             }
         }

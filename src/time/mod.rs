@@ -96,6 +96,23 @@ pub(crate) fn short(time: Time) -> String {
     }
 }
 
+/// The instant for who has just read another one: `2023-05-08 13:56` in UTC, the date alone at midnight;
+/// of the same day the time of day, and nothing of the same instant.
+pub(crate) fn beside(time: Time, before: Option<Time>) -> String {
+    if before == Some(time) {
+        return String::new();
+    }
+    let text = short(time);
+    let Some((day, clock)) = text.strip_suffix('Z').and_then(|text| text.split_once('T')) else {
+        return text;
+    };
+    let clock = clock.strip_suffix(":00").filter(|clock| clock.len() == 5).unwrap_or(clock);
+    match before.map(short).is_some_and(|before| before.split('T').next() == Some(day)) {
+        true => clock.to_owned(),
+        false => format!("{day} {clock}"),
+    }
+}
+
 /// What the clock on the wall says.
 pub(crate) fn wall() -> Time {
     Timestamp::now().as_microsecond()
@@ -113,6 +130,23 @@ mod tests {
         }
         assert_eq!(format(instant).as_deref(), Some("2023-05-08T13:56:00Z"));
         assert_eq!(short(parse("2023-05-08").expect("parses")), "2023-05-08");
+    }
+
+    #[test]
+    fn an_instant_beside_another() {
+        let at = |text: &str| parse(text).expect("parses");
+        let noon = at("2023-05-08 12:00");
+        let shown = |text: &str, before| beside(at(text), before);
+        assert_eq!(beside(noon, Some(noon)), "");
+        assert_eq!(shown("2023-05-08 13:56", None), "2023-05-08 13:56");
+        assert_eq!(shown("2023-05-08 13:56", Some(noon)), "13:56");
+        assert_eq!(shown("2023-05-08 13:56:07.5", Some(noon)), "13:56:07.5");
+        assert_eq!(shown("2023-05-08 13:00:00", Some(at("2023-05-08"))), "13:00");
+        assert_eq!(shown("2023-05-09 12:00", Some(noon)), "2023-05-09 12:00");
+        assert_eq!(shown("2023-05-08", Some(noon)), "2023-05-08");
+        assert_eq!(shown("-000423-05-01T10:00:00Z", Some(noon)), "-000423-05-01 10:00");
+        assert_eq!(beside(Interval::MAX, Some(noon)), "∞");
+        assert_eq!(beside(noon, Some(Interval::MIN)), "2023-05-08 12:00");
     }
 
     #[test]

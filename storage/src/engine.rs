@@ -384,9 +384,8 @@ fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
     blocks.set_block_size(match family {
-        Family::Versions | Family::Out | Family::In | Family::OutPast | Family::InPast => {
-            FACT_BLOCK_BYTES
-        }
+        Family::Out | Family::NodeKeys => 4 << 10,
+        Family::Versions | Family::In | Family::OutPast | Family::InPast => FACT_BLOCK_BYTES,
         _ => BLOCK_BYTES,
     });
     // In parts: whole, the filter of a large table is larger than what a shard of the cache holds, and
@@ -412,6 +411,10 @@ fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
         false => (DBCompressionType::Lz4, DBCompressionType::Zstd),
     };
     options.set_compression_type(upper);
+    let last = match family {
+        Family::Out | Family::NodeKeys => upper,
+        _ => last,
+    };
     options.set_bottommost_compression_type(last);
     let (window, strategy, dictionary) = (0, 0, 0);
     options.set_bottommost_compression_options(window, ZSTD_LEVEL, strategy, dictionary, true);

@@ -15,7 +15,6 @@ use crate::exec::amount;
 use crate::exec::lineage::Joined;
 use crate::plan::retrieval::Pack;
 use crate::retrieval::pack::{self, Hop, Item, Source, path_text};
-use crate::time;
 
 pub(super) fn pack(
     clause: &Pack,
@@ -73,18 +72,14 @@ fn collect(cell: &Cell, items: &mut Vec<Item>, context: &Context<'_>) -> Result<
     Ok(())
 }
 
-/// A node with a text: `[2023-05-08 13:56] Caroline: ...`.
+/// A node with a text, such as a turn: `Caroline: ...`.
 fn turn(node: NodeRef, context: &Context<'_>) -> Result<Option<Item>> {
     let Some(text) = context.passage(node)? else { return Ok(None) };
     let time = match context.node_property(node, "at")? {
         Cell::Timestamp(at) => Some(at),
         _ => None,
     };
-    let text = match time {
-        Some(at) => format!("[{}] {text}", time::short(at)),
-        None => text.to_string(),
-    };
-    Ok(Some(Item { source: Source::Turn(node.id), text, time }))
+    Ok(Some(Item { source: Source::Turn(node.id), text: text.to_string(), time }))
 }
 
 fn walked(path: &Arc<PathRef>, context: &Context<'_>) -> Result<Option<Item>> {

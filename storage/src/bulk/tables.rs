@@ -5,6 +5,7 @@
 //! leaves its pack. Between its nodes the new version stands at the key of the old one, so nothing has to be
 //! deleted.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::ops::Range;
 use std::path::Path;
@@ -24,6 +25,10 @@ use crate::reader::Reader;
 use crate::record;
 use crate::staged;
 
+/// Runs of a head from which on the few facts that a load has of it are alone: who scans the head has a
+/// pack to read for each run, and with many loads there would be many.
+pub(super) const RUNS_MAX: usize = if cfg!(test) { 3 } else { 16 };
+
 /// See the module.
 pub(super) struct Tables<'l> {
     pub(super) engine: &'l Engine,
@@ -38,9 +43,24 @@ pub(super) struct Tables<'l> {
 struct Block<'p, 'b> {
     first: FactId,
     rows: &'p [Row<'b>],
-    /// None if each has a record.
+    /// The pack, if any are in it; the others have a record each.
     pack: Option<Vec<u8>>,
+    /// A bit for each row that is in it.
+    packed: u128,
 }
+
+impl<'p, 'b> Block<'p, 'b> {
+    /// The rows that are in the pack, or those that are not, each with its number.
+    fn rows(&self, packed: bool) -> impl Iterator<Item = (&'p Row<'b>, u64)> + use<'p, 'b> {
+        let (bits, first) = (self.packed, self.first.0);
+        let all = self.rows.iter().enumerate();
+        let wanted = all.filter(move |(at, _)| (bits >> at & 1 == 1) == packed);
+        wanted.map(move |(at, row)| (row, first + at as u64))
+    }
+}
+
+/// The heads of a part, and where the facts of each are that are packed already.
+type Held = BTreeMap<NodeId, Vec<Range<u64>>>;
 
 /// A key and its value.
 type Entry = (Vec<u8>, Vec<u8>);
@@ -66,72 +86,73 @@ impl Tables<'_> {
             writer.write(edge.tail, &tails::encode(&edge)).map_err(|source| self.failed(source))?;
         }
         writer.finish().map_err(|source| self.failed(source))?;
-        let blocks = self.blocks(&plan.plain, first);
-        let alone = blocks.iter().filter(|block| block.pack.is_none());
-        let alone = alone.flat_map(|block| block.rows.iter().zip(block.first.0..));
+        let held = held(&plan.plain, reader)?;
+        let blocks = self.blocks(&plan.plain, first, &held);
+        let alone = blocks.iter().flat_map(|block| block.rows(false));
         let alone = alone.map(|(row, number)| row.fact.edge(FactId(number), self.commit));
         let entry = |edge: Edge| {
             let key = Adjacency::of(Side::Out, &edge).encode();
             (key.as_ref().to_vec(), adjacency::encode(&edge).as_ref().to_vec())
         };
         let mut out: Vec<Entry> = ended.chain(alone).map(entry).collect();
-        out.extend(self.runs(&blocks, reader)?);
+        out.extend(runs(&blocks, held));
         out.sort_unstable();
         self.stage(Family::Out, part, out.into_iter().map(Ok))?;
         self.stage(Family::Versions, part, blocks.into_iter().flat_map(|block| self.stored(block)))
     }
 
     /// Rows that get numbers from `first` on, in packs if they fill them.
-    fn blocks<'p, 'b>(&self, rows: &'p [Row<'b>], first: FactId) -> Vec<Block<'p, 'b>> {
+    fn blocks<'p, 'b>(
+        &self,
+        rows: &'p [Row<'b>],
+        first: FactId,
+        held: &Held,
+    ) -> Vec<Block<'p, 'b>> {
         let (mut blocks, mut rest) = (Vec::new(), first.0..first.0 + rows.len() as u64);
         while !rest.is_empty() {
             let some = in_pack(&rest);
             let place = |fact: u64| (fact - first.0) as usize;
-            let rows = &rows[place(some.start)..place(some.end)];
-            touch_sources(rows);
-            let facts = || (0..).zip(rows.iter().map(|row| row.fact)).collect::<Vec<_>>();
-            let is_full = rows.len() == pack::FACTS;
-            let pack = is_full.then(|| pack::encode(&facts(), self.commit)).flatten();
-            blocks.push(Block { first: FactId(some.start), rows, pack });
+            blocks.push(self.block(&rows[place(some.start)..place(some.end)], some.start, held));
             rest.start = some.end;
         }
         blocks
     }
 
-    /// What leads from the heads of packed facts to these, beside what leads to those that are held.
-    fn runs(&self, blocks: &[Block<'_, '_>], reader: Reader<'_>) -> Result<Vec<Entry>> {
-        let mut all: Vec<(NodeId, Vec<Range<u64>>)> = Vec::new();
-        for block in blocks.iter().filter(|block| block.pack.is_some()) {
-            let mut begin = block.first.0;
-            for same in block.rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
-                let run = begin..begin + same.len() as u64;
-                begin = run.end;
-                let Some(head) = same.first().map(|row| row.fact.head) else { continue };
-                match all.last_mut() {
-                    Some((last, runs)) if *last == head => join(runs, run),
-                    _ => all.push((head, vec![run])),
-                }
-            }
+    fn block<'p, 'b>(&self, rows: &'p [Row<'b>], first: u64, held: &Held) -> Block<'p, 'b> {
+        touch_sources(rows);
+        let mut block = Block { first: FactId(first), rows, pack: None, packed: 0 };
+        if rows.len() < pack::FACTS {
+            return block;
         }
-        let is_first = !reader.has_facts()?;
-        let entry = |(head, new): (NodeId, Vec<Range<u64>>)| {
-            let held = if is_first { Vec::new() } else { reader.packed_runs(head)? };
-            Ok((runs::key(head), runs::encode(&[held, new].concat())))
+        let mut at = 0;
+        for same in rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
+            let runs = same.first().and_then(|row| held.get(&row.fact.head));
+            if same.len() == pack::FACTS || runs.is_none_or(|runs| runs.len() < RUNS_MAX) {
+                (at..at + same.len()).for_each(|at| block.packed |= 1 << at);
+            }
+            at += same.len();
+        }
+        let facts = block.rows(true).map(|(row, number)| ((number - first) as u8, row.fact));
+        let facts: Vec<_> = facts.collect();
+        block.pack = match facts.is_empty() {
+            true => None,
+            false => pack::encode(&facts, self.commit),
         };
-        all.into_iter().map(entry).collect()
+        if block.pack.is_none() {
+            block.packed = 0;
+        }
+        block
     }
 
     /// The keys and values of the versions of a block.
     fn stored(&self, block: Block<'_, '_>) -> Vec<Result<Entry>> {
-        let Block { first, rows, pack } = block;
-        if let Some(pack) = pack {
-            return vec![Ok((pack::place_of(first).0.to_vec(), pack))];
-        }
         let record = |(row, number): (&Row<'_>, u64)| {
             let version = record::encode(&row.fact.version(self.commit))?;
             Ok((key::version(FactId(number), 0).to_vec(), version))
         };
-        rows.iter().zip(first.0..).map(record).collect()
+        let alone = block.rows(false).map(record);
+        let pack = block.pack.map(|pack| Ok((pack::place_of(block.first).0.to_vec(), pack)));
+        pack.into_iter().chain(alone).collect()
     }
 
     /// Writes what stands at the tails of a part, once the parts of all heads are written.
@@ -255,10 +276,36 @@ fn touch_sources(rows: &[Row<'_>]) {
     black_box(rows.iter().fold(0, |all, row| all ^ first(row)));
 }
 
-/// Adds a run, to the last one if it is next to it.
-fn join(runs: &mut Vec<Range<u64>>, run: Range<u64>) {
-    match runs.last_mut().filter(|last| last.end == run.start) {
-        Some(last) => last.end = run.end,
-        None => runs.push(run),
+/// Where the facts of the heads of rows are that are packed already.
+fn held(rows: &[Row<'_>], reader: Reader<'_>) -> Result<Held> {
+    if !reader.has_facts()? {
+        return Ok(Held::new());
+    }
+    let heads = rows.chunk_by(|a, b| a.fact.head == b.fact.head).filter_map(<[_]>::first);
+    heads.map(|row| Ok((row.fact.head, reader.packed_runs(row.fact.head)?))).collect()
+}
+
+/// What leads from the heads of packed facts to these, beside what leads to those that are held.
+fn runs(blocks: &[Block<'_, '_>], mut held: Held) -> Vec<Entry> {
+    let mut all: Vec<(NodeId, Vec<Range<u64>>)> = Vec::new();
+    for (row, number) in blocks.iter().flat_map(|block| block.rows(true)) {
+        match all.last_mut().filter(|(head, _)| *head == row.fact.head) {
+            Some((_, runs)) => join(runs, number),
+            None => all.push((row.fact.head, vec![number..number + 1])),
+        }
+    }
+    let entry = |(head, new): (NodeId, Vec<Range<u64>>)| {
+        // Those of two loads stay apart, for they are in no order together.
+        let held = held.remove(&head).unwrap_or_default();
+        (runs::key(head), runs::encode(&[held, new].concat()))
+    };
+    all.into_iter().map(entry).collect()
+}
+
+/// Adds a fact to the last run if it is next to it, else as a run.
+fn join(runs: &mut Vec<Range<u64>>, fact: u64) {
+    match runs.last_mut().filter(|last| last.end == fact) {
+        Some(last) => last.end += 1,
+        None => runs.push(fact..fact + 1),
     }
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
+use super::tables::RUNS_MAX;
 use super::*;
 use crate::graph::{
     Belief, Cardinality, ConfidencePolicy, EdgeFilter, Intent, Interval, NodeId, RelationId,
@@ -513,5 +514,40 @@ fn facts_of_a_load_are_closed_and_forgotten_one_by_one() {
     write.forget(&[], &(0..4).map(FactId).collect::<Vec<_>>()).unwrap();
     write.commit(Durability::Buffered, 9).unwrap();
     assert_eq!(count_packs(&store), 0);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_head_of_many_loads_has_few_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, mut nodes, relations) = store(folder.path());
+    let mut write = store.begin(2).unwrap();
+    let more = (0..60).map(|number| format!("n{number}"));
+    nodes.extend(more.map(|key| write.put_node("Entity", &key, &BTreeMap::new()).unwrap()));
+    write.commit(Durability::Buffered, 2).unwrap();
+    let mut all = Vec::new();
+    for number in 0..8 {
+        // Two of the first head, one of the second, and as many as fill packs of the third.
+        let of_head = |head: usize, count: usize| (0..count).map(move |at| (head, at));
+        let heads = of_head(0, 2).chain(of_head(1, 1)).chain(of_head(2, 9));
+        let fact = |(head, at): (usize, usize)| (head, 1, 5 + number * 7 + at % 7, at as i64, 9);
+        let drawn: Vec<_> = heads.map(fact).filter(|drawn| drawn.3 < 7).collect();
+        let new = facts(&nodes, relations, &drawn);
+        assert_eq!(load(&store, &new, 5 + number as i64).0, new.len() as u64);
+        all.extend(new);
+    }
+    let snapshot = store.snapshot(20);
+    let runs = |head: usize| snapshot.reader().packed_runs(nodes[head]).unwrap().len();
+    assert_eq!([runs(0), runs(1)], [RUNS_MAX; 2]);
+    assert!(runs(2) > RUNS_MAX, "a pack of its own is worth a run");
+    let other = tempfile::tempdir().unwrap();
+    let (each, ..) = self::store(other.path());
+    let mut write = each.begin(2).unwrap();
+    (0..60).for_each(|number| {
+        write.put_node("Entity", &format!("n{number}"), &BTreeMap::new()).unwrap();
+    });
+    write.commit(Durability::Buffered, 2).unwrap();
+    assert_each(&each, all.iter());
+    assert_eq!(believed(&store, &nodes), believed(&each, &nodes));
     assert_sound(&store);
 }

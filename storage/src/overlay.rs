@@ -122,3 +122,26 @@ impl Overlay {
             .map(|((_, key), value)| (key.as_slice(), value.as_deref()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_savepoint_keeps_one_value_of_a_key_however_often_it_changes() {
+        let mut overlay = Overlay::default();
+        overlay.put(Family::Meta, b"held", vec![0]);
+        overlay.savepoint();
+        for value in 1..100 {
+            overlay.put(Family::Meta, b"held", vec![value]);
+            overlay.put(Family::Meta, b"new", vec![value]);
+        }
+        overlay.delete(Family::Meta, b"held");
+        assert_eq!(overlay.undo.as_ref().map(BTreeMap::len), Some(2));
+        overlay.rollback();
+        assert_eq!(
+            overlay.iter().collect::<Vec<_>>(),
+            [(Family::Meta, &b"held"[..], Some(&[0][..]))]
+        );
+    }
+}

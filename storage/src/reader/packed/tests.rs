@@ -255,3 +255,22 @@ fn a_head_with_many_packs_is_read_from_everywhere() {
         assert_all_right(&world);
     }
 }
+
+#[test]
+fn a_pack_of_several_heads_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path());
+    // Two facts of each of three heads, and many of a fourth.
+    let few = (0..3).flat_map(|head| (0..2).map(move |at| (head, 1, 5, 3 + 5 * at)));
+    let many = (0..90).map(|at| (3, 1, 5, 3 + 5 * at));
+    world.load(&few.chain(many).collect::<Vec<_>>());
+    let (snapshot, meter) = (world.store.snapshot(9), crate::meter::Meter::new());
+    let (reader, mut edges) = (snapshot.reader().metered(&meter), 0);
+    let mut visit = |_| {
+        edges += 1;
+        Ok(ControlFlow::Continue(()))
+    };
+    reader.all_edges(Family::Out, Side::Out, &mut visit).unwrap();
+    // Four in each pack: the first two have facts of two heads.
+    assert_eq!((edges, meter.counts().seeks), (96, 1 + 24), "the scan and each pack");
+}

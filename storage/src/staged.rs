@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use crate::engine::Engine;
@@ -52,16 +53,20 @@ pub(crate) fn begin(path: &Path) -> Result<()> {
     fs::create_dir(&folder).map_err(|source| StorageError::Io { path: folder, source })
 }
 
-/// Takes the tables of a database in. Again, if a crash came in between.
+/// Takes the tables of a database in, those of all families at once, since each waits for the disk. Again, if
+/// a crash came in between.
 pub(crate) fn take_in(engine: &Engine, path: &Path) -> Result<()> {
     let folder = folder(path);
-    for family in FAMILIES {
-        let tables = tables(&folder, family)?;
-        if !tables.is_empty() {
-            engine.take_in(family, &tables)?;
-        }
-    }
-    Ok(())
+    let take = |family| match tables(&folder, family)? {
+        tables if tables.is_empty() => Ok(()),
+        tables => engine.take_in(family, &tables),
+    };
+    std::thread::scope(|scope| {
+        let threads = FAMILIES.map(|family| scope.spawn(move || take(family)));
+        let results =
+            threads.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        results.into_iter().collect()
+    })
 }
 
 /// Removes the tables of a database that were not taken in, and their folder.

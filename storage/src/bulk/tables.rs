@@ -288,10 +288,20 @@ fn held(rows: &[Row<'_>], reader: Reader<'_>) -> Result<Held> {
 /// What leads from the heads of packed facts to these, beside what leads to those that are held.
 fn runs(blocks: &[Block<'_, '_>], mut held: Held) -> Vec<Entry> {
     let mut all: Vec<(NodeId, Vec<Range<u64>>)> = Vec::new();
-    for (row, number) in blocks.iter().flat_map(|block| block.rows(true)) {
-        match all.last_mut().filter(|(head, _)| *head == row.fact.head) {
-            Some((_, runs)) => join(runs, number),
-            None => all.push((row.fact.head, vec![number..number + 1])),
+    for block in blocks.iter().filter(|block| block.pack.is_some()) {
+        let mut at = 0;
+        for same in block.rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
+            let begin = block.first.0 + at as u64;
+            let is_packed = block.packed >> at & 1 == 1;
+            at += same.len();
+            let Some(head) = same.first().filter(|_| is_packed).map(|row| row.fact.head) else {
+                continue;
+            };
+            let run = begin..begin + same.len() as u64;
+            match all.last_mut().filter(|(last, _)| *last == head) {
+                Some((_, runs)) => join(runs, run),
+                None => all.push((head, vec![run])),
+            }
         }
     }
     let entry = |(head, new): (NodeId, Vec<Range<u64>>)| {
@@ -302,10 +312,10 @@ fn runs(blocks: &[Block<'_, '_>], mut held: Held) -> Vec<Entry> {
     all.into_iter().map(entry).collect()
 }
 
-/// Adds a fact to the last run if it is next to it, else as a run.
-fn join(runs: &mut Vec<Range<u64>>, fact: u64) {
-    match runs.last_mut().filter(|last| last.end == fact) {
-        Some(last) => last.end += 1,
-        None => runs.push(fact..fact + 1),
+/// Adds a run, to the last one if it is next to it.
+fn join(runs: &mut Vec<Range<u64>>, run: Range<u64>) {
+    match runs.last_mut().filter(|last| last.end == run.start) {
+        Some(last) => last.end = run.end,
+        None => runs.push(run),
     }
 }

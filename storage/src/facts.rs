@@ -296,7 +296,11 @@ impl Transaction<'_> {
     /// Takes what a load stored of a fact out of the pack that it is in, if it is in any.
     fn take_from_pack(&mut self, fact: FactId) -> Result<()> {
         let Some((key, bytes)) = self.reader().pack_bytes(fact)? else { return Ok(()) };
-        match Pack::decode(&key, &bytes)?.without(pack::place_of(fact).1)? {
+        let (pack, (_, place)) = (Pack::decode(&key, &bytes)?, pack::place_of(fact));
+        if !pack.has_held(place) {
+            return Ok(());
+        }
+        match pack.without(place)? {
             Some(left) => self.overlay.put(Family::Versions, key, left),
             None => self.overlay.delete(Family::Versions, key),
         }

@@ -1,4 +1,4 @@
-//! Facts of a load: the first versions of 128 with consecutive numbers in one value, by columns, and where
+//! Facts of a load: the first versions of up to 128 with numbers next to each other in one value, by columns, and where
 //! they stand by their heads, in place of 128 records and as many edges.
 //!
 //! ```text
@@ -126,9 +126,10 @@ fn seal(bytes: &mut [u8]) {
 ///
 /// As [`Pack::decode`].
 pub(crate) fn leave(key: Key, bytes: &mut [u8], places: &[u8]) -> Result<bool> {
-    Pack::decode(&key, bytes)?;
+    let pack = Pack::decode(&key, bytes)?;
+    let are_in: Vec<u8> = places.iter().copied().filter(|place| pack.has_held(*place)).collect();
     let mut any = false;
-    for place in places {
+    for place in are_in {
         let (byte, bit) = (HEADER + usize::from(place / 8), 1 << (place % 8));
         any |= bytes[byte] & bit == 0;
         bytes[byte] |= bit;
@@ -221,11 +222,19 @@ impl<'b> Pack<'b> {
 
     /// The version of the fact at a place; none if there is none.
     pub(crate) fn version(&self, place: u8) -> Result<Option<VersionRecord>> {
-        let at = match self.count == FACTS {
+        self.place(place).filter(|at| self.is_there(*at)).map(|at| self.at(at)).transpose()
+    }
+
+    /// Whether the fact of a place is in the pack, or was.
+    pub(crate) fn has_held(&self, place: u8) -> bool {
+        self.place(place).is_some()
+    }
+
+    fn place(&self, place: u8) -> Option<usize> {
+        match self.count == FACTS {
             true => Some(usize::from(place)),
             false => self.places.binary_search(&place).ok(),
-        };
-        at.filter(|at| self.is_there(*at)).map(|at| self.at(at)).transpose()
+        }
     }
 
     /// All versions, by their facts.

@@ -214,7 +214,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The pack that a fact is in or was, with its key; none without one.
+    /// The pack that a fact is in or was, or would be, with its key; none without one.
     pub(crate) fn pack_bytes(&self, fact: FactId) -> Result<Option<(pack::Key, Vec<u8>)>> {
         let (key, _) = pack::place_of(fact);
         Ok(self.view.get(Family::Versions, &key)?.map(|bytes| (key, bytes)))

@@ -5,8 +5,8 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread::Builder;
 
 use crate::engine::Engine;
 use crate::error::{Result, StorageError};
@@ -57,15 +57,19 @@ pub(crate) fn begin(path: &Path) -> Result<()> {
 /// a crash came in between.
 pub(crate) fn take_in(engine: &Engine, path: &Path) -> Result<()> {
     let folder = folder(path);
-    let take = |family| match tables(&folder, family)? {
-        tables if tables.is_empty() => Ok(()),
-        tables => engine.take_in(family, &tables),
-    };
+    // All are listed before the first one is moved away.
+    let tables = FAMILIES.map(|family| Ok((family, tables(&folder, family)?)));
+    let mut waiting = tables.into_iter().collect::<Result<Vec<_>>>()?;
+    waiting.retain(|(_, tables)| !tables.is_empty());
     std::thread::scope(|scope| {
-        let threads = FAMILIES.map(|family| scope.spawn(move || take(family)));
-        let results =
-            threads.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        results.into_iter().collect()
+        let mut threads = Vec::new();
+        for (family, tables) in &waiting {
+            let thread = Builder::new().spawn_scoped(scope, || engine.take_in(*family, tables));
+            threads
+                .push(thread.map_err(|source| StorageError::Io { path: folder.clone(), source })?);
+        }
+        let panicked = |_| Err(StorageError::Engine("a table was not taken in".to_owned()));
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
     })
 }
 

@@ -44,6 +44,11 @@ proptest! {
         let left: Vec<_> = facts.iter().filter(|(place, _)| *place != gone).copied().collect();
         let without = pack.without(gone).expect("reads");
         prop_assert_eq!(without.is_none(), left.is_empty());
+        // What was never in it does not leave it, and nothing leaves twice.
+        let (mut behind, is_in) = (bytes.clone(), facts.len() > left.len());
+        prop_assert_eq!(leave(key, &mut behind, &[gone]).expect("reads"), is_in);
+        prop_assert_eq!(behind != bytes, is_in);
+        prop_assert!(!leave(key, &mut behind, &[gone]).expect("reads"));
         if let Some(bytes) = without {
             let versions = Pack::decode(&key, &bytes).expect("a pack").versions().collect::<Result<Vec<_>>>();
             let left = left.iter().map(|(place, fact)| (FactId(8 + u64::from(*place)), fact.version(since)));

@@ -1,9 +1,9 @@
 //! The tables of a load: every key of its facts and of the held ones that they close, in order.
 //!
 //! Facts of a part with numbers that fill packs are in these alone by their heads, with what leads to them; the
-//! others have records and edges, as have those of heads that many packs are of already. A held fact that ends gets a new version, and its old one is stored again as past and
-//! leaves its pack. Between its nodes the new version stands at the key of the old one, so nothing has to be
-//! deleted.
+//! others have records and edges, as have those of heads that many packs are of already. A held fact that ends
+//! gets a new version, and its old one is stored again as past and leaves its pack. Between its nodes the new
+//! version stands at the key of the old one, so nothing has to be deleted.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;

@@ -64,7 +64,7 @@ fn names_are_found_however_far_they_are_apart() {
     let keys: Vec<String> = numbers.iter().map(|number| format!("n{number:03}")).collect();
     let names: Vec<_> = keys.iter().map(|key| (LabelId(0), key.as_str())).collect();
     let names = [&[(LabelId(0), "a"), (LabelId(0), "z")], &names[..]].concat();
-    let expected = numbers.map(|number| (number % 2 == 0).then(|| NodeId(number / 2)));
+    let expected = numbers.map(|number| (number % 2 == 0).then_some(NodeId(number / 2)));
     let expected = [&[None, None], &expected[..]].concat();
     for _ in 0..2 {
         let snapshot = store.snapshot(2);

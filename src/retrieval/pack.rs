@@ -108,7 +108,7 @@ pub(crate) fn pack<E>(
     let line_end = count("\n")?;
     let mut packer = Packer { items, budget, line_end, ..Packer::default() };
     for (index, item) in items.iter().enumerate() {
-        if has_words(&item.text) {
+        if item.text.contains(char::is_alphanumeric) {
             packer.offer(index, item.words(), &mut count)?;
         }
     }
@@ -308,10 +308,6 @@ impl Packer<'_> {
         let tokens = count(&text)?;
         Ok(Packed { text, tokens, taken: order })
     }
-}
-
-fn has_words(text: &str) -> bool {
-    text.contains(char::is_alphanumeric)
 }
 
 /// The words of a text, in lower case, with a blank between them.

@@ -134,10 +134,8 @@ impl Tables<'_> {
         }
         let facts = block.rows(true).map(|(row, number)| ((number - first) as u8, row.fact));
         let facts: Vec<_> = facts.collect();
-        block.pack = match facts.is_empty() {
-            true => None,
-            false => pack::encode(&facts, self.commit),
-        };
+        let pack = || pack::encode(&facts, self.commit);
+        block.pack = (!facts.is_empty()).then(pack).flatten();
         if block.pack.is_none() {
             block.packed = 0;
         }

@@ -20,6 +20,8 @@ use crate::time;
 
 /// Rows that are handed on together.
 const BATCH: usize = 8_192;
+/// Rows whose names are looked up together.
+const TOGETHER: usize = 128;
 /// Batches that wait to be handed on.
 const BATCHES_WAITING: usize = 8;
 /// Facts of one transaction, where they are asserted one by one.
@@ -128,23 +130,19 @@ impl<'d> Loader<'d> {
     }
 
     fn add(&mut self, batch: Batch) -> Result<()> {
-        self.refused.extend(batch.refused);
-        let names = &mut self.names;
-        let guesses: Vec<_> =
-            batch.tags.iter().map(|tags| tags.map(|tag| names.guess(tag))).collect();
-        let places = |((row, tags), guesses): ((&Row, &[u32; 2]), [u32; 2])| {
-            let head = names.node(&row.head, tags[0], guesses[0]);
-            let relation = names.relation(&row.relation);
-            (head, relation, names.node(&row.tail, tags[1], guesses[1]))
-        };
-        let places: Vec<_> = batch.rows.iter().zip(&batch.tags).zip(guesses).map(places).collect();
+        let places = self.places(&batch);
         self.names.make(self.db)?;
-        for (row, (head, relation, tail)) in batch.rows.iter().zip(places) {
-            let (relation, intent) = self.names.found_relation(relation);
+        // Looked up without anything in between, so that the processor waits for many at once.
+        let names = &self.names;
+        let found = |[head, relation, tail]: [u32; 3]| {
+            (names.found_node(head), names.found_relation(relation), names.found_node(tail))
+        };
+        let found: Vec<_> = places.into_iter().map(found).collect();
+        for (row, (head, (relation, intent), tail)) in batch.rows.iter().zip(found) {
             let fact = BulkFact {
-                head: self.names.found_node(head),
+                head,
                 relation,
-                tail: self.names.found_node(tail),
+                tail,
                 valid: row.valid,
                 confidence: row.confidence,
                 intent: row.intent.unwrap_or(intent),
@@ -152,7 +150,24 @@ impl<'d> Loader<'d> {
             };
             self.load.add(row.line, fact)?;
         }
+        self.refused.extend(batch.refused);
         Ok(())
+    }
+
+    /// Where the head, the relation and the tail of each row are among the names.
+    fn places(&mut self, batch: &Batch) -> Vec<[u32; 3]> {
+        let names = &mut self.names;
+        let mut places = Vec::with_capacity(batch.rows.len());
+        for (rows, tags) in batch.rows.chunks(TOGETHER).zip(batch.tags.chunks(TOGETHER)) {
+            let mut guesses = [[0; 2]; TOGETHER];
+            names.guess(tags.as_flattened(), guesses.as_flattened_mut());
+            places.extend(rows.iter().zip(tags).zip(guesses).map(|((row, tags), guesses)| {
+                let head = names.node(&row.head, tags[0], guesses[0]);
+                let relation = names.relation(&row.relation);
+                [head, relation, names.node(&row.tail, tags[1], guesses[1])]
+            }));
+        }
+        places
     }
 
     /// Stores what was added; of `total`, the second half is still to be told.

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use compact_str::CompactString;
-use csv::{Position, StringRecord};
+use csv::Position;
 use engraph_storage::graph::{Interval, Time};
 
 use crate::database::Engraph;
@@ -14,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::import::bulk::{self, Row};
 use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
+use crate::import::rows::{Fields, Rows};
 use crate::import::{Progress, Refused, Report, file_name};
 
 /// Columns that a table may have; the first three must be there. A row is read in this order.
@@ -32,9 +32,6 @@ const COLUMNS: [&str; 10] = [
 
 /// The longest date, `-9999-12-31`.
 const DATE_BYTES_MAX: usize = 11;
-
-/// Bytes in which the end of the first line is looked for.
-const FIRST_BYTES: u64 = 64 << 10;
 
 /// How a table is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,13 +87,11 @@ pub fn csv(
 ) -> Result<Report> {
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
-    let total = std::fs::metadata(file).map_err(|error| failed(&error))?.len();
-    let (mut lines, bytes) = open(file).map_err(|error| failed(&error))?;
-    let mut reader = builder(options).has_headers(options.columns.is_empty()).from_reader(bytes);
-    let names: Vec<String> = match options.columns.is_empty() {
-        true => {
-            reader.headers().map_err(|error| failed(&error))?.iter().map(str::to_owned).collect()
-        }
+    let bytes = File::open(file).map_err(|error| failed(&error))?;
+    let total = bytes.metadata().map_err(|error| failed(&error))?.len();
+    let mut rows = Rows::new(bytes, options.delimiter, has_quotes(options));
+    let names = match options.columns.is_empty() {
+        true => named_columns(&mut rows).map_err(|error| failed(&error))?,
         false => options.columns.clone(),
     };
     let table = Table {
@@ -106,63 +101,46 @@ pub fn csv(
         relations: lookup(options.relation_names.as_deref(), options)?,
         file: file_name(file),
     };
-    let mut record = StringRecord::new();
-    let mut next = || match reader.read_record(&mut record) {
-        Ok(false) => None,
-        Ok(true) => {
-            let (line, done) = lines.next(record.position());
-            Some(Ok((table.row(&record, line).map_err(|reason| Refused { line, reason }), done)))
-        }
-        Err(error) => Some(match error.position() {
-            Some(place) => {
-                let (line, done) = lines.next(Some(place));
-                Ok((Err(Refused { line, reason: error.to_string() }), done))
-            }
-            None => Err(failed(&error)),
-        }),
+    let mut width = options.columns.is_empty().then_some(names.len());
+    let next = || {
+        let row = rows.next().map_err(|error| failed(&error)).transpose()?;
+        Some(row.map(|row| {
+            let line = row.line;
+            let fields = row.fields.map_err(str::to_owned);
+            let fact = fields.and_then(|fields| {
+                let width = *width.get_or_insert(fields.len());
+                table.row(has_width(fields, width)?, line)
+            });
+            (fact.map_err(|reason| Refused { line, reason }), row.byte)
+        }))
     };
-    bulk::load(db, &table.file, std::iter::from_fn(&mut next), total, progress)
+    bulk::load(db, &table.file, std::iter::from_fn(next), total, progress)
 }
 
-/// The bytes of a table, which may come through a pipe, and how its lines are counted.
-fn open(file: &Path) -> std::io::Result<(Lines, impl Read)> {
-    let mut rest = File::open(file)?;
-    let mut first = Vec::new();
-    rest.by_ref().take(FIRST_BYTES).read_to_end(&mut first)?;
-    Ok((Lines::of(&first), Cursor::new(first).chain(rest)))
+/// The names of the columns, which stand in the first row.
+fn named_columns(rows: &mut Rows<File>) -> std::io::Result<Vec<String>> {
+    let Some(first) = rows.next()? else { return Ok(Vec::new()) };
+    let fields = first.fields.map_err(std::io::Error::other)?;
+    Ok(fields.iter().map(str::to_owned).collect())
 }
 
-/// On which line each row begins.
-struct Lines {
-    /// Whether a line ends with `\r\n`: a row is read up to the first of the two, and the other one is
-    /// counted with the next row, whose beginning it is not.
-    has_pairs: bool,
-    last: u64,
-}
-
-impl Lines {
-    /// Of a table that begins with these bytes.
-    fn of(first: &[u8]) -> Self {
-        let end = first.iter().position(|byte| *byte == b'\n');
-        let has_pairs = end.is_some_and(|end| first[..end].ends_with(b"\r"));
-        Self { has_pairs, last: 0 }
+/// The fields, if there are as many as in the first row.
+fn has_width(fields: Fields<'_>, width: usize) -> std::result::Result<Fields<'_>, String> {
+    match fields.len() == width {
+        true => Ok(fields),
+        false => Err(format!("the row has {} fields, and the first one {width}", fields.len())),
     }
+}
 
-    /// The line of the next row and the byte at which it begins. No two rows have the same line, which
-    /// where lines end with `\r` alone is the number of the row.
-    fn next(&mut self, place: Option<&Position>) -> (u64, u64) {
-        let (line, byte) = place.map_or((0, 0), |place| (place.line(), place.byte()));
-        let line = line + u64::from(self.has_pairs && byte > 0);
-        self.last = line.max(self.last + 1);
-        (self.last, byte)
-    }
+/// Whether a quote means anything. Within a tab-separated field it is a letter like any other.
+fn has_quotes(options: &CsvOptions) -> bool {
+    options.delimiter != b'\t'
 }
 
 fn builder(options: &CsvOptions) -> csv::ReaderBuilder {
     let mut builder = csv::ReaderBuilder::new();
     builder.delimiter(options.delimiter);
-    // A quote within a tab-separated field is a letter like any other.
-    builder.quoting(options.delimiter != b'\t');
+    builder.quoting(has_quotes(options));
     builder
 }
 
@@ -186,7 +164,7 @@ impl Columns {
     }
 
     /// What a row has in a column, unless it is blank.
-    fn field<'r>(&self, row: &'r StringRecord, column: usize) -> Option<&'r str> {
+    fn field<'r>(&self, row: Fields<'r>, column: usize) -> Option<&'r str> {
         let text = self.0.get(column).copied().flatten().and_then(|place| row.get(place));
         text.map(trimmed).filter(|text| !text.is_empty())
     }
@@ -231,7 +209,7 @@ struct Table<'o> {
 }
 
 impl Table<'_> {
-    fn row(&self, row: &StringRecord, line: u64) -> std::result::Result<Row, String> {
+    fn row(&self, row: Fields<'_>, line: u64) -> std::result::Result<Row, String> {
         let [head, relation, tail, head_label, tail_label, from, to, sure, own_intent, source] =
             std::array::from_fn(|column| self.columns.field(row, column));
         let node = |column: &str, id: Option<&str>, label: Option<&str>, default: &str| {

@@ -13,6 +13,7 @@ mod locomo;
 mod messages;
 mod names;
 mod partial_date;
+mod rows;
 mod turns;
 mod whole;
 

@@ -330,6 +330,35 @@ fn each_row_of_a_table_names_its_line() {
 }
 
 #[test]
+fn what_is_no_row_of_a_table_is_refused_with_its_line() {
+    let folder = folder();
+    let file = folder.path().join("t.csv");
+    let rows: [&[u8]; 5] =
+        [b"head,relation,tail", b"a,knows", b"\xff,knows,b", b"a,knows,b,c", b"a,\"knows\",b"];
+    std::fs::write(&file, rows.join(&b'\n')).expect("writes");
+    let db = open(&folder.path().join("db"));
+    let report = import::csv(&db, &file, &CsvOptions::default(), &mut silent).expect("imports");
+    let refused = report.refused.iter().map(|refused| (refused.line, refused.reason.as_str()));
+    let expected = [
+        (2, "the row has 2 fields, and the first one 3"),
+        (3, "the row is no UTF-8 text"),
+        (4, "the row has 4 fields, and the first one 3"),
+    ];
+    assert_eq!(refused.collect::<Vec<_>>(), expected);
+    assert_eq!(count(&report, "facts"), 1);
+
+    // With a quote that nothing ends, none of it is stored.
+    let long =
+        format!("head,relation,tail\na,likes,b\na,likes,\"c\n{}", "a,likes,d\n".repeat(2 << 20));
+    std::fs::write(&file, long).expect("writes");
+    let error = import::csv(&db, &file, &CsvOptions::default(), &mut silent).expect_err("one row");
+    let reason =
+        "the row on line 3 has more than 16 MiB; does a quote in it or before it have no end?";
+    assert!(error.to_string().ends_with(reason), "{error}");
+    assert_eq!(json(&db, "MATCH ()-[f:likes]->() RETURN count(f) AS n"), r#"[{"n":0}]"#);
+}
+
+#[test]
 fn locomo_conversation_26() {
     let Some(file) = data("locomo/locomo5.json") else { return };
     let folder = folder();

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use compact_str::CompactString;
-use csv::Position;
 use engraph_storage::graph::{Interval, Time};
 
 use crate::database::Engraph;
@@ -87,6 +86,9 @@ pub fn csv(
 ) -> Result<Report> {
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    if !options.delimiter.is_ascii() || b"\"\r\n".contains(&options.delimiter) {
+        return Err(failed(&"a delimiter is an ASCII character, and no quote or end of a line"));
+    }
     let bytes = File::open(file).map_err(|error| failed(&error))?;
     let total = bytes.metadata().map_err(|error| failed(&error))?.len();
     let mut rows = Rows::new(bytes, options.delimiter, has_quotes(options));
@@ -120,7 +122,8 @@ pub fn csv(
 /// The names of the columns, which stand in the first row.
 fn named_columns(rows: &mut Rows<File>) -> std::io::Result<Vec<String>> {
     let Some(first) = rows.next()? else { return Ok(Vec::new()) };
-    let fields = first.fields.map_err(std::io::Error::other)?;
+    let fields =
+        first.fields.map_err(|reason| std::io::Error::other(format!("line 1: {reason}")))?;
     Ok(fields.iter().map(str::to_owned).collect())
 }
 
@@ -135,13 +138,6 @@ fn has_width(fields: Fields<'_>, width: usize) -> std::result::Result<Fields<'_>
 /// Whether a quote means anything. Within a tab-separated field it is a letter like any other.
 fn has_quotes(options: &CsvOptions) -> bool {
     options.delimiter != b'\t'
-}
-
-fn builder(options: &CsvOptions) -> csv::ReaderBuilder {
-    let mut builder = csv::ReaderBuilder::new();
-    builder.delimiter(options.delimiter);
-    builder.quoting(has_quotes(options));
-    builder
 }
 
 /// The place of each known column, in their order.
@@ -182,15 +178,15 @@ fn trimmed(text: &str) -> &str {
 /// Names by id; angle brackets around a name are left out.
 fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<String, String>>> {
     let Some(file) = file else { return Ok(None) };
-    let failed = |error: csv::Error| Error::Import(format!("{}: {error}", file.display()));
-    let rows =
-        File::open(file).map_err(|error| Error::Import(format!("{}: {error}", file.display())))?;
+    let failed = |error| Error::Import(format!("{}: {error}", file.display()));
+    let bytes = File::open(file).map_err(failed)?;
+    let mut rows = Rows::new(bytes, options.delimiter, has_quotes(options));
     let mut names = HashMap::new();
-    for row in builder(options).has_headers(false).flexible(true).from_reader(rows).into_records() {
-        let row = row.map_err(failed)?;
-        let (Some(name), Some(id)) = (row.get(0), row.get(1)) else {
-            let line = row.position().map_or(0, Position::line);
-            let message = format!("{}:{line}: expected a name and an id", file.display());
+    while let Some(row) = rows.next().map_err(failed)? {
+        let fields = row.fields.ok();
+        let Some((name, id)) = fields.and_then(|fields| Some((fields.get(0)?, fields.get(1)?)))
+        else {
+            let message = format!("{}:{}: expected a name and an id", file.display(), row.line);
             return Err(Error::Import(message));
         };
         let name = name.strip_prefix('<').and_then(|name| name.strip_suffix('>')).unwrap_or(name);

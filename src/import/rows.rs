@@ -1,7 +1,7 @@
 //! The rows of a table of text: fields by RFC 4180, a line for each row.
 //!
-//! A row without quotes, as most are, is split where it stands. Any other one goes through the parser of the
-//! csv crate, byte by byte. What the fields mean is not known here.
+//! A row without quotes that ends with its line, as most do, is split where it stands. Any other one goes through
+//! the parser of the csv crate. What the fields mean is not known here.
 
 use std::io::{Error, ErrorKind, Read, Result};
 
@@ -10,8 +10,8 @@ use memchr::{memchr_iter, memchr2, memchr3};
 
 /// Bytes that are asked for together.
 const READ_BYTES: usize = 256 << 10;
-/// The longest row; behind a quote that nothing ends the rest of the file is one.
-const ROW_BYTES_MAX: usize = 16 << 20;
+/// About the longest row; behind a quote that nothing ends the rest of the file is one.
+const ROW_BYTES_MAX: u64 = 16 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The rows of a table, one after another. Empty lines are none.
@@ -76,10 +76,12 @@ impl<'r> Fields<'r> {
 }
 
 impl<R: Read> Rows<R> {
-    /// The rows of a text whose fields stand between ASCII characters, which between quotes, where there
-    /// are such, are letters.
+    /// The rows of a text with an ASCII character between its fields, which between quotes, where there
+    /// are such, is a letter.
     pub(super) fn new(input: R, delimiter: u8, has_quotes: bool) -> Self {
-        let parser = ReaderBuilder::new().delimiter(delimiter).quoting(has_quotes).build();
+        let mut parser = ReaderBuilder::new().delimiter(delimiter).quoting(has_quotes).build();
+        // A byte order mark is one at the beginning alone, where the parser may not be.
+        parser.read_record(&[], &mut [], &mut []);
         Self {
             input,
             delimiter,
@@ -108,15 +110,14 @@ impl<R: Read> Rows<R> {
         self.last = (place.lines + 1).max(self.last + 1);
         let (text, gap) = match self.plain()? {
             Some((row, with_end)) => {
-                let begin = self.begin;
+                let text = &self.buffer[self.begin..self.begin + row];
                 self.ends.clear();
-                let text = &self.buffer[begin..begin + row];
                 self.ends.extend(memchr_iter(self.delimiter, text));
                 self.ends.push(row);
                 self.begin += with_end;
                 self.place.byte += with_end as u64;
                 self.place.lines += u64::from(with_end > row);
-                (&self.buffer[begin..begin + row], 1)
+                (text, 1)
             }
             None => {
                 let bytes = self.parse()?;
@@ -176,8 +177,8 @@ impl<R: Read> Rows<R> {
 
     /// Parses the next row; how many bytes its fields have.
     fn parse(&mut self) -> Result<usize> {
-        let (mut bytes, mut fields) = (0, 0);
-        loop {
+        let (mut bytes, mut fields, begin) = (0, 0, self.place.byte);
+        while self.place.byte - begin <= ROW_BYTES_MAX {
             let input = &self.buffer[self.begin..self.end];
             self.ends.resize(self.ends.len().max(fields + 8), 0);
             let (out, ends) = (&mut self.parsed[bytes..], &mut self.ends[fields..]);
@@ -189,7 +190,6 @@ impl<R: Read> Rows<R> {
                 // Behind the last byte the parser is given none, and then ends the row.
                 ReadRecordResult::InputEmpty => _ = self.fill()?,
                 ReadRecordResult::OutputEndsFull => {}
-                ReadRecordResult::OutputFull if bytes >= ROW_BYTES_MAX => return self.too_long(),
                 ReadRecordResult::OutputFull => self.parsed.resize(2 * bytes.max(READ_BYTES), 0),
                 ReadRecordResult::Record | ReadRecordResult::End => {
                     self.ends.truncate(fields);
@@ -197,6 +197,7 @@ impl<R: Read> Rows<R> {
                 }
             }
         }
+        self.too_long()
     }
 
     /// Passes over some bytes.
@@ -211,7 +212,7 @@ impl<R: Read> Rows<R> {
     fn fill(&mut self) -> Result<bool> {
         self.buffer.copy_within(self.begin..self.end, 0);
         (self.begin, self.end) = (0, self.end - self.begin);
-        if self.end >= ROW_BYTES_MAX {
+        if self.end as u64 > ROW_BYTES_MAX {
             return self.too_long();
         }
         if self.end == self.buffer.len() {
@@ -294,6 +295,11 @@ mod tests {
         }
         assert_eq!(fields("a\rb\r\rc"), [row(1, &["a"]), row(2, &["b"]), row(3, &["c"])]);
         assert_eq!(fields("\u{feff}a"), [row(1, &["a"])]);
+        assert_eq!(
+            fields("a\n\u{feff}b,\"c\""),
+            [row(1, &["a"]), row(2, &["\u{feff}b", "c"])],
+            "a byte order mark elsewhere is a letter"
+        );
     }
 
     #[test]
@@ -312,8 +318,9 @@ mod tests {
         assert!(rows.next().expect("reads").is_some());
         let error = rows.next().err().expect("is too long").to_string();
         assert!(error.starts_with("the row on line 2 has more than 16 MiB"), "{error}");
-        let long = "c,d ".repeat(5 << 20);
-        assert!(Rows::new(long.as_bytes(), b',', true).next().is_err());
+        for long in ["c,d ".repeat(5 << 20), format!("\"\"{}", ",".repeat(17 << 20))] {
+            assert!(Rows::new(long.as_bytes(), b',', true).next().is_err());
+        }
     }
 
     proptest! {
@@ -321,7 +328,9 @@ mod tests {
         #[test]
         fn rows_are_those_of_the_csv_crate(
             parts in proptest::collection::vec(
-                proptest::sample::select(vec!["a", "ä", " ", ",", "\"", "\n", "\r\n", "\r", "bc,d\n"]),
+                proptest::sample::select(vec![
+                    "a", "ä", " ", ",", "\"", "\n", "\r\n", "\r", "bc,d\n", "\u{feff}",
+                ]),
                 0..60,
             ),
             piece in 1_usize..9,

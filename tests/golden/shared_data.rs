@@ -347,6 +347,12 @@ fn what_is_no_row_of_a_table_is_refused_with_its_line() {
     assert_eq!(refused.collect::<Vec<_>>(), expected);
     assert_eq!(count(&report, "facts"), 1);
 
+    for delimiter in [b'"', b'\n', 0xc3] {
+        let options = CsvOptions { delimiter, ..CsvOptions::default() };
+        let error = import::csv(&db, &file, &options, &mut silent).expect_err("no delimiter");
+        assert!(error.to_string().contains("a delimiter is an ASCII character"), "{error}");
+    }
+
     // With a quote that nothing ends, none of it is stored.
     let long =
         format!("head,relation,tail\na,likes,b\na,likes,\"c\n{}", "a,likes,d\n".repeat(2 << 20));

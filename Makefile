@@ -48,7 +48,8 @@ bench: setup
 	  mkdir -p $(BENCH_DIR)/$$facts && rm -rf $(BENCH_DIR)/$$facts/* && \
 	  cargo run --release -- bench workload --facts $$facts --keep $(BENCH_DIR)/$$facts \
 	    --json $(BENCH_DIR)/$$facts.json && \
-	  python3 benches/peers/peers.py $(BENCH_DIR)/$$facts --against $(BENCH_DIR)/$$facts.json --json $(BENCH_DIR)/$$facts-peers.json || exit 1; \
+	  python3 benches/peers/peers.py $(BENCH_DIR)/$$facts --against $(BENCH_DIR)/$$facts.json --json $(BENCH_DIR)/$$facts-peers.json && \
+	  python3 benches/peers/loads.py $(BENCH_DIR)/$$facts --engraph "$${CARGO_TARGET_DIR:-target}/release/engraph" --json $(BENCH_DIR)/$$facts-loads.json || exit 1; \
 	done
 	mkdir -p $(BENCH_DIR)/vectors && rm -rf $(BENCH_DIR)/vectors/*
 	cargo run --release -- bench vectors --keep $(BENCH_DIR)/vectors --json $(BENCH_DIR)/vectors.json

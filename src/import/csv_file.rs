@@ -122,8 +122,8 @@ pub fn csv(
 /// The names of the columns, which stand in the first row.
 fn named_columns(rows: &mut Rows<File>) -> std::io::Result<Vec<String>> {
     let Some(first) = rows.next()? else { return Ok(Vec::new()) };
-    let fields =
-        first.fields.map_err(|reason| std::io::Error::other(format!("line 1: {reason}")))?;
+    let failed = |reason| std::io::Error::other(format!("line {}: {reason}", first.line));
+    let fields = first.fields.map_err(failed)?;
     Ok(fields.iter().map(str::to_owned).collect())
 }
 

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use engraph_storage::graph::{self, Edge, Interval, NodeId, SystemScope, Time};
@@ -26,11 +27,42 @@ pub(crate) enum Cell {
     /// The instants of an interval.
     Period(Interval),
     /// Shared, so that a row is cheap to copy whatever it holds.
-    List(Arc<Vec<Cell>>),
+    List(Arc<Items>),
     Map(BTreeMap<String, Cell>),
     Node(NodeRef),
     Fact(Edge),
     Path(Arc<PathRef>),
+}
+
+/// The items of a list, with what they come to if nothing in them is shared: a list may hold another a million times, and
+/// be small.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Items {
+    cells: Vec<Cell>,
+    bytes: usize,
+    depth: usize,
+}
+
+impl From<Vec<Cell>> for Items {
+    fn from(cells: Vec<Cell>) -> Self {
+        let bytes = cells.iter().fold(0, |all: usize, cell| all.saturating_add(cell.whole_bytes()));
+        let depth = 1 + cells.iter().map(Cell::depth).max().unwrap_or(0);
+        Self { cells, bytes, depth }
+    }
+}
+
+impl Deref for Items {
+    type Target = [Cell];
+
+    fn deref(&self) -> &[Cell] {
+        &self.cells
+    }
+}
+
+impl PartialEq for Items {
+    fn eq(&self, other: &Self) -> bool {
+        self.cells == other.cells
+    }
 }
 
 /// A node and the system time at which it is seen.
@@ -47,6 +79,9 @@ pub(crate) struct PathRef {
     pub(crate) facts: Vec<Edge>,
 }
 
+/// Roughly the bytes of an entry of a map beside its name and its value.
+const ENTRY_BYTES: usize = 48;
+
 /// The place of a bound name in a row.
 pub(crate) type Slot = usize;
 
@@ -55,7 +90,7 @@ pub(crate) type Row = Vec<Cell>;
 
 impl Cell {
     pub(crate) fn list(items: Vec<Cell>) -> Self {
-        Self::List(Arc::new(items))
+        Self::List(Arc::new(items.into()))
     }
 
     pub(crate) fn text(text: &str) -> Self {
@@ -113,6 +148,7 @@ impl Cell {
                 })
             }
             (Self::Period(a), Self::Period(b)) => (a.from, a.to).cmp(&(b.from, b.to)),
+            (Self::List(a), Self::List(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
             (Self::List(a), Self::List(b)) => order_lists(a, b),
             (Self::Map(a), Self::Map(b)) => order_maps(a, b),
             (Self::Node(a), Self::Node(b)) => a.id.cmp(&b.id),
@@ -172,39 +208,54 @@ impl Cell {
 
     /// How many lists and maps stand within each other at most; 0 for what is neither.
     pub(crate) fn depth(&self) -> usize {
-        let deepest = match self {
-            Self::List(items) => items.iter().map(Self::depth).max(),
-            Self::Map(entries) => entries.values().map(Self::depth).max(),
-            _ => return 0,
-        };
-        deepest.unwrap_or(0) + 1
-    }
-
-    /// Roughly the bytes of a text, or of a list without what its items hold on to.
-    pub(crate) fn outer_bytes(&self) -> usize {
         match self {
-            Self::String(text) => text.len(),
-            Self::List(items) => items.len() * size_of::<Self>(),
+            Self::List(items) => items.depth,
+            Self::Map(entries) => entries.values().map(Self::depth).max().unwrap_or(0) + 1,
             _ => 0,
         }
     }
 
-    /// Roughly the bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
+    /// Roughly the bytes that it would take if it shared nothing.
+    pub(crate) fn whole_bytes(&self) -> usize {
         let beside = match self {
             Self::String(text) => text.len(),
-            // Of a list that others hold as well, each has its share; it is not looked into again.
+            Self::List(items) => items.bytes,
+            Self::Map(entries) => entries.iter().fold(0, |all: usize, (name, value)| {
+                all.saturating_add(name.len() + ENTRY_BYTES).saturating_add(value.whole_bytes())
+            }),
+            Self::Path(path) => path.bytes(),
+            _ => 0,
+        };
+        size_of::<Self>().saturating_add(beside)
+    }
+
+    /// Roughly the bytes that it holds on to. Of what others hold as well, each has its share; it is not looked into
+    /// again.
+    pub(crate) fn bytes(&self) -> usize {
+        let beside = match self {
+            Self::String(text) => text.len() / Arc::strong_count(text),
             Self::List(items) => match Arc::strong_count(items) {
                 1 => items.iter().map(Self::bytes).sum(),
                 holders => items.len() * size_of::<Self>() / holders,
             },
             Self::Map(entries) => {
-                entries.iter().map(|(name, value)| name.len() + 48 + value.bytes()).sum()
+                entries.iter().map(|(name, value)| name.len() + ENTRY_BYTES + value.bytes()).sum()
             }
-            Self::Path(path) => path.nodes.len() * 32 + path.facts.len() * 128,
+            Self::Path(path) => path.bytes(),
             _ => 0,
         };
         size_of::<Self>() + beside
+    }
+
+    /// Whether it may hold on to more than itself.
+    pub(crate) fn is_large(&self) -> bool {
+        matches!(self, Self::String(_) | Self::List(_) | Self::Map(_) | Self::Path(_))
+    }
+}
+
+impl PathRef {
+    fn bytes(&self) -> usize {
+        self.nodes.len() * 32 + self.facts.len() * 128
     }
 }
 

@@ -61,6 +61,10 @@ pub struct Cursor<'s> {
     made: std::vec::IntoIter<Vec<Value>>,
     /// How many rows are asked for at once: few at first.
     ask: usize,
+    /// Whether all rows are kept until the last one is made.
+    keeps: bool,
+    /// Roughly the bytes of the rows that were made last, or of all that are kept.
+    held: usize,
     done: bool,
     warnings: Vec<Diagnostic>,
     text: Arc<str>,
@@ -97,6 +101,8 @@ impl<'s> Cursor<'s> {
             operator,
             made: Vec::new().into_iter(),
             ask: 1,
+            keeps: false,
+            held: 0,
             done: false,
             warnings,
             text,
@@ -124,7 +130,7 @@ impl<'s> Cursor<'s> {
 
     /// From here on, rows are made many at a time.
     pub(crate) fn whole(mut self) -> Result<Rows> {
-        self.ask = CHUNK_ROWS;
+        (self.ask, self.keeps) = (CHUNK_ROWS, true);
         let limits = self.database.limits();
         let mut rows = Vec::new();
         for row in self.by_ref() {
@@ -143,7 +149,7 @@ impl<'s> Cursor<'s> {
     /// What brought the rows of the answer, in place of it.
     pub(crate) fn trace(mut self) -> Result<Rows> {
         self.slots = self.run.lineage().map(Lineage::slot).into_iter().collect();
-        self.ask = CHUNK_ROWS;
+        (self.ask, self.keeps) = (CHUNK_ROWS, true);
         let mut ends = Vec::new();
         for row in self.by_ref() {
             ends.extend(row?);
@@ -169,11 +175,17 @@ impl<'s> Cursor<'s> {
         let Some(chunk) = self.operator.next(&context, self.ask)? else { return Ok(false) };
         self.ask = (self.ask * 2).min(CHUNK_ROWS);
         let mut made = Vec::with_capacity(chunk.len());
+        // What was given out is its taker's, unless it is kept here.
+        let (mut held, mut bytes) = (self.held, if self.keeps { self.held } else { 0 });
         for row in chunk {
+            let cells = self.slots.iter().map(|slot| row[*slot].whole_bytes());
+            bytes = cells.fold(bytes, usize::saturating_add);
+            context.hold(&mut held, bytes)?;
             let values = self.slots.iter().map(|slot| context.materialise(&row[*slot]));
             made.push(values.collect::<Result<_>>()?);
         }
         self.made = made.into_iter();
+        self.held = held;
         Ok(true)
     }
 }

@@ -319,10 +319,12 @@ impl Engraph {
         let limits = self.options.limits;
         let run = Run::new(&limits, interrupt.clone());
         let around = self.surroundings(&run, params);
-        let (write, warnings) = self.prepared(statement, times, around, transaction.reader())?;
+        let explained = |error| run.explained(error, &limits);
+        let (write, warnings) =
+            self.prepared(statement, times, around, transaction.reader()).map_err(explained)?;
         let apply =
             |transaction: &mut engraph_storage::Transaction<'_>| write.apply(transaction, around);
-        let mut rows = transaction.whole(apply).map_err(|error| run.explained(error, &limits))?;
+        let mut rows = transaction.whole(apply).map_err(explained)?;
         rows.warnings = warnings;
         Ok(rows)
     }

@@ -40,6 +40,15 @@ pub enum Error {
     Storage(#[from] StorageError),
 }
 
+/// How much a diagnostic says: a statement was not done, or it probably is not what was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// It was not done.
+    Error,
+    /// It was done.
+    Warning,
+}
+
 /// What is wrong, where, and how to mend it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
@@ -95,7 +104,11 @@ impl Diagnostic {
     }
 
     /// The message with the place underlined, in colour or without.
-    pub fn render(&self, level: Level<'_>, colour: bool) -> String {
+    pub fn render(&self, severity: Severity, colour: bool) -> String {
+        let level = match severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let title = level.primary_title(self.message.as_str());
         // A place that is not in the text is not shown.
@@ -188,6 +201,6 @@ impl Error {
             "" => diagnostic.message.clone(),
             stage => format!("{stage}: {}", diagnostic.message),
         };
-        Diagnostic { message, ..diagnostic }.render(Level::ERROR, colour)
+        Diagnostic { message, ..diagnostic }.render(Severity::Error, colour)
     }
 }

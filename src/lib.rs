@@ -57,12 +57,13 @@ pub use context::Limits;
 pub use context::run::Interrupt;
 pub use cursor::Cursor;
 pub use database::{Engraph, Options, upgrade};
+pub use engraph_grammar::ast::Span;
 pub use engraph_grammar::{SyntaxError, is_unfinished, keywords};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
     Counts, Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,
 };
-pub use error::{Diagnostic, Error, Result};
+pub use error::{Diagnostic, Error, Result, Severity};
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{

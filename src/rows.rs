@@ -291,7 +291,7 @@ impl Value {
             Self::Null => f.write_str("null"),
             Self::Bool(value) => write!(f, "{value}"),
             Self::Int(value) => write!(f, "{value}"),
-            Self::Float(value) => write!(f, "{}", round(*value)),
+            Self::Float(value) => f.write_str(&number(*value)),
             Self::String(text) => write!(f, "'{}'", text.replace('\'', "''")),
             Self::Timestamp(value) => f.write_str(&time::short(*value)),
             Self::Duration(value) => f.write_str(value),
@@ -314,9 +314,13 @@ impl Value {
     }
 }
 
-/// Six digits behind the point are enough for a person; JSON has them all.
-fn round(value: f64) -> f64 {
-    if value.abs() < 1e9 { (value * 1e6).round() / 1e6 } else { value }
+/// Six digits behind the point are enough for a person, unless they would show nothing; JSON has them all.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size != 0.0 && !(1e-4..1e18).contains(&size) => format!("{value:e}"),
+        size if size < 1e9 => format!("{}", (value * 1e6).round() / 1e6),
+        _ => format!("{value}"),
+    }
 }
 
 fn fmt_map(entries: &BTreeMap<String, Value>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -348,7 +352,7 @@ impl Fact {
             self.relation,
             time::short(self.valid.from),
             time::short(self.valid.to),
-            round(self.confidence),
+            number(self.confidence),
             if self.derived.is_some() { ", derived" } else { "" }
         )
     }

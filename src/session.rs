@@ -60,7 +60,9 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// Any [`Error`](crate::Error); nothing was changed then.
+    /// Any [`Error`](crate::Error). Nothing was changed then, but for two of storage: behind
+    /// [`StorageError::StillRead`](engraph_storage::StorageError::StillRead) what was to be forgotten is, and behind
+    /// `Engine`, which is the disk's, a commit may have been written.
     pub fn query(&self, text: &str, params: impl Into<Params>) -> Result<Rows> {
         self.prepare(text)?.query(params)
     }
@@ -148,7 +150,9 @@ impl Prepared<'_> {
     ///
     /// # Errors
     ///
-    /// Any [`Error`](crate::Error); nothing was changed then.
+    /// Any [`Error`](crate::Error). Nothing was changed then, but for two of storage: behind
+    /// [`StorageError::StillRead`](engraph_storage::StorageError::StillRead) what was to be forgotten is, and behind
+    /// `Engine`, which is the disk's, a commit may have been written.
     pub fn query(&self, params: impl Into<Params>) -> Result<Rows> {
         self.database.session().run(&self.script, 0, &params.into())
     }
@@ -245,7 +249,7 @@ impl<'d> Session<'d> {
             StatementKind::Trace(query) => {
                 with_stack(script.text.len(), || self.trace(script, statement, query, params))
             }
-            _ => self.other(one, params),
+            _ => with_stack(script.text.len(), || self.other(one, params)),
         };
         let text = &script.text;
         let mut rows = rows.map_err(|error| error.with_text(text))?;
@@ -492,7 +496,7 @@ impl<'d> Transaction<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the disk refuses; nothing was changed then. [`Error::Bind`] if a
+    /// [`Error::Storage`] if the disk refuses: as of [`Session::query`]. [`Error::Bind`] if a
     /// script has ended the transaction already.
     pub fn commit(mut self) -> Result<()> {
         self.session.execute("COMMIT", ()).map(drop)

@@ -108,7 +108,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("text"))]
 pub(super) struct Query {
-    /// The folder of the database
+    /// The folder of the database; a script that writes makes it if it is not there
     pub(super) db: PathBuf,
     /// The script itself; with neither -e nor -f it is read from stdin
     // A script may begin with a comment, and that with a hyphen.

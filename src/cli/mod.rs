@@ -93,6 +93,13 @@ fn open(path: &Path, output: &mut Output) -> Result<Engraph> {
     Ok(db)
 }
 
+/// Some editors write it at the beginning of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What becomes of a transaction that a script does not end.
+const ROLLED_BACK: &str =
+    "the script ended within a transaction, which was rolled back; end it with COMMIT";
+
 /// The result of a command.
 type Result<T> = std::result::Result<T, Failure>;
 

@@ -8,8 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stderr, Stdout, Write};
 use std::path::Path;
 
-use annotate_snippets::Level;
-use engraph::{Diagnostic, Error, Rows, Value};
+use engraph::{Diagnostic, Error, Rows, Severity, Value};
 
 use super::args::Format;
 use super::table::{Cut, Lines};
@@ -118,9 +117,9 @@ impl Output {
     /// Shows what is probably not meant.
     pub(super) fn warnings(&mut self, warnings: &[Diagnostic]) {
         for warning in warnings {
-            let report = warning.render(Level::WARNING, false);
+            let report = warning.render(Severity::Warning, false);
             let report = match lines_visible(&report) {
-                Cow::Borrowed(_) => warning.render(Level::WARNING, self.colour),
+                Cow::Borrowed(_) => warning.render(Severity::Warning, self.colour),
                 Cow::Owned(report) => report,
             };
             self.tell(&report);

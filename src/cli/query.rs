@@ -2,30 +2,43 @@
 //!
 //! A script that only reads never takes the writer's lock.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
-use engraph::{Engraph, Options, Params, Rows, only_reads};
+use engraph::{Engraph, Options, Params, Rows, Session, Value, only_reads};
 
 use super::args::{Format, Query};
 use super::output::{Output, terminal_width};
 use super::table::Cut;
-use super::{Failure, Result};
+use super::{BYTE_ORDER_MARK, Failure, ROLLED_BACK, Result};
 
 /// Runs the script that was asked for.
 pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
-    let text = match (&query.script, &query.file) {
+    let mut text = match (&query.script, &query.file) {
         (Some(script), _) => script.clone(),
         (None, Some(file)) if file.as_os_str() != "-" => read_file(file)?,
         (None, _) => read_stdin()?,
     };
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.remove(0);
+    }
+    let params = params(&query.params)?;
     let db = open(&query.db, &text, output)?;
-    let params: Params = query.params.iter().cloned().collect();
     match query.format {
         format @ (Format::Table | Format::Box | Format::Line) => {
             each(&db, &text, &params, format, output)
         }
         format => last(&db, &text, &params, format, output),
+    }
+}
+
+/// The parameters, each said once.
+fn params(given: &[(String, Value)]) -> Result<Params> {
+    let mut names = BTreeSet::new();
+    match given.iter().find(|(name, _)| !names.insert(name)) {
+        Some((twice, _)) => Err(Failure::Other(format!("--param {twice} is given twice"))),
+        None => Ok(given.iter().cloned().collect()),
     }
 }
 
@@ -47,14 +60,24 @@ fn each(
 ) -> Result<()> {
     let cut = Cut { width: terminal_width(), rows: None };
     let mut printed = Ok(());
-    db.session().execute_each(text, params, &mut |rows| {
+    let mut session = db.session();
+    session.execute_each(text, params, &mut |rows| {
         // A full disk under stdout must not stop a script halfway through its writes.
         if printed.is_ok() {
             printed = output.rows(&rows, format, cut);
         }
         Ok(())
     })?;
-    Ok(printed?)
+    printed?;
+    ended(&session)
+}
+
+/// A script that breaks off within a transaction has not done what it says.
+fn ended(session: &Session<'_>) -> Result<()> {
+    match session.in_transaction() {
+        true => Err(Failure::Other(ROLLED_BACK.to_owned())),
+        false => Ok(()),
+    }
 }
 
 /// Prints the last answer, for another program; the warnings of all.
@@ -66,11 +89,13 @@ fn last(
     output: &mut Output,
 ) -> Result<()> {
     let mut last = Rows::default();
-    db.session().execute_each(text, params, &mut |mut rows| {
+    let mut session = db.session();
+    session.execute_each(text, params, &mut |mut rows| {
         output.warnings(&std::mem::take(&mut rows.warnings));
         last = rows;
         Ok(())
     })?;
+    ended(&session)?;
     Ok(output.rows(&last, format, Cut::default())?)
 }
 

@@ -85,7 +85,8 @@ pub(crate) enum Watch {
 
 /// The state of a running statement.
 pub(crate) struct Run {
-    deadline: Instant,
+    /// None if there is no end to it.
+    deadline: Option<Instant>,
     interrupt: Interrupt,
     work: Counter<u64>,
     held: Counter<usize>,
@@ -110,11 +111,15 @@ pub(crate) struct Run {
     lineage: Option<Lineage>,
 }
 
+fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() > deadline)
+}
+
 impl Run {
     pub(crate) fn new(limits: &Limits, interrupt: Interrupt) -> Self {
-        let deadline = Instant::now() + limits.timeout;
+        let deadline = Instant::now().checked_add(limits.timeout);
         let asked = interrupt.clone();
-        let gate = move |_: &Counts| !asked.is_asked() && Instant::now() <= deadline;
+        let gate = move |_: &Counts| !asked.is_asked() && !is_past(deadline);
         Self {
             deadline,
             interrupt,
@@ -208,7 +213,7 @@ impl Run {
     }
 
     pub(crate) fn in_time(&self, limits: &Limits) -> Result<()> {
-        match self.interrupt.is_asked() || Instant::now() > self.deadline {
+        match self.interrupt.is_asked() || is_past(self.deadline) {
             true => Err(self.why_stopped(limits)),
             false => Ok(()),
         }
@@ -217,7 +222,7 @@ impl Run {
     fn why_stopped(&self, limits: &Limits) -> Error {
         match self.interrupt.is_asked() {
             true => Error::Interrupted,
-            false => narrow(format!("it took more than {} s", limits.timeout.as_secs())),
+            false => narrow(format!("it took more than {:?}", limits.timeout)),
         }
     }
 

@@ -1,9 +1,12 @@
 //! Active reconstruction over a database, step by step from outside. The loop is in
 //! `crate::reconstruct`; each step reads the state of its moment.
 
-use engraph_storage::graph::EdgeFilter;
+use std::collections::BTreeSet;
+
+use engraph_storage::graph::{EdgeFilter, NodeId, SystemScope};
 
 use super::Engraph;
+use crate::cell::{Cell, NodeRef};
 use crate::context::run::{Interrupt, Run};
 use crate::error::Result;
 use crate::exec::retrieval::Toolkit;
@@ -24,8 +27,7 @@ impl Reconstruction {
     /// statement. Nothing was changed then. What a policy does wrong is no error, it stands in the
     /// log.
     pub fn step(&mut self, db: &Engraph, policy: &dyn Policy) -> Result<bool> {
-        let question = self.question().to_owned();
-        over(db, &question, |toolkit| self.step_with(toolkit, policy))?;
+        over(db, self, |state, toolkit| state.step_with(toolkit, policy))?;
         Ok(!self.is_done())
     }
 
@@ -45,30 +47,52 @@ impl Reconstruction {
     /// what each gave back, in order. All turns that they bring are kept as evidence.
     ///
     /// An operation beyond the budget of the step, that was asked before, or that names what is not
-    /// there is refused, as is all once the turns are used up.
+    /// there is refused, as is all once the turns are used up or it is over.
     ///
     /// # Errors
     ///
     /// Those of [`Self::step`].
     pub fn apply(&mut self, db: &Engraph, operations: &[Operation]) -> Result<Vec<Outcome>> {
-        if self.turn() >= self.budget().turns {
-            let refuse = |operation: &Operation| Outcome {
-                operation: operation.clone(),
-                found: Err("all turns are used up".to_owned()),
-            };
-            return Ok(operations.iter().map(refuse).collect());
-        }
-        let question = self.question().to_owned();
-        over(db, &question, |toolkit| self.apply_with(toolkit, operations))
+        let reason = match (self.is_done(), self.turn() < self.budget().turns) {
+            (false, true) => {
+                return over(db, self, |state, toolkit| state.apply_with(toolkit, operations));
+            }
+            (_, false) => "all turns are used up",
+            (true, true) => "it is over",
+        };
+        let refuse = |operation: &Operation| Outcome {
+            operation: operation.clone(),
+            found: Err(reason.to_owned()),
+        };
+        Ok(operations.iter().map(refuse).collect())
     }
 }
 
-/// Runs over the state of the database at this moment.
-fn over<T>(db: &Engraph, question: &str, run: impl FnOnce(&Toolkit<'_>) -> Result<T>) -> Result<T> {
+/// Goes on over the state of the database at this moment.
+fn over<T>(
+    db: &Engraph,
+    state: &mut Reconstruction,
+    run: impl FnOnce(&mut Reconstruction, &Toolkit<'_>) -> Result<T>,
+) -> Result<T> {
     let (limits, parameters) = (db.limits(), Params::default());
     let running = Run::new(&limits, Interrupt::default());
     let snapshot = db.store.snapshot(time::wall());
     let context = db.surroundings(&running, &parameters).context(snapshot.reader());
-    let toolkit = Toolkit::new(&context, question, EdgeFilter::CURRENT, None)?;
-    run(&toolkit).map_err(|error| running.explained(error, &limits))
+    let question = state.question().to_owned();
+    let scope: BTreeSet<String> = state.scope().map(str::to_owned).collect();
+    let accept = |node: NodeId| {
+        let node = NodeRef { id: node, system: SystemScope::Current };
+        for property in ["conversation", "session"] {
+            if let Cell::String(name) = context.node_property(node, property)?
+                && scope.contains(&*name)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
+        if scope.is_empty() { None } else { Some(&accept) };
+    let toolkit = Toolkit::new(&context, &question, EdgeFilter::CURRENT, accept)?;
+    run(state, &toolkit).map_err(|error| running.explained(error, &limits))
 }

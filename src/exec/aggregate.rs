@@ -212,7 +212,8 @@ impl Aggregate {
             row[*slot] = cell;
         }
         for (aggregate, state) in self.aggregates.iter().zip(states) {
-            row[aggregate.slot] = state.finish();
+            let span = aggregate.argument.as_ref().map(|argument| argument.span);
+            row[aggregate.slot] = eval::bounded(state.finish(), span.unwrap_or_default(), context)?;
         }
         joined.finish(&mut row, context)?;
         Ok(row)

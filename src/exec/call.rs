@@ -210,11 +210,14 @@ fn network(
         }
         context.reader.nodes_of_label(label, None, &mut |_, id| {
             nodes.push(id);
-            ControlFlow::Continue(())
+            match nodes.len() <= context.limits.rows_max {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
         })?;
+        context.rows(nodes.len())?;
     }
     nodes.sort_unstable();
-    context.rows(nodes.len())?;
     let mut builder: NetworkBuilder = Network::builder();
     let mut edges: Vec<Edge> = Vec::new();
     for id in &nodes {
@@ -228,7 +231,10 @@ fn network(
             if wanted && nodes.binary_search(&edge.tail).is_ok() {
                 edges.push(edge);
             }
-            ControlFlow::Continue(())
+            match edges.len() <= context.limits.rows_max {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
         })?;
         context.work(edges.len() - first + 1)?;
         context.rows(edges.len())?;

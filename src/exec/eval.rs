@@ -7,7 +7,7 @@ use std::sync::Arc;
 use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
 use engraph_storage::graph::{Interval, SystemScope};
 
-use crate::cell::{Cell, Row};
+use crate::cell::{Cell, Items, Row, Slot};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::subquery;
@@ -19,11 +19,42 @@ use crate::time::{self, PeriodPredicate};
 /// Microseconds of a day, UTC.
 const DAY: i64 = 86_400_000_000;
 
-/// Lists and maps within each other in what `reduce` makes; deeper ones would exhaust the stack.
+/// Bytes of values that are compared or joined for the work of one node or fact.
+const COMPARED_BYTES: usize = 16 * size_of::<Cell>();
+
+/// Lists and maps within each other; deeper ones would exhaust the stack.
 const DEPTH_MAX: usize = 256;
 
-/// The value of an expression.
+/// The value of an expression, which is no larger than all that a statement may hold.
 pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
+    let cell = value(expr, row, context)?;
+    match expr.kind {
+        ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => Ok(cell),
+        _ if !cell.is_large() => Ok(cell),
+        _ => bounded(cell, expr.span, context),
+    }
+}
+
+/// The value, unless it takes more memory than all rows may, or nests too deep.
+pub(crate) fn bounded(cell: Cell, span: Span, context: &Context<'_>) -> Result<Cell> {
+    if cell.depth() > DEPTH_MAX {
+        let message = format!("lists and maps nest deeper than the limit of {DEPTH_MAX}");
+        return Err(Diagnostic::at(span, message).execute());
+    }
+    fits(cell.whole_bytes(), span, context)?;
+    Ok(cell)
+}
+
+fn fits(bytes: usize, span: Span, context: &Context<'_>) -> Result<()> {
+    let most = context.limits.memory_max;
+    if bytes <= most {
+        return Ok(());
+    }
+    let message = format!("a value takes more than {} MiB", most >> 20);
+    Err(Diagnostic::at(span, message).help("make it smaller, or raise the limit").execute())
+}
+
+fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
     match &expr.kind {
         ExprKind::Constant(cell) => Ok(cell.clone()),
         ExprKind::Parameter(name) => context.parameter_at(name, expr.span),
@@ -244,7 +275,7 @@ fn slice(list: &Cell, from: Option<Cell>, to: Option<Cell>, span: Span) -> Resul
 }
 
 /// The items of a list; none if it is null.
-fn items(list: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Arc<Vec<Cell>>>> {
+fn items(list: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Arc<Items>>> {
     match eval(list, row, context)? {
         Cell::Null => Ok(None),
         Cell::List(items) => {
@@ -255,9 +286,16 @@ fn items(list: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Arc<Vec
     }
 }
 
+/// The row with room for a name that is bound within an expression: what stands outside of a query has no row.
+fn with_slots(row: &Row, last: Slot) -> Row {
+    let mut row = row.clone();
+    row.resize(row.len().max(last + 1), Cell::Null);
+    row
+}
+
 fn comprehension(each: &Each, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let Some(items) = items(&each.list, row, context)? else { return Ok(Cell::Null) };
-    let mut row = row.clone();
+    let mut row = with_slots(row, each.slot);
     let (mut made, mut bytes, mut held) = (Vec::new(), 0_usize, 0);
     for item in items.iter() {
         row[each.slot] = item.clone();
@@ -288,7 +326,7 @@ fn quantified(
     let (Some(items), Some(condition)) = (items(&each.list, row, context)?, &each.condition) else {
         return Ok(Cell::Null);
     };
-    let mut row = row.clone();
+    let mut row = with_slots(row, each.slot);
     let (mut yes, mut no, mut open) = (0, 0, 0);
     for item in items.iter() {
         row[each.slot] = item.clone();
@@ -316,17 +354,13 @@ fn quantified(
 
 fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let Some(items) = items(&reduce.list, row, context)? else { return Ok(Cell::Null) };
-    let mut row = row.clone();
+    let mut row = with_slots(row, reduce.total.max(reduce.slot));
     row[reduce.total] = eval(&reduce.first, &row, context)?;
     let mut held = 0;
     for item in items.iter() {
         row[reduce.slot] = item.clone();
         let total = eval(&reduce.next, &row, context)?;
-        if total.depth() > DEPTH_MAX {
-            let message = format!("lists and maps nest deeper than the limit of {DEPTH_MAX}");
-            return Err(Diagnostic::at(reduce.next.span, message).execute());
-        }
-        context.hold(&mut held, total.outer_bytes())?;
+        context.hold(&mut held, total.bytes())?;
         row[reduce.total] = total;
     }
     context.hold(&mut held, 0)?;
@@ -399,11 +433,18 @@ fn binary(
     context: &Context<'_>,
 ) -> Result<Cell> {
     if let (BinaryOp::In, Cell::List(items)) = (op, right) {
-        context.work(items.len() / 16)?;
+        context.work(right.whole_bytes() / COMPARED_BYTES)?;
         return Ok(contained(left, items));
     }
     if *left == Cell::Null || *right == Cell::Null {
         return Ok(Cell::Null);
+    }
+    if left.is_large() && right.is_large() {
+        let (left, right) = (left.whole_bytes(), right.whole_bytes());
+        if matches!(op, BinaryOp::Add | BinaryOp::Concat) {
+            fits(left.saturating_add(right), span, context)?;
+        }
+        context.work(left.min(right) / COMPARED_BYTES)?;
     }
     match op {
         BinaryOp::Equal => Ok(left.equals(right).map_or(Cell::Null, Cell::Bool)),

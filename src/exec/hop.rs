@@ -65,7 +65,8 @@ impl Hop {
         let now = *system == SystemTime::Current && step.scope.system == SystemTime::Current;
         let plain = step.hops.is_none() && step.each.is_none() && distinct_from.is_empty();
         let [side] = *step.sides else { return None };
-        if !now || !plain || **input != LogicalPlan::Once || step.from != *node {
+        let is_fixed = step.scope.is_constant();
+        if !now || !plain || !is_fixed || **input != LogicalPlan::Once || step.from != *node {
             return None;
         }
         let relation = match step.relations.as_deref() {
@@ -98,6 +99,9 @@ impl Hop {
     /// The rows of the answer; none if the other way has to be gone.
     pub(crate) fn rows(&self, context: &Context<'_>) -> Result<Option<Vec<Vec<Value>>>> {
         let Some(nodes) = self.nodes(context)? else { return Ok(None) };
+        if self.sorted && nodes.len() > 1 {
+            return Ok(None);
+        }
         let filter = scope::filter(&self.scope, &Row::new(), context)?;
         let most = context.limits.rows_max;
         let (mut rows, mut fits) = (Vec::new(), true);

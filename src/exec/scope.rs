@@ -21,7 +21,11 @@ pub(crate) fn filter(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<
         valid: valid(&scope.valid, row, context)?,
         system: system(&scope.system, row, context)?,
         confidence: least_confidence(scope, row, context)?,
-        intent: scope.intent.as_ref().map(|name| intent(name, row, context)).transpose()?,
+        intent: scope
+            .intent
+            .as_ref()
+            .map(|name| intent(eval::eval(name, row, context)?, name.span))
+            .transpose()?,
     })
 }
 
@@ -133,20 +137,28 @@ fn confidence(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
     }
 }
 
-pub(crate) fn intent(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Intent> {
+/// The intent that is preferred; none for null.
+pub(crate) fn preferred(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<Intent>> {
+    match eval::eval(expr, row, context)? {
+        Cell::Null => Ok(None),
+        name => intent(name, expr.span).map(Some),
+    }
+}
+
+fn intent(name: Cell, span: Span) -> Result<Intent> {
     let names = Intent::ALL.map(Intent::name);
-    let error = match eval::eval(expr, row, context)? {
+    let error = match name {
         Cell::String(name) => match Intent::parse(&name) {
             Some(intent) => return Ok(intent),
             None => {
-                let error = Diagnostic::at(expr.span, format!("there is no intent `{name}`"));
+                let error = Diagnostic::at(span, format!("there is no intent `{name}`"));
                 match closest(&name, names) {
                     Some(known) => return Err(error.help(format!("did you mean {known}?")).bind()),
                     None => error,
                 }
             }
         },
-        other => Diagnostic::at(expr.span, format!("expected an intent, found {}", other.kind())),
+        other => Diagnostic::at(span, format!("expected an intent, found {}", other.kind())),
     };
     Err(error.help(format!("write one of {}", names.join(", "))).bind())
 }

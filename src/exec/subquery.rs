@@ -22,13 +22,18 @@ pub(crate) fn answer(subquery: &Subquery, row: &Row, context: &Context<'_>) -> R
             Ok(Cell::Int(i64::try_from(count).unwrap_or(i64::MAX)))
         }
         Answer::Collect(slot) => {
-            let mut items = Vec::new();
+            let mut items: Vec<Cell> = Vec::new();
+            let (mut held, mut bytes) = (0, 0);
             while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
+                let from = items.len();
                 items.extend(
                     chunk.into_iter().map(|mut row| std::mem::replace(&mut row[slot], Cell::Null)),
                 );
+                bytes += items[from..].iter().map(Cell::bytes).sum::<usize>();
+                context.hold(&mut held, bytes)?;
                 context.rows(items.len())?;
             }
+            context.hold(&mut held, 0)?;
             Ok(Cell::list(items))
         }
     }

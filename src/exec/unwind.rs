@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cell::{Cell, Row};
+use crate::cell::{Cell, Items, Row};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval};
@@ -13,14 +13,14 @@ pub(crate) struct Unwind {
     list: Expr,
     item: Slot,
     row: Row,
-    items: Arc<Vec<Cell>>,
+    items: Arc<Items>,
     /// The item that comes next.
     at: usize,
 }
 
 impl Unwind {
     pub(crate) fn new(input: Box<dyn Operator>, list: Expr, item: Slot) -> Self {
-        let (row, items) = (Row::new(), Arc::new(Vec::new()));
+        let (row, items) = (Row::new(), Arc::new(Items::default()));
         Self { input: Taken::new(input), list, item, row, items, at: 0 }
     }
 }
@@ -40,8 +40,8 @@ impl Operator for Unwind {
             // As in GQL and Cypher: null has no items, and what is no list is one item.
             let items = match eval::eval(&self.list, &row, context)? {
                 Cell::List(items) => items,
-                Cell::Null => Arc::new(Vec::new()),
-                other => Arc::new(vec![other]),
+                Cell::Null => Arc::new(Items::default()),
+                other => Arc::new(vec![other].into()),
             };
             context.work(items.len())?;
             (self.row, self.items, self.at) = (row, items, 0);

@@ -39,6 +39,8 @@ struct Searching {
     met: Vec<FactId>,
     visits: Vec<Visit>,
     frontier: Frontier,
+    /// The facts of all ways in the frontier.
+    ways: usize,
     /// What was found of each last node: how many, and of how many lengths.
     found: HashMap<NodeId, Found>,
     /// The paths that have come to a place, where others need not be walked.
@@ -152,6 +154,7 @@ impl WalkPaths {
             met,
             visits: vec![root],
             frontier,
+            ways: 0,
             found: HashMap::new(),
             seen: HashMap::new(),
             count,
@@ -174,6 +177,7 @@ impl WalkPaths {
             return Ok(false);
         }
         let Some((at, way)) = searching.frontier.pop() else { return Ok(false) };
+        searching.ways -= way.len();
         if matches!(searching.frontier, Frontier::Last(_)) {
             // What lies behind has been walked to its end.
             searching.visits.truncate(at + 1);
@@ -203,7 +207,8 @@ impl WalkPaths {
             (leg, hops) = (leg + 1, 0);
         }
         let bytes = searching.visits.len() * (size_of::<Visit>() + 8)
-            + searching.frontier.len() * size_of::<Ranked>();
+            + searching.frontier.len() * size_of::<Ranked>()
+            + searching.ways * size_of::<u32>();
         context.hold(&mut searching.held, bytes)?;
         context.rows(searching.visits.len() / 8)?;
         Ok(true)
@@ -290,8 +295,9 @@ impl WalkPaths {
                         PathSearch::Cheapest(..) => -visits[visit].cost,
                         _ => visits[visit].confidence,
                     };
-                    let way = way.iter().copied().chain([*rank]).collect();
+                    let way: Vec<u32> = way.iter().copied().chain([*rank]).collect();
                     *rank += 1;
+                    searching.ways += way.len();
                     heap.push(Ranked { merit, way, visit });
                 }
             }

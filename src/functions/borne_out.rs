@@ -1,5 +1,5 @@
-//! Whether what a node says is found in the turns and episodes that it comes from: GAM prefers what
-//! passed such a check (eq. 11).
+//! Whether what a node says is found in the turns that it comes from: GAM prefers what passed such a check
+//! (eq. 11).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,13 +13,13 @@ use crate::error::Result;
 use crate::functions::{Call, Function};
 use crate::retrieval::boost;
 
-/// Turns and episodes that are read to see whether they bear a node out.
-const SOURCES_MAX: usize = 32;
+/// Turns that are read to see whether they bear a node out.
+const SOURCES_MAX: usize = 64;
 
 pub(super) const TABLE: &[Function] = &[Function::new(
     "borne_out",
     (1, 1),
-    "borne_out(n): whether the words of a node are found in the turns and episodes that it comes from",
+    "borne_out(n): whether the words of a node are found in the turns that it comes from",
     borne_out,
 )];
 
@@ -40,8 +40,37 @@ pub(crate) fn is_borne_out(node: NodeRef, text: &str, context: &Context<'_>) -> 
     Ok(sources.is_empty() || boost::is_borne_out(text, &sources))
 }
 
-/// The texts of the turns and episodes next to a node.
+/// The texts of the turns that a node comes from: of those next to it, and of those in the episodes next to it.
 fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
+    let mut turns = BTreeSet::new();
+    for near in next_to(node, context)? {
+        match label_of(near, context)? {
+            "Turn" => _ = turns.insert(near.id),
+            "Episode" => {
+                for within in next_to(near, context)? {
+                    if label_of(within, context)? == "Turn" {
+                        turns.insert(within.id);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let turns = turns.into_iter().take(SOURCES_MAX).map(|id| NodeRef { id, system: node.system });
+    Ok(turns
+        .map(|turn| context.passage(turn))
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect())
+}
+
+fn label_of<'c>(node: NodeRef, context: &'c Context<'_>) -> Result<&'c str> {
+    Ok(context.reader.catalog().label_name(context.node(node)?.label))
+}
+
+/// The nodes next to a node, each once.
+fn next_to(node: NodeRef, context: &Context<'_>) -> Result<Vec<NodeRef>> {
     let filter = EdgeFilter { system: node.system, ..EdgeFilter::CURRENT };
     let mut near: BTreeSet<NodeId> = BTreeSet::new();
     for side in [Side::Out, Side::In] {
@@ -51,16 +80,5 @@ fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
         })?;
     }
     context.work(near.len())?;
-    let mut texts = Vec::new();
-    for id in near {
-        let far = NodeRef { id, system: node.system };
-        let label = context.node(far)?.label;
-        if ["Turn", "Episode"].contains(&context.reader.catalog().label_name(label)) {
-            texts.extend(context.passage(far)?);
-        }
-        if texts.len() == SOURCES_MAX {
-            break;
-        }
-    }
-    Ok(texts)
+    Ok(near.into_iter().map(|id| NodeRef { id, system: node.system }).collect())
 }

@@ -23,13 +23,13 @@ use crate::time;
 use crate::write::{FactInput, Input, NodeInput};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with a `node`")]
 struct NodeLine {
     node: JsonNode,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `head`, `relation` and `tail`")]
 struct FactLine {
     head: JsonNode,
     relation: String,
@@ -49,7 +49,7 @@ struct FactLine {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `label` and `key`")]
 struct JsonNode {
     label: String,
     key: String,
@@ -156,8 +156,9 @@ pub(super) fn instant(text: &str) -> std::result::Result<Time, String> {
 /// An interval that holds an instant.
 pub(super) fn validity(from: Time, to: Time) -> std::result::Result<Interval, String> {
     Interval::new(from, to).ok_or_else(|| {
+        let when = if from == to { "as" } else { "before" };
         let (from, to) = (time::short(from), time::short(to));
-        format!("the fact ends ({to}) before it begins ({from})")
+        format!("the fact ends ({to}) {when} it begins ({from})")
     })
 }
 

@@ -256,7 +256,7 @@ fn text(content: Option<Json>) -> std::result::Result<Option<(String, bool)>, St
 }
 
 /// The instant of a number of seconds since 1970, or of a text.
-fn moment(text: &str) -> std::result::Result<Time, String> {
+pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
     let Ok(seconds) = text.trim().parse::<f64>() else { return instant(text) };
     let micros = (seconds * SECOND as f64).round();
     // A float that is out of range becomes the end of it, and no year has that.

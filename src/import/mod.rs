@@ -6,6 +6,7 @@
 //! again is no new evidence, so a second import changes nothing, but for facts that were overruled
 //! in the meantime: they come back as uncertain.
 
+mod batches;
 mod bulk;
 mod csv_file;
 mod facts;
@@ -172,7 +173,8 @@ fn remember(
         ("semantics", made.semantics),
         ("facts drawn", made.facts),
     ];
-    let layers = layers.into_iter().chain(groups(db.workshop())?);
+    let groups = if episodes > 0 { Some(groups(db.workshop())?) } else { None };
+    let layers = layers.into_iter().chain(groups.into_iter().flatten());
     report.stored.extend(layers.filter(|(_, count)| *count > 0));
     Ok(report)
 }

@@ -1,7 +1,6 @@
 //! Dates with unknown parts, as YAGO writes them: `1952-##-##`, `19##-##-##`, `-431-##-##`.
 
 use engraph_storage::graph::Time;
-use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::time;
@@ -23,11 +22,11 @@ pub(super) fn period(text: &str) -> Option<(Time, Time)> {
     let day: i8 = if day == "##" { 0 } else { day.parse().ok()? };
     let begin = Date::new(first, month.max(1), day.max(1)).ok()?;
     let end = match (month, day) {
-        (0, _) => Date::new(last, 1, 1).ok()?.checked_add(1.year()),
-        (_, 0) => Date::new(last, month, 1).ok()?.checked_add(1.month()),
-        (_, _) => Date::new(last, month, day).ok()?.checked_add(1.day()),
+        (0, _) => Date::new(last, 12, 31).ok()?,
+        (_, 0) => Date::new(last, month, 1).ok()?.last_of_month(),
+        (_, _) => Date::new(last, month, day).ok()?,
     };
-    Some((time::from_date(begin)?, time::from_date(end.ok()?)?))
+    Some((time::from_date(begin)?, time::from_date(end)?.checked_add(time::DAY)?))
 }
 
 /// The first and last year that a year with unknown last digits may be.
@@ -59,6 +58,7 @@ mod tests {
         assert_eq!(shown("1952-##-##"), pair("1952-01-01", "1953-01-01"));
         assert_eq!(shown("19##-##-##"), pair("1900-01-01", "2000-01-01"));
         assert_eq!(shown("360-##-##"), pair("0360-01-01", "0361-01-01"));
+        assert_eq!(period("9999-##-##").map(|(from, to)| to - from), Some(365 * time::DAY));
         assert_eq!(shown("-431-##-##"), pair("-000431-01-01", "-000430-01-01"));
     }
 

@@ -13,7 +13,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::import::facts::{instant, key};
+use crate::import::facts::key;
+use crate::import::messages::moment;
 use crate::import::{Lines, Progress, Report, property, remember};
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
@@ -21,7 +22,7 @@ use crate::write::observe::HeardTurn;
 /// Imports the turns of conversations from a file of JSON lines, and makes memory of them.
 ///
 /// The speaker stands under `speaker`, `role` or `name`, the text under `text` or `content`, the
-/// time under `at`, `time`, `timestamp` or `created_at`, the session under `session` or
+/// time under `at`, `time`, `timestamp` or `created_at` (a text, or seconds since 1970), the session under `session` or
 /// `session_id`; a file without sessions is one session of the file's name, and a turn without `id`
 /// is named after its line. Other fields become properties.
 ///
@@ -54,7 +55,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
     let turn = HeardTurn {
         id: Some(key(&id)?),
         speaker: key(&speaker)?,
-        at: at.as_deref().map(instant).transpose()?,
+        at: at.as_deref().map(moment).transpose()?,
         properties,
     };
     Ok(vec![Input::Heard { session: key(&session)?, turn }])

@@ -118,6 +118,8 @@ pub struct Reconstruction {
     pub(super) question: String,
     pub(super) budget: Budget,
     pub(super) without: BTreeSet<Mechanism>,
+    /// The conversations and sessions of which turns count; all if none.
+    pub(super) scope: BTreeSet<String>,
     /// The instant of the state that the last step read.
     pub(super) now: Option<Time>,
     pub(super) active: Vec<Active>,
@@ -143,6 +145,8 @@ struct Stored {
     question: String,
     budget: Budget,
     without: BTreeSet<Mechanism>,
+    #[serde(default)]
+    scope: BTreeSet<String>,
     now: Option<Time>,
     active: Vec<Active>,
     evidence: BTreeMap<u64, Evidence>,
@@ -157,7 +161,7 @@ impl TryFrom<Stored> for Reconstruction {
     type Error = String;
 
     fn try_from(stored: Stored) -> Result<Self, String> {
-        let Stored { question, budget, without, now, active, evidence, .. } = stored;
+        let Stored { question, budget, without, scope, now, active, evidence, .. } = stored;
         if budget.turns > TURNS_MAX || budget.calls > CALLS_MAX {
             return Err(format!("a budget is at most {TURNS_MAX} turns of {CALLS_MAX} calls"));
         }
@@ -173,6 +177,7 @@ impl TryFrom<Stored> for Reconstruction {
             question,
             budget,
             without,
+            scope,
             now,
             active,
             evidence,
@@ -194,6 +199,7 @@ impl Reconstruction {
             question: question.into(),
             budget: Budget { turns: turns.min(TURNS_MAX), calls: calls.min(CALLS_MAX) },
             without: BTreeSet::new(),
+            scope: BTreeSet::new(),
             now: None,
             active: Vec::new(),
             evidence: BTreeMap::new(),
@@ -209,6 +215,17 @@ impl Reconstruction {
     pub fn without(mut self, mechanisms: impl IntoIterator<Item = Mechanism>) -> Self {
         self.without.extend(mechanisms);
         self
+    }
+
+    /// Takes turns of these conversations and sessions alone, by their names.
+    pub fn within<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.scope.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// The conversations and sessions of which turns count; all if none.
+    pub fn scope(&self) -> impl Iterator<Item = &str> {
+        self.scope.iter().map(String::as_str)
     }
 
     /// The question.

@@ -73,6 +73,39 @@ fn the_best_evidence_is_what_a_person_would_name() {
 }
 
 #[test]
+fn turns_of_other_sessions_do_not_count() {
+    let (_folder, db) = memory();
+    let begun = || Reconstruction::begin(ASKED, Budget::default());
+    let session = |state: &Reconstruction| -> Vec<String> {
+        let key = |one: &Evidence| one.key[1..].parse::<usize>().unwrap();
+        state.evidence().iter().map(|one| TALK[key(one)].0.to_owned()).collect()
+    };
+    let mut all = begun();
+    all.run(&db, &ByScore).unwrap();
+    assert!(["s1", "s2"].iter().all(|name| session(&all).contains(&(*name).to_owned())));
+    let mut state = begun().within(["s2"]);
+    state.step(&db, &ByScore).unwrap();
+    // What is stored goes on within it.
+    let stored = serde_json::to_string(&state).unwrap();
+    let mut state: Reconstruction = serde_json::from_str(&stored).unwrap();
+    state.run(&db, &ByScore).unwrap();
+    assert!(!state.evidence().is_empty() && session(&state).iter().all(|name| name == "s2"));
+    let mut nowhere = begun().within(["s3"]);
+    nowhere.run(&db, &ByScore).unwrap();
+    assert!(nowhere.evidence().is_empty());
+}
+
+#[test]
+fn nothing_is_asked_behind_the_end() {
+    let (_folder, db) = memory();
+    let mut state = Reconstruction::begin(ASKED, Budget::default());
+    state.finish();
+    let outcome = state.apply(&db, &[Operation::SearchCues { text: "bread".to_owned() }]).unwrap();
+    assert_eq!(outcome[0].found.as_ref().unwrap_err(), "it is over");
+    assert_eq!(state.turn(), 0);
+}
+
+#[test]
 fn the_budget_is_kept() {
     let (_folder, db) = memory();
     for (turns, calls) in [(1, 1), (2, 3), (3, 2), (8, 10)] {

@@ -345,7 +345,8 @@ impl Binder<'_> {
         let to = self.bound(end)?.unwrap_or(Interval::MAX);
         Interval::new(from, to).ok_or_else(|| {
             let (from, to) = (time::short(from), time::short(to));
-            Diagnostic::at(end.span, format!("the fact ends ({to}) before it begins ({from})"))
+            let when = if from == to { "as" } else { "before" };
+            Diagnostic::at(end.span, format!("the fact ends ({to}) {when} it begins ({from})"))
                 .help("the end is the first instant at which it no longer holds")
                 .bind()
         })
@@ -465,6 +466,12 @@ impl Binder<'_> {
                         .bind());
                 }
                 "at" => at = Some(self.instant(expr)?),
+                "session" | "position" => {
+                    let message = format!("a turn's `{}` is told by where it is heard", name.text);
+                    return Err(Diagnostic::at(name.span, message)
+                        .help("write OBSERVE SESSION 's1' TURN {...}, in the order of the turns")
+                        .bind());
+                }
                 _ => others.push((name.clone(), expr.clone())),
             }
         }

@@ -6,13 +6,12 @@
 use std::fmt;
 
 use engraph_storage::graph::Time;
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 
 pub(super) const SECOND: i64 = 1_000_000;
 pub(super) const MINUTE: i64 = 60 * SECOND;
 pub(super) const HOUR: i64 = 60 * MINUTE;
-pub(super) const DAY: i64 = 24 * HOUR;
+pub(crate) const DAY: i64 = 24 * HOUR;
 
 /// The average month of the Gregorian calendar: 30.436875 days, openCypher's rule.
 const MONTH: i64 = 2_629_746 * SECOND;
@@ -63,7 +62,7 @@ impl Duration {
         };
         let rest = i128::from(self.days) * i128::from(DAY) + i128::from(self.micros);
         let moved = i64::try_from(i128::from(start) + rest).ok()?;
-        Timestamp::from_microsecond(moved).ok().map(Timestamp::as_microsecond)
+        super::civil(moved).map(|_| moved)
     }
 
     /// As long, the other way; none if a number overflows.

@@ -10,16 +10,19 @@ mod period;
 mod phrase;
 
 use engraph_storage::graph::{Interval, Time};
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Span, Timestamp};
 
 pub(crate) use self::{
-    duration::Duration,
+    duration::{DAY, Duration},
     field::{FIELDS, field, truncate},
     period::{Allen, PeriodPredicate},
     phrase::{find, month, when},
 };
+
+/// The day of the instant 0.
+const EPOCH: Date = jiff::civil::date(1970, 1, 1);
 
 /// How an instant may be written.
 pub(crate) const FORMS: &str =
@@ -35,7 +38,8 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Some(instant.as_microsecond());
     }
-    if let Ok(date_time) = text.parse::<DateTime>() {
+    // Instants of jiff end before the years do.
+    if let Ok(date_time) = text.strip_suffix('Z').unwrap_or(text).parse::<DateTime>() {
         return from_civil(date_time);
     }
     text.parse::<Date>().ok().or_else(|| early_date(text)).and_then(from_date)
@@ -74,15 +78,20 @@ pub(crate) fn from_date(date: Date) -> Option<Time> {
     from_civil(date.to_datetime(jiff::civil::time(0, 0, 0, 0)))
 }
 
+/// The instant of a date and a time of day, UTC.
 pub(crate) fn from_civil(date_time: DateTime) -> Option<Time> {
-    let zoned = date_time.to_zoned(TimeZone::UTC).ok()?;
-    Some(zoned.timestamp().as_microsecond())
+    let days = date_time.date().since(EPOCH).ok()?.get_days();
+    let clock = date_time.time().duration_since(jiff::civil::Time::midnight());
+    let clock = i64::try_from(clock.as_micros()).ok()?;
+    i64::from(days).checked_mul(DAY)?.checked_add(clock)
 }
 
 /// The date and time of day of an instant, UTC; none outside the years -9999 to 9999.
-fn civil(time: Time) -> Option<DateTime> {
-    let instant = Timestamp::from_microsecond(time).ok()?;
-    Some(instant.to_zoned(TimeZone::UTC).datetime())
+pub(crate) fn civil(time: Time) -> Option<DateTime> {
+    let days = i32::try_from(time.div_euclid(DAY)).ok()?;
+    let date = EPOCH.checked_add(Span::new().try_days(days).ok()?).ok()?;
+    let clock = SignedDuration::from_micros(time.rem_euclid(DAY));
+    Some(date.to_datetime(jiff::civil::Time::midnight().checked_add(clock).ok()?))
 }
 
 /// The instant by RFC 3339 in UTC; open ends are none.
@@ -95,12 +104,18 @@ pub(crate) fn format(time: Time) -> Option<String> {
 
 /// The instant by RFC 3339 in UTC, to the microsecond; none if its year has more than four digits.
 pub(crate) fn rfc3339(time: Time) -> Option<String> {
-    Timestamp::from_microsecond(time).ok().map(|instant| instant.to_string())
+    match Timestamp::from_microsecond(time) {
+        Ok(instant) => Some(instant.to_string()),
+        Err(_) => civil(time).map(|civil| format!("{civil}Z")),
+    }
 }
 
 /// The instant that [`rfc3339`] wrote; none if the text says less or more.
 pub(crate) fn from_rfc3339(text: &str) -> Option<Time> {
-    let instant = text.parse::<Timestamp>().ok()?;
+    let Ok(instant) = text.parse::<Timestamp>() else {
+        let time = from_civil(text.strip_suffix('Z')?.parse().ok()?)?;
+        return (rfc3339(time)? == text).then_some(time);
+    };
     let time = instant.as_microsecond();
     (Timestamp::from_microsecond(time).ok() == Some(instant)).then_some(time)
 }
@@ -184,6 +199,23 @@ mod tests {
         assert_eq!(shown("360-01-02").as_deref(), Some("0360-01-02"));
         assert_eq!(shown("-423-05-01").as_deref(), Some("-000423-05-01"));
         assert_eq!(shown("-000423-05-01").as_deref(), Some("-000423-05-01"));
+    }
+
+    #[test]
+    fn the_first_and_the_last_day_are_days_as_well() {
+        for (text, shown) in [
+            ("9999-12-31", "9999-12-31"),
+            ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
+            ("9999-12-30 23:00", "9999-12-30T23:00:00Z"),
+            ("-9999-01-01", "-009999-01-01"),
+        ] {
+            let instant = parse(text).expect(text);
+            assert_eq!(short(instant), shown);
+            assert_eq!(rfc3339(instant).as_deref().and_then(from_rfc3339), Some(instant), "{text}");
+        }
+        let last = parse("9999-12-31T23:59:59.999999Z").expect("parses");
+        assert_eq!((civil(last + 1), rfc3339(last + 1)), (None, None));
+        assert_eq!(from_rfc3339("9999-12-31T23:59:59.9999999Z"), None);
     }
 
     #[test]

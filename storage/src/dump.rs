@@ -389,15 +389,17 @@ impl Part {
         let path = path.with_file_name(format!("{name}.part"));
         if path.exists() {
             if !is_empty_folder(&path) && !path.join(LOCK_FILE).exists() {
-                return Err(StorageError::Exists { path });
+                let message = format!("{} is in the way of the copy; move it away", path.display());
+                return Err(StorageError::Invalid(message));
             }
             // Another attempt may be under way.
             drop(WriterLock::take(&path)?);
             std::fs::remove_dir_all(&path).map_err(|source| io(&path, source))?;
         }
         std::fs::create_dir_all(&path).map_err(|source| io(&path, source))?;
-        let lock = RefCell::new(Some(WriterLock::take(&path)?));
-        Ok(Self { path, lock })
+        let part = Self { path, lock: RefCell::default() };
+        *part.lock.borrow_mut() = Some(WriterLock::take(&part.path)?);
+        Ok(part)
     }
 
     /// Lets the database in it be opened.

@@ -236,7 +236,7 @@ fn limits_hold_for_every_text() {
     drop(db);
     let db = Options::new().limits(none).open(folder.path()).expect("opens");
     let walk = "MATCH (a:P)-[r]-*(b)-[s]-*(c) RETURN count(*) AS n";
-    assert!(db.query(walk, ()).expect_err("too long").to_string().contains("more than 0 s"));
+    assert!(db.query(walk, ()).expect_err("too long").to_string().contains("it took more than "));
 }
 
 #[test]

@@ -59,6 +59,9 @@ fn query(db: &TempDir, args: &[&str]) -> Output {
     engraph(&[&["query", db], args].concat(), "")
 }
 
+const ROLLED_BACK: &str =
+    "error: the script ended within a transaction, which was rolled back; end it with COMMIT\n";
+
 /// Runs the shell with this input.
 pub(crate) fn shell(db: &Path, input: &str) -> Output {
     engraph(&[OsStr::new("shell"), db.as_os_str()], input)
@@ -298,8 +301,14 @@ MATCH (n) RETURN n.key AS k";
     );
     assert_eq!(text(&shell(&db, input).stdout), expected);
     let left = shell(&db, "BEGIN; REMEMBER (:A 'b');\n");
-    assert_eq!(left.status.code(), Some(0));
-    assert_eq!(text(&left.stderr), "the open transaction was rolled back\n");
+    assert_eq!(left.status.code(), Some(1));
+    assert_eq!(text(&left.stderr), ROLLED_BACK);
+    let (db, script) = (db.to_str().expect("a path"), "BEGIN; REMEMBER (:A 'b');");
+    for format in ["table", "json"] {
+        let left = engraph(&["query", db, "--format", format, "-e", script], "");
+        assert_eq!(left.status.code(), Some(1));
+        assert_eq!(text(&left.stderr), ROLLED_BACK);
+    }
 }
 
 #[test]

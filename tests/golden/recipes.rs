@@ -137,6 +137,14 @@ fn each_gives_turns_best_first_each_once_and_no_more_than_wanted() {
 }
 
 #[test]
+fn without_activation_nothing_is_passed_on() {
+    let few = "beam: 3, fill: false, weight: 1.0";
+    let off = found("scg_mem", &format!("{few}, activation: false"));
+    assert_eq!(off, found("scg_mem", &format!("{few}, hops: 0")));
+    assert_ne!(off, found("scg_mem", few));
+}
+
+#[test]
 fn a_scope_is_a_conversation_or_a_session() {
     for recipe in BUILT_IN {
         let session = found(recipe, "scope: 's2'");

@@ -6,9 +6,11 @@ use engraph::{Engraph, Limits, Options, Params, Value};
 use crate::{folder, open};
 
 /// Queries of the shapes that have a shorter way, and some that nearly have one.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 13] = [
     "MATCH (a:Person {key: $key})-[f:knows]->(b) RETURN id(b), f.confidence, f.valid_from",
     "MATCH (a)-[f]->(b) WHERE id(a) = $id RETURN type(f), id(b), f.intent",
+    "MATCH (a {key: $key})-[f:knows]->(b) RETURN f.valid_from ORDER BY f.valid_from",
+    "MATCH (a:Person {key: $key}) MATCH (a)-[f:knows]->(b) FOR VALID_TIME AS OF a.since RETURN id(b)",
     "MATCH (a)<-[f:knows]-(b) WHERE id(a) = $id RETURN id(b), f.valid_to ORDER BY f.valid_from",
     "MATCH (a)-[f:knows]->(b) FOR VALID_TIME AS OF $t WHERE id(a) = $id RETURN id(b)",
     "MATCH (a:Person {key: $key})-[f]->(b) RETURN DISTINCT id(b)",
@@ -27,7 +29,12 @@ fn graph(db: &Engraph) {
         REMEMBER (:Person 'Bob')-[knows]->(:Person 'Ann');
         REMEMBER (:Person 'Bob')-[knows]->(:Person 'Cy');
         REMEMBER (:Person 'Cy')-[likes]->(:Person 'Ann');
-        REMEMBER (:Person 'Ann')-[likes]->(:Person 'Cy');";
+        REMEMBER (:Person 'Ann')-[likes]->(:Person 'Cy');
+        REMEMBER (:Person 'Ann' {since: TIMESTAMP '2024-06-01T00:00:00Z'});
+        REMEMBER (:Person 'Bob' {since: TIMESTAMP '2024-06-01T00:00:00Z'});
+        REMEMBER (:Person 'Cy' {since: TIMESTAMP '2024-06-01T00:00:00Z'});
+        REMEMBER (:Cat 'Ann')-[knows]->(:Person 'Bob') VALID FROM DATE '2023-01-01';
+        REMEMBER (:Cat 'Ann')-[knows]->(:Person 'Cy') VALID FROM DATE '2026-01-01';";
     db.execute(text, ()).expect("is stored");
 }
 

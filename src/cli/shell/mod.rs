@@ -32,7 +32,7 @@ use super::args::{Format, Shell};
 use super::output::{Output, terminal_width};
 use super::table::Cut;
 use super::visible::{lines_visible, visible};
-use super::{Failure, Result, backup, open, stats};
+use super::{Failure, ROLLED_BACK, Result, backup, open, stats};
 
 /// The most rows that a person is shown, unless they ask for more.
 const ROWS_SHOWN: usize = 100;
@@ -70,7 +70,12 @@ fn serve(
         Input::Script(script) => repl.script(script)?,
     };
     if repl.session.in_transaction() {
-        repl.output.note("the open transaction was rolled back");
+        match (input, &next) {
+            (Input::Script(_), Next::Input | Next::Leave) => {
+                return Err(Failure::Other(ROLLED_BACK.to_owned()));
+            }
+            _ => repl.output.note("the open transaction was rolled back"),
+        }
     }
     Ok(match next {
         Next::Open(other) => Some(other),

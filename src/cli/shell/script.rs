@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engraph::is_unfinished;
 
 use super::command::is_command;
-use crate::cli::{Failure, Result};
+use crate::cli::{BYTE_ORDER_MARK, Failure, Result};
 
 /// What is left to run of a file or pipe.
 pub(super) struct Script {
@@ -30,6 +30,9 @@ impl Script {
         loop {
             let read = self.from.read_line(&mut text);
             let read = read.map_err(|error| Failure::reading(&self.name, &error))?;
+            if self.lines == 0 && text.starts_with(BYTE_ORDER_MARK) {
+                text.remove(0);
+            }
             let is_blank = text.trim().is_empty();
             if read == 0 {
                 return Ok((!is_blank).then_some(text));

@@ -88,7 +88,7 @@ impl Beam {
                 candidates(expand, "EXPAND", context)
             })?,
             filter: self.scope.filter(&self.step.scope, row, context)?,
-            prefers: prefers.map(|intent| scope::intent(intent, row, context)).transpose()?,
+            prefers: prefers.map_or(Ok(None), |intent| scope::preferred(intent, row, context))?,
         })
     }
 
@@ -204,6 +204,10 @@ impl Beam {
             context.rows(found.len())?;
         }
         let chosen = self.scores.nearest(found, row, beam, asked, context)?;
+        // Before they are there: each is a copy of the path that it continues.
+        let mut held = 0;
+        context.hold(&mut held, chosen.iter().map(|(parent, _)| beam[*parent].bytes()).sum())?;
+        context.hold(&mut held, 0)?;
         let path = |(parent, edge): (usize, Edge)| {
             let mut path = beam[parent].path.as_ref().clone();
             extend(&mut path, edge);

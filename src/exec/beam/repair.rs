@@ -58,12 +58,15 @@ impl Repairs {
         let Some(when) = &self.when else {
             return Ok(if next.is_empty() { most } else { 0 });
         };
+        let mut best = row.clone();
         if next.is_empty() {
-            return Ok(most);
+            // Without a score, what says no is a switch.
+            self.reads.iter().for_each(|slot| best[*slot] = Cell::Null);
+            let is_off = eval::eval(when, &best, context)? == Cell::Bool(false);
+            return Ok(if is_off { 0 } else { most });
         }
         // The condition is asked of the best of each score (REAL: the largest relevance, the
         // largest coherence).
-        let mut best = row.clone();
         for slot in &self.reads {
             let values = next.iter().filter_map(|candidate| candidate.row[*slot].number());
             if let Some(value) = values.reduce(f64::max) {

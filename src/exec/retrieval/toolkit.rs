@@ -304,24 +304,39 @@ impl<'m> Toolkit<'m> {
         };
         let mut turns: BTreeMap<(i64, NodeId), ()> = BTreeMap::new();
         for person in persons {
+            let own = self.said_by((person, Side::Out, said), during)?;
+            turns.extend(own.into_iter().map(|edge| ((edge.valid.from, edge.tail), ())));
+        }
+        let turns = turns.into_keys().take(TIMELINE_MAX).map(|(_, turn)| turn);
+        Ok(Ok(self.findings(Kind::Turn, turns)?))
+    }
+
+    /// The first of what was said at a time and counts.
+    fn said_by(&self, place: (NodeId, Side, RelationId), during: Interval) -> Result<Vec<Edge>> {
+        let mut most = TIMELINE_MAX;
+        loop {
             let mut own: Vec<Edge> = Vec::new();
-            let place = (person, Side::Out, said);
             self.context.reader.edges_begun(place, during, &self.filter, &mut |edge| {
                 own.push(edge);
-                match own.len() < TIMELINE_MAX {
+                match own.len() < most {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
                 }
             })?;
             self.context.work(own.len() + 1)?;
+            let is_all = own.len() < most;
+            let mut counted = Vec::new();
             for edge in own {
-                if self.accepts(edge.tail)? {
-                    turns.insert((edge.valid.from, edge.tail), ());
+                if counted.len() < TIMELINE_MAX && self.accepts(edge.tail)? {
+                    counted.push(edge);
                 }
             }
+            if is_all || counted.len() == TIMELINE_MAX {
+                return Ok(counted);
+            }
+            // Others lie before; what was read is read again, a share of what is read now.
+            most *= 4;
         }
-        let turns = turns.into_keys().take(TIMELINE_MAX).map(|(_, turn)| turn);
-        Ok(Ok(self.findings(Kind::Turn, turns)?))
     }
 
     fn persons(&self) -> Result<Vec<NodeId>> {

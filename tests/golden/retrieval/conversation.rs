@@ -147,6 +147,14 @@ fn a_beam_is_repaired_by_a_rule() {
     assert_eq!(first_column(db, &format!("{text} RETURN x.key"), ()), [""; 0]);
     let repaired = format!("{text} REPAIR USING hyponymy RETURN x.key");
     assert_eq!(first_column(db, &repaired, ()), ["Belgium"]);
+    // Where nothing was found there is no relevance to be too small, and only a switch says no.
+    for (when, found) in
+        [("false", None), ("true", Some("Belgium")), ("relevance < 0.0", Some("Belgium"))]
+    {
+        let repaired = format!("{text} REPAIR USING hyponymy WHEN {when} RETURN x.key");
+        let found: Vec<&str> = found.into_iter().collect();
+        assert_eq!(first_column(db, &repaired, ()), found, "{when}");
+    }
     assert_eq!(first_column(db, "MATCH ()-[f:resident_of]->(x) RETURN x.key", ()), [""; 0]);
 }
 

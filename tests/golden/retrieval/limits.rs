@@ -119,7 +119,7 @@ fn a_long_beam_ends_when_its_time_is_up() {
     let (_folder, db) = tangle(limits);
     for text in LONG {
         let error = refused(&db, text, ());
-        assert!(error.contains("it took more than 0 s"), "{text}: {error}");
+        assert!(error.contains("it took more than "), "{text}: {error}");
     }
     let short = "MATCH BEAM 1 p = (a:N 'n0')-[f:r]->{1,2}(x) SCORE BY confidence(p) RETURN x.key";
     assert_eq!(first_column(&db, short, ()).len(), 1);

@@ -205,6 +205,8 @@ fn params_are_json_or_text() {
     let quoted = ["--format", "json", "-e", "RETURN $n AS n", "--param", "n=\"3\""];
     assert_eq!(answer(&query(&db, &quoted)), "[{\"n\":\"3\"}]\n");
     assert!(message(&query(&db, &["-e", script, "--param", "who"]), 2).contains("name=value"));
+    let twice = ["-e", "RETURN $n AS n", "--param", "n=1", "--param", "n=2"];
+    assert_eq!(message(&query(&db, &twice), 1), "error: --param n is given twice\n");
 }
 
 #[test]

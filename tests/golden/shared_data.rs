@@ -135,6 +135,16 @@ fn turns_of_chat_logs_in_their_usual_forms() {
     let before = contents(&db);
     let report = import::turns(&db, &file, &mut silent).expect("imports again");
     assert_eq!((count(&report, "turns new"), contents(&db)), (0, before));
+    // What stands there already is no answer to a file of which nothing can be used.
+    assert_ne!(json(&db, "MATCH (t:Topic) RETURN count(*) AS n"), r#"[{"n":0}]"#);
+    let useless = write(folder.path(), "useless.jsonl", "{\"text\":\"x\"}\nno json\n");
+    let report = import::turns(&db, &useless, &mut silent).expect("reads");
+    assert_eq!((report.stored.len(), report.refused.len()), (0, 2), "{report:?}");
+    let seconds = r#"{"speaker":"Ann","text":"I am back","at":1740940800}"#;
+    let seconds = write(folder.path(), "seconds.jsonl", seconds);
+    import::turns(&db, &seconds, &mut silent).expect("imports");
+    let at = "MATCH (t:Turn {key: 'seconds:1'}) RETURN t.at AS at";
+    assert_eq!(json(&db, at), r#"[{"at":"2025-03-02T18:40:00Z"}]"#);
 }
 
 #[test]
@@ -210,6 +220,10 @@ fn tables_with_a_header_or_with_named_columns() {
         ),
         r#"[{"c":"Bonn","s":"2020-01-01T00:00:00Z","x":["facts.csv:2"]},{"c":"Ulm, old town","s":"2021-01-01T00:00:00Z","x":["facts.csv:4"]}]"#
     );
+    let twice = ["head", "relation", "tail", "head"].map(str::to_owned).to_vec();
+    let twice = CsvOptions { columns: twice, ..options.clone() };
+    let error = import::csv(&db, &file, &twice, &mut silent).expect_err("a column twice");
+    assert!(error.to_string().contains("the column head is there twice"), "{error}");
     let unnamed = CsvOptions { columns: vec!["head".into(), "relatoin".into()], ..options };
     let error = import::csv(&db, &file, &unnamed, &mut silent).expect_err("a misspelled column");
     assert!(matches!(error, Error::Import(_)));
@@ -444,8 +458,8 @@ fn yago_with_its_interval_facts() {
     let report = import::csv(&db, &file, &options, &mut silent).expect("imports");
     let stored = count(&report, "facts inserted");
     assert_eq!(stored + report.refused.len() as u64, 20_509);
-    // The data set has 70 facts that end before they begin, and two dates that are none.
-    let backwards = |refused: &&import::Refused| refused.reason.contains("before it begins");
+    // The data set has 70 facts that end before or as they begin, and two dates that are none.
+    let backwards = |refused: &&import::Refused| refused.reason.contains("it begins (");
     assert_eq!(report.refused.iter().filter(backwards).count(), 70);
     let others = report.refused.iter().filter(|refused| !backwards(refused));
     assert_eq!(others.map(|refused| refused.line).collect::<Vec<_>>(), [10_436, 20_043]);

@@ -177,7 +177,7 @@ fn a_trace_counts_to_the_memory_of_its_query() {
     let folder = folder();
     let limits = Limits { memory_max: 1 << 20, ..Limits::default() };
     let db = Options::new().limits(limits).open(folder.path()).expect("opens");
-    let text = "UNWIND range(1, 20000) AS i RETURN count(i) AS n";
+    let text = "UNWIND range(1, 100) AS a UNWIND range(1, 200) AS i RETURN count(i) AS n";
     assert_eq!(db.query(text, ()).expect("fits").rows[0][0], Value::Int(20_000));
     let error = db.query(&format!("TRACE {text}"), ()).expect_err("is too large").to_string();
     assert!(error.contains("its rows take more than 1 MiB"), "{error}");

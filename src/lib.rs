@@ -71,7 +71,7 @@ pub use neural::{
     Reranker, SentenceModel, TokenVectors, WithTokens,
 };
 pub use reading::only_reads;
-pub use retrieval::evaluate::{Evaluator, PathText};
+pub use retrieval::evaluate::{Evaluator, ModelEvaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
 pub use session::{Prepared, Session, Transaction};
 pub use snapshot::Snapshot;

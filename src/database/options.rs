@@ -212,7 +212,8 @@ impl Options {
         self
     }
 
-    /// Another evaluator of the paths of a beam, in place of the one by vectors and words.
+    /// Another evaluator of the paths of a beam, in place of the one by vectors and words: a language model
+    /// ([`ModelEvaluator`](crate::ModelEvaluator)), or one of your own.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -281,14 +282,15 @@ impl Options {
     }
 
     /// What cuts a conversation into episodes; by default
-    /// [`SimilarityBoundaries`](crate::memory::SimilarityBoundaries).
+    /// [`SimilarityBoundaries`](crate::memory::SimilarityBoundaries), which needs no language model, or
+    /// [`ModelBoundaries`](crate::memory::ModelBoundaries), or one of your own.
     pub fn boundaries(mut self, boundaries: Arc<dyn BoundaryDetector>) -> Self {
         self.boundaries = Some(boundaries);
         self
     }
 
     /// What says how topics relate; by default [`CueLinker`](crate::memory::CueLinker), which needs
-    /// no language model.
+    /// no language model, or [`ModelLinker`](crate::memory::ModelLinker), or one of your own.
     pub fn linker(mut self, linker: Arc<dyn Linker>) -> Self {
         self.linker = Some(linker);
         self

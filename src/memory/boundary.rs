@@ -5,15 +5,18 @@
 //!         ──deep valleys──▶ cuts ──what is too long is cut again──▶ episodes
 //! ```
 //!
-//! It sees times, vectors and numbers of tokens, never a text, and it changes nothing: which turns
-//! may be consolidated is its answer, and the buffer is the caller's.
+//! It changes nothing: which turns may be consolidated is its answer, and the buffer is the caller's.
+//! [`SimilarityBoundaries`] sees times, vectors and numbers of tokens, never a text; [`ModelBoundaries`]
+//! asks a language model.
 
+mod model;
 mod noise;
 
 use std::ops::Range;
 
 use engraph_storage::graph::Time;
 
+pub use self::model::ModelBoundaries;
 pub use self::noise::{Noise, Noisy};
 use super::vector::{Sum, dot};
 
@@ -35,6 +38,10 @@ pub struct Heard<'a> {
     pub vector: &'a [f32],
     /// How many tokens its text has.
     pub tokens: usize,
+    /// Who says it; empty if that is not known.
+    pub speaker: &'a str,
+    /// What is said.
+    pub text: &'a str,
 }
 
 /// What finds the places at which a conversation turns to something else.
@@ -175,6 +182,18 @@ impl BoundaryDetector for SimilarityBoundaries {
     }
 
     fn boundaries(&self, turns: &[Heard<'_>]) -> Vec<usize> {
+        self.cuts(turns, &mut |_| None)
+    }
+}
+
+impl SimilarityBoundaries {
+    /// The pauses, and in each span between them the places that `within` says, or where it says nothing the
+    /// valleys; and cuts of what is too long then.
+    fn cuts(
+        &self,
+        turns: &[Heard<'_>],
+        within: &mut dyn FnMut(Range<usize>) -> Option<Vec<usize>>,
+    ) -> Vec<usize> {
         let pauses = pauses(turns);
         let spans = parts(&pauses, 0..turns.len());
         let mut gaps = Gaps::new(turns.len());
@@ -184,11 +203,11 @@ impl BoundaryDetector for SimilarityBoundaries {
         let limit = gaps.limit(self.factor);
         let mut cuts = pauses;
         for span in spans {
-            let valleys: Vec<usize> = inner(&span)
-                .filter(|gap| gaps.is_valley(*gap) && gaps.depth(*gap) > limit)
-                .collect();
-            cuts.extend(&valleys);
-            for part in parts(&valleys, span) {
+            let is_deep = |gap: &usize| gaps.is_valley(*gap) && gaps.depth(*gap) > limit;
+            let places = within(span.clone());
+            let places = places.unwrap_or_else(|| inner(&span).filter(is_deep).collect());
+            cuts.extend(&places);
+            for part in parts(&places, span) {
                 cut_long(turns, &gaps, part, &mut cuts);
             }
         }

@@ -174,8 +174,13 @@ fn embed_turns(workshop: Workshop<'_>, turns: &mut [(u64, TurnInput)]) -> Result
 }
 
 fn heard(turn: &TurnInput) -> Heard<'_> {
-    let text = text::of_node(&turn.properties).unwrap_or_default();
-    Heard { at: turn.at, vector: turn.vector(), tokens: text::tokens(&text) }
+    let said = text::of_node(&turn.properties).unwrap_or_default();
+    let text = match turn.properties.get("text") {
+        Some(Property::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let (vector, tokens) = (turn.vector(), text::tokens(&said));
+    Heard { at: turn.at, vector, tokens, speaker: &turn.speaker, text }
 }
 
 /// Blocks with what was drawn from them, and why there is no more of them if an extractor failed.

@@ -23,7 +23,7 @@ mod validate;
 mod vector;
 mod walk;
 
-pub use boundary::{BoundaryDetector, SimilarityBoundaries};
+pub use boundary::{BoundaryDetector, ModelBoundaries, SimilarityBoundaries};
 pub use draw::Consolidated;
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
@@ -33,6 +33,6 @@ pub use extract::{
 pub use extract::{HttpExtractor, TokenUsage};
 pub use pipeline::{Pipeline, Progress};
 pub use themes::Themes;
-pub use topics::{CueLinker, Linker};
+pub use topics::{CueLinker, Linker, ModelLinker};
 
 pub use crate::write::observe::{HeardTurn, Observed};

@@ -9,6 +9,7 @@
 //! a model; what any linker says is checked before it is believed.
 
 mod cues;
+mod model;
 mod sentence;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ use self::cues::{cause_parts, is_opposed};
 use self::sentence::{Sentence, sentences};
 use super::vector::dot;
 use crate::neural::NeuralError;
+
+pub use self::model::ModelLinker;
 
 /// The nearest topics that a new one is held against; only these are scored.
 pub const CANDIDATES: usize = 5;
@@ -56,6 +59,16 @@ pub enum TopicRelation {
 }
 
 impl TopicRelation {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Support,
+        Self::Contradict,
+        Self::Causal,
+        Self::Coreference,
+        Self::Semantic,
+        Self::Unrelated,
+    ];
+
     /// Its name in the graph; `UNRELATED` is never an edge.
     pub fn name(self) -> &'static str {
         match self {

@@ -16,7 +16,7 @@
 //!   adapter/      a question's tokens, moved to where answers are
 //!   bytes.rs      trained models as bytes   random.rs       numbers by seed
 //!   model_folder.rs   where models lie       prompt.rs       what a reader is given to read
-//!   writer/       answers of a form
+//!   writer/       answers of a form         json_model.rs   the same, here or elsewhere
 //! ```
 //!
 //! Nothing in this folder knows of a graph, of the database on disk or of a query. A vector that
@@ -35,6 +35,7 @@ mod fixed;
 mod http;
 #[cfg(feature = "http")]
 mod http_reader;
+mod json_model;
 mod keys;
 #[cfg(feature = "models")]
 mod local;
@@ -70,6 +71,7 @@ pub use fixed::FixedEmbedder;
 pub use http::HttpEmbedder;
 #[cfg(feature = "http")]
 pub use http_reader::HttpReader;
+pub(crate) use json_model::{JsonModel, json};
 pub use keys::{KeyModel, KeyWriter, Logits};
 pub(crate) use local::Prefix;
 #[cfg(all(test, feature = "models"))]

@@ -2,8 +2,7 @@
 //! step, each about the whole state, so nothing is remembered between them.
 //!
 //! ```text
-//!   state ──prompt.rs──▶ text ──Writer, by a grammar──▶ JSON ──answer.rs──▶ operations, places, enough
-//!                             ──Chat──▶
+//!   state ──prompt.rs──▶ text ──JsonModel──▶ JSON ──answer.rs──▶ operations, places, enough
 //! ```
 //!
 //! What a model says is believed no more than what anybody says: an operation that is none is told,
@@ -21,53 +20,23 @@ use super::by_score::ByScore;
 use super::operation::Finding;
 use super::policy::{Policy, Selection};
 use super::state::Reconstruction;
-use crate::neural::writer::{Grammar, Writer};
-use crate::neural::{CausalLm, NeuralError};
 #[cfg(feature = "http")]
 use crate::neural::{Chat, TokenUsage};
+use crate::neural::{JsonModel, NeuralError};
 
 /// The longest answer, in tokens.
 const TOKENS_MAX: u32 = 1_024;
 
-/// Something that answers a text behind the task.
-trait Answers: Send + Sync {
-    fn answer(&self, text: &str, grammar: &Grammar) -> Result<String, NeuralError>;
-
-    /// The error of an answer that is none.
-    fn failed(&self, reason: String) -> NeuralError;
-}
-
-impl Answers for Writer {
-    fn answer(&self, text: &str, grammar: &Grammar) -> Result<String, NeuralError> {
-        self.write(grammar, text)
-    }
-
-    fn failed(&self, reason: String) -> NeuralError {
-        NeuralError::Failed { reason }
-    }
-}
-
-#[cfg(feature = "http")]
-impl Answers for Chat {
-    fn answer(&self, text: &str, _grammar: &Grammar) -> Result<String, NeuralError> {
-        self.ask(prompt::TASK, text)
-    }
-
-    fn failed(&self, reason: String) -> NeuralError {
-        Chat::failed(self, &reason)
-    }
-}
-
-fn select(model: &impl Answers, state: &Reconstruction) -> Result<Selection, NeuralError> {
+fn select(model: &JsonModel, state: &Reconstruction) -> Result<Selection, NeuralError> {
     let calls = state.budget().calls;
-    let text = model.answer(&prompt::select(state), &answer::operations_grammar(calls))?;
-    answer::operations(&text, calls).map_err(|reason| model.failed(reason))
+    let grammar = answer::operations_grammar(calls);
+    model.ask(&prompt::select(state), &grammar, |text| answer::operations(text, calls))
 }
 
 /// What the model keeps, in its order, with the weights of [`ByScore`]; the cues, tags and topics
 /// that are no content go on as [`ByScore`] says.
 fn route(
-    model: &impl Answers,
+    model: &JsonModel,
     state: &Reconstruction,
     findings: &[Finding],
 ) -> Result<Vec<(usize, f64)>, NeuralError> {
@@ -76,9 +45,9 @@ fn route(
     if shown.is_empty() {
         return Ok(routed);
     }
-    let text = model
-        .answer(&prompt::route(state, findings, &shown), &answer::places_grammar(shown.len()))?;
-    let kept = answer::places(&text, shown.len()).map_err(|reason| model.failed(reason))?;
+    let (text, grammar) =
+        (prompt::route(state, findings, &shown), answer::places_grammar(shown.len()));
+    let kept = model.ask(&text, &grammar, |text| answer::places(text, shown.len()))?;
     let is_dropped = |place: &usize| {
         let number = shown.iter().position(|shown| shown == place);
         number.is_some_and(|number| !kept.contains(&number))
@@ -94,9 +63,8 @@ fn route(
     Ok(routed.into_iter().filter(|(place, _)| goes_on(place)).collect())
 }
 
-fn is_sufficient(model: &impl Answers, state: &Reconstruction) -> Result<bool, NeuralError> {
-    let text = model.answer(&prompt::sufficient(state), &answer::enough_grammar())?;
-    answer::enough(&text).map_err(|reason| model.failed(reason))
+fn is_sufficient(model: &JsonModel, state: &Reconstruction) -> Result<bool, NeuralError> {
+    model.ask(&prompt::sufficient(state), &answer::enough_grammar(), answer::enough)
 }
 
 /// A [`Policy`] with a language model of its own, on the CPU: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3.
@@ -110,41 +78,37 @@ fn is_sufficient(model: &impl Answers, state: &Reconstruction) -> Result<bool, N
 /// let error = LocalPolicy::load(Path::new("/no/such/folder")).unwrap_err();
 /// assert!(error.to_string().starts_with("cannot read /no/such/folder"));
 /// ```
-pub struct LocalPolicy {
-    id: String,
-    model: Writer,
-}
+pub struct LocalPolicy(JsonModel);
 
 impl LocalPolicy {
-    /// Loads a model from a folder that holds what [`CausalLm::load`] reads.
+    /// Loads a model from a folder, as [`LocalModel::load`](crate::memory::LocalModel::load) does.
     ///
     /// # Errors
     ///
-    /// Those of [`CausalLm::load`], and [`NeuralError::Failed`] if a character of ASCII is not among
+    /// Those of [`LocalModel::load`](crate::memory::LocalModel::load), and [`NeuralError::Failed`] if a character of ASCII is not among
     /// the tokens, or the model cannot run.
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
-        Self::with(CausalLm::load(folder)?, TOKENS_MAX)
+        Self::with(folder, TOKENS_MAX)
     }
 
-    fn with(model: CausalLm, tokens_max: u32) -> Result<Self, NeuralError> {
-        let model = Writer::new(model, prompt::TASK, tokens_max)?;
-        Ok(Self { id: format!("{} {}", model.name(), prompt::ID), model })
+    fn with(folder: &Path, tokens_max: u32) -> Result<Self, NeuralError> {
+        Ok(Self(JsonModel::load(folder, (prompt::ID, prompt::TASK), tokens_max)?))
     }
 }
 
 impl fmt::Debug for LocalPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalPolicy").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("LocalPolicy").field("id", &self.0.id()).finish_non_exhaustive()
     }
 }
 
 impl Policy for LocalPolicy {
     fn id(&self) -> &str {
-        &self.id
+        self.0.id()
     }
 
     fn select(&self, state: &Reconstruction) -> Result<Selection, NeuralError> {
-        select(&self.model, state)
+        select(&self.0, state)
     }
 
     fn route(
@@ -152,11 +116,11 @@ impl Policy for LocalPolicy {
         state: &Reconstruction,
         findings: &[Finding],
     ) -> Result<Vec<(usize, f64)>, NeuralError> {
-        route(&self.model, state, findings)
+        route(&self.0, state, findings)
     }
 
     fn is_sufficient(&self, state: &Reconstruction) -> Result<bool, NeuralError> {
-        is_sufficient(&self.model, state)
+        is_sufficient(&self.0, state)
     }
 }
 
@@ -165,10 +129,7 @@ impl Policy for LocalPolicy {
 /// A request that times out or is answered with 429 or 5xx is made four times at most, with pauses
 /// between them. The key goes into the request and nowhere else.
 #[cfg(feature = "http")]
-pub struct HttpPolicy {
-    id: String,
-    chat: Chat,
-}
+pub struct HttpPolicy(JsonModel);
 
 #[cfg(feature = "http")]
 impl HttpPolicy {
@@ -179,30 +140,30 @@ impl HttpPolicy {
     }
 
     fn from_chat(chat: Chat) -> Self {
-        Self { id: format!("{} {}", chat.model(), prompt::ID), chat }
+        Self(JsonModel::behind(chat, (prompt::ID, prompt::TASK)))
     }
 
     /// The tokens spent so far, on answers that could not be used too.
     pub fn usage(&self) -> TokenUsage {
-        self.chat.usage()
+        self.0.usage()
     }
 }
 
 #[cfg(feature = "http")]
 impl fmt::Debug for HttpPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpPolicy").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("HttpPolicy").field("id", &self.0.id()).finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "http")]
 impl Policy for HttpPolicy {
     fn id(&self) -> &str {
-        &self.id
+        self.0.id()
     }
 
     fn select(&self, state: &Reconstruction) -> Result<Selection, NeuralError> {
-        select(&self.chat, state)
+        select(&self.0, state)
     }
 
     fn route(
@@ -210,11 +171,11 @@ impl Policy for HttpPolicy {
         state: &Reconstruction,
         findings: &[Finding],
     ) -> Result<Vec<(usize, f64)>, NeuralError> {
-        route(&self.chat, state, findings)
+        route(&self.0, state, findings)
     }
 
     fn is_sufficient(&self, state: &Reconstruction) -> Result<bool, NeuralError> {
-        is_sufficient(&self.chat, state)
+        is_sufficient(&self.0, state)
     }
 }
 

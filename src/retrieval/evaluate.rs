@@ -5,6 +5,7 @@
 //! more of a path than its names, times and confidences, and the embeddings that are stored of its
 //! nodes. `steps.rs` adds vectors up.
 
+mod model;
 mod steps;
 
 use std::collections::HashSet;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 use engraph_storage::graph::Interval;
 
 use steps::{Part, Step, Vectors, cosine};
+
+pub use model::ModelEvaluator;
 
 use super::words::{Word, content, is_stop_word, stem, words};
 use crate::neural::NeuralError;

@@ -6,6 +6,8 @@ use super::*;
 
 const MINUTE: Time = 60 * 1_000_000;
 
+const NOTHING: Heard<'_> = Heard { at: None, vector: &[], tokens: 0, speaker: "", text: "" };
+
 /// A turn: minutes, an angle in degrees, tokens.
 type Said = (Option<Time>, f32, usize);
 
@@ -20,6 +22,7 @@ fn heard<'a>(said: &[Said], vectors: &'a [[f32; 2]]) -> Vec<Heard<'a>> {
             at: minutes.map(|minutes| minutes * MINUTE),
             vector,
             tokens: *tokens,
+            ..NOTHING
         })
         .collect()
 }
@@ -51,7 +54,7 @@ fn a_pause_is_a_boundary_whatever_is_said() {
     assert_eq!(at([Some(0), None, Some(31), None, Some(62)]), [2, 4]);
     assert_eq!(at([Some(60), Some(0), None, None, None]), [1]);
     let ends = [Some(Time::MIN), Some(Time::MAX), Some(0)];
-    let turns = ends.map(|at| Heard { at, vector: &[], tokens: usize::MAX });
+    let turns = ends.map(|at| Heard { at, tokens: usize::MAX, ..NOTHING });
     assert_eq!(SimilarityBoundaries::default().boundaries(&turns), [1, 2]);
 }
 
@@ -107,7 +110,7 @@ impl BoundaryDetector for Fixed {
 
 fn closed(cuts: &'static [usize], tokens: &[usize], occasion: Occasion) -> Vec<(usize, usize)> {
     let turns: Vec<Heard<'_>> =
-        tokens.iter().map(|tokens| Heard { at: None, vector: &[], tokens: *tokens }).collect();
+        tokens.iter().map(|tokens| Heard { tokens: *tokens, ..NOTHING }).collect();
     let episodes = closed_episodes(&Fixed(cuts), &turns, occasion);
     episodes.into_iter().map(|episode| (episode.start, episode.end)).collect()
 }

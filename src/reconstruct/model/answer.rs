@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::super::operation::Operation;
 use super::super::policy::Selection;
+use crate::neural::json;
 use crate::neural::writer::json::{list, object, text};
 use crate::neural::writer::{Grammar, Rule};
 
@@ -126,14 +127,6 @@ pub(super) fn enough(text: &str) -> Result<bool, String> {
     let value = json(text)?;
     let enough = value.get("enough").and_then(Value::as_bool);
     enough.ok_or_else(|| "the answer does not say whether it is enough".to_owned())
-}
-
-/// The JSON of an answer, around which there may be other text, such as the marks of a block of code.
-fn json(text: &str) -> Result<Value, String> {
-    let start = text.find(['{', '[']).ok_or("there is no JSON in the answer")?;
-    let end = text.rfind(['}', ']']).map_or(text.len(), |end| end + 1);
-    let text = text.get(start..end).or_else(|| text.get(start..)).unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| format!("the answer is no JSON: {error}"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::neural::tiny_folder;
 fn a_model_with_random_weights_always_comes_to_an_end() {
     let (_folder, db) = memory();
     let folder = tiny_folder("llama");
-    let policy = LocalPolicy::with(CausalLm::load(folder.path()).unwrap(), 400).unwrap();
+    let policy = LocalPolicy::with(folder.path(), 400).unwrap();
     assert!(policy.id().ends_with(" reconstruct-1"));
     let run = || {
         let mut state = Reconstruction::begin(ASKED, Budget { turns: 2, calls: 2 });

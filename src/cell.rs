@@ -79,8 +79,16 @@ pub(crate) struct PathRef {
     pub(crate) facts: Vec<Edge>,
 }
 
-/// Roughly the bytes of an entry of a map beside its name and its value.
-const ENTRY_BYTES: usize = 48;
+/// Roughly the bytes that an allocation takes beside what was asked for.
+const ALLOCATION_BYTES: usize = 16;
+/// The entries of a node of a map, for which there is room even if there is one alone.
+const NODE_ENTRIES: usize = 11;
+
+/// Roughly the bytes of the nodes of a map, which are half full or more.
+fn tree_bytes(entries: usize) -> usize {
+    let node = NODE_ENTRIES * (size_of::<String>() + size_of::<Cell>()) + ALLOCATION_BYTES;
+    entries.div_ceil(NODE_ENTRIES / 2 + 1).saturating_mul(node)
+}
 
 /// The place of a bound name in a row.
 pub(crate) type Slot = usize;
@@ -220,9 +228,13 @@ impl Cell {
         let beside = match self {
             Self::String(text) => text.len(),
             Self::List(items) => items.bytes,
-            Self::Map(entries) => entries.iter().fold(0, |all: usize, (name, value)| {
-                all.saturating_add(name.len() + ENTRY_BYTES).saturating_add(value.whole_bytes())
-            }),
+            Self::Map(entries) => {
+                let values = entries.iter().map(|(name, value)| {
+                    (value.whole_bytes() - size_of::<Self>())
+                        .saturating_add(name.len() + ALLOCATION_BYTES)
+                });
+                values.fold(tree_bytes(entries.len()), usize::saturating_add)
+            }
             Self::Path(path) => path.bytes(),
             _ => 0,
         };
@@ -239,7 +251,10 @@ impl Cell {
                 holders => items.len() * size_of::<Self>() / holders,
             },
             Self::Map(entries) => {
-                entries.iter().map(|(name, value)| name.len() + ENTRY_BYTES + value.bytes()).sum()
+                let values = entries.iter().map(|(name, value)| {
+                    value.bytes() - size_of::<Self>() + name.len() + ALLOCATION_BYTES
+                });
+                values.fold(tree_bytes(entries.len()), usize::saturating_add)
             }
             Self::Path(path) => path.bytes(),
             _ => 0,

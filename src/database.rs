@@ -14,7 +14,7 @@ use engraph_grammar::ast::{self, StatementKind};
 use engraph_storage::{Durability, Family, FamilyStats, Reader, Store, Torn, Violation};
 use parking_lot::Mutex;
 
-use crate::bind::Binder;
+use crate::bind::{self, Binder};
 use crate::context::Limits;
 use crate::context::run::{Interrupt, Run};
 use crate::error::{Diagnostic, Result};
@@ -215,7 +215,7 @@ impl Engraph {
             let query = binder.query(query)?;
             self.optimized(query, reader).map_err(|error| run.explained(error, &limits))
         })?;
-        Ok(Bound::new(query, binder.warnings, binder.is_passing))
+        Ok(Bound::new(query, bind::first(binder.warnings), binder.is_passing))
     }
 
     /// An error if these times cannot be those of a session.

@@ -38,6 +38,9 @@ const QUERIES_MAX: usize = 16;
 /// on each other, so a plan is about as deep as this.
 const STEPS_MAX: usize = 256;
 
+/// Warnings of a statement that are told.
+const WARNINGS_MAX: usize = 20;
+
 /// Bound names that an error lists.
 const BOUND_LISTED_MAX: usize = 8;
 
@@ -421,6 +424,16 @@ impl<'b> Binder<'b> {
         }
         .bind()
     }
+}
+
+/// The first warnings, and how many more there are; each may show the text.
+pub(crate) fn first(mut warnings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let more = warnings.len().saturating_sub(WARNINGS_MAX);
+    if more > 0 {
+        warnings.truncate(WARNINGS_MAX);
+        warnings.push(Diagnostic::new(format!("{more} more warnings like these")));
+    }
+    warnings
 }
 
 /// The names of the aggregates.

@@ -104,6 +104,11 @@ impl<'c> Context<'c> {
         self.run.work(things, &self.limits)
     }
 
+    /// An error if it took too long, or is to end.
+    pub(crate) fn in_time(&self) -> Result<()> {
+        self.run.in_time(&self.limits)
+    }
+
     /// The embeddings of texts, unless time is up.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
         let mut vectors = Vec::with_capacity(texts.len());

@@ -19,6 +19,9 @@ use crate::time::{self, PeriodPredicate};
 /// Microseconds of a day, UTC.
 const DAY: i64 = 86_400_000_000;
 
+/// Items of a list between two looks at the clock.
+const TIMED_ITEMS: usize = 16;
+
 /// Bytes of values that are compared or joined for the work of one node or fact.
 const COMPARED_BYTES: usize = 16 * size_of::<Cell>();
 
@@ -293,11 +296,17 @@ fn with_slots(row: &Row, last: Slot) -> Row {
     row
 }
 
+/// An error if time is up; asked of some of many items.
+fn in_time(place: usize, context: &Context<'_>) -> Result<()> {
+    if place % TIMED_ITEMS == 0 { context.in_time() } else { Ok(()) }
+}
+
 fn comprehension(each: &Each, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let Some(items) = items(&each.list, row, context)? else { return Ok(Cell::Null) };
     let mut row = with_slots(row, each.slot);
     let (mut made, mut bytes, mut held) = (Vec::new(), 0_usize, 0);
-    for item in items.iter() {
+    for (place, item) in items.iter().enumerate() {
+        in_time(place, context)?;
         row[each.slot] = item.clone();
         if let Some(condition) = &each.condition
             && !holds(condition, &row, context)?
@@ -328,7 +337,8 @@ fn quantified(
     };
     let mut row = with_slots(row, each.slot);
     let (mut yes, mut no, mut open) = (0, 0, 0);
-    for item in items.iter() {
+    for (place, item) in items.iter().enumerate() {
+        in_time(place, context)?;
         row[each.slot] = item.clone();
         match eval(condition, &row, context)? {
             Cell::Bool(true) => yes += 1,
@@ -357,7 +367,8 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let mut row = with_slots(row, reduce.total.max(reduce.slot));
     row[reduce.total] = eval(&reduce.first, &row, context)?;
     let mut held = 0;
-    for item in items.iter() {
+    for (place, item) in items.iter().enumerate() {
+        in_time(place, context)?;
         row[reduce.slot] = item.clone();
         let total = eval(&reduce.next, &row, context)?;
         context.hold(&mut held, total.bytes())?;

@@ -9,7 +9,7 @@ use engraph_storage::graph::{EdgeFilter, Intent, Interval, SystemScope, Time, Va
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::exec::eval;
 use crate::plan::expr::Expr;
 use crate::plan::scope::{Scope, SystemTime, ValidTime};
@@ -90,12 +90,21 @@ pub(crate) fn system(time: &SystemTime, row: &Row, context: &Context<'_>) -> Res
 
 fn valid(time: &ValidTime, row: &Row, context: &Context<'_>) -> Result<ValidScope> {
     let at = |expr: &Expr| instant(&eval::eval(expr, row, context)?, expr.span);
+    // As in `VALID FROM a TO b`, null is an open bound.
+    let bound = |expr: &Expr, open: Time| match eval::eval(expr, row, context)? {
+        Cell::Null => Ok::<_, Error>(open),
+        cell => instant(&cell, expr.span),
+    };
     let (from, to, span) = match time {
         ValidTime::All => return Ok(ValidScope::All),
         ValidTime::AsOf(expr) => return Ok(ValidScope::AsOf(at(expr)?)),
-        ValidTime::From(from, to, span) => (at(from)?, at(to)?, span),
+        ValidTime::From(from, to, span) => {
+            (bound(from, Interval::MIN)?, bound(to, Interval::MAX)?, span)
+        }
         // SQL:2011: BETWEEN takes its second bound in.
-        ValidTime::Between(from, to, span) => (at(from)?, at(to)?.saturating_add(1), span),
+        ValidTime::Between(from, to, span) => {
+            (bound(from, Interval::MIN)?, bound(to, Interval::MAX)?.saturating_add(1), span)
+        }
     };
     Interval::new(from, to).map(ValidScope::Within).ok_or_else(|| {
         Diagnostic::at(*span, "the period ends before it begins, or is empty")

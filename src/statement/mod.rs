@@ -21,7 +21,7 @@ use engraph_storage::{StorageError, Transaction};
 
 use self::definition::{Lesson, dropped};
 pub(crate) use self::surroundings::Surroundings;
-use crate::bind::{Binder, intent};
+use crate::bind::{self, Binder, intent};
 use crate::cell::Cell;
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
@@ -132,7 +132,7 @@ pub(crate) fn prepare(
             return Err(Diagnostic::new("the statement writes nothing").bind());
         }
     };
-    let warnings = binder.warnings;
+    let warnings = bind::first(binder.warnings);
     Ok(match write {
         Write::Store(input) => {
             let mut inputs = [input];

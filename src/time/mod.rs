@@ -35,6 +35,10 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     if let Some(instant) = plain(text) {
         return Some(instant);
     }
+    // The name of a time zone, which would be passed over.
+    if text.contains('[') {
+        return None;
+    }
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Some(instant.as_microsecond());
     }
@@ -220,9 +224,17 @@ mod tests {
 
     #[test]
     fn what_is_no_instant() {
-        for text in
-            ["", "yesterday", "2023-13-01", "2023-02-30", "12", "1-2-3-4", "a-1-1", "--1-1-1"]
-        {
+        for text in [
+            "",
+            "yesterday",
+            "2023-13-01",
+            "2024-06-01T12:00:00[Europe/Berlin]",
+            "2023-02-30",
+            "12",
+            "1-2-3-4",
+            "a-1-1",
+            "--1-1-1",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -48,8 +48,13 @@ pub(crate) fn encode<T: Encode + Decode<Form>>(record: &T) -> Result<Vec<u8>> {
     // Most records are no longer than this.
     let mut bytes = Vec::with_capacity(128);
     bytes.resize(HEADER, 0);
-    let written = bincode::encode_into_std_write(record, &mut bytes, CONFIGURATION)
-        .map_err(|error| StorageError::Invalid(format!("the record cannot be stored: {error}")))?;
+    let written =
+        bincode::encode_into_std_write(record, &mut bytes, CONFIGURATION).map_err(|error| {
+            match error {
+                EncodeError::Other(reason) => StorageError::Invalid(reason.to_owned()),
+                error => StorageError::Invalid(format!("the record cannot be stored: {error}")),
+            }
+        })?;
     if written > RECORD_BYTES_MAX {
         return Err(StorageError::Invalid(format!(
             "the record has {written} bytes, more than the limit of {RECORD_BYTES_MAX}"
@@ -57,8 +62,8 @@ pub(crate) fn encode<T: Encode + Decode<Form>>(record: &T) -> Result<Vec<u8>> {
     }
     // A part takes a byte at the least, so a smaller record has no more parts than can be read.
     if written > PARTS_MAX {
-        decode_exactly::<T>(&bytes[HEADER..], CONFIGURATION, Form::Current).map_err(|reason| {
-            StorageError::Invalid(format!("the record has too many parts to be read: {reason}"))
+        decode_exactly::<T>(&bytes[HEADER..], CONFIGURATION, Form::Current).map_err(|_| {
+            StorageError::Invalid("the record has too many parts to be read".to_owned())
         })?;
     }
     let checksum = crc32c::crc32c(&bytes[HEADER..]);

@@ -181,6 +181,9 @@ fn memory_and_time_are_bounded() {
         let error = refused(&text);
         assert!(error.contains("more than 1 MiB"), "{text}: {error}");
     }
+    // A map of one entry has room for more.
+    let maps = "UNWIND range(1, 1000) AS x RETURN size(collect({a: x})) AS n";
+    assert!(refused(maps).contains("more than 1 MiB"), "{}", refused(maps));
     let shared =
         "WITH range(1, 1000) AS l UNWIND range(1, 1000) AS x WITH l, x RETURN sum(size(l)) AS n";
     assert_eq!(db.query(shared, ()).expect("is one list").to_json(), r#"[{"n":1000000}]"#);
@@ -193,6 +196,22 @@ fn memory_and_time_are_bounded() {
     let mut rows = session.stream("MATCH (n:Leaf) RETURN n.key", ()).expect("begins");
     let error = rows.find_map(Result::err).expect("ends").to_string();
     assert!(error.contains("it took more than "), "{error}");
+    // Within one expression, too.
+    let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
+    let db = read_only(Options::new().limits(limits));
+    let text = "WITH join([x IN range(1, 100000) | 'aaaaaaaaaa'], '') AS s
+                RETURN size([x IN range(1, 100000) WHERE s + toString(x) =~ '(a|aa)*(a|aaa)*b']) AS n";
+    let error = db.query(text, ()).expect_err("takes long").to_string();
+    assert!(error.contains("it took more than 200ms"), "{error}");
+}
+
+#[test]
+fn many_unknown_names_are_told_once() {
+    let db = read_only(Options::new());
+    let labels: Vec<String> = (0..500).map(|label| format!("L{label}")).collect();
+    let rows = db.query(&format!("MATCH (n:{}) RETURN n", labels.join("|")), ()).expect("runs");
+    assert_eq!(rows.warnings.len(), 21);
+    assert_eq!(rows.warnings[20].message, "480 more warnings like these");
 }
 
 #[test]

@@ -1,29 +1,27 @@
 //! Facts by the million: rows become compact facts between known nodes, and go in together.
 //!
 //! ```text
-//! two threads: rows of text ──▶ places of names ──a batch──▶ one of them: nodes ──▶ Load ──▶ stored
+//! one thread: rows of text ──a batch──▶ another: names become nodes ──▶ Load ──▶ stored
 //! ```
 //!
 //! Nodes and relations that are not there are made first, each batch's in a transaction of its own. What
 //! the store cannot take in with the others is asserted one by one, like any other fact.
 
-use std::fs::File;
-use std::io;
-
 use compact_str::{CompactString, ToCompactString};
 use engraph_storage::graph::{Intent, Interval};
 use engraph_storage::update::Effect;
 use engraph_storage::{BulkFact, Left, Load, StorageError};
-use parking_lot::{RwLock, RwLockWriteGuard};
 
 use crate::database::Engraph;
-use crate::error::{Error, Result};
-use crate::import::batches::{Batch, InOrder, Meaning, Reading};
-use crate::import::names::{self, Found, Name, Names, Places};
-use crate::import::rows::Rows;
+use crate::error::Result;
+use crate::import::names::{self, Name, Names};
 use crate::import::{Counts, Progress, Refused, Report};
 use crate::time;
 
+/// Rows that are handed on together.
+const BATCH: usize = 8_192;
+/// Rows whose names are looked up together.
+const TOGETHER: usize = 128;
 /// Batches that wait to be handed on.
 const BATCHES_WAITING: usize = 8;
 /// Facts of one transaction, where they are asserted one by one.
@@ -43,38 +41,43 @@ pub(super) struct Row {
     pub(super) source: Option<CompactString>,
 }
 
-/// A table and how it is read.
-pub(super) struct Table<'t> {
-    /// What its facts come from, where they do not say so themselves.
-    pub(super) name: &'t str,
-    pub(super) rows: Rows<File>,
-    /// How many fields a row has; if that is not known, as many as the first one that is text.
-    pub(super) width: Option<usize>,
-    /// Its bytes.
-    pub(super) total: u64,
+/// Rows of a file that are handed on together.
+struct Batch {
+    rows: Vec<Row>,
+    /// The tags of the heads and the tails.
+    tags: Vec<[u32; 2]>,
+    refused: Vec<Refused>,
+    /// How much of the file has been read with it.
+    done: u64,
 }
 
-/// Stores every row of a table.
+/// Stores every row of a file of that name and of `total` bytes; with each comes how much has been read
+/// with it.
 pub(super) fn load(
     db: &Engraph,
-    table: Table<'_>,
-    meaning: &Meaning<'_>,
-    failed: impl Fn(io::Error) -> Error,
+    file: &str,
+    rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>> + Send,
+    total: u64,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let Table { name, rows, width, total } = table;
-    let names = RwLock::new(Names::default());
-    let reading = Reading::new(rows, width, meaning, &names);
-    let (sender, receiver) = crossbeam::channel::bounded(BATCHES_WAITING);
+    let (sender, receiver) = crossbeam::channel::bounded::<Result<Batch>>(BATCHES_WAITING);
     std::thread::scope(|scope| {
-        let reading = &reading;
-        scope.spawn(move || reading.send_all(&sender));
-        // Dropped behind an error: then the other thread ends.
-        let mut batches = InOrder::new(reading, receiver);
-        let mut loader = Loader::new(db, name)?;
-        while let Some(batch) = batches.next().map_err(&failed)? {
+        scope.spawn(move || {
+            for batch in batches(rows) {
+                let failed = batch.is_err();
+                // The other thread hangs up when it fails; then nobody waits for the rest.
+                if sender.send(batch).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        // Taken in, so that it is dropped behind an error: else the reader would wait for ever.
+        let receiver = receiver;
+        let mut loader = Loader::new(db, file)?;
+        for batch in receiver {
+            let batch = batch?;
             let done = batch.done;
-            loader.add(batch, &names)?;
+            loader.add(batch)?;
             // Reading is about half of it.
             progress(done / 2, total);
         }
@@ -84,11 +87,36 @@ pub(super) fn load(
     })
 }
 
+fn batches(
+    mut rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>>,
+) -> impl Iterator<Item = Result<Batch>> {
+    std::iter::from_fn(move || {
+        let (tags, refused) = (Vec::with_capacity(BATCH), Vec::new());
+        let mut batch = Batch { rows: Vec::with_capacity(BATCH), tags, refused, done: 0 };
+        for row in rows.by_ref().take(BATCH) {
+            match row {
+                Ok((row, done)) => {
+                    batch.done = done;
+                    match row {
+                        Ok(row) => {
+                            batch.tags.push([&row.head, &row.tail].map(names::tag));
+                            batch.rows.push(row);
+                        }
+                        Err(refused) => batch.refused.push(refused),
+                    }
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        (!batch.rows.is_empty() || !batch.refused.is_empty()).then_some(Ok(batch))
+    })
+}
+
 /// Rows on their way into a load.
 struct Loader<'d> {
     db: &'d Engraph,
     load: Load<'d>,
-    found: Found,
+    names: Names,
     place: Place,
     counts: Counts,
     refused: Vec<Refused>,
@@ -97,26 +125,19 @@ struct Loader<'d> {
 impl<'d> Loader<'d> {
     fn new(db: &'d Engraph, file: &str) -> Result<Self> {
         let (load, place) = (db.store.begin_load()?, Place::of(file));
-        let (found, counts, refused) = (Found::default(), Counts::default(), Vec::new());
-        Ok(Self { db, load, found, place, counts, refused })
+        let (names, counts, refused) = (Names::default(), Counts::default(), Vec::new());
+        Ok(Self { db, load, names, place, counts, refused })
     }
 
-    fn add(&mut self, mut batch: Batch, names: &RwLock<Names>) -> Result<()> {
-        if batch.places.iter().any(names::is_unknown) {
-            let mut names = names.write();
-            let rows = batch.rows.iter().zip(&batch.tags).zip(&mut batch.places);
-            for ((row, tags), places) in rows.filter(|(_, places)| names::is_unknown(places)) {
-                *places = names.added(row, *tags);
-            }
-            let names = RwLockWriteGuard::downgrade(names);
-            self.found.follow(&names, self.db)?;
-        }
+    fn add(&mut self, batch: Batch) -> Result<()> {
+        let places = self.places(&batch);
+        self.names.make(self.db)?;
         // Looked up without anything in between, so that the processor waits for many at once.
-        let found = &self.found;
-        let found = |[head, relation, tail]: Places| {
-            (found.node(head), found.relation(relation), found.node(tail))
+        let names = &self.names;
+        let found = |[head, relation, tail]: [u32; 3]| {
+            (names.found_node(head), names.found_relation(relation), names.found_node(tail))
         };
-        let found: Vec<_> = batch.places.into_iter().map(found).collect();
+        let found: Vec<_> = places.into_iter().map(found).collect();
         for (row, (head, (relation, intent), tail)) in batch.rows.iter().zip(found) {
             let fact = BulkFact {
                 head,
@@ -131,6 +152,22 @@ impl<'d> Loader<'d> {
         }
         self.refused.extend(batch.refused);
         Ok(())
+    }
+
+    /// Where the head, the relation and the tail of each row are among the names.
+    fn places(&mut self, batch: &Batch) -> Vec<[u32; 3]> {
+        let names = &mut self.names;
+        let mut places = Vec::with_capacity(batch.rows.len());
+        for (rows, tags) in batch.rows.chunks(TOGETHER).zip(batch.tags.chunks(TOGETHER)) {
+            let mut guesses = [[0; 2]; TOGETHER];
+            names.guess(tags.as_flattened(), guesses.as_flattened_mut());
+            places.extend(rows.iter().zip(tags).zip(guesses).map(|((row, tags), guesses)| {
+                let head = names.node(&row.head, tags[0], guesses[0]);
+                let relation = names.relation(&row.relation);
+                [head, relation, names.node(&row.tail, tags[1], guesses[1])]
+            }));
+        }
+        places
     }
 
     /// Stores what was added; of `total`, the second half is still to be told.

@@ -13,7 +13,7 @@ use crate::import::bulk::{self, Row};
 use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
 use crate::import::rows::{Fields, Rows};
-use crate::import::{Progress, Report, file_name};
+use crate::import::{Progress, Refused, Report, file_name};
 
 /// Columns that a table may have; the first three must be there. A row is read in this order.
 const COLUMNS: [&str; 10] = [
@@ -103,9 +103,20 @@ pub fn csv(
         relations: lookup(options.relation_names.as_deref(), options)?,
         file: file_name(file),
     };
-    let width = options.columns.is_empty().then_some(names.len());
-    let read = bulk::Table { name: &table.file, rows, width, total };
-    bulk::load(db, read, &|fields, line| table.row(fields, line), |error| failed(&error), progress)
+    let mut width = options.columns.is_empty().then_some(names.len());
+    let next = || {
+        let row = rows.next().map_err(|error| failed(&error)).transpose()?;
+        Some(row.map(|row| {
+            let line = row.line;
+            let fields = row.fields.map_err(str::to_owned);
+            let fact = fields.and_then(|fields| {
+                let width = *width.get_or_insert(fields.len());
+                table.row(has_width(fields, width)?, line)
+            });
+            (fact.map_err(|reason| Refused { line, reason }), row.byte)
+        }))
+    };
+    bulk::load(db, &table.file, std::iter::from_fn(next), total, progress)
 }
 
 /// The names of the columns, which stand in the first row.
@@ -114,6 +125,14 @@ fn named_columns(rows: &mut Rows<File>) -> std::io::Result<Vec<String>> {
     let failed = |reason| std::io::Error::other(format!("line {}: {reason}", first.line));
     let fields = first.fields.map_err(failed)?;
     Ok(fields.iter().map(str::to_owned).collect())
+}
+
+/// The fields, if there are as many as in the first row.
+fn has_width(fields: Fields<'_>, width: usize) -> std::result::Result<Fields<'_>, String> {
+    match fields.len() == width {
+        true => Ok(fields),
+        false => Err(format!("the row has {} fields, and the first one {width}", fields.len())),
+    }
 }
 
 /// Whether a quote means anything. Within a tab-separated field it is a letter like any other.

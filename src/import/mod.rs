@@ -6,7 +6,6 @@
 //! again is no new evidence, so a second import changes nothing, but for facts that were overruled
 //! in the meantime: they come back as uncertain.
 
-mod batches;
 mod bulk;
 mod csv_file;
 mod facts;

@@ -16,32 +16,25 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::import::bulk::Row;
 use crate::time;
 
 /// The label and the key of a node; what names something is short as a rule, and needs no memory of its own.
 pub(super) type Name = (CompactString, CompactString);
 
-/// The places of a head, a relation and a tail among the names.
-pub(super) type Places = [u32; 3];
-
-/// The place of what is not known.
+/// A guess that leads nowhere.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Names of nodes, by label and key, and of relations, each with its place.
+/// Nodes by label and key, and relations with their intents, each with its place.
 #[derive(Default)]
 pub(super) struct Names {
     /// The tag of each node's name, and its place.
     node_places: HashTable<(u32, u32)>,
-    nodes: Vec<Name>,
-    relation_places: FxHashMap<CompactString, u32>,
-    relations: Vec<CompactString>,
-}
-
-/// What names lead to, by their places.
-#[derive(Default)]
-pub(super) struct Found {
+    node_names: Vec<Name>,
+    /// Those of the first names; the others are not looked for yet.
     nodes: Vec<NodeId>,
+    relation_places: FxHashMap<CompactString, u32>,
+    relation_names: Vec<CompactString>,
+    /// Those of the first names, as of nodes.
     relations: Vec<(RelationId, Intent)>,
 }
 
@@ -50,93 +43,61 @@ pub(super) fn tag(name: &Name) -> u32 {
     (FxBuildHasher.hash_one(name) >> 32) as u32
 }
 
-/// Whether one of the places is not known.
-pub(super) fn is_unknown(places: &Places) -> bool {
-    places.contains(&UNKNOWN)
-}
-
 impl Names {
-    /// The places of what rows name, with the tags of their nodes, as far as they are known.
-    pub(super) fn known(&self, rows: &[Row], tags: &[[u32; 2]], places: &mut Vec<Places>) {
-        let guesses = self.guess(tags);
-        places.extend(rows.iter().zip(tags).zip(guesses).map(|((row, tags), guesses)| {
-            let head = self.node(&row.head, tags[0], guesses[0]);
-            let relation = self.relation_places.get(&row.relation).copied();
-            let tail = self.node(&row.tail, tags[1], guesses[1]);
-            [head, relation.unwrap_or(UNKNOWN), tail]
-        }));
-    }
-
-    /// The places of what a row names, which is added where it is not known.
-    pub(super) fn added(&mut self, row: &Row, tags: [u32; 2]) -> Places {
-        let head = self.added_node(&row.head, tags[0]);
-        let relation = self.added_relation(&row.relation);
-        [head, relation, self.added_node(&row.tail, tags[1])]
-    }
-
-    /// Where nodes whose names have these tags may be, to be told by [`Self::node`], which finds what it compares in
-    /// the nearest cache then.
-    fn guess(&self, tags: &[[u32; 2]]) -> Vec<[u32; 2]> {
-        let guess = |tag: u32| {
-            let found = self.node_places.find(hash_of(tag), |(other, _)| *other == tag);
-            found.map_or(UNKNOWN, |(_, place)| *place)
-        };
-        let guesses: Vec<_> = tags.iter().map(|tags| tags.map(guess)).collect();
-        let name = |guess: &u32| self.nodes.get(*guess as usize);
+    /// The places of nodes whose names have these tags, to be told by [`Self::node`], which finds what it
+    /// compares in the nearest cache then.
+    pub(super) fn guess(&self, tags: &[u32], guesses: &mut [u32]) {
+        for (tag, guess) in tags.iter().zip(&mut *guesses) {
+            let found = self.node_places.find(hash_of(*tag), |(other, _)| other == tag);
+            *guess = found.map_or(UNKNOWN, |(_, place)| *place);
+        }
+        let name = |guess: &u32| self.node_names.get(*guess as usize);
         let touch =
             |(label, key): &Name| label.as_bytes().first().copied().unwrap_or(0) ^ key.len() as u8;
-        let names = guesses.as_flattened().iter().filter_map(name);
-        black_box(names.fold(0, |all, name| all ^ touch(name)));
-        guesses
+        black_box(guesses.iter().filter_map(name).fold(0, |all, name| all ^ touch(name)));
     }
 
     /// The place of a node, by the tag of its name and where it may be.
-    fn node(&self, name: &Name, tag: u32, guess: u32) -> u32 {
-        if self.nodes.get(guess as usize) == Some(name) {
+    pub(super) fn node(&mut self, name: &Name, tag: u32, guess: u32) -> u32 {
+        if self.node_names.get(guess as usize) == Some(name) {
             return guess;
         }
-        let is_it =
-            |(other, place): &(u32, u32)| *other == tag && self.nodes[*place as usize] == *name;
-        self.node_places.find(hash_of(tag), is_it).map_or(UNKNOWN, |(_, place)| *place)
-    }
-
-    fn added_node(&mut self, name: &Name, tag: u32) -> u32 {
-        let known = self.node(name, tag, UNKNOWN);
-        if known != UNKNOWN {
-            return known;
+        let names = &self.node_names;
+        let is_it = |(other, place): &(u32, u32)| *other == tag && names[*place as usize] == *name;
+        if let Some((_, place)) = self.node_places.find(hash_of(tag), is_it) {
+            return *place;
         }
-        let place = self.nodes.len() as u32;
-        self.nodes.push(name.clone());
+        let place = names.len() as u32;
+        self.node_names.push(name.clone());
         self.node_places.insert_unique(hash_of(tag), (tag, place), |(tag, _)| hash_of(*tag));
         place
     }
 
-    fn added_relation(&mut self, name: &CompactString) -> u32 {
+    /// The place of a relation.
+    pub(super) fn relation(&mut self, name: &CompactString) -> u32 {
         if let Some(place) = self.relation_places.get(name) {
             return *place;
         }
-        let place = self.relations.len() as u32;
-        self.relations.push(name.clone());
+        let place = self.relation_names.len() as u32;
+        self.relation_names.push(name.clone());
         self.relation_places.insert(name.clone(), place);
         place
     }
-}
 
-impl Found {
-    /// The node of a place.
-    pub(super) fn node(&self, place: u32) -> NodeId {
+    /// The node of a place, once [`Self::make`] has found it.
+    pub(super) fn found_node(&self, place: u32) -> NodeId {
         self.nodes[place as usize]
     }
 
-    /// The relation of a place and its intent.
-    pub(super) fn relation(&self, place: u32) -> (RelationId, Intent) {
+    /// The relation of a place and its intent, once [`Self::make`] has found it.
+    pub(super) fn found_relation(&self, place: u32) -> (RelationId, Intent) {
         self.relations[place as usize]
     }
 
-    /// Finds what new names lead to, and makes what is not there, in the order of the names.
-    pub(super) fn follow(&mut self, names: &Names, db: &Engraph) -> Result<()> {
-        let new = &names.nodes[self.nodes.len()..];
-        let new_relations = &names.relations[self.relations.len()..];
+    /// Finds the new ones, and makes what is not there, in the order of the file.
+    pub(super) fn make(&mut self, db: &Engraph) -> Result<()> {
+        let new = &self.node_names[self.nodes.len()..];
+        let new_relations = &self.relation_names[self.relations.len()..];
         if new.is_empty() && new_relations.is_empty() {
             return Ok(());
         }
@@ -174,60 +135,41 @@ fn hash_of(tag: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use engraph_storage::graph::Interval;
-
     use super::*;
 
     fn name(label: &str, key: &str) -> Name {
         (label.into(), key.into())
     }
 
-    fn row(head: &Name, tail: &Name) -> Row {
-        Row {
-            line: 1,
-            head: head.clone(),
-            relation: "knows".into(),
-            tail: tail.clone(),
-            valid: Interval::ALL,
-            confidence: 1.0,
-            intent: None,
-            source: None,
-        }
-    }
-
-    fn known(names: &Names, row: Row, tags: [u32; 2]) -> Places {
-        let mut places = Vec::new();
-        names.known(&[row], &[tags], &mut places);
-        places[0]
+    fn guesses(names: &Names, tags: &[u32]) -> Vec<u32> {
+        let mut guesses = vec![0; tags.len()];
+        names.guess(tags, &mut guesses);
+        guesses
     }
 
     #[test]
     fn names_with_one_tag_are_told_apart() {
         let mut names = Names::default();
         let all = [name("Person", "Nora"), name("Person", "Luis"), name("City", "Nora")];
-        assert_eq!(known(&names, row(&all[0], &all[1]), [7, 7]), [UNKNOWN; 3]);
         for _ in 0..2 {
             for (place, name) in (0..).zip(&all) {
-                assert_eq!(names.added(&row(name, name), [7, 7]), [place, 0, place]);
+                assert_eq!(names.node(name, 7, guesses(&names, &[7])[0]), place);
             }
         }
-        assert_eq!(known(&names, row(&all[1], &all[2]), [7, 7]), [1, 0, 2]);
-        let new = name("City", "Porto");
-        assert_eq!(known(&names, row(&new, &all[0]), [7, 7]), [UNKNOWN, 0, 0]);
-        assert_eq!(known(&names, row(&all[0], &new), [7, 8]), [0, 0, UNKNOWN]);
-        assert!(is_unknown(&[0, 0, UNKNOWN]) && !is_unknown(&[0, 0, 1]));
-        assert_eq!(names.added(&row(&new, &all[0]), [8, 7]), [3, 0, 0]);
+        assert_eq!(names.node(&all[1], 7, UNKNOWN), 1);
+        assert_eq!(guesses(&names, &[8, 7]), [UNKNOWN, 0]);
+        assert_eq!(names.node(&name("City", "Porto"), 8, UNKNOWN), 3);
     }
 
     #[test]
     fn a_name_is_found_among_many() {
         let mut names = Names::default();
         let all: Vec<Name> = (0..5_000).map(|key| name("Entity", &format!("e{key}"))).collect();
-        for (place, name) in (0..).zip(&all) {
-            assert_eq!(names.added(&row(name, name), [tag(name); 2]), [place, 0, place]);
-        }
-        for (place, name) in (0..).zip(&all) {
-            assert_eq!(known(&names, row(name, name), [tag(name); 2]), [place, 0, place]);
+        for _ in 0..2 {
+            let tags: Vec<u32> = all.iter().map(tag).collect();
+            for ((place, name), guess) in (0..).zip(&all).zip(guesses(&names, &tags)) {
+                assert_eq!(names.node(name, tag(name), guess), place);
+            }
         }
     }
 }

@@ -3,10 +3,10 @@
 //! A row without quotes that ends with its line, as most do, is split where it stands. Any other one goes through
 //! the parser of the csv crate. What the fields mean is not known here.
 
-use std::io::{Empty, Error, ErrorKind, Read, Result, empty};
+use std::io::{Error, ErrorKind, Read, Result};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
+use memchr::{memchr_iter, memchr2, memchr3};
 
 /// Bytes that are asked for together.
 const READ_BYTES: usize = 256 << 10;
@@ -130,47 +130,6 @@ impl<R: Read> Rows<R> {
             text.filter(|text| gap > 0 || ends.iter().all(|end| text.is_char_boundary(*end)));
         let fields = text.map(|text| Fields { text, ends, gap }).ok_or("the row is no UTF-8 text");
         Ok(Some(Row { line: self.last, byte: place.byte, fields }))
-    }
-
-    /// The next rows as a table of their own, with the places that they have in this one; none if there are no more, or
-    /// if what these are is not told without reading them one after another: if there are quotes among them, or ends of
-    /// lines other than `\n` and `\r\n`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::next`].
-    pub(super) fn cut(&mut self) -> Result<Option<Rows<Empty>>> {
-        if !self.find()? || self.last > self.place.lines {
-            return Ok(None);
-        }
-        while self.end - self.begin < READ_BYTES / 2 && self.fill()? {}
-        let rest = &self.buffer[self.begin..self.end];
-        let Some(rest) = memrchr(b'\n', rest).map(|last| &rest[..=last]) else { return Ok(None) };
-        let is_end = |at: usize| rest.get(at + 1) == Some(&b'\n');
-        let has_quote = self.has_quotes && memchr(b'"', rest).is_some();
-        if has_quote || !memchr_iter(b'\r', rest).all(is_end) {
-            return Ok(None);
-        }
-        let (buffer, end) = (rest.to_vec(), rest.len());
-        let (parser, parsed, ends) = (self.parser.clone(), Vec::new(), Vec::new());
-        let Self { delimiter, has_quotes, place, last, .. } = *self;
-        let input = empty();
-        self.pass(end);
-        self.last = self.place.lines;
-        let rows = Rows {
-            input,
-            delimiter,
-            has_quotes,
-            buffer,
-            begin: 0,
-            end,
-            place,
-            last,
-            parser,
-            parsed,
-            ends,
-        };
-        Ok(Some(rows))
     }
 
     /// Goes to the beginning of the next row; says whether there is one.
@@ -305,29 +264,10 @@ mod tests {
         let mut rows = Rows::new(Slow(text, piece), b',', has_quotes);
         let mut all = Vec::new();
         while let Some(row) = rows.next().expect("reads") {
-            all.push(found(row));
+            let fields = row.fields.ok().map(|fields| fields.iter().map(str::to_owned).collect());
+            all.push((row.line, row.byte, fields));
         }
         all
-    }
-
-    /// The same, of tables that are cut off where that can be.
-    fn read_in_parts(text: &[u8], piece: usize, has_quotes: bool) -> Vec<Found> {
-        let mut rows = Rows::new(Slow(text, piece), b',', has_quotes);
-        let mut all = Vec::new();
-        loop {
-            while let Some(mut part) = rows.cut().expect("reads") {
-                while let Some(row) = part.next().expect("reads") {
-                    all.push(found(row));
-                }
-            }
-            let Some(row) = rows.next().expect("reads") else { return all };
-            all.push(found(row));
-        }
-    }
-
-    fn found(row: Row<'_>) -> Found {
-        let fields = row.fields.ok().map(|fields| fields.iter().map(str::to_owned).collect());
-        (row.line, row.byte, fields)
     }
 
     fn fields(text: &str) -> Vec<(u64, Vec<String>)> {
@@ -383,21 +323,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_plain_is_cut_off() {
-        let mut rows = Rows::new("a,b\nc,d\r\n\ne,f".as_bytes(), b',', true);
-        let mut part = rows.cut().expect("reads").expect("has two rows");
-        assert_eq!(part.next().expect("reads").map(found).expect("a row").0, 1);
-        assert_eq!(part.next().expect("reads").map(found).expect("a row").0, 2);
-        assert!(part.next().expect("reads").is_none());
-        assert!(rows.cut().expect("reads").is_none(), "a row that does not end");
-        assert_eq!(rows.next().expect("reads").map(found).expect("a row").0, 4);
-        for text in ["a,\"b\"\nc\n", "a\rb\n", "a"] {
-            assert!(Rows::new(text.as_bytes(), b',', true).cut().expect("reads").is_none());
-        }
-        assert!(Rows::new("a,\"b\nc\n".as_bytes(), b',', false).cut().expect("reads").is_some());
-    }
-
     proptest! {
         /// Every text gives the rows of the csv crate, whatever pieces it comes in.
         #[test]
@@ -420,7 +345,6 @@ mod tests {
                 .collect();
             let rows = read(text.as_bytes(), piece, has_quotes);
             prop_assert!(rows.is_sorted_by(|one, next| one.0 < next.0 && one.1 < next.1));
-            prop_assert_eq!(&read_in_parts(text.as_bytes(), piece, has_quotes), &rows);
             let rows: Vec<_> = rows.into_iter().filter_map(|(_, _, fields)| fields).collect();
             prop_assert_eq!(rows, expected);
         }

@@ -298,7 +298,7 @@ fn with_slots(row: &Row, last: Slot) -> Row {
 
 /// An error if time is up; asked of some of many items.
 fn in_time(place: usize, context: &Context<'_>) -> Result<()> {
-    if place % TIMED_ITEMS == 0 { context.in_time() } else { Ok(()) }
+    if place.is_multiple_of(TIMED_ITEMS) { context.in_time() } else { Ok(()) }
 }
 
 fn comprehension(each: &Each, row: &Row, context: &Context<'_>) -> Result<Cell> {

@@ -186,29 +186,32 @@ mod tests {
     }
 
     #[cfg(feature = "http")]
-    #[test]
-    fn a_model_elsewhere_is_shown_the_turns_and_similarity_decides_where_it_fails() {
-        use serde_json::json;
-
+    mod http {
+        use super::*;
         use crate::neural::Endpoint;
         use crate::neural::server::{Reply, serve};
+        use serde_json::json;
 
-        let reply = |content: &str| {
-            let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
-            Reply::Status(200, json!({ "choices": choices }).to_string())
-        };
-        let (url, asked) = serve(vec![reply(r#"{"begins":[2,4,6]}"#), reply("I will not")]);
-        let timeout = Duration::from_millis(300);
-        let endpoint = Endpoint::new(&url, "chat/completions", Some("sk-1"), timeout).in_a_hurry();
-        let model = ModelBoundaries::from_chat(Chat::from_endpoint("tiny", endpoint));
-        let texts: Vec<String> = (1..=6).map(|turn| format!("turn {turn}")).collect();
-        // The second turn would leave one alone, and so would the sixth.
-        assert_eq!(model.boundaries(&said(&texts)), [3]);
-        let body = asked.recv().unwrap().1;
-        let text = body["messages"][1]["content"].as_str().unwrap();
-        assert!(text.starts_with("Turns:\n[1] Ann: turn 1\n[2] Ann: turn 2\n"), "{text}");
-        let by_similarity = SimilarityBoundaries::default().boundaries(&said(&texts));
-        assert_eq!(model.boundaries(&said(&texts)), by_similarity);
-        assert!(!format!("{model:?}").contains("sk-1"));
+        #[test]
+        fn a_model_elsewhere_is_shown_the_turns_and_similarity_decides_where_it_fails() {
+            let reply = |content: &str| {
+                let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
+                Reply::Status(200, json!({ "choices": choices }).to_string())
+            };
+            let (url, asked) = serve(vec![reply(r#"{"begins":[2,4,6]}"#), reply("I will not")]);
+            let timeout = Duration::from_millis(300);
+            let endpoint =
+                Endpoint::new(&url, "chat/completions", Some("sk-1"), timeout).in_a_hurry();
+            let model = ModelBoundaries::from_chat(Chat::from_endpoint("tiny", endpoint));
+            let texts: Vec<String> = (1..=6).map(|turn| format!("turn {turn}")).collect();
+            // The second turn would leave one alone, and so would the sixth.
+            assert_eq!(model.boundaries(&said(&texts)), [3]);
+            let body = asked.recv().unwrap().1;
+            let text = body["messages"][1]["content"].as_str().unwrap();
+            assert!(text.starts_with("Turns:\n[1] Ann: turn 1\n[2] Ann: turn 2\n"), "{text}");
+            let by_similarity = SimilarityBoundaries::default().boundaries(&said(&texts));
+            assert_eq!(model.boundaries(&said(&texts)), by_similarity);
+            assert!(!format!("{model:?}").contains("sk-1"));
+        }
     }
 }

@@ -207,26 +207,32 @@ mod tests {
     }
 
     #[cfg(feature = "http")]
-    #[test]
-    fn a_model_elsewhere_is_shown_the_topics() {
-        use serde_json::json;
-
+    mod http {
+        use super::*;
         use crate::neural::Endpoint;
         use crate::neural::server::{Reply, serve};
+        use serde_json::json;
 
-        let content = r#"{"relations":[{"relation":"SUPPORT","confidence":7,"from":"new"}]}"#;
-        let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
-        let reply = Reply::Status(200, json!({ "choices": choices }).to_string());
-        let (url, asked) = serve(vec![reply]);
-        let timeout = Duration::from_millis(300);
-        let endpoint = Endpoint::new(&url, "chat/completions", Some("sk-1"), timeout).in_a_hurry();
-        let model = ModelLinker::from_chat(Chat::from_endpoint("tiny", endpoint));
-        assert!(!format!("{model:?}").contains("sk-1"));
-        let related = model.relate(&topic("new"), &[topic("old")]).unwrap();
-        assert_eq!((related[0].relation, related[0].is_reversed), (TopicRelation::Support, false));
-        let body = asked.recv().unwrap().1;
-        let text = body["messages"][1]["content"].as_str().unwrap();
-        assert_eq!(text, "New topic:  new\nOlder topics:\n[1]  old\nJSON:\n");
-        assert_eq!(model.usage().calls, 1);
+        #[test]
+        fn a_model_elsewhere_is_shown_the_topics() {
+            let content = r#"{"relations":[{"relation":"SUPPORT","confidence":7,"from":"new"}]}"#;
+            let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
+            let reply = Reply::Status(200, json!({ "choices": choices }).to_string());
+            let (url, asked) = serve(vec![reply]);
+            let timeout = Duration::from_millis(300);
+            let endpoint =
+                Endpoint::new(&url, "chat/completions", Some("sk-1"), timeout).in_a_hurry();
+            let model = ModelLinker::from_chat(Chat::from_endpoint("tiny", endpoint));
+            assert!(!format!("{model:?}").contains("sk-1"));
+            let related = model.relate(&topic("new"), &[topic("old")]).unwrap();
+            assert_eq!(
+                (related[0].relation, related[0].is_reversed),
+                (TopicRelation::Support, false)
+            );
+            let body = asked.recv().unwrap().1;
+            let text = body["messages"][1]["content"].as_str().unwrap();
+            assert_eq!(text, "New topic:  new\nOlder topics:\n[1]  old\nJSON:\n");
+            assert_eq!(model.usage().calls, 1);
+        }
     }
 }

@@ -195,33 +195,36 @@ mod tests {
     }
 
     #[cfg(feature = "http")]
-    #[test]
-    fn a_model_elsewhere_is_shown_the_paths() {
-        use serde_json::json;
-
+    mod http {
+        use super::*;
         use crate::neural::Endpoint;
         use crate::neural::server::{Reply, serve};
+        use serde_json::json;
 
-        let said = |content: &str| {
-            let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
-            Reply::Status(200, json!({ "choices": choices }).to_string())
-        };
-        let (url, asked) = serve(vec![said(r#"{"scores":[8,1]}"#), said(r#"{"scores":[8]}"#)]);
-        let timeout = Duration::from_millis(300);
-        let endpoint = Endpoint::new(&url, "chat/completions", Some("sk-1"), timeout).in_a_hurry();
-        let model = ModelEvaluator::from_chat(Chat::from_endpoint("tiny", endpoint));
-        assert!(!format!("{model:?}").contains("sk-1"));
-        let path =
-            |sentence: &str| PathText { sentence: sentence.to_owned(), ..PathText::default() };
-        let paths = [path("Nora -[lives_in]-> Porto"), path("Nora -[likes]-> tea")];
-        assert_eq!(model.relevance("Where does Nora live?", &paths).unwrap(), [0.8, 0.1]);
-        let error = model.coherence(&paths).unwrap_err().to_string();
-        assert!(error.contains("1 scores for 2 paths"), "{error}");
-        let body = asked.recv().unwrap().1;
-        let text = body["messages"][1]["content"].as_str().unwrap();
-        let shown = "Question: Where does Nora live?\nHow relevant is each path?\nPaths:\n\
-                     [1] Nora -[lives_in]-> Porto\n[2] Nora -[likes]-> tea\nJSON:\n";
-        assert_eq!(text, shown);
-        assert_eq!(model.usage().calls, 2);
+        #[test]
+        fn a_model_elsewhere_is_shown_the_paths() {
+            let said = |content: &str| {
+                let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
+                Reply::Status(200, json!({ "choices": choices }).to_string())
+            };
+            let (url, asked) = serve(vec![said(r#"{"scores":[8,1]}"#), said(r#"{"scores":[8]}"#)]);
+            let timeout = Duration::from_millis(300);
+            let endpoint =
+                Endpoint::new(&url, "chat/completions", Some("sk-1"), timeout).in_a_hurry();
+            let model = ModelEvaluator::from_chat(Chat::from_endpoint("tiny", endpoint));
+            assert!(!format!("{model:?}").contains("sk-1"));
+            let path =
+                |sentence: &str| PathText { sentence: sentence.to_owned(), ..PathText::default() };
+            let paths = [path("Nora -[lives_in]-> Porto"), path("Nora -[likes]-> tea")];
+            assert_eq!(model.relevance("Where does Nora live?", &paths).unwrap(), [0.8, 0.1]);
+            let error = model.coherence(&paths).unwrap_err().to_string();
+            assert!(error.contains("1 scores for 2 paths"), "{error}");
+            let body = asked.recv().unwrap().1;
+            let text = body["messages"][1]["content"].as_str().unwrap();
+            let shown = "Question: Where does Nora live?\nHow relevant is each path?\nPaths:\n\
+                         [1] Nora -[lives_in]-> Porto\n[2] Nora -[likes]-> tea\nJSON:\n";
+            assert_eq!(text, shown);
+            assert_eq!(model.usage().calls, 2);
+        }
     }
 }

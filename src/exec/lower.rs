@@ -50,7 +50,9 @@ fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
             let (below, step, project) = reach::distinct(input, slots)?;
             let reach = Box::new(reach_from(below, step, row));
             Some(match project {
-                Some(LogicalPlan::Project { items, .. }) => Box::new(Project::new(reach, items)),
+                Some(LogicalPlan::Project { items, .. }) => {
+                    Box::new(Project { input: reach, items: Arc::clone(items) })
+                }
                 _ => reach,
             })
         }
@@ -137,7 +139,7 @@ fn above(
             let (step, search) = (Arc::clone(step), Arc::clone(search));
             Box::new(Beam::new(input, step, *path, *score, search))
         }
-        LogicalPlan::Project { items, .. } => Box::new(Project::new(input, items)),
+        LogicalPlan::Project { items, .. } => Box::new(Project { input, items: Arc::clone(items) }),
         LogicalPlan::Unwind { list, item, .. } => Box::new(Unwind::new(input, list.clone(), *item)),
         LogicalPlan::Apply { input: before, inner, optional } => {
             let at = place.map(|place| place + 1 + operators(before));

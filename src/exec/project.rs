@@ -2,40 +2,33 @@
 
 use std::sync::Arc;
 
+use crate::cell::Cell;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exec::{Chunk, Operator, eval};
 use crate::plan::expr::{Expr, Slot};
 
 pub(crate) struct Project {
-    input: Box<dyn Operator>,
-    items: Arc<[(Slot, Expr)]>,
-    /// The bytes of what it made last.
-    held: usize,
-}
-
-impl Project {
-    pub(crate) fn new(input: Box<dyn Operator>, items: &Arc<[(Slot, Expr)]>) -> Self {
-        Self { input, items: Arc::clone(items), held: 0 }
-    }
+    pub(crate) input: Box<dyn Operator>,
+    pub(crate) items: Arc<[(Slot, Expr)]>,
 }
 
 impl Operator for Project {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
-        context.hold(&mut self.held, 0)?;
         let Some(mut chunk) = self.input.next(context, want)? else { return Ok(None) };
         let exprs: Vec<&Expr> = self.items.iter().map(|item| &item.1).collect();
         eval::warm(&exprs, chunk.iter(), context)?;
-        let mut bytes = 0;
+        // Values are made here, so the rows of a chunk are weighed here, with what they had before.
+        let (mut held, mut bytes) = (0, 0);
         for row in &mut chunk {
             for (slot, expr) in self.items.iter() {
                 row[*slot] = eval::eval(expr, row, context)?;
-                if row[*slot].is_large() {
-                    bytes += row[*slot].bytes();
-                    context.hold(&mut self.held, bytes)?;
-                }
             }
+            let large = row.iter().filter(|cell| cell.is_large());
+            bytes += large.map(Cell::bytes).sum::<usize>();
+            context.hold(&mut held, bytes)?;
         }
+        context.hold(&mut held, 0)?;
         Ok(Some(chunk))
     }
 }

@@ -496,7 +496,7 @@ impl<'d> Transaction<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the disk refuses: as of [`Session::query`]. [`Error::Bind`] if a
+    /// [`Error::Storage`] if the disk refuses: as of [`Engraph::query`](crate::Engraph::query). [`Error::Bind`] if a
     /// script has ended the transaction already.
     pub fn commit(mut self) -> Result<()> {
         self.session.execute("COMMIT", ()).map(drop)

@@ -189,12 +189,15 @@ impl Binder<'_> {
             Literal::Int(value) => Cell::Int(*value),
             Literal::Float(value) => Cell::Float(*value),
             Literal::String(text) => Cell::text(text),
-            Literal::Date(text) if text.contains(':') => {
-                let message = format!("'{text}' is more than a day");
-                let help = format!("write TIMESTAMP '{text}' for a time of day");
-                return Err(Diagnostic::at(span, message).help(help).bind());
-            }
-            Literal::Date(text) | Literal::Timestamp(text) => instant(text)?,
+            Literal::Date(text) => match instant(text)? {
+                Cell::Timestamp(at) if at % time::DAY != 0 || text.contains(':') => {
+                    let message = format!("'{text}' is more than a day");
+                    let help = format!("write TIMESTAMP '{text}' for a time of day");
+                    return Err(Diagnostic::at(span, message).help(help).bind());
+                }
+                day => day,
+            },
+            Literal::Timestamp(text) => instant(text)?,
             Literal::Duration(text) => {
                 time::Duration::parse(text).map(Cell::Duration).ok_or_else(|| {
                     Diagnostic::at(span, format!("'{text}' is no duration"))

@@ -138,6 +138,16 @@ impl<'c> Context<'c> {
         self.run.hold(held, bytes, &self.limits)
     }
 
+    /// The bytes that are held.
+    pub(crate) fn held(&self) -> usize {
+        self.run.held()
+    }
+
+    /// What held more is gone.
+    pub(crate) fn hold_no_more_than(&self, bytes: usize) {
+        self.run.hold_no_more_than(bytes);
+    }
+
     /// The record of a node.
     pub(crate) fn node(&self, node: NodeRef) -> Result<Arc<NodeRecord>> {
         if let Some(record) = self.run.held_node(node) {

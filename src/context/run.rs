@@ -244,6 +244,14 @@ impl Run {
         Err(narrow(format!("its rows take more than {} MiB", limits.memory_max >> 20)))
     }
 
+    pub(crate) fn held(&self) -> usize {
+        self.held.get()
+    }
+
+    pub(crate) fn hold_no_more_than(&self, bytes: usize) {
+        self.held.set(self.held.get().min(bytes));
+    }
+
     /// Asks the model, and counts it.
     pub(crate) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = Instant::now();

@@ -8,7 +8,7 @@ use crate::cell::{Cell, Key, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::lineage::Joined;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval, release};
 use crate::plan;
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
 
@@ -225,6 +225,8 @@ impl Operator for Aggregate {
         if let Some(mut input) = self.input.take() {
             self.ready = Ready::new(self.groups(&mut *input, context)?);
         }
-        Ok(self.ready.next(want))
+        let rows = self.ready.next(want);
+        release(rows.as_ref(), &mut self.held, context)?;
+        Ok(rows)
     }
 }

@@ -22,6 +22,8 @@ struct Running {
     row: Row,
     operator: Box<dyn Operator>,
     gave: bool,
+    /// The bytes that it holds, which go with it.
+    held: usize,
 }
 
 impl Apply {
@@ -53,16 +55,20 @@ impl Operator for Apply {
             let Some(running) = &mut self.running else {
                 let Some(row) = self.input.next(context)? else { break };
                 let operator = lower(&self.inner, &row, self.place);
-                self.running = Some(Running { row, operator, gave: false });
+                self.running = Some(Running { row, operator, gave: false, held: 0 });
                 continue;
             };
-            match running.operator.next(context, want - chunk.len())? {
+            let before = context.held();
+            let rows = running.operator.next(context, want - chunk.len())?;
+            running.held = (running.held + context.held()).saturating_sub(before);
+            match rows {
                 Some(rows) => {
                     running.gave = true;
                     chunk.extend(rows);
                 }
                 None => {
                     context.work(1)?;
+                    context.hold_no_more_than(context.held().saturating_sub(running.held));
                     let done = self.running.take();
                     chunk.extend(done.and_then(|running| self.missing(running)));
                 }

@@ -101,6 +101,13 @@ fn hold(rows: &[Row], held: &mut usize, context: &Context<'_>) -> Result<()> {
     context.hold(held, before.saturating_add(bytes))
 }
 
+/// Rows that leave are held by whoever takes them.
+fn release(rows: Option<&Chunk>, held: &mut usize, context: &Context<'_>) -> Result<()> {
+    let bytes = |row: &Row| row.iter().map(Cell::bytes).sum::<usize>();
+    let left = rows.map_or(0, |rows| held.saturating_sub(rows.iter().map(bytes).sum()));
+    context.hold(held, left)
+}
+
 /// A number of things from 0 on; the plan says where it stands.
 fn amount(expr: &Expr, context: &Context<'_>) -> Result<usize> {
     match eval::eval(expr, &Row::new(), context)? {

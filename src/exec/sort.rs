@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::Result;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, amount, eval};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, amount, eval, release};
 use crate::plan::expr::Expr;
 use crate::plan::{Cut, SortKey};
 
@@ -78,6 +78,8 @@ impl Operator for Sort {
         if let Some(mut input) = self.input.take() {
             self.ready = Ready::new(self.sorted(&mut *input, context)?);
         }
-        Ok(self.ready.next(want))
+        let rows = self.ready.next(want);
+        release(rows.as_ref(), &mut self.held, context)?;
+        Ok(rows)
     }
 }

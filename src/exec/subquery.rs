@@ -10,9 +10,17 @@ use crate::plan::expr::{Answer, Subquery};
 
 /// The value of a plan within an expression.
 pub(crate) fn answer(subquery: &Subquery, row: &Row, context: &Context<'_>) -> Result<Cell> {
-    let mut operator: Box<dyn Operator> = lower(&subquery.plan, row, None);
+    let operator: Box<dyn Operator> = lower(&subquery.plan, row, None);
     context.work(1)?;
-    match subquery.answer {
+    let before = context.held();
+    let answer = run(operator, subquery.answer, context);
+    context.hold_no_more_than(before);
+    answer
+}
+
+/// Runs to the answer; what is held in between goes with the operators.
+fn run(mut operator: Box<dyn Operator>, answer: Answer, context: &Context<'_>) -> Result<Cell> {
+    match answer {
         Answer::Exists => Ok(Cell::Bool(operator.next(context, 1)?.is_some())),
         Answer::Count => {
             let mut count = 0;

@@ -1,6 +1,6 @@
 //! Dates with unknown parts, as YAGO writes them: `1952-##-##`, `19##-##-##`, `-431-##-##`.
 
-use engraph_storage::graph::Time;
+use engraph_storage::graph::{Interval, Time};
 use jiff::civil::Date;
 
 use crate::time;
@@ -26,7 +26,10 @@ pub(super) fn period(text: &str) -> Option<(Time, Time)> {
         (_, 0) => Date::new(last, month, 1).ok()?.last_of_month(),
         (_, _) => Date::new(last, month, day).ok()?,
     };
-    Some((time::from_date(begin)?, time::from_date(end)?.checked_add(time::DAY)?))
+    let behind = time::from_date(end)?.checked_add(time::DAY)?;
+    // Behind the last day of the years there is no date.
+    let behind = if time::civil(behind).is_some() { behind } else { Interval::MAX };
+    Some((time::from_date(begin)?, behind))
 }
 
 /// The first and last year that a year with unknown last digits may be.
@@ -58,7 +61,7 @@ mod tests {
         assert_eq!(shown("1952-##-##"), pair("1952-01-01", "1953-01-01"));
         assert_eq!(shown("19##-##-##"), pair("1900-01-01", "2000-01-01"));
         assert_eq!(shown("360-##-##"), pair("0360-01-01", "0361-01-01"));
-        assert_eq!(period("9999-##-##").map(|(from, to)| to - from), Some(365 * time::DAY));
+        assert_eq!(shown("9999-##-##"), pair("9999-01-01", "∞"));
         assert_eq!(shown("-431-##-##"), pair("-000431-01-01", "-000430-01-01"));
     }
 

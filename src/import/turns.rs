@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use engraph_storage::graph::Value;
+use engraph_storage::graph::{Time, Value};
 use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::import::facts::key;
+use crate::import::facts::{instant, key};
 use crate::import::messages::moment;
 use crate::import::{Lines, Progress, Report, property, remember};
 use crate::write::Input;
@@ -55,10 +55,19 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
     let turn = HeardTurn {
         id: Some(key(&id)?),
         speaker: key(&speaker)?,
-        at: at.as_deref().map(moment).transpose()?,
+        at: at.as_deref().map(said_at).transpose()?,
         properties,
     };
     Ok(vec![Input::Heard { session: key(&session)?, turn }])
+}
+
+/// The instant of a text, or of seconds since 1970, which have nine digits since 1973: fewer may be a date.
+fn said_at(text: &str) -> std::result::Result<Time, String> {
+    const DIGITS_MIN: usize = 9;
+    instant(text).or_else(|reason| {
+        let digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
+        if digits >= DIGITS_MIN { moment(text) } else { Err(reason) }
+    })
 }
 
 /// Takes the first field of these names that holds a text out of a turn.

@@ -35,15 +35,17 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     if let Some(instant) = plain(text) {
         return Some(instant);
     }
-    // The name of a time zone, which would be passed over.
-    if text.contains('[') {
-        return None;
-    }
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Some(instant.as_microsecond());
     }
-    // Instants of jiff end before the years do.
-    if let Ok(date_time) = text.strip_suffix('Z').unwrap_or(text).parse::<DateTime>() {
+    // An offset, or the name of a time zone, which would be passed over here.
+    let clock = text.find(['T', 't', ' ']).map_or("", |at| &text[at..]);
+    if clock.contains(['+', '-']) || text.contains('[') {
+        return None;
+    }
+    // Instants of jiff end before the years do, so some in UTC are none of them.
+    let local = if clock.is_empty() { text } else { text.strip_suffix('Z').unwrap_or(text) };
+    if let Ok(date_time) = local.parse::<DateTime>() {
         return from_civil(date_time);
     }
     text.parse::<Date>().ok().or_else(|| early_date(text)).and_then(from_date)
@@ -165,7 +167,12 @@ mod tests {
     #[test]
     fn forms_of_one_instant() {
         let instant = parse("2023-05-08T13:56:00Z").expect("parses");
-        for text in ["2023-05-08 13:56", "2023-05-08T13:56", "2023-05-08T15:56:00+02:00"] {
+        for text in [
+            "2023-05-08 13:56",
+            "2023-05-08T13:56",
+            "2023-05-08T15:56:00+02:00",
+            "2023-05-08T15:56:00+02:00[Europe/Berlin]",
+        ] {
             assert_eq!(parse(text), Some(instant), "{text}");
         }
         assert_eq!(format(instant).as_deref(), Some("2023-05-08T13:56:00Z"));
@@ -229,6 +236,9 @@ mod tests {
             "yesterday",
             "2023-13-01",
             "2024-06-01T12:00:00[Europe/Berlin]",
+            "2024-05-08Z",
+            "9999-12-31T10:00:00+02:00",
+            "-009999-01-01T10:00:00+02:00",
             "2023-02-30",
             "12",
             "1-2-3-4",

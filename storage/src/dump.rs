@@ -397,9 +397,8 @@ impl Part {
             std::fs::remove_dir_all(&path).map_err(|source| io(&path, source))?;
         }
         std::fs::create_dir_all(&path).map_err(|source| io(&path, source))?;
-        let part = Self { path, lock: RefCell::default() };
-        *part.lock.borrow_mut() = Some(WriterLock::take(&part.path)?);
-        Ok(part)
+        let lock = RefCell::new(Some(WriterLock::take(&path)?));
+        Ok(Self { path, lock })
     }
 
     /// Lets the database in it be opened.

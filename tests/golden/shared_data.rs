@@ -140,11 +140,14 @@ fn turns_of_chat_logs_in_their_usual_forms() {
     let useless = write(folder.path(), "useless.jsonl", "{\"text\":\"x\"}\nno json\n");
     let report = import::turns(&db, &useless, &mut silent).expect("reads");
     assert_eq!((report.stored.len(), report.refused.len()), (0, 2), "{report:?}");
-    let seconds = r#"{"speaker":"Ann","text":"I am back","at":1740940800}"#;
+    let seconds = "{\"speaker\":\"Ann\",\"text\":\"I am back\",\"at\":1740940800}\n\
+                   {\"speaker\":\"Ann\",\"text\":\"It is a day\",\"at\":20240501}\n\
+                   {\"speaker\":\"Ann\",\"text\":\"It is nothing\",\"at\":2024}";
     let seconds = write(folder.path(), "seconds.jsonl", seconds);
-    import::turns(&db, &seconds, &mut silent).expect("imports");
-    let at = "MATCH (t:Turn {key: 'seconds:1'}) RETURN t.at AS at";
-    assert_eq!(json(&db, at), r#"[{"at":"2025-03-02T18:40:00Z"}]"#);
+    let report = import::turns(&db, &seconds, &mut silent).expect("imports");
+    assert_eq!(report.refused.len(), 1, "{report:?}");
+    let at = "MATCH (t:Turn {session: 'seconds'}) RETURN t.at AS at ORDER BY at";
+    assert_eq!(json(&db, at), r#"[{"at":"2024-05-01T00:00:00Z"},{"at":"2025-03-02T18:40:00Z"}]"#);
 }
 
 #[test]

@@ -181,6 +181,15 @@ fn memory_and_time_are_bounded() {
         let error = refused(&text);
         assert!(error.contains("more than 1 MiB"), "{text}: {error}");
     }
+    // What an inner query has held is gone with it, whether it came to its end or not.
+    let inner = "UNWIND range(1, 3000) AS x WITH x WHERE EXISTS {
+                   UNWIND range(1, 9) AS y WITH y, 'text' + toString(y) AS s ORDER BY y DESC RETURN s
+                 } RETURN count(*) AS n";
+    assert_eq!(db.query(inner, ()).expect("is little").to_json(), r#"[{"n":3000}]"#);
+    let inner = "UNWIND range(1, 3000) AS x
+                 CALL (x) { UNWIND range(1, 9) AS y WITH x, y ORDER BY y DESC RETURN y LIMIT 1 }
+                 RETURN sum(y) AS n";
+    assert_eq!(db.query(inner, ()).expect("is little").to_json(), r#"[{"n":27000}]"#);
     // A map of one entry has room for more.
     let maps = "UNWIND range(1, 1000) AS x RETURN size(collect({a: x})) AS n";
     assert!(refused(maps).contains("more than 1 MiB"), "{}", refused(maps));

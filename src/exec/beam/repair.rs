@@ -58,13 +58,12 @@ impl Repairs {
         let Some(when) = &self.when else {
             return Ok(if next.is_empty() { most } else { 0 });
         };
-        let mut best = row.clone();
         if next.is_empty() {
-            // Without a score, what says no is a switch.
-            self.reads.iter().for_each(|slot| best[*slot] = Cell::Null);
-            let is_off = eval::eval(when, &best, context)? == Cell::Bool(false);
+            // The scores are null there, so what says no is a switch.
+            let is_off = eval::eval(when, row, context)? == Cell::Bool(false);
             return Ok(if is_off { 0 } else { most });
         }
+        let mut best = row.clone();
         // The condition is asked of the best of each score (REAL: the largest relevance, the
         // largest coherence).
         for slot in &self.reads {

@@ -92,7 +92,11 @@ impl ModelBoundaries {
                     places.push(place);
                 }
             }
-            begin += shown.len();
+            if begin + shown.len() == span.end {
+                break;
+            }
+            // Its first turn is never one with which something begins, so the last one is shown again.
+            begin += shown.len() - 1;
         }
         Ok(places)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use engraph_storage::{Reader, Snapshot};
 
+use crate::context::held::Held;
 use crate::context::lineage::Lineage;
 use crate::context::run::{Interrupt, Run, Watch};
 use crate::database::{Engraph, with_stack};
@@ -64,7 +65,7 @@ pub struct Cursor<'s> {
     /// Whether all rows are kept until the last one is made.
     keeps: bool,
     /// Roughly the bytes of the rows that were made last, or of all that are kept.
-    held: usize,
+    held: Held,
     done: bool,
     warnings: Vec<Diagnostic>,
     text: Arc<str>,
@@ -102,7 +103,7 @@ impl<'s> Cursor<'s> {
             made: Vec::new().into_iter(),
             ask: 1,
             keeps: false,
-            held: 0,
+            held: Held::default(),
             done: false,
             warnings,
             text,
@@ -176,16 +177,15 @@ impl<'s> Cursor<'s> {
         self.ask = (self.ask * 2).min(CHUNK_ROWS);
         let mut made = Vec::with_capacity(chunk.len());
         // What was given out is its taker's, unless it is kept here.
-        let (mut held, mut bytes) = (self.held, if self.keeps { self.held } else { 0 });
+        let mut bytes = if self.keeps { self.held.bytes() } else { 0 };
         for row in chunk {
             let cells = self.slots.iter().map(|slot| row[*slot].whole_bytes());
             bytes = cells.fold(bytes, usize::saturating_add);
-            context.hold(&mut held, bytes)?;
+            context.hold(&mut self.held, bytes)?;
             let values = self.slots.iter().map(|slot| context.materialise(&row[*slot]));
             made.push(values.collect::<Result<_>>()?);
         }
         self.made = made.into_iter();
-        self.held = held;
         Ok(true)
     }
 }

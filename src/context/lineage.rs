@@ -3,10 +3,11 @@
 //! Each row carries one cell more, behind its slots: the last step that made it. A step knows the
 //! steps before it, so rows share what they have in common.
 
-use std::cell::{Cell as Counter, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use crate::cell::{Cell, Row, Slot};
+use crate::context::held::Held;
 
 /// What brought the rows of a running query.
 pub(crate) struct Lineage {
@@ -16,7 +17,7 @@ pub(crate) struct Lineage {
     pub(crate) slot: Slot,
     pub(crate) steps: RefCell<Vec<Step>>,
     /// Bytes of the steps.
-    pub(crate) held: Counter<usize>,
+    pub(crate) held: RefCell<Held>,
 }
 
 /// What an operator may bring.
@@ -45,7 +46,7 @@ impl Step {
 impl Lineage {
     /// Of these operators, by their places in the plan, for rows of so many slots.
     pub(crate) fn new(operators: Vec<Traced>, slot: Slot) -> Self {
-        Self { operators, slot, steps: RefCell::default(), held: Counter::new(0) }
+        Self { operators, slot, steps: RefCell::default(), held: RefCell::default() }
     }
 
     /// Where a row holds its last step.

@@ -1,6 +1,7 @@
 //! What every operator needs: a state of the database, the models, the limits, and lookups.
 
 pub(crate) mod derived;
+pub(crate) mod held;
 mod limits;
 pub(crate) mod lineage;
 pub(crate) mod run;
@@ -17,6 +18,7 @@ use engraph_storage::graph::{
 use engraph_storage::{CONCEPT, Reader, StorageError};
 
 use self::derived::{Derivation, FIRST, is_derived};
+use self::held::Held;
 use self::limits::narrow;
 use self::run::Run;
 use crate::cell::{Cell, NodeRef, PathRef};
@@ -133,19 +135,9 @@ impl<'c> Context<'c> {
         Err(narrow(format!("there are more than {} rows", self.limits.rows_max)))
     }
 
-    /// An error if all that is held takes too much memory; `held` is what one holder had before.
-    pub(crate) fn hold(&self, held: &mut usize, bytes: usize) -> Result<()> {
+    /// A holder has so many bytes from here on, until it goes; an error if all of them have too many.
+    pub(crate) fn hold(&self, held: &mut Held, bytes: usize) -> Result<()> {
         self.run.hold(held, bytes, &self.limits)
-    }
-
-    /// The bytes that are held.
-    pub(crate) fn held(&self) -> usize {
-        self.run.held()
-    }
-
-    /// What held more is gone.
-    pub(crate) fn hold_no_more_than(&self, bytes: usize) {
-        self.run.hold_no_more_than(bytes);
     }
 
     /// The record of a node.

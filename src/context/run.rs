@@ -5,7 +5,7 @@
 use std::cell::{Cell as Counter, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
@@ -14,6 +14,7 @@ use regex::Regex;
 
 use crate::cell::{Cell, NodeRef};
 use crate::context::derived::Derivation;
+use crate::context::held::Held;
 use crate::context::limits::{Limits, narrow};
 use crate::context::lineage::Lineage;
 use crate::error::{Error, Result};
@@ -89,7 +90,7 @@ pub(crate) struct Run {
     deadline: Option<Instant>,
     interrupt: Interrupt,
     work: Counter<u64>,
-    held: Counter<usize>,
+    held: Arc<AtomicUsize>,
     meter: Meter,
     model_calls: Counter<u64>,
     model_texts: Counter<u64>,
@@ -124,7 +125,7 @@ impl Run {
             deadline,
             interrupt,
             work: Counter::new(0),
-            held: Counter::new(0),
+            held: Arc::default(),
             meter: Meter::with_gate(Box::new(gate)),
             model_calls: Counter::new(0),
             model_texts: Counter::new(0),
@@ -234,22 +235,11 @@ impl Run {
         }
     }
 
-    pub(crate) fn hold(&self, held: &mut usize, bytes: usize, limits: &Limits) -> Result<()> {
-        let all = self.held.get().saturating_sub(*held).saturating_add(bytes);
-        self.held.set(all);
-        *held = bytes;
-        if all <= limits.memory_max {
+    pub(crate) fn hold(&self, held: &mut Held, bytes: usize, limits: &Limits) -> Result<()> {
+        if held.set(bytes, &self.held) <= limits.memory_max {
             return Ok(());
         }
         Err(narrow(format!("its rows take more than {} MiB", limits.memory_max >> 20)))
-    }
-
-    pub(crate) fn held(&self) -> usize {
-        self.held.get()
-    }
-
-    pub(crate) fn hold_no_more_than(&self, bytes: usize) {
-        self.held.set(self.held.get().min(bytes));
     }
 
     /// Asks the model, and counts it.

@@ -6,9 +6,10 @@ use engraph_grammar::ast::Span;
 
 use crate::cell::{Cell, Key, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
 use crate::exec::lineage::Joined;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval, release};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, eval};
 use crate::plan;
 use crate::plan::expr::{AggregateFunction, Expr, Slot};
 
@@ -20,8 +21,6 @@ pub(crate) struct Aggregate {
     pub(crate) aggregates: Vec<plan::Aggregate>,
     /// The row that the plan began with: names from around a query stay bound.
     pub(crate) row: Row,
-    /// Bytes of the groups.
-    pub(crate) held: usize,
 }
 
 /// The running value of one aggregate. Nulls do not count.
@@ -153,7 +152,7 @@ impl State {
 }
 
 impl Aggregate {
-    fn groups(&mut self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
+    fn groups(&self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Ready> {
         let fresh: Vec<State> = self.aggregates.iter().map(State::new).collect();
         let mut places: BTreeMap<Key, usize> = BTreeMap::new();
         let mut groups: Vec<Group> = Vec::new();
@@ -162,7 +161,7 @@ impl Aggregate {
             places.insert(Key(Vec::new()), 0);
             groups.push((Vec::new(), fresh.clone(), Joined::default()));
         }
-        let mut bytes = 0;
+        let (mut bytes, mut held) = (0, Held::default());
         while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
             let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.1).collect();
             let arguments = self.aggregates.iter().filter_map(|one| one.argument.as_ref());
@@ -182,10 +181,11 @@ impl Aggregate {
                 bytes += self.add(row, &mut groups[place].1, context)?;
                 bytes += groups[place].2.add(row, context);
             }
-            context.hold(&mut self.held, bytes)?;
+            context.hold(&mut held, bytes)?;
             context.rows(groups.len())?;
         }
-        groups.into_iter().map(|group| self.row(group, context)).collect()
+        let rows = groups.into_iter().map(|group| self.row(group, context));
+        Ok(Ready::new(rows.collect::<Result<_>>()?, held))
     }
 
     /// Adds a row to its group. Gives the bytes that the group keeps of it.
@@ -223,10 +223,8 @@ impl Aggregate {
 impl Operator for Aggregate {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         if let Some(mut input) = self.input.take() {
-            self.ready = Ready::new(self.groups(&mut *input, context)?);
+            self.ready = self.groups(&mut *input, context)?;
         }
-        let rows = self.ready.next(want);
-        release(rows.as_ref(), &mut self.held, context)?;
-        Ok(rows)
+        self.ready.next(want, context)
     }
 }

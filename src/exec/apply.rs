@@ -22,8 +22,6 @@ struct Running {
     row: Row,
     operator: Box<dyn Operator>,
     gave: bool,
-    /// The bytes that it holds, which go with it.
-    held: usize,
 }
 
 impl Apply {
@@ -55,20 +53,16 @@ impl Operator for Apply {
             let Some(running) = &mut self.running else {
                 let Some(row) = self.input.next(context)? else { break };
                 let operator = lower(&self.inner, &row, self.place);
-                self.running = Some(Running { row, operator, gave: false, held: 0 });
+                self.running = Some(Running { row, operator, gave: false });
                 continue;
             };
-            let before = context.held();
-            let rows = running.operator.next(context, want - chunk.len())?;
-            running.held = (running.held + context.held()).saturating_sub(before);
-            match rows {
+            match running.operator.next(context, want - chunk.len())? {
                 Some(rows) => {
                     running.gave = true;
                     chunk.extend(rows);
                 }
                 None => {
                     context.work(1)?;
-                    context.hold_no_more_than(context.held().saturating_sub(running.held));
                     let done = self.running.take();
                     chunk.extend(done.and_then(|running| self.missing(running)));
                 }

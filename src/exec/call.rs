@@ -9,6 +9,7 @@ use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side}
 use crate::algo::{Network, NetworkBuilder, NetworkError};
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::scope::Scoped;
 use crate::exec::{Chunk, Operator, Ready, Taken, eval};
@@ -290,11 +291,11 @@ fn path(from: NodeId, steps: &[(NodeId, FactId)], edges: &[Edge], filter: &EdgeF
 impl Operator for Call {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         loop {
-            if let Some(chunk) = self.ready.next(want) {
+            if let Some(chunk) = self.ready.next(want, context)? {
                 return Ok(Some(chunk));
             }
             let Some(row) = self.input.next(context)? else { return Ok(None) };
-            self.ready = Ready::new(self.rows(&row, context)?);
+            self.ready = Ready::new(self.rows(&row, context)?, Held::default());
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 
 use crate::cell::{Cell, Key};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::Result;
 use crate::exec::lineage::Kept;
 use crate::exec::{Chunk, Operator};
@@ -15,13 +16,13 @@ pub(crate) struct Distinct {
     pub(crate) slots: Vec<Slot>,
     pub(crate) seen: BTreeMap<Key, Kept>,
     /// Bytes of what has been seen.
-    pub(crate) held: usize,
+    pub(crate) held: Held,
 }
 
 impl Operator for Distinct {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         while let Some(rows) = self.input.next(context, want)? {
-            let mut bytes = self.held;
+            let mut bytes = self.held.bytes();
             let mut chunk = Vec::new();
             for mut row in rows {
                 let key: Vec<Cell> = self.slots.iter().map(|slot| row[*slot].clone()).collect();

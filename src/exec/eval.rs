@@ -9,6 +9,7 @@ use engraph_storage::graph::{Interval, SystemScope};
 
 use crate::cell::{Cell, Items, Row, Slot};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::subquery;
 use crate::functions;
@@ -304,7 +305,7 @@ fn in_time(place: usize, context: &Context<'_>) -> Result<()> {
 fn comprehension(each: &Each, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let Some(items) = items(&each.list, row, context)? else { return Ok(Cell::Null) };
     let mut row = with_slots(row, each.slot);
-    let (mut made, mut bytes, mut held) = (Vec::new(), 0_usize, 0);
+    let (mut made, mut bytes, mut held) = (Vec::new(), 0_usize, Held::default());
     for (place, item) in items.iter().enumerate() {
         in_time(place, context)?;
         row[each.slot] = item.clone();
@@ -321,7 +322,6 @@ fn comprehension(each: &Each, row: &Row, context: &Context<'_>) -> Result<Cell> 
         context.hold(&mut held, bytes)?;
         made.push(item);
     }
-    context.hold(&mut held, 0)?;
     Ok(Cell::list(made))
 }
 
@@ -366,7 +366,7 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let Some(items) = items(&reduce.list, row, context)? else { return Ok(Cell::Null) };
     let mut row = with_slots(row, reduce.total.max(reduce.slot));
     row[reduce.total] = eval(&reduce.first, &row, context)?;
-    let mut held = 0;
+    let mut held = Held::default();
     for (place, item) in items.iter().enumerate() {
         in_time(place, context)?;
         row[reduce.slot] = item.clone();
@@ -374,7 +374,6 @@ fn gathered(reduce: &Reduce, row: &Row, context: &Context<'_>) -> Result<Cell> {
         context.hold(&mut held, total.bytes())?;
         row[reduce.total] = total;
     }
-    context.hold(&mut held, 0)?;
     Ok(std::mem::replace(&mut row[reduce.total], Cell::Null))
 }
 

@@ -65,10 +65,9 @@ impl Lineage {
     }
 
     fn hold(&self, bytes: usize, context: &Context<'_>) -> Result<()> {
-        let mut held = self.held.get();
-        context.hold(&mut held, self.held.get().saturating_add(bytes))?;
-        self.held.set(held);
-        Ok(())
+        let mut held = self.held.borrow_mut();
+        let before = held.bytes();
+        context.hold(&mut held, before.saturating_add(bytes))
     }
 }
 

@@ -158,17 +158,18 @@ fn above(
             keys: keys.clone(),
             aggregates: aggregates.clone(),
             row: row.clone(),
-            held: 0,
         }),
-        LogicalPlan::Distinct { slots, .. } => {
-            Box::new(Distinct { input, slots: slots.clone(), seen: Default::default(), held: 0 })
-        }
+        LogicalPlan::Distinct { slots, .. } => Box::new(Distinct {
+            input,
+            slots: slots.clone(),
+            seen: Default::default(),
+            held: Default::default(),
+        }),
         LogicalPlan::Sort { keys, first, .. } => Box::new(Sort {
             input: Some(input),
             ready: super::Ready::default(),
             keys: keys.clone(),
             first: first.clone(),
-            held: 0,
         }),
         LogicalPlan::Slice { cut, .. } => Box::new(Slice::new(input, cut.clone())),
     }

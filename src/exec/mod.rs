@@ -40,6 +40,7 @@ mod walk_frontier;
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::context::run::Watch;
 use crate::error::Result;
 use crate::plan::expr::Expr;
@@ -84,7 +85,7 @@ pub(crate) fn run(
 }
 
 /// Every row of an input; an error if there are too many to hold.
-fn drain(input: &mut dyn Operator, context: &Context<'_>, held: &mut usize) -> Result<Vec<Row>> {
+fn drain(input: &mut dyn Operator, context: &Context<'_>, held: &mut Held) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
         hold(&chunk, held, context)?;
@@ -95,17 +96,14 @@ fn drain(input: &mut dyn Operator, context: &Context<'_>, held: &mut usize) -> R
 }
 
 /// Counts the memory of rows that are kept.
-fn hold(rows: &[Row], held: &mut usize, context: &Context<'_>) -> Result<()> {
-    let bytes: usize = rows.iter().map(|row| row.iter().map(Cell::bytes).sum::<usize>()).sum();
-    let before = *held;
-    context.hold(held, before.saturating_add(bytes))
+fn hold(rows: &[Row], held: &mut Held, context: &Context<'_>) -> Result<()> {
+    let before = held.bytes();
+    context.hold(held, before.saturating_add(bytes(rows)))
 }
 
-/// Rows that leave are held by whoever takes them.
-fn release(rows: Option<&Chunk>, held: &mut usize, context: &Context<'_>) -> Result<()> {
-    let bytes = |row: &Row| row.iter().map(Cell::bytes).sum::<usize>();
-    let left = rows.map_or(0, |rows| held.saturating_sub(rows.iter().map(bytes).sum()));
-    context.hold(held, left)
+/// Roughly the bytes of rows.
+fn bytes(rows: &[Row]) -> usize {
+    rows.iter().flatten().map(Cell::bytes).sum()
 }
 
 /// A number of things from 0 on; the plan says where it stands.
@@ -129,20 +127,27 @@ fn candidates(expr: &Expr, word: &str, context: &Context<'_>) -> Result<usize> {
     Err(crate::error::Diagnostic::at(expr.span, message).bind())
 }
 
-/// Rows made at once, given on in chunks.
+/// Rows made at once, given on in chunks. Those that leave are held by whoever takes them.
 #[derive(Default)]
 struct Ready {
     rows: std::vec::IntoIter<Row>,
+    held: Held,
 }
 
 impl Ready {
-    fn new(rows: Vec<Row>) -> Self {
-        Self { rows: rows.into_iter() }
+    fn new(rows: Vec<Row>, held: Held) -> Self {
+        Self { rows: rows.into_iter(), held }
     }
 
-    fn next(&mut self, want: usize) -> Option<Chunk> {
+    fn next(&mut self, want: usize, context: &Context<'_>) -> Result<Option<Chunk>> {
         let chunk: Chunk = self.rows.by_ref().take(want.clamp(1, CHUNK_ROWS)).collect();
-        (!chunk.is_empty()).then_some(chunk)
+        if chunk.is_empty() {
+            context.hold(&mut self.held, 0)?;
+            return Ok(None);
+        }
+        let left = self.held.bytes().saturating_sub(bytes(&chunk));
+        context.hold(&mut self.held, left)?;
+        Ok(Some(chunk))
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::Result;
 use crate::exec::{Chunk, Operator, eval};
 use crate::plan::expr::{Expr, Slot};
@@ -19,7 +20,7 @@ impl Operator for Project {
         let exprs: Vec<&Expr> = self.items.iter().map(|item| &item.1).collect();
         eval::warm(&exprs, chunk.iter(), context)?;
         // Values are made here, so the rows of a chunk are weighed here, with what they had before.
-        let (mut held, mut bytes) = (0, 0);
+        let (mut held, mut bytes) = (Held::default(), 0);
         for row in &mut chunk {
             for (slot, expr) in self.items.iter() {
                 row[*slot] = eval::eval(expr, row, context)?;
@@ -28,7 +29,6 @@ impl Operator for Project {
             bytes += large.map(Cell::bytes).sum::<usize>();
             context.hold(&mut held, bytes)?;
         }
-        context.hold(&mut held, 0)?;
         Ok(Some(chunk))
     }
 }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::Result;
 use crate::exec::expand::scans_of;
 use crate::exec::lower::reach_from;
@@ -46,7 +47,7 @@ pub(super) struct Reach {
     /// Found, and not given on yet.
     found: Vec<(NodeId, SystemScope)>,
     given: usize,
-    held: usize,
+    held: Held,
 }
 
 impl Reach {
@@ -54,7 +55,19 @@ impl Reach {
         let scope = Scoped::new(&step.scope);
         let (some, nodes, from) = (Vec::new(), Vec::new(), row.clone());
         let (seen, found) = (FxHashSet::default(), Vec::new());
-        Self { source, step, scope, row, from, some, nodes, seen, found, given: 0, held: 0 }
+        Self {
+            source,
+            step,
+            scope,
+            row,
+            from,
+            some,
+            nodes,
+            seen,
+            found,
+            given: 0,
+            held: Held::default(),
+        }
     }
 
     /// Follows what comes next, of nodes as many as are wanted; whether there was something.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cell::Row;
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::Result;
 use crate::exec::{Chunk, Operator, Ready, drain, hold, retrieval};
 use crate::plan::retrieval::Retrieval;
@@ -15,26 +16,25 @@ pub(crate) struct Retrieve {
     /// The row that the plan begins with.
     begin: Row,
     ready: Ready,
-    /// Bytes of the rows that it holds.
-    held: usize,
 }
 
 impl Retrieve {
     pub(crate) fn new(input: Box<dyn Operator>, clause: Arc<Retrieval>, begin: Row) -> Self {
-        Self { input: Some(input), clause, begin, ready: Ready::default(), held: 0 }
+        Self { input: Some(input), clause, begin, ready: Ready::default() }
     }
 }
 
 impl Operator for Retrieve {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         if let Some(mut input) = self.input.take() {
-            let rows: Vec<Row> = drain(&mut *input, context, &mut self.held)?;
+            let mut held = Held::default();
+            let rows: Vec<Row> = drain(&mut *input, context, &mut held)?;
             let found = retrieval::run(&self.clause, rows, &self.begin, context)?;
             context.rows(found.len())?;
-            context.hold(&mut self.held, 0)?;
-            hold(&found, &mut self.held, context)?;
-            self.ready = Ready::new(found);
+            context.hold(&mut held, 0)?;
+            hold(&found, &mut held, context)?;
+            self.ready = Ready::new(found, held);
         }
-        Ok(self.ready.next(want))
+        self.ready.next(want, context)
     }
 }

@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::Result;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, amount, eval, release};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Ready, amount, eval};
 use crate::plan::expr::Expr;
 use crate::plan::{Cut, SortKey};
 
@@ -16,14 +17,12 @@ pub(crate) struct Sort {
     pub(crate) keys: Vec<SortKey>,
     /// Rows that will be asked for; the rest is not kept.
     pub(crate) first: Option<Cut>,
-    /// Bytes of the rows that it holds.
-    pub(crate) held: usize,
 }
 
 impl Sort {
-    fn sorted(&mut self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Vec<Row>> {
+    fn sorted(&self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Ready> {
         let first = self.first(context)?;
-        let mut bytes = 0;
+        let (mut bytes, mut held) = (0, Held::default());
         let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.expr).collect();
         let mut rows: Vec<(Vec<Cell>, Row)> = Vec::new();
         while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
@@ -40,12 +39,12 @@ impl Sort {
                 rows.truncate(first);
                 bytes = rows.iter().flat_map(|(_, row)| row.iter().map(Cell::bytes)).sum();
             }
-            context.hold(&mut self.held, bytes)?;
+            context.hold(&mut held, bytes)?;
             context.rows(rows.len())?;
         }
         rows.sort_by(|a, b| self.order(&a.0, &b.0));
         rows.truncate(first.unwrap_or(usize::MAX));
-        Ok(rows.into_iter().map(|(_, row)| row).collect())
+        Ok(Ready::new(rows.into_iter().map(|(_, row)| row).collect(), held))
     }
 
     /// How many rows will be asked for, if that is known.
@@ -76,10 +75,8 @@ impl Sort {
 impl Operator for Sort {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         if let Some(mut input) = self.input.take() {
-            self.ready = Ready::new(self.sorted(&mut *input, context)?);
+            self.ready = self.sorted(&mut *input, context)?;
         }
-        let rows = self.ready.next(want);
-        release(rows.as_ref(), &mut self.held, context)?;
-        Ok(rows)
+        self.ready.next(want, context)
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::Result;
 use crate::exec::lower::lower;
 use crate::exec::{CHUNK_ROWS, Operator};
@@ -10,17 +11,9 @@ use crate::plan::expr::{Answer, Subquery};
 
 /// The value of a plan within an expression.
 pub(crate) fn answer(subquery: &Subquery, row: &Row, context: &Context<'_>) -> Result<Cell> {
-    let operator: Box<dyn Operator> = lower(&subquery.plan, row, None);
+    let mut operator: Box<dyn Operator> = lower(&subquery.plan, row, None);
     context.work(1)?;
-    let before = context.held();
-    let answer = run(operator, subquery.answer, context);
-    context.hold_no_more_than(before);
-    answer
-}
-
-/// Runs to the answer; what is held in between goes with the operators.
-fn run(mut operator: Box<dyn Operator>, answer: Answer, context: &Context<'_>) -> Result<Cell> {
-    match answer {
+    match subquery.answer {
         Answer::Exists => Ok(Cell::Bool(operator.next(context, 1)?.is_some())),
         Answer::Count => {
             let mut count = 0;
@@ -30,8 +23,7 @@ fn run(mut operator: Box<dyn Operator>, answer: Answer, context: &Context<'_>) -
             Ok(Cell::Int(i64::try_from(count).unwrap_or(i64::MAX)))
         }
         Answer::Collect(slot) => {
-            let mut items: Vec<Cell> = Vec::new();
-            let (mut held, mut bytes) = (0, 0);
+            let (mut items, mut bytes, mut held) = (Vec::new(), 0, Held::default());
             while let Some(chunk) = operator.next(context, CHUNK_ROWS)? {
                 let from = items.len();
                 items.extend(
@@ -41,7 +33,6 @@ fn run(mut operator: Box<dyn Operator>, answer: Answer, context: &Context<'_>) -
                 context.hold(&mut held, bytes)?;
                 context.rows(items.len())?;
             }
-            context.hold(&mut held, 0)?;
             Ok(Cell::list(items))
         }
     }

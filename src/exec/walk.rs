@@ -13,6 +13,7 @@ use engraph_storage::graph::{
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
 use crate::exec::expand::{edges_of, met};
 use crate::exec::scope::Scoped;
@@ -52,7 +53,7 @@ struct Searching {
     /// Paths still wanted of this row.
     left: usize,
     floor: f64,
-    held: usize,
+    held: Held,
 }
 
 #[derive(Default)]
@@ -161,7 +162,7 @@ impl WalkPaths {
             turns,
             left,
             floor,
-            held: 0,
+            held: Held::default(),
         }))
     }
 
@@ -629,7 +630,7 @@ impl Operator for WalkPaths {
             };
             match self.advance(&mut searching, context, &mut chunk)? {
                 true => self.searching = Some(searching),
-                false => context.hold(&mut searching.held, 0)?,
+                false => {}
             }
         }
         Ok((!chunk.is_empty()).then_some(chunk))

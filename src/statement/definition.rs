@@ -11,6 +11,7 @@ use super::Write;
 use crate::bind::{Binder, Place};
 use crate::cell::{Cell, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
 use crate::exec::{self, eval};
 use crate::graph_names::NODE_PROPERTIES;
@@ -240,7 +241,7 @@ fn examples(query: &BoundQuery, label: usize, context: &Context<'_>) -> Result<E
     let mut examples = Examples::default();
     let named = columns.iter().enumerate().filter(|(place, _)| *place != label);
     examples.names = named.map(|(_, (name, _))| name.clone()).collect();
-    let mut held = 0;
+    let mut held = Held::default();
     exec::run(query, context, &mut |row| {
         let mut numbers = Vec::with_capacity(columns.len());
         for (name, slot) in columns {
@@ -249,7 +250,7 @@ fn examples(query: &BoundQuery, label: usize, context: &Context<'_>) -> Result<E
         examples.labels.push(numbers.remove(label));
         examples.rows.push(numbers);
         context.rows(examples.rows.len())?;
-        let before = held;
+        let before = held.bytes();
         context.hold(&mut held, before.saturating_add(columns.len() * size_of::<f32>()))
     })?;
     Ok(examples)

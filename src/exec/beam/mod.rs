@@ -26,6 +26,7 @@ use engraph_storage::graph::{Edge, EdgeFilter, Intent, NodeId};
 
 use crate::cell::{Cell, PathRef, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::Result;
 use crate::exec::bind_path::extend;
 use crate::exec::expand::edges_of;
@@ -50,7 +51,7 @@ pub(crate) struct Beam {
     /// Parsed with the first row.
     repairs: Option<Repairs>,
     /// Bytes of the rows that it gives on.
-    held: usize,
+    held: Held,
 }
 
 /// What the query says for one row.
@@ -73,7 +74,18 @@ impl Beam {
         let scope = Scoped::new(&step.scope);
         let scores = Scores::new(&search);
         let fold = Fold::of(&search, &step, path);
-        Self { input, step, path, score, search, scope, scores, fold, repairs: None, held: 0 }
+        Self {
+            input,
+            step,
+            path,
+            score,
+            search,
+            scope,
+            scores,
+            fold,
+            repairs: None,
+            held: Held::default(),
+        }
     }
 
     fn asked(&mut self, row: &Row, context: &Context<'_>) -> Result<Asked> {
@@ -205,9 +217,8 @@ impl Beam {
         }
         let chosen = self.scores.nearest(found, row, beam, asked, context)?;
         // Before they are there: each is a copy of the path that it continues.
-        let mut held = 0;
-        context.hold(&mut held, chosen.iter().map(|(parent, _)| beam[*parent].bytes()).sum())?;
-        context.hold(&mut held, 0)?;
+        let bytes = chosen.iter().map(|(parent, _)| beam[*parent].bytes()).sum();
+        context.hold(&mut Held::default(), bytes)?;
         let path = |(parent, edge): (usize, Edge)| {
             let mut path = beam[parent].path.as_ref().clone();
             extend(&mut path, edge);
@@ -282,10 +293,9 @@ impl Beam {
     }
 
     fn fill(&self, bound: &mut [Candidate], context: &Context<'_>) -> Result<()> {
-        let mut held = 0;
+        let mut held = Held::default();
         context.hold(&mut held, bound.iter().map(Candidate::bytes).sum())?;
         self.scores.fill(bound, self.score, context)?;
-        context.hold(&mut held, 0)?;
         context.visited(&bound.iter().filter_map(Candidate::end).collect());
         Ok(())
     }

@@ -67,8 +67,8 @@ pub use error::{Diagnostic, Error, Result, Severity};
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{
-    CrossEncoder, Embedder, FixedEmbedder, KeyModel, NeuralError, QueryAdapter, ReaderModel,
-    Reranker, SentenceModel, TokenVectors, WithTokens,
+    CrossEncoder, Embedder, FixedEmbedder, KeyModel, LanguageModel, NeuralError, QueryAdapter,
+    ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens,
 };
 pub use reading::only_reads;
 pub use retrieval::evaluate::{Evaluator, ModelEvaluator, PathText};

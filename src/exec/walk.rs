@@ -628,9 +628,8 @@ impl Operator for WalkPaths {
                 self.searching = self.begin(row, context)?;
                 continue;
             };
-            match self.advance(&mut searching, context, &mut chunk)? {
-                true => self.searching = Some(searching),
-                false => {}
+            if self.advance(&mut searching, context, &mut chunk)? {
+                self.searching = Some(searching);
             }
         }
         Ok((!chunk.is_empty()).then_some(chunk))

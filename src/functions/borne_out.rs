@@ -32,8 +32,7 @@ fn borne_out(call: &Call<'_>) -> Result<Cell> {
 /// Whether three quarters of the words of a node's text that say something are found in its sources. A
 /// turn, or anything else that comes from none, is its own source.
 pub(crate) fn is_borne_out(node: NodeRef, text: &str, context: &Context<'_>) -> Result<bool> {
-    let label = context.node(node)?.label;
-    if context.reader.catalog().label_name(label) == "Turn" {
+    if label_of(node, context)? == "Turn" {
         return Ok(true);
     }
     let sources = sources(node, context)?;
@@ -57,12 +56,7 @@ fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
         }
     }
     let turns = turns.into_iter().take(SOURCES_MAX).map(|id| NodeRef { id, system: node.system });
-    Ok(turns
-        .map(|turn| context.passage(turn))
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .flatten()
-        .collect())
+    turns.filter_map(|turn| context.passage(turn).transpose()).collect()
 }
 
 fn label_of<'c>(node: NodeRef, context: &'c Context<'_>) -> Result<&'c str> {

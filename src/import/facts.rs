@@ -155,11 +155,7 @@ pub(super) fn instant(text: &str) -> std::result::Result<Time, String> {
 
 /// An interval that holds an instant.
 pub(super) fn validity(from: Time, to: Time) -> std::result::Result<Interval, String> {
-    Interval::new(from, to).ok_or_else(|| {
-        let when = if from == to { "as" } else { "before" };
-        let (from, to) = (time::short(from), time::short(to));
-        format!("the fact ends ({to}) {when} it begins ({from})")
-    })
+    Interval::new(from, to).ok_or_else(|| time::ends_early(from, to))
 }
 
 /// A confidence in (0, 1].

@@ -1,7 +1,10 @@
 //! A language model that answers texts behind one task, each with JSON of a form: from a folder, held to the form by
 //! a grammar, or behind an HTTP endpoint, where what it says is read as it comes.
 
+use std::fmt;
 use std::path::Path;
+#[cfg(feature = "http")]
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -9,6 +12,65 @@ use super::writer::{Grammar, Writer};
 use super::{CausalLm, NeuralError};
 #[cfg(feature = "http")]
 use super::{Chat, TokenUsage};
+
+/// The best of the whole numbers by which a model says how much: from 0 on.
+pub(crate) const BEST: usize = 10;
+
+/// A language model: from a folder, on the CPU, or behind an HTTP endpoint.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use engraph::LanguageModel;
+///
+/// let error = LanguageModel::load(Path::new("/no/such/folder")).unwrap_err();
+/// assert!(error.to_string().starts_with("cannot read /no/such/folder"));
+/// ```
+pub struct LanguageModel(Model);
+
+enum Model {
+    Folder(Box<CausalLm>),
+    #[cfg(feature = "http")]
+    Endpoint(Chat),
+}
+
+impl LanguageModel {
+    /// Loads a model from a folder: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3, as
+    /// [`LocalModel::load`](crate::memory::LocalModel::load) does. What it writes is held to the form of an answer, so it
+    /// always parses.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LocalModel::load`](crate::memory::LocalModel::load).
+    pub fn load(folder: &Path) -> Result<Self, NeuralError> {
+        Ok(Self(Model::Folder(Box::new(CausalLm::load(folder)?))))
+    }
+
+    /// Asks `model` behind an endpoint that speaks as OpenAI's `/v1/chat/completions` does. `base_url` is what
+    /// `/chat/completions` is put behind, such as `https://api.openai.com/v1`; `timeout` is for each request as a whole.
+    /// One that times out or is answered with 429 or 5xx is made four times at most, with pauses between them. The key
+    /// goes into the request and nowhere else.
+    #[cfg(feature = "http")]
+    pub fn behind(base_url: &str, model: &str, key: Option<&str>, timeout: Duration) -> Self {
+        Self::from_chat(Chat::new(base_url, model, key, timeout))
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn from_chat(chat: Chat) -> Self {
+        Self(Model::Endpoint(chat))
+    }
+}
+
+impl fmt::Debug for LanguageModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match &self.0 {
+            Model::Folder(model) => model.name(),
+            #[cfg(feature = "http")]
+            Model::Endpoint(chat) => chat.model(),
+        };
+        f.debug_struct("LanguageModel").field("name", &name).finish_non_exhaustive()
+    }
+}
 
 /// A model with a task.
 pub(crate) struct JsonModel {
@@ -23,30 +85,31 @@ enum Source {
 }
 
 impl JsonModel {
-    /// Loads a model from a folder that holds what [`CausalLm::load`] reads, with answers of at most so many
-    /// tokens. `prompt` names the task.
+    /// A model with a task, which `prompt` names; from a folder its answers have at most so many tokens.
     ///
     /// # Errors
     ///
-    /// Those of [`CausalLm::load`], and [`NeuralError::Failed`] if a character of ASCII is not among the tokens, or
-    /// the model cannot run.
-    pub(crate) fn load(
-        folder: &Path,
-        (prompt, task): (&str, &str),
+    /// [`NeuralError::Failed`] if a character of ASCII is not among the tokens of a model from a folder, or it cannot run.
+    pub(crate) fn new(
+        model: LanguageModel,
+        (prompt, task): (&str, &'static str),
         tokens_max: u32,
     ) -> Result<Self, NeuralError> {
-        let model = Writer::new(CausalLm::load(folder)?, task, tokens_max)?;
-        Ok(Self {
-            id: format!("{} {prompt}", model.name()),
-            source: Source::Folder(Box::new(model)),
-        })
+        match model.0 {
+            Model::Folder(model) => {
+                let id = format!("{} {prompt}", model.name());
+                let writer = Writer::new(*model, task, tokens_max)?;
+                Ok(Self { id, source: Source::Folder(Box::new(writer)) })
+            }
+            #[cfg(feature = "http")]
+            Model::Endpoint(chat) => Ok(Self::behind(chat, (prompt, task))),
+        }
     }
 
     /// A model behind an endpoint.
     #[cfg(feature = "http")]
     pub(crate) fn behind(chat: Chat, (prompt, task): (&str, &'static str)) -> Self {
-        let id = format!("{} {prompt}", chat.model());
-        Self { id, source: Source::Endpoint(chat, task) }
+        Self { id: format!("{} {prompt}", chat.model()), source: Source::Endpoint(chat, task) }
     }
 
     /// Names the model, its weights and the task.
@@ -70,15 +133,11 @@ impl JsonModel {
             #[cfg(feature = "http")]
             Source::Endpoint(chat, task) => chat.ask(task, text)?,
         };
-        read(&answer).map_err(|reason| self.failed(reason))
-    }
-
-    fn failed(&self, reason: String) -> NeuralError {
-        match &self.source {
+        read(&answer).map_err(|reason| match &self.source {
             Source::Folder(_) => NeuralError::Failed { reason },
             #[cfg(feature = "http")]
             Source::Endpoint(chat, _) => chat.failed(&reason),
-        }
+        })
     }
 
     /// The tokens spent so far; none where nothing is told of them.
@@ -91,10 +150,35 @@ impl JsonModel {
     }
 }
 
+impl fmt::Debug for JsonModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonModel").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
 /// The JSON of an answer, around which there may be other text, such as the marks of a block of code.
 pub(crate) fn json(text: &str) -> Result<Value, String> {
     let start = text.find(['{', '[']).ok_or("there is no JSON in the answer")?;
     let end = text.rfind(['}', ']']).map_or(text.len(), |end| end + 1);
     let text = text.get(start..end).or_else(|| text.get(start..)).unwrap_or_default();
     serde_json::from_str(text).map_err(|error| format!("the answer is no JSON: {error}"))
+}
+
+/// What an answer has in a list, which has one item for each thing that it was asked about.
+pub(crate) fn items(text: &str, list: &str, count: usize) -> Result<Vec<Value>, String> {
+    let mut answer = json(text)?;
+    match answer.get_mut(list).map(Value::take) {
+        Some(Value::Array(items)) if items.len() == count => Ok(items),
+        Some(Value::Array(items)) => {
+            Err(format!("the answer has {} {list} where {count} were asked for", items.len()))
+        }
+        _ => Err(format!("the answer has no {list}")),
+    }
+}
+
+/// How much a number of an answer says, as a share of [`BEST`].
+pub(crate) fn share(number: &Value) -> Result<f64, String> {
+    let best = BEST as f64;
+    let number = number.as_f64().filter(|number| (0.0..=best).contains(number));
+    number.map(|number| number / best).ok_or_else(|| format!("a number is from 0 to {BEST}"))
 }

@@ -71,7 +71,8 @@ pub use fixed::FixedEmbedder;
 pub use http::HttpEmbedder;
 #[cfg(feature = "http")]
 pub use http_reader::HttpReader;
-pub(crate) use json_model::{JsonModel, json};
+pub use json_model::LanguageModel;
+pub(crate) use json_model::{BEST, JsonModel, items, json, share};
 pub use keys::{KeyModel, KeyWriter, Logits};
 pub(crate) use local::Prefix;
 #[cfg(all(test, feature = "models"))]

@@ -4,8 +4,14 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::{Chat, Endpoint};
+
+/// The key that is sent to a language model here, which is to be seen nowhere else.
+pub(crate) const KEY: &str = "sk-secret-7";
 
 /// What the server does with a request.
 pub(crate) enum Reply {
@@ -17,6 +23,20 @@ pub(crate) enum Reply {
     Silence,
     /// Closes the connection.
     Close,
+}
+
+/// What a language model says, for so many tokens of what it was sent and of what it answers.
+pub(crate) fn said(content: &str, prompt: u64, completion: u64) -> Reply {
+    let usage = json!({ "prompt_tokens": prompt, "completion_tokens": completion });
+    let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
+    Reply::Status(200, json!({ "choices": choices, "usage": usage }).to_string())
+}
+
+/// A language model behind a server.
+pub(crate) fn chat(url: &str) -> Chat {
+    let timeout = Duration::from_millis(300);
+    let endpoint = Endpoint::new(url, "chat/completions", Some(KEY), timeout);
+    Chat::from_endpoint("tiny", endpoint.in_a_hurry())
 }
 
 /// Serves the replies in order, a connection each, and tells what it was asked: head and body.

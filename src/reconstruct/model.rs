@@ -22,7 +22,7 @@ use super::policy::{Policy, Selection};
 use super::state::Reconstruction;
 #[cfg(feature = "http")]
 use crate::neural::{Chat, TokenUsage};
-use crate::neural::{JsonModel, NeuralError};
+use crate::neural::{JsonModel, LanguageModel, NeuralError};
 
 /// The longest answer, in tokens.
 const TOKENS_MAX: u32 = 1_024;
@@ -92,7 +92,8 @@ impl LocalPolicy {
     }
 
     fn with(folder: &Path, tokens_max: u32) -> Result<Self, NeuralError> {
-        Ok(Self(JsonModel::load(folder, (prompt::ID, prompt::TASK), tokens_max)?))
+        let model = LanguageModel::load(folder)?;
+        Ok(Self(JsonModel::new(model, (prompt::ID, prompt::TASK), tokens_max)?))
     }
 }
 

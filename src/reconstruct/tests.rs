@@ -96,6 +96,28 @@ fn turns_of_other_sessions_do_not_count() {
 }
 
 #[test]
+fn a_time_is_asked_of_the_turns_that_count() {
+    let (_folder, db) = memory();
+    // More than an operation gives stand before them in another session, by the same speaker.
+    let said = |session: &str, turn: usize| {
+        format!(
+            "OBSERVE SESSION '{session}' TURN {{id: '{session}:{turn}', speaker: 'Nora', text: 'Rye {turn}',
+             at: TIMESTAMP '2025-06-01 09:00' + duration('PT1S') * {turn}}};"
+        )
+    };
+    let before: String = (0..300).map(|turn| said("long", turn)).collect();
+    let behind: String = (300..303).map(|turn| said("short", turn)).collect();
+    db.execute(&format!("{before}{behind}CONSOLIDATE"), ()).unwrap();
+    let asked =
+        r#"{"operation":"events_by_time","from":"2025-06-01","to":"2025-06-02","person":"Nora"}"#;
+    let operation: Operation = serde_json::from_str(asked).unwrap();
+    let mut state = Reconstruction::begin(ASKED, Budget::default()).within(["short"]);
+    let found = state.apply(&db, &[operation]).unwrap().remove(0).found.unwrap();
+    let keys: Vec<&str> = found.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!(keys, ["short:300", "short:301", "short:302"]);
+}
+
+#[test]
 fn nothing_is_asked_behind_the_end() {
     let (_folder, db) = memory();
     let mut state = Reconstruction::begin(ASKED, Budget::default());

@@ -344,9 +344,7 @@ impl Binder<'_> {
         };
         let to = self.bound(end)?.unwrap_or(Interval::MAX);
         Interval::new(from, to).ok_or_else(|| {
-            let (from, to) = (time::short(from), time::short(to));
-            let when = if from == to { "as" } else { "before" };
-            Diagnostic::at(end.span, format!("the fact ends ({to}) {when} it begins ({from})"))
+            Diagnostic::at(end.span, time::ends_early(from, to))
                 .help("the end is the first instant at which it no longer holds")
                 .bind()
         })

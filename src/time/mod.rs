@@ -138,6 +138,12 @@ pub(crate) fn short(time: Time) -> String {
     }
 }
 
+/// What is wrong with a fact that holds at no instant.
+pub(crate) fn ends_early(from: Time, to: Time) -> String {
+    let when = if from == to { "as" } else { "before" };
+    format!("the fact ends ({}) {when} it begins ({})", short(to), short(from))
+}
+
 /// The instant for who has just read another one: `2023-05-08 13:56` in UTC, the date alone at midnight;
 /// of the same day the time of day, and nothing of the same instant.
 pub(crate) fn beside(time: Time, before: Option<Time>) -> String {

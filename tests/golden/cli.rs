@@ -181,17 +181,22 @@ fn dot_quotes_what_graphviz_would_read() {
 fn the_script_comes_from_an_argument_a_file_or_stdin() {
     let (db, files, script) = (facts(), folder(), "RETURN 1 AS one");
     let file = write(&files, "q.memql", script);
+    let marked = write(&files, "marked.memql", &format!("\u{feff}{script}"));
     let path = db.path().to_str().expect("a plain path");
     let expected = "[{\"one\":1}]\n";
     for (args, input) in [
         (vec!["-e", script], ""),
         (vec!["-f", file.to_str().expect("a plain path")], ""),
+        // Some editors begin a file with a byte order mark.
+        (vec!["-f", marked.to_str().expect("a plain path")], ""),
         (vec!["-f", "-"], script),
         (vec![], script),
     ] {
         let args = [&["query", path, "--format", "json"], args.as_slice()].concat();
         assert_eq!(answer(&engraph(&args, input)), expected, "{args:?}");
     }
+    let marked = format!(".mode json\n{script};\n");
+    assert_eq!(answer(&shell(db.path(), &format!("\u{feff}{marked}"))), expected);
 }
 
 #[test]
@@ -482,6 +487,21 @@ fn an_export_goes_to_a_file_or_stdout_and_comes_back() {
         message(&engraph(&import, ""), 1),
         format!("error: storage: {} is there already; name a folder that is not\n", copy.display())
     );
+}
+
+#[test]
+fn a_copy_does_not_begin_where_something_else_is() {
+    let (db, files) = (facts(), folder());
+    let (copy, mine) = (files.path().join("copy"), files.path().join("copy.part"));
+    std::fs::create_dir(&mine).expect("makes a folder");
+    std::fs::write(mine.join("notes"), "mine").expect("writes");
+    let backup = ["backup", arg(db.path()), arg(&copy)];
+    let refused =
+        format!("error: storage: {} is in the way of the copy; move it away\n", mine.display());
+    assert_eq!(message(&engraph(&backup, ""), 1), refused);
+    assert!(mine.join("notes").exists() && !copy.exists());
+    std::fs::remove_dir_all(&mine).expect("goes");
+    assert_eq!(answer(&engraph(&backup, "")), "backed up\n");
 }
 
 #[test]

@@ -174,6 +174,7 @@ fn memory_and_time_are_bounded() {
         "RETURN reduce(t = [1], x IN range(1, 60) | [t, t]) AS t".to_owned(),
         "RETURN reduce(m = {}, x IN range(1, 60) | {a: m, b: m}) AS m".to_owned(),
         "RETURN [x IN range(1, 60) | range(1, 1000)] AS lists".to_owned(),
+        "RETURN COLLECT { UNWIND range(1, 3000) AS x RETURN [x, x, x, x] } AS lists".to_owned(),
         "UNWIND range(1, 1000) AS x WITH x, range(1, 1000) AS l RETURN sum(size(l)) AS n"
             .to_owned(),
         "WITH range(1, 1000) AS l UNWIND range(1, 1000) AS x RETURN l".to_owned(),

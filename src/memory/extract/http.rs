@@ -96,25 +96,15 @@ mod tests {
 
     use super::super::prompt::tests::{Nobody, turn};
     use super::*;
-    use crate::neural::server::{Reply, serve};
-    use crate::neural::{ANSWER_BYTES_MAX, Endpoint};
-
-    const KEY: &str = "sk-secret-7";
+    use crate::neural::ANSWER_BYTES_MAX;
+    use crate::neural::server::{KEY, Reply, chat, said, serve};
 
     pub(super) fn extractor(url: &str) -> HttpExtractor {
-        let timeout = Duration::from_millis(300);
-        let endpoint = Endpoint::new(url, "chat/completions", Some(KEY), timeout);
-        HttpExtractor::from_chat(Chat::from_endpoint("tiny", endpoint.in_a_hurry()))
+        HttpExtractor::from_chat(chat(url))
     }
 
     fn turns() -> Vec<SourceTurn> {
         vec![turn("Ann", "I moved to Oslo."), turn("Ben", "Why?")]
-    }
-
-    pub(super) fn said(content: &str, prompt: u64, completion: u64) -> Reply {
-        let usage = json!({ "prompt_tokens": prompt, "completion_tokens": completion });
-        let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
-        Reply::Status(200, json!({ "choices": choices, "usage": usage }).to_string())
     }
 
     /// An answer of one concept that is there and one that is not.

@@ -17,7 +17,7 @@
 
 use engraph_storage::graph::Intent;
 
-use crate::neural::writer::json::{list, object, some, text, word};
+use crate::neural::writer::json::{list, number, object, some, text, word};
 use crate::neural::writer::{Grammar, Rule};
 
 /// The longest texts, in characters.
@@ -42,9 +42,7 @@ const CONFIDENCES: [&str; 11] =
 
 /// The grammar of an answer about turns from 1 to `turns`, of which there is one at least.
 pub(crate) fn grammar(turns: usize) -> Grammar {
-    let numbers: Vec<String> = (1..=turns.max(1)).map(|number| number.to_string()).collect();
-    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
-    let turn = Rule::one_of(&numbers);
+    let turn = number(1..=turns.max(1));
     Grammar::new(&object(vec![
         ("title", text(TITLE_CHARS)),
         ("summary", text(SUMMARY_CHARS)),
@@ -208,9 +206,7 @@ pub(crate) mod tests {
 
     /// Whether a text is an answer about so many turns.
     pub(crate) fn holds(text: &str, turns: usize) -> bool {
-        let grammar = grammar(turns);
-        let step = |state, byte| grammar.step(&state, byte);
-        text.bytes().try_fold(grammar.start(), step).is_some_and(|state| state.is_end())
+        grammar(turns).holds(text)
     }
 
     fn empty() -> String {

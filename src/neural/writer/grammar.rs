@@ -360,18 +360,21 @@ fn count(length: usize) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The state behind a text.
-    fn walk(grammar: &Grammar, text: &str) -> Option<State> {
-        text.bytes().try_fold(grammar.start(), |state, byte| grammar.step(&state, byte))
+impl Grammar {
+    /// The state behind a text; none if no text of the grammar begins so.
+    pub(crate) fn walk(&self, text: &str) -> Option<State> {
+        text.bytes().try_fold(self.start(), |state, byte| self.step(&state, byte))
     }
 
     /// Whether a text is one of the grammar.
-    fn holds(grammar: &Grammar, text: &str) -> bool {
-        walk(grammar, text).is_some_and(|state| state.is_end())
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        self.walk(text).is_some_and(|state| state.is_end())
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn one_of_several_texts_is_told_by_its_bytes() {
@@ -379,10 +382,10 @@ mod tests {
         let rule = Rule::Each(vec![Rule::one_of(&texts), Rule::bytes("]")]);
         let grammar = Grammar::new(&rule);
         for text in texts {
-            assert!(holds(&grammar, &format!("{text}]")), "{text}");
+            assert!(grammar.holds(&format!("{text}]")), "{text}");
         }
         for text in ["]", "11]", "126]", "1250]", "3]", "c]", "con]", "ê]", "1", "1]]"] {
-            assert!(!holds(&grammar, text), "{text}");
+            assert!(!grammar.holds(text), "{text}");
         }
     }
 
@@ -398,7 +401,7 @@ mod tests {
             ("abcxa", false),
             ("abd!", false),
         ] {
-            assert_eq!(holds(&grammar, text), expected, "{text}");
+            assert_eq!(grammar.holds(text), expected, "{text}");
         }
     }
 
@@ -419,7 +422,7 @@ mod tests {
             ("[ab,no,", 3),
             ("[ab,no]", 0),
         ] {
-            assert_eq!(walk(&grammar, text).unwrap().room(), room, "{text}");
+            assert_eq!(grammar.walk(text).unwrap().room(), room, "{text}");
         }
     }
 
@@ -432,7 +435,7 @@ mod tests {
         assert_eq!(grammar.start().room(), 1);
         let rooms = [("(", 14), ("(a", 13), ("(abc", 11), ("(a]", 3), ("(a)", 1)];
         for (text, room) in rooms {
-            assert_eq!(walk(&grammar, text).unwrap().room(), room, "{text}");
+            assert_eq!(grammar.walk(text).unwrap().room(), room, "{text}");
         }
     }
 
@@ -442,7 +445,7 @@ mod tests {
             vec![Rule::bytes("{\"a\":"), Rule::one_of(&["true", "trust"]), Rule::bytes("}")];
         let grammar = Grammar::new(&Rule::Each(rules));
         assert_eq!(grammar.forced(&grammar.start()), b"{\"a\":tru");
-        assert_eq!(grammar.forced(&walk(&grammar, "{\"a\":true").unwrap()), b"}");
-        assert_eq!(grammar.forced(&walk(&grammar, "{\"a\":true}").unwrap()), b"");
+        assert_eq!(grammar.forced(&grammar.walk("{\"a\":true").unwrap()), b"}");
+        assert_eq!(grammar.forced(&grammar.walk("{\"a\":true}").unwrap()), b"");
     }
 }

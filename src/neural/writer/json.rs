@@ -1,6 +1,8 @@
 //! Parts of JSON as rules of a grammar, with a bound on each text and each list, without a blank
 //! between them.
 
+use std::ops::RangeInclusive;
+
 use super::grammar::Rule;
 
 /// An object of these fields, in order.
@@ -19,6 +21,22 @@ pub(crate) fn object(fields: Vec<(&str, Rule)>) -> Rule {
 pub(crate) fn list(item: Rule, most: u16) -> Rule {
     let items = Rule::Each(vec![item.clone(), further(item, most)]).maybe();
     Rule::Each(vec![Rule::bytes("["), items, Rule::bytes("]")])
+}
+
+/// So many items in brackets.
+pub(crate) fn exactly(item: &Rule, count: usize) -> Rule {
+    let before = |place| if place == 0 { vec![] } else { vec![Rule::bytes(",")] };
+    let items = (0..count).flat_map(|place| before(place).into_iter().chain([item.clone()]));
+    let mut parts = vec![Rule::bytes("[")];
+    parts.extend(items);
+    parts.push(Rule::bytes("]"));
+    Rule::Each(parts)
+}
+
+/// A whole number of a range, in which there is one.
+pub(crate) fn number(range: RangeInclusive<usize>) -> Rule {
+    let numbers: Vec<String> = range.map(|number| number.to_string()).collect();
+    Rule::one_of(&numbers.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Items in brackets, one at least.

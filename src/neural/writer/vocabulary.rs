@@ -291,8 +291,7 @@ pub(super) mod tests {
     fn the_best_allowed_token_is_picked() {
         let vocabulary = Vocabulary::new(with_ascii(&[b"x\"", b"\n"])).unwrap();
         let grammar = json::grammar(1);
-        let step = |state, byte: &u8| grammar.step(&state, *byte);
-        let state = b"{\"title\":\"".iter().try_fold(grammar.start(), step).unwrap();
+        let state = grammar.walk("{\"title\":\"").unwrap();
         let id = |byte: u8| u32::from(byte - b' ');
         let pick = |scores: &[(u32, f32)], budget| {
             let mut all = vec![-1.0; 97];

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::operation::Operation;
 use super::super::policy::Selection;
 use crate::neural::json;
-use crate::neural::writer::json::{list, object, text};
+use crate::neural::writer::json::{list, number, object, text};
 use crate::neural::writer::{Grammar, Rule};
 
 /// The longest arguments, in characters.
@@ -78,10 +78,8 @@ fn day() -> Rule {
 
 /// `{"keep":[...]}`, of so many.
 pub(super) fn places_grammar(shown: usize) -> Grammar {
-    let numbers: Vec<String> = (1..=shown.max(1)).map(|number| number.to_string()).collect();
-    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
     let most = u16::try_from(shown).unwrap_or(u16::MAX);
-    Grammar::new(&object(vec![("keep", list(Rule::one_of(&numbers), most))]))
+    Grammar::new(&object(vec![("keep", list(number(1..=shown.max(1)), most))]))
 }
 
 /// `{"enough":true}`.
@@ -142,9 +140,7 @@ mod tests {
             let (json, _) = line.split_once("} ").unwrap();
             let answer = format!("{{\"operations\":[{json}}}]}}").replace("...", "a");
             let grammar = operations_grammar(10);
-            let step = |state, byte| grammar.step(&state, byte);
-            let end = answer.bytes().try_fold(grammar.start(), step);
-            assert!(end.is_some_and(|state| state.is_end()), "{answer}");
+            assert!(grammar.holds(&answer), "{answer}");
             let read = operations(&answer, 10).unwrap();
             assert_eq!((read.operations.len(), read.refused.len()), (1, 0), "{answer}");
             count += 1;
@@ -178,11 +174,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_that_were_shown() {
-        let holds = |shown: usize, text: &str| {
-            let grammar = places_grammar(shown);
-            let step = |state, byte| grammar.step(&state, byte);
-            text.bytes().try_fold(grammar.start(), step).is_some_and(|state| state.is_end())
-        };
+        let holds = |shown: usize, text: &str| places_grammar(shown).holds(text);
         assert!(holds(12, r#"{"keep":[1,12]}"#) && holds(1, r#"{"keep":[]}"#));
         assert!(!holds(11, r#"{"keep":[12]}"#) && !holds(3, r#"{"keep":[0]}"#));
     }

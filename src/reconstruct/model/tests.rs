@@ -54,23 +54,15 @@ mod http {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::neural::Endpoint;
-    use crate::neural::server::{Reply, serve};
+    use crate::neural::server::{self, KEY, Reply, serve};
     use crate::reconstruct::Ended;
 
-    const KEY: &str = "sk-secret-7";
-
     fn said(content: &Value) -> Reply {
-        let choices =
-            json!([{ "message": { "role": "assistant", "content": content.to_string() } }]);
-        let usage = json!({ "prompt_tokens": 9, "completion_tokens": 7 });
-        Reply::Status(200, json!({ "choices": choices, "usage": usage }).to_string())
+        server::said(&content.to_string(), 9, 7)
     }
 
     fn policy(url: &str) -> HttpPolicy {
-        let timeout = Duration::from_millis(300);
-        let endpoint = Endpoint::new(url, "chat/completions", Some(KEY), timeout).in_a_hurry();
-        HttpPolicy::from_chat(Chat::from_endpoint("tiny", endpoint))
+        HttpPolicy::from_chat(server::chat(url))
     }
 
     #[test]

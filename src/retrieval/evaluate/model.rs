@@ -1,18 +1,14 @@
 //! Paths judged by a language model, as REAL does it (section III-B2): from a folder, or behind an HTTP endpoint. Each
 //! call shows all paths of a step, some at a time, and asks for a whole number from 0 to 10 for each.
 
-use std::fmt;
 use std::fmt::Write;
-use std::path::Path;
-#[cfg(feature = "http")]
-use std::time::Duration;
 
 use super::{Evaluator, PathText};
-use crate::neural::writer::json::object;
-use crate::neural::writer::{Grammar, Rule};
 #[cfg(feature = "http")]
-use crate::neural::{Chat, TokenUsage};
-use crate::neural::{JsonModel, NeuralError, json, line};
+use crate::neural::TokenUsage;
+use crate::neural::writer::Grammar;
+use crate::neural::writer::json::{exactly, number, object};
+use crate::neural::{BEST, JsonModel, LanguageModel, NeuralError, items, line, share};
 
 /// Names the prompt.
 const ID: &str = "evaluate-1";
@@ -23,8 +19,6 @@ const PATHS_MAX: usize = 20;
 /// The longest question, and the longest text of a path, in bytes.
 const QUESTION_BYTES_MAX: usize = 1_600;
 const PATH_BYTES_MAX: usize = 600;
-/// The best score.
-const BEST: u64 = 10;
 
 /// What stands before the paths.
 const TASK: &str = r#"You judge paths through a graph of facts on the way to an answer. You never answer the question
@@ -55,79 +49,32 @@ fn scores(model: &JsonModel, asked: &str, paths: &[PathText]) -> Result<Vec<f32>
 
 /// `{"scores":[...]}`, so many.
 fn grammar(count: usize) -> Grammar {
-    let numbers: Vec<String> = (0..=BEST).map(|number| number.to_string()).collect();
-    let number = Rule::one_of(&numbers.iter().map(String::as_str).collect::<Vec<_>>());
-    let before = |place| Rule::bytes(if place == 0 { "[" } else { "," });
-    let mut parts: Vec<Rule> =
-        (0..count).flat_map(|place| [before(place), number.clone()]).collect();
-    parts.push(Rule::bytes("]"));
-    Grammar::new(&object(vec![("scores", Rule::Each(parts))]))
+    Grammar::new(&object(vec![("scores", exactly(&number(0..=BEST), count))]))
 }
 
 /// The scores of an answer, from 0 to 1.
 fn read(text: &str, count: usize) -> Result<Vec<f32>, String> {
-    let answer = json(text)?;
-    let scores = answer.get("scores").and_then(|scores| scores.as_array());
-    let scores = scores.ok_or("the answer has no scores")?;
-    if scores.len() != count {
-        return Err(format!("the answer has {} scores for {count} paths", scores.len()));
-    }
-    let score = |score: &serde_json::Value| {
-        let score = score.as_f64().filter(|score| (0.0..=BEST as f64).contains(score));
-        let score = score.ok_or_else(|| format!("a score is a number from 0 to {BEST}"))?;
-        Ok((score / BEST as f64) as f32)
-    };
-    scores.iter().map(score).collect()
+    items(text, "scores", count)?.iter().map(|score| Ok(share(score)? as f32)).collect()
 }
 
-/// An [`Evaluator`] that asks a language model: from a folder, on the CPU (Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3), where
-/// what it writes is held to the form of an answer, or behind an HTTP endpoint (feature `http`). What it says that is no
-/// score for each path is an error.
-///
-/// ```
-/// use std::path::Path;
-///
-/// use engraph::ModelEvaluator;
-///
-/// let error = ModelEvaluator::load(Path::new("/no/such/folder")).unwrap_err();
-/// assert!(error.to_string().starts_with("cannot read /no/such/folder"));
-/// ```
+/// An [`Evaluator`] that asks a language model. What it says that is no score for each path is an error.
+#[derive(Debug)]
 pub struct ModelEvaluator(JsonModel);
 
 impl ModelEvaluator {
-    /// Loads a model from a folder, as [`LocalModel::load`](crate::memory::LocalModel::load) does.
+    /// Asks this model.
     ///
     /// # Errors
     ///
-    /// Those of [`LocalModel::load`](crate::memory::LocalModel::load).
-    pub fn load(folder: &Path) -> Result<Self, NeuralError> {
-        Ok(Self(JsonModel::load(folder, (ID, TASK), TOKENS_MAX)?))
-    }
-
-    /// Asks `model` behind an endpoint that speaks as OpenAI's `/v1/chat/completions` does. `base_url` is what
-    /// `/chat/completions` is put behind, such as `https://api.openai.com/v1`; `timeout` is for each request as a whole.
-    /// One that times out or is answered with 429 or 5xx is made four times at most, with pauses between them. The key
-    /// goes into the request and nowhere else.
-    #[cfg(feature = "http")]
-    pub fn behind(base_url: &str, model: &str, key: Option<&str>, timeout: Duration) -> Self {
-        Self::from_chat(Chat::new(base_url, model, key, timeout))
-    }
-
-    #[cfg(feature = "http")]
-    fn from_chat(chat: Chat) -> Self {
-        Self(JsonModel::behind(chat, (ID, TASK)))
+    /// [`NeuralError::Failed`] if it cannot run.
+    pub fn new(model: LanguageModel) -> Result<Self, NeuralError> {
+        Ok(Self(JsonModel::new(model, (ID, TASK), TOKENS_MAX)?))
     }
 
     /// The tokens spent so far behind an endpoint, on answers that could not be used too.
     #[cfg(feature = "http")]
     pub fn usage(&self) -> TokenUsage {
         self.0.usage()
-    }
-}
-
-impl fmt::Debug for ModelEvaluator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModelEvaluator").field("id", &self.0.id()).finish_non_exhaustive()
     }
 }
 
@@ -160,11 +107,7 @@ mod tests {
 
     #[test]
     fn scores_are_one_for_each_path() {
-        let holds = |count: usize, text: &str| {
-            let grammar = grammar(count);
-            let step = |state, byte| grammar.step(&state, byte);
-            text.bytes().try_fold(grammar.start(), step).is_some_and(|state| state.is_end())
-        };
+        let holds = |count: usize, text: &str| grammar(count).holds(text);
         assert!(holds(3, r#"{"scores":[7,0,10]}"#) && holds(1, r#"{"scores":[5]}"#));
         assert!(!holds(2, r#"{"scores":[7,0,10]}"#) && !holds(1, r#"{"scores":[11]}"#));
         assert_eq!(read(r#"Well: {"scores":[7,0,10]}"#, 3).unwrap(), [0.7, 0.0, 1.0]);
@@ -179,7 +122,7 @@ mod tests {
     #[test]
     fn a_model_with_random_weights_judges_every_path() {
         let folder = crate::neural::tiny_folder("llama");
-        let model = ModelEvaluator::load(folder.path()).unwrap();
+        let model = ModelEvaluator::new(LanguageModel::load(folder.path()).unwrap()).unwrap();
         let path =
             |place: usize| PathText { sentence: format!("a\n[9] b{place}"), ..PathText::default() };
         let paths: Vec<PathText> = (0..PATHS_MAX + 3).map(path).collect();
@@ -197,28 +140,20 @@ mod tests {
     #[cfg(feature = "http")]
     mod http {
         use super::*;
-        use crate::neural::Endpoint;
-        use crate::neural::server::{Reply, serve};
-        use serde_json::json;
+        use crate::neural::server::{KEY, chat, said, serve};
 
         #[test]
         fn a_model_elsewhere_is_shown_the_paths() {
-            let said = |content: &str| {
-                let choices = json!([{ "message": { "role": "assistant", "content": content } }]);
-                Reply::Status(200, json!({ "choices": choices }).to_string())
-            };
-            let (url, asked) = serve(vec![said(r#"{"scores":[8,1]}"#), said(r#"{"scores":[8]}"#)]);
-            let timeout = Duration::from_millis(300);
-            let endpoint =
-                Endpoint::new(&url, "chat/completions", Some("sk-1"), timeout).in_a_hurry();
-            let model = ModelEvaluator::from_chat(Chat::from_endpoint("tiny", endpoint));
-            assert!(!format!("{model:?}").contains("sk-1"));
+            let replies = [r#"{"scores":[8,1]}"#, r#"{"scores":[8]}"#];
+            let (url, asked) = serve(replies.map(|reply| said(reply, 9, 7)).into());
+            let model = ModelEvaluator::new(LanguageModel::from_chat(chat(&url))).unwrap();
+            assert!(!format!("{model:?}").contains(KEY));
             let path =
                 |sentence: &str| PathText { sentence: sentence.to_owned(), ..PathText::default() };
             let paths = [path("Nora -[lives_in]-> Porto"), path("Nora -[likes]-> tea")];
             assert_eq!(model.relevance("Where does Nora live?", &paths).unwrap(), [0.8, 0.1]);
             let error = model.coherence(&paths).unwrap_err().to_string();
-            assert!(error.contains("1 scores for 2 paths"), "{error}");
+            assert!(error.contains("1 scores where 2 were asked for"), "{error}");
             let body = asked.recv().unwrap().1;
             let text = body["messages"][1]["content"].as_str().unwrap();
             let shown = "Question: Where does Nora live?\nHow relevant is each path?\nPaths:\n\

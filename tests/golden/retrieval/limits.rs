@@ -98,6 +98,29 @@ fn tangle(limits: Limits) -> (tempfile::TempDir, Engraph) {
     (folder, db)
 }
 
+#[test]
+fn the_ways_of_the_cheapest_path_are_counted() {
+    let folder = folder();
+    let options = |memory_max| Options::new().limits(Limits { memory_max, ..Limits::default() });
+    let db = options(8 << 20).durability(Durability::Buffered).open(folder.path()).expect("opens");
+    let mut transaction = db.begin().expect("begins");
+    // A long road, and at each place one that is dear: all of them wait with the whole way to them.
+    for i in 0..1_000 {
+        let to = i + 1;
+        let text = format!(
+            "REMEMBER (:C 'c{i}')-[road {{km: 1}}]->(:C 'c{to}') VALID FROM null;
+             REMEMBER (:C 'c{i}')-[road {{km: 9000}}]->(:C 'd{i}') VALID FROM null"
+        );
+        transaction.execute(&text, ()).expect("writes");
+    }
+    transaction.commit().expect("commits");
+    let text = "MATCH CHEAPEST 1 BY f.km p = (:C 'c0')-[f:road]->+(:C 'c1000') RETURN size(f) AS n";
+    assert_eq!(db.query(text, ()).expect("is found").to_json(), r#"[{"n":1000}]"#);
+    drop(db);
+    let db = options(1 << 20).open_read_only(folder.path()).expect("opens");
+    assert!(refused(&db, text, ()).contains("take more than 1 MiB"));
+}
+
 /// Beams with the scores of the evaluator, and with one that needs none.
 const LONG: [&str; 3] = [
     "MATCH BEAM 10000 p = (a:N 'n0')-[f:r]->{1,29}(x)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::{extractor, said};
+use super::extractor;
 use crate::memory::{Consolidated, HeardTurn};
-use crate::neural::server::{Reply, serve};
+use crate::neural::server::{Reply, said, serve};
 use crate::{Durability, Engraph, Error, FixedEmbedder, Options};
 
 const TURNS: [(&str, &str); 3] = [

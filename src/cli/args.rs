@@ -81,7 +81,7 @@ pub(super) enum Command {
 
 const SHELL_EXAMPLES: &str = "\
 At a terminal, .help lists what the shell itself can do. From a pipe it runs what it reads and ends
-at the first error, with exit code 1.
+at the first error, with exit code 1, as it does where the input ends within a transaction.
 
 Examples:
   engraph shell my.memory

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use engraph_storage::{Reader, Snapshot};
 
+use crate::cell::Row;
 use crate::context::held::Held;
 use crate::context::lineage::Lineage;
 use crate::context::run::{Interrupt, Run, Watch};
@@ -19,6 +20,9 @@ use crate::plan::{BoundQuery, End};
 use crate::plans::Bound;
 use crate::rows::{Params, Rows, Value};
 use crate::statement::Surroundings;
+
+/// Rows of a stream with so many bytes are made at once.
+const MADE_BYTES: usize = 1 << 20;
 
 /// The state that a statement reads.
 pub(crate) enum Source<'s> {
@@ -58,6 +62,8 @@ pub struct Cursor<'s> {
     slots: Vec<Slot>,
     columns: Vec<String>,
     operator: Box<dyn Operator>,
+    /// Rows that were found and not made yet.
+    found: std::vec::IntoIter<Row>,
     /// Rows that were made and not asked for yet.
     made: std::vec::IntoIter<Vec<Value>>,
     /// How many rows are asked for at once: few at first.
@@ -100,6 +106,7 @@ impl<'s> Cursor<'s> {
             slots,
             columns,
             operator,
+            found: Vec::new().into_iter(),
             made: Vec::new().into_iter(),
             ask: 1,
             keeps: false,
@@ -173,17 +180,27 @@ impl<'s> Cursor<'s> {
     fn pull(&mut self) -> Result<bool> {
         let surroundings = self.database.surroundings(&self.run, &self.parameters);
         let context = surroundings.context(self.source.reader());
-        let Some(chunk) = self.operator.next(&context, self.ask)? else { return Ok(false) };
-        self.ask = (self.ask * 2).min(CHUNK_ROWS);
-        let mut made = Vec::with_capacity(chunk.len());
+        if self.found.len() == 0 {
+            let Some(chunk) = self.operator.next(&context, self.ask)? else { return Ok(false) };
+            self.ask = (self.ask * 2).min(CHUNK_ROWS);
+            self.found = chunk.into_iter();
+        }
+        let mut made = Vec::with_capacity(self.found.len());
         // What was given out is its taker's, unless it is kept here.
-        let mut bytes = if self.keeps { self.held.bytes() } else { 0 };
-        for row in chunk {
+        if !self.keeps {
+            context.hold(&mut self.held, 0)?;
+        }
+        let most = MADE_BYTES.min(context.limits.memory_max / 4);
+        let held = &mut self.held;
+        for row in self.found.by_ref() {
             let cells = self.slots.iter().map(|slot| row[*slot].whole_bytes());
-            bytes = cells.fold(bytes, usize::saturating_add);
-            context.hold(&mut self.held, bytes)?;
-            let values = self.slots.iter().map(|slot| context.materialise(&row[*slot]));
+            context.hold_more(held, cells.fold(0, usize::saturating_add))?;
+            let values = self.slots.iter().map(|slot| context.materialise(&row[*slot], held));
             made.push(values.collect::<Result<_>>()?);
+            // Large nodes are not made long before they are asked for.
+            if !self.keeps && held.bytes() > most {
+                break;
+            }
         }
         self.made = made.into_iter();
         Ok(true)

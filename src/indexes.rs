@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::models::Models;
 use crate::retrieval::anchor::Name;
 use crate::schema::Schemas;
-use crate::signals::{STATEMENT, TurnIndex};
+use crate::signals::{SOURCE, STATEMENT, TurnIndex};
 use crate::vectors::VectorIndexes;
 
 /// The indexes of an open database, shared by its sessions.
@@ -147,16 +147,21 @@ impl Indexes {
         if reader.has_changes() || matches!(system, SystemScope::AsOf(_)) {
             return read();
         }
+        let statement = reader.catalog().label(STATEMENT);
+        let watched = match (reader.catalog().relation(SOURCE), statement) {
+            (Some(relation), Some(statement)) => self.changes.watch(relation, statement),
+            // Nothing comes from turns yet.
+            _ => Time::MIN,
+        };
         let held = self.turns.lock().get(&label).cloned();
         let index = match held {
             Some((at, index)) if at == commit => return Ok(index),
             // An older state than what is kept.
             Some((at, _)) if at > commit => return read(),
+            // What statements come from may have changed since, and nobody knows.
+            Some((at, _)) if at < watched => read()?,
             Some((at, mut index)) => {
-                let labels: Vec<LabelId> = [Some(label), reader.catalog().label(STATEMENT)]
-                    .into_iter()
-                    .flatten()
-                    .collect();
+                let labels: Vec<LabelId> = [Some(label), statement].into_iter().flatten().collect();
                 match self.changed(&labels, at, commit) {
                     Some(changed) if changed.is_empty() => index,
                     Some(changed) if index.has_lost(reader, &changed)? => read()?,

@@ -71,6 +71,7 @@ pub use neural::{
     ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens,
 };
 pub use reading::only_reads;
+pub use retrieval::anchor::{Anchorer, ModelAnchorer, Root};
 pub use retrieval::evaluate::{Evaluator, ModelEvaluator, PathText};
 pub use rows::{Derivation, Fact, Node, Params, Path, Rows, Value};
 pub use session::{Prepared, Session, Transaction};

@@ -249,11 +249,12 @@ impl Binder<'_> {
         let score = self.beside(node, "score");
         let step = self.attached(node, "step");
         let action = self.attached(node, "action");
+        let shares = self.attached(node, "shares");
         let finding = self.finding(node, labels, question, &clause.among)?;
         let turns = clause.turns.as_ref().map(|turns| self.amount(turns));
         let calls = clause.calls.as_ref().map(|calls| self.amount(calls));
         let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
-        Ok(Reconstruct { finding, turns, calls, model, without, score, step, action })
+        Ok(Reconstruct { finding, turns, calls, model, without, score, step, action, shares })
     }
 
     fn admit(&mut self, clause: &ast::Admit) -> Result<Admit> {

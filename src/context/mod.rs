@@ -5,15 +5,16 @@ pub(crate) mod held;
 mod limits;
 pub(crate) mod lineage;
 pub(crate) mod run;
+mod whole;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
 use engraph_storage::graph::{
-    self, Belief, Edge, FactId, Intent, Interval, LabelId, NodeId, NodeRecord, Properties,
-    RelationId, SystemScope, Time, VersionRecord,
+    self, Belief, Edge, FactId, Intent, Interval, LabelId, NodeId, NodeRecord, RelationId,
+    SystemScope, Time, VersionRecord,
 };
 use engraph_storage::{CONCEPT, Reader, StorageError};
 
@@ -29,7 +30,7 @@ use crate::neural::{KeyModel, NeuralError, Scorer, TokenVectors};
 use crate::retrieval::anchor::Name;
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::retrieval::rules::Derived;
-use crate::rows::{self, Params, Value};
+use crate::rows::{Params, Value};
 use crate::schema::{Asking, By, Generated};
 use crate::signals::TurnIndex;
 use crate::text;
@@ -429,91 +430,6 @@ impl<'c> Context<'c> {
             Some(((*name).to_owned(), value.clone()))
         });
         Ok(text::of_node(&properties.collect()).map(Arc::from))
-    }
-
-    /// The cell with everything looked up, for an answer.
-    pub(crate) fn materialise(&self, cell: &Cell) -> Result<Value> {
-        Ok(match cell {
-            Cell::Null => Value::Null,
-            Cell::Bool(value) => Value::Bool(*value),
-            Cell::Int(value) => Value::Int(*value),
-            Cell::Float(value) => Value::Float(*value),
-            Cell::String(text) => Value::String(text.to_string()),
-            Cell::Timestamp(value) => Value::Timestamp(*value),
-            Cell::Duration(value) => Value::Duration(value.to_string()),
-            Cell::Period(value) => Value::Period(*value),
-            Cell::List(items) => {
-                Value::List(items.iter().map(|item| self.materialise(item)).collect::<Result<_>>()?)
-            }
-            Cell::Map(entries) => Value::Map(
-                entries
-                    .iter()
-                    .map(|(name, cell)| Ok((name.clone(), self.materialise(cell)?)))
-                    .collect::<Result<_>>()?,
-            ),
-            Cell::Node(node) => Value::Node(Box::new(self.whole_node(*node)?)),
-            Cell::Fact(edge) => Value::Fact(Box::new(self.whole_fact(edge)?)),
-            Cell::Path(path) => Value::Path(Box::new(self.whole_path(path)?)),
-        })
-    }
-
-    fn whole_node(&self, node: NodeRef) -> Result<rows::Node> {
-        let record = self.node(node)?;
-        Ok(rows::Node {
-            properties: self.whole_properties(&record.properties)?,
-            ..self.bare_node(node)?
-        })
-    }
-
-    /// A node without its properties.
-    pub(crate) fn bare_node(&self, node: NodeRef) -> Result<rows::Node> {
-        let record = self.node(node)?;
-        Ok(rows::Node {
-            label: self.reader.catalog().label_name(record.label).to_owned(),
-            key: record.key.clone(),
-            properties: BTreeMap::new(),
-        })
-    }
-
-    fn whole_properties(&self, properties: &Properties) -> Result<BTreeMap<String, Value>> {
-        let catalog = self.reader.catalog();
-        properties
-            .iter()
-            .map(|(property, value)| {
-                let name = catalog.property_name(*property).to_owned();
-                Ok((name, self.materialise(&Cell::from(value))?))
-            })
-            .collect()
-    }
-
-    /// A fact with all that is known of it.
-    pub(crate) fn whole_fact(&self, edge: &Edge) -> Result<rows::Fact> {
-        let version = self.version(edge)?;
-        let node = |id| self.bare_node(NodeRef { id, system: SystemScope::Current });
-        Ok(rows::Fact {
-            id: edge.fact.0,
-            head: node(edge.head)?,
-            relation: self.relation_of(edge),
-            tail: node(edge.tail)?,
-            valid: edge.valid,
-            system: edge.system,
-            confidence: edge.confidence,
-            intent: edge.intent.name().to_owned(),
-            uncertain: edge.uncertain,
-            sources: version.belief.sources,
-            properties: self.whole_properties(&version.belief.properties)?,
-            derived: self.derivation(edge.fact).map(|why| rows::Derivation {
-                rule: why.rule.clone(),
-                facts: why.facts.iter().map(|fact| fact.0).collect(),
-            }),
-        })
-    }
-
-    fn whole_path(&self, path: &PathRef) -> Result<rows::Path> {
-        Ok(rows::Path {
-            nodes: path.nodes.iter().map(|node| self.bare_node(*node)).collect::<Result<_>>()?,
-            facts: path.facts.iter().map(|edge| self.whole_fact(edge)).collect::<Result<_>>()?,
-        })
     }
 
     /// The step as a path holds it.

@@ -13,6 +13,7 @@ use crate::memory::{BoundaryDetector, Extractor, Linker};
 use crate::models::Registered;
 use crate::neural::{Embedder, KeyModel, QueryAdapter, ReaderModel, Reranker};
 use crate::reconstruct::Policy;
+use crate::retrieval::anchor::Anchorer;
 use crate::retrieval::evaluate::Evaluator;
 
 /// How a database is opened.
@@ -209,6 +210,38 @@ impl Options {
     /// ```
     pub fn reader(mut self, name: impl Into<String>, model: Arc<dyn ReaderModel>) -> Self {
         self.models.readers.insert(name.into(), model);
+        self
+    }
+
+    /// What tells `ANCHOR` the entities of a question, in place of the rules: a language model
+    /// ([`ModelAnchorer`](crate::ModelAnchorer)), or something of your own.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use engraph::graph::Intent;
+    /// use engraph::{Anchorer, FixedEmbedder, NeuralError, Options, Root};
+    ///
+    /// /// Knows who is meant by "I".
+    /// struct Own;
+    ///
+    /// impl Anchorer for Own {
+    ///     fn anchor(&self, question: &str, _: &[String]) -> Result<Vec<Root>, NeuralError> {
+    ///         let own = question.split_whitespace().any(|word| word == "I");
+    ///         let nora = Root { name: "Nora".to_owned(), intent: Intent::Fact };
+    ///         Ok(own.then_some(nora).into_iter().collect())
+    ///     }
+    /// }
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let options = Options::new().embedder(Arc::new(FixedEmbedder));
+    /// let db = options.anchorer(Arc::new(Own)).open(folder.path())?;
+    /// db.execute("REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Porto')", ())?;
+    /// let rows = db.query("ANCHOR e FOR 'Where do I live?' MATCH (e)-[:lives_in]->(c) RETURN c.key AS city", ())?;
+    /// assert_eq!(rows.to_json(), r#"[{"city":"Porto"}]"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn anchorer(mut self, anchorer: Arc<dyn Anchorer>) -> Self {
+        self.models.anchorer = Some(anchorer);
         self
     }
 

@@ -4,6 +4,9 @@
 //! have keeps its place and is never right.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+
+use crate::retrieval::pack::{Item, pack};
 
 /// Where recall is measured.
 pub const RECALL_AT: [usize; 5] = [5, 10, 20, 35, 50];
@@ -17,6 +20,17 @@ pub const BUDGETS: [f64; 4] = [500.0, 1000.0, 1500.0, 4000.0];
 const NDCG_AT: usize = 10;
 /// Tokens a word, as a reader's tokenizer would count them, roughly.
 const TOKENS_PER_WORD: f64 = 1.3;
+/// The same in tenths of a token, in which what is packed is counted.
+const TENTHS_PER_WORD: usize = 13;
+
+/// A turn as a reader is shown it.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    /// What it costs by itself, in [`tokens`].
+    pub(super) cost: f64,
+    /// What `PACK` makes of it.
+    pub(super) item: Item,
+}
 
 /// The metrics of one question.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,10 +49,16 @@ pub struct Metrics {
     /// The share of the gold turns within [`BUDGETS`], the best turns first; one that does not fit
     /// is left out.
     pub within: [f64; BUDGETS.len()],
+    /// The share of the gold turns in what `PACK` writes within [`BUDGETS`]; 1.3 tokens a word.
+    pub packed: [f64; BUDGETS.len()],
 }
 
-/// The metrics of a ranked list; `cost` is what turns cost, in tokens.
-pub fn score(retrieved: &[String], gold: &[String], cost: &BTreeMap<String, f64>) -> Metrics {
+/// The metrics of a ranked list of turns of a conversation.
+pub(super) fn score(
+    retrieved: &[String],
+    gold: &[String],
+    turns: &BTreeMap<String, Turn>,
+) -> Metrics {
     let mut seen = BTreeSet::new();
     let ranked: Vec<&String> = retrieved.iter().filter(|id| seen.insert(*id)).collect();
     let gold: BTreeSet<&String> = gold.iter().collect();
@@ -46,7 +66,7 @@ pub fn score(retrieved: &[String], gold: &[String], cost: &BTreeMap<String, f64>
     let places: Vec<usize> = (0..ranked.len()).filter(is_gold).collect();
     let found = |k: usize| places.iter().filter(|place| **place < k).count();
     let share = |found: usize| found as f64 / gold.len().max(1) as f64;
-    let tokens = |id: &String| cost.get(id).copied().unwrap_or(0.0);
+    let tokens = |id: &String| turns.get(id).map_or(0.0, |turn| turn.cost);
     let gain = |place: usize| 1.0 / ((place + 2) as f64).log2();
     let ideal = total((0..NDCG_AT.min(gold.len())).map(gain));
     let reached = total(places.iter().filter(|place| **place < NDCG_AT).map(|p| gain(*p)));
@@ -66,7 +86,25 @@ pub fn score(retrieved: &[String], gold: &[String], cost: &BTreeMap<String, f64>
             };
             share(ranked.iter().filter(|id| fits(id) && gold.contains(**id)).count())
         }),
+        packed: packed(&ranked, turns)
+            .map(|held| share(held.iter().filter(|id| gold.contains(*id)).count())),
     }
+}
+
+/// The turns that `PACK` takes within each of [`BUDGETS`].
+fn packed<'r>(ranked: &[&'r String], turns: &BTreeMap<String, Turn>) -> [Vec<&'r String>; 4] {
+    let (ids, items): (Vec<&String>, Vec<Item>) =
+        ranked.iter().filter_map(|id| Some((*id, turns.get(*id)?.item.clone()))).unzip();
+    let tenths = |text: &str| Ok::<_, Infallible>(words(text) * TENTHS_PER_WORD);
+    BUDGETS.map(|budget| {
+        // Nothing above: the budgets are whole numbers.
+        let Ok(packed) = pack(&items, (budget * 10.0) as usize, tenths);
+        packed.taken.into_iter().map(|place| ids[place]).collect()
+    })
+}
+
+fn words(text: &str) -> usize {
+    text.split_whitespace().count()
 }
 
 /// The sum of numbers; 0 of none, where `sum` says -0.
@@ -76,7 +114,6 @@ fn total(numbers: impl Iterator<Item = f64>) -> f64 {
 
 /// What a turn costs a reader who is shown its date, its speaker, its text and its caption.
 pub fn tokens(date: &str, speaker: &str, text: &str, caption: &str) -> f64 {
-    let words = |text: &str| text.split_whitespace().count();
     let mut all = words(date) + 1 + words(&format!("{speaker}:")) + words(text);
     if !caption.is_empty() {
         all += words(&format!("[image: {caption}]"));
@@ -86,7 +123,20 @@ pub fn tokens(date: &str, speaker: &str, text: &str, caption: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use engraph_storage::graph::NodeId;
+
     use super::*;
+    use crate::retrieval::pack::Source;
+
+    /// Turns of these costs, each a word at no time.
+    fn turns(costs: &[(&str, f64)]) -> BTreeMap<String, Turn> {
+        let turn = |(place, (id, cost)): (usize, &(&str, f64))| {
+            let source = Source::Turn(NodeId(place as u64));
+            let item = Item { source, text: (*id).to_owned(), time: None };
+            ((*id).to_owned(), Turn { cost: *cost, item })
+        };
+        costs.iter().enumerate().map(turn).collect()
+    }
 
     fn ids(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
@@ -98,8 +148,7 @@ mod tests {
 
     #[test]
     fn values_by_hand() {
-        let cost: BTreeMap<String, f64> =
-            ids("a b c d e f g").into_iter().map(|id| (id, 300.0)).collect();
+        let cost = turns(&["a", "b", "c", "d", "e", "f", "g"].map(|id| (id, 300.0)));
         // Gold at the places 1 and 5 (from 0), one gold turn missing; `a` is named twice.
         let found = score(&ids("a b a c d e f x"), &ids("b f g"), &cost);
         assert_eq!(found.recall, [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]);
@@ -115,20 +164,38 @@ mod tests {
 
     #[test]
     fn nothing_and_everything() {
-        let cost = BTreeMap::new();
+        let cost = turns(&[("a", 0.0), ("b", 0.0)]);
         let none = score(&[], &ids("a"), &cost);
         assert_eq!((none.mrr, none.ndcg, none.recall[4], none.all[2]), (0.0, 0.0, 0.0, 0.0));
         assert!([none.ndcg, none.tokens[0]].into_iter().all(f64::is_sign_positive), "no -0.0");
         let all = score(&ids("a b"), &ids("b a"), &cost);
         assert_eq!((all.mrr, all.ndcg, all.recall[0], all.all[0]), (1.0, 1.0, 1.0, 1.0));
-        assert_eq!(all.within, [1.0; 4]);
+        assert_eq!((all.within, all.packed), ([1.0; 4], [1.0; 4]));
     }
 
     #[test]
     fn what_does_not_fit_is_left_out_and_the_next_one_tried() {
-        let cost = BTreeMap::from([("long".to_owned(), 600.0), ("short".to_owned(), 90.0)]);
+        let cost = turns(&[("long", 600.0), ("short", 90.0)]);
         assert_eq!(score(&ids("long short"), &ids("short"), &cost).within[0], 1.0);
         assert_eq!(score(&ids("long short"), &ids("long"), &cost).within[0], 0.0);
+    }
+
+    #[test]
+    fn what_is_packed_tells_a_time_once() {
+        let words = |id: &str, count: usize, at: i64| {
+            let text = vec![id; count].join(" ");
+            let source = Source::Turn(NodeId(id.bytes().map(u64::from).sum()));
+            (id.to_owned(), Turn { cost: 0.0, item: Item { source, text, time: Some(at) } })
+        };
+        // Ten turns of 37 words count 1.3 x (10 x 37 + 2) = 483.6 tokens at one time, and
+        // 1.3 x 10 x (37 + 2) = 507 on ten days.
+        let morning = 36_000_000_000;
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        let same: BTreeMap<String, Turn> = names.map(|id| words(id, 37, morning)).into();
+        assert_eq!(score(&names.map(str::to_owned), &ids("j"), &same).packed[0], 1.0);
+        let day = |place: i64| morning + place * 86_400_000_000;
+        let apart = names.iter().zip(0..).map(|(id, place)| words(id, 37, day(place))).collect();
+        assert_eq!(score(&names.map(str::to_owned), &ids("j"), &apart).packed[0], 0.0);
     }
 
     #[test]

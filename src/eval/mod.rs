@@ -25,7 +25,8 @@ use engraph_grammar::ast::{Expr, ExprKind, Literal};
 
 pub use ask::{Answer, Taken};
 pub use bootstrap::{Mean, mean};
-pub use metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT, score, tokens};
+use metrics::score;
+pub use metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT, tokens};
 pub use tables::{Table, ablation, tables};
 pub use train::{Training, train};
 
@@ -221,7 +222,7 @@ fn run(
         })?;
         for (question, answer) in sample.questions.iter().zip(found) {
             if !question.gold.is_empty() {
-                let scored = score(&answer.retrieved, &question.gold, &sample.cost);
+                let scored = score(&answer.retrieved, &question.gold, &sample.turns);
                 scores.push((answers.len(), scored));
             }
             answers.push(answer);

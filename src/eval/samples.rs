@@ -1,4 +1,4 @@
-//! The questions of a LoCoMo file with the turns that answer them, and what its turns cost.
+//! The questions of a LoCoMo file with the turns that answer them, and what its turns say.
 //!
 //! Evidence is read as the data set writes it, `D8:6; D9:17` and `D:11:26` included. What names no
 //! turn is left out, and a question without evidence is not scored.
@@ -11,8 +11,13 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use super::metrics::tokens;
+use engraph_storage::graph::NodeId;
+
+use super::metrics::{Turn, tokens};
 use crate::error::{Error, Result};
+use crate::import;
+use crate::retrieval::pack::{Item, Source};
+use crate::text;
 
 /// A turn's id within a text.
 static EVIDENCE: LazyLock<Option<Regex>> =
@@ -23,8 +28,8 @@ static EVIDENCE: LazyLock<Option<Regex>> =
 pub(super) struct Sample {
     pub(super) id: String,
     pub(super) questions: Vec<Question>,
-    /// What each turn costs a reader, in tokens.
-    pub(super) cost: BTreeMap<String, f64>,
+    /// What it says, by the ids of turns.
+    pub(super) turns: BTreeMap<String, Turn>,
     /// As it stands in the file.
     pub(super) json: Json,
 }
@@ -92,41 +97,46 @@ fn sample(json: Json) -> std::result::Result<Sample, String> {
     let text = |name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
     let id = text("sample_id").ok_or("sample_id is missing")?;
     let conversation = json.get("conversation").and_then(Json::as_object);
-    let cost = costs(conversation.ok_or("conversation is missing")?)?;
+    let turns = turns(conversation.ok_or("conversation is missing")?)?;
     let asked = json.get("qa").ok_or("qa, its questions, is missing")?;
     let asked: Vec<JsonQuestion> =
         serde_json::from_value(asked.clone()).map_err(|error| format!("qa: {error}"))?;
     let question = |(index, asked): (usize, JsonQuestion)| Question {
         index,
-        gold: gold(&asked.evidence.unwrap_or_default(), &cost),
+        gold: gold(&asked.evidence.unwrap_or_default(), &turns),
         text: asked.question,
         category: asked.category,
     };
     let questions = asked.into_iter().enumerate().map(question).collect();
-    Ok(Sample { id, questions, cost, json })
+    Ok(Sample { id, questions, turns, json })
 }
 
-fn costs(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<String, f64>, String> {
-    let mut costs = BTreeMap::new();
-    for (name, turns) in conversation {
+fn turns(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<String, Turn>, String> {
+    let mut turns = BTreeMap::new();
+    for (name, said) in conversation {
         let number = name.strip_prefix("session_").unwrap_or("none");
         if number.parse::<u64>().is_err() {
             continue;
         }
         let date = conversation.get(&format!("{name}_date_time")).and_then(Json::as_str);
-        let turns: Vec<JsonTurn> =
-            serde_json::from_value(turns.clone()).map_err(|error| format!("{name}: {error}"))?;
-        for turn in turns {
-            let caption = turn.blip_caption.as_deref().unwrap_or_default();
-            let cost = tokens(date.unwrap_or_default(), &turn.speaker, &turn.text, caption);
-            costs.insert(turn.dia_id, cost);
+        let date = date.unwrap_or_default();
+        let said: Vec<JsonTurn> =
+            serde_json::from_value(said.clone()).map_err(|error| format!("{name}: {error}"))?;
+        for JsonTurn { dia_id, speaker, text, blip_caption } in said {
+            let caption = blip_caption.unwrap_or_default();
+            let item = Item {
+                source: Source::Turn(NodeId(turns.len() as u64)),
+                text: text::joined(&speaker, &text, &caption),
+                time: import::locomo_time(date),
+            };
+            turns.insert(dia_id, Turn { cost: tokens(date, &speaker, &text, &caption), item });
         }
     }
-    Ok(costs)
+    Ok(turns)
 }
 
 /// The turns that evidence names, each once.
-fn gold(evidence: &[String], known: &BTreeMap<String, f64>) -> Vec<String> {
+fn gold<T>(evidence: &[String], known: &BTreeMap<String, T>) -> Vec<String> {
     let mut gold: Vec<String> = Vec::new();
     let found = evidence.iter().flat_map(|text| {
         EVIDENCE.iter().flat_map(|pattern| pattern.captures_iter(text)).collect::<Vec<_>>()

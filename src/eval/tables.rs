@@ -43,7 +43,10 @@ pub fn tables(runs: &[Run]) -> Vec<Table> {
         tables.push(titled(&title, overall(&runs)));
         tables.push(titled("Intervals, categories 1 to 4", intervals(&runs)));
         tables.push(titled("By category", categories(&runs)));
-        tables.push(titled("Evidence within a budget of tokens, categories 1 to 4", within(&runs)));
+        let title = "Evidence within a budget of tokens, categories 1 to 4";
+        tables.push(titled(title, within(&runs, |metrics, at| metrics.within[at])));
+        let title = "Evidence that PACK holds within a budget of tokens, categories 1 to 4";
+        tables.push(titled(title, within(&runs, |metrics, at| metrics.packed[at])));
         tables.push(titled("What a question takes", taken(&runs)));
     }
     tables
@@ -133,11 +136,11 @@ fn categories(runs: &[&Run]) -> Rows {
     Rows { columns, rows, ..Rows::default() }
 }
 
-fn within(runs: &[&Run]) -> Rows {
+fn within(runs: &[&Run], share: fn(&Metrics, usize) -> f64) -> Rows {
     let mut columns = vec!["recipe".to_owned()];
     columns.extend(BUDGETS.map(|budget| format!("{budget} tokens")));
     table(columns, runs, |run| {
-        (0..BUDGETS.len()).map(|at| interval(run, OVERALL, |m: &Metrics| m.within[at])).collect()
+        (0..BUDGETS.len()).map(|at| interval(run, OVERALL, |m: &Metrics| share(m, at))).collect()
     })
 }
 

@@ -425,7 +425,7 @@ impl Trained<'_> {
                 let retrieved: Vec<String> =
                     order.into_iter().take(self.k).map(|at| pool.keys[at].clone()).collect();
                 if !question.gold.is_empty() {
-                    scores.push((answers.len(), score(&retrieved, &question.gold, &sample.cost)));
+                    scores.push((answers.len(), score(&retrieved, &question.gold, &sample.turns)));
                 }
                 answers.push(Answer {
                     sample_id: sample.id.clone(),
@@ -456,8 +456,8 @@ mod tests {
             category: 1,
             gold: vec!["D1:1".to_owned()],
         };
-        let (cost, json) = (BTreeMap::new(), serde_json::Value::Null);
-        Sample { id: id.to_owned(), questions: vec![question], cost, json }
+        let (turns, json) = (BTreeMap::new(), serde_json::Value::Null);
+        Sample { id: id.to_owned(), questions: vec![question], turns, json }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use engraph_storage::graph::Edge;
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::context::derived::is_derived;
+use crate::context::held::Held;
 use crate::context::lineage::{Lineage, Step, Traced};
 use crate::error::Result;
 use crate::plan::expr::Slot;
@@ -200,7 +201,7 @@ impl Evidence {
 }
 
 fn fact(edge: &Edge, context: &Context<'_>) -> Result<[Value; 3]> {
-    let fact = context.whole_fact(edge)?;
+    let fact = context.whole_fact(edge, &mut Held::default())?;
     let id = match is_derived(edge.fact) {
         true => Value::Null,
         false => Value::Int(edge.fact.0.cast_signed()),
@@ -264,7 +265,7 @@ impl Lineage {
                 true => evidence.add(cell),
                 false => {
                     let name = query.names.get(*slot).map_or("", |name| name.trim_start());
-                    found.insert(name.to_owned(), context.materialise(cell)?);
+                    found.insert(name.to_owned(), context.materialise(cell, &mut Held::default())?);
                 }
             }
         }

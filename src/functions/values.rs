@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Error, Result};
 use crate::functions::{Call, Function};
 use crate::time;
@@ -178,7 +179,7 @@ pub(super) fn written(cell: &Cell, context: &Context<'_>) -> Result<Option<Arc<s
         Cell::Float(value) => Arc::from(format!("{value:?}")),
         Cell::Timestamp(instant) => Arc::from(time::short(*instant)),
         Cell::Bool(_) | Cell::Int(_) | Cell::Duration(_) | Cell::Period(_) => {
-            Arc::from(context.materialise(cell)?.to_string())
+            Arc::from(context.materialise(cell, &mut Held::default())?.to_string())
         }
         Cell::Null
         | Cell::List(_)

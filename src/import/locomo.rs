@@ -161,10 +161,7 @@ impl<'s> Conversation<'s> {
         let key = format!("{session}_date_time");
         let text = self.sample.conversation.get(&key).and_then(Json::as_str);
         let text = text.ok_or_else(|| format!("{}: {key} is missing", self.sample.sample_id))?;
-        // Such as `1:56 pm on 8 May, 2023`.
-        DateTime::strptime("%I:%M %p on %d %B, %Y", text)
-            .ok()
-            .and_then(time::from_civil)
+        locomo_time(text)
             .ok_or_else(|| format!("{}: {key}: '{text}' is no time", self.sample.sample_id))
     }
 
@@ -248,6 +245,11 @@ impl<'s> Conversation<'s> {
         }
         Ok(inputs)
     }
+}
+
+/// When a session is, such as `1:56 pm on 8 May, 2023`; UTC.
+pub(crate) fn locomo_time(text: &str) -> Option<Time> {
+    DateTime::strptime("%I:%M %p on %d %B, %Y", text).ok().and_then(time::from_civil)
 }
 
 /// The turns of an observation: one id, several in a list, or several in one text.

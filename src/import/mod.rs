@@ -42,6 +42,7 @@ use crate::write::{self, Input};
 pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
 pub use locomo::locomo;
+pub(crate) use locomo::locomo_time;
 pub use messages::messages;
 pub use turns::turns;
 pub use whole::{is_export, whole};

@@ -27,6 +27,7 @@ use crate::neural::{
     even_shares, to_unit,
 };
 use crate::reconstruct::{LocalPolicy, Policy};
+use crate::retrieval::anchor::Anchorer;
 use crate::retrieval::evaluate::Evaluator;
 use crate::text::hash;
 
@@ -45,6 +46,7 @@ pub(crate) struct Registered {
     pub(crate) rerankers: HashMap<String, Arc<dyn Reranker>>,
     pub(crate) key_models: HashMap<String, Arc<dyn KeyModel>>,
     pub(crate) readers: HashMap<String, Arc<dyn ReaderModel>>,
+    pub(crate) anchorer: Option<Arc<dyn Anchorer>>,
     pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
     pub(crate) policies: HashMap<String, Arc<dyn Policy>>,
 }
@@ -68,6 +70,7 @@ pub(crate) struct Models {
     rerankers: Named<dyn Reranker>,
     key_models: Named<dyn KeyModel>,
     readers: Named<dyn ReaderModel>,
+    anchorer: Option<Arc<dyn Anchorer>>,
     evaluator: Option<Arc<dyn Evaluator>>,
     policies: Named<dyn Policy>,
 }
@@ -85,6 +88,7 @@ impl Models {
             rerankers: Named::new("reranker", registered.rerankers),
             key_models: Named::new("key model", registered.key_models),
             readers: Named::new("reader", registered.readers),
+            anchorer: registered.anchorer,
             evaluator: registered.evaluator,
             policies: Named::new("policy", registered.policies),
         }
@@ -264,6 +268,11 @@ impl Models {
     /// beside the embedder's.
     pub(crate) fn reranker(&self, name: &str) -> Result<Arc<dyn Reranker>, NeuralError> {
         self.rerankers.get(name, |folder| Ok(Arc::new(CrossEncoder::load(folder)?)))
+    }
+
+    /// What tells the entities of a question, if the caller has something; none for the rules.
+    pub(crate) fn anchorer(&self) -> Option<&dyn Anchorer> {
+        self.anchorer.as_deref()
     }
 
     /// The evaluator of paths of the caller's; none for the one by vectors.

@@ -203,6 +203,8 @@ pub(crate) struct Reconstruct {
     pub(crate) step: Slot,
     /// The operation that brought it.
     pub(crate) action: Slot,
+    /// What each operation that brought it adds to its score.
+    pub(crate) shares: Slot,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -288,7 +290,7 @@ impl Retrieval {
             Self::Represent(represent) => vec![represent.node, represent.covered],
             Self::Rerank(rerank) => vec![rerank.score, rerank.relevance],
             Self::Reconstruct(clause) => {
-                vec![clause.finding.node, clause.score, clause.step, clause.action]
+                vec![clause.finding.node, clause.score, clause.step, clause.action, clause.shares]
             }
             Self::Admit(admit) => vec![admit.node, admit.gain, admit.uncertainty],
             Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces],

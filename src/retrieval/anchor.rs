@@ -1,7 +1,10 @@
 //! The entities that a question names, with the intent of each, the time that it speaks of and
 //! whether it hedges (REAL, section III-B1), without a model.
 //!
-//! Names are looked up through a callback; it never reads a store or the clock.
+//! Names are looked up through a callback; it never reads a store or the clock. `model.rs` has entities told by a
+//! language model.
+
+mod model;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,6 +16,8 @@ use super::hedge::hedging;
 use super::intent::intents_near;
 use super::words::{Word, is_stop_word, words};
 use crate::time;
+
+pub use model::{Anchorer, ModelAnchorer, Root};
 
 /// Words of a name, at most.
 const NAME_WORDS_MAX: usize = 6;

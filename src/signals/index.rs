@@ -94,7 +94,7 @@ pub(crate) enum SessionKey {
 
 /// The label of statements, and the relation to the turns that they come from.
 pub(crate) const STATEMENT: &str = "Semantic";
-const SOURCE: &str = "DERIVED_FROM";
+pub(crate) const SOURCE: &str = "DERIVED_FROM";
 
 impl TurnIndex {
     /// All turns of a label, and all statements.
@@ -281,6 +281,10 @@ impl TurnIndex {
             }
         }
         let Some(record) = reader.node(node, system)? else { return Ok(()) };
+        // Other nodes come from turns as well.
+        if Some(record.label) != reader.catalog().label(STATEMENT) {
+            return Ok(());
+        }
         let Some(relation) = reader.catalog().relation(SOURCE) else { return Ok(()) };
         let filter = EdgeFilter { system, ..EdgeFilter::CURRENT };
         let mut turns = Vec::new();

@@ -35,7 +35,7 @@ use parking_lot::Mutex;
 use crate::commit::{Counters, Writer};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{BulkFact, FactId, Time};
+use crate::graph::{BulkFact, FactId, RelationId, Time};
 use crate::overlay::Overlay;
 use crate::staged;
 use crate::store::{BULK_KEY, Store};
@@ -57,6 +57,8 @@ pub struct Load<'s> {
     count: u64,
     /// The place of the last fact.
     last: Option<u64>,
+    /// Whether there are facts of each relation, by its number.
+    relations: Vec<bool>,
 }
 
 /// What became of a load.
@@ -130,13 +132,15 @@ impl Store {
         }
         let spool = Spool::new(self.path()).map_err(failed(self.path()))?;
         let (heads, tails) = (Counts::default(), Counts::default());
-        Ok(Load { store: self, spool, heads, tails, count: 0, last: None })
+        let relations = Vec::new();
+        Ok(Load { store: self, spool, heads, tails, count: 0, last: None, relations })
     }
 
     /// Stores the plain ones of a load, unless they are too few.
     fn load_parts(
         &self,
         parts: (Parts, Parts),
+        relations: &[bool],
         wall: Time,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Staged> {
@@ -154,6 +158,8 @@ impl Store {
         };
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
         self.commit_load(&mut writer, counters).inspect_err(|_| self.commits.drop_load())?;
+        let has = |relation: RelationId| relations.get(relation.0 as usize) == Some(&true);
+        self.changes().loaded(commit, has);
         self.commits.show_load(commit, || self.take_in(&mut writer))?;
         drop(writer);
         // So that the next opening has no log to read.
@@ -246,6 +252,11 @@ impl Load<'_> {
             return Err(StorageError::Invalid(message));
         }
         self.last = Some(place);
+        let relation = fact.relation.0 as usize;
+        if self.relations.len() <= relation {
+            self.relations.resize(relation + 1, false);
+        }
+        self.relations[relation] = true;
         self.heads.add(fact.head);
         self.tails.add(fact.tail);
         self.count += 1;
@@ -260,7 +271,7 @@ impl Load<'_> {
     /// As [`crate::Transaction::commit`]: after [`StorageError::Engine`] and [`StorageError::Io`],
     /// whether the load lasts is known when the database is opened again.
     pub fn finish(self, wall: Time, progress: &mut dyn FnMut(u64, u64)) -> Result<Loaded> {
-        let Self { store, spool, heads, tails, count, .. } = self;
+        let Self { store, spool, heads, tails, count, relations, .. } = self;
         let folder = store.path();
         let mut records = spool.records().map_err(failed(folder))?;
         let staged = match count < FACTS_MIN as u64 {
@@ -269,7 +280,7 @@ impl Load<'_> {
                 let heads =
                     scattered(&mut records, heads.ranges(), folder).map_err(failed(folder))?;
                 let tails = Parts::new(tails.ranges(), folder).map_err(failed(folder))?;
-                Some(store.load_parts((heads, tails), wall, progress)?)
+                Some(store.load_parts((heads, tails), &relations, wall, progress)?)
             }
         };
         records.rewind().map_err(failed(folder))?;

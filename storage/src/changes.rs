@@ -10,17 +10,18 @@ use parking_lot::Mutex;
 
 use crate::error::Result;
 use crate::families::Family;
-use crate::graph::{LabelId, NodeId, NodeRecord, Time};
+use crate::graph::{LabelId, NodeId, NodeRecord, RelationId, Time};
 use crate::overlay::Overlay;
 use crate::record;
 
 /// The most entries that are kept.
 const ENTRIES_MAX: usize = 65_536;
 
-/// A node of which the record, a key or alias, the embedding or the existence changed.
+/// A node of which the record, a key or alias, the embedding or the existence changed, or a fact from it of the
+/// relation that is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Changed {
-    /// Its label.
+    /// Its label, or that which was said of the heads of facts.
     pub label: LabelId,
     /// The node, which may be gone.
     pub node: NodeId,
@@ -37,6 +38,18 @@ struct Kept {
     entries: VecDeque<(Time, Changed)>,
     /// The instant from which on every change is kept; those of the instant itself are not.
     since: Time,
+    /// The last commit.
+    last: Time,
+    watched: Option<Watched>,
+}
+
+/// A relation of which the heads of facts are told.
+#[derive(Clone, Copy)]
+struct Watched {
+    relation: RelationId,
+    label: LabelId,
+    /// They are told behind this instant.
+    since: Time,
 }
 
 impl Changes {
@@ -46,7 +59,8 @@ impl Changes {
     }
 
     fn with_room(last_commit: Time, entries_max: usize) -> Self {
-        let kept = Kept { entries: VecDeque::new(), since: last_commit };
+        let entries = VecDeque::new();
+        let kept = Kept { entries, since: last_commit, last: last_commit, watched: None };
         Self { kept: Mutex::new(kept), entries_max }
     }
 
@@ -63,10 +77,35 @@ impl Changes {
         Some(kept.entries.range(from..).copied().collect())
     }
 
+    /// From now on the heads of facts of a relation that come, change or go are told as well, as nodes of
+    /// this label. One relation is watched at a time. Gives the instant behind which they are told.
+    pub fn watch(&self, relation: RelationId, label: LabelId) -> Time {
+        let mut kept = self.kept.lock();
+        let same = |watched: &Watched| (watched.relation, watched.label) == (relation, label);
+        if let Some(watched) = kept.watched.filter(same) {
+            return watched.since;
+        }
+        let since = kept.last;
+        kept.watched = Some(Watched { relation, label, since });
+        since
+    }
+
+    /// A load with facts of these relations is about to be seen. Its facts are in no changes, so where one is watched
+    /// nobody knows what changed before.
+    pub(crate) fn loaded(&self, commit: Time, has: impl FnOnce(RelationId) -> bool) {
+        let mut kept = self.kept.lock();
+        kept.last = commit;
+        if kept.watched.is_some_and(|watched| has(watched.relation)) {
+            kept.entries.clear();
+            kept.since = commit;
+        }
+    }
+
     /// Keeps what a commit is about to change.
     pub(crate) fn record(&self, commit: Time, overlay: &Overlay) -> Result<()> {
-        let changed = changed(overlay)?;
         let mut kept = self.kept.lock();
+        let changed = changed(overlay, kept.watched)?;
+        kept.last = commit;
         kept.entries.extend(changed.into_iter().map(|changed| (commit, changed)));
         while kept.entries.len() > self.entries_max {
             if let Some((dropped, _)) = kept.entries.pop_front() {
@@ -80,8 +119,9 @@ impl Changes {
 /// The nodes that these changes touch.
 ///
 /// A node's names and embeddings change with its record or alone; forgetting one takes out its
-/// embedding, whether it has one or not, and that names the label.
-fn changed(overlay: &Overlay) -> Result<BTreeSet<Changed>> {
+/// embedding, whether it has one or not, and that names the label. A fact that comes, changes or goes changes
+/// what stands at its head.
+fn changed(overlay: &Overlay, watched: Option<Watched>) -> Result<BTreeSet<Changed>> {
     let mut changed = BTreeSet::new();
     for (family, key, value) in overlay.iter() {
         let (label, node) = match (family, value) {
@@ -92,6 +132,12 @@ fn changed(overlay: &Overlay) -> Result<BTreeSet<Changed>> {
             (Family::Nodes, Some(value)) => {
                 (record::decode::<NodeRecord>(family, key, value)?.label, key)
             }
+            (Family::Out, _) => match watched {
+                Some(Watched { relation, label, .. }) if relation_of(key) == Some(relation) => {
+                    (label, key)
+                }
+                _ => continue,
+            },
             _ => continue,
         };
         if let Some(node) = node.first_chunk() {
@@ -99,6 +145,12 @@ fn changed(overlay: &Overlay) -> Result<BTreeSet<Changed>> {
         }
     }
     Ok(changed)
+}
+
+/// The relation in the key of an edge at its head.
+fn relation_of(key: &[u8]) -> Option<RelationId> {
+    let bytes = key.get(8..).and_then(|rest| rest.first_chunk())?;
+    Some(RelationId(u32::from_be_bytes(*bytes)))
 }
 
 #[cfg(test)]

@@ -517,3 +517,29 @@ fn what_there_is_can_be_shown() {
     }
     assert!(names("SHOW STATS").contains(&"nodes".into()));
 }
+
+#[test]
+fn what_nodes_and_facts_bring_into_an_answer_counts() {
+    let folder = folder();
+    let limits = Limits { memory_max: 1 << 20, ..Limits::default() };
+    let options = Options::new().limits(limits).durability(Durability::Buffered);
+    let db = options.open(folder.path()).expect("opens");
+    let text = Params::new().with("text", "word ".repeat(20_000));
+    db.execute(
+        "REMEMBER (:Page 'a' {body: $text})-[LINKS {body: $text}]->(:Page 'b') VALID FROM null",
+        text,
+    )
+    .expect("is written");
+    let many = |returns: &str| {
+        format!("MATCH p = (a:Page 'a')-[f]->(b) UNWIND range(1, 30) AS x RETURN {returns}")
+    };
+    for returns in ["a", "f", "p", "collect(a) AS l", "{a: a, f: [f, f]} AS m"] {
+        let error = db.query(&many(returns), ()).expect_err(returns).to_string();
+        assert!(error.contains("take more than 1 MiB"), "{returns}: {error}");
+    }
+    assert_eq!(db.query(&many("b, size(a.body) AS n"), ()).expect("is little").rows.len(), 30);
+    // A stream lets go of what it has given.
+    let mut session = db.session();
+    let rows = session.stream(&many("a, f, p"), ()).expect("begins");
+    assert_eq!(rows.filter(Result::is_ok).count(), 30);
+}

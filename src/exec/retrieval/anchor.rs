@@ -1,6 +1,7 @@
 //! `ANCHOR`: the entities that a question names, what is wanted of each, and the time that it
 //! speaks of (REAL, section III-B1).
 //!
+//! With an [`Anchorer`] of the caller's, that names the entities and what is wanted of them; else the wording does.
 //! Names are compared as they are, as a part, and with a few letters wrong (of a label with more than
 //! 10,000 nodes, only as they are); if the question names nothing, the nodes nearest to it in meaning are taken.
 
@@ -17,7 +18,7 @@ use crate::exec::retrieval::finding::{Gate, question, vector};
 use crate::graph_names::LAYERS;
 use crate::indexes::NAMES_MAX;
 use crate::plan::retrieval::Anchor;
-use crate::retrieval::anchor::{self, Anchors, How, Match, Name};
+use crate::retrieval::anchor::{self, Anchorer, Anchors, Entity, How, Match, Name};
 use crate::retrieval::intent::intents;
 
 const WORD: &str = "ANCHOR";
@@ -35,7 +36,10 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
         let text = question(&clause.finding.question, WORD, row, context)?;
         let asked = Asked::new(clause, row, context)?;
         let system = asked.gate.filter.system;
-        let anchors = named(&text, &labels, system, context)?;
+        let mut anchors = named(&text, &labels, system, context)?;
+        if let Some(anchorer) = context.models.anchorer() {
+            anchors.entities = told(anchorer, &text, &labels, system, context)?;
+        }
         found.extend(asked.rows(&text, &anchors, top)?);
         context.rows(found.len())?;
     }
@@ -52,6 +56,30 @@ pub(crate) fn named(
     let names = names(labels, system, context)?;
     context.work(names.len())?;
     anchor::anchor(text, &names, context.now(), |name: &str| lookup(name, labels, system, context))
+}
+
+/// The nodes that are meant by what an anchorer says of a question, each once.
+fn told(
+    anchorer: &dyn Anchorer,
+    text: &str,
+    labels: &[LabelId],
+    system: SystemScope,
+    context: &Context<'_>,
+) -> Result<Vec<Entity>> {
+    let relations: Vec<String> = context.reader.catalog().relations().map(str::to_owned).collect();
+    let roots = context.asking(1, || Ok(anchorer.anchor(text, &relations)?))?;
+    let mut entities: Vec<Entity> = Vec::new();
+    for root in roots {
+        let found = named(&root.name, labels, system, context)?.entities;
+        let Some(mut entity) = found.into_iter().next() else { continue };
+        if entities.iter().any(|other| other.found.node == entity.found.node) {
+            continue;
+        }
+        entity.intents = vec![(root.intent, 1.0)];
+        entity.mention = text.find(&root.name).map_or(0..0, |at| at..at + root.name.len());
+        entities.push(entity);
+    }
+    Ok(entities)
 }
 
 /// The labels whose nodes may be named.
@@ -164,7 +192,7 @@ impl<'a> Asked<'a> {
         for entity in &anchors.entities {
             if rows.len() < top && self.gate.admits(entity.found.node)? {
                 let intent = entity.intents.first().map(|(intent, _)| intent.name());
-                let mention = question.get(entity.mention.clone());
+                let mention = question.get(entity.mention.clone()).filter(|said| !said.is_empty());
                 let mut row = self.found(entity.found.node, entity.score, anchors);
                 row[self.clause.intent] = intent.map_or(Cell::Null, Cell::text);
                 row[self.clause.mention] = mention.map_or(Cell::Null, Cell::text);

@@ -34,7 +34,7 @@ pub(super) fn reconstruct(
     for row in rows {
         let text = question(&clause.finding.question, WORD, row, context)?;
         let without = without(clause.without.as_ref(), row, context)?;
-        let own = [clause.score, clause.step, clause.action];
+        let own = [clause.score, clause.step, clause.action, clause.shares];
         let gate = Gate::new(&clause.finding, &own, row, context)?;
         let accept = |node: NodeId| gate.admits(node);
         let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
@@ -51,6 +51,8 @@ pub(super) fn reconstruct(
             row[clause.score] = Cell::Float(one.score);
             row[clause.step] = Cell::Int(i64::try_from(one.step).unwrap_or(i64::MAX));
             row[clause.action] = Cell::text(&one.action);
+            let shares = one.shares.iter().map(|(name, share)| (name.clone(), Cell::Float(*share)));
+            row[clause.shares] = Cell::Map(shares.collect());
             found.extend(gate.keeps(&row)?.then_some(row));
         }
         context.rows(found.len())?;

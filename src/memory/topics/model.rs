@@ -120,6 +120,7 @@ fn verdict(item: &Value) -> Result<Verdict, String> {
 mod tests {
     use super::*;
 
+    #[cfg(any(feature = "models", feature = "http"))]
     fn topic(text: &str) -> Topic<'_> {
         Topic { text, vector: &[], concepts: &[], at: None }
     }

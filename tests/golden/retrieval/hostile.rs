@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use engraph::graph::Intent;
 use engraph::neural::{KeyWriter, Logits};
 use engraph::{
-    Durability, Embedder, Engraph, Evaluator, FixedEmbedder, KeyModel, NeuralError, Options,
-    PathText, Reranker, TokenVectors,
+    Anchorer, Durability, Embedder, Engraph, Evaluator, FixedEmbedder, KeyModel, NeuralError,
+    Options, PathText, Reranker, Root, TokenVectors,
 };
 
 use super::{first_column, question, refused, talk};
@@ -354,6 +355,44 @@ fn an_evaluator_that_answers_wrongly() {
             }
         }
     }
+}
+
+/// Names the same of every question: nothing that is there where it says few, and one twice where it says many.
+struct Roots(Mood);
+
+impl Anchorer for Roots {
+    fn anchor(&self, _: &str, relations: &[String]) -> Result<Vec<Root>, NeuralError> {
+        assert!(relations.contains(&"likes".to_owned()), "{relations:?}");
+        let root = |name: &str, intent| Root { name: name.to_owned(), intent };
+        Ok(match self.0.now() {
+            "fails" => return Err(NeuralError::Failed { reason: "out of order".to_owned() }),
+            "few" => vec![root("", Intent::Fact), root("\0\u{fffd}", Intent::Fact)],
+            "many" => vec![root("Nora", Intent::Causal), root("nora", Intent::Fact)],
+            _ => vec![root("Nora", Intent::Temporal), root("her dog", Intent::Fact)],
+        })
+    }
+}
+
+#[test]
+fn an_anchorer_names_what_a_question_is_about() {
+    let model = Arc::new(Roots(Mood::default()));
+    let options = Options::new().embedder(Arc::new(FixedEmbedder));
+    let (_folder, db) = memory(options.anchorer(model.clone()));
+    let anchor = "ANCHOR e FOR 'What of Nora and the bread?' RETURN e.key + ' ' + e.intent AS k, e.mention AS m";
+    let asked = |mood: &'static str| {
+        model.0.set(mood);
+        db.query(anchor, ()).expect("asked").to_json()
+    };
+    let both = r#"[{"k":"Nora temporal","m":"Nora"},{"k":"dog fact","m":null}]"#;
+    assert_eq!(asked("well"), both);
+    assert_eq!(asked("many"), r#"[{"k":"Nora causal","m":"Nora"}]"#);
+    // Nothing that is there: the nearest in meaning, if any is near.
+    assert!(!asked("few").contains("\"m\":\""));
+    model.0.set("fails");
+    assert_eq!(refused(&db, anchor, ()), "model: the model failed: out of order");
+    model.0.set("well");
+    let profile = db.query(&format!("PROFILE {anchor}"), ()).expect("profiled").to_string();
+    assert!(profile.contains("1 texts"), "{profile}");
 }
 
 #[test]

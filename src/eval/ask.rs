@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
 
+use super::brought::Origin;
 use super::samples::{Question, Sample};
 use crate::context::run::Cost;
 use crate::database::Engraph;
@@ -26,6 +27,8 @@ pub struct Answer {
     pub category: u64,
     /// The ids of the turns that it found, best first.
     pub retrieved: Vec<String>,
+    /// What brought each of them, where the recipe tells it.
+    pub origins: Vec<Origin>,
     /// What it took.
     pub taken: Taken,
 }
@@ -79,7 +82,7 @@ impl Variant {
         }
     }
 
-    /// The statement that asks it, and its parameters but the question.
+    /// The statement that asks it, up to its limit, and its parameters but the question.
     fn statement(&self, found: &Recipe, k: usize, scope: Option<&str>) -> (String, Params) {
         let mut given: Vec<(String, Value)> = vec![
             ("k".to_owned(), Value::Int(i64::try_from(k).unwrap_or(i64::MAX))),
@@ -94,7 +97,7 @@ impl Variant {
         let names: Vec<String> =
             given.iter().map(|(name, _)| format!("`{name}`: ${name}")).collect();
         let text = format!(
-            "RECALL $q USING `{}` {{{}}} RETURN t.key AS key LIMIT {k}",
+            "RECALL $q USING `{}` {{{}}} RETURN t.key AS key",
             self.recipe,
             names.join(", ")
         );
@@ -116,17 +119,23 @@ pub(super) fn ask(
 ) -> Result<Vec<Answer>> {
     let found = recipe(db, &variant.recipe)?;
     let (text, params) = variant.statement(&found, k, scope);
+    // A recipe that reconstructs tells of each turn which step and operations brought it.
+    let asks = |returns: &str| format!("{text}{returns} LIMIT {k}");
+    let told = asks(", step, keys(shares) AS operations");
+    let explained = db.query(&format!("EXPLAIN {told}"), params.clone().with("q", FIRST));
+    let text = if explained.is_ok() { told } else { asks("") };
     let one = |question: &str| one(db, &text, params.clone().with("q", question));
     one(FIRST)?;
     let mut answers = Vec::new();
     for question in &sample.questions {
-        let (keys, taken) =
+        let (keys, origins, taken) =
             one(&question.text).map_err(|error| of_question(&error, sample, question))?;
         answers.push(Answer {
             sample_id: sample.id.clone(),
             question_index: question.index,
             category: question.category,
             retrieved: keys.iter().map(|key| bare(key, &sample.id)).collect(),
+            origins,
             taken,
         });
         done();
@@ -134,18 +143,25 @@ pub(super) fn ask(
     Ok(answers)
 }
 
-/// The keys that one question finds.
-fn one(db: &Engraph, text: &str, params: Params) -> Result<(Vec<String>, Taken)> {
+/// The keys that one question finds, and what brought them if that is told.
+fn one(db: &Engraph, text: &str, params: Params) -> Result<(Vec<String>, Vec<Origin>, Taken)> {
     let begun = Instant::now();
     let mut session = db.session();
     let mut cursor = session.stream(text, params)?;
-    let mut keys = Vec::new();
+    let (mut keys, mut origins) = (Vec::new(), Vec::new());
     for row in cursor.by_ref() {
-        if let Some(Value::String(key)) = row?.first() {
-            keys.push(key.clone());
+        match &row?[..] {
+            [Value::String(key)] => keys.push(key.clone()),
+            [Value::String(key), Value::Int(step), Value::List(operations)] => {
+                keys.push(key.clone());
+                let step = usize::try_from(*step).unwrap_or(0);
+                let operations = operations.iter().map(Value::to_string).collect();
+                origins.push(Origin { step, operations });
+            }
+            _ => {}
         }
     }
-    Ok((keys, Taken::of(cursor.run().cost(), begun.elapsed())))
+    Ok((keys, origins, Taken::of(cursor.run().cost(), begun.elapsed())))
 }
 
 /// The id of a turn within its conversation; turns of other conversations keep theirs.

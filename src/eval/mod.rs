@@ -12,6 +12,7 @@
 
 mod ask;
 mod bootstrap;
+mod brought;
 mod metrics;
 mod samples;
 mod stores;
@@ -25,6 +26,7 @@ use engraph_grammar::ast::{Expr, ExprKind, Literal};
 
 pub use ask::{Answer, Taken};
 pub use bootstrap::{Mean, mean};
+pub use brought::{Brought, Origin};
 use metrics::score;
 pub use metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT, tokens};
 pub use tables::{Table, ablation, tables};
@@ -36,6 +38,7 @@ use crate::import::Progress;
 use crate::recipes::{self, Recipe};
 use crate::rows::Value;
 use ask::{Variant, recipe};
+use brought::brought;
 use samples::Sample;
 use stores::{Making, copied};
 
@@ -115,6 +118,8 @@ pub struct Run {
     pub answers: Vec<Answer>,
     /// The metrics of each answer whose question has gold turns, with its place among the answers.
     pub scores: Vec<(usize, Metrics)>,
+    /// What brought the gold turns of each of these, where the recipe tells it.
+    pub brought: Vec<(usize, Brought)>,
 }
 
 impl Run {
@@ -214,7 +219,7 @@ fn run(
     ask: &mut Ask<'_>,
 ) -> Result<Run> {
     let total = samples.iter().map(|sample| sample.questions.len() as u64).sum();
-    let (mut answers, mut scores, mut done) = (Vec::new(), Vec::new(), 0);
+    let (mut answers, mut scores, mut told, mut done) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for sample in samples {
         let found = ask(sample, &mut || {
             done += 1;
@@ -224,13 +229,14 @@ fn run(
             if !question.gold.is_empty() {
                 let scored = score(&answer.retrieved, &question.gold, &sample.turns);
                 scores.push((answers.len(), scored));
+                told.extend(brought(&answer, &question.gold).map(|one| (answers.len(), one)));
             }
             answers.push(answer);
         }
     }
     let without = variant.without.as_ref().map(|(switch, _)| switch.clone());
     let (recipe, name) = (variant.recipe.clone(), variant.name());
-    Ok(Run { recipe, without, setting, name, answers, scores })
+    Ok(Run { recipe, without, setting, name, answers, scores, brought: told })
 }
 
 /// The recipes that are asked, each with the values that it takes.

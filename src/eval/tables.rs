@@ -4,7 +4,7 @@
 
 use super::bootstrap::{Mean, mean};
 use super::metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT};
-use super::{Run, Setting};
+use super::{Run, Setting, brought};
 use crate::rows::{Rows, Value};
 
 /// The kinds of questions: those that count in the overall figures, and each by itself.
@@ -48,6 +48,9 @@ pub fn tables(runs: &[Run]) -> Vec<Table> {
         let title = "Evidence that PACK holds within a budget of tokens, categories 1 to 4";
         tables.push(titled(title, within(&runs, |metrics, at| metrics.packed[at])));
         tables.push(titled("What a question takes", taken(&runs)));
+        for run in runs {
+            tables.extend(brought::tables(run, |place| is_of(run, place, OVERALL)));
+        }
     }
     tables
 }
@@ -182,10 +185,13 @@ fn table(columns: Vec<String>, runs: &[&Run], row: impl Fn(&Run) -> Vec<Value>) 
 
 /// A figure of each question of these kinds.
 fn values(run: &Run, kinds: &[u64], figure: impl Fn(&Metrics) -> f64) -> Vec<f64> {
-    let of_kind = |place: usize| {
-        run.answers.get(place).is_some_and(|answer| kinds.contains(&answer.category))
-    };
-    run.scores.iter().filter(|score| of_kind(score.0)).map(|score| figure(&score.1)).collect()
+    let of_kind = run.scores.iter().filter(|score| is_of(run, score.0, kinds));
+    of_kind.map(|score| figure(&score.1)).collect()
+}
+
+/// Whether an answer is to a question of these kinds.
+fn is_of(run: &Run, place: usize, kinds: &[u64]) -> bool {
+    run.answers.get(place).is_some_and(|answer| kinds.contains(&answer.category))
 }
 
 /// The mean of a figure, per cent.

@@ -432,7 +432,7 @@ impl Trained<'_> {
                     question_index: question.index,
                     category: question.category,
                     retrieved,
-                    taken: Default::default(),
+                    ..Answer::default()
                 });
             }
         }
@@ -440,7 +440,8 @@ impl Trained<'_> {
         let without = without.map(str::to_owned);
         let name =
             without.as_ref().map_or(recipe.clone(), |family| format!("{recipe} without {family}"));
-        Run { recipe, without, setting: Setting::Own, name, answers, scores }
+        let brought = Vec::new();
+        Run { recipe, without, setting: Setting::Own, name, answers, scores, brought }
     }
 }
 

@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
     use crate::commit::Durability;
-    use crate::graph::Value;
+    use crate::graph::{BulkFact, FactId, Intent, Interval, Value};
     use crate::key;
     use crate::{Memory, Store};
 
@@ -231,5 +231,49 @@ mod tests {
             }),
             []
         );
+    }
+
+    #[test]
+    fn the_heads_of_facts_of_a_watched_relation_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Memory::default()).unwrap();
+        let mut setup = store.begin(0).unwrap();
+        let nothing = BTreeMap::new();
+        let [a, b] = ["a", "b"].map(|key| setup.put_node("Note", key, &nothing).unwrap());
+        let [from, knows] = ["from", "knows"].map(|name| setup.relation(name).unwrap());
+        setup.commit(Durability::Buffered, 0).unwrap();
+        let belief = BulkFact {
+            head: a,
+            relation: from,
+            tail: b,
+            valid: Interval::ALL,
+            confidence: 1.0,
+            intent: Intent::Fact,
+            source: "s",
+        }
+        .belief();
+        let written = |act: &mut dyn FnMut(&mut crate::Transaction<'_>)| {
+            let mut transaction = store.begin(0).unwrap();
+            act(&mut transaction);
+            transaction.commit(Durability::Buffered, 0).unwrap();
+            store.snapshot(0).reader().last_commit().unwrap()
+        };
+        let first = written(&mut |t| drop(t.assert_fact(a, knows, &belief).unwrap()));
+        let changes = store.changes();
+        assert_eq!(changes.watch(from, LabelId(7)), first);
+        let mut fact = FactId(0);
+        let told = written(&mut |t| fact = t.assert_fact(a, from, &belief).unwrap().fact);
+        let gone = written(&mut |t| drop(t.retract(fact).unwrap()));
+        let other = written(&mut |t| drop(t.assert_fact(b, knows, &belief).unwrap()));
+        let head = Changed { label: LabelId(7), node: a };
+        assert_eq!(changes.since(first), Some(vec![(told, head), (gone, head)]));
+        assert_eq!(changes.watch(from, LabelId(7)), first, "it is watched already");
+        assert_eq!(changes.watch(knows, LabelId(7)), other, "another one from here on");
+        // Of a load it is not told which heads it has.
+        changes.loaded(other + 1, |relation| relation == from);
+        assert_eq!(changes.since(other), Some(Vec::new()));
+        changes.loaded(other + 2, |relation| relation == knows);
+        assert_eq!(changes.since(other), None);
+        assert_eq!(changes.since(other + 2), Some(Vec::new()));
     }
 }

@@ -1,0 +1,125 @@
+//! What each step and each operation of a reconstruction brings of the evidence (MRAgent, eq. 24), for recipes that
+//! tell it of their turns. One that tells nothing has no figures.
+
+use std::collections::BTreeMap;
+
+use super::ask::Answer;
+use super::tables::Table;
+use super::{Run, bootstrap::mean};
+use crate::rows::{Rows, Value};
+
+/// What a reconstruction tells of a turn that it gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// The step that brought it, from 1 on.
+    pub step: usize,
+    /// The operations that brought it.
+    pub operations: Vec<String>,
+}
+
+/// The shares of the gold turns of one question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Brought {
+    /// That were found by the end of each step.
+    pub by_step: Vec<f64>,
+    /// That each operation brought, by name.
+    pub by_operation: BTreeMap<String, f64>,
+}
+
+/// Of an answer, if it tells where its turns are from.
+pub(super) fn brought(answer: &Answer, gold: &[String]) -> Option<Brought> {
+    let share = 1.0 / gold.len().max(1) as f64;
+    let mut brought = Brought::default();
+    for (turn, origin) in answer.retrieved.iter().zip(&answer.origins) {
+        let steps = brought.by_step.len().max(origin.step);
+        let sofar = brought.by_step.last().copied().unwrap_or(0.0);
+        brought.by_step.resize(steps, sofar);
+        if gold.contains(turn) {
+            let from = origin.step.saturating_sub(1);
+            brought.by_step[from..].iter_mut().for_each(|recall| *recall += share);
+        }
+        for operation in &origin.operations {
+            let recall = brought.by_operation.entry(operation.clone()).or_default();
+            *recall += if gold.contains(turn) { share } else { 0.0 };
+        }
+    }
+    (!brought.by_step.is_empty()).then_some(brought)
+}
+
+/// The figures of a run whose answers tell it: by step, and by operation.
+pub(super) fn tables(run: &Run, counts: impl Fn(usize) -> bool) -> Vec<Table> {
+    let told: Vec<&Brought> =
+        run.brought.iter().filter(|one| counts(one.0)).map(|one| &one.1).collect();
+    let steps = told.iter().map(|one| one.by_step.len()).max().unwrap_or(0);
+    if steps == 0 {
+        return Vec::new();
+    }
+    let share = |values: Vec<f64>| Value::String(format!("{:.1}", 100.0 * mean(&values).mean));
+    let row = |first: Value, values| vec![first, share(values)];
+    // A reconstruction that ended before has found no more by then.
+    let by = |one: &Brought, step: usize| {
+        one.by_step.get(step).or(one.by_step.last()).copied().unwrap_or(0.0)
+    };
+    let by_step = (0..steps).map(|step| {
+        let first = Value::Int(i64::try_from(step + 1).unwrap_or(i64::MAX));
+        row(first, told.iter().map(|one| by(one, step)).collect())
+    });
+    let mut names: Vec<&String> = told.iter().flat_map(|one| one.by_operation.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let of = |one: &Brought, name: &String| one.by_operation.get(name).copied().unwrap_or(0.0);
+    let by_operation = names.into_iter().map(|name| {
+        row(Value::from(name.as_str()), told.iter().map(|one| of(one, name)).collect())
+    });
+    let table = |what: &str, first: &str, rows: Vec<Vec<Value>>| Table {
+        title: format!("Evidence that {} finds by {what}, categories 1 to 4", run.name),
+        rows: Rows {
+            columns: [first, "found"].map(str::to_owned).to_vec(),
+            rows,
+            ..Rows::default()
+        },
+    };
+    vec![
+        table("the end of each step", "step", by_step.collect()),
+        table("each operation", "operation", by_operation.collect()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(turns: &[(&str, usize, &[&str])]) -> Answer {
+        let origin = |step, operations: &[&str]| Origin {
+            step,
+            operations: operations.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        Answer {
+            retrieved: turns.iter().map(|turn| turn.0.to_owned()).collect(),
+            origins: turns.iter().map(|turn| origin(turn.1, turn.2)).collect(),
+            ..Answer::default()
+        }
+    }
+
+    #[test]
+    fn values_by_hand() {
+        let found = answer(&[
+            ("a", 3, &["context"]),
+            ("b", 1, &["search", "context"]),
+            ("x", 4, &["tag"]),
+            ("c", 3, &["search"]),
+        ]);
+        let gold = ["a", "b", "c", "missed"].map(str::to_owned);
+        let brought = brought(&found, &gold).expect("is told");
+        assert_eq!(brought.by_step, [0.25, 0.25, 0.75, 0.75]);
+        let by_operation = [("context", 0.5), ("search", 0.5), ("tag", 0.0)];
+        let expected = by_operation.map(|(name, share)| (name.to_owned(), share));
+        assert_eq!(brought.by_operation, expected.into());
+    }
+
+    #[test]
+    fn what_tells_nothing_has_no_figures() {
+        let silent = Answer { retrieved: vec!["a".to_owned()], ..Answer::default() };
+        assert_eq!(brought(&silent, &["a".to_owned()]), None);
+    }
+}

@@ -85,14 +85,10 @@ pub(crate) struct Packed {
     pub(crate) taken: Vec<usize>,
 }
 
-/// So many of the best are taken first, however long they are.
-const FIRST: usize = 5;
-
 /// Packs evidence, given best first, into a text that counts at most `budget` tokens.
 ///
-/// Items are tried in the order of [`turn_of`]: the five best, and behind them those that stand far up
-/// for their length. One is taken if it fits whole into what is left; one that does not is passed over, and
-/// the next ones are tried. An item that says no more than a taken one is merged into it: the same
+/// An item is taken if it fits whole into what is left; one that does not is passed over, and the
+/// next ones are tried. An item that says no more than a taken one is merged into it: the same
 /// source, a part of its path, or the same words. A longer path takes the place, and the rank, of
 /// its parts, if it fits. Items without words are left out.
 ///
@@ -111,45 +107,12 @@ pub(crate) fn pack<E>(
 ) -> Result<Packed, E> {
     let line_end = count("\n")?;
     let mut packer = Packer { items, budget, line_end, ..Packer::default() };
-    for (index, tokens) in in_turn(items, &mut count)? {
-        packer.offer(index, tokens, &mut count)?;
+    for (index, item) in items.iter().enumerate() {
+        if item.text.contains(char::is_alphanumeric) {
+            packer.offer(index, item.words(), &mut count)?;
+        }
     }
     packer.finish(&mut count)
-}
-
-/// The places of items with words and their tokens, in the order in which they are tried.
-fn in_turn<E>(
-    items: &[Item],
-    count: &mut impl FnMut(&str) -> Result<usize, E>,
-) -> Result<Vec<(usize, usize)>, E> {
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    let mut offers = Vec::new();
-    for (index, Item { text, .. }) in items.iter().enumerate() {
-        if !text.contains(char::is_alphanumeric) {
-            continue;
-        }
-        let tokens = match known.get(text.as_str()) {
-            Some(tokens) => *tokens,
-            None => count(text)?,
-        };
-        known.insert(text, tokens);
-        offers.push((index, tokens));
-    }
-    // Stable: equals stay in the order given.
-    offers.sort_by(|a, b| turn_of(*a).total_cmp(&turn_of(*b)));
-    Ok(offers)
-}
-
-/// When an item is tried, the least first: one that is four times as long has to stand twice as far up.
-/// The five best come before all others, as they are given.
-///
-/// What a place of a ranking is likely to hold falls about as the square of the place, so this is what
-/// an item is worth for its tokens (the greedy rule for knapsacks; Dantzig, 1957).
-fn turn_of((index, tokens): (usize, usize)) -> f64 {
-    match index < FIRST {
-        true => index as f64 - FIRST as f64,
-        false => (index + FIRST) as f64 * (tokens as f64).sqrt(),
-    }
 }
 
 /// An item that was taken.
@@ -190,11 +153,14 @@ impl Packer<'_> {
     fn offer<E>(
         &mut self,
         index: usize,
-        tokens: usize,
+        words: String,
         count: &mut impl FnMut(&str) -> Result<usize, E>,
     ) -> Result<(), E> {
-        let words = self.items[index].words();
-        if tokens > self.budget || self.words.contains(&words) || self.holds(index) {
+        if self.words.contains(&words) || self.holds(index) {
+            return Ok(());
+        }
+        let tokens = count(&self.items[index].text)?;
+        if tokens > self.budget {
             return Ok(());
         }
         let mut replaced = Vec::new();

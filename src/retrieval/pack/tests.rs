@@ -43,24 +43,6 @@ fn best_first_and_whole_while_they_fit() {
 }
 
 #[test]
-fn behind_the_five_best_a_longer_item_has_to_stand_further_up() {
-    let mut items: Vec<Item> =
-        (0..5).map(|id| turn(id, &format!("long best {id}"), None)).collect();
-    items.push(turn(5, "one two three four five six seven eight", None));
-    items.push(turn(6, "nine", None));
-    items.push(turn(7, "ten", None));
-    // Fifteen words are of the best; the sixth is eight times as long as those behind it.
-    assert_eq!(pack(&items, 23, words).taken, [0, 1, 2, 3, 4, 6, 7]);
-    assert_eq!(pack(&items, 25, words).taken, [0, 1, 2, 3, 4, 5, 6, 7]);
-    // Twice as far up and four times as long is the same; of equals the first stays first.
-    let equal = (turn_of((5, 4)), turn_of((15, 1)));
-    assert_eq!(equal.0, equal.1);
-    // The best have no length.
-    items[0] = turn(0, &"w ".repeat(20), None);
-    assert_eq!(pack(&items, 23, words).taken, [0, 1]);
-}
-
-#[test]
 fn undated_items_stand_first_in_the_order_given() {
     let day = at("2023-05-08");
     let items = [turn(1, "b", None), turn(2, "d", day), turn(3, "a", None), turn(4, "c", day)];

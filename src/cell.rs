@@ -84,9 +84,9 @@ const ALLOCATION_BYTES: usize = 16;
 /// The entries of a node of a map, for which there is room even if there is one alone.
 const NODE_ENTRIES: usize = 11;
 
-/// Roughly the bytes of the nodes of a map, which are half full or more.
-fn tree_bytes(entries: usize) -> usize {
-    let node = NODE_ENTRIES * (size_of::<String>() + size_of::<Cell>()) + ALLOCATION_BYTES;
+/// Roughly the bytes of the nodes of a map by names, which are half full or more.
+pub(crate) fn tree_bytes<V>(entries: usize) -> usize {
+    let node = NODE_ENTRIES * (size_of::<String>() + size_of::<V>()) + ALLOCATION_BYTES;
     entries.div_ceil(NODE_ENTRIES / 2 + 1).saturating_mul(node)
 }
 
@@ -233,7 +233,7 @@ impl Cell {
                     (value.whole_bytes() - size_of::<Self>())
                         .saturating_add(name.len() + ALLOCATION_BYTES)
                 });
-                values.fold(tree_bytes(entries.len()), usize::saturating_add)
+                values.fold(tree_bytes::<Self>(entries.len()), usize::saturating_add)
             }
             Self::Path(path) => path.bytes(),
             _ => 0,
@@ -254,7 +254,7 @@ impl Cell {
                 let values = entries.iter().map(|(name, value)| {
                     value.bytes() - size_of::<Self>() + name.len() + ALLOCATION_BYTES
                 });
-                values.fold(tree_bytes(entries.len()), usize::saturating_add)
+                values.fold(tree_bytes::<Self>(entries.len()), usize::saturating_add)
             }
             Self::Path(path) => path.bytes(),
             _ => 0,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engraph_storage::{Reader, Snapshot};
 
-use crate::cell::Row;
+use crate::cell::{Cell, Row};
 use crate::context::held::Held;
 use crate::context::lineage::Lineage;
 use crate::context::run::{Interrupt, Run, Watch};
@@ -72,6 +72,8 @@ pub struct Cursor<'s> {
     keeps: bool,
     /// Roughly the bytes of the rows that were made last, or of all that are kept.
     held: Held,
+    /// Roughly those of the rows that were found and not made.
+    waiting: Held,
     done: bool,
     warnings: Vec<Diagnostic>,
     text: Arc<str>,
@@ -111,6 +113,7 @@ impl<'s> Cursor<'s> {
             ask: 1,
             keeps: false,
             held: Held::default(),
+            waiting: Held::default(),
             done: false,
             warnings,
             text,
@@ -202,6 +205,8 @@ impl<'s> Cursor<'s> {
                 break;
             }
         }
+        let waiting = self.found.as_slice().iter().flatten().map(Cell::bytes);
+        context.hold(&mut self.waiting, waiting.fold(0, usize::saturating_add))?;
         self.made = made.into_iter();
         Ok(true)
     }

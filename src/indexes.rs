@@ -148,28 +148,31 @@ impl Indexes {
             return read();
         }
         let statement = reader.catalog().label(STATEMENT);
-        let watched = match (reader.catalog().relation(SOURCE), statement) {
-            (Some(relation), Some(statement)) => self.changes.watch(relation, statement),
-            // Nothing comes from turns yet.
-            _ => Time::MIN,
-        };
+        let source = reader.catalog().relation(SOURCE);
+        source.iter().for_each(|source| self.changes.watch(*source));
         let held = self.turns.lock().get(&label).cloned();
         let index = match held {
             Some((at, index)) if at == commit => return Ok(index),
             // An older state than what is kept.
             Some((at, _)) if at > commit => return read(),
-            // What statements come from may have changed since, and nobody knows.
-            Some((at, _)) if at < watched => read()?,
             Some((at, mut index)) => {
                 let labels: Vec<LabelId> = [Some(label), statement].into_iter().flatten().collect();
-                match self.changed(&labels, at, commit) {
-                    Some(changed) if changed.is_empty() => index,
-                    Some(changed) if index.has_lost(reader, &changed)? => read()?,
-                    Some(changed) => {
-                        Arc::make_mut(&mut index).follow(reader, label, &changed)?;
+                let heads = match source {
+                    Some(source) => self.changes.heads(source, at, commit),
+                    // Nothing comes from a turn yet.
+                    None => Some(BTreeSet::new()),
+                };
+                match (self.changed(&labels, at, commit), heads) {
+                    (Some(changed), Some(heads)) if changed.is_empty() && heads.is_empty() => index,
+                    (Some(changed), Some(heads))
+                        if heads.len() <= FOLLOWED_MAX && !index.has_lost(reader, &changed)? =>
+                    {
+                        let follow = Arc::make_mut(&mut index);
+                        follow.follow(reader, label, &changed)?;
+                        follow.follow_sources(reader, &heads)?;
                         index
                     }
-                    None => read()?,
+                    _ => read()?,
                 }
             }
             None => read()?,

@@ -11,7 +11,8 @@ pub struct Limits {
     pub rows_max: usize,
     /// Nodes, facts and vectors looked at.
     pub work_max: u64,
-    /// Bytes that the rows, groups and paths of its operators may take together, roughly.
+    /// Bytes that the rows, groups and paths of its operators may take together, and the properties in an answer that is
+    /// not streamed, roughly.
     pub memory_max: usize,
     /// Paths kept by a beam, continuations of one path, and nodes found by a search.
     pub candidates_max: usize,

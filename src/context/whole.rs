@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use engraph_storage::graph::{self, Edge, Properties, SystemScope};
+use engraph_storage::graph::{self, Edge, Properties, PropertyId, SystemScope};
 
 use super::Context;
 use super::held::Held;
-use crate::cell::{Cell, NodeRef, PathRef};
+use crate::cell::{Cell, NodeRef, PathRef, tree_bytes};
 use crate::error::Result;
 use crate::rows::{self, Value};
 
@@ -42,21 +42,19 @@ impl Context<'_> {
 
     fn whole_node(&self, node: NodeRef, held: &mut Held) -> Result<rows::Node> {
         let record = self.node(node)?;
-        self.hold_more(held, bytes_of(&record.properties))?;
         Ok(rows::Node {
             properties: self.whole_properties(&record.properties, held)?,
-            ..self.bare_node(node)?
+            ..self.bare_node(node, held)?
         })
     }
 
     /// A node without its properties.
-    pub(crate) fn bare_node(&self, node: NodeRef) -> Result<rows::Node> {
+    pub(crate) fn bare_node(&self, node: NodeRef, held: &mut Held) -> Result<rows::Node> {
         let record = self.node(node)?;
-        Ok(rows::Node {
-            label: self.reader.catalog().label_name(record.label).to_owned(),
-            key: record.key.clone(),
-            properties: BTreeMap::new(),
-        })
+        let label = self.reader.catalog().label_name(record.label);
+        self.hold_more(held, size_of::<rows::Node>() + label.len() + record.key.len())?;
+        let (label, key) = (label.to_owned(), record.key.clone());
+        Ok(rows::Node { label, key, properties: BTreeMap::new() })
     }
 
     fn whole_properties(
@@ -65,9 +63,12 @@ impl Context<'_> {
         held: &mut Held,
     ) -> Result<BTreeMap<String, Value>> {
         let catalog = self.reader.catalog();
+        let name = |property: &PropertyId| catalog.property_name(*property);
+        let values =
+            properties.iter().map(|(property, value)| name(property).len() + beside(value));
+        self.hold_more(held, tree_bytes::<Value>(properties.len()) + values.sum::<usize>())?;
         let named = properties.iter().map(|(property, value)| {
-            let name = catalog.property_name(*property).to_owned();
-            Ok((name, self.materialise(&Cell::from(value), held)?))
+            Ok((name(property).to_owned(), self.materialise(&Cell::from(value), held)?))
         });
         named.collect()
     }
@@ -77,9 +78,9 @@ impl Context<'_> {
         let version = self.version(edge)?;
         let sources: usize =
             version.belief.sources.iter().map(|text| size_of::<String>() + text.len()).sum();
-        let properties = bytes_of(&version.belief.properties);
-        self.hold_more(held, size_of::<rows::Fact>() + sources + properties)?;
-        let node = |id| self.bare_node(NodeRef { id, system: SystemScope::Current });
+        self.hold_more(held, size_of::<rows::Fact>() + sources)?;
+        let mut node =
+            |id| self.bare_node(NodeRef { id, system: SystemScope::Current }, &mut *held);
         Ok(rows::Fact {
             id: edge.fact.0,
             head: node(edge.head)?,
@@ -100,22 +101,16 @@ impl Context<'_> {
     }
 
     fn whole_path(&self, path: &PathRef, held: &mut Held) -> Result<rows::Path> {
+        let nodes = path.nodes.iter().map(|node| self.bare_node(*node, held));
+        let nodes = nodes.collect::<Result<_>>()?;
         let facts = path.facts.iter().map(|edge| self.whole_fact(edge, held));
-        Ok(rows::Path {
-            nodes: path.nodes.iter().map(|node| self.bare_node(*node)).collect::<Result<_>>()?,
-            facts: facts.collect::<Result<_>>()?,
-        })
+        Ok(rows::Path { nodes, facts: facts.collect::<Result<_>>()? })
     }
 
     /// A holder has so many bytes more.
     pub(crate) fn hold_more(&self, held: &mut Held, bytes: usize) -> Result<()> {
         self.hold(held, held.bytes().saturating_add(bytes))
     }
-}
-
-/// Roughly the bytes of properties in an answer.
-fn bytes_of(properties: &Properties) -> usize {
-    properties.values().map(|value| size_of::<(String, Value)>() + beside(value)).sum()
 }
 
 /// Roughly what a value takes beside itself.
@@ -126,10 +121,8 @@ fn beside(value: &graph::Value) -> usize {
             items.iter().map(|item| size_of::<Value>() + beside(item)).sum()
         }
         graph::Value::Map(entries) => {
-            let entry = |(name, value): (&String, _)| {
-                size_of::<(String, Value)>() + name.len() + beside(value)
-            };
-            entries.iter().map(entry).sum()
+            let entry = |(name, value): (&String, _)| name.len() + beside(value);
+            tree_bytes::<Value>(entries.len()) + entries.iter().map(entry).sum::<usize>()
         }
         _ => 0,
     }

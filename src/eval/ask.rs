@@ -121,7 +121,7 @@ pub(super) fn ask(
     let (text, params) = variant.statement(&found, k, scope);
     // A recipe that reconstructs tells of each turn which step and operations brought it.
     let asks = |returns: &str| format!("{text}{returns} LIMIT {k}");
-    let told = asks(", step, keys(shares) AS operations");
+    let told = asks(", step, shares");
     let explained = db.query(&format!("EXPLAIN {told}"), params.clone().with("q", FIRST));
     let text = if explained.is_ok() { told } else { asks("") };
     let one = |question: &str| one(db, &text, params.clone().with("q", question));
@@ -150,17 +150,13 @@ fn one(db: &Engraph, text: &str, params: Params) -> Result<(Vec<String>, Vec<Ori
     let mut cursor = session.stream(text, params)?;
     let (mut keys, mut origins) = (Vec::new(), Vec::new());
     for row in cursor.by_ref() {
-        match &row?[..] {
-            [Value::String(key)] => keys.push(key.clone()),
-            [Value::String(key), Value::Int(step), Value::List(operations)] => {
-                keys.push(key.clone());
-                let step = usize::try_from(*step).unwrap_or(0);
-                let operations = operations.iter().map(Value::to_string).collect();
-                origins.push(Origin { step, operations });
-            }
-            _ => {}
-        }
+        let row = row?;
+        let Some(Value::String(key)) = row.first() else { continue };
+        keys.push(key.clone());
+        origins.extend(Origin::of(&row[1..]));
     }
+    // All turns have one, or none says anything.
+    origins.truncate(if origins.len() == keys.len() { keys.len() } else { 0 });
     Ok((keys, origins, Taken::of(cursor.run().cost(), begun.elapsed())))
 }
 

@@ -1,7 +1,7 @@
 //! What each step and each operation of a reconstruction brings of the evidence (MRAgent, eq. 24), for recipes that
 //! tell it of their turns. One that tells nothing has no figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ask::Answer;
 use super::tables::Table;
@@ -17,6 +17,18 @@ pub struct Origin {
     pub operations: Vec<String>,
 }
 
+/// The most steps that a recipe is believed to have made.
+const STEPS_MAX: usize = 1_000;
+
+impl Origin {
+    /// Of a step and a map by operations; none if these are something else.
+    pub(super) fn of(values: &[Value]) -> Option<Self> {
+        let [Value::Int(step), Value::Map(shares)] = values else { return None };
+        let step = usize::try_from(*step).ok().filter(|step| (1..=STEPS_MAX).contains(step))?;
+        Some(Self { step, operations: shares.keys().cloned().collect() })
+    }
+}
+
 /// The shares of the gold turns of one question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Brought {
@@ -26,11 +38,14 @@ pub struct Brought {
     pub by_operation: BTreeMap<String, f64>,
 }
 
-/// Of an answer, if it tells where its turns are from.
-pub(super) fn brought(answer: &Answer, gold: &[String]) -> Option<Brought> {
+/// Of an answer; a turn that is given twice counts once.
+pub(super) fn brought(answer: &Answer, gold: &[String]) -> Brought {
     let share = 1.0 / gold.len().max(1) as f64;
-    let mut brought = Brought::default();
+    let (mut brought, mut seen) = (Brought::default(), BTreeSet::new());
     for (turn, origin) in answer.retrieved.iter().zip(&answer.origins) {
+        if !seen.insert(turn) {
+            continue;
+        }
         let steps = brought.by_step.len().max(origin.step);
         let sofar = brought.by_step.last().copied().unwrap_or(0.0);
         brought.by_step.resize(steps, sofar);
@@ -43,10 +58,10 @@ pub(super) fn brought(answer: &Answer, gold: &[String]) -> Option<Brought> {
             *recall += if gold.contains(turn) { share } else { 0.0 };
         }
     }
-    (!brought.by_step.is_empty()).then_some(brought)
+    brought
 }
 
-/// The figures of a run whose answers tell it: by step, and by operation.
+/// The figures of a run of which an answer tells it: by step, and by operation.
 pub(super) fn tables(run: &Run, counts: impl Fn(usize) -> bool) -> Vec<Table> {
     let told: Vec<&Brought> =
         run.brought.iter().filter(|one| counts(one.0)).map(|one| &one.1).collect();
@@ -105,12 +120,13 @@ mod tests {
     fn values_by_hand() {
         let found = answer(&[
             ("a", 3, &["context"]),
+            ("a", 1, &["search"]),
             ("b", 1, &["search", "context"]),
             ("x", 4, &["tag"]),
             ("c", 3, &["search"]),
         ]);
         let gold = ["a", "b", "c", "missed"].map(str::to_owned);
-        let brought = brought(&found, &gold).expect("is told");
+        let brought = brought(&found, &gold);
         assert_eq!(brought.by_step, [0.25, 0.25, 0.75, 0.75]);
         let by_operation = [("context", 0.5), ("search", 0.5), ("tag", 0.0)];
         let expected = by_operation.map(|(name, share)| (name.to_owned(), share));
@@ -120,6 +136,13 @@ mod tests {
     #[test]
     fn what_tells_nothing_has_no_figures() {
         let silent = Answer { retrieved: vec!["a".to_owned()], ..Answer::default() };
-        assert_eq!(brought(&silent, &["a".to_owned()]), None);
+        assert_eq!(brought(&silent, &["a".to_owned()]), Brought::default());
+        let shares = Value::Map(BTreeMap::from([("search".to_owned(), Value::Float(1.0))]));
+        let told = Origin { step: 2, operations: vec!["search".to_owned()] };
+        assert_eq!(Origin::of(&[Value::Int(2), shares.clone()]), Some(told));
+        for step in [Value::Null, Value::Int(0), Value::Int(i64::MAX)] {
+            assert_eq!(Origin::of(&[step, shares.clone()]), None);
+        }
+        assert_eq!(Origin::of(&[]), None);
     }
 }

@@ -92,7 +92,10 @@ pub(super) fn score(
 }
 
 /// The turns that `PACK` takes within each of [`BUDGETS`].
-fn packed<'r>(ranked: &[&'r String], turns: &BTreeMap<String, Turn>) -> [Vec<&'r String>; 4] {
+fn packed<'r>(
+    ranked: &[&'r String],
+    turns: &BTreeMap<String, Turn>,
+) -> [Vec<&'r String>; BUDGETS.len()] {
     let (ids, items): (Vec<&String>, Vec<Item>) =
         ranked.iter().filter_map(|id| Some((*id, turns.get(*id)?.item.clone()))).unzip();
     let tenths = |text: &str| Ok::<_, Infallible>(words(text) * TENTHS_PER_WORD);

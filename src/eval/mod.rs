@@ -229,7 +229,7 @@ fn run(
             if !question.gold.is_empty() {
                 let scored = score(&answer.retrieved, &question.gold, &sample.turns);
                 scores.push((answers.len(), scored));
-                told.extend(brought(&answer, &question.gold).map(|one| (answers.len(), one)));
+                told.push((answers.len(), brought(&answer, &question.gold)));
             }
             answers.push(answer);
         }

@@ -112,7 +112,7 @@ fn sample(json: Json) -> std::result::Result<Sample, String> {
 }
 
 fn turns(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<String, Turn>, String> {
-    let mut turns = BTreeMap::new();
+    let (mut turns, mut numbers) = (BTreeMap::new(), (0..).map(NodeId));
     for (name, said) in conversation {
         let number = name.strip_prefix("session_").unwrap_or("none");
         if number.parse::<u64>().is_err() {
@@ -125,7 +125,7 @@ fn turns(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<Strin
         for JsonTurn { dia_id, speaker, text, blip_caption } in said {
             let caption = blip_caption.unwrap_or_default();
             let item = Item {
-                source: Source::Turn(NodeId(turns.len() as u64)),
+                source: numbers.next().map_or(Source::Text, Source::Turn),
                 text: text::joined(&speaker, &text, &caption),
                 time: import::locomo_time(date),
             };

@@ -186,22 +186,23 @@ impl Evidence {
     }
 
     /// The columns `evidence`, `fact` and `sources` of each piece.
-    fn columns(&self, context: &Context<'_>) -> Result<Vec<[Value; 3]>> {
+    fn columns(&self, context: &Context<'_>, held: &mut Held) -> Result<Vec<[Value; 3]>> {
         if !self.facts.is_empty() {
-            return self.facts.iter().map(|edge| fact(edge, context)).collect();
+            return self.facts.iter().map(|edge| fact(edge, context, held)).collect();
         }
         if self.nodes.is_empty() {
             return Ok(vec![[Value::Null, Value::Null, Value::Null]]);
         }
         let node = |node: &NodeRef| {
-            Ok([Value::Node(Box::new(context.bare_node(*node)?)), Value::Null, Value::Null])
+            let node = context.bare_node(*node, held)?;
+            Ok([Value::Node(Box::new(node)), Value::Null, Value::Null])
         };
         self.nodes.iter().map(node).collect()
     }
 }
 
-fn fact(edge: &Edge, context: &Context<'_>) -> Result<[Value; 3]> {
-    let fact = context.whole_fact(edge, &mut Held::default())?;
+fn fact(edge: &Edge, context: &Context<'_>, held: &mut Held) -> Result<[Value; 3]> {
+    let fact = context.whole_fact(edge, held)?;
     let id = match is_derived(edge.fact) {
         true => Value::Null,
         false => Value::Int(edge.fact.0.cast_signed()),
@@ -215,7 +216,7 @@ fn fact(edge: &Edge, context: &Context<'_>) -> Result<[Value; 3]> {
 pub(crate) fn table(ends: &[Value], query: &BoundQuery, context: &Context<'_>) -> Result<Rows> {
     let Some(lineage) = context.run.lineage() else { return Ok(Rows::default()) };
     let read_at = Value::Timestamp(context.now());
-    let mut rows = Vec::new();
+    let (mut rows, mut held) = (Vec::new(), Held::default());
     for (number, end) in (1..).zip(ends) {
         let last = match end {
             Value::Int(step) => usize::try_from(*step).ok(),
@@ -225,7 +226,8 @@ pub(crate) fn table(ends: &[Value], query: &BoundQuery, context: &Context<'_>) -
         context.work(before.len() + 1)?;
         let first = rows.len();
         for at in before {
-            for [operator, evidence, found, fact, sources] in lineage.lines(at, query, context)? {
+            let lines = lineage.lines(at, query, context, &mut held)?;
+            for [operator, evidence, found, fact, sources] in lines {
                 let system_time = read_at.clone();
                 let number = Value::Int(number);
                 rows.push(vec![number, operator, evidence, found, fact, sources, system_time]);
@@ -247,32 +249,36 @@ pub(crate) fn table(ends: &[Value], query: &BoundQuery, context: &Context<'_>) -
 
 impl Lineage {
     /// The lines of a step, one for each piece of evidence: operator, evidence, what was found, the
-    /// id of a fact, and its sources.
+    /// id of a fact, and its sources. `held` has what they take.
     fn lines(
         &self,
         at: usize,
         query: &BoundQuery,
         context: &Context<'_>,
+        held: &mut Held,
     ) -> Result<Vec<[Value; 5]>> {
         let steps = self.steps.borrow();
         let Some(step) = steps.get(at) else { return Ok(Vec::new()) };
         let operator = step.operator.and_then(|place| self.operators.get(place));
         let Some(operator) = operator else { return Ok(Vec::new()) };
         let mut evidence = Evidence::default();
-        let mut found = BTreeMap::new();
+        let (mut found, mut bytes) = (BTreeMap::new(), size_of::<[Value; 7]>());
         for (slot, cell) in &step.found {
             match is_evidence(cell) {
                 true => evidence.add(cell),
                 false => {
                     let name = query.names.get(*slot).map_or("", |name| name.trim_start());
-                    found.insert(name.to_owned(), context.materialise(cell, &mut Held::default())?);
+                    bytes = bytes.saturating_add(name.len() + cell.whole_bytes());
+                    found.insert(name.to_owned(), context.materialise(cell, held)?);
                 }
             }
         }
-        let lines = evidence.columns(context)?.into_iter().map(|[evidence, fact, sources]| {
+        let mut lines = Vec::new();
+        for [evidence, fact, sources] in evidence.columns(context, held)? {
+            context.hold_more(held, bytes)?;
             let found = Value::Map(found.clone());
-            [Value::from(operator.name), evidence, found, fact, sources]
-        });
-        Ok(lines.collect())
+            lines.push([Value::from(operator.name), evidence, found, fact, sources]);
+        }
+        Ok(lines)
     }
 }

@@ -185,12 +185,12 @@ fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<St
     let mut rows = Rows::new(bytes, options.delimiter, has_quotes(options));
     let mut names = HashMap::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        let fields = row.fields.ok();
-        let Some((name, id)) = fields.and_then(|fields| Some((fields.get(0)?, fields.get(1)?)))
-        else {
-            let message = format!("{}:{}: expected a name and an id", file.display(), row.line);
-            return Err(Error::Import(message));
-        };
+        let pair = row
+            .fields
+            .and_then(|fields| fields.get(0).zip(fields.get(1)).ok_or("expected a name and an id"));
+        let (name, id) = pair.map_err(|reason| {
+            Error::Import(format!("{}:{}: {reason}", file.display(), row.line))
+        })?;
         let name = name.strip_prefix('<').and_then(|name| name.strip_suffix('>')).unwrap_or(name);
         names.insert(id.to_owned(), name.to_owned());
     }

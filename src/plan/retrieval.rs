@@ -203,7 +203,7 @@ pub(crate) struct Reconstruct {
     pub(crate) step: Slot,
     /// The operation that brought it.
     pub(crate) action: Slot,
-    /// What each operation that brought it adds to its score.
+    /// How strongly each operation brought it.
     pub(crate) shares: Slot,
 }
 

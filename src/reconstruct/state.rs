@@ -62,7 +62,7 @@ pub struct Evidence {
     pub step: usize,
     /// The operation that brought it.
     pub action: String,
-    /// What each operation that brought it adds to its score, by name, from 0 to 1.
+    /// How strongly each operation brought it, by name, from 0 to 1.
     pub shares: BTreeMap<String, f64>,
     /// What it amounts to, after the last step: the larger, the better.
     pub score: f64,

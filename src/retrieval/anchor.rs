@@ -28,6 +28,11 @@ const FUZZY_MENTIONS_MAX: usize = 16;
 /// Nodes taken for one mention, the best ones.
 const MATCHES_MAX: usize = 8;
 
+/// Marks behind the last word that are read as well.
+const MARKS_MAX: usize = 8;
+/// The longest name that is looked for as a whole, in bytes.
+const MENTION_BYTES_MAX: usize = 512;
+
 /// How a mention names a node, from the surest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum How {
@@ -106,7 +111,13 @@ pub(crate) fn anchor<E>(
     lookup: impl FnMut(&str) -> Result<Vec<Match>, E>,
 ) -> Result<Anchors, E> {
     let words = words(question);
-    let end = words.last().map_or(0, |word| word.range.end);
+    // A quote may end behind the last word.
+    let marks = |rest: &str| {
+        let marks = rest.chars().take_while(|c| !c.is_alphanumeric()).take(MARKS_MAX);
+        marks.map(char::len_utf8).sum::<usize>()
+    };
+    let last = words.last().map_or(0, |word| word.range.end);
+    let end = last + marks(question.get(last..).unwrap_or_default());
     let read = question.get(..end).unwrap_or_default();
     let phrases = time::find(read, now);
     let names: Vec<(String, &Match)> =
@@ -120,6 +131,21 @@ pub(crate) fn anchor<E>(
         entities: entities(read, mentions.found),
         reference_time: phrases.first().map(|(_, period)| *period),
         is_hedged: hedging(read),
+    })
+}
+
+/// Where a text has a name as whole words, in whatever letter case.
+pub(crate) fn mention(text: &str, name: &str) -> Option<Range<usize>> {
+    if name.is_empty() || name.len() > MENTION_BYTES_MAX {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.char_indices().map(|(at, _)| at..at + name.len()).find(|place| {
+        let said = text.get(place.clone());
+        !is_part(text[..place.start].chars().next_back())
+            && said.is_some_and(|said| said.to_lowercase() == wanted)
+            && !is_part(text[place.end..].chars().next())
     })
 }
 

@@ -142,6 +142,15 @@ impl TurnIndex {
         Ok(())
     }
 
+    /// Reads again what these statements come from, which other nodes may be among.
+    pub(crate) fn follow_sources(
+        &mut self,
+        reader: Reader<'_>,
+        heads: &BTreeSet<NodeId>,
+    ) -> Result<()> {
+        heads.iter().try_for_each(|node| self.put_statement(reader, SystemScope::Current, *node))
+    }
+
     /// The sessions of these names, and those of the conversations of these names, in their order.
     pub(crate) fn sessions_in(&self, names: &BTreeSet<Arc<str>>) -> Vec<&Arc<Session>> {
         let mut keys = BTreeSet::new();

@@ -17,11 +17,10 @@ use crate::record;
 /// The most entries that are kept.
 const ENTRIES_MAX: usize = 65_536;
 
-/// A node of which the record, a key or alias, the embedding or the existence changed, or a fact from it of the
-/// relation that is watched.
+/// A node of which the record, a key or alias, the embedding or the existence changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Changed {
-    /// Its label, or that which was said of the heads of facts.
+    /// Its label.
     pub label: LabelId,
     /// The node, which may be gone.
     pub node: NodeId,
@@ -43,12 +42,12 @@ struct Kept {
     watched: Option<Watched>,
 }
 
-/// A relation of which the heads of facts are told.
-#[derive(Clone, Copy)]
+/// The heads of facts of a relation that come, change or go.
 struct Watched {
     relation: RelationId,
-    label: LabelId,
-    /// They are told behind this instant.
+    /// In order of time.
+    heads: VecDeque<(Time, NodeId)>,
+    /// The instant behind which all of them are kept.
     since: Time,
 }
 
@@ -77,34 +76,48 @@ impl Changes {
         Some(kept.entries.range(from..).copied().collect())
     }
 
-    /// From now on the heads of facts of a relation that come, change or go are told as well, as nodes of
-    /// this label. One relation is watched at a time. Gives the instant behind which they are told.
-    pub fn watch(&self, relation: RelationId, label: LabelId) -> Time {
+    /// From now on the heads of facts of this relation are kept as well. One relation is watched at a time.
+    pub fn watch(&self, relation: RelationId) {
         let mut kept = self.kept.lock();
-        let same = |watched: &Watched| (watched.relation, watched.label) == (relation, label);
-        if let Some(watched) = kept.watched.filter(same) {
-            return watched.since;
+        if kept.relation() != Some(relation) {
+            let (heads, since) = (VecDeque::new(), kept.last);
+            kept.watched = Some(Watched { relation, heads, since });
         }
-        let since = kept.last;
-        kept.watched = Some(Watched { relation, label, since });
-        since
+    }
+
+    /// The heads of facts of the watched relation that commits behind `from` and up to `to` added, changed or took
+    /// away, each once. None if it is not known, as of another relation.
+    pub fn heads(&self, relation: RelationId, from: Time, to: Time) -> Option<BTreeSet<NodeId>> {
+        let kept = self.kept.lock();
+        let watched = kept.watched.as_ref().filter(|watched| watched.relation == relation)?;
+        if from < watched.since {
+            return None;
+        }
+        let begin = watched.heads.partition_point(|(commit, _)| *commit <= from);
+        let end = watched.heads.partition_point(|(commit, _)| *commit <= to);
+        Some(watched.heads.range(begin..end.max(begin)).map(|(_, head)| *head).collect())
     }
 
     /// A load with facts of these relations is about to be seen. Its facts are in no changes, so where one is watched
-    /// nobody knows what changed before.
+    /// nobody knows which heads changed before.
     pub(crate) fn loaded(&self, commit: Time, has: impl FnOnce(RelationId) -> bool) {
         let mut kept = self.kept.lock();
         kept.last = commit;
-        if kept.watched.is_some_and(|watched| has(watched.relation)) {
-            kept.entries.clear();
-            kept.since = commit;
+        if let Some(watched) = kept.watched.as_mut().filter(|watched| has(watched.relation)) {
+            watched.heads.clear();
+            watched.since = commit;
         }
     }
 
     /// Keeps what a commit is about to change.
     pub(crate) fn record(&self, commit: Time, overlay: &Overlay) -> Result<()> {
+        let changed = changed(overlay)?;
+        let relation = self.kept.lock().relation();
+        let mut found = heads(overlay, relation);
         let mut kept = self.kept.lock();
-        let changed = changed(overlay, kept.watched)?;
+        if kept.relation() != relation {
+            found = heads(overlay, kept.relation());
+        }
         kept.last = commit;
         kept.entries.extend(changed.into_iter().map(|changed| (commit, changed)));
         while kept.entries.len() > self.entries_max {
@@ -112,16 +125,30 @@ impl Changes {
                 kept.since = dropped;
             }
         }
+        if let Some(watched) = &mut kept.watched {
+            watched.heads.extend(found.into_iter().map(|head| (commit, head)));
+            while watched.heads.len() > self.entries_max {
+                if let Some((dropped, _)) = watched.heads.pop_front() {
+                    watched.since = dropped;
+                }
+            }
+        }
         Ok(())
+    }
+}
+
+impl Kept {
+    /// The relation that is watched.
+    fn relation(&self) -> Option<RelationId> {
+        self.watched.as_ref().map(|watched| watched.relation)
     }
 }
 
 /// The nodes that these changes touch.
 ///
 /// A node's names and embeddings change with its record or alone; forgetting one takes out its
-/// embedding, whether it has one or not, and that names the label. A fact that comes, changes or goes changes
-/// what stands at its head.
-fn changed(overlay: &Overlay, watched: Option<Watched>) -> Result<BTreeSet<Changed>> {
+/// embedding, whether it has one or not, and that names the label.
+fn changed(overlay: &Overlay) -> Result<BTreeSet<Changed>> {
     let mut changed = BTreeSet::new();
     for (family, key, value) in overlay.iter() {
         let (label, node) = match (family, value) {
@@ -132,12 +159,6 @@ fn changed(overlay: &Overlay, watched: Option<Watched>) -> Result<BTreeSet<Chang
             (Family::Nodes, Some(value)) => {
                 (record::decode::<NodeRecord>(family, key, value)?.label, key)
             }
-            (Family::Out, _) => match watched {
-                Some(Watched { relation, label, .. }) if relation_of(key) == Some(relation) => {
-                    (label, key)
-                }
-                _ => continue,
-            },
             _ => continue,
         };
         if let Some(node) = node.first_chunk() {
@@ -147,10 +168,17 @@ fn changed(overlay: &Overlay, watched: Option<Watched>) -> Result<BTreeSet<Chang
     Ok(changed)
 }
 
-/// The relation in the key of an edge at its head.
-fn relation_of(key: &[u8]) -> Option<RelationId> {
-    let bytes = key.get(8..).and_then(|rest| rest.first_chunk())?;
-    Some(RelationId(u32::from_be_bytes(*bytes)))
+/// The heads of facts of a relation that these changes touch: whatever becomes of a fact changes what stands at its
+/// head, under the head and the relation.
+fn heads(overlay: &Overlay, relation: Option<RelationId>) -> BTreeSet<NodeId> {
+    let Some(relation) = relation else { return BTreeSet::new() };
+    let at_heads = overlay.iter().filter(|(family, ..)| *family == Family::Out);
+    let head = |key: &[u8]| {
+        let (head, rest) = key.split_first_chunk()?;
+        let of_it = rest.first_chunk() == Some(&relation.0.to_be_bytes());
+        of_it.then(|| NodeId(u64::from_be_bytes(*head)))
+    };
+    at_heads.filter_map(|(_, key, _)| head(key)).collect()
 }
 
 #[cfg(test)]
@@ -234,6 +262,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_dropped_of_heads_is_not_known_any_more() {
+        let changes = Changes::with_room(10, 1);
+        changes.watch(RelationId(3));
+        for (commit, head) in [(11, 1_u64), (12, 2)] {
+            let mut overlay = Overlay::default();
+            let key = [&head.to_be_bytes()[..], &3_u32.to_be_bytes(), b"rest"].concat();
+            overlay.delete(Family::Out, key);
+            changes.record(commit, &overlay).unwrap();
+        }
+        assert_eq!(changes.heads(RelationId(3), 10, 12), None);
+        assert_eq!(changes.heads(RelationId(3), 11, 12), Some(BTreeSet::from([NodeId(2)])));
+    }
+
+    #[test]
     fn the_heads_of_facts_of_a_watched_relation_are_told() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Memory::default()).unwrap();
@@ -260,20 +302,21 @@ mod tests {
         };
         let first = written(&mut |t| drop(t.assert_fact(a, knows, &belief).unwrap()));
         let changes = store.changes();
-        assert_eq!(changes.watch(from, LabelId(7)), first);
+        assert_eq!(changes.heads(from, first, first), None, "nobody watches");
+        changes.watch(from);
         let mut fact = FactId(0);
         let told = written(&mut |t| fact = t.assert_fact(a, from, &belief).unwrap().fact);
         let gone = written(&mut |t| drop(t.retract(fact).unwrap()));
         let other = written(&mut |t| drop(t.assert_fact(b, knows, &belief).unwrap()));
-        let head = Changed { label: LabelId(7), node: a };
-        assert_eq!(changes.since(first), Some(vec![(told, head), (gone, head)]));
-        assert_eq!(changes.watch(from, LabelId(7)), first, "it is watched already");
-        assert_eq!(changes.watch(knows, LabelId(7)), other, "another one from here on");
-        // Of a load it is not told which heads it has.
-        changes.loaded(other + 1, |relation| relation == from);
-        assert_eq!(changes.since(other), Some(Vec::new()));
-        changes.loaded(other + 2, |relation| relation == knows);
-        assert_eq!(changes.since(other), None);
-        assert_eq!(changes.since(other + 2), Some(Vec::new()));
+        let heads = |after, until| changes.heads(from, after, until).map(Vec::from_iter);
+        assert_eq!(heads(first, other), Some(vec![a]));
+        assert_eq!((heads(told, gone), heads(gone, other)), (Some(vec![a]), Some(vec![])));
+        assert_eq!(heads(first - 1, other), None);
+        assert_eq!(changes.since(first), Some(Vec::new()), "no node changed");
+        changes.watch(from);
+        assert_eq!(heads(first, told), Some(vec![a]), "it is watched already");
+        changes.watch(knows);
+        assert_eq!((heads(other, other), changes.heads(knows, gone, other)), (None, None));
+        assert_eq!(changes.heads(knows, other, other), Some(BTreeSet::new()));
     }
 }

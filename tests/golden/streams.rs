@@ -526,7 +526,7 @@ fn what_nodes_and_facts_bring_into_an_answer_counts() {
     let db = options.open(folder.path()).expect("opens");
     let text = Params::new().with("text", "word ".repeat(20_000));
     db.execute(
-        "REMEMBER (:Page 'a' {body: $text})-[LINKS {body: $text}]->(:Page 'b') VALID FROM null",
+        "REMEMBER (:Page 'a' {body: $text})-[LINKS {body: $text}]->(:Page 'b' {n: 1}) VALID FROM null",
         text,
     )
     .expect("is written");
@@ -538,6 +538,12 @@ fn what_nodes_and_facts_bring_into_an_answer_counts() {
         assert!(error.contains("take more than 1 MiB"), "{returns}: {error}");
     }
     assert_eq!(db.query(&many("b, size(a.body) AS n"), ()).expect("is little").rows.len(), 30);
+    let error = db.query(&format!("TRACE {}", many("x")), ()).expect_err("is large").to_string();
+    assert!(error.contains("take more than 1 MiB"), "{error}");
+    // Small ones take more than their text: maps, labels, keys.
+    let small = "UNWIND range(1, 3000) AS x MATCH (b:Page 'b') RETURN b";
+    let error = db.query(small, ()).expect_err("are many").to_string();
+    assert!(error.contains("take more than 1 MiB"), "{error}");
     // A stream lets go of what it has given.
     let mut session = db.session();
     let rows = session.stream(&many("a, f, p"), ()).expect("begins");

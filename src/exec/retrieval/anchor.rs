@@ -53,12 +53,23 @@ pub(crate) fn named(
     system: SystemScope,
     context: &Context<'_>,
 ) -> Result<Anchors> {
-    let names = names(labels, system, context)?;
-    context.work(names.len())?;
-    anchor::anchor(text, &names, context.now(), |name: &str| lookup(name, labels, system, context))
+    named_among(&names(labels, system, context)?, text, labels, system, context)
 }
 
-/// The nodes that are meant by what an anchorer says of a question, each once.
+/// The same, where the names of the nodes have been read.
+fn named_among(
+    names: &[Name],
+    text: &str,
+    labels: &[LabelId],
+    system: SystemScope,
+    context: &Context<'_>,
+) -> Result<Anchors> {
+    context.work(names.len())?;
+    anchor::anchor(text, names, context.now(), |name: &str| lookup(name, labels, system, context))
+}
+
+/// The nodes that are meant by what an anchorer says of a question, each once: of each root those that its name
+/// fits best.
 fn told(
     anchorer: &dyn Anchorer,
     text: &str,
@@ -68,16 +79,20 @@ fn told(
 ) -> Result<Vec<Entity>> {
     let relations: Vec<String> = context.reader.catalog().relations().map(str::to_owned).collect();
     let roots = context.asking(1, || Ok(anchorer.anchor(text, &relations)?))?;
+    let names = names(labels, system, context)?;
     let mut entities: Vec<Entity> = Vec::new();
     for root in roots {
-        let found = named(&root.name, labels, system, context)?.entities;
-        let Some(mut entity) = found.into_iter().next() else { continue };
-        if entities.iter().any(|other| other.found.node == entity.found.node) {
-            continue;
+        // In quotes each word of it may be a name.
+        let quoted = format!("\"{}\"", root.name.replace('"', " "));
+        let found = named_among(&names, &quoted, labels, system, context)?.entities;
+        let best = found.first().map_or(0.0, |entity| entity.score);
+        for entity in found.into_iter().take_while(|entity| entity.score >= best) {
+            if entities.iter().any(|other| other.found.node == entity.found.node) {
+                continue;
+            }
+            let mention = anchor::mention(text, &root.name).unwrap_or(0..0);
+            entities.push(Entity { mention, intents: vec![(root.intent, 1.0)], ..entity });
         }
-        entity.intents = vec![(root.intent, 1.0)];
-        entity.mention = text.find(&root.name).map_or(0..0, |at| at..at + root.name.len());
-        entities.push(entity);
     }
     Ok(entities)
 }

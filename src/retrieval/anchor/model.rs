@@ -1,8 +1,6 @@
 //! What a question is about as a language model tells it, as REAL has it (section III-B1): from a folder, or behind an
 //! HTTP endpoint. It is shown the question and the names of relations, and nothing of what is stored.
 
-use std::fmt::Write;
-
 use engraph_storage::graph::Intent;
 use serde_json::Value;
 
@@ -50,8 +48,8 @@ pub struct Root {
 pub trait Anchorer: Send + Sync {
     /// The entities that a question names, best first. `relations` are the names of the relations that there are.
     ///
-    /// A name is looked up as one that a question holds: a key, an alias, a part of a name, or with a letter wrong. What
-    /// has none of these is left out.
+    /// A name is looked up as one that stands in quotes in a question: a key, an alias, a part of a name, or with a letter
+    /// wrong. All nodes that fit it best are taken, and a name that none fits is left out.
     ///
     /// # Errors
     ///
@@ -59,7 +57,8 @@ pub trait Anchorer: Send + Sync {
     fn anchor(&self, question: &str, relations: &[String]) -> Result<Vec<Root>, NeuralError>;
 }
 
-/// An [`Anchorer`] that asks a language model. What it says that is no list of entities is an error.
+/// An [`Anchorer`] that asks a language model. It is shown 1,600 bytes of the question and 100 relations at most; what
+/// it says that is no list of entities is an error, and those behind the eighth are left out.
 #[derive(Debug)]
 pub struct ModelAnchorer(JsonModel);
 
@@ -82,12 +81,11 @@ impl ModelAnchorer {
 
 impl Anchorer for ModelAnchorer {
     fn anchor(&self, question: &str, relations: &[String]) -> Result<Vec<Root>, NeuralError> {
-        let mut text = String::from("Relations:");
-        for relation in relations.iter().take(RELATIONS_MAX) {
-            // Writing to a string cannot fail.
-            let _ = write!(text, " {}", line(relation, RELATION_BYTES_MAX));
-        }
-        let _ = write!(text, "\nQuestion: {}\nJSON:\n", line(question, QUESTION_BYTES_MAX));
+        let shown = relations.iter().take(RELATIONS_MAX);
+        let relations: Vec<String> =
+            shown.map(|relation| line(relation, RELATION_BYTES_MAX)).collect();
+        let question = line(question, QUESTION_BYTES_MAX);
+        let text = format!("Relations: {}\nQuestion: {question}\nJSON:\n", relations.join(", "));
         self.0.ask(&text, &grammar(), read)
     }
 }
@@ -176,7 +174,7 @@ mod tests {
             assert_eq!(roots, [named("Nora", Intent::Temporal)]);
             let body = asked.recv().unwrap().1;
             let text = body["messages"][1]["content"].as_str().unwrap();
-            let shown = "Relations: lives_in likes\nQuestion: When did Nora move?\nJSON:\n";
+            let shown = "Relations: lives_in, likes\nQuestion: When did Nora move?\nJSON:\n";
             assert_eq!(text, shown);
             let error = model.anchor("Who?", &[]).unwrap_err().to_string();
             assert!(error.contains("there is no JSON in the answer"), "{error}");

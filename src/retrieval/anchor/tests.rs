@@ -185,3 +185,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_name_is_mentioned_by_whole_words() {
+    let found = |name| mention("Annabel met ann, and Älf.", name).map(|place| place.start);
+    assert_eq!((found("Ann"), found("ANNABEL"), found("älf")), (Some(12), Some(0), Some(21)));
+    assert_eq!((found("met ann"), found("Anna"), found("")), (Some(8), None, None));
+    assert_eq!(mention(&"a ".repeat(10_000), &"a ".repeat(600)), None, "too long to be looked for");
+}

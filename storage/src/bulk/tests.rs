@@ -369,6 +369,24 @@ fn a_load_that_a_crash_left_behind_its_commit_is_finished() {
 }
 
 #[test]
+fn a_load_tells_that_heads_of_its_relations_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, nodes, [one, many]) = store(folder.path());
+    let changes = store.changes();
+    let last = || store.snapshot(9).reader().last_commit().unwrap();
+    changes.watch(many);
+    let before = last();
+    let drawn = [(0, 1, 1, 11, 9), (1, 1, 2, 11, 9), (2, 1, 3, 11, 9), (3, 1, 0, 11, 9)];
+    for (relations, known) in [([one, one], true), ([one, many], false)] {
+        let loaded = load(&store, &facts(&nodes, relations, &drawn), 9);
+        assert_eq!(loaded.0, 4);
+        assert_eq!(changes.heads(many, before, last()).is_some(), known);
+    }
+    assert!(changes.heads(many, last(), last()).is_some(), "from here on it is known");
+    assert_eq!(changes.since(before), Some(Vec::new()), "no node changed");
+}
+
+#[test]
 fn facts_of_a_load_come_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _, new) = one_after_another(folder.path());

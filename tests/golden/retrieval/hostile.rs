@@ -368,6 +368,7 @@ impl Anchorer for Roots {
             "fails" => return Err(NeuralError::Failed { reason: "out of order".to_owned() }),
             "few" => vec![root("", Intent::Fact), root("\0\u{fffd}", Intent::Fact)],
             "many" => vec![root("Nora", Intent::Causal), root("nora", Intent::Fact)],
+            "infinite" => vec![root("Will", Intent::Fact), root("\"May\"", Intent::Contrast)],
             _ => vec![root("Nora", Intent::Temporal), root("her dog", Intent::Fact)],
         })
     }
@@ -386,8 +387,15 @@ fn an_anchorer_names_what_a_question_is_about() {
     let both = r#"[{"k":"Nora temporal","m":"Nora"},{"k":"dog fact","m":null}]"#;
     assert_eq!(asked("well"), both);
     assert_eq!(asked("many"), r#"[{"k":"Nora causal","m":"Nora"}]"#);
-    // Nothing that is there: the nearest in meaning, if any is near.
-    assert!(!asked("few").contains("\"m\":\""));
+    // A name may be a word that says nothing elsewhere, and the name of several.
+    db.execute("REMEMBER (:Person 'Will'); REMEMBER (:Person 'May'); REMEMBER (:Note 'May')", ())
+        .expect("is written");
+    let words = r#"[{"k":"Will fact","m":null},{"k":"May contrast","m":null},{"k":"May contrast","m":null}]"#;
+    assert_eq!(asked("infinite"), words);
+    // Nothing that is there: the nearest in meaning.
+    model.0.set("few");
+    let nearest = "ANCHOR e:Note FOR 'the dog runs' RETURN e.key AS k, e.mention AS m";
+    assert_eq!(db.query(nearest, ()).expect("asked").to_json(), r#"[{"k":"dog","m":null}]"#);
     model.0.set("fails");
     assert_eq!(refused(&db, anchor, ()), "model: the model failed: out of order");
     model.0.set("well");

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Run;
 use super::ask::Answer;
-use super::tables::Table;
-use super::{Run, bootstrap::mean};
+use super::bootstrap::mean;
 use crate::rows::{Rows, Value};
 
 /// What a reconstruction tells of a turn that it gives.
@@ -61,8 +61,8 @@ pub(super) fn brought(answer: &Answer, gold: &[String]) -> Brought {
     brought
 }
 
-/// The figures of a run of which an answer tells it: by step, and by operation.
-pub(super) fn tables(run: &Run, counts: impl Fn(usize) -> bool) -> Vec<Table> {
+/// The figures of a run of which an answer tells it, by step and by operation, each with its title.
+pub(super) fn figures(run: &Run, counts: impl Fn(usize) -> bool) -> Vec<(String, Rows)> {
     let told: Vec<&Brought> =
         run.brought.iter().filter(|one| counts(one.0)).map(|one| &one.1).collect();
     let steps = told.iter().map(|one| one.by_step.len()).max().unwrap_or(0);
@@ -86,13 +86,10 @@ pub(super) fn tables(run: &Run, counts: impl Fn(usize) -> bool) -> Vec<Table> {
     let by_operation = names.into_iter().map(|name| {
         row(Value::from(name.as_str()), told.iter().map(|one| of(one, name)).collect())
     });
-    let table = |what: &str, first: &str, rows: Vec<Vec<Value>>| Table {
-        title: format!("Evidence that {} finds by {what}, categories 1 to 4", run.name),
-        rows: Rows {
-            columns: [first, "found"].map(str::to_owned).to_vec(),
-            rows,
-            ..Rows::default()
-        },
+    let table = |what: &str, first: &str, rows: Vec<Vec<Value>>| {
+        let columns = [first, "found"].map(str::to_owned).to_vec();
+        let title = format!("Evidence that {} finds by {what}, categories 1 to 4", run.name);
+        (title, Rows { columns, rows, ..Rows::default() })
     };
     vec![
         table("the end of each step", "step", by_step.collect()),

@@ -49,7 +49,8 @@ pub fn tables(runs: &[Run]) -> Vec<Table> {
         tables.push(titled(title, within(&runs, |metrics, at| metrics.packed[at])));
         tables.push(titled("What a question takes", taken(&runs)));
         for run in runs {
-            tables.extend(brought::tables(run, |place| is_of(run, place, OVERALL)));
+            let brought = brought::figures(run, |place| is_of(run, place, OVERALL));
+            tables.extend(brought.into_iter().map(|(what, rows)| titled(&what, rows)));
         }
     }
     tables

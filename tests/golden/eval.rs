@@ -70,6 +70,21 @@ fn within_a_scope_no_more_is_read_than_in_a_store_of_its_own() {
     assert!(scoped < 2 * own + 20, "{scoped} keys of {all} for {own}");
 }
 
+#[test]
+fn what_reconstructs_tells_by_step_and_by_operation() {
+    let folder = folder();
+    let runs = measured(&settings(folder.path(), &["hybrid", "mragent"])).expect("measured");
+    let found =
+        |row| cell(&runs, "Evidence that mragent finds by the end of each step", row, "found");
+    let last = tables(&runs).into_iter().find(|table| table.title.contains("the end of each step"));
+    let last = last.expect("a table").rows.rows.len() - 1;
+    assert_eq!(found(last), cell(&runs, "Categories", 1, "R@50"));
+    let by = |row| cell(&runs, "Evidence that mragent finds by each operation", row, "operation");
+    assert!((0..3).any(|row| by(row) == "search_events"), "{}", by(0));
+    let titles: Vec<String> = tables(&runs).into_iter().map(|table| table.title).collect();
+    assert!(!titles.iter().any(|title| title.contains("that hybrid finds")), "{titles:?}");
+}
+
 fn settings(folder: &Path, recipes: &[&str]) -> Settings {
     Settings {
         file: write(folder, "talks.json", FILE),
@@ -104,7 +119,9 @@ fn figures_of_a_small_file() {
     assert_eq!(cell(&runs, "By category", 0, "category"), "1 multi-hop");
     assert_eq!(cell(&runs, "By category", 0, "R@10"), "100.0 [100.0, 100.0]");
     assert_eq!(cell(&runs, "By category", 3, "category"), "5 adversarial");
-    assert_eq!(cell(&runs, "Evidence within", 1, "500 tokens"), "100.0 [100.0, 100.0]");
+    for table in ["Evidence within", "Evidence that PACK holds"] {
+        assert_eq!(cell(&runs, table, 1, "500 tokens"), "100.0 [100.0, 100.0]");
+    }
     // Nobody but the hybrid search asks a model.
     assert_eq!(cell(&runs, "What a question takes", 0, "texts"), "0.0");
     assert_eq!(cell(&runs, "What a question takes", 1, "texts"), "1.0");

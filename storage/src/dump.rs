@@ -3,7 +3,6 @@
 //!
 //! It never overwrites: what it makes is a folder that was not there, whole or not at all.
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -261,7 +260,7 @@ impl Builder {
             return Err(StorageError::Exists { path: path.to_owned() });
         }
         let part = Part::begin(path)?;
-        let engine = Engine::open(&part.path, Memory::default())?;
+        let engine = Engine::open(&part.database(), Memory::default())?;
         let entries = Family::ALL.map(|family| (family, Vec::new())).to_vec();
         Ok(Self { engine, path: path.to_owned(), part, entries, bytes: 0, indexes: Vec::new() })
     }
@@ -362,8 +361,7 @@ impl Builder {
         self.engine.flush()?;
         let Self { engine, path, part, .. } = self;
         drop(engine);
-        part.release();
-        let store = Store::open(&part.path, Memory::default())?;
+        let store = Store::open(&part.database(), Memory::default())?;
         let mut first = None;
         store.check(&mut |violation| _ = first.get_or_insert(violation), &mut |_| {})?;
         drop(store);
@@ -376,10 +374,15 @@ impl Builder {
     }
 }
 
-/// The folder of a database that is not whole yet: it goes when this goes.
+/// What a [`Part`] has beside its lock.
+const PART_DATABASE: &str = "database";
+
+/// The folder in which a database lies that is not whole yet: it goes when this goes. By what it holds it is told
+/// from a database of that name.
 struct Part {
     path: PathBuf,
-    lock: RefCell<Option<WriterLock>>,
+    /// Held until it goes.
+    _lock: WriterLock,
 }
 
 impl Part {
@@ -388,7 +391,7 @@ impl Part {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let path = path.with_file_name(format!("{name}.part"));
         if path.exists() {
-            if !is_empty_folder(&path) && !path.join(LOCK_FILE).exists() {
+            if !is_part(&path) {
                 let message = format!("{} is in the way of the copy; move it away", path.display());
                 return Err(StorageError::Invalid(message));
             }
@@ -397,18 +400,20 @@ impl Part {
             std::fs::remove_dir_all(&path).map_err(|source| io(&path, source))?;
         }
         std::fs::create_dir_all(&path).map_err(|source| io(&path, source))?;
-        let lock = RefCell::new(Some(WriterLock::take(&path)?));
-        Ok(Self { path, lock })
+        let part = Self { _lock: WriterLock::take(&path)?, path };
+        let database = part.database();
+        std::fs::create_dir(&database).map_err(|source| io(&database, source))?;
+        Ok(part)
     }
 
-    /// Lets the database in it be opened.
-    fn release(&self) {
-        self.lock.take();
+    /// The folder of the database.
+    fn database(&self) -> PathBuf {
+        self.path.join(PART_DATABASE)
     }
 
     /// Makes it the database of that name.
     fn rename(self, path: &Path) -> Result<()> {
-        std::fs::rename(&self.path, path).map_err(|source| io(path, source))?;
+        std::fs::rename(self.database(), path).map_err(|source| io(path, source))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         let synced = std::fs::File::open(parent).and_then(|folder| folder.sync_all());
@@ -446,6 +451,16 @@ impl Store {
         drop(snapshot);
         builder.finish()
     }
+}
+
+/// Whether a folder holds nothing but what a part does.
+fn is_part(path: &Path) -> bool {
+    let known = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            [LOCK_FILE, PART_DATABASE].iter().any(|name| entry.file_name() == *name)
+        })
+    };
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.all(known))
 }
 
 fn is_empty_folder(path: &Path) -> bool {

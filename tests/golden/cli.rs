@@ -501,7 +501,18 @@ fn a_copy_does_not_begin_where_something_else_is() {
     assert_eq!(message(&engraph(&backup, ""), 1), refused);
     assert!(mine.join("notes").exists() && !copy.exists());
     std::fs::remove_dir_all(&mine).expect("goes");
+    // Another database of that name is not taken for what an earlier attempt left.
+    answer(&engraph(&["query", arg(&mine), "-e", "REMEMBER (:Thing 'valuable')"], ""));
+    assert_eq!(message(&engraph(&backup, ""), 1), refused);
+    let kept = ["query", arg(&mine), "--format", "json", "-e", "MATCH (t:Thing) RETURN t.key AS k"];
+    assert_eq!(answer(&engraph(&kept, "")), "[{\"k\":\"valuable\"}]\n");
+    std::fs::remove_dir_all(&mine).expect("goes");
+    // What one left is.
+    std::fs::create_dir_all(mine.join("database")).expect("makes a folder");
+    std::fs::write(mine.join("engraph.lock"), "").expect("writes");
+    std::fs::write(mine.join("database").join("000001.log"), "half").expect("writes");
     assert_eq!(answer(&engraph(&backup, "")), "backed up\n");
+    assert!(copy.exists() && !mine.exists());
 }
 
 #[test]

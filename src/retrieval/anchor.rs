@@ -111,14 +111,7 @@ pub(crate) fn anchor<E>(
     lookup: impl FnMut(&str) -> Result<Vec<Match>, E>,
 ) -> Result<Anchors, E> {
     let words = words(question);
-    // A quote may end behind the last word.
-    let marks = |rest: &str| {
-        let marks = rest.chars().take_while(|c| !c.is_alphanumeric()).take(MARKS_MAX);
-        marks.map(char::len_utf8).sum::<usize>()
-    };
-    let last = words.last().map_or(0, |word| word.range.end);
-    let end = last + marks(question.get(last..).unwrap_or_default());
-    let read = question.get(..end).unwrap_or_default();
+    let read = read(question, &words);
     let phrases = time::find(read, now);
     let names: Vec<(String, &Match)> =
         candidates.iter().map(|name| (name.name.to_lowercase(), &name.of)).collect();
@@ -127,11 +120,29 @@ pub(crate) fn anchor<E>(
     mentions.fuzzy(2..=FUZZY_WORDS_MAX);
     mentions.parts();
     mentions.fuzzy(1..=1);
-    Ok(Anchors {
-        entities: entities(read, mentions.found),
+    Ok(Anchors { entities: entities(read, mentions.found), ..asked(read, &phrases) })
+}
+
+/// What a question asks, whatever it names: no entity, its time, and whether it hedges.
+pub(crate) fn unnamed(question: &str, now: Time) -> Anchors {
+    let read = read(question, &words(question));
+    asked(read, &time::find(read, now))
+}
+
+fn asked(read: &str, phrases: &[(Range<usize>, Interval)]) -> Anchors {
+    Anchors {
+        entities: Vec::new(),
         reference_time: phrases.first().map(|(_, period)| *period),
         is_hedged: hedging(read),
-    })
+    }
+}
+
+/// As much of a question as is looked at: its words, and the marks behind the last one, where a quote may end.
+fn read<'q>(question: &'q str, words: &[Word]) -> &'q str {
+    let last = words.last().map_or(0, |word| word.range.end);
+    let behind = question.get(last..).unwrap_or_default().chars();
+    let marks = behind.take_while(|c| !c.is_alphanumeric()).take(MARKS_MAX).map(char::len_utf8);
+    question.get(..last + marks.sum::<usize>()).unwrap_or_default()
 }
 
 /// Where a text has a name as whole words, in whatever letter case.

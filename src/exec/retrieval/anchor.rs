@@ -36,10 +36,10 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
         let text = question(&clause.finding.question, WORD, row, context)?;
         let asked = Asked::new(clause, row, context)?;
         let system = asked.gate.filter.system;
-        let mut anchors = named(&text, &labels, system, context)?;
-        if let Some(anchorer) = context.models.anchorer() {
-            anchors.entities = told(anchorer, &text, &labels, system, context)?;
-        }
+        let anchors = match context.models.anchorer() {
+            Some(anchorer) => told(anchorer, &text, &labels, system, context)?,
+            None => named(&text, &labels, system, context)?,
+        };
         found.extend(asked.rows(&text, &anchors, top)?);
         context.rows(found.len())?;
     }
@@ -76,7 +76,7 @@ fn told(
     labels: &[LabelId],
     system: SystemScope,
     context: &Context<'_>,
-) -> Result<Vec<Entity>> {
+) -> Result<Anchors> {
     let relations: Vec<String> = context.reader.catalog().relations().map(str::to_owned).collect();
     let roots = context.asking(1, || Ok(anchorer.anchor(text, &relations)?))?;
     let names = names(labels, system, context)?;
@@ -86,15 +86,16 @@ fn told(
         let quoted = format!("\"{}\"", root.name.replace('"', " "));
         let found = named_among(&names, &quoted, labels, system, context)?.entities;
         let best = found.first().map_or(0.0, |entity| entity.score);
+        let mention = anchor::mention(text, &root.name).unwrap_or(0..0);
         for entity in found.into_iter().take_while(|entity| entity.score >= best) {
             if entities.iter().any(|other| other.found.node == entity.found.node) {
                 continue;
             }
-            let mention = anchor::mention(text, &root.name).unwrap_or(0..0);
+            let mention = mention.clone();
             entities.push(Entity { mention, intents: vec![(root.intent, 1.0)], ..entity });
         }
     }
-    Ok(entities)
+    Ok(Anchors { entities, ..anchor::unnamed(text, context.now()) })
 }
 
 /// The labels whose nodes may be named.

@@ -18,10 +18,9 @@ pub const TOKENS_AT: [usize; 3] = [10, 20, 50];
 pub const BUDGETS: [f64; 4] = [500.0, 1000.0, 1500.0, 4000.0];
 /// How deep the discounted gain looks.
 const NDCG_AT: usize = 10;
-/// Tokens a word, as a reader's tokenizer would count them, roughly.
-const TOKENS_PER_WORD: f64 = 1.3;
-/// The same in tenths of a token, in which what is packed is counted.
+/// Tenths of a token a word, as a reader's tokenizer would count them, roughly.
 const TENTHS_PER_WORD: usize = 13;
+const TOKENS_PER_WORD: f64 = TENTHS_PER_WORD as f64 / 10.0;
 
 /// A turn as a reader is shown it.
 #[derive(Clone, Debug)]

@@ -27,7 +27,6 @@ use engraph_grammar::ast::{Expr, ExprKind, Literal};
 pub use ask::{Answer, Taken};
 pub use bootstrap::{Mean, mean};
 pub use brought::{Brought, Origin};
-use metrics::score;
 pub use metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT, tokens};
 pub use tables::{Table, ablation, tables};
 pub use train::{Training, train};
@@ -39,6 +38,7 @@ use crate::recipes::{self, Recipe};
 use crate::rows::Value;
 use ask::{Variant, recipe};
 use brought::brought;
+use metrics::score;
 use samples::Sample;
 use stores::{Making, copied};
 

@@ -112,10 +112,10 @@ fn sample(json: Json) -> std::result::Result<Sample, String> {
 }
 
 fn turns(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<String, Turn>, String> {
-    let (mut turns, mut numbers) = (BTreeMap::new(), (0..).map(NodeId));
+    let (mut turns, mut number) = (BTreeMap::new(), 0);
     for (name, said) in conversation {
-        let number = name.strip_prefix("session_").unwrap_or("none");
-        if number.parse::<u64>().is_err() {
+        let session = name.strip_prefix("session_").unwrap_or("none");
+        if session.parse::<u64>().is_err() {
             continue;
         }
         let date = conversation.get(&format!("{name}_date_time")).and_then(Json::as_str);
@@ -125,10 +125,11 @@ fn turns(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<Strin
         for JsonTurn { dia_id, speaker, text, blip_caption } in said {
             let caption = blip_caption.unwrap_or_default();
             let item = Item {
-                source: numbers.next().map_or(Source::Text, Source::Turn),
+                source: Source::Turn(NodeId(number)),
                 text: text::joined(&speaker, &text, &caption),
                 time: import::locomo_time(date),
             };
+            number += 1;
             turns.insert(dia_id, Turn { cost: tokens(date, &speaker, &text, &caption), item });
         }
     }

@@ -688,6 +688,27 @@ fn log(folder: &Path) -> PathBuf {
 }
 
 #[test]
+fn a_log_that_was_cut_short_is_told_by_who_writes() {
+    let folder = folder();
+    let db = Engraph::open(folder.path()).expect("opens");
+    let marks = ["p0", "p1"].map(|key| {
+        db.query(&format!("REMEMBER (:Person '{key}')"), ()).expect("writes");
+        std::fs::metadata(log(folder.path())).expect("is there").len()
+    });
+    drop(db);
+    let file = std::fs::File::options().write(true).open(log(folder.path())).expect("opens");
+    file.set_len((marks[0] + marks[1]) / 2).expect("is cut");
+    let people =
+        |db: &Engraph| db.query("MATCH (p:Person) RETURN p.key AS k", ()).expect("reads").to_json();
+    let reader = Options::new().open_read_only(folder.path()).expect("opens");
+    assert_eq!((people(&reader).as_str(), reader.torn()), (r#"[{"k":"p0"}]"#, None));
+    drop(reader);
+    let writer = open(folder.path());
+    assert_eq!(people(&writer), r#"[{"k":"p0"}]"#);
+    assert_eq!(writer.torn().map(|torn| torn.offset), Some(marks[0]));
+}
+
+#[test]
 fn damage_in_the_log_is_refused_and_can_be_dropped() {
     let folder = folder();
     let db = Engraph::open(folder.path()).expect("opens");

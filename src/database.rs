@@ -145,7 +145,8 @@ impl Engraph {
         Ok(self.store.settle()?)
     }
 
-    /// What an unfinished write had left at the end of the log, and opening dropped.
+    /// What an unfinished write had left at the end of the log: opening for writing dropped it, opening
+    /// for reading passed over it. Beside a writer, which may be in the middle of it, none.
     pub fn torn(&self) -> Option<&Torn> {
         self.store.torn()
     }

@@ -4,27 +4,27 @@
 
 use std::path::Path;
 
-use engraph::{Engraph, Options};
+use engraph::Engraph;
 
-use super::Result;
 use super::args::{Backup, Restore};
 use super::output::Output;
 use super::progress::FamilyBar;
+use super::{Result, open_read_only};
 
 /// Copies the database as it stands, beside a writer or not.
 pub(super) fn backup(command: &Backup, output: &mut Output) -> Result<()> {
-    copy(&command.db, &command.dir)?;
+    copy(&command.db, &command.dir, output)?;
     Ok(output.line("backed up")?)
 }
 
 /// Copies a backup to where the database is wanted.
 pub(super) fn restore(command: &Restore, output: &mut Output) -> Result<()> {
-    copy(&command.dir, &command.db)?;
+    copy(&command.dir, &command.db, output)?;
     Ok(output.line("restored")?)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    write(&Options::new().open_read_only(from)?, to)
+fn copy(from: &Path, to: &Path, output: &mut Output) -> Result<()> {
+    write(&open_read_only(from, output)?, to)
 }
 
 /// Copies an open database, and shows how far it is.

@@ -2,21 +2,21 @@
 //!
 //! It opens the database for reading only and mends nothing.
 
-use engraph::{Family, Options, Rows, Value, Violation};
+use engraph::{Family, Rows, Value, Violation};
 
 use super::args::{Check, Format, JsonOrText};
 use super::output::Output;
 use super::progress::FamilyBar;
 use super::table::Cut;
 use super::visible::visible;
-use super::{Failure, Result};
+use super::{Failure, Result, open_read_only};
 
 /// The most violations that are shown: where everything is wrong, the first ones say how.
 const SHOWN_MAX: usize = 100;
 
 /// Shows what is wrong; it fails if anything is.
 pub(super) fn run(check: &Check, output: &mut Output) -> Result<()> {
-    let db = Options::new().open_read_only(&check.db)?;
+    let db = open_read_only(&check.db, output)?;
     let (mut shown, mut more) = (Vec::new(), 0_u64);
     let bar = FamilyBar::new();
     let checked = db.check(

@@ -7,21 +7,21 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use engraph::{Engraph, Error, Options};
+use engraph::{Engraph, Error};
 
 use super::args::Export;
-use super::output::Output;
+use super::output::{Output, check_place};
 use super::progress::bar;
-use super::{Failure, Result};
+use super::{Failure, Result, open_read_only};
 
 /// Exports the database and says how many lines that made.
 pub(super) fn run(command: &Export, output: &mut Output) -> Result<()> {
     if command.file.as_os_str() == "-" {
-        let db = Options::new().open_read_only(&command.db)?;
+        let db = open_read_only(&command.db, output)?;
         return to_stdout(&db);
     }
     check_free(&command.file, command.force)?;
-    let db = Options::new().open_read_only(&command.db)?;
+    let db = open_read_only(&command.db, output)?;
     let lines = to_file(&db, &command.file, command.force)?;
     Ok(output.line(&format!("lines {lines}"))?)
 }
@@ -82,6 +82,7 @@ fn create(part: &Path, force: bool) -> Result<File> {
 
 /// Only a file may be replaced, and only if that was asked for.
 fn check_free(path: &Path, force: bool) -> Result<()> {
+    check_place(path).map_err(|error| writing(path, &error))?;
     let failed = |reason: &str| Err(Failure::Other(format!("{}: {reason}", path.display())));
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -17,8 +17,12 @@ use super::{Failure, Result, open};
 /// Imports the file and says what came of it.
 pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
     let file = file(&command.kind);
-    // A mistyped file must not leave an empty database behind.
-    File::open(file).map_err(|error| Failure::reading(file, &error))?;
+    // A mistyped file must not leave an empty database behind. A pipe can be opened once.
+    let found = file.metadata().and_then(|found| match found.is_file() {
+        true => File::open(file).map(drop),
+        false => Ok(()),
+    });
+    found.map_err(|error| Failure::reading(file, &error))?;
     let whole = matches!(command.kind, Kind::Jsonl { .. }) && import::is_export(file)?;
     let db = if whole { None } else { Some(open(&command.db, output)?) };
     let bar = bar();

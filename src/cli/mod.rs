@@ -48,7 +48,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use engraph::Engraph;
+use engraph::{Engraph, Options, Torn};
 
 use args::{Args, Command};
 use output::Output;
@@ -84,13 +84,23 @@ pub(crate) fn run() -> ExitCode {
 /// Opens a database for writing, and says what a crash has cost.
 fn open(path: &Path, output: &mut Output) -> Result<Engraph> {
     let db = Engraph::open(path)?;
-    if let Some(torn) = db.torn() {
+    tell_torn(&db, "was dropped", output);
+    Ok(db)
+}
+
+/// Opens a database for reading, beside a writer or not, and says what a crash has cost.
+fn open_read_only(path: &Path, output: &mut Output) -> Result<Engraph> {
+    let db = Options::new().open_read_only(path)?;
+    tell_torn(&db, "is passed over", output);
+    Ok(db)
+}
+
+fn tell_torn(db: &Engraph, done: &str, output: &mut Output) {
+    if let Some(Torn { file, offset, bytes }) = db.torn() {
         output.note(&format!(
-            "warning: an unfinished write at the end of the log was dropped ({}, byte {}, {} bytes)",
-            torn.file, torn.offset, torn.bytes
+            "warning: an unfinished write at the end of the log {done} ({file}, byte {offset}, {bytes} bytes)"
         ));
     }
-    Ok(db)
 }
 
 /// Some editors write it at the beginning of a text.

@@ -15,6 +15,24 @@ use super::table::{Cut, Lines};
 use super::visible::{lines_visible, visible};
 use super::{Failure, dot, line, markdown, svg, table};
 
+/// A file that each folder of a database has.
+const LOCK_FILE: &str = "engraph.lock";
+
+/// A file that is written must not be one of a database's own.
+///
+/// # Errors
+///
+/// One of the kind [`ErrorKind::InvalidInput`] where the file would stand in the folder of a database.
+pub(super) fn check_place(file: &Path) -> Result {
+    match file.parent() {
+        Some(folder) if folder.join(LOCK_FILE).exists() => Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "this is the folder of a database, whose files are its own; write to another one",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Where a command prints.
 pub(super) struct Output {
     stdout: BufWriter<Patient<Stdout>>,
@@ -37,6 +55,9 @@ impl Output {
 
     /// From now on answers go to a new file, or back to stdout. What was there is replaced.
     pub(super) fn redirect(&mut self, file: Option<&Path>) -> Result {
+        if let Some(file) = file {
+            check_place(file)?;
+        }
         let file = file.map(File::create).transpose()?;
         self.flush()?;
         self.file = file.map(BufWriter::new);

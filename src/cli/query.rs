@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
-use engraph::{Engraph, Options, Params, Rows, Session, Value, only_reads};
+use engraph::{Engraph, Params, Rows, Session, Value, only_reads};
 
 use super::args::{Format, Query};
 use super::output::{Output, terminal_width};
 use super::table::Cut;
-use super::{BYTE_ORDER_MARK, Failure, ROLLED_BACK, Result};
+use super::{BYTE_ORDER_MARK, Failure, ROLLED_BACK, Result, open_read_only};
 
 /// Runs the script that was asked for.
 pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
@@ -45,7 +45,7 @@ fn params(given: &[(String, Value)]) -> Result<Params> {
 /// For reading where that is enough, so that a writer beside it is not in the way.
 fn open(path: &Path, text: &str, output: &mut Output) -> Result<Engraph> {
     match only_reads(text)? {
-        true => Ok(Options::new().open_read_only(path)?),
+        true => open_read_only(path, output),
         false => super::open(path, output),
     }
 }

@@ -4,18 +4,18 @@
 
 use std::path::Path;
 
-use engraph::{Engraph, FamilyStats, Options, Rows, Value};
+use engraph::{Engraph, FamilyStats, Rows, Value};
 
-use super::Result;
 use super::args::{Format, Stats, StatsFormat};
 use super::export::writing;
 use super::layers::Layers;
-use super::output::{Output, terminal_width};
+use super::output::{Output, check_place, terminal_width};
 use super::table::Cut;
+use super::{Result, open_read_only};
 
 /// Prints the column families, and for a person their total.
 pub(super) fn run(stats: &Stats, output: &mut Output) -> Result<()> {
-    let db = Options::new().open_read_only(&stats.db)?;
+    let db = open_read_only(&stats.db, output)?;
     if stats.html.is_some() || stats.svg.is_some() {
         let layers = Layers::read(&db)?;
         write(stats.html.as_deref(), || layers.html())?;
@@ -31,7 +31,9 @@ pub(super) fn run(stats: &Stats, output: &mut Output) -> Result<()> {
 /// Writes a picture, where one is wanted.
 fn write(file: Option<&Path>, picture: impl FnOnce() -> String) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
-    std::fs::write(file, picture()).map_err(|error| writing(file, &error))
+    check_place(file)
+        .and_then(|()| std::fs::write(file, picture()))
+        .map_err(|error| writing(file, &error))
 }
 
 /// The column families and their total, for a person.

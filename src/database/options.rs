@@ -301,7 +301,7 @@ impl Options {
 
     /// A policy that `RECONSTRUCT` may name with `MODEL`. It goes before a folder of that name beside
     /// the folder of the embedding model, which is loaded as a
-    /// [`LocalPolicy`](crate::reconstruct::LocalPolicy) otherwise.
+    /// [`ModelPolicy`](crate::reconstruct::ModelPolicy) otherwise.
     pub fn policy(mut self, name: impl Into<String>, policy: Arc<dyn Policy>) -> Self {
         self.models.policies.insert(name.into(), policy);
         self

@@ -23,6 +23,9 @@ pub(crate) struct Aggregate {
     pub(crate) row: Row,
 }
 
+/// What is added up.
+const ADDED: &str = "numbers or durations";
+
 /// The running value of one aggregate. Nulls do not count.
 #[derive(Clone)]
 struct State {
@@ -100,28 +103,33 @@ impl State {
                 }
             }
             AggregateFunction::Sum | AggregateFunction::Avg => {
-                self.value = self.sum(&cell).ok_or_else(|| self.takes_numbers(&cell, span))?;
+                self.value = self.sum(&cell).ok_or_else(|| self.takes(ADDED, &cell, span))?;
             }
             AggregateFunction::StDev | AggregateFunction::StDevP => {
-                self.spread.add(&cell).ok_or_else(|| self.takes_numbers(&cell, span))?;
+                self.spread.add(&cell).ok_or_else(|| self.takes("numbers", &cell, span))?;
             }
         }
         Ok(())
     }
 
-    /// What cannot be added: no number, or one too many.
-    fn takes_numbers(&self, cell: &Cell, span: Span) -> crate::Error {
+    /// What cannot be added: something else, or one too many.
+    fn takes(&self, what: &str, cell: &Cell, span: Span) -> crate::Error {
         let name = self.function.name();
-        let message = match cell.number() {
-            Some(_) => format!("the result of {name} is beyond 64 bits"),
-            None => format!("{name} takes numbers, not {}", cell.kind()),
+        let is_duration = |cell: &Cell| matches!(cell, Cell::Duration(_));
+        let message = if cell.number().is_none() && !(what == ADDED && is_duration(cell)) {
+            format!("{name} takes {what}, not {}", cell.kind())
+        } else if self.value != Cell::Null && is_duration(&self.value) != is_duration(cell) {
+            format!("{name} takes {what}, not both")
+        } else {
+            format!("the result of {name} is beyond 64 bits")
         };
         Diagnostic::at(span, message).execute()
     }
 
     fn sum(&self, cell: &Cell) -> Option<Cell> {
         match (&self.value, cell) {
-            (Cell::Null, Cell::Int(_) | Cell::Float(_)) => Some(cell.clone()),
+            (Cell::Null, Cell::Int(_) | Cell::Float(_) | Cell::Duration(_)) => Some(cell.clone()),
+            (Cell::Duration(a), Cell::Duration(b)) => a.plus(*b).map(Cell::Duration),
             (Cell::Int(a), Cell::Int(b)) => match (a.checked_add(*b), self.function) {
                 (Some(sum), _) => Some(Cell::Int(sum)),
                 // A mean is no whole number, and within bounds where its sum is not.
@@ -143,9 +151,13 @@ impl State {
             AggregateFunction::StDevP => Cell::Float(self.spread.deviation(false)),
             AggregateFunction::Sum if self.count == 0 => Cell::Int(0),
             AggregateFunction::Sum => self.value,
-            AggregateFunction::Avg => match self.value.number() {
-                Some(sum) => Cell::Float(sum / self.count as f64),
-                None => Cell::Null,
+            AggregateFunction::Avg => match (&self.value, self.value.number()) {
+                // A part of what is within bounds is too.
+                (Cell::Duration(sum), _) => {
+                    sum.scaled(1.0 / self.count as f64).map_or(Cell::Null, Cell::Duration)
+                }
+                (_, Some(sum)) => Cell::Float(sum / self.count as f64),
+                (_, None) => Cell::Null,
             },
         }
     }

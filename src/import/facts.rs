@@ -18,6 +18,7 @@ use serde_json::Value as Json;
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
+use crate::import::whole::BEGINNING as EXPORT_BEGINNING;
 use crate::import::{Lines, Progress, Report, is_export, property, store};
 use crate::time;
 use crate::write::{FactInput, Input, NodeInput};
@@ -74,15 +75,19 @@ pub fn jsonl(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report
             file.display()
         )));
     }
-    let (lines, total) = Lines::open(file)?;
+    let (mut lines, total) = Lines::open(file)?;
+    // Of a pipe that was not known before.
+    if lines.begin_with(EXPORT_BEGINNING)? {
+        return Err(Error::Import(format!(
+            "{} is the export of a whole database; import it from a file, which is read twice",
+            file.display()
+        )));
+    }
     store(db, lines.map(line), total, progress)
 }
 
 fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
     let json: Json = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
-    if json.get("engraph_export").is_some() {
-        return Err("this begins the export of a whole database; import it from a file".to_owned());
-    }
     if json.get("node").is_some() {
         let line: NodeLine = serde_json::from_value(json).map_err(|error| error.to_string())?;
         return Ok(vec![Input::Node(node(&line.node)?)]);

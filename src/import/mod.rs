@@ -44,6 +44,7 @@ pub use facts::jsonl;
 pub use locomo::locomo;
 pub(crate) use locomo::locomo_time;
 pub use messages::messages;
+use rows::BYTE_ORDER_MARK;
 pub use turns::turns;
 pub use whole::{is_export, whole};
 
@@ -287,7 +288,7 @@ fn put(
     })
 }
 
-/// The lines of a text file that are not blank, with their number and the bytes read so far.
+/// The lines of a text file or a pipe that are not blank, with their number and the bytes read so far.
 struct Lines {
     reader: BufReader<File>,
     name: String,
@@ -305,34 +306,45 @@ impl Lines {
         Ok((lines, total))
     }
 
-    /// Turns each line into inputs; a line that is no text is an error of that line alone.
+    /// Whether the first line begins so. Nothing is taken; of a pipe, as far as it has been written.
+    fn begin_with(&mut self, text: &[u8]) -> Result<bool> {
+        match self.reader.fill_buf() {
+            Ok(bytes) => Ok(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).starts_with(text)),
+            Err(error) => Err(Error::Import(format!("{}: {error}", self.name))),
+        }
+    }
+
+    /// The next line with its end. Of one that is too long, more than the most there may be; the rest is
+    /// passed over.
+    fn next(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let limit = LINE_BYTES_MAX as u64 + 1;
+        self.done +=
+            std::io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes)? as u64;
+        if bytes.len() > LINE_BYTES_MAX && !bytes.ends_with(b"\n") {
+            self.done += self.reader.skip_until(b'\n')? as u64;
+        }
+        self.number += 1;
+        Ok(bytes)
+    }
+
+    /// Turns each line into inputs; a line that is too long or no text is an error of that line alone.
     fn map(
         mut self,
         mut parse: impl FnMut(&str, &str, u64) -> std::result::Result<Vec<Input>, String>,
     ) -> impl Iterator<Item = Result<Line>> {
         std::iter::from_fn(move || {
             loop {
-                let mut bytes = Vec::new();
-                let limit = LINE_BYTES_MAX as u64 + 1;
-                let read =
-                    std::io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes);
-                self.number += 1;
-                match read {
-                    Ok(0) => return None,
-                    Ok(read) => self.done += read as u64,
+                let bytes = match self.next() {
+                    Ok(bytes) if bytes.is_empty() => return None,
+                    Ok(bytes) => bytes,
                     Err(error) => {
-                        let message = format!("{}:{}: {error}", self.name, self.number);
+                        let message = format!("{}:{}: {error}", self.name, self.number + 1);
                         return Some(Err(Error::Import(message)));
                     }
-                }
-                if bytes.len() > LINE_BYTES_MAX {
-                    let message = format!(
-                        "{}:{}: the line is over {LINE_BYTES_MAX} bytes",
-                        self.name, self.number
-                    );
-                    return Some(Err(Error::Import(message)));
-                }
+                };
                 let inputs = match std::str::from_utf8(&bytes) {
+                    _ if bytes.len() > LINE_BYTES_MAX => Err("the line is over 16 MiB".to_owned()),
                     Ok(text) if text.trim().is_empty() => continue,
                     Ok(text) => parse(text.trim_start_matches('\u{feff}'), &self.name, self.number),
                     Err(_) => Err("the line is no UTF-8 text".to_owned()),

@@ -12,7 +12,8 @@ use memchr::{memchr_iter, memchr2, memchr3};
 const READ_BYTES: usize = 256 << 10;
 /// About the longest row; behind a quote that nothing ends the rest of the file is one.
 const ROW_BYTES_MAX: u64 = 16 << 20;
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Some editors write it at the beginning of a text.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The rows of a table, one after another. Empty lines are none.
 pub(super) struct Rows<R> {

@@ -22,7 +22,7 @@ use crate::write::observe::HeardTurn;
 /// Imports the turns of conversations from a file of JSON lines, and makes memory of them.
 ///
 /// The speaker stands under `speaker`, `role` or `name`, the text under `text` or `content`, the
-/// time under `at`, `time`, `timestamp` or `created_at` (a text, or seconds since 1970), the session under `session` or
+/// time under `at`, `time`, `timestamp` or `created_at` (a text, or seconds since 1970 in nine digits or more), the session under `session` or
 /// `session_id`; a file without sessions is one session of the file's name, and a turn without `id`
 /// is named after its line. Other fields become properties.
 ///

@@ -21,10 +21,11 @@ use crate::error::{Error, Result};
 use crate::export::line::{EXPORT, EndLine, Header, Line};
 use crate::export::names::Ids;
 use crate::export::{LINE_BYTES_MAX, hexadecimal};
+use crate::import::rows::BYTE_ORDER_MARK;
 use crate::import::{Progress, Report};
 
 /// How an export begins.
-const BEGINNING: &[u8] = br#"{"engraph_export""#;
+pub(super) const BEGINNING: &[u8] = br#"{"engraph_export""#;
 
 /// Whether a file is the export of a whole database, and not one of facts. A pipe is none: what was
 /// looked at could not be read again.
@@ -38,8 +39,9 @@ pub fn is_export(file: &Path) -> Result<bool> {
             return Ok(false);
         }
         let mut beginning = Vec::new();
-        File::open(file)?.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?;
-        Ok(beginning == BEGINNING)
+        let bytes = (BYTE_ORDER_MARK.len() + BEGINNING.len()) as u64;
+        File::open(file)?.take(bytes).read_to_end(&mut beginning)?;
+        Ok(beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&beginning).starts_with(BEGINNING))
     };
     begins_as_one().map_err(|error: std::io::Error| failed(file, error))
 }
@@ -163,6 +165,9 @@ impl<'f> Lines<'f> {
             .map_err(|error| failed(self.file, error))?;
         self.number += u64::from(read > 0);
         self.done += read as u64;
+        if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
+            self.line.drain(..BYTE_ORDER_MARK.len());
+        }
         match read > LINE_BYTES_MAX {
             true => Err(self.wrong(&format!("the line is over {LINE_BYTES_MAX} bytes"))),
             false => Ok(read > 0),

@@ -27,10 +27,8 @@ pub use boundary::{BoundaryDetector, ModelBoundaries, SimilarityBoundaries};
 pub use draw::Consolidated;
 pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
-    KnownEntities, LocalModel, Rules, SourceTurn,
+    KnownEntities, ModelExtractor, Rules, SourceTurn,
 };
-#[cfg(feature = "http")]
-pub use extract::{HttpExtractor, TokenUsage};
 pub use pipeline::{Pipeline, Progress};
 pub use themes::Themes;
 pub use topics::{CueLinker, Linker, ModelLinker};

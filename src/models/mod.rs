@@ -13,6 +13,7 @@ mod cache;
 mod named;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -22,11 +23,11 @@ use parking_lot::Mutex;
 use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
 use crate::neural::{
-    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LocalReader, NeuralError,
-    QueryAdapter, ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens, encode_signs,
-    even_shares, to_unit,
+    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LanguageModel, LocalReader,
+    NeuralError, QueryAdapter, ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens,
+    encode_signs, even_shares, to_unit,
 };
-use crate::reconstruct::{LocalPolicy, Policy};
+use crate::reconstruct::{ModelPolicy, Policy};
 use crate::retrieval::anchor::Anchorer;
 use crate::retrieval::evaluate::Evaluator;
 use crate::text::hash;
@@ -289,7 +290,8 @@ impl Models {
     /// The policy of this name: the caller's, or a language model in the folder of that name beside
     /// the embedder's.
     pub(crate) fn policy(&self, name: &str) -> Result<Arc<dyn Policy>, NeuralError> {
-        self.policies.get(name, |folder| Ok(Arc::new(LocalPolicy::load(folder)?)))
+        let load = |folder: &Path| ModelPolicy::new(LanguageModel::load(folder)?);
+        self.policies.get(name, |folder| Ok(Arc::new(load(folder)?)))
     }
 
     /// The reader of this name: the caller's, or a language model in the folder of that name beside

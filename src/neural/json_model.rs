@@ -35,13 +35,12 @@ enum Model {
 }
 
 impl LanguageModel {
-    /// Loads a model from a folder: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3, as
-    /// [`LocalModel::load`](crate::memory::LocalModel::load) does. What it writes is held to the form of an answer, so it
-    /// always parses.
+    /// Loads a model from a folder that holds what [`CausalLm::load`] reads: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3.
+    /// What it writes is held to the form of an answer, so it always parses; what it says is as good as the model.
     ///
     /// # Errors
     ///
-    /// Those of [`LocalModel::load`](crate::memory::LocalModel::load).
+    /// Those of [`CausalLm::load`].
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
         Ok(Self(Model::Folder(Box::new(CausalLm::load(folder)?))))
     }
@@ -102,14 +101,11 @@ impl JsonModel {
                 Ok(Self { id, source: Source::Folder(Box::new(writer)) })
             }
             #[cfg(feature = "http")]
-            Model::Endpoint(chat) => Ok(Self::behind(chat, (prompt, task))),
+            Model::Endpoint(chat) => {
+                let id = format!("{} {prompt}", chat.model());
+                Ok(Self { id, source: Source::Endpoint(chat, task) })
+            }
         }
-    }
-
-    /// A model behind an endpoint.
-    #[cfg(feature = "http")]
-    pub(crate) fn behind(chat: Chat, (prompt, task): (&str, &'static str)) -> Self {
-        Self { id: format!("{} {prompt}", chat.model()), source: Source::Endpoint(chat, task) }
     }
 
     /// Names the model, its weights and the task.

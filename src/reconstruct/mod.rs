@@ -23,9 +23,7 @@ mod score;
 mod state;
 
 pub use by_score::ByScore;
-#[cfg(feature = "http")]
-pub use model::HttpPolicy;
-pub use model::LocalPolicy;
+pub use model::ModelPolicy;
 pub(crate) use operation::{Answer, Tools};
 pub use operation::{Finding, Kind, Mechanism, Operation};
 pub use policy::{Policy, Selection};

@@ -17,8 +17,8 @@ pub struct Selection {
 /// What decides. It sees the state and never the database; what it names that is not there is
 /// refused, and told in the log.
 ///
-/// One comes along without a model, [`ByScore`](super::ByScore), and two with one: [`LocalPolicy`](super::LocalPolicy)
-/// and, with the feature `http`, `HttpPolicy`. Where one of those fails, [`ByScore`](super::ByScore) decides.
+/// One comes along without a model, [`ByScore`](super::ByScore), and one with a language model,
+/// [`ModelPolicy`](super::ModelPolicy). Where that fails, [`ByScore`](super::ByScore) decides.
 pub trait Policy: Send + Sync {
     /// Names it and its version; kept in the log.
     fn id(&self) -> &str;

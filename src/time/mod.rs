@@ -9,6 +9,8 @@ mod field;
 mod period;
 mod phrase;
 
+use std::time::SystemTime;
+
 use engraph_storage::graph::{Interval, Time};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
@@ -161,14 +163,32 @@ pub(crate) fn beside(time: Time, before: Option<Time>) -> String {
     }
 }
 
-/// What the clock on the wall says.
+/// What the clock on the wall says, whatever year that is.
 pub(crate) fn wall() -> Time {
-    Timestamp::now().as_microsecond()
+    since_epoch(SystemTime::now())
+}
+
+fn since_epoch(clock: SystemTime) -> Time {
+    let micros = |duration: std::time::Duration| i64::try_from(duration.as_micros());
+    match clock.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => micros(since).unwrap_or(Time::MAX),
+        Err(before) => micros(before.duration()).map_or(Time::MIN, |micros| -micros),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_may_say_anything() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        let year = std::time::Duration::from_secs(366 * 24 * 60 * 60);
+        let micros = |years: u32| i64::from(years) * 366 * DAY;
+        assert_eq!(since_epoch(epoch + 8_100 * year), micros(8_100));
+        assert_eq!(since_epoch(epoch - 50 * year), -micros(50));
+        assert_eq!(since_epoch(epoch + 400_000 * year), Time::MAX);
+    }
 
     #[test]
     fn forms_of_one_instant() {

@@ -126,6 +126,13 @@ pub enum StorageError {
          before has ended; they leave when the database is next opened for writing"
     )]
     StillRead,
+    /// What was forgotten is deleted, and its bytes are still in files, because the disk refused to write
+    /// the files without them. They leave with the next opening for writing. Mend the disk.
+    #[error(
+        "what was forgotten is deleted, but its bytes stay in the files: {0}; mend that, and they leave \
+         when the database is next opened for writing"
+    )]
+    NotPurged(#[source] Box<StorageError>),
     /// The embeddings are being made anew by the model that is named, and were not finished. Finish
     /// that with the same model.
     #[error(

@@ -8,6 +8,8 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::LazyLock;
+use std::thread;
+use std::time::Duration;
 
 use crate::error::{Result, StorageError};
 
@@ -17,6 +19,19 @@ pub(crate) const LOCK_FILE: &str = "engraph.lock";
 /// What only this process writes into a lock file: 64 random bits, in hexadecimal.
 static MARK: LazyLock<String> =
     LazyLock::new(|| format!("{:016x}", RandomState::new().build_hasher().finish()));
+
+/// How long a writer waits for readers that look whether there is one: they hold the lock for an instant.
+const MOMENT: Duration = Duration::from_millis(50);
+
+/// Whether a writer has the database in `folder` open. It is not known of one that opens it just now.
+pub(crate) fn is_held(folder: &Path) -> bool {
+    // Without the file there was no writer since the database was copied.
+    let Ok(file) = File::open(folder.join(LOCK_FILE)) else { return false };
+    let is_free = file.try_lock_shared().is_ok();
+    // See the writer's lock.
+    let _ = file.unlock();
+    !is_free
+}
 
 /// The right to write, for as long as it lives.
 pub(crate) struct WriterLock {
@@ -43,7 +58,11 @@ impl WriterLock {
             .truncate(false)
             .open(&path)
             .map_err(io)?;
-        match file.try_lock() {
+        let locked = file.try_lock().or_else(|_| {
+            thread::sleep(MOMENT);
+            file.try_lock()
+        });
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();

@@ -25,11 +25,15 @@ use crate::commit::read_commit;
 use crate::engine::{Engine, Memory};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
+use crate::lock;
 use crate::log_scan::{self, Commit, LogScan, Tables, Torn};
 use crate::view::View;
 
 /// Times that a reader beside a writer looks again when files changed under it.
 const ATTEMPTS: usize = 16;
+/// What a folder is in which a database was begun.
+pub(crate) const UNFINISHED: &str =
+    "its making was not finished; open it for writing, which does that";
 /// Memory for a look at the tables.
 const LOOK: Memory = Memory { cache: 8 << 20, write_buffers: 8 << 20, reads: 0 };
 
@@ -108,12 +112,26 @@ pub(crate) fn open_read_only(path: &Path, memory: Memory) -> Result<(Engine, Log
     let scan = look(path)?;
     let logs = cut_copy(path, scan.torn.as_ref())?;
     // The log is in memory once it is open.
-    let engine =
-        Engine::open_read_only(path, memory, &Family::ALL, logs.as_ref().map(TempDir::path))?;
+    let logs = logs.as_ref().map(TempDir::path);
+    let engine = Engine::open_read_only(path, memory, &Family::ALL, logs).map_err(|error| {
+        match has_all_families(path) {
+            Ok(false) => StorageError::not_a_database(path, UNFINISHED),
+            _ => error,
+        }
+    })?;
     match log_scan::manifest_length(path)? == before {
         true => Ok((engine, scan)),
         false => Err(StorageError::Overtaken),
     }
+}
+
+/// What is torn, if nobody is writing it.
+pub(crate) fn left_behind(path: &Path, torn: Option<Torn>) -> Result<Option<Torn>> {
+    if torn.is_none() || lock::is_held(path) {
+        return Ok(None);
+    }
+    // A writer that was at it when it was seen has ended by now, and what it wrote is whole.
+    Ok(look(path)?.torn.filter(|found| torn.as_ref() == Some(found)))
 }
 
 /// What was recovered must be what the tables and the log hold.
@@ -163,6 +181,12 @@ fn tables(path: &Path) -> Result<Tables> {
 fn has_meta(path: &Path) -> Result<bool> {
     let meta = Family::Meta.name();
     Ok(path.join("CURRENT").exists() && Engine::families(path)?.iter().any(|name| name == meta))
+}
+
+/// Whether it has come to its last family.
+fn has_all_families(path: &Path) -> Result<bool> {
+    let made = Engine::families(path)?;
+    Ok(Family::ALL.iter().all(|family| made.iter().any(|name| name == family.name())))
 }
 
 fn temporary_folder() -> Result<TempDir> {

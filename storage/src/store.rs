@@ -120,8 +120,9 @@ impl Store {
             check_is_database(path)?;
             let identity = check_identity(path)?;
             let (engine, scan) = recovery::open_read_only(path, memory)?;
-            let store = Self::load((engine, memory), path, None, identity)?;
+            let mut store = Self::load((engine, memory), path, None, identity)?;
             recovery::check_beside_writer(path, &scan, store.recovered)?;
+            store.torn = recovery::left_behind(path, scan.torn)?;
             match store.meta(BULK_KEY)? {
                 Some(_) => Err(StorageError::HalfLoaded),
                 None => Ok(store),
@@ -166,7 +167,8 @@ impl Store {
         Ok(self)
     }
 
-    /// What an unfinished write had left at the end of the log, and opening dropped.
+    /// What an unfinished write had left at the end of the log: opening for writing dropped it, opening
+    /// for reading passed over it. Beside a writer, which may be in the middle of it, none.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
@@ -204,7 +206,18 @@ impl Store {
 
     /// Takes the bytes of what was deleted or replaced out of every file of the folder, once the
     /// snapshots before that number have ended, which may hold them.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::StillRead`] and [`StorageError::NotPurged`]; the next opening goes on with it.
     pub(crate) fn purge(&self, before: u64) -> Result<()> {
+        self.purge_files(before).map_err(|error| match error {
+            StorageError::StillRead => error,
+            other => StorageError::NotPurged(Box::new(other)),
+        })
+    }
+
+    fn purge_files(&self, before: u64) -> Result<()> {
         let mark = self.purge_mark()?;
         self.wait_for_readers(before)?;
         self.engine.compact()?;
@@ -290,7 +303,7 @@ fn read_or_make(
             check_same(view, identity)
         }
         (None, None) if lock.is_some() => make(engine, path),
-        (None, None) => Err(StorageError::not_a_database(path, "it was never finished")),
+        (None, None) => Err(StorageError::not_a_database(path, recovery::UNFINISHED)),
         (None, Some(_)) => Err(StorageError::lost("it has lost its contents")),
     }
 }

@@ -286,7 +286,8 @@ impl<'s> Transaction<'s> {
     /// # Errors
     ///
     /// After [`StorageError::Engine`], whether the changes last is known when the database is opened
-    /// again, and this store writes nothing more. After [`StorageError::StillRead`] they last.
+    /// again, and this store writes nothing more. After [`StorageError::StillRead`] and
+    /// [`StorageError::NotPurged`] they last.
     pub fn commit(self, durability: Durability, wall: Time) -> Result<()> {
         let Self { store, mut writer, pending, snapshot, mut overlay, catalog, now, forgotten } =
             self;

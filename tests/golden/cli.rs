@@ -543,6 +543,27 @@ fn an_export_replaces_a_file_only_if_asked() {
 }
 
 #[test]
+fn nothing_is_written_over_the_files_of_a_database() {
+    let db = facts();
+    let own = db.path().join("CURRENT");
+    let before = std::fs::read(&own).expect("reads");
+    let said = "this is the folder of a database, whose files are its own; write to another one\n";
+    let commands = [
+        vec!["export", arg(db.path()), arg(&own), "--force"],
+        vec!["stats", arg(db.path()), "--html", arg(&own)],
+        vec!["stats", arg(db.path()), "--svg", arg(&own)],
+    ];
+    for command in commands {
+        let refused = engraph(&command, "");
+        assert_eq!(message(&refused, 1), format!("error: {}: {said}", own.display()));
+    }
+    assert_eq!(std::fs::read(&own).expect("reads"), before);
+    let output = shell(db.path(), &format!(".output {}\nRETURN 1 AS n;\n", own.display()));
+    assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
+    assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn an_export_on_a_full_disk_fails_and_one_to_nobody_ends() {
     let db = facts();
@@ -645,7 +666,7 @@ fn log(db: &TempDir) -> PathBuf {
 }
 
 #[test]
-fn an_unfinished_write_is_dropped_with_a_warning() {
+fn an_unfinished_write_is_passed_over_and_dropped_with_a_warning() {
     let db = facts();
     let log = log(&db);
     let length = std::fs::metadata(&log).expect("is there").len();
@@ -655,15 +676,28 @@ fn an_unfinished_write_is_dropped_with_a_warning() {
         file.set_len(length - 5).expect("is cut");
     };
     cut();
-    let read = query(&db, &["--format", "json", "-e", "MATCH (n) RETURN count(n) AS n"]);
-    assert_eq!(answer(&read), "[{\"n\":4}]\n");
-    let written = query(&db, &["--format", "json", "-e", "REMEMBER (:A 'a')"]);
-    assert_eq!(written.status.code(), Some(0));
     let name = log.file_name().expect("a name").to_string_lossy();
-    let warning = "warning: an unfinished write at the end of the log was dropped (";
-    let shown = text(&written.stderr);
-    assert!(shown.starts_with(&format!("{warning}{name}, byte ")), "{shown}");
-    assert!(shown.ends_with(" bytes)\n"), "{shown}");
+    let assert_warns = |output: &Output, done: &str| {
+        let shown = text(&output.stderr);
+        let warning =
+            format!("warning: an unfinished write at the end of the log {done} ({name}, byte ");
+        assert!(shown.starts_with(&warning) && shown.ends_with(" bytes)\n"), "{shown}");
+        assert_eq!(output.status.code(), Some(0));
+    };
+    let folder = folder();
+    let backup = folder.path().join("backup");
+    let readers = [
+        query(&db, &["--format", "json", "-e", "MATCH (n) RETURN count(n) AS n"]),
+        engraph(&["check", arg(db.path())], ""),
+        engraph(&["stats", arg(db.path())], ""),
+        engraph(&["export", arg(db.path()), "-"], ""),
+        engraph(&["backup", arg(db.path()), arg(&backup)], ""),
+    ];
+    readers.iter().for_each(|reader| assert_warns(reader, "is passed over"));
+    assert_eq!(text(&readers[0].stdout), "[{\"n\":4}]\n");
+    assert!(answer(&engraph(&["check", arg(&backup)], "")).starts_with("ok: "));
+    let written = query(&db, &["--format", "json", "-e", "REMEMBER (:A 'a')"]);
+    assert_warns(&written, "was dropped");
     assert_eq!(answer(&shell(db.path(), "")), "");
 }
 
@@ -749,7 +783,63 @@ fn facts_come_through_a_pipe_and_an_export_does_not() {
     let exported = engraph(&["export", arg(db.path()), "-"], "");
     let refused = engraph(&import, answer(&exported));
     assert_eq!(refused.status.code(), Some(1));
-    let reason =
-        "/dev/stdin:1: this begins the export of a whole database; import it from a file\n";
-    assert!(text(&refused.stderr).starts_with(reason), "{}", text(&refused.stderr));
+    let reason = "error: import: /dev/stdin is the export of a whole database; import it from a file, which is \
+                  read twice\n";
+    assert_eq!(text(&refused.stderr), reason);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_named_pipe_is_opened_once() {
+    let folder = folder();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("makes a pipe").success());
+    let db = folder.path().join("db");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args(["import", arg(&db), "jsonl", arg(&pipe)])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    std::fs::write(&pipe, "{\"node\":{\"label\":\"A\",\"key\":\"a\"}}\n").expect("is read");
+    let began = std::time::Instant::now();
+    while child.try_wait().expect("is a child").is_none() {
+        if began.elapsed() > std::time::Duration::from_secs(60) {
+            child.kill().expect("it waits for a second writer");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("has ended");
+    assert_eq!(text(&output.stdout), "nodes 1\n");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_refused_and_the_others_are_not() {
+    let folder = folder();
+    let (db, file) = (folder.path().join("db"), folder.path().join("facts.jsonl"));
+    let node = |key: &str| format!("{{\"node\":{{\"label\":\"A\",\"key\":\"{key}\"}}}}\n");
+    let lines = [node("a"), node(&"b".repeat(17 << 20)), node("c")];
+    std::fs::write(&file, lines.concat()).expect("writes");
+    let import = || engraph(&["import", arg(&db), "jsonl", arg(&file)], "");
+    let imported = import();
+    assert_eq!(text(&imported.stdout), "nodes 2\n");
+    let refused = format!("{}:2: the line is over 16 MiB\n1 line was refused\n", arg(&file));
+    assert_eq!(text(&imported.stderr), refused);
+    // Nor is the last one, though nothing ends it.
+    let lines = [node("a"), "b".repeat(17 << 20)];
+    std::fs::write(&file, lines.concat()).expect("writes");
+    let imported = import();
+    assert_eq!(text(&imported.stdout), "nodes 1\n");
+    assert_eq!(text(&imported.stderr), refused);
+}
+
+#[test]
+fn an_export_behind_a_byte_order_mark_is_one() {
+    let db = facts();
+    let folder = folder();
+    let (file, copy) = (folder.path().join("all.jsonl"), folder.path().join("copy"));
+    let exported = engraph(&["export", arg(db.path()), "-"], "");
+    let lines = answer(&exported);
+    std::fs::write(&file, format!("\u{feff}{lines}")).expect("writes");
+    answer(&engraph(&["import", arg(&copy), "jsonl", arg(&file)], ""));
+    assert_eq!(answer(&engraph(&["export", arg(&copy), "-"], "")), lines);
 }

@@ -32,8 +32,8 @@ const ONLY_IN: [(&str, &[&str]); 8] = [
     ("pest::", &["grammar/src/"]),
     ("candle_", &["src/neural/local/"]),
     ("tokenizers::", &["src/neural/local/"]),
-    ("Timestamp::now", &["src/time/mod.rs"]),
-    ("SystemTime::now", &[]),
+    ("Timestamp::now", &[]),
+    ("SystemTime::now", &["src/time/mod.rs"]),
     ("engraph_grammar::", &["src/", "grammar/src/lib.rs"]),
 ];
 

@@ -688,7 +688,7 @@ fn log(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_log_that_was_cut_short_is_told_by_who_writes() {
+fn a_log_that_was_cut_short_is_told_unless_a_writer_may_be_at_it() {
     let folder = folder();
     let db = Engraph::open(folder.path()).expect("opens");
     let marks = ["p0", "p1"].map(|key| {
@@ -700,12 +700,37 @@ fn a_log_that_was_cut_short_is_told_by_who_writes() {
     file.set_len((marks[0] + marks[1]) / 2).expect("is cut");
     let people =
         |db: &Engraph| db.query("MATCH (p:Person) RETURN p.key AS k", ()).expect("reads").to_json();
-    let reader = Options::new().open_read_only(folder.path()).expect("opens");
-    assert_eq!((people(&reader).as_str(), reader.torn()), (r#"[{"k":"p0"}]"#, None));
-    drop(reader);
+    let read = || Options::new().open_read_only(folder.path()).expect("opens");
+    let told = |db: &Engraph| (people(db), db.torn().map(|torn| torn.offset));
+    let before = (r#"[{"k":"p0"}]"#.to_owned(), Some(marks[0]));
+    assert_eq!(told(&read()), before);
+    // Somebody holds the database for writing, and may be in the middle of a record.
+    let lock = std::fs::File::options().write(true).open(folder.path().join("engraph.lock"));
+    let lock = lock.expect("opens");
+    lock.lock().expect("is free");
+    assert_eq!(told(&read()), (before.0.clone(), None));
+    lock.unlock().expect("was held");
+    let files = data_files(folder.path());
+    assert_eq!(told(&read()), before);
+    assert_eq!(data_files(folder.path()), files);
     let writer = open(folder.path());
-    assert_eq!(people(&writer), r#"[{"k":"p0"}]"#);
-    assert_eq!(writer.torn().map(|torn| torn.offset), Some(marks[0]));
+    assert_eq!(told(&writer), before);
+    assert_eq!(told(&read()), (before.0, None));
+}
+
+#[test]
+fn readers_that_look_for_a_writer_are_not_in_its_way() {
+    let folder = folder();
+    drop(Engraph::open(folder.path()).expect("opens"));
+    let lock = std::fs::File::open(folder.path().join("engraph.lock")).expect("opens");
+    lock.lock_shared().expect("is free");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            lock.unlock().expect("was held");
+        });
+        drop(Engraph::open(folder.path()).expect("waits for a moment"));
+    });
 }
 
 #[test]

@@ -5,17 +5,14 @@
 //! believed because it says so: `memory::validate` holds it against the turns.
 //!
 //! ```text
-//!   turns ──prompt.rs──▶ text ──local.rs: a writer, by json.rs──▶ JSON ──answer.rs──▶ Extraction
-//!                             ──http.rs──▶
+//!   turns ──prompt.rs──▶ text ──model.rs──▶ JSON ──answer.rs──▶ Extraction
 //!
-//!   json.rs      the form of an answer; neural/writer/ is what writes it
+//!   json.rs      the form of an answer, which a model from a folder is held to
 //! ```
 
 mod answer;
-#[cfg(feature = "http")]
-mod http;
 pub(crate) mod json;
-mod local;
+mod model;
 mod prompt;
 mod rules;
 
@@ -23,9 +20,7 @@ use engraph_storage::graph::{Intent, Interval, Time};
 
 use crate::neural::NeuralError;
 
-#[cfg(feature = "http")]
-pub use http::{HttpExtractor, TokenUsage};
-pub use local::LocalModel;
+pub use model::ModelExtractor;
 pub use rules::Rules;
 
 /// A turn of an episode, as an extractor reads it.

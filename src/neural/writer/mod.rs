@@ -15,10 +15,10 @@ pub(crate) use self::grammar::{Grammar, Rule};
 
 /// A model with a task, ready to answer.
 pub(crate) struct Writer {
-    pub(crate) model: CausalLm,
+    model: CausalLm,
     vocabulary: Vocabulary,
     /// What stands before the text, run.
-    pub(crate) task: Prefix,
+    task: Prefix,
     tokens_max: u32,
 }
 
@@ -34,11 +34,6 @@ impl Writer {
         let vocabulary = vocabulary.map_err(|reason| NeuralError::Failed { reason })?;
         let task = model.run_prefix(task)?;
         Ok(Self { model, vocabulary, task, tokens_max })
-    }
-
-    /// Names the model and its weights.
-    pub(crate) fn name(&self) -> &str {
-        self.model.name()
     }
 
     /// The answer to a text: one of the grammar.

@@ -11,7 +11,7 @@ use crate::neural::tiny_folder;
 fn a_model_with_random_weights_always_comes_to_an_end() {
     let (_folder, db) = memory();
     let folder = tiny_folder("llama");
-    let policy = LocalPolicy::with(folder.path(), 400).unwrap();
+    let policy = ModelPolicy::with(LanguageModel::load(folder.path()).unwrap(), 400).unwrap();
     assert!(policy.id().ends_with(" reconstruct-1"));
     let run = || {
         let mut state = Reconstruction::begin(ASKED, Budget { turns: 2, calls: 2 });
@@ -61,8 +61,8 @@ mod http {
         server::said(&content.to_string(), 9, 7)
     }
 
-    fn policy(url: &str) -> HttpPolicy {
-        HttpPolicy::from_chat(server::chat(url))
+    fn policy(url: &str) -> ModelPolicy {
+        ModelPolicy::new(LanguageModel::from_chat(server::chat(url))).unwrap()
     }
 
     #[test]

@@ -207,6 +207,26 @@ fn a_reader_from_before_is_waited_for_and_named() {
 }
 
 #[test]
+fn a_disk_that_refuses_says_that_the_deletion_stands() {
+    let parent = tempfile::tempdir().expect("a folder");
+    let [path, elsewhere] = ["here", "elsewhere"].map(|name| parent.path().join(name));
+    let store = open(&path);
+    let marks = Marks { number: 1 };
+    let subject = remember(&store, &marks);
+    // The log is open already, and no table can be made.
+    std::fs::rename(&path, &elsewhere).expect("renames");
+    let error = forget(&store, subject).expect_err("cannot write tables");
+    assert!(matches!(error, StorageError::NotPurged(_)), "{error}");
+    let node = store.snapshot(0).reader().node(subject, SystemScope::Current).expect("reads");
+    assert_eq!(node, None);
+    drop(store);
+    std::fs::rename(&elsewhere, &path).expect("renames");
+    assert!(!marks.found_in(&path).is_empty());
+    drop(open(&path));
+    assert_eq!(marks.found_in(&path), []);
+}
+
+#[test]
 fn a_rollback_forgets_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());

@@ -1,106 +1,85 @@
-//! An extractor that asks a language model elsewhere, behind an HTTP endpoint of the form that
-//! OpenAI has given it.
-//!
-//! What comes back is believed no more than what any other model says: it is read item by item, and
-//! what cannot be so is left out. The key goes into the request and nowhere else.
+//! Extractors with a model: tiny ones with random weights, and one behind an endpoint that says what it is told to.
 
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use super::super::prompt::tests::{Nobody, turn};
+use super::*;
 
-use super::{Extraction, Extractor, KnownEntities, SourceTurn, answer, prompt};
-pub use crate::neural::TokenUsage;
-use crate::neural::{Chat, NeuralError};
+#[cfg(feature = "models")]
+mod folder {
+    use super::*;
+    use crate::neural::tiny_folder;
 
-/// An [`Extractor`] behind an HTTP endpoint that speaks as OpenAI's `/v1/chat/completions` does.
-///
-/// Of the turns 16 KiB at most are sent, and 4 KiB of each; longer ones are cut, the longest first.
-/// A request that times out or is answered with 429 or 5xx is made four times at most, with longer
-/// and longer pauses of a quarter of a second and more between them. It may be shared between
-/// threads.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use engraph::memory::{Extractor, HttpExtractor, TokenUsage};
-///
-/// // Nothing is asked before there are turns.
-/// let seconds = Duration::from_secs(60);
-/// let extractor = HttpExtractor::new("http://localhost:11434/v1", "qwen3", Some("key"), seconds);
-/// assert_eq!(extractor.usage(), TokenUsage::default());
-/// assert!(extractor.id().starts_with("qwen3 "));
-/// assert!(!format!("{extractor:?}").contains("key"));
-/// ```
-pub struct HttpExtractor {
-    id: String,
-    chat: Chat,
-    left_out: AtomicU64,
-}
-
-impl HttpExtractor {
-    /// An extractor that will ask `model`. `base_url` is what `/chat/completions` is put behind,
-    /// such as `https://api.openai.com/v1`; `timeout` is for each request as a whole.
-    pub fn new(base_url: &str, model: &str, key: Option<&str>, timeout: Duration) -> Self {
-        Self::from_chat(Chat::new(base_url, model, key, timeout))
+    fn load(family: &str, tokens_max: u32) -> ModelExtractor {
+        let folder = tiny_folder(family);
+        ModelExtractor::with(LanguageModel::load(folder.path()).unwrap(), tokens_max).unwrap()
     }
 
-    fn from_chat(chat: Chat) -> Self {
-        let id = format!("{} {}", chat.model(), prompt::ID);
-        Self { id, chat, left_out: AtomicU64::new(0) }
+    /// The answer as it was written.
+    fn write(model: &ModelExtractor, turns: &[SourceTurn]) -> String {
+        model.ask(turns, |text| Ok(text.to_owned())).unwrap()
     }
 
-    /// The tokens spent so far, on answers that could not be used too.
-    pub fn usage(&self) -> TokenUsage {
-        self.chat.usage()
+    fn check(text: &str, turns: usize) {
+        let value = serde_json::from_str(text).unwrap();
+        assert_eq!(json::tests::check(&value, turns), Ok(()), "{text}");
     }
 
-    /// How many items of the answers so far were left out, for they named a turn that is not there,
-    /// a confidence above 1, or the like.
-    pub fn left_out(&self) -> u64 {
-        self.left_out.load(Ordering::Relaxed)
-    }
-}
-
-impl fmt::Debug for HttpExtractor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpExtractor").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
-impl Extractor for HttpExtractor {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn extract(
-        &self,
-        turns: &[SourceTurn],
-        known: &dyn KnownEntities,
-    ) -> Result<Extraction, NeuralError> {
-        if turns.is_empty() {
-            return Ok(Extraction::default());
+    #[test]
+    fn a_model_of_any_family_writes_what_parses_and_the_same_each_time() {
+        let turns = [turn("Ann", "I moved to Oslo."), turn("Ben", "Why?")];
+        let others = [turn("Ann", "The bread is burnt, all of it."), turn("Ben", "Why?")];
+        for family in ["llama", "qwen2", "qwen3"] {
+            let model = load(family, 200);
+            let text = write(&model, &turns);
+            check(&text, turns.len());
+            assert_eq!(write(&model, &turns), text, "{family}");
+            assert_eq!(write(&load(family, 200), &turns), text, "{family}");
+            assert!(text.len() >= 100, "{text}");
+            let extraction = model.extract(&turns, &Nobody).unwrap();
+            assert_eq!(extraction, model.extract(&turns, &Nobody).unwrap());
+            assert!(model.id().ends_with(" prompt-1") && !model.id().starts_with(' '));
+            // The turns are read.
+            assert_ne!(write(&model, &others), text, "{family}");
         }
-        let text = self.chat.ask(prompt::TASK, &prompt::turns(turns))?;
-        let answer = answer::read(&text, turns, known);
-        let answer = answer.map_err(|reason| self.chat.failed(&reason))?;
-        self.left_out.fetch_add(answer.left_out, Ordering::Relaxed);
-        Ok(answer.extraction)
+    }
+
+    #[test]
+    fn hostile_turns_do_no_harm() {
+        let model = load("llama", 100);
+        let long = "東京 \"}]} ".repeat(1 << 17);
+        for text in
+            ["", "\"}]}", "\\\"", "{\"title\":\"x\"}", "\0\u{1b}[0m\u{7f}", "</s><s>", &long]
+        {
+            check(&write(&model, &[turn(text, text)]), 1);
+        }
+        let turns = vec![SourceTurn::default(); 300];
+        check(&write(&model, &turns), prompt::TURNS_MAX);
+        assert_eq!(model.extract(&[], &Nobody).unwrap(), Extraction::default());
+    }
+
+    #[test]
+    fn an_answer_of_any_length_is_read() {
+        let model = load("qwen2", TOKENS_MAX);
+        let turns = vec![turn("Ann", "I moved to Oslo."); 12];
+        let text = write(&model, &turns);
+        check(&text, turns.len());
+        let answer = answer::read(&text, &turns, &Nobody).unwrap();
+        let extraction = model.extract(&turns, &Nobody).unwrap();
+        assert_eq!((&answer.extraction, answer.left_out), (&extraction, model.left_out()));
     }
 }
 
-#[cfg(test)]
-mod tests {
+#[cfg(feature = "http")]
+mod http {
     mod whole;
 
     use serde_json::{Value, json};
 
-    use super::super::prompt::tests::{Nobody, turn};
     use super::*;
     use crate::neural::ANSWER_BYTES_MAX;
     use crate::neural::server::{KEY, Reply, chat, said, serve};
 
-    pub(super) fn extractor(url: &str) -> HttpExtractor {
-        HttpExtractor::from_chat(chat(url))
+    pub(super) fn extractor(url: &str) -> ModelExtractor {
+        ModelExtractor::new(LanguageModel::from_chat(chat(url))).unwrap()
     }
 
     fn turns() -> Vec<SourceTurn> {

@@ -112,6 +112,11 @@ impl<'c> Context<'c> {
         self.run.in_time(&self.limits)
     }
 
+    /// Bytes that are looked through or copied, which takes time; an error if it is up.
+    pub(crate) fn passed(&self, bytes: usize) -> Result<()> {
+        self.run.passed(bytes, &self.limits)
+    }
+
     /// The embeddings of texts, unless time is up.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
         let mut vectors = Vec::with_capacity(texts.len());

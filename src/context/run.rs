@@ -22,6 +22,8 @@ use crate::neural::Scorer;
 
 /// Nodes kept in memory for one query.
 const NODES_MAX: usize = 16_384;
+/// Bytes of values between two looks at the clock.
+const TIMED_BYTES: usize = 1 << 20;
 /// Regular expressions kept for one query.
 const EXPRESSIONS_MAX: usize = 64;
 /// Bytes that a compiled regular expression may take.
@@ -90,6 +92,8 @@ pub(crate) struct Run {
     deadline: Option<Instant>,
     interrupt: Interrupt,
     work: Counter<u64>,
+    /// Bytes that were passed since the clock was looked at.
+    passed: Counter<usize>,
     held: Arc<AtomicUsize>,
     meter: Meter,
     model_calls: Counter<u64>,
@@ -125,6 +129,7 @@ impl Run {
             deadline,
             interrupt,
             work: Counter::new(0),
+            passed: Counter::new(0),
             held: Arc::default(),
             meter: Meter::with_gate(Box::new(gate)),
             model_calls: Counter::new(0),
@@ -207,10 +212,22 @@ impl Run {
         let after = before.saturating_add(things as u64);
         self.work.set(after);
         if after > limits.work_max {
-            let message = format!("more than {} nodes and facts were looked at", limits.work_max);
+            let message =
+                format!("more than {} nodes, facts and items were looked at", limits.work_max);
             return Err(narrow(message));
         }
         if before / 1024 == after / 1024 { Ok(()) } else { self.in_time(limits) }
+    }
+
+    /// Bytes that are looked through or copied: behind some of them the clock is looked at.
+    pub(crate) fn passed(&self, bytes: usize, limits: &Limits) -> Result<()> {
+        let passed = self.passed.get().saturating_add(bytes);
+        if passed < TIMED_BYTES {
+            self.passed.set(passed);
+            return Ok(());
+        }
+        self.passed.set(0);
+        self.in_time(limits)
     }
 
     pub(crate) fn in_time(&self, limits: &Limits) -> Result<()> {
@@ -311,9 +328,14 @@ impl Run {
         if let Some(compiled) = expressions.get(expression) {
             return Ok(compiled.is_match(text));
         }
-        let compiled = regex::RegexBuilder::new(&format!("^(?:{expression})$"))
-            .size_limit(EXPRESSION_BYTES)
+        // What it means stands by itself, whatever brackets and comments the text has.
+        let parsed = regex_syntax::ParserBuilder::new()
             .dot_matches_new_line(true)
+            .build()
+            .parse(expression)
+            .map_err(|error| error.to_string())?;
+        let compiled = regex::RegexBuilder::new(&format!("^(?:{parsed})$"))
+            .size_limit(EXPRESSION_BYTES)
             .build()
             .map_err(|error| error.to_string())?;
         let fits = compiled.is_match(text);

@@ -192,8 +192,8 @@ impl Aggregate {
                 });
                 bytes += self.add(row, &mut groups[place].1, context)?;
                 bytes += groups[place].2.add(row, context);
+                context.hold(&mut held, bytes)?;
             }
-            context.hold(&mut held, bytes)?;
             context.rows(groups.len())?;
         }
         let rows = groups.into_iter().map(|group| self.row(group, context));

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::context::held::Held;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::subquery;
+use crate::exec::weighed::Weighed;
 use crate::functions;
 use crate::functions::products::{self, Side};
 use crate::plan::expr::{Each, Expr, ExprKind, Reduce, sign};
@@ -32,9 +33,13 @@ const DEPTH_MAX: usize = 256;
 /// The value of an expression, which is no larger than all that a statement may hold.
 pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
     let cell = value(expr, row, context)?;
+    if !cell.is_large() {
+        return Ok(cell);
+    }
+    // Whatever is made of it takes a time that grows with it.
+    context.passed(cell.whole_bytes())?;
     match expr.kind {
         ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => Ok(cell),
-        _ if !cell.is_large() => Ok(cell),
         _ => bounded(cell, expr.span, context),
     }
 }
@@ -97,24 +102,30 @@ fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
             dot(function, arguments, (row, expr.span), context)
         }
         ExprKind::Call(function, arguments) => {
-            let arguments: Vec<Cell> =
-                arguments.iter().map(|part| eval(part, row, context)).collect::<Result<_>>()?;
+            let mut weighed = Weighed::default();
+            let arguments = arguments.iter().map(|part| weighed.eval(part, row, context));
+            let arguments: Vec<Cell> = arguments.collect::<Result<_>>()?;
             functions::Call { function, arguments: &arguments, span: expr.span, context }.run()
         }
         ExprKind::Unary(op, inner) => unary(*op, &eval(inner, row, context)?, expr.span),
         ExprKind::Binary(op, left, right) => {
-            let (left, right) = (eval(left, row, context)?, eval(right, row, context)?);
+            let mut weighed = Weighed::default();
+            let left = weighed.eval(left, row, context)?;
+            let right = weighed.eval(right, row, context)?;
             binary(*op, &left, &right, expr.span, context)
         }
         ExprKind::And(parts) => logic(parts, false, row, context),
         ExprKind::Or(parts) => logic(parts, true, row, context),
         ExprKind::List(items) => {
-            let items = items.iter().map(|item| eval(item, row, context));
+            let mut weighed = Weighed::default();
+            let items = items.iter().map(|item| weighed.eval(item, row, context));
             Ok(Cell::list(items.collect::<Result<_>>()?))
         }
         ExprKind::Map(entries) => {
-            let entries =
-                entries.iter().map(|(name, value)| Ok((name.clone(), eval(value, row, context)?)));
+            let mut weighed = Weighed::default();
+            let entries = entries
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), weighed.eval(value, row, context)?)));
             Ok(Cell::Map(entries.collect::<Result<BTreeMap<_, _>>>()?))
         }
         ExprKind::Case(branches, otherwise) => {
@@ -196,6 +207,7 @@ fn side(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Side> {
         && node.system == SystemScope::Current
         && let Some(numbers) = context.reader.numbers(node.id, property)?
     {
+        context.passed(numbers.len() * size_of::<f64>())?;
         return Ok(Side::Stored(numbers));
     }
     eval(expr, row, context).map(|cell| Side::of(&cell))

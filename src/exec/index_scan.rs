@@ -10,7 +10,7 @@ use engraph_storage::graph::{LabelId, NodeId, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval};
 use crate::plan::expr::Slot;
 use crate::plan::{IndexBound, IndexLookup};
@@ -49,7 +49,11 @@ impl IndexScan {
         }
         let mut range: Option<ValueRange> = None;
         for (bound, expr) in &self.lookup.bounds {
-            let cell = eval::eval(expr, row, context)?;
+            let cell = match eval::eval(expr, row, context) {
+                // The condition above may never ask for it.
+                Err(Error::Execute(_)) => return Ok(Some(None)),
+                cell => cell?,
+            };
             // Nothing compares with null; lists and maps are in no index.
             if cell == Cell::Null {
                 return Ok(None);

@@ -37,6 +37,7 @@ mod union;
 mod unwind;
 mod walk;
 mod walk_frontier;
+mod weighed;
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;

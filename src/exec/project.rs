@@ -6,6 +6,7 @@ use crate::cell::Cell;
 use crate::context::Context;
 use crate::context::held::Held;
 use crate::error::Result;
+use crate::exec::weighed::Weighed;
 use crate::exec::{Chunk, Operator, eval};
 use crate::plan::expr::{Expr, Slot};
 
@@ -22,9 +23,11 @@ impl Operator for Project {
         // Values are made here, so the rows of a chunk are weighed here, with what they had before.
         let (mut held, mut bytes) = (Held::default(), 0);
         for row in &mut chunk {
+            let mut weighed = Weighed::default();
             for (slot, expr) in self.items.iter() {
-                row[*slot] = eval::eval(expr, row, context)?;
+                row[*slot] = weighed.eval(expr, row, context)?;
             }
+            drop(weighed);
             let large = row.iter().filter(|cell| cell.is_large());
             bytes += large.map(Cell::bytes).sum::<usize>();
             context.hold(&mut held, bytes)?;

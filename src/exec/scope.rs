@@ -133,10 +133,19 @@ fn least_confidence(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<f
         None => 0.0,
     };
     let floor = match &scope.floor {
-        Some(floor) => eval::eval(floor, row, context)?.number().unwrap_or(0.0),
+        Some(floor) => floor_of(floor, row, context)?,
         None => 0.0,
     };
     Ok(asked.max(floor))
+}
+
+/// What a condition asks of a confidence at least; nothing where it has no number, since the condition stands above
+/// and says what is wrong, if it is asked.
+pub(crate) fn floor_of(floor: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
+    match eval::eval(floor, row, context) {
+        Err(Error::Execute(_)) => Ok(0.0),
+        floor => Ok(floor?.number().unwrap_or(0.0)),
+    }
 }
 
 fn confidence(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {

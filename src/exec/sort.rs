@@ -19,6 +19,10 @@ pub(crate) struct Sort {
     pub(crate) first: Option<Cut>,
 }
 
+fn bytes_of((key, row): &(Vec<Cell>, Row)) -> usize {
+    key.iter().chain(row).map(Cell::bytes).sum()
+}
+
 impl Sort {
     fn sorted(&self, input: &mut dyn Operator, context: &Context<'_>) -> Result<Ready> {
         let first = self.first(context)?;
@@ -29,21 +33,25 @@ impl Sort {
             eval::warm(&exprs, chunk.iter(), context)?;
             for row in chunk {
                 let key = exprs.iter().map(|expr| eval::eval(expr, &row, context));
-                bytes += row.iter().map(Cell::bytes).sum::<usize>();
-                rows.push((key.collect::<Result<_>>()?, row));
+                let row = (key.collect::<Result<_>>()?, row);
+                bytes += bytes_of(&row);
+                rows.push(row);
+                context.hold(&mut held, bytes)?;
             }
             if let Some(first) = first
                 && rows.len() > first.saturating_add(CHUNK_ROWS).saturating_mul(2)
             {
                 rows.sort_by(|a, b| self.order(&a.0, &b.0));
                 rows.truncate(first);
-                bytes = rows.iter().flat_map(|(_, row)| row.iter().map(Cell::bytes)).sum();
+                bytes = rows.iter().map(bytes_of).sum();
+                context.hold(&mut held, bytes)?;
             }
-            context.hold(&mut held, bytes)?;
             context.rows(rows.len())?;
         }
         rows.sort_by(|a, b| self.order(&a.0, &b.0));
         rows.truncate(first.unwrap_or(usize::MAX));
+        let bytes = rows.iter().flat_map(|(_, row)| row.iter().map(Cell::bytes)).sum();
+        context.hold(&mut held, bytes)?;
         Ok(Ready::new(rows.into_iter().map(|(_, row)| row).collect(), held))
     }
 

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
 use crate::exec::expand::{edges_of, met};
-use crate::exec::scope::Scoped;
+use crate::exec::scope::{Scoped, floor_of};
 use crate::exec::walk_frontier::{Frontier, Ranked, Visit};
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, amount, eval};
 use crate::plan::{Mode, PathSearch, PathTime, Step, Walk};
@@ -116,8 +116,7 @@ impl WalkPaths {
         };
         let floor = match &self.walk.floor {
             None => 0.0,
-            // A floor that is no number keeps no path out: the condition above says what is wrong.
-            Some(floor) => eval::eval(floor, &row, context)?.number().unwrap_or(0.0) * ROUNDING,
+            Some(floor) => floor_of(floor, &row, context)? * ROUNDING,
         };
         let window = match filters[0].valid {
             ValidScope::Within(window) => window,

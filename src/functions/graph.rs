@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, Properties};
+use engraph_storage::graph::{Edge, Intent, Properties};
 
 use crate::cell::{Cell, PathRef};
 use crate::error::Result;
@@ -87,14 +87,26 @@ pub(crate) static IS_NODE: Function = Function {
 };
 
 fn other_intents(call: &Call<'_>) -> Result<Cell> {
-    let [Cell::String(intent), found @ ..] = call.arguments else {
-        return Err(call.takes("the name of an intent", 0));
+    let [named, found @ ..] = call.arguments else { return Ok(Cell::Null) };
+    // Nobody prefers one.
+    if *named == Cell::Null {
+        return Ok(Cell::Int(0));
+    }
+    let Cell::String(name) = named else {
+        let message = format!("INTENT ~ takes the name of an intent, not {}", named.kind());
+        return Err(call.fail(message).execute());
     };
+    let intent = Intent::parse(name).ok_or_else(|| {
+        let names = Intent::ALL.map(Intent::name).join(", ");
+        call.fail(format!("there is no intent `{name}`"))
+            .help(format!("there are {names}"))
+            .execute()
+    })?;
     let other = |cell: &Cell| match cell {
-        Cell::Fact(edge) => usize::from(edge.intent.name() != &**intent),
+        Cell::Fact(edge) => usize::from(edge.intent != intent),
         Cell::List(items) => items
             .iter()
-            .filter(|item| matches!(item, Cell::Fact(edge) if edge.intent.name() != &**intent))
+            .filter(|item| matches!(item, Cell::Fact(edge) if edge.intent != intent))
             .count(),
         _ => 0,
     };

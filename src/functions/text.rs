@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use crate::cell::Cell;
+use crate::context::held::Held;
 use crate::error::Result;
 use crate::functions::{Call, Function, count, values};
 
 /// Bytes that a text may take which is put together of others.
 const TEXT_BYTES_MAX: usize = 16 << 20;
+
+/// What a part of a text takes beside its letters.
+const PART_BYTES: usize = size_of::<Cell>() + 32;
 
 pub(super) const TABLE: &[Function] = &[
     Function::new("btrim", (1, 2), "btrim(s[, letters]): as trim(s)", |call| {
@@ -111,18 +115,19 @@ fn cut(text: &str, from: usize, length: Option<usize>) -> &str {
 }
 
 fn split(call: &Call<'_>) -> Result<Cell> {
-    let parts = parts(call.text(0)?, call.text(1)?);
-    call.context.work(parts.len())?;
+    let (text, separator) = (call.text(0)?, call.text(1)?);
+    let parts = parts(text, separator);
+    let count = parts.clone().count();
+    call.context.work(count)?;
+    // Before they are made; each is a text of its own.
+    call.context.hold(&mut Held::default(), count.saturating_mul(PART_BYTES) + text.len())?;
     Ok(Cell::list(parts.into_iter().map(Cell::text).collect()))
 }
 
 /// What stands between the separators; each letter if the separator is empty.
-fn parts<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
-    if !separator.is_empty() {
-        return text.split(separator).collect();
-    }
+fn parts<'t>(text: &'t str, separator: &'t str) -> impl Iterator<Item = &'t str> + Clone {
     // Without a separator there would be an empty part at either end.
-    text.split("").filter(|part| !part.is_empty()).collect()
+    text.split(separator).filter(move |part| !separator.is_empty() || !part.is_empty())
 }
 
 fn join(call: &Call<'_>) -> Result<Cell> {
@@ -187,10 +192,10 @@ mod tests {
 
     #[test]
     fn parts_between_separators() {
-        assert_eq!(parts("a,b,,c", ","), ["a", "b", "", "c"]);
-        assert_eq!(parts(",", ","), ["", ""]);
-        assert_eq!(parts("", ","), [""]);
-        assert_eq!(parts("äß🦀", ""), ["ä", "ß", "🦀"]);
-        assert_eq!(parts("", ""), [""; 0]);
+        assert_eq!(parts("a,b,,c", ",").collect::<Vec<_>>(), ["a", "b", "", "c"]);
+        assert_eq!(parts(",", ",").collect::<Vec<_>>(), ["", ""]);
+        assert_eq!(parts("", ",").collect::<Vec<_>>(), [""]);
+        assert_eq!(parts("äß🦀", "").collect::<Vec<_>>(), ["ä", "ß", "🦀"]);
+        assert_eq!(parts("", "").collect::<Vec<_>>(), [""; 0]);
     }
 }

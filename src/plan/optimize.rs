@@ -174,10 +174,10 @@ fn cannot_fail(condition: &Expr, elements: &Elements) -> bool {
             | ExprKind::Now
             | ExprKind::Slot(..)
             | ExprKind::HasKey(..)
-            | ExprKind::And(_)
-            | ExprKind::Or(_)
-            | ExprKind::Unary(UnaryOp::Not | UnaryOp::IsNull | UnaryOp::IsNotNull, _)
+            | ExprKind::Unary(UnaryOp::IsNull | UnaryOp::IsNotNull, _)
             | ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, ..) => true,
+            ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().all(is_boolean),
+            ExprKind::Unary(UnaryOp::Not, inner) => is_boolean(inner),
             // The name itself is a part as well, and asked for here.
             ExprKind::Call(function, arguments) if function.name == "id" => {
                 arguments.iter().all(|of| {

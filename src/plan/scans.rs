@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engraph_grammar::ast::BinaryOp;
 use engraph_storage::Catalog;
-use engraph_storage::graph::{Intent, LabelId, RelationId};
+use engraph_storage::graph::{Intent, Interval, LabelId, RelationId, Time};
 
 use crate::cell::Cell;
 use crate::plan::expr::conjuncts;
@@ -114,11 +114,17 @@ fn fact_asked(condition: &Expr, catalog: &Catalog) -> Option<FactAsked> {
             Intent::parse(name).filter(|intent| intent.name() == &**name)?;
             What::Intent(value.as_ref().clone())
         }
-        ("valid", BinaryOp::Contains) if is_instant(value) => What::ValidAt(value.as_ref().clone()),
+        ("valid", BinaryOp::Contains)
+            if matches!(&value.kind, ExprKind::Now | ExprKind::Constant(Cell::Timestamp(_))) =>
+        {
+            What::ValidAt(value.as_ref().clone())
+        }
         ("valid", BinaryOp::Overlaps) => {
             let ExprKind::Call(function, bounds) = &value.kind else { return None };
             let [from, to] = bounds.as_slice() else { return None };
-            if function.name != "period" || !is_instant(from) || !is_instant(to) {
+            // One that ends before it begins is wrong, and the condition says so where it is asked.
+            let period = Interval::new(constant_instant(from)?, constant_instant(to)?);
+            if function.name != "period" || period.is_none() {
                 return None;
             }
             What::ValidWithin(from.clone(), to.clone())
@@ -157,11 +163,12 @@ fn turned(op: BinaryOp) -> Option<BinaryOp> {
     })
 }
 
-fn is_instant(expr: &Expr) -> bool {
+/// An instant that is known before the plan runs, by itself or as text, which [`period`](crate::functions) takes.
+fn constant_instant(expr: &Expr) -> Option<Time> {
     match &expr.kind {
-        ExprKind::Now | ExprKind::Constant(Cell::Timestamp(_)) => true,
-        ExprKind::Constant(Cell::String(text)) => time::parse(text).is_some(),
-        _ => false,
+        ExprKind::Constant(Cell::Timestamp(instant)) => Some(*instant),
+        ExprKind::Constant(Cell::String(text)) => time::parse(text),
+        _ => None,
     }
 }
 

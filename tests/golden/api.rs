@@ -1,7 +1,7 @@
 //! The Rust API: opening, locking, sessions, transactions, limits.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engraph::{Engraph, Error, Limits, Options, Params, SentenceModel, StorageError, Value};
 
@@ -338,6 +338,68 @@ fn queries_nest_as_deep_as_they_may_on_a_small_stack() {
     };
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("spawns");
     thread.join().expect("does not overflow");
+}
+
+/// A value of `mebibytes`, by doubling.
+fn large(mebibytes: u32) -> String {
+    let doublings = 20 + mebibytes.ilog2();
+    format!("WITH reduce(s = 'a', x IN range(1, {doublings}) | s + s) AS s")
+}
+
+#[test]
+fn values_of_one_row_are_weighed_together() {
+    let folder = folder();
+    let limits = Limits { memory_max: 16 << 20, ..Limits::default() };
+    let db = Options::new().limits(limits).open(folder.path()).expect("opens");
+    let many = |item: &str, count: usize| {
+        (0..count).map(|i| item.replace('#', &i.to_string())).collect::<Vec<_>>().join(", ")
+    };
+    let refused = [
+        format!("{} RETURN size([{}]) AS n", large(4), many("s + '#'", 40)),
+        format!("{} RETURN {}", large(4), many("s + '#' AS c#", 40)),
+        format!("{} RETURN {{{}}} IS NULL AS n", large(4), many("c#: s + '#'", 40)),
+        format!("{} RETURN coalesce({}) AS n", large(4), many("s + '#'", 40)),
+        format!("{} RETURN size(split(s, '')) AS n", large(1)),
+        format!("{} RETURN size(split(s, 'a')) AS n", large(1)),
+        format!(
+            "{} UNWIND range(1, 400) AS i WITH i, s ORDER BY s + toString(i) RETURN count(i) AS n",
+            large(1)
+        ),
+        format!(
+            "{} UNWIND range(1, 400) AS i RETURN count(DISTINCT s + toString(i)) AS n",
+            large(1)
+        ),
+    ];
+    for text in refused {
+        let error = db.query(&text, ()).expect_err("takes too much").to_string();
+        assert!(error.contains("more than 16 MiB"), "{text}: {error}");
+    }
+    let taken = format!("{} RETURN size([s, s, s, s, s, s]) AS n, s = s AS same", large(2));
+    assert_eq!(db.query(&taken, ()).expect("is shared").to_json(), r#"[{"n":6,"same":true}]"#);
+}
+
+#[test]
+fn time_is_up_also_where_each_row_takes_long() {
+    let folder = folder();
+    let limits = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
+    let db = Options::new().limits(limits).open(folder.path()).expect("opens");
+    let list = "WITH range(1, 100000) AS l UNWIND range(1, 1000000) AS i";
+    let text = format!("{} UNWIND range(1, 1000000) AS i", large(8));
+    for (from, what) in [
+        (list, "sum(dot(l, l))"),
+        (list, "sum(size(l[i..]))"),
+        (list, "sum(size(tail(l)))"),
+        (list, "sum(size(l + [1]))"),
+        (&text, "sum(size(upper(s)))"),
+        (&text, "sum(size(s))"),
+        (&text, "count(CASE WHEN s CONTAINS 'ab' THEN 1 END)"),
+    ] {
+        let begun = Instant::now();
+        let error = db.query(&format!("{from} RETURN {what} AS n"), ()).expect_err(what);
+        assert!(error.to_string().contains("it took more than 300ms"), "{what}: {error}");
+        // A hang, not a speed: all of it would take minutes.
+        assert!(begun.elapsed() < Duration::from_secs(30), "{what}");
+    }
 }
 
 #[test]

@@ -119,10 +119,10 @@ fn rows_that_are_not_asked_for_are_not_read() {
         assert_eq!(ten.len(), 10);
         // The cursor is dropped half-way; the same query to its end looks at too much.
         let error = session.execute(text, ()).expect_err("all are many").to_string();
-        assert!(error.contains("more than 500 nodes and facts were looked at"), "{error}");
+        assert!(error.contains("more than 500 nodes, facts and items were looked at"), "{error}");
         let mut rows = session.stream(text, ()).expect(text);
         let end = rows.find(|row| row.is_err()).expect("an error").expect_err("is one");
-        assert!(end.to_string().contains("more than 500 nodes and facts"), "{end}");
+        assert!(end.to_string().contains("more than 500 nodes, facts and items"), "{end}");
         assert!(rows.next().is_none(), "nothing comes behind an error");
     }
 }

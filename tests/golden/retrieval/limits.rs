@@ -157,7 +157,7 @@ fn a_long_beam_holds_no_more_than_it_may() {
     let (_folder, db) = tangle(limits);
     for text in LONG {
         let error = refused(&db, text, ());
-        assert!(error.contains("more than 10000 nodes and facts were looked at"), "{error}");
+        assert!(error.contains("more than 10000 nodes, facts and items were looked at"), "{error}");
     }
 }
 

@@ -7,8 +7,9 @@
 //! what stays    everything else, under the same keys
 //! ```
 //!
-//! Nothing is judged here: what is left is drawn by the same extractor as before, or by rules where
-//! that fails, so that forgetting never waits for a model that is not there.
+//! Nothing is judged here: what is left is drawn by the same extractor and linker as before, or by rules and
+//! cues where these fail, so that no language model has to be there. The embedding model does, where an
+//! episode is told anew; without it nothing is forgotten, and the error says so.
 
 mod losing;
 
@@ -22,10 +23,11 @@ use self::losing::{Losing, Said, Turns, turn_input};
 use super::draw::{self, Drawn, draw, extract};
 use super::extract::Rules;
 use super::means::Means;
-use super::theme_graph::Grouping;
+use super::theme_graph::{Grouping, SEMANTIC};
 use super::topic_graph::{self, About};
+use super::topics::CueLinker;
 use super::walk::{edges, key_of, tags};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph_names::{CO_OCCURS, named};
 use crate::text;
 use crate::write::{self, Input};
@@ -38,6 +40,7 @@ pub(crate) fn forget(
     means: Means<'_>,
 ) -> Result<Forgotten> {
     let before = transaction.made();
+    let mut forgotten = forget_statements(transaction, nodes, means)?;
     let turns = Turns::of(transaction.reader(), nodes)?;
     let episodes = turns.episodes(transaction.reader())?;
     let chain = turns.chain(transaction.reader())?;
@@ -47,7 +50,7 @@ pub(crate) fn forget(
         true => None,
         false => Some(Redrawing::begin(transaction, &episodes, means)?),
     };
-    let mut forgotten = transaction.forget(nodes, facts)?;
+    forgotten.add(transaction.forget(nodes, facts)?);
     for (last, next) in chain {
         let at = time_of(transaction.reader(), next)?;
         write::link(transaction, last, "NEXT", next, at)?;
@@ -63,6 +66,32 @@ pub(crate) fn forget(
     forgotten.facts = forgotten.facts.saturating_sub(after.1 - before.1);
     forgotten.versions = forgotten.versions.saturating_sub(after.1 - before.1);
     Ok(forgotten)
+}
+
+/// Takes statements out of their themes, which say what is left.
+fn forget_statements(
+    transaction: &mut Transaction<'_>,
+    nodes: &[NodeId],
+    means: Means<'_>,
+) -> Result<Forgotten> {
+    let label = transaction.reader().catalog().label(SEMANTIC);
+    let mut statements = Vec::new();
+    for node in nodes {
+        let record = transaction.reader().node(*node, SystemScope::Current)?;
+        statements.extend(record.filter(|record| Some(record.label) == label).map(|_| *node));
+    }
+    match statements.is_empty() {
+        true => Ok(Forgotten::default()),
+        false => Grouping::of(transaction.reader())?.forget(transaction, &statements, means.models),
+    }
+}
+
+/// What the linker fails at is done by cues.
+fn or_by_cues<T>(means: Means<'_>, mut work: impl FnMut(Means<'_>) -> Result<T>) -> Result<T> {
+    match work(means) {
+        Err(Error::Neural(_)) => work(Means { linker: &CueLinker, ..means }),
+        done => done,
+    }
 }
 
 /// What is told anew of episodes that lose turns.
@@ -106,7 +135,7 @@ impl Redrawing {
         means: Means<'_>,
     ) -> Result<Forgotten> {
         for about in &self.others {
-            topic_graph::attach(transaction, about, means)?;
+            or_by_cues(means, |means| topic_graph::attach(transaction, about, means))?;
         }
         for episode in episodes {
             let drawn = redraw(transaction.reader(), episode, means)?;
@@ -179,7 +208,8 @@ fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Opti
         }
     };
     let names = (episode.session.as_str(), episode.key.as_str());
-    let mut drawn = draw(reader, names, &episode.left, (&extraction, means))?;
+    let drawn = or_by_cues(means, |means| draw(reader, names, &episode.left, (&extraction, means)));
+    let mut drawn = drawn?;
     // The turns are there.
     drawn.inputs.retain(|input| !matches!(input, Input::Turn(_)));
     Ok(Some(drawn))

@@ -27,7 +27,7 @@ use crate::write::{self, FactInput, Input, NodeInput};
 /// The label of themes.
 const THEME: &str = "Theme";
 /// The label of what they group.
-const SEMANTIC: &str = "Semantic";
+pub(super) const SEMANTIC: &str = "Semantic";
 /// From a theme to its members.
 const INCLUDES: &str = "INCLUDES";
 /// From a theme to those nearest to it.
@@ -196,7 +196,9 @@ impl Grouping {
             if let Some((text, vector)) = self.medoid(transaction.reader(), *theme)? {
                 let mut node = NodeInput::new(THEME, &theme.to_string());
                 node.properties.insert("text".to_owned(), Value::String(text.clone()));
-                node.embed(text, models.embedder()?.id(), vector);
+                // It is one of those that are stored, so no model has to be there.
+                let model = transaction.reader().model()?.unwrap_or_default();
+                node.embed(text, &model, vector);
                 write::put_node(transaction, &node, models)?;
             }
         }

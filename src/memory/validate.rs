@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::extract::{ExtractedFact, Rules};
-use crate::retrieval::words::content;
+use crate::retrieval::words::{content, words};
 use crate::text;
 use crate::write::TurnInput;
 
@@ -21,11 +21,23 @@ pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
         said.extend(content(&turn.speaker));
         said.extend(text::of_node(&turn.properties).iter().flat_map(|text| content(text)));
     }
+    // What says nothing by itself must be there as it is.
+    let is_said = |cue: &str, turns: &[&TurnInput]| match content(cue) {
+        stems if stems.is_empty() => turns.iter().any(|turn| has_words(turn, cue)),
+        stems => stems.iter().all(|stem| said.contains(stem)),
+    };
     let relation = content(&fact.relation.replace('_', " "));
     let has_all = |words: Vec<String>| words.iter().all(|stem| said.contains(stem));
     has_all(content(&fact.head.name))
         && has_all(content(&fact.tail.name))
         && (relation.is_empty()
             || relation.iter().any(|stem| said.contains(stem))
-            || Rules::cues(&fact.relation).any(|cue| has_all(content(cue))))
+            || Rules::cues(&fact.relation).any(|cue| is_said(cue, turns)))
+}
+/// Whether these words stand in a turn, one behind the other.
+fn has_words(turn: &TurnInput, cue: &str) -> bool {
+    let lower = |text: &str| words(text).into_iter().map(|word| word.lower).collect::<Vec<_>>();
+    let cue = lower(cue);
+    let text = text::of_node(&turn.properties).map(|text| lower(&text)).unwrap_or_default();
+    !cue.is_empty() && text.windows(cue.len()).any(|words| words == cue)
 }

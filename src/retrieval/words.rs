@@ -54,13 +54,27 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     words
 }
 
+/// Marks that stand on the letter before them and are no letters: accents (U+0300 and others), and those of Indic and
+/// Burmese scripts that take a vowel away or change a consonant.
+fn is_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{487}' | '\u{591}'..='\u{5bd}' | '\u{64b}'..='\u{65f}'
+        | '\u{93c}' | '\u{94d}' | '\u{9bc}' | '\u{9cd}' | '\u{a3c}' | '\u{a4d}' | '\u{abc}' | '\u{acd}'
+        | '\u{b3c}' | '\u{b4d}' | '\u{bcd}' | '\u{c4d}' | '\u{cbc}' | '\u{ccd}' | '\u{d4d}' | '\u{dca}'
+        | '\u{e38}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{1037}'..='\u{103a}' | '\u{17c6}'..='\u{17d3}'
+        | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{200c}' | '\u{200d}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{3099}' | '\u{309a}' | '\u{fe20}'..='\u{fe2f}'
+    )
+}
+
 /// The bytes of the word that a text begins with.
 fn length(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let joins = |next: Option<&(usize, char)>| next.is_some_and(|(_, c)| c.is_alphanumeric());
         let is_inner = matches!(c, '\'' | '’') && joins(chars.peek());
-        if !c.is_alphanumeric() && !is_inner {
+        if !c.is_alphanumeric() && !is_inner && !is_mark(c) {
             return at;
         }
     }
@@ -306,6 +320,15 @@ mod tests {
         assert_eq!(first.iter().filter(|first| **first).count(), 2);
         assert!(first[0] && first[5]);
         assert!(words("'' 's ?").len() == 1);
+    }
+
+    #[test]
+    fn marks_are_part_of_the_letters_before_them() {
+        assert_eq!(
+            lower("Krako\u{301}w, cre\u{300}me bru\u{302}le\u{301}e"),
+            ["krako\u{301}w", "cre\u{300}me", "bru\u{302}le\u{301}e"]
+        );
+        assert_eq!(lower("मुम्बई 2"), ["मुम्बई", "2"]);
     }
 
     #[test]

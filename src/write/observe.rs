@@ -112,8 +112,13 @@ fn held_by_id(
     turn: &HeardTurn,
 ) -> Result<bool> {
     let Some(held) = held(transaction, id)? else { return Ok(false) };
-    let message = if held.session != session {
-        format!("the turn '{id}' belongs to the session '{}' already", held.session)
+    let Some(of) = held.session else {
+        let message =
+            format!("there is a Turn '{id}' that was not heard; give this one an id of its own");
+        return Err(StorageError::Invalid(message).into());
+    };
+    let message = if of != session {
+        format!("the turn '{id}' belongs to the session '{of}' already")
     } else if turn.properties.get("text") != Some(&Value::String(held.text)) {
         format!("the turn '{id}' was heard with another text; give this one an id of its own")
     } else {
@@ -124,7 +129,8 @@ fn held_by_id(
 
 /// A turn that was heard before.
 struct Held {
-    session: String,
+    /// None if it was stored, and never heard.
+    session: Option<String>,
     text: String,
 }
 
@@ -137,7 +143,7 @@ fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
             text = turn.text;
             ControlFlow::Break(())
         })?;
-        return Ok(Some(Held { session, text }));
+        return Ok(Some(Held { session: Some(session), text }));
     }
     let Some(label) = reader.catalog().label("Turn") else { return Ok(None) };
     let Some(node) = reader.find_node(label, key)? else { return Ok(None) };
@@ -148,7 +154,7 @@ fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
         _ => None,
     };
     let text = string("text").unwrap_or_default();
-    Ok(string("session").map(|session| Held { session, text }))
+    Ok(Some(Held { session: string("session"), text }))
 }
 
 /// The key of one of the last buffered turns that says the same.

@@ -251,18 +251,24 @@ impl Transaction<'_> {
 /// A turn must be something that can be stored.
 pub(crate) fn check_turn(turn: &BufferedTurn) -> Result<()> {
     check_name("key of a turn", &turn.key)?;
+    if let Some(speaker) = &turn.speaker {
+        check_name("speaker of a turn", speaker)?;
+    }
     if matches!(turn.at, Some(Interval::MIN | Interval::MAX)) {
         return Err(StorageError::Invalid(format!("the time of the turn '{}' is open", turn.key)));
     }
     turn.properties.iter().try_for_each(|(name, value)| check_value(name, value))
 }
 
-/// A name must be something, and short enough for a key.
+/// The longest name of a session, a turn or a speaker, in bytes: keys of nodes are made of them, with a number behind.
+const NAME_BYTES_MAX: usize = KEY_BYTES_MAX - 64;
+
+/// A name must be something, and short enough for the keys that are made of it.
 fn check_name(what: &str, name: &str) -> Result<()> {
     match name.len() {
         0 => Err(StorageError::Invalid(format!("the {what} is empty"))),
-        length if length > KEY_BYTES_MAX => Err(StorageError::Invalid(format!(
-            "the {what} has {length} bytes, over the limit of {KEY_BYTES_MAX}"
+        length if length > NAME_BYTES_MAX => Err(StorageError::Invalid(format!(
+            "the {what} has {length} bytes, over the limit of {NAME_BYTES_MAX}"
         ))),
         _ => Ok(()),
     }

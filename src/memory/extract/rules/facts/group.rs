@@ -70,7 +70,7 @@ impl Finder<'_> {
             let next = self.next_of_group(place + 1);
             let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
             match lower {
-                "not" | "never" | "hardly" | "barely" => group.is_negated = true,
+                _ if DENIALS.contains(&lower) => group.is_negated = true,
                 "no" if self.lower(place + 1) == "longer" => {
                     group.is_negated = true;
                     place += 1;
@@ -107,6 +107,7 @@ impl Finder<'_> {
                 _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
                 _ => {
                     group.main = place;
+                    group.is_negated |= self.is_denied_behind(place);
                     return Some(group);
                 }
             }
@@ -115,9 +116,17 @@ impl Finder<'_> {
         None
     }
 
+    /// "is not a doctor", "is hardly ever happy", "is no longer a student", "has no dog".
+    pub(super) fn is_denied_behind(&self, verb: usize) -> bool {
+        let next = self.next_of_group(verb + 1);
+        self.lower(next) == "no"
+            || (verb + 1..next).any(|place| DENIALS.contains(&self.lower(place)))
+    }
+
     pub(super) fn next_of_group(&self, at: usize) -> usize {
         let is_light = |place: &usize| {
-            lexicon::is_adverb(self.lower(*place)) || matches!(self.lower(*place), "not" | "so")
+            let lower = self.lower(*place);
+            lexicon::is_adverb(lower) || lower == "so" || DENIALS.contains(&lower)
         };
         at + (at..self.words.len()).take_while(is_light).count()
     }
@@ -126,6 +135,10 @@ impl Finder<'_> {
         verbs::verb(self.lower(at)).is_some_and(|verb| verb.forms.base)
     }
 }
+
+/// Words that deny a verb.
+const DENIALS: &[&str] =
+    &["not", "never", "hardly", "barely", "scarcely", "rarely", "seldom", "neither", "nor"];
 
 /// Words before a clause that make it no fact.
 const SUPPOSED: &[&str] = &[
@@ -212,6 +225,11 @@ mod tests {
             ("has been painting", Group { main: 2, ..plain }),
             ("was given", Group { main: 1, is_passive: true, ..plain }),
             ("is proud", plain),
+            ("is not proud", Group { is_negated: true, ..plain }),
+            ("was so hardly proud", Group { is_negated: true, ..plain }),
+            ("is no longer proud", Group { is_negated: true, ..plain }),
+            ("has no dog", Group { is_negated: true, ..plain }),
+            ("was not born", Group { is_negated: true, ..plain }),
         ] {
             let found = with(text, |finder| finder.group(0).map(|group| format!("{group:?}")));
             assert_eq!(found, Some(format!("{expected:?}")), "{text}");

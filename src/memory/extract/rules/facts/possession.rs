@@ -63,6 +63,9 @@ impl<'a> Finder<'a> {
     fn of_favourite(&mut self, person: &str, at: usize) {
         let is_verb = |place: &usize| matches!(self.lower(*place), "is" | "are" | "was");
         let Some(verb) = (at + 1..at + 4).find(is_verb) else { return };
+        if self.is_denied_behind(verb) {
+            return;
+        }
         if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {
             self.tell(person, "likes", "Thing", &tail, Group::default(), None);
         }
@@ -133,6 +136,10 @@ mod tests {
             "My sister, Paul paints walls",
             "My favourite is here",
             "My birthday was fun",
+            "My favourite book was never Dune",
+            "My favourite book is no novel",
+            "I have no dog named Rex",
+            "I have hardly ever had a dog named Rex",
         ] {
             assert_eq!(facts(text), <[&str; 0]>::default(), "{text}");
         }

@@ -8,6 +8,8 @@ use std::ops::Range;
 use engraph_storage::graph::{Interval, Time};
 
 use super::edits::Edits;
+use super::verbs;
+use crate::retrieval::words::words;
 use crate::time;
 
 const HOUR: i64 = 3_600_000_000;
@@ -23,6 +25,7 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
     }
     let mut valid = None;
     for (range, span) in time::find(text, at) {
+        let span = ahead(text, &range, span, at).unwrap_or(span);
         let phrase = Phrase::new(text, range, span, at);
         if phrase.is_habit() {
             continue;
@@ -32,6 +35,61 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
     }
     valid.or_else(|| since_so_long(text, at)).unwrap_or(from_now_on)
 }
+
+/// The next weekday or month of its name, where a clause looks ahead: the period of a name is the latest that has begun.
+fn ahead(text: &str, range: &Range<usize>, span: Interval, at: Time) -> Option<Interval> {
+    let phrase = Phrase::new(text, range.clone(), span, at);
+    let is_month = phrase.has(MONTHS);
+    let is_named = is_month || phrase.has(WEEKDAYS);
+    if span.to > at || !is_named || phrase.has_year() || phrase.is_told_from_now() {
+        return None;
+    }
+    let before = text.get(..range.start)?.to_lowercase().replace('’', "'");
+    let is_end = phrase.has(&["until", "till"]);
+    let is_kept = DATES_KEPT.iter().any(|word| before.contains(word));
+    let behind = AHEAD.iter().filter_map(|word| Some(before.find(word)? + word.len())).min();
+    let looks_ahead = match behind.and_then(|behind| before.get(behind..)) {
+        Some(clause) => !tells_of_the_past(clause),
+        None => (is_end || is_kept) && !tells_of_the_past(&before),
+    };
+    let step = if is_month { time::Duration::new(12, 0, 0) } else { time::Duration::new(0, 7, 0) };
+    let next = |bound: Time| match bound {
+        Interval::MIN => Some(bound),
+        bound => step.add_to(bound),
+    };
+    looks_ahead.then(|| Interval::new(next(span.from)?, next(span.to)?)).flatten()
+}
+
+/// Whether a clause has a verb in the past.
+fn tells_of_the_past(clause: &str) -> bool {
+    words(clause).iter().any(|word| verbs::is_past(&word.lower))
+}
+
+/// What says that the rest of a clause is still to come.
+const AHEAD: &[&str] = &[
+    " will ",
+    "'ll ",
+    "won't ",
+    " going to ",
+    " gonna ",
+    " plan ",
+    " plans ",
+    " planning ",
+    " hope to ",
+    " hopes to ",
+    " hoping to ",
+    " want to ",
+    " wants to ",
+    " would like to ",
+    "'d like to ",
+    " looking forward to ",
+    " can't wait ",
+    " about to ",
+];
+
+/// What is named with its date while that is still to come, unless the verb is in the past.
+const DATES_KEPT: &[&str] =
+    &["appointment", "interview", "meeting", " exam", "flight", "surgery", "deadline"];
 
 /// Whether a text has a word of time at all; most have none, and reading phrases takes long.
 fn may_tell_time(text: &str) -> bool {
@@ -371,6 +429,28 @@ mod tests {
             ("I have run for four years", "I have run for four years", "2019-01-01..∞"),
             ("Haven't met in a few days", "Haven't met in a few days", "2023-05-08T13:56:00Z..∞"),
             ("I run", "I run", "2023-05-08T13:56:00Z..∞"),
+            // What is still to come.
+            ("I will run on Friday", "I will run on 12 May 2023", "2023-05-12..2023-05-13"),
+            ("I'll run in March", "I'll run in March 2024", "2024-03-01..2024-04-01"),
+            ("I plan to run in June", "I plan to run in June 2023", "2023-06-01..2023-07-01"),
+            ("I live here until March", "I live here until March", "-∞..2024-04-01"),
+            ("I lived here until March", "I lived here until March", "-∞..2023-04-01"),
+            (
+                "I have a meeting on Friday",
+                "I have a meeting on 12 May 2023",
+                "2023-05-12..2023-05-13",
+            ),
+            (
+                "I had a meeting on Friday",
+                "I had a meeting on 5 May 2023",
+                "2023-05-05..2023-05-06",
+            ),
+            (
+                "I will buy what I saw on Friday",
+                "I will buy what I saw on 5 May 2023",
+                "2023-05-05..2023-05-06",
+            ),
+            ("I will run in May 2020", "I will run in May 2020", "2020-05-01..2020-06-01"),
         ] {
             assert_eq!(resolved(text), (expected.to_owned(), valid.to_owned()), "{text}");
         }

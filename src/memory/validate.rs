@@ -22,7 +22,7 @@ pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
         said.extend(text::of_node(&turn.properties).iter().flat_map(|text| content(text)));
     }
     // What says nothing by itself must be there as it is.
-    let is_said = |cue: &str, turns: &[&TurnInput]| match content(cue) {
+    let is_said = |cue: &str| match content(cue) {
         stems if stems.is_empty() => turns.iter().any(|turn| has_words(turn, cue)),
         stems => stems.iter().all(|stem| said.contains(stem)),
     };
@@ -32,8 +32,9 @@ pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
         && has_all(content(&fact.tail.name))
         && (relation.is_empty()
             || relation.iter().any(|stem| said.contains(stem))
-            || Rules::cues(&fact.relation).any(|cue| is_said(cue, turns)))
+            || Rules::cues(&fact.relation).any(is_said))
 }
+
 /// Whether these words stand in a turn, one behind the other.
 fn has_words(turn: &TurnInput, cue: &str) -> bool {
     let lower = |text: &str| words(text).into_iter().map(|word| word.lower).collect::<Vec<_>>();

@@ -37,20 +37,26 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
         return Ok(cell);
     }
     // Whatever is made of it takes a time that grows with it.
-    context.passed(cell.whole_bytes())?;
+    let bytes = cell.whole_bytes();
+    context.passed(bytes)?;
     match expr.kind {
         ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => Ok(cell),
-        _ => bounded(cell, expr.span, context),
+        _ => of_size(cell, bytes, expr.span, context),
     }
 }
 
 /// The value, unless it takes more memory than all rows may, or nests too deep.
 pub(crate) fn bounded(cell: Cell, span: Span, context: &Context<'_>) -> Result<Cell> {
+    let bytes = cell.whole_bytes();
+    of_size(cell, bytes, span, context)
+}
+
+fn of_size(cell: Cell, bytes: usize, span: Span, context: &Context<'_>) -> Result<Cell> {
     if cell.depth() > DEPTH_MAX {
         let message = format!("lists and maps nest deeper than the limit of {DEPTH_MAX}");
         return Err(Diagnostic::at(span, message).execute());
     }
-    fits(cell.whole_bytes(), span, context)?;
+    fits(bytes, span, context)?;
     Ok(cell)
 }
 

@@ -19,7 +19,7 @@ use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::import::whole::BEGINNING as EXPORT_BEGINNING;
-use crate::import::{Lines, Progress, Report, is_export, property, store};
+use crate::import::{Lines, Progress, Report, property, store};
 use crate::time;
 use crate::write::{FactInput, Input, NodeInput};
 
@@ -69,17 +69,10 @@ struct JsonNode {
 /// database, which [`whole`](crate::import::whole) takes; [`Error::Storage`](crate::Error::Storage)
 /// if the disk refuses. The batches before it stay.
 pub fn jsonl(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
-    if is_export(file)? {
-        return Err(Error::Import(format!(
-            "{} is the export of a whole database, and becomes a database of its own",
-            file.display()
-        )));
-    }
     let (mut lines, total) = Lines::open(file)?;
-    // Of a pipe that was not known before.
     if lines.begin_with(EXPORT_BEGINNING)? {
         return Err(Error::Import(format!(
-            "{} is the export of a whole database; import it from a file, which is read twice",
+            "{} is the export of a whole database, and becomes a database of its own; of a pipe it cannot",
             file.display()
         )));
     }

@@ -783,8 +783,8 @@ fn facts_come_through_a_pipe_and_an_export_does_not() {
     let exported = engraph(&["export", arg(db.path()), "-"], "");
     let refused = engraph(&import, answer(&exported));
     assert_eq!(refused.status.code(), Some(1));
-    let reason = "error: import: /dev/stdin is the export of a whole database; import it from a file, which is \
-                  read twice\n";
+    let reason = "error: import: /dev/stdin is the export of a whole database, and becomes a database \
+                  of its own; of a pipe it cannot\n";
     assert_eq!(text(&refused.stderr), reason);
 }
 

@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engraph::memory::boundary::{Noise, Noisy};
+use engraph::memory::topics::{Topic, Verdict};
 use engraph::memory::{
-    Extraction, Extractor, HeardTurn, KnownEntities, Rules, SimilarityBoundaries, SourceTurn,
+    CueLinker, Extraction, Extractor, HeardTurn, KnownEntities, Linker, Rules,
+    SimilarityBoundaries, SourceTurn,
 };
 use engraph::{Durability, Engraph, FixedEmbedder, NeuralError, Options, Value};
 
@@ -234,6 +237,60 @@ fn nobody_waits_for_a_model_that_draws() {
     // The turn that came meanwhile is still there.
     go.send(()).expect("waits");
     assert_eq!(db.consolidate(None).expect("consolidates")[0].turns, 1);
+}
+
+/// Fails once it is told to, and counts how often it did.
+#[derive(Default)]
+struct Broken {
+    is_broken: AtomicBool,
+    failed: AtomicUsize,
+}
+
+impl Linker for Broken {
+    fn id(&self) -> &str {
+        "broken"
+    }
+
+    fn relate(&self, new: &Topic<'_>, old: &[Topic<'_>]) -> Result<Vec<Verdict>, NeuralError> {
+        if self.is_broken.load(Ordering::Relaxed) {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+            return Err(NeuralError::Failed { reason: "it is gone".to_owned() });
+        }
+        CueLinker.relate(new, old)
+    }
+}
+
+#[test]
+fn a_linker_that_fails_does_not_keep_from_forgetting() {
+    let (folder, linker) = (folder(), Arc::new(Broken::default()));
+    let options = Options::new().embedder(Arc::new(FixedEmbedder)).durability(Durability::Buffered);
+    let db = options.linker(linker.clone()).open(folder.path()).expect("opens");
+    let said = [
+        "I live in Lisbon and I love my sourdough class.",
+        "The sourdough class is at the bakery school.",
+        "I think I live in Porto soon, because of the bakery school.",
+        "I ran the river marathon and my knee hurts.",
+    ];
+    for (number, text) in said.iter().enumerate() {
+        let at = 1_740_940_800_000_000 + number as i64 * 60_000_000;
+        let turn = HeardTurn::new("Nora", *text).at(at).id(format!("t{number}"));
+        db.observe(&format!("s{}", number / 2), &turn).expect("observes");
+    }
+    db.consolidate(None).expect("consolidates");
+    linker.is_broken.store(true, Ordering::Relaxed);
+    db.query("MATCH (t:Turn 't3') FORGET t", ()).expect("forgets");
+    assert!(linker.failed.load(Ordering::Relaxed) > 0, "it was never asked");
+    assert_eq!(count(&db, "MATCH (t:Turn) RETURN count(t) AS n"), 3);
+    assert_eq!(count(&db, "MATCH (e:Episode) RETURN count(e) AS n"), 2);
+}
+
+#[test]
+fn a_turn_of_nobody_is_not_heard() {
+    let folder = folder();
+    let db = open(folder.path());
+    let error = db.observe("s", &HeardTurn::new("", "Hi.")).expect_err("nobody said it");
+    assert!(error.to_string().contains("the speaker of a turn is empty"), "{error}");
+    assert!(db.consolidate(None).expect("consolidates").is_empty());
 }
 
 #[test]

@@ -25,8 +25,8 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
     }
     let mut valid = None;
     for (range, span) in time::find(text, at) {
-        let span = ahead(text, &range, span, at).unwrap_or(span);
-        let phrase = Phrase::new(text, range, span, at);
+        let mut phrase = Phrase::new(text, range, span, at);
+        phrase.span = phrase.ahead().unwrap_or(phrase.span);
         if phrase.is_habit() {
             continue;
         }
@@ -34,30 +34,6 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
         phrase.rewrite(edits);
     }
     valid.or_else(|| since_so_long(text, at)).unwrap_or(from_now_on)
-}
-
-/// The next weekday or month of its name, where a clause looks ahead: the period of a name is the latest that has begun.
-fn ahead(text: &str, range: &Range<usize>, span: Interval, at: Time) -> Option<Interval> {
-    let phrase = Phrase::new(text, range.clone(), span, at);
-    let is_month = phrase.has(MONTHS);
-    let is_named = is_month || phrase.has(WEEKDAYS);
-    if span.to > at || !is_named || phrase.has_year() || phrase.is_told_from_now() {
-        return None;
-    }
-    let before = text.get(..range.start)?.to_lowercase().replace('’', "'");
-    let is_end = phrase.has(&["until", "till"]);
-    let is_kept = DATES_KEPT.iter().any(|word| before.contains(word));
-    let behind = AHEAD.iter().filter_map(|word| Some(before.find(word)? + word.len())).min();
-    let looks_ahead = match behind.and_then(|behind| before.get(behind..)) {
-        Some(clause) => !tells_of_the_past(clause),
-        None => (is_end || is_kept) && !tells_of_the_past(&before),
-    };
-    let step = if is_month { time::Duration::new(12, 0, 0) } else { time::Duration::new(0, 7, 0) };
-    let next = |bound: Time| match bound {
-        Interval::MIN => Some(bound),
-        bound => step.add_to(bound),
-    };
-    looks_ahead.then(|| Interval::new(next(span.from)?, next(span.to)?)).flatten()
 }
 
 /// Whether a clause has a verb in the past.
@@ -217,6 +193,30 @@ impl<'t> Phrase<'t> {
 
     fn has_year(&self) -> bool {
         self.lower.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() == 4)
+    }
+
+    /// The next weekday or month of its name, where the clause looks ahead: the period of a name is the latest that
+    /// has begun.
+    fn ahead(&self) -> Option<Interval> {
+        let is_month = self.has(MONTHS);
+        let is_named = is_month || self.has(WEEKDAYS);
+        if self.span.to > self.at || !is_named || self.has_year() || self.is_told_from_now() {
+            return None;
+        }
+        let before = self.text.get(..self.range.start)?.to_lowercase().replace('’', "'");
+        let may_come =
+            self.has(&["until", "till"]) || DATES_KEPT.iter().any(|w| before.contains(w));
+        let behind = AHEAD.iter().filter_map(|word| Some(before.find(word)? + word.len())).min();
+        let looks_ahead = match behind.and_then(|behind| before.get(behind..)) {
+            Some(clause) => !tells_of_the_past(clause),
+            None => may_come && !tells_of_the_past(&before),
+        };
+        let (months, days) = if is_month { (12, 0) } else { (0, 7) };
+        let next = |bound: Time| match bound {
+            Interval::MIN => Some(bound),
+            bound => time::Duration::new(months, days, 0).add_to(bound),
+        };
+        looks_ahead.then(|| Interval::new(next(self.span.from)?, next(self.span.to)?)).flatten()
     }
 
     /// When what is said held: a period that reaches to the turn goes on.

@@ -156,6 +156,7 @@ const MENDS: &[Mend] = &[
     mend("COMMIT", "WORK", "", ALONE),
     mend("ROLLBACK", "TO", "", ALONE),
     mend("", "CONFIDENCE", "a clause", "write CONFIDENCE >= 0.8, or f.confidence in WHERE"),
+    mend("", "", "AT", "say when it ended: CLOSE f AT DATE '2025-05-01'"),
     mend("", "", "a number", WHOLE),
 ];
 
@@ -169,17 +170,20 @@ const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
 
 /// Words that MemQL does not know, and what it says instead.
 const FOREIGN: [(&str, &str); 27] = [
-    ("CREATE", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
+    (
+        "CREATE",
+        "write REMEMBER (:Label 'key' {property: value}), or a fact between two nodes, (:A 'a')-[relation]->(:B 'b')",
+    ),
     ("MERGE", "write REMEMBER, which merges what it already knows"),
     ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
     ("SELECT", "write MATCH (pattern) RETURN columns"),
     (
         "DELETE",
-        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
+        "write MATCH (pattern) RETRACT f, which ends the belief in a fact, or FORGET n, which leaves nothing of a node or fact",
     ),
     (
         "DETACH",
-        "write MATCH (pattern) RETRACT f, which keeps the history, or FORGET f, which does not",
+        "write MATCH (pattern) RETRACT f, which ends the belief in a fact, or FORGET n, which leaves nothing of a node or fact",
     ),
     ("SET", "write REMEMBER (:Label 'key' {property: value})"),
     ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
@@ -192,7 +196,7 @@ const FOREIGN: [(&str, &str); 27] = [
     ("JOIN", "write the patterns in one MATCH, joined by the names they share"),
     ("NEXT", "write WITH, or a further MATCH"),
     ("CONSTRAINT", "a key is unique within its label already"),
-    ("FINISH", "leave RETURN out, or write RETRACT, CONFIRM, DOUBT or FORGET"),
+    ("FINISH", "leave RETURN out, or write RETRACT, CLOSE, CONFIRM, DOUBT or FORGET"),
     ("KEEP", "write the path search in front of the pattern, as in SHORTEST 2 (a)-[f]->{1,5}(b)"),
     ("REPEATABLE", "write WALK in front of the pattern"),
     ("DIFFERENT", "write TRAIL in front of the pattern, or nothing: no fact is met twice"),

@@ -92,6 +92,38 @@ fn walk(
     Ok(())
 }
 
+/// A piece of a text that was checked, without its comments and the blanks around it.
+pub(crate) fn without_comments(text: &str) -> String {
+    let (mut kept, mut at) = (String::new(), 0);
+    while let Some((from, to)) = comment(text, at) {
+        kept.push_str(text.get(at..from).unwrap_or_default());
+        at = to;
+    }
+    kept.push_str(text.get(at..).unwrap_or_default());
+    kept.trim().to_owned()
+}
+
+/// The first comment from a place on, which stands outside of strings.
+fn comment(text: &str, from: usize) -> Option<(usize, usize)> {
+    let mut at = from;
+    while at < text.len() {
+        let rest = text.get(at..).unwrap_or_default();
+        let next = match text.as_bytes()[at] {
+            b'/' | b'-' if is_line_comment(rest) => {
+                return Some((at, rest.find('\n').map_or(text.len(), |n| at + n)));
+            }
+            b'/' if rest.starts_with("/*") => {
+                return skip_to(text, at, 2, "*/", "comment").ok().map(|end| (at, end));
+            }
+            b'\'' | b'"' => skip_string(text, at),
+            b'`' => skip_to(text, at, 1, "`", "back quote"),
+            _ => Ok(at + 1),
+        };
+        at = next.ok()?;
+    }
+    None
+}
+
 fn is_line_comment(rest: &str) -> bool {
     rest.starts_with("//")
         || rest

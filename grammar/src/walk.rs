@@ -163,7 +163,11 @@ fn pipeline(v: &mut impl Visit, pipeline: &mut Pipeline) {
     match &mut pipeline.end {
         Some(QueryEnd::Return(clause)) => columns(v, clause),
         Some(QueryEnd::Retract(list) | QueryEnd::Forget(list)) => names(v, list),
-        Some(QueryEnd::Confirm { names: list, by } | QueryEnd::Doubt { names: list, by }) => {
+        Some(
+            QueryEnd::Confirm { names: list, by }
+            | QueryEnd::Doubt { names: list, by }
+            | QueryEnd::Close { names: list, at: by },
+        ) => {
             names(v, list);
             v.expr(by);
         }

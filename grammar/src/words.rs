@@ -80,7 +80,7 @@ const OPERATORS: [&str; 13] = [
     "SUCCEEDS",
     "XOR",
 ];
-const CLAUSES: [&str; 28] = [
+const CLAUSES: [&str; 29] = [
     "ACTIVATE",
     "ADMIT",
     "ANCHOR",
@@ -100,6 +100,7 @@ const CLAUSES: [&str; 28] = [
     "RECALL",
     "RETURN",
     "RETRACT",
+    "CLOSE",
     "CONFIRM",
     "DOUBT",
     "FORGET",
@@ -158,10 +159,14 @@ fn alternatives(words: &[&str]) -> String {
 
 /// The end of a query that stands where a statement begins.
 fn end_alone(word: &str, expected: &[&str]) -> Option<String> {
-    let end = ["FORGET", "RETRACT", "CONFIRM", "DOUBT"]
+    let end = ["FORGET", "RETRACT", "CLOSE", "CONFIRM", "DOUBT"]
         .into_iter()
         .find(|end| end.eq_ignore_ascii_case(word) && expected.contains(&"a statement"))?;
-    let by = if matches!(end, "CONFIRM" | "DOUBT") { " BY 0.5" } else { "" };
+    let by = match end {
+        "CONFIRM" | "DOUBT" => " BY 0.5",
+        "CLOSE" => " AT DATE '2025-01-01'",
+        _ => "",
+    };
     Some(format!("say what first: MATCH (:Label 'key')-[f]->() {end} f{by}"))
 }
 
@@ -458,6 +463,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::seed => "SEED",
         Rule::return_clause => "RETURN",
         Rule::retract_clause => "RETRACT",
+        Rule::close_clause => "CLOSE",
         Rule::confirm_clause => "CONFIRM",
         Rule::doubt_clause => "DOUBT",
         Rule::forget_clause => "FORGET",

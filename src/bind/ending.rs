@@ -32,6 +32,10 @@ impl Binder<'_> {
             QueryEnd::Retract(names) => {
                 (Change::Retract, self.facts(names, "RETRACT ends the belief in facts")?)
             }
+            QueryEnd::Close { names, at } => {
+                let slots = self.facts(names, "CLOSE ends the time in which facts hold")?;
+                (Change::Close { at: self.expr(at, Place::Constant)? }, slots)
+            }
             QueryEnd::Confirm { names, by } => {
                 let slots = self.facts(names, "CONFIRM raises the confidence of facts")?;
                 (Change::Confirm { by: self.expr(by, Place::Constant)? }, slots)
@@ -46,7 +50,24 @@ impl Binder<'_> {
         Ok(End::Change { change, slots })
     }
 
+    /// A pattern that any node or fact fits, by a name that is also a label or a relation, is not what is
+    /// changed: `-[lives_in]->` is every fact, `-[f:lives_in]->` those that are meant.
+    fn check_meant(&self, names: &[ast::Name]) -> Result<()> {
+        let Some(name) = names.iter().find(|name| self.meant.contains(&name.text)) else {
+            return Ok(());
+        };
+        let (text, is_relation) =
+            (&name.text, self.reader().catalog().relation(&name.text).is_some());
+        let (shown, mend) = match is_relation {
+            true => ("fact", format!("-[f:{text}]->, and f here")),
+            false => ("node", format!("(n:{text}), and n here")),
+        };
+        let message = format!("`{text}` only names the {shown} in its pattern, and any fits");
+        Err(Diagnostic::at(name.span, message).help(format!("write {mend}")).bind())
+    }
+
     fn facts(&self, names: &[ast::Name], what: &str) -> Result<Vec<Slot>> {
+        self.check_meant(names)?;
         let slot = |name: &ast::Name| match self.scope.get(&name.text) {
             Some((slot, Kind::Fact | Kind::Facts | Kind::Value)) => Ok(slot),
             Some(_) => Err(Diagnostic::at(name.span, format!("`{}` is no fact", name.text))
@@ -58,6 +79,7 @@ impl Binder<'_> {
     }
 
     fn nodes_and_facts(&self, names: &[ast::Name]) -> Result<Vec<Slot>> {
+        self.check_meant(names)?;
         let slot = |name: &ast::Name| match self.scope.get(&name.text) {
             Some((slot, Kind::Node | Kind::Fact | Kind::Facts | Kind::Value)) => Ok(slot),
             Some((_, kind)) => {

@@ -65,6 +65,8 @@ pub(crate) struct Binder<'b> {
     depth: usize,
     /// What is probably not meant.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Names in patterns that were probably meant as a label or relation.
+    meant: Vec<String>,
     /// Whether one of the warnings is about the buffer, which changes without the catalogue.
     pub(crate) is_passing: bool,
 }
@@ -88,6 +90,7 @@ impl<'b> Binder<'b> {
             steps: 0,
             depth: 0,
             warnings: Vec::new(),
+            meant: Vec::new(),
             is_passing: false,
         }
     }
@@ -285,6 +288,7 @@ impl<'b> Binder<'b> {
         if is_known {
             let message = format!("`{}` only names {shown} here, and any fits", name.text);
             self.warnings.push(Diagnostic::at(name.span, message).help(meant));
+            self.meant.push(name.text.clone());
         }
     }
 

@@ -242,10 +242,12 @@ impl<'c> Context<'c> {
         Ok(Some(match cell {
             Cell::String(text) => Arc::clone(text),
             Cell::Node(node) => Arc::from(self.name(*node)?),
-            Cell::Fact(edge) => Arc::from(self.sentence(edge)?),
+            Cell::Fact(edge) => Arc::from(self.sentence(edge, SystemScope::Current)?),
             Cell::Path(path) => {
+                let system = path.nodes.first().map_or(SystemScope::Current, |node| node.system);
+                let sentence = |edge| self.sentence(edge, system);
                 let sentences: Vec<String> =
-                    path.facts.iter().map(|edge| self.sentence(edge)).collect::<Result<_>>()?;
+                    path.facts.iter().map(sentence).collect::<Result<_>>()?;
                 match (sentences.is_empty(), path.nodes.first()) {
                     (true, Some(node)) => Arc::from(self.name(*node)?),
                     _ => Arc::from(sentences.join(" ")),
@@ -255,9 +257,9 @@ impl<'c> Context<'c> {
         }))
     }
 
-    /// `Nora works at Forno Studio.`
-    fn sentence(&self, edge: &Edge) -> Result<String> {
-        let node = |id| self.name(NodeRef { id, system: SystemScope::Current });
+    /// `Nora works at Forno Studio.`, by the names that the nodes had then.
+    fn sentence(&self, edge: &Edge, system: SystemScope) -> Result<String> {
+        let node = |id| self.name(NodeRef { id, system });
         let relation = self.relation_of(edge);
         Ok(text::sentence(&node(edge.head)?, &relation, &node(edge.tail)?))
     }
@@ -291,7 +293,7 @@ impl<'c> Context<'c> {
     pub(crate) fn path_text(&self, path: &Arc<PathRef>) -> Result<PathText> {
         let sentence = self.text(&Cell::Path(Arc::clone(path)))?;
         Ok(PathText {
-            nodes: path.nodes.iter().map(|node| self.spoken(node.id)).collect::<Result<_>>()?,
+            nodes: path.nodes.iter().map(|node| self.name(*node)).collect::<Result<_>>()?,
             relations: path.facts.iter().map(|edge| self.relation_of(edge)).collect(),
             sentence: sentence.map_or_else(String::new, |text| text.to_string()),
             valid: path.facts.iter().map(|edge| edge.valid).collect(),

@@ -283,6 +283,7 @@ fn put(
             | Effect::ConfirmedAsUncertain
             | Effect::Doubted
             | Effect::Retracted
+            | Effect::Closed
             | Effect::NotBelieved => &["facts"],
         },
     })

@@ -17,6 +17,7 @@ use super::entities::Entities;
 use super::episode::Episode;
 use super::extract::{Extraction, Extractor, SourceTurn};
 use super::means::Means;
+use super::past;
 use super::resolve::resolve;
 use super::theme_graph::Grouping;
 use super::topic_graph::{self, About};
@@ -133,7 +134,10 @@ pub(super) fn store(
     means: Means<'_>,
 ) -> Result<()> {
     for input in &drawn.inputs {
-        write::put(transaction, input, means.models)?;
+        match input {
+            Input::Fact(fact) if past::is_over(fact) => past::put(transaction, fact, means.models)?,
+            input => write::put(transaction, input, means.models)?,
+        }
     }
     let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
     grouping.attach(transaction, &statements, means.models)?;

@@ -101,7 +101,7 @@ impl Episode<'_> {
         }
     }
 
-    /// Cue, tag and content (MRAgent, eq. 4), and which concepts were met in one turn.
+    /// Cue, tag and content (MRAgent, section 3.1), and which concepts were met in one turn.
     fn concepts(&self, inputs: &mut Vec<Input>) {
         for (place, turn) in self.turns.iter().enumerate() {
             let turn_key = &turn.key;

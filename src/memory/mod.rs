@@ -12,6 +12,7 @@ mod episode;
 pub mod extract;
 pub(crate) mod forget;
 pub(crate) mod means;
+mod past;
 pub(crate) mod pipeline;
 mod resolve;
 pub(crate) mod split;

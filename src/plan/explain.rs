@@ -195,6 +195,7 @@ impl Printer<'_> {
                 let slots = self.slots(slots);
                 match change {
                     Change::Retract => format!("Retract {slots}"),
+                    Change::Close { at } => format!("Close {slots} at {at}"),
                     Change::Confirm { by } => format!("Confirm {slots} by {by}"),
                     Change::Doubt { by } => format!("Doubt {slots} by {by}"),
                     Change::Forget => format!("Forget {slots}"),

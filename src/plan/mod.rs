@@ -354,6 +354,8 @@ pub(crate) enum End {
 pub(crate) enum Change {
     /// The belief in the facts ends.
     Retract,
+    /// The facts hold no longer from an instant on.
+    Close { at: Expr },
     /// The confidence of the facts is raised, by a number above 0 and at most 1.
     Confirm { by: Expr },
     /// The confidence of the facts is lowered, by a number above 0 and below 1.

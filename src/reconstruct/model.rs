@@ -59,8 +59,9 @@ impl Policy for ModelPolicy {
         self.0.ask(&prompt::select(state), &grammar, |text| answer::operations(text, calls))
     }
 
-    /// What the model keeps, in its order, with the weights of [`ByScore`]; the cues, tags and topics
-    /// that are no content go on as [`ByScore`] says.
+    /// What the model keeps of the contents that it is shown, in the order and with the weights of
+    /// [`ByScore`]. What is not shown, and the cues, tags and topics, which are no content, go on as
+    /// [`ByScore`] says.
     fn route(
         &self,
         state: &Reconstruction,

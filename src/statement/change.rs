@@ -1,8 +1,9 @@
-//! The ends of queries that change what they find: `RETRACT`, `CONFIRM`, `DOUBT`, `FORGET`.
+//! The ends of queries that change what they find: `RETRACT`, `CLOSE`, `CONFIRM`, `DOUBT`, `FORGET`.
 //!
 //! A query runs to its end before anything is changed, so it never meets its own changes.
 
-use engraph_storage::graph::{FactId, NodeId};
+use engraph_grammar::ast::Span;
+use engraph_storage::graph::{FactId, Interval, NodeId, Time};
 use engraph_storage::{Outcome, Transaction};
 
 use super::surroundings::Surroundings;
@@ -11,11 +12,12 @@ use crate::context::Context;
 use crate::context::derived::is_derived;
 use crate::error::{Diagnostic, Result};
 use crate::exec;
-use crate::exec::eval;
+use crate::exec::{eval, scope};
 use crate::memory;
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::{BoundQuery, Change, End};
 use crate::rows::{Rows, Value};
+use crate::time;
 use crate::write;
 
 /// Runs the query to its end, and then changes what it found.
@@ -33,20 +35,50 @@ pub(super) fn change(
     let by = match change {
         Change::Confirm { by } => confirmed_by(by, &context)?,
         Change::Doubt { by } => doubted_by(by, &context)?,
-        Change::Retract | Change::Forget => 0.0,
+        Change::Retract | Change::Close { .. } | Change::Forget => 0.0,
+    };
+    let closed = match change {
+        Change::Close { at } => {
+            Some((scope::instant(&eval::eval(at, &Row::new(), &context)?, at.span)?, at.span))
+        }
+        _ => None,
     };
     let found = find(query, slots, &context)?;
     if !found.nodes.is_empty() && *change != Change::Forget {
-        return Err(Diagnostic::new("a node cannot be retracted, confirmed or doubted")
+        return Err(Diagnostic::new("a node cannot be retracted, closed, confirmed or doubted")
             .help("name a fact, as f in -[f]->; FORGET takes nodes as well")
             .execute());
     }
     match change {
         Change::Retract => each(&found.facts, |fact| Ok(transaction.retract(fact)?)),
+        Change::Close { .. } => each(&found.facts, |fact| close(transaction, fact, closed)),
         Change::Confirm { .. } => each(&found.facts, |fact| Ok(transaction.confirm(fact, by)?)),
         Change::Doubt { .. } => each(&found.facts, |fact| Ok(transaction.doubt(fact, by)?)),
         Change::Forget => forget(&found, transaction, surroundings),
     }
+}
+
+/// Ends a fact at an instant. One that begins no earlier has no time to have held in.
+fn close(
+    transaction: &mut Transaction<'_>,
+    fact: FactId,
+    closed: Option<(Time, Span)>,
+) -> Result<Outcome> {
+    let (at, span) = closed.ok_or_else(|| Diagnostic::new("CLOSE says no instant").bind())?;
+    let held = transaction.reader().last_version(fact)?;
+    let begins = held.filter(|(_, held)| held.system.to == Interval::MAX);
+    if let Some((_, held)) = begins.filter(|(_, held)| held.belief.valid.from >= at) {
+        let message = format!(
+            "fact {} holds from {} on, so it cannot have ended by {}",
+            fact.0,
+            time::short(held.belief.valid.from),
+            time::short(at)
+        );
+        return Err(Diagnostic::at(span, message)
+            .help("RETRACT ends the belief in what never held")
+            .execute());
+    }
+    Ok(transaction.close(fact, at)?)
 }
 
 fn confirmed_by(by: &Expr, context: &Context<'_>) -> Result<f64> {

@@ -507,6 +507,7 @@ pub(crate) fn outcome(resolution: &Resolution) -> String {
             Effect::ConfirmedAsUncertain => "confirmed, held as uncertain",
             Effect::Doubted => "doubted",
             Effect::Retracted => "retracted",
+            Effect::Closed => "closed",
             Effect::NotBelieved => "not believed any more",
         }
         .to_owned(),

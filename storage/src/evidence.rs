@@ -192,8 +192,24 @@ fn claim_of(belief: &Belief) -> Claim {
     }
 }
 
-/// Adds a part at the end. Claims of the same sources in a row become one, and so do confirmations
-/// and doubts, so that evidence does not grow with every repetition.
+/// Whether the sources of a claim have said all of it before that lies within the time of a belief,
+/// so that it adds nothing to what that rests on.
+pub(crate) fn has_claimed(belief: &Belief, new: &Belief) -> bool {
+    let covers = |claim: &Claim| {
+        claim.sources == new.sources
+            && claim.valid.from <= new.valid.from.max(belief.valid.from)
+            && claim.valid.to >= new.valid.to.min(belief.valid.to)
+            && claim.confidence >= new.confidence
+            && new.properties.iter().all(|(name, value)| claim.properties.get(name) == Some(value))
+    };
+    match belief.evidence.is_empty() {
+        true => covers(&claim_of(belief)),
+        false => claims(belief).any(covers),
+    }
+}
+
+/// Adds a part at the end. Claims of the same sources in a row become one where they touch, and so do
+/// confirmations and doubts, so that evidence does not grow with every repetition.
 fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) {
     let joined = match (evidence.last(), part) {
         (Some(Evidence::Confirmed(a)), Evidence::Confirmed(b)) => {
@@ -207,7 +223,7 @@ fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) 
             both
         }
         (Some(Evidence::Claim(old)), Evidence::Claim(mut claim))
-            if old.sources == claim.sources =>
+            if old.sources == claim.sources && old.valid.touches(&claim.valid) =>
         {
             let heard = (old.confidence, old.sources.as_slice());
             claim.confidence = upgraded(heard, (claim.confidence, &claim.sources), policy);
@@ -365,6 +381,26 @@ mod tests {
         assert_eq!(all.valid, Interval { from: 0, to: 15 });
         let left = without(&all, &HashSet::from(["m"]), POLICY);
         assert_eq!(left, [belief("a", 0, 5, 0.5), belief("b", 9, 15, 0.5)]);
+    }
+
+    #[test]
+    fn a_source_has_said_nothing_of_the_time_between_two_claims() {
+        let all =
+            merged(&[belief("b", 0, 10, 0.5), belief("a", 1, 2, 0.3), belief("a", 8, 9, 0.9)]);
+        let left = without(&all, &HashSet::from(["b"]), POLICY);
+        assert_eq!(left, [belief("a", 1, 2, 0.3), belief("a", 8, 9, 0.9)]);
+    }
+
+    #[test]
+    fn what_a_source_has_said_is_known() {
+        let all = merged(&[belief("b", 0, 10, 0.9), belief("a", 1, 2, 0.5)]);
+        assert!(
+            has_claimed(&all, &belief("a", 1, 2, 0.4))
+                && has_claimed(&all, &belief("b", 3, 4, 0.9))
+        );
+        for new in [belief("a", 1, 3, 0.5), belief("a", 1, 2, 0.6), belief("c", 1, 2, 0.5)] {
+            assert!(!has_claimed(&all, &new), "{new:?}");
+        }
     }
 
     #[test]

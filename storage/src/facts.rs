@@ -11,7 +11,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{
     Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
-    Side, VersionRecord,
+    Side, Time, VersionRecord,
 };
 use crate::key;
 use crate::pack::{self, Pack};
@@ -86,6 +86,11 @@ impl Transaction<'_> {
         self.act_on(fact, &Act::Retract(fact))
     }
 
+    /// Ends a held fact at an instant. One that has ended by then, or begins no earlier, stays as it is.
+    pub fn close(&mut self, fact: FactId, at: Time) -> Result<Outcome> {
+        self.act_on(fact, &Act::Close(fact, at))
+    }
+
     fn act_on(&mut self, fact: FactId, act: &Act) -> Result<Outcome> {
         match self.believed(fact)? {
             Some(Believed { version, .. }) => {
@@ -155,6 +160,19 @@ impl Transaction<'_> {
                 let number = self.end_version(old)?;
                 let belief = Belief { tail: old.version.belief.tail, ..belief.clone() };
                 self.put_version(*fact, number, old.version.head, old.version.relation, &belief)?;
+                Ok(Some(*fact))
+            }
+            Change::Rest(fact, belief) => {
+                let old = find(fact)?;
+                if old.number == 0 {
+                    self.leave_pack(*fact)?;
+                }
+                let belief = Belief { tail: old.version.belief.tail, ..belief.clone() };
+                self.put_record(
+                    *fact,
+                    old.number,
+                    &VersionRecord { belief, ..old.version.clone() },
+                )?;
                 Ok(Some(*fact))
             }
             Change::Retire(fact) => {

@@ -18,10 +18,11 @@
 //! confirmed, doubted                    confidence moves; an uncertain fact that is confirmed is
 //!                                       asserted anew
 //! retracted                             belief ends
+//! closed                                the fact ends at the instant, if it held longer
 //! ```
 
-use crate::evidence::{merge, revise};
-use crate::graph::{Belief, Cardinality, Evidence, FactId, Interval, RelationRule};
+use crate::evidence::{has_claimed, merge, revise};
+use crate::graph::{Belief, Cardinality, Evidence, FactId, Interval, RelationRule, Time};
 
 /// From this confidence on, a fact is stable: a fact under the relation's threshold cannot close it.
 pub const THETA_STABLE: f64 = 0.8;
@@ -48,6 +49,8 @@ pub enum Act {
     Doubt(FactId, f64),
     /// The belief in a held fact ends.
     Retract(FactId),
+    /// A held fact ended at an instant, behind its beginning.
+    Close(FactId, Time),
 }
 
 /// One change to what is believed.
@@ -59,6 +62,8 @@ pub enum Change {
     Remainder(FactId, Belief),
     /// The fact's believed version goes to history, and this one takes its place.
     Replace(FactId, Belief),
+    /// The fact says what it said, and rests on more: its believed version has this evidence as well.
+    Rest(FactId, Belief),
     /// The fact's believed version goes to history.
     Retire(FactId),
 }
@@ -82,6 +87,8 @@ pub enum Effect {
     Doubted,
     /// It is not believed any more.
     Retracted,
+    /// It ends where it was said to.
+    Closed,
     /// It was not believed to begin with.
     NotBelieved,
 }
@@ -143,6 +150,9 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
                 }
             })
         }
+        Act::Close(fact, at) => {
+            target(fact).map_or(Resolution::new(Effect::NotBelieved), |target| close(target, *at))
+        }
         Act::Retract(fact) => match target(fact) {
             Some(_) => Resolution {
                 changes: vec![Change::Retire(*fact)],
@@ -151,6 +161,18 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
             },
             None => Resolution::new(Effect::NotBelieved),
         },
+    }
+}
+
+/// What holds longer ends at the instant. What does not, or has not begun by then, stays as it is.
+fn close(target: &Held, at: Time) -> Resolution {
+    let held = &target.belief;
+    match Interval::new(held.valid.from, at.min(held.valid.to)) {
+        Some(valid) if valid != held.valid => {
+            let belief = Belief { valid, ..held.clone() };
+            Resolution::replacing(Effect::Closed, target.fact, belief)
+        }
+        _ => unchanged(target.fact),
     }
 }
 
@@ -187,6 +209,8 @@ fn assert<'h>(
     rule: &RelationRule,
 ) -> Resolution {
     let alone = new.valid;
+    // What is confirmed is asserted anew with all that it rests on.
+    let own = merged.is_empty().then(|| new.clone());
     let mut candidate = new;
     let mut resolution = Resolution::new(Effect::Inserted);
     // Uncertain versions first: together with the new one they may pass the gate.
@@ -211,7 +235,7 @@ fn assert<'h>(
     if !candidate.uncertain {
         absorb(&mut candidate, &mut merged, &held, rule, false);
     }
-    settle(candidate, &merged, &mut resolution);
+    settle(candidate, own.as_ref(), &merged, &mut resolution);
     resolution
 }
 
@@ -317,7 +341,8 @@ fn hull(alone: Interval, merged: &[&Held]) -> Interval {
 }
 
 /// Adds the change that carries the candidate: under the id of the first fact it was merged with.
-fn settle(candidate: Belief, merged: &[&Held], resolution: &mut Resolution) {
+/// `own` is what was asserted, if that is new.
+fn settle(candidate: Belief, own: Option<&Belief>, merged: &[&Held], resolution: &mut Resolution) {
     let Some((first, rest)) = merged.split_first() else {
         if candidate.uncertain {
             resolution.effect = Effect::HeldAsUncertain;
@@ -326,11 +351,14 @@ fn settle(candidate: Belief, merged: &[&Held], resolution: &mut Resolution) {
         return;
     };
     resolution.same = Some(first.fact);
-    // What repeats a belief in all that it says is not recorded as evidence either.
+    // What its own sources have said before is not recorded as evidence either.
     let held = &first.belief;
     let said = Belief { tail: held.tail, evidence: held.evidence.clone(), ..candidate.clone() };
     if rest.is_empty() && resolution.changes.is_empty() && *held == said {
         resolution.effect = Effect::Unchanged;
+        if own.is_some_and(|own| !has_claimed(held, own)) {
+            resolution.changes.push(Change::Rest(first.fact, candidate));
+        }
         return;
     }
     resolution.effect = if candidate.uncertain { Effect::HeldAsUncertain } else { Effect::Merged };
@@ -382,7 +410,7 @@ mod tests {
                     *next += 1;
                     held.push(Held { fact: FactId(*next), same: false, belief: belief.clone() });
                 }
-                Change::Replace(fact, belief) => {
+                Change::Replace(fact, belief) | Change::Rest(fact, belief) => {
                     for other in held.iter_mut().filter(|other| other.fact == *fact) {
                         other.belief = belief.clone();
                     }

@@ -190,6 +190,13 @@ pub enum QueryEnd {
         /// By how much.
         by: Expr,
     },
+    /// `CLOSE f, g AT t`.
+    Close {
+        /// The facts.
+        names: Vec<Name>,
+        /// When they ended.
+        at: Expr,
+    },
     /// `DOUBT f, g BY e`.
     Doubt {
         /// The facts.

@@ -15,6 +15,7 @@ use crate::ast::{
 };
 use crate::error::SyntaxError;
 use crate::rules::Rule;
+use crate::scan;
 
 pub(super) fn query(pair: Pair<'_, Rule>) -> Result<Query> {
     let whole = span(&pair);
@@ -45,6 +46,10 @@ fn pipeline(pair: Pair<'_, Rule>) -> Result<Pipeline> {
             Rule::confirm_clause => {
                 let (names, by) = variables_by(pair)?;
                 pipeline.end = Some(QueryEnd::Confirm { names, by });
+            }
+            Rule::close_clause => {
+                let (names, at) = variables_by(pair)?;
+                pipeline.end = Some(QueryEnd::Close { names, at });
             }
             Rule::doubt_clause => {
                 let (names, by) = variables_by(pair)?;
@@ -331,7 +336,7 @@ pub(super) fn return_item(pair: Pair<'_, Rule>) -> Result<ReturnItem> {
     let whole = span(&pair);
     let mut parts = children(pair);
     let value = next(&mut parts, whole)?;
-    let text = value.as_str().trim().to_owned();
+    let text = scan::without_comments(value.as_str());
     let expr = expression(value)?;
     let (name, named) = match (parts.next(), &expr.kind) {
         (Some(alias), _) => (name(alias)?.text, true),

@@ -167,19 +167,23 @@ fn recall(f: &mut Formatter<'_>, call: &Recall) -> fmt::Result {
 }
 
 fn end(f: &mut Formatter<'_>, end: &QueryEnd) -> fmt::Result {
-    let (word, list, by): (_, _, Option<&Expr>) = match end {
+    let (word, list, by): (_, _, Option<(&str, &Expr)>) = match end {
         QueryEnd::Return(clause) => {
             f.write_str("RETURN ")?;
             return columns(f, clause);
         }
         QueryEnd::Retract(list) => ("RETRACT", list, None),
         QueryEnd::Forget(list) => ("FORGET", list, None),
-        QueryEnd::Confirm { names, by } => ("CONFIRM", names, Some(by)),
-        QueryEnd::Doubt { names, by } => ("DOUBT", names, Some(by)),
+        QueryEnd::Close { names, at } => ("CLOSE", names, Some((" AT ", at))),
+        QueryEnd::Confirm { names, by } => ("CONFIRM", names, Some((" BY ", by))),
+        QueryEnd::Doubt { names, by } => ("DOUBT", names, Some((" BY ", by))),
     };
     write!(f, "{word} ")?;
     names(f, list)?;
-    optional(f, " BY ", by.map(Sum))
+    match by {
+        Some((word, by)) => write!(f, "{word}{}", Sum(by)),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn names(f: &mut Formatter<'_>, names: &[Name]) -> fmt::Result {

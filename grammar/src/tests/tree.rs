@@ -200,10 +200,11 @@ impl Trees {
     }
 
     fn end(&mut self) -> Option<QueryEnd> {
-        Some(match self.random.under(7) {
+        Some(match self.random.under(8) {
             0 => return None,
             1 => QueryEnd::Retract(self.names(1)),
             2 => QueryEnd::Confirm { names: self.names(1), by: self.expr() },
+            5 => QueryEnd::Close { names: self.names(1), at: self.expr() },
             3 => QueryEnd::Doubt { names: self.names(1), by: self.expr() },
             4 => QueryEnd::Forget(self.names(1)),
             _ => QueryEnd::Return(self.columns(false)),

@@ -18,7 +18,7 @@ use crate::plan::expr::Expr;
 use crate::plan::retrieval::{Activate, SeedWeight, Wanted};
 use crate::retrieval::activate::{self, Choice, Spread};
 
-/// Edges between a seed and what it activates, if nothing is said (SCG-MEM, section 4.1).
+/// Edges between a seed and what it activates, if nothing is said (SCG-MEM, section 4.7).
 const HOPS: usize = 1;
 /// The farthest that activation spreads.
 const HOPS_MAX: usize = 64;
@@ -46,7 +46,7 @@ fn activate_from(
 ) -> Result<Vec<Row>> {
     let seeds = seeds(clause, rows, places);
     let start: Vec<(NodeId, f64)> = seeds.iter().map(|(node, seed)| (*node, seed.weight)).collect();
-    let coupling = Coupling::new(context);
+    let coupling = Coupling::new(filter.system, context);
     let mut origins = Origins::new(start.iter().map(|seed| seed.0));
     let concepts = activate::activate(&start, spread, |node| {
         let neighbours = neighbours(clause, node, (filter, &coupling), context)?;

@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time};
+use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time, ValidScope};
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
@@ -35,10 +35,10 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
     for row in rows {
         let text = question(&clause.finding.question, WORD, row, context)?;
         let asked = Asked::new(clause, row, context)?;
-        let system = asked.gate.filter.system;
+        let (system, now) = (asked.gate.filter.system, asked.now());
         let anchors = match context.models.anchorer() {
-            Some(anchorer) => told(anchorer, &text, &labels, system, context)?,
-            None => named(&text, &labels, system, context)?,
+            Some(anchorer) => told(anchorer, &text, (&labels, system, now), context)?,
+            None => named(&text, (&labels, system, now), context)?,
         };
         found.extend(asked.rows(&text, &anchors, top)?);
         context.rows(found.len())?;
@@ -46,26 +46,23 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
     Ok(found)
 }
 
+/// The labels whose nodes may be named, the state in which they are, and the instant of the question.
+type Among<'l> = (&'l [LabelId], SystemScope, Time);
+
 /// The nodes of the labels that a text names.
-pub(crate) fn named(
-    text: &str,
-    labels: &[LabelId],
-    system: SystemScope,
-    context: &Context<'_>,
-) -> Result<Anchors> {
-    named_among(&names(labels, system, context)?, text, labels, system, context)
+pub(crate) fn named(text: &str, among: Among<'_>, context: &Context<'_>) -> Result<Anchors> {
+    named_among(&names(among.0, among.1, context)?, text, among, context)
 }
 
 /// The same, where the names of the nodes have been read.
 fn named_among(
     names: &[Name],
     text: &str,
-    labels: &[LabelId],
-    system: SystemScope,
+    (labels, system, now): Among<'_>,
     context: &Context<'_>,
 ) -> Result<Anchors> {
     context.work(names.len())?;
-    anchor::anchor(text, names, context.now(), |name: &str| lookup(name, labels, system, context))
+    anchor::anchor(text, names, now, |name: &str| lookup(name, labels, system, context))
 }
 
 /// The nodes that are meant by what an anchorer says of a question, each once: of each root those that its name
@@ -73,18 +70,17 @@ fn named_among(
 fn told(
     anchorer: &dyn Anchorer,
     text: &str,
-    labels: &[LabelId],
-    system: SystemScope,
+    among: Among<'_>,
     context: &Context<'_>,
 ) -> Result<Anchors> {
     let relations: Vec<String> = context.reader.catalog().relations().map(str::to_owned).collect();
     let roots = context.asking(1, || Ok(anchorer.anchor(text, &relations)?))?;
-    let names = names(labels, system, context)?;
+    let names = names(among.0, among.1, context)?;
     let mut entities: Vec<Entity> = Vec::new();
     for root in roots {
         // In quotes each word of it may be a name.
         let quoted = format!("\"{}\"", root.name.replace('"', " "));
-        let found = named_among(&names, &quoted, labels, system, context)?.entities;
+        let found = named_among(&names, &quoted, among, context)?.entities;
         let best = found.first().map_or(0.0, |entity| entity.score);
         let mention = anchor::mention(text, &root.name).unwrap_or(0..0);
         for entity in found.into_iter().take_while(|entity| entity.score >= best) {
@@ -95,7 +91,7 @@ fn told(
             entities.push(Entity { mention, intents: vec![(root.intent, 1.0)], ..entity });
         }
     }
-    Ok(Anchors { entities, ..anchor::unnamed(text, context.now()) })
+    Ok(Anchors { entities, ..anchor::unnamed(text, among.2) })
 }
 
 /// The labels whose nodes may be named.
@@ -239,13 +235,21 @@ impl<'a> Asked<'a> {
         Ok(rows)
     }
 
+    /// The instant from which the question is asked: that of its valid time, where it names one.
+    fn now(&self) -> Time {
+        match self.gate.filter.valid {
+            ValidScope::AsOf(time) => time,
+            ValidScope::Within(period) => self.context.now().min(period.to.saturating_sub(1)),
+            ValidScope::All => self.context.now(),
+        }
+    }
+
     fn found(&self, node: NodeId, score: f64, anchors: &Anchors) -> Row {
         let mut row = self.row.clone();
         row[self.clause.finding.node] = self.gate.node(node);
         row[self.clause.score] = Cell::Float(score);
         let period = anchors.reference_time;
-        row[self.clause.reference_time] =
-            Cell::Timestamp(reference_time(period, self.context.now()));
+        row[self.clause.reference_time] = Cell::Timestamp(reference_time(period, self.now()));
         row[self.clause.reference_period] = period.map_or(Cell::Null, Cell::Period);
         row[self.clause.hedged] = Cell::Bool(anchors.is_hedged);
         row[self.clause.mention] = Cell::Null;

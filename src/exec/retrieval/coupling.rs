@@ -17,6 +17,8 @@ use crate::graph_names::CO_OCCURS;
 /// What is known of the concepts of one statement.
 pub(super) struct Coupling<'c> {
     context: &'c Context<'c>,
+    /// The state of which it is asked.
+    system: SystemScope,
     co_occurs: Option<RelationId>,
     turn: Option<LabelId>,
     turns: OnceCell<u64>,
@@ -24,10 +26,11 @@ pub(super) struct Coupling<'c> {
 }
 
 impl<'c> Coupling<'c> {
-    pub(super) fn new(context: &'c Context<'c>) -> Self {
+    pub(super) fn new(system: SystemScope, context: &'c Context<'c>) -> Self {
         let catalog = context.reader.catalog();
         let (co_occurs, turn) = (catalog.relation(CO_OCCURS), catalog.label("Turn"));
-        Self { context, co_occurs, turn, turns: OnceCell::new(), rarity: RefCell::default() }
+        let (turns, rarity) = (OnceCell::new(), RefCell::default());
+        Self { context, system, co_occurs, turn, turns, rarity }
     }
 
     /// The weight of a fact that says that two concepts occur together in its sources; none for
@@ -58,16 +61,32 @@ impl<'c> Coupling<'c> {
             return Ok(*known);
         }
         let count = match self.turn {
-            Some(label) => self.context.count(label)?,
+            Some(label) if self.system == SystemScope::Current => self.context.count(label)?,
+            Some(label) => self.turns_then(label)?,
             None => 0,
         };
         Ok(*self.turns.get_or_init(|| count))
     }
 
+    /// How many turns there were.
+    fn turns_then(&self, label: LabelId) -> Result<u64> {
+        let mut all = Vec::new();
+        self.context.reader.nodes_of_label(label, None, &mut |_, node| {
+            all.push(node);
+            ControlFlow::Continue(())
+        })?;
+        self.context.work(all.len())?;
+        let mut count = 0;
+        for node in all {
+            count += u64::from(self.context.reader.node(node, self.system)?.is_some());
+        }
+        Ok(count)
+    }
+
     /// The turns that a concept is a cue of.
     fn turns_with(&self, concept: NodeId) -> Result<usize> {
         let mut tagged = BTreeSet::new();
-        let filter = EdgeFilter::CURRENT;
+        let filter = EdgeFilter { system: self.system, ..EdgeFilter::CURRENT };
         self.context.reader.edges(concept, Side::Out, None, &filter, &mut |edge| {
             if self.co_occurs != Some(edge.relation) {
                 tagged.insert(edge.tail);
@@ -77,7 +96,7 @@ impl<'c> Coupling<'c> {
         self.context.work(tagged.len() + 1)?;
         let mut count = 0;
         for node in tagged {
-            let node = NodeRef { id: node, system: SystemScope::Current };
+            let node = NodeRef { id: node, system: self.system };
             count += usize::from(Some(self.context.node(node)?.label) == self.turn);
         }
         Ok(count)

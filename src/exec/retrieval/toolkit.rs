@@ -77,7 +77,11 @@ impl<'m> Toolkit<'m> {
         let asked = self.embed(text)?;
         let mut found = Vec::new();
         if let Some(label) = self.label("Person") {
-            let named = anchor::named(text, &[label], self.filter.system, self.context)?;
+            let named = anchor::named(
+                text,
+                (&[label], self.filter.system, self.context.now()),
+                self.context,
+            )?;
             for entity in named.entities.iter().filter(|entity| entity.score >= 0.5) {
                 let person = self.finding(Kind::Person, entity.found.node)?;
                 found.extend(person.map(|person| Finding { share: entity.score, ..person }));

@@ -9,7 +9,7 @@ use crate::neural::line;
 use crate::time;
 
 /// Names the prompt. A model's id with this says who decided.
-pub(super) const ID: &str = "reconstruct-1";
+pub(super) const ID: &str = "reconstruct-2";
 
 /// How much is shown of each kind, and of one text, in bytes.
 const EVIDENCE_MAX: usize = 20;
@@ -35,7 +35,7 @@ what is still missing, or {"operations":[]} if nothing is missing. An operation 
 {"operation":"events_of_tag","cue":"...","tag":"..."} the contents behind a cue and a tag
 {"operation":"cues_of_events","events":["..."]} the cues and tags of turns
 {"operation":"context_of_events","events":["..."]} what was said around turns
-{"operation":"events_by_time","from":"2023-05-08","to":"2023-05-15"} what was said in a time
+{"operation":"events_by_time","from":"2023-05-08","to":"2023-05-15"} what was said from one day on and before another
 {"operation":"personal_information","person":"...","aspect":"..."} statements about a person
 {"operation":"events_of_topic","topic":"..."} the turns of a topic
 Name cues, tags, people, topics and turns as they are shown. Ask nothing twice.

@@ -12,7 +12,7 @@ fn a_model_with_random_weights_always_comes_to_an_end() {
     let (_folder, db) = memory();
     let folder = tiny_folder("llama");
     let policy = ModelPolicy::with(LanguageModel::load(folder.path()).unwrap(), 400).unwrap();
-    assert!(policy.id().ends_with(" reconstruct-1"));
+    assert!(policy.id().ends_with(" reconstruct-2"));
     let run = || {
         let mut state = Reconstruction::begin(ASKED, Budget { turns: 2, calls: 2 });
         state.run(&db, &policy).unwrap();

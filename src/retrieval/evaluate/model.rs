@@ -3,15 +3,18 @@
 
 use std::fmt::Write;
 
+use engraph_storage::graph::Interval;
+
 use super::{Evaluator, PathText};
 #[cfg(feature = "http")]
 use crate::neural::TokenUsage;
 use crate::neural::writer::Grammar;
 use crate::neural::writer::json::{exactly, number, object};
 use crate::neural::{BEST, JsonModel, LanguageModel, NeuralError, items, line, share};
+use crate::time;
 
 /// Names the prompt.
-const ID: &str = "evaluate-1";
+const ID: &str = "evaluate-2";
 /// The longest answer, in tokens.
 const TOKENS_MAX: u32 = 256;
 /// Paths that are shown together.
@@ -39,12 +42,28 @@ fn scores(model: &JsonModel, asked: &str, paths: &[PathText]) -> Result<Vec<f32>
         let mut text = format!("{asked}\nPaths:\n");
         for (number, path) in paths.iter().enumerate() {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "[{}] {}", number + 1, line(&path.sentence, PATH_BYTES_MAX));
+            let _ = writeln!(text, "[{}] {}", number + 1, line(&shown(path), PATH_BYTES_MAX));
         }
         text.push_str("JSON:\n");
         all.extend(model.ask(&text, &grammar(paths.len()), |text| read(text, paths.len()))?);
     }
     Ok(all)
+}
+
+/// `Nora works at Forno (2020-01-01.., 0.90).`: what a path says, when its steps hold and how sure they are.
+fn shown(path: &PathText) -> String {
+    let steps = path.valid.iter().zip(&path.confidence).map(|(valid, confidence)| {
+        let bound = |time| match time {
+            Interval::MIN | Interval::MAX => String::new(),
+            time => time::short(time),
+        };
+        format!("{}..{}, {confidence:.2}", bound(valid.from), bound(valid.to))
+    });
+    let steps: Vec<String> = steps.collect();
+    match steps.is_empty() {
+        true => path.sentence.clone(),
+        false => format!("{} ({})", path.sentence, steps.join("; ")),
+    }
 }
 
 /// `{"scores":[...]}`, so many.

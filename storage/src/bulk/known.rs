@@ -108,7 +108,8 @@ impl<'h> HeldFacts<'h> {
         }));
         held.sort_by_key(|held| (held.belief.valid.from, held.fact));
         let act = Act::Assert(fact.belief());
-        Ok(update::resolve(&act, &held, self.rule).effect == Effect::Unchanged)
+        let resolution = update::resolve(&act, &held, self.rule);
+        Ok(resolution.effect == Effect::Unchanged && resolution.changes.is_empty())
     }
 
     fn with_tail(&self, tail: NodeId) -> &[Edge] {

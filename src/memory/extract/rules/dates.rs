@@ -63,6 +63,28 @@ const AHEAD: &[&str] = &[
     " about to ",
 ];
 
+/// Verbs in the present that tell of what is to come, with a date: "the baby is due in February".
+const SCHEDULED: &[&str] = &[
+    "due", "start", "starts", "starting", "begin", "begins", "end", "ends", "retire", "retires",
+    "turn", "turns", "fly", "flies", "flying", "leave", "leaves", "leaving", "arrive", "arrives",
+    "arriving", "open", "opens", "move", "moves", "moving", "depart", "departs",
+];
+
+/// What stands before a place and belongs to the same clause.
+fn clause_before(before: &str) -> &str {
+    let cut = [", ", "; ", " and ", " but "]
+        .iter()
+        .filter_map(|cut| Some(before.rfind(cut)? + cut.len()));
+    before.get(cut.max().unwrap_or(0)..).unwrap_or(before)
+}
+
+/// What stands behind a place and belongs to the same clause.
+fn clause_behind(behind: &str) -> &str {
+    let start = behind.trim_start_matches([',', ' ']);
+    let cut = [", ", "; ", " and ", " but "].iter().filter_map(|cut| start.find(cut));
+    start.get(..cut.min().unwrap_or(start.len())).unwrap_or(start)
+}
+
 /// What is named with its date while that is still to come, unless the verb is in the past.
 const DATES_KEPT: &[&str] =
     &["appointment", "interview", "meeting", " exam", "flight", "surgery", "deadline"];
@@ -183,7 +205,16 @@ impl<'t> Phrase<'t> {
         is_back
             || is_which
             || is_often.contains(&before.as_str())
-            || ((is_part || is_season) && !self.is_told_from_now())
+            || ((is_part || is_season) && !self.is_told_from_now() && !self.has_year())
+            || self.is_length()
+    }
+
+    /// "ran it in 3 hours": how long something took.
+    fn is_length(&self) -> bool {
+        let before = self.text.get(..self.range.start).unwrap_or_default();
+        self.lower.starts_with("in ")
+            && (self.has(UNITS) || self.has(&["hour", "hours", "minute", "minutes"]))
+            && tells_of_the_past(clause_before(before))
     }
 
     /// Whether it counts from the day of the turn.
@@ -203,13 +234,29 @@ impl<'t> Phrase<'t> {
         if self.span.to > self.at || !is_named || self.has_year() || self.is_told_from_now() {
             return None;
         }
-        let before = self.text.get(..self.range.start)?.to_lowercase().replace('’', "'");
-        let may_come =
-            self.has(&["until", "till"]) || DATES_KEPT.iter().any(|w| before.contains(w));
+        let plain = |text: &str| text.to_lowercase().replace('’', "'");
+        let before = plain(self.text.get(..self.range.start)?);
+        // "In May I will move".
+        let before = match words(&before).is_empty() || before.trim_end().ends_with("starting") {
+            true => plain(clause_behind(self.text.get(self.range.end..)?)) + " ",
+            false => before,
+        };
+        let own = words(clause_before(&before));
+        let is_scheduled = own.iter().any(|word| SCHEDULED.contains(&word.lower.as_str()));
+        let may_come = self.has(&["until", "till"])
+            || is_scheduled
+            || DATES_KEPT.iter().any(|w| before.contains(w));
         let behind = AHEAD.iter().filter_map(|word| Some(before.find(word)? + word.len())).min();
         let looks_ahead = match behind.and_then(|behind| before.get(behind..)) {
             Some(clause) => !tells_of_the_past(clause),
-            None => may_come && !tells_of_the_past(&before),
+            None => {
+                may_come
+                    && !tells_of_the_past(if is_scheduled {
+                        clause_before(&before)
+                    } else {
+                        &before
+                    })
+            }
         };
         let (months, days) = if is_month { (12, 0) } else { (0, 7) };
         let next = |bound: Time| match bound {
@@ -450,6 +497,17 @@ mod tests {
                 "I will buy what I saw on 5 May 2023",
                 "2023-05-05..2023-05-06",
             ),
+            ("The baby is due in March", "The baby is due in March 2024", "2024-03-01..2024-04-01"),
+            ("I retire in March", "I retire in March 2024", "2024-03-01..2024-04-01"),
+            ("In March I will run", "in March 2024 I will run", "2024-03-01..2024-04-01"),
+            ("I started in March", "I started in March 2023", "2023-03-01..2023-04-01"),
+            ("We fly on 5 May", "We fly on 5 May 2024", "2024-05-05..2024-05-06"),
+            (
+                "I ran in the summer of 2015",
+                "I ran in the summer of 2015",
+                "2015-06-01..2015-09-01",
+            ),
+            ("I ran it in 3 hours", "I ran it in 3 hours", "2023-05-08T13:56:00Z..∞"),
             ("I will run in May 2020", "I will run in May 2020", "2020-05-01..2020-06-01"),
         ] {
             assert_eq!(resolved(text), (expected.to_owned(), valid.to_owned()), "{text}");

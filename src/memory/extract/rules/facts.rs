@@ -4,6 +4,7 @@
 //! gives no fact, and neither does one that fits no row of the table.
 
 mod group;
+mod held;
 mod possession;
 
 use engraph_storage::graph::{Intent, Interval};
@@ -27,6 +28,9 @@ pub(super) fn facts(
     speakers: &[&str],
     known: &dyn KnownEntities,
 ) -> Vec<ExtractedFact> {
+    if is_of_another_world(&statement.said) {
+        return Vec::new();
+    }
     let words = words(&statement.text);
     let mut finder = Finder {
         text: &statement.text,
@@ -98,7 +102,7 @@ impl<'a> Finder<'a> {
             self.of_possession(person, end);
             return;
         }
-        if !self.begins_clause(at) {
+        if !self.begins_clause(person, at) {
             return;
         }
         let verb = self.behind_company(end);
@@ -107,9 +111,13 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn of_clause(&mut self, person: &str, group: Group) {
+    fn of_clause(&mut self, person: &str, mut group: Group) {
         let Some(verb) = verbs::verb(self.lower(group.main)) else { return };
-        let after = group.main + 1;
+        let mut after = group.main + 1;
+        if group.is_ended {
+            group.is_negated = false;
+            after += if self.lower(after) == "no" { 2 } else { 0 };
+        }
         if group.is_future {
             let is_promise = PROMISES.contains(&verb.base);
             if !group.is_negated
@@ -147,6 +155,7 @@ impl<'a> Finder<'a> {
         match verb.base {
             "feel" => self.of_feeling(person, after, group),
             "have" | "get" => self.of_having(person, after, group),
+            "stop" | "quit" => self.of_stop(person, after, group),
             "go" if self.lower(after).ends_with("ing") => self.of_outing(person, after, group),
             _ => {}
         }
@@ -154,6 +163,15 @@ impl<'a> Finder<'a> {
             self.of_age(person, after, group);
         }
         self.of_rows(person, verb.base, ROWS, after, group);
+    }
+
+    /// "stopped working at Forno Labs": that is over.
+    fn of_stop(&mut self, person: &str, at: usize, group: Group) {
+        let is_gerund = |verb: &verbs::Verb| verb.forms.gerund;
+        if let Some(verb) = verbs::verb(self.lower(at)).filter(is_gerund) {
+            let over = Group { main: at, is_ended: true, ..group };
+            self.of_rows(person, verb.base, ROWS, at + 1, over);
+        }
     }
 
     /// The first row that fits what stands at a place.
@@ -182,7 +200,9 @@ impl<'a> Finder<'a> {
 
     /// What a row takes as its tail at a place.
     fn tail(&self, person: &str, row: &Row, at: usize) -> Option<Tail<'a>> {
-        let tail = match tails::noun(self.text, self.words, at, person) {
+        let words = &self.words[..self.next_speaker(at)];
+        let tail = match tails::noun(self.text, words, at, person) {
+            Some(tail) if self.is_bare_number(&tail) => return None,
             Some(tail) => tail,
             None if row.label == "Thing" || row.label == "Activity" => {
                 tails::doing(self.text, self.words, at)?
@@ -203,6 +223,28 @@ impl<'a> Finder<'a> {
         let is_pointed = tail.is_definite || row.is_liking() && self.is_pointed_at(at, &tail);
         let is_caused = row.verb == "make" && self.is_base(tail.end);
         (fits && !is_caused && (!is_pointed || may_point)).then_some(tail)
+    }
+
+    /// The first place behind another at which the name of a speaker stands, or the end: "when Nora
+    /// worked at IBM Nora hated the food".
+    fn next_speaker(&self, at: usize) -> usize {
+        let is_named = |place: &usize| {
+            let named = |speaker: &&str| self.named(*place, speaker);
+            self.speakers.iter().find_map(named).is_some_and(|end| {
+                !self.has_possessive(end - 1) && verbs::verb(self.lower(end)).is_some()
+            })
+        };
+        (at + 1..self.words.len()).find(is_named).unwrap_or(self.words.len())
+    }
+
+    /// "9", and "95" of "95,000".
+    fn is_bare_number(&self, tail: &Tail<'_>) -> bool {
+        let rest = self.text.get(tail.last.range.end..).unwrap_or_default();
+        let mut behind = rest.chars();
+        let goes_on = matches!(behind.next(), Some(',' | '.'))
+            && behind.next().is_some_and(|c| c.is_ascii_digit());
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        is_digits(tail.text) || goes_on && is_digits(&tail.last.lower)
     }
 
     /// "the blue vase", "all those leaves": something that is seen or was spoken of.
@@ -256,7 +298,8 @@ impl<'a> Finder<'a> {
         let relation = AIMS.iter().find(|aim| aim.0 == verb).map(|aim| aim.1);
         let relation = if is_wish { Some("wants_to") } else { relation };
         let (Some(relation), "to") = (relation, self.lower(to)) else { return is_wish };
-        let may_tell = !group.is_negated && !group.is_former && (is_wish || !group.is_modal);
+        let is_over = group.is_former || group.is_ended;
+        let may_tell = !group.is_negated && !is_over && (is_wish || !group.is_modal);
         let is_promise =
             verbs::lemma(self.lower(to + 1)).is_some_and(|base| PROMISES.contains(&base));
         if may_tell
@@ -313,7 +356,10 @@ impl<'a> Finder<'a> {
             return;
         };
         let is_polite = self.statement.said.to_lowercase().contains("you");
-        if is_polite || FAINT.contains(&word.lower.as_str()) {
+        // "I'm afraid I can't come".
+        let is_regret =
+            word.lower == "afraid" && !matches!(self.lower(place + 1), "" | "of" | "to");
+        if is_polite || is_regret || FAINT.contains(&word.lower.as_str()) {
             return;
         }
         let Some(text) = self.text.get(word.range.clone()) else { return };
@@ -370,8 +416,20 @@ impl<'a> Finder<'a> {
         group: Group,
         intent: Option<Intent>,
     ) {
-        let valid =
-            if group.is_former { former(self.statement.valid) } else { self.statement.valid };
+        let valid = self.held(relation, group);
+        let is_over = group.is_former || group.is_ended;
+        let intent = if is_over { Intent::Evolution } else { intent.unwrap_or_default() };
+        self.tell_of(person, (relation, label, tail), valid, intent);
+    }
+
+    /// Tells that it held then.
+    fn tell_of(
+        &mut self,
+        person: &str,
+        (relation, label, tail): (&str, &str, &Tail<'_>),
+        valid: Interval,
+        intent: Intent,
+    ) {
         let entity = |label: &str, name: &str| match self.known.find(name) {
             Some(entity) => entity,
             None => Entity { label: label.to_owned(), name: name.to_owned() },
@@ -386,7 +444,7 @@ impl<'a> Finder<'a> {
             tail: entity(if is_speaker { "Person" } else { label }, tail.text),
             valid,
             confidence: self.statement.confidence,
-            intent: if group.is_former { Intent::Evolution } else { intent.unwrap_or_default() },
+            intent,
             turns: self.statement.turns.clone(),
         };
         if fact.head != fact.tail {
@@ -395,10 +453,23 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// "used to": up to when it is told.
-fn former(valid: Interval) -> Interval {
-    Interval::new(Interval::MIN, valid.from).unwrap_or(valid)
+/// Whether a sentence tells what somebody else said, or of a book, a game or a dream.
+fn is_of_another_world(said: &str) -> bool {
+    let lower = said.trim().to_lowercase();
+    let told = [", said ", ", says ", ", asked ", ", shouted ", "', said", "\", said", "” said"];
+    lower.starts_with(['\'', '"', '“', '‘'])
+        || told.iter().any(|told| lower.contains(told))
+        || FICTION.iter().any(|work| {
+            let lead =
+                [format!("in the {work}"), format!("in this {work}"), format!("in a {work}")];
+            lead.iter().any(|lead| lower.starts_with(lead.as_str()))
+        })
+        || ["in my dreams", "in my dream ", "in a dream"].iter().any(|dream| lower.contains(dream))
 }
+
+/// What is not told of the world.
+const FICTION: &[&str] =
+    &["novel", "book", "story", "movie", "film", "show", "series", "game", "play", "dream"];
 
 /// The label of a tail: what its words say, or else what the relation does.
 fn label(row: &Row, tail: &Tail<'_>) -> &'static str {

@@ -150,8 +150,12 @@ impl<'t> Reading<'t> {
         let mut weights = Vec::new();
         for (turn, mut statements) in self.statements().into_iter().enumerate() {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
+            let is_joke = statements::is_joke(self.parts[turn].said);
             for statement in &mut statements {
-                let facts = facts::facts(statement, &self.speakers, self.known);
+                let facts = match is_joke {
+                    true => Vec::new(),
+                    false => facts::facts(statement, &self.speakers, self.known),
+                };
                 if facts.iter().any(|fact| fact.relation != "feels") {
                     statement.weight += statements::FACT_BONUS;
                 }

@@ -5,6 +5,8 @@
 
 use engraph_storage::graph::Intent;
 
+use super::verbs;
+
 /// A verb and a link word that make a relation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
@@ -203,7 +205,12 @@ pub(super) fn cues(relation: &str) -> impl Iterator<Item = &'static str> {
     let of_rows = ROWS.iter().chain(STATES).filter(move |row| row.relation == relation);
     let aims = AIMS.iter().filter(move |aim| aim.1 == relation).map(|aim| aim.0);
     let own = OWN.iter().filter(move |own| own.0 == relation).flat_map(|own| own.1);
-    of_rows.map(|row| row.verb).chain(aims).chain(own.copied())
+    let verbs = of_rows.map(|row| row.verb).chain(aims);
+    let forms = |verb: &'static str| {
+        let irregular = verbs::irregular(verb).map(|(past, participle)| [past, participle]);
+        std::iter::once(verb).chain(irregular.into_iter().flatten())
+    };
+    verbs.flat_map(forms).chain(own.copied())
 }
 
 /// Words of relations that are made by patterns of their own.
@@ -220,10 +227,10 @@ const OWN: &[(&str, &[&str])] = &[
     ("has_pet", &["dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet", "horse"]),
     ("likes", &["favorite", "favourite"]),
     ("dislikes", &["like", "enjoy", "love", "stand"]),
-    ("plans_to", &["going", "gonna"]),
+    ("plans_to", &["going", "gonna", "will", "i'll", "we'll"]),
     ("wants_to", &["love", "like"]),
     ("feels", &["am", "i'm", "was", "felt", "feeling"]),
-    ("works_as", &["i'm", "am", "as", "is"]),
+    ("works_as", &["i'm", "am", "as", "is", "was"]),
     ("age", &["years", "old", "turned"]),
     ("birthday", &["birthday"]),
     ("went", &["went", "go", "going"]),
@@ -234,7 +241,6 @@ const OWN: &[(&str, &[&str])] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::extract::rules::verbs;
 
     #[test]
     fn verbs_of_the_table_are_known() {
@@ -250,6 +256,9 @@ mod tests {
     fn relations_have_cues() {
         assert!(cues("moved_to").any(|cue| cue == "relocate"));
         assert!(cues("has_child").any(|cue| cue == "son"));
+        assert!(
+            cues("went_to").any(|cue| cue == "flew") && cues("teaches").any(|cue| cue == "taught")
+        );
         assert_eq!(cues("unknown").count(), 0);
     }
 }

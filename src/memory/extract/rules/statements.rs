@@ -40,6 +40,8 @@ pub(super) struct Statement {
     /// What was said, in its own words.
     pub(super) said: String,
     pub(super) valid: Interval,
+    /// When it was said.
+    pub(super) at: Option<Time>,
     pub(super) confidence: f64,
     /// How much it says.
     pub(super) weight: f64,
@@ -142,6 +144,7 @@ impl Reader<'_> {
             said: text.to_owned(),
             confidence: confidence(text, rewritten.subject),
             valid: rewritten.valid,
+            at: turn.at,
             weight,
             turns,
             is_whole,
@@ -207,6 +210,11 @@ pub(super) fn kept(statements: &[Statement], words: usize) -> Vec<&Statement> {
     kept.truncate((1 + words / WORDS_A_STATEMENT).min(STATEMENTS_MAX));
     kept.sort_by_key(|(place, _)| *place);
     kept.into_iter().map(|(_, statement)| statement).collect()
+}
+
+/// Whether a turn takes back what it says: "just kidding".
+pub(super) fn is_joke(said: &str) -> bool {
+    words(said).iter().any(|word| matches!(word.lower.as_str(), "kidding" | "joking" | "jk"))
 }
 
 /// Whether a sentence has a word with content, and is English enough to be rewritten.
@@ -402,6 +410,11 @@ mod tests {
         ] {
             assert_eq!(intent(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn jokes_are_known() {
+        assert!(is_joke("I live in Bonn. Just kidding!") && !is_joke("I live in Bonn."));
     }
 
     #[test]

@@ -134,7 +134,8 @@ fn doubled(base: &str) -> String {
     if is_closed && is_short { format!("{base}{c}") } else { base.to_owned() }
 }
 
-fn irregular(base: &str) -> Option<(&'static str, &'static str)> {
+/// The past and the participle of a verb whose forms follow no rule: `go` gives `went` and `gone`.
+pub(super) fn irregular(base: &str) -> Option<(&'static str, &'static str)> {
     IRREGULAR.lines().find_map(|line| {
         let mut parts = line.split_whitespace();
         (parts.next()? == base).then_some(())?;

@@ -4,6 +4,7 @@
 
 use super::{Finder, gap, lexicon, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
+use crate::retrieval::words::words;
 
 /// The main verb of a clause and what its auxiliaries say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,22 +21,53 @@ pub(super) struct Group {
     pub(super) is_ongoing: bool,
     /// `was given`.
     pub(super) is_passive: bool,
+    /// `no longer`, `not ... anymore`: what the verb says is over.
+    pub(super) is_ended: bool,
+    pub(super) tense: Tense,
+}
+
+/// When the verb of a clause is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Tense {
+    /// `lives`, `is living`.
+    #[default]
+    Present,
+    /// `lived`, `was living`.
+    Past,
+    /// `has lived`, which may go on, and what may be either: `read`.
+    Open,
 }
 
 impl Finder<'_> {
-    /// Whether a clause that is told as true begins at a word.
-    pub(super) fn begins_clause(&self, at: usize) -> bool {
+    /// Whether a clause that is told as true, by the person that it is about, begins at a word.
+    pub(super) fn begins_clause(&self, person: &str, at: usize) -> bool {
         let mut place = at;
+        let mut is_denied = false;
         while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
             let lower = self.lower(place - 1);
             if SUPPOSED.contains(&lower) {
                 return false;
             }
+            is_denied |= is_denial(lower) || lower.ends_with("n't");
             place -= 1;
         }
         let before = at.checked_sub(1).map_or("", |at| self.lower(at));
+        let is_thought = THOUGHTS.contains(&before);
+        if is_thought && !self.ends_name(person, at - 1)
+            || is_denied && (is_thought || before == "that")
+        {
+            return false;
+        }
         let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
         place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
+    }
+
+    /// Whether a person's name ends before a place, and is not the owner of what follows.
+    fn ends_name(&self, person: &str, at: usize) -> bool {
+        let count = words(person).len();
+        at.checked_sub(count).is_some_and(|start| {
+            self.named(start, person) == Some(at) && !self.has_possessive(at - 1)
+        })
     }
 
     /// The place behind `and her kids`.
@@ -60,6 +92,7 @@ impl Finder<'_> {
         let mut group = Group::default();
         let mut place = at;
         let mut is_be = false;
+        let mut tense = None;
         while place < self.words.len() {
             if place > at
                 && !gap(self.text, &self.words[place - 1], &self.words[place]).trim().is_empty()
@@ -70,9 +103,10 @@ impl Finder<'_> {
             let next = self.next_of_group(place + 1);
             let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
             match lower {
-                _ if DENIALS.contains(&lower) => group.is_negated = true,
+                _ if is_denial(lower) => group.is_negated = true,
                 "no" if self.lower(place + 1) == "longer" => {
                     group.is_negated = true;
+                    group.is_ended = true;
                     place += 1;
                 }
                 "will" | "might" | "may" => group.is_future = true,
@@ -91,6 +125,7 @@ impl Finder<'_> {
                     group.is_negated = true;
                     group.is_modal |= matches!(lower, "can't" | "couldn't" | "won't" | "wouldn't");
                     is_be |= matches!(lower, "isn't" | "wasn't" | "aren't" | "weren't");
+                    tense = tense.or_else(|| tense_of(lower.trim_end_matches("n't")));
                 }
                 "is" | "are" | "was" | "were" | "been" | "being"
                     if next_forms.is_some_and(|f| f.gerund || f.participle)
@@ -100,14 +135,24 @@ impl Finder<'_> {
                     group.is_ongoing = is_now && next_forms.is_some_and(|f| f.gerund);
                     group.is_passive = next_forms.is_some_and(|f| !f.gerund);
                     is_be = true;
+                    tense = tense.or_else(|| tense_of(lower));
                 }
                 "has" | "have" | "had"
-                    if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) => {}
-                "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {}
+                    if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) =>
+                {
+                    tense = tense.or_else(|| tense_of(lower));
+                }
+                "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {
+                    tense = tense.or_else(|| tense_of(lower));
+                }
                 _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
                 _ => {
                     group.main = place;
+                    group.is_ended |= group.is_negated && self.is_over_behind(place);
+                    group.is_ended |=
+                        self.lower(place + 1) == "no" && self.lower(place + 2) == "longer";
                     group.is_negated |= self.is_denied_behind(place);
+                    group.tense = tense.unwrap_or_else(|| own_tense(lower));
                     return Some(group);
                 }
             }
@@ -119,14 +164,28 @@ impl Finder<'_> {
     /// "is not a doctor", "is hardly ever happy", "is no longer a student", "has no dog".
     pub(super) fn is_denied_behind(&self, verb: usize) -> bool {
         let next = self.next_of_group(verb + 1);
-        self.lower(next) == "no"
-            || (verb + 1..next).any(|place| DENIALS.contains(&self.lower(place)))
+        self.lower(next) == "no" || (verb + 1..next).any(|place| is_denial(self.lower(place)))
+    }
+
+    /// "does not live there anymore".
+    fn is_over_behind(&self, verb: usize) -> bool {
+        let is_cut = |place: &usize| {
+            self.words
+                .get(*place)
+                .is_none_or(|word| !is_joined(self.text, &self.words[place - 1], word))
+        };
+        let end = (verb + 1..self.words.len()).find(is_cut).unwrap_or(self.words.len());
+        (verb + 1..end).any(|place| match self.lower(place) {
+            "anymore" => true,
+            "any" => matches!(self.lower(place + 1), "more" | "longer"),
+            _ => false,
+        })
     }
 
     pub(super) fn next_of_group(&self, at: usize) -> usize {
         let is_light = |place: &usize| {
             let lower = self.lower(*place);
-            lexicon::is_adverb(lower) || lower == "so" || DENIALS.contains(&lower)
+            lexicon::is_adverb(lower) || lower == "so" || is_denial(lower)
         };
         at + (at..self.words.len()).take_while(is_light).count()
     }
@@ -136,9 +195,35 @@ impl Finder<'_> {
     }
 }
 
+/// The tense that an auxiliary gives.
+fn tense_of(auxiliary: &str) -> Option<Tense> {
+    match auxiliary {
+        "was" | "were" | "had" | "did" => Some(Tense::Past),
+        "has" | "have" => Some(Tense::Open),
+        "is" | "are" | "does" | "do" => Some(Tense::Present),
+        _ => None,
+    }
+}
+
+/// The tense of a verb that stands by itself.
+pub(super) fn own_tense(verb: &str) -> Tense {
+    match verbs::verb(verb) {
+        _ if verbs::is_past(verb) => Tense::Past,
+        Some(verb) if verb.forms.past => Tense::Open,
+        _ => Tense::Present,
+    }
+}
+
+/// Whether a word denies a verb.
+pub(super) fn is_denial(word: &str) -> bool {
+    DENIALS.contains(&word)
+}
+
 /// Words that deny a verb.
-const DENIALS: &[&str] =
-    &["not", "never", "hardly", "barely", "scarcely", "rarely", "seldom", "neither", "nor"];
+const DENIALS: &[&str] = &[
+    "not", "never", "hardly", "barely", "scarcely", "rarely", "seldom", "neither", "nor", "almost",
+    "nearly",
+];
 
 /// Words before a clause that make it no fact.
 const SUPPOSED: &[&str] = &[
@@ -160,7 +245,20 @@ const SUPPOSED: &[&str] = &[
     "asked",
     "told",
     "wants",
+    "likes",
+    "doubts",
+    "rumour",
+    "rumor",
+    "claim",
+    "claims",
+    "claimed",
+    "wrote",
+    "joked",
+    "lied",
 ];
+
+/// Words of thinking before a name: what somebody thinks of another is not told as true.
+const THOUGHTS: &[&str] = &["thinks", "guesses", "believes", "supposes"];
 
 /// Words before a name that begins a clause.
 const LINKS: &[&str] = &[
@@ -211,25 +309,38 @@ mod tests {
     #[test]
     fn auxiliaries_tell_of_the_verb() {
         let plain = Group::default();
+        let past = Group { tense: Tense::Past, ..plain };
+        let open = Group { tense: Tense::Open, ..plain };
         for (text, expected) in [
             ("paints", plain),
-            ("has really painted", Group { main: 2, ..plain }),
+            ("painted", past),
+            ("was painting", Group { main: 1, ..past }),
+            ("read", open),
+            ("has really painted", Group { main: 2, ..open }),
             ("does not paint", Group { main: 2, is_negated: true, ..plain }),
-            ("no longer paints", Group { main: 2, is_negated: true, ..plain }),
+            ("did not paint", Group { main: 2, is_negated: true, ..past }),
+            ("almost painted", Group { main: 1, is_negated: true, ..past }),
+            ("no longer paints", Group { main: 2, is_negated: true, is_ended: true, ..plain }),
+            (
+                "doesn't paint walls any more",
+                Group { main: 1, is_negated: true, is_ended: true, ..plain },
+            ),
+            ("doesn't paint, or any more", Group { main: 1, is_negated: true, ..plain }),
             ("can't paint", Group { main: 1, is_negated: true, is_modal: true, ..plain }),
             ("would paint", Group { main: 1, is_modal: true, ..plain }),
             ("will paint", Group { main: 1, is_future: true, ..plain }),
             ("is going to paint", Group { main: 3, is_future: true, is_ongoing: true, ..plain }),
             ("used to paint", Group { main: 2, is_former: true, ..plain }),
             ("is painting", Group { main: 1, is_ongoing: true, ..plain }),
-            ("has been painting", Group { main: 2, ..plain }),
-            ("was given", Group { main: 1, is_passive: true, ..plain }),
+            ("has been painting", Group { main: 2, ..open }),
+            ("was given", Group { main: 1, is_passive: true, ..past }),
             ("is proud", plain),
+            ("was proud", past),
             ("is not proud", Group { is_negated: true, ..plain }),
-            ("was so hardly proud", Group { is_negated: true, ..plain }),
-            ("is no longer proud", Group { is_negated: true, ..plain }),
+            ("was so hardly proud", Group { is_negated: true, ..past }),
+            ("is no longer proud", Group { is_negated: true, is_ended: true, ..plain }),
             ("has no dog", Group { is_negated: true, ..plain }),
-            ("was not born", Group { is_negated: true, ..plain }),
+            ("was not born", Group { is_negated: true, ..past }),
         ] {
             let found = with(text, |finder| finder.group(0).map(|group| format!("{group:?}")));
             assert_eq!(found, Some(format!("{expected:?}")), "{text}");
@@ -248,8 +359,14 @@ mod tests {
             ("if Tom sings and Nora paints", 4, false),
             ("near Nora", 1, false),
             ("Well, Nora paints", 1, true),
+            ("Nora thinks Nora paints", 2, true),
+            ("Nora's boss thinks Nora paints", 3, false),
+            ("it is not true that Nora paints", 5, false),
+            ("Nora is glad that Nora paints", 4, true),
+            ("they wrote that Nora paints", 3, false),
         ] {
-            assert_eq!(with(text, |finder| finder.begins_clause(at)), expected, "{text}");
+            let begins = with(text, |finder| finder.begins_clause("Nora", at));
+            assert_eq!(begins, expected, "{text}");
         }
     }
 

@@ -2,14 +2,19 @@
 //!
 //! A relative without a name gives no fact.
 
-use super::{Finder, Group, Tail, gap, lexicon, tails};
-use crate::memory::extract::rules::people;
+use engraph_storage::graph::Intent;
+
+use super::group::{is_denial, own_tense};
+use super::{Finder, Group, Tail, gap, lexicon, tails, verbs};
+use crate::memory::extract::rules::{people, sentences};
 use crate::retrieval::words::Word;
+
+/// Words before a possession that may tell that it is one no more.
+const PARTING_WORDS: usize = 6;
 
 impl<'a> Finder<'a> {
     /// What stands behind a person's name in the possessive.
     pub(super) fn of_possession(&mut self, person: &str, at: usize) {
-        let group = Group::default();
         let (lower, next) = (self.lower(at), self.lower(at + 1));
         if matches!(lower, "favorite" | "favourite") {
             self.of_favourite(person, at + 1);
@@ -25,14 +30,64 @@ impl<'a> Finder<'a> {
                 Some(relation) => (relation, "Person", place),
                 None => return,
             },
-            None => match (at..at + 2).find(|place| lexicon::is_pet(self.lower(*place))) {
+            // "my old dog", and not "my sister's dog".
+            None => match (at..at + if self.has_possessive(at) { 1 } else { 2 })
+                .find(|place| lexicon::is_pet(self.lower(*place)))
+            {
                 Some(place) => ("has_pet", "Animal", place),
                 None => return,
             },
         };
-        if let Some(tail) = self.name_of(place) {
-            self.tell(person, relation, label, &tail, group, None);
-        }
+        let Some(tail) = self.name_of(place) else { return };
+        let is_over = self.is_over(at, place, tail.end);
+        let valid = match self.group(tail.end) {
+            _ if is_over => self.over(),
+            Some(group) if !group.is_negated && self.lower(group.main) == "born" => self.begun(),
+            _ => self.lasting(),
+        };
+        let intent = if is_over { Intent::Evolution } else { Intent::Fact };
+        self.tell_of(person, (relation, label, &tail), valid, intent);
+    }
+
+    /// Whether somebody is gone: by what stands before them ("my late husband"), between them and
+    /// the name ("my dog was named"), behind them ("my cat Minka died") or in front of all of it ("I
+    /// sold my horse").
+    fn is_over(&self, at: usize, place: usize, end: usize) -> bool {
+        let is_late = (at..place).any(|at| matches!(self.lower(at), "late" | "former" | "ex"));
+        let was_named = self.lower(place + 1) == "was";
+        let verb = self.verb_behind(end);
+        let is_gone =
+            verb == "die" || matches!((verb, self.behind(end)), ("pass", "away") | ("run", "away"));
+        is_late || was_named || is_gone || self.is_parted(at, end)
+    }
+
+    /// The verb of the clause that goes on at a place.
+    fn verb_behind(&self, at: usize) -> &'static str {
+        let group = self.group(at).filter(|group| !group.is_negated && !group.is_modal);
+        group.and_then(|group| verbs::lemma(self.lower(group.main))).unwrap_or_default()
+    }
+
+    /// The word behind that verb.
+    fn behind(&self, at: usize) -> &'a str {
+        self.group(at).map_or("", |group| self.lower(group.main + 1))
+    }
+
+    /// "gave my dog Rex away", "broke up with my boyfriend Luis".
+    fn is_parted(&self, at: usize, end: usize) -> bool {
+        let Some(owner) = at.checked_sub(1) else { return false };
+        let clause = (0..owner).rev().take_while(|place| {
+            sentences::is_joined(self.text, &self.words[*place], &self.words[place + 1])
+        });
+        let mut before: Vec<&str> = clause.take(PARTING_WORDS).map(|at| self.lower(at)).collect();
+        before.reverse();
+        let is_denied = before.iter().any(|word| word.ends_with("n't") || is_denial(word));
+        let parts = |pair: &[&str]| match pair {
+            ["broke" | "broken" | "split", "up"] => true,
+            [.., "divorced" | "buried" | "sold" | "lost"] => true,
+            [.., "gave" | "given"] => self.lower(end) == "away" || before.contains(&"away"),
+            _ => false,
+        };
+        !is_denied && (1..=before.len()).any(|end| parts(&before[end.saturating_sub(2)..end]))
     }
 
     /// "son Max", "son, Max,", "son is named Max", "friend's name is Ann".
@@ -67,7 +122,9 @@ impl<'a> Finder<'a> {
             return;
         }
         if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {
-            self.tell(person, "likes", "Thing", &tail, Group::default(), None);
+            let group =
+                Group { main: verb, tense: own_tense(self.lower(verb)), ..Group::default() };
+            self.tell(person, "likes", "Thing", &tail, group, None);
         }
     }
 
@@ -90,7 +147,7 @@ impl<'a> Finder<'a> {
             && let Some(text) = self.text.get(first.range.start..last.range.end)
         {
             let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
-            self.tell(person, "birthday", "Date", &tail, Group::default(), None);
+            self.tell_of(person, ("birthday", "Date", &tail), self.lasting(), Intent::Fact);
         }
     }
 }
@@ -119,6 +176,45 @@ mod tests {
     }
 
     #[test]
+    fn who_is_gone_was_had_until_then() {
+        let told = |text: &str| {
+            let at = crate::time::parse("2023-05-08 13:56").expect("a time");
+            let turn = SourceTurn {
+                speaker: Some("Nora".to_owned()),
+                text: text.to_owned(),
+                at: Some(at),
+                ..SourceTurn::default()
+            };
+            let made = Rules.extract(&[turn], &Graph).expect("extracts");
+            let (mut facts, short) = (made.facts.into_iter(), crate::time::short);
+            let fact = facts.find(|fact| fact.relation != "lost").expect("a fact");
+            let valid = format!("{}..{}", short(fact.valid.from), short(fact.valid.to));
+            format!("{} {} {valid} {}", fact.relation, fact.tail.name, fact.intent.name())
+        };
+        let now = "2023-05-08T13:56:00Z";
+        for (text, expected) in [
+            ("My son Max was born in 2020.", "has_child Max 2020-01-01..∞ fact".to_owned()),
+            ("My sister Anna came by last week.", format!("has_sibling Anna {now}..∞ fact")),
+            ("My son Leo turned seven on Monday.", format!("has_child Leo {now}..∞ fact")),
+            ("My birthday is on 3 June.", format!("birthday 3 June {now}..∞ fact")),
+            ("My cat Minka died last month.", "has_pet Minka -∞..2023-05-01 evolution".to_owned()),
+            ("My cat Minka didn't die.", format!("has_pet Minka {now}..∞ fact")),
+            ("My late husband Tom loved tea.", format!("married_to Tom -∞..{now} evolution")),
+            ("My former boss Ann was strict.", format!("works_for Ann -∞..{now} evolution")),
+            ("My dog was named Rex.", format!("has_pet Rex -∞..{now} evolution")),
+            ("My dog Rex ran away in 2021.", "has_pet Rex -∞..2022-01-01 evolution".to_owned()),
+            ("I gave my dog Rex away.", format!("has_pet Rex -∞..{now} evolution")),
+            (
+                "I broke up with my boyfriend Luis in March.",
+                "partner_of Luis -∞..2023-04-01 evolution".to_owned(),
+            ),
+            ("I never lost my dog Rex.", format!("has_pet Rex {now}..∞ fact")),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn what_somebody_has() {
         for (text, expected) in [
             ("My older son Ben paints walls", "has_child Ben"),
@@ -139,6 +235,7 @@ mod tests {
             "My favourite book was never Dune",
             "My favourite book is no novel",
             "I have no dog named Rex",
+            "My sister's dog is called Rex",
             "I have hardly ever had a dog named Rex",
         ] {
             assert_eq!(facts(text), <[&str; 0]>::default(), "{text}");

@@ -1,0 +1,218 @@
+//! When a fact holds, by the tense of its verb and the date of its sentence.
+//!
+//! A date bounds what happened. What lasts has begun by then or is over, as its verb says, and a
+//! date in the past beside a verb in the present is that of something else. What is told as over
+//! without a date ended when it was told, and nothing says when it began.
+
+use engraph_storage::graph::{Interval, Time};
+
+use super::group::{Group, Tense};
+use super::{Finder, verbs};
+
+impl Finder<'_> {
+    /// When a fact of a relation holds that the verb of a clause tells.
+    pub(super) fn held(&self, relation: &str, group: Group) -> Interval {
+        let said = self.statement.valid;
+        let Some(at) = self.statement.at else { return said };
+        let is_past_date = said.to <= at;
+        let is_undated = said == since(at, said);
+        let verb = verbs::lemma(self.lower(group.main)).unwrap_or_default();
+        if group.is_ended {
+            return self.over();
+        }
+        if group.is_former {
+            return if is_past_date { said } else { until(at, said) };
+        }
+        match group.tense {
+            _ if begins(relation, verb, group.is_passive) => since(said.from, said),
+            Tense::Past if is_undated && self.is_over_by_now(relation) => until(at, said),
+            Tense::Present if is_past_date => since(at, said),
+            _ => said,
+        }
+    }
+
+    /// Whether what is told in the past without a date is over.
+    fn is_over_by_now(&self, relation: &str) -> bool {
+        let said = self.statement.said.to_lowercase();
+        LASTING.contains(&relation)
+            || LIKINGS.contains(&relation) && BACK_THEN.iter().any(|then| said.contains(then))
+    }
+
+    /// When something held that the sentence says is over: up to the end of its date, or to the
+    /// beginning of one that is open.
+    pub(super) fn over(&self) -> Interval {
+        let said = self.statement.valid;
+        match self.statement.at {
+            Some(_) if said.to == Interval::MAX => until(said.from, said),
+            Some(_) => until(said.to, said),
+            None => said,
+        }
+    }
+
+    /// From when it is told on, whatever date stands beside it.
+    pub(super) fn lasting(&self) -> Interval {
+        let said = self.statement.valid;
+        self.statement.at.map_or(said, |at| since(at, said))
+    }
+
+    /// From the beginning of its date on.
+    pub(super) fn begun(&self) -> Interval {
+        since(self.statement.valid.from, self.statement.valid)
+    }
+}
+
+fn since(from: Time, otherwise: Interval) -> Interval {
+    Interval::new(from, Interval::MAX).unwrap_or(otherwise)
+}
+
+fn until(to: Time, otherwise: Interval) -> Interval {
+    Interval::new(Interval::MIN, to).unwrap_or(otherwise)
+}
+
+/// Whether a verb says when something begins that lasts.
+fn begins(relation: &str, verb: &str, is_passive: bool) -> bool {
+    match (relation, verb) {
+        ("married_to", "marry") => !is_passive,
+        ("has_pet", "get") | ("age", "turn") | ("born_in", _) => true,
+        _ => false,
+    }
+}
+
+/// Relations of what somebody loved or hated, which mostly is loved or hated still.
+const LIKINGS: &[&str] = &["likes", "loves", "prefers", "dislikes"];
+
+/// What says that it was so for a time.
+const BACK_THEN: &[&str] = &[
+    " until ",
+    " but now ",
+    " as a kid",
+    " as a child",
+    " before i ",
+    " back then",
+    " when i was ",
+    " in those days",
+];
+
+/// Relations of what lasts, and is over if its verb is in the past.
+const LASTING: &[&str] = &[
+    "lives_in",
+    "lives_near",
+    "works_at",
+    "works_as",
+    "works_on",
+    "volunteers_at",
+    "studies_at",
+    "studies",
+    "researches",
+    "teaches",
+    "learns",
+    "practises",
+    "plays",
+    "collects",
+    "owns",
+    "has_pet",
+    "fears",
+    "allergic_to",
+    "married_to",
+    "engaged_to",
+    "interested_in",
+    "believes_in",
+    "listens_to",
+    "misses",
+    "was_in",
+    "wants_to",
+    "plans_to",
+    "considers",
+    "feels",
+    "age",
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::memory::extract::rules::Rules;
+    use crate::memory::extract::{Entity, Extractor, KnownEntities, SourceTurn};
+    use crate::time;
+
+    struct Graph;
+
+    impl KnownEntities for Graph {
+        fn find(&self, _: &str) -> Option<Entity> {
+            None
+        }
+    }
+
+    /// What Nora says on Monday, 8 May 2023, and when it holds.
+    fn facts(text: &str) -> Vec<String> {
+        let turn = SourceTurn {
+            speaker: Some("Nora".to_owned()),
+            text: text.to_owned(),
+            at: Some(time::parse("2023-05-08 13:56").expect("a time")),
+            ..SourceTurn::default()
+        };
+        let made = Rules.extract(&[turn], &Graph).expect("extracts");
+        let facts = made.facts.iter().map(|fact| {
+            let (from, to) = (time::short(fact.valid.from), time::short(fact.valid.to));
+            format!("{} {} {from}..{to}", fact.relation, fact.tail.name)
+        });
+        facts.collect()
+    }
+
+    #[test]
+    fn what_is_told_as_over_ends() {
+        for (text, expected) in [
+            ("I lived in Rome.", "lives_in Rome -∞..2023-05-08T13:56:00Z"),
+            ("I lived in Rome in 2019.", "lives_in Rome 2019-01-01..2020-01-01"),
+            ("I worked at Forno Labs.", "works_at Forno Labs -∞..2023-05-08T13:56:00Z"),
+            ("I was so happy.", "feels happy -∞..2023-05-08T13:56:00Z"),
+            ("I was a nurse.", "works_as nurse -∞..2023-05-08T13:56:00Z"),
+            ("I had a dog named Rex.", "has_pet Rex -∞..2023-05-08T13:56:00Z"),
+            ("I was married to Otto in 2010.", "married_to Otto 2010-01-01..2011-01-01"),
+            ("I used to live in Bonn.", "lives_in Bonn -∞..2023-05-08T13:56:00Z"),
+            ("I used to live in Bonn in 2010.", "lives_in Bonn 2010-01-01..2011-01-01"),
+            ("I no longer live in Bonn.", "lives_in Bonn -∞..2023-05-08T13:56:00Z"),
+            ("I don't live in Bonn anymore.", "lives_in Bonn -∞..2023-05-08T13:56:00Z"),
+            ("I'm no longer a nurse.", "works_as nurse -∞..2023-05-08T13:56:00Z"),
+            ("I hated carrots as a kid.", "dislikes carrots -∞..2023-05-08T13:56:00Z"),
+            ("I was going to study law.", "plans_to study law -∞..2023-05-08T13:56:00Z"),
+            ("I no longer play tennis since March.", "plays tennis -∞..2023-03-01"),
+        ] {
+            assert_eq!(facts(text), [expected], "{text}");
+        }
+        let stopped = facts("I stopped working at Forno Labs last week.");
+        assert!(stopped.contains(&"works_at Forno Labs -∞..2023-05-08".to_owned()), "{stopped:?}");
+    }
+
+    #[test]
+    fn what_has_begun_lasts() {
+        for (text, expected) in [
+            ("I live in Rome.", "lives_in Rome 2023-05-08T13:56:00Z..∞"),
+            ("I've lived in Rome since 2019.", "lives_in Rome 2019-01-01..∞"),
+            ("I was born in Porto in 1990.", "born_in Porto 1990-01-01..∞"),
+            ("I married Tom in 2015.", "married_to Tom 2015-01-01..∞"),
+            ("I turned 31 last week.", "age 31 2023-05-01..∞"),
+            ("I turn 40 in 2024.", "age 40 2024-01-01..∞"),
+            ("I loved the pottery class.", "loves pottery class 2023-05-08T13:56:00Z..∞"),
+        ] {
+            assert_eq!(facts(text), [expected], "{text}");
+        }
+        let got = facts("I got a dog named Rex last month.");
+        assert!(got.contains(&"has_pet Rex 2023-04-01..∞".to_owned()), "{got:?}");
+    }
+
+    #[test]
+    fn a_date_beside_the_present_is_of_something_else() {
+        let both = facts("I live in Rome and I visited Oslo last week.");
+        assert_eq!(
+            both,
+            ["lives_in Rome 2023-05-08T13:56:00Z..∞", "visited Oslo 2023-05-01..2023-05-08"]
+        );
+        assert_eq!(
+            facts("I'm going to sell the car that I bought last week."),
+            ["plans_to sell the car 2023-05-08T13:56:00Z..∞"]
+        );
+        assert_eq!(
+            facts("I will visit Oslo in June."),
+            ["plans_to visit Oslo 2023-06-01..2023-07-01"]
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! Facts of what is over, of which nobody says when it began: "I used to live there".
+//!
+//! Such a fact says that something ended, or was at some time before. It never makes anything longer
+//! than it is known to be, and takes no time from another fact.
+
+use engraph_storage::graph::{Cardinality, Edge, Intent, Interval, Side};
+use engraph_storage::{Reader, Transaction};
+
+use super::draw;
+use super::walk::edges;
+use crate::error::Result;
+use crate::models::Models;
+use crate::write::{self, FactInput, Input};
+
+/// Whether a fact says only up to when something held.
+pub(super) fn is_over(fact: &FactInput) -> bool {
+    fact.valid.from == Interval::MIN && fact.valid.to != Interval::MAX
+}
+
+/// Stores such a fact. What is held of the same two nodes ends with it, if it says that something has
+/// changed; else what is held stays as it is, and has one source more.
+pub(super) fn put(
+    transaction: &mut Transaction<'_>,
+    fact: &FactInput,
+    models: &Models,
+) -> Result<()> {
+    let (same, others, threshold) = held(transaction.reader(), fact)?;
+    let mut told = fact.clone();
+    match same.iter().max_by_key(|edge| edge.valid.from) {
+        Some(last) => {
+            told.valid = Interval { from: last.valid.from, to: last.valid.to.min(fact.valid.to) };
+            let is_changed = fact.intent == Some(Intent::Evolution);
+            if is_changed && fact.confidence >= threshold {
+                transaction.close(last.fact, fact.valid.to)?;
+            }
+        }
+        // Where one value holds at a time, it was before the first that is known.
+        None => {
+            let known = others.iter().map(|edge| edge.valid.from).min();
+            told.valid.to = told.valid.to.min(known.unwrap_or(Interval::MAX));
+        }
+    }
+    match told.valid.from < told.valid.to {
+        true => write::put(transaction, &Input::Fact(Box::new(told)), models),
+        false => Ok(()),
+    }
+}
+
+/// The certain facts that hold before its end: those between the same nodes, and the others of the head
+/// where the relation takes one value. And how sure a fact of it has to be to end another.
+fn held(reader: Reader<'_>, fact: &FactInput) -> Result<(Vec<Edge>, Vec<Edge>, f64)> {
+    let node = |label: &str, key: &String| draw::nodes(reader, label, std::slice::from_ref(key));
+    let relation = reader.catalog().relation(&fact.relation);
+    let (Some(relation), Some(head)) = (relation, node(&fact.head.label, &fact.head.key)?.pop())
+    else {
+        return Ok(<_>::default());
+    };
+    let tail = node(&fact.tail.label, &fact.tail.key)?.pop();
+    let mut found = edges(reader, head, Side::Out, Some(&fact.relation))?;
+    found.retain(|edge| !edge.uncertain && edge.valid.from < fact.valid.to);
+    let (same, mut others): (Vec<Edge>, Vec<Edge>) =
+        found.into_iter().partition(|edge| Some(edge.tail) == tail);
+    let rule = reader.catalog().rule(relation);
+    if rule.cardinality != Cardinality::One {
+        others.clear();
+    }
+    Ok((same, others, rule.threshold))
+}

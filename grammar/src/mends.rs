@@ -156,6 +156,13 @@ const MENDS: &[Mend] = &[
     mend("COMMIT", "WORK", "", ALONE),
     mend("ROLLBACK", "TO", "", ALONE),
     mend("", "CONFIDENCE", "a clause", "write CONFIDENCE >= 0.8, or f.confidence in WHERE"),
+    mend("FORGET", "(", "TURN", "say what it is called: MATCH (n:Label 'key') FORGET n"),
+    mend(
+        "FORGET",
+        "",
+        "TURN",
+        "say what first: MATCH (:Label 'key')-[f]->() FORGET f, or MATCH (n:Label 'key') FORGET n",
+    ),
     mend("", "", "AT", "say when it ended: CLOSE f AT DATE '2025-05-01'"),
     mend("", "", "a number", WHOLE),
 ];

@@ -122,6 +122,7 @@ fn statement(v: &mut impl Visit, kind: &mut StatementKind) {
             v.expr(&mut split.name);
             node(v, &mut split.node);
         }
+        StatementKind::ForgetHeard(forget) => v.expr(&mut forget.id),
         StatementKind::Consolidate(session) => session.iter_mut().for_each(|expr| v.expr(expr)),
         StatementKind::Observe(observe) => {
             v.span(&mut observe.turn_span);

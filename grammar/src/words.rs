@@ -213,7 +213,7 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
 
 /// What statement was meant by its first word.
 fn begun(found: &str) -> Option<String> {
-    const STATEMENTS: [&str; 31] = [
+    const STATEMENTS: [&str; 32] = [
         "ANCHOR",
         "GENERATE",
         "TRAIN",
@@ -237,6 +237,7 @@ fn begun(found: &str) -> Option<String> {
         "SPLIT",
         "OBSERVE",
         "CONSOLIDATE",
+        "FORGET",
         "SESSION",
         "BEGIN",
         "COMMIT",
@@ -493,6 +494,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::fact_source => "SOURCE",
         Rule::alias => "ALIAS",
         Rule::split => "SPLIT",
+        Rule::forget_heard => "FORGET",
         Rule::observe => "OBSERVE",
         Rule::consolidate => "CONSOLIDATE",
         Rule::begin => "BEGIN",

@@ -226,12 +226,14 @@ fn assert(
             transaction.commit(db.durability(), time::wall())?;
             return Ok(false);
         };
-        let done = transaction
-            .whole(|transaction| transaction.assert_fact(fact.head, fact.relation, &fact.belief()));
+        let done = transaction.whole(|transaction| {
+            transaction.assert_new_fact(fact.head, fact.relation, &fact.belief())
+        });
         match done {
             Ok(outcome) => {
+                let done = outcome.map_or(Effect::Unchanged, |outcome| outcome.resolution.effect);
                 counts.add("facts");
-                counts.add(effect(outcome.resolution.effect));
+                counts.add(effect(done));
             }
             Err(StorageError::Invalid(reason)) => refused.push(Refused { line, reason }),
             Err(error) => return Err(error.into()),

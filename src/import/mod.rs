@@ -273,19 +273,23 @@ fn put(
             true => &["turns", "turns new"],
             false => &["turns", "turns held already"],
         },
-        Input::Fact(fact) => match write::put_fact(transaction, fact, models)?.resolution.effect {
-            Effect::Inserted => &["facts", "facts inserted"],
-            Effect::Merged => &["facts", "facts merged"],
-            Effect::HeldAsUncertain => &["facts", "facts held as uncertain"],
-            Effect::Unchanged => &["facts", "facts unchanged"],
-            // What an act on a held fact does, and an assertion never.
-            Effect::Confirmed
-            | Effect::ConfirmedAsUncertain
-            | Effect::Doubted
-            | Effect::Retracted
-            | Effect::Closed
-            | Effect::NotBelieved => &["facts"],
-        },
+        Input::Fact(fact) => {
+            match write::put_new_fact(transaction, fact, models)?.map(|put| put.resolution.effect) {
+                Some(Effect::Inserted) => &["facts", "facts inserted"],
+                Some(Effect::Merged) => &["facts", "facts merged"],
+                Some(Effect::HeldAsUncertain) => &["facts", "facts held as uncertain"],
+                None | Some(Effect::Unchanged) => &["facts", "facts unchanged"],
+                // What an act on a held fact does, and an assertion never.
+                Some(
+                    Effect::Confirmed
+                    | Effect::ConfirmedAsUncertain
+                    | Effect::Doubted
+                    | Effect::Retracted
+                    | Effect::Closed
+                    | Effect::NotBelieved,
+                ) => &["facts"],
+            }
+        }
     })
 }
 

@@ -11,6 +11,7 @@
 //! cues where these fail, so that no language model has to be there. The embedding model does, where an
 //! episode is told anew; without it nothing is forgotten, and the error says so.
 
+pub(crate) mod heard;
 mod losing;
 
 use std::collections::{BTreeMap, BTreeSet};

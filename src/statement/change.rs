@@ -14,6 +14,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec;
 use crate::exec::{eval, scope};
 use crate::memory;
+use crate::memory::forget::heard;
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::{BoundQuery, Change, End};
 use crate::rows::{Rows, Value};
@@ -171,6 +172,23 @@ fn forget(
     let means = surroundings.means;
     let counts = memory::forget::forget(transaction, &found.nodes, &found.facts, means)?;
     Ok(forgotten([counts.nodes, counts.facts, counts.versions, counts.derived]))
+}
+
+/// Forgets a turn or a session, what waits of it in the buffer too.
+pub(super) fn forget_heard(
+    (is_session, id, span): (bool, &str, Span),
+    transaction: &mut Transaction<'_>,
+    surroundings: Surroundings<'_>,
+) -> Result<Rows> {
+    let forget = if is_session { heard::session } else { heard::turn };
+    let (counts, waiting) = forget(transaction, id, surroundings.means)?;
+    if (counts.nodes, counts.facts, waiting) == (0, 0, 0) {
+        let what = if is_session { "session" } else { "turn" };
+        return Err(Diagnostic::at(span, format!("there is no {what} '{id}'")).execute());
+    }
+    let numbers = [counts.nodes, counts.facts, counts.versions, counts.derived, waiting];
+    let values = numbers.map(|count| Value::Int(count.cast_signed())).to_vec();
+    Ok(Rows::single(&["nodes", "facts", "versions", "derived_again", "buffered"], values))
 }
 
 fn forgotten(counts: [u64; 4]) -> Rows {

@@ -40,6 +40,7 @@ pub(crate) enum Write {
     Store(Input),
     Alias { alias: String, label: String, key: String, span: Span },
     Split { name: String, label: String, key: String, span: Span },
+    ForgetHeard { session: bool, id: String, span: Span },
     Change(Box<BoundQuery>),
     DefineRule(RuleDefinition),
     DefineRecipe(RecipeDefinition),
@@ -114,6 +115,11 @@ pub(crate) fn prepare(
         StatementKind::Remember(remember) => Write::Store(binder.remember(remember)?),
         StatementKind::Alias(alias) => binder.alias(alias)?,
         StatementKind::Split(split) => binder.split(split)?,
+        StatementKind::ForgetHeard(forget) => {
+            let what = if forget.session { "a session" } else { "a turn's id" };
+            let id = binder.text(&forget.id, what)?;
+            Write::ForgetHeard { session: forget.session, id, span: forget.id.span }
+        }
         StatementKind::Observe(observe) => Write::Store(binder.observe(observe)?),
         StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
         StatementKind::DefineRule(define) => binder.define_rule(define)?,
@@ -203,6 +209,9 @@ impl Write {
                 })?;
                 let moved = Value::Int(split(transaction, name, node, models)?.cast_signed());
                 Ok(Rows::single(&["name", "facts_moved"], vec![text(name), moved]))
+            }
+            Self::ForgetHeard { session, id, span } => {
+                change::forget_heard((*session, id, *span), transaction, surroundings)
             }
             Self::Change(query) => change::change(query, transaction, surroundings),
             Self::DefineRule(rule) => {

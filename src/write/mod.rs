@@ -10,7 +10,8 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use engraph_storage::graph::{
-    Belief, EdgeFilter, FactId, Intent, Interval, NodeId, Side, SystemScope, Time, Value,
+    Belief, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, Side, SystemScope, Time,
+    Value,
 };
 use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, StorageError, TokenCodes, Transaction};
@@ -316,6 +317,26 @@ pub(crate) fn put_fact(
     fact: &FactInput,
     models: &Models,
 ) -> Result<Outcome> {
+    let (head, relation, belief) = told(transaction, fact, models)?;
+    Ok(transaction.assert_fact(head, relation, &belief)?)
+}
+
+/// The same, unless its sources have said it before. None then.
+pub(crate) fn put_new_fact(
+    transaction: &mut Transaction<'_>,
+    fact: &FactInput,
+    models: &Models,
+) -> Result<Option<Outcome>> {
+    let (head, relation, belief) = told(transaction, fact, models)?;
+    Ok(transaction.assert_new_fact(head, relation, &belief)?)
+}
+
+/// The head and the relation of a fact, which are stored with its tail, and what it says.
+fn told(
+    transaction: &mut Transaction<'_>,
+    fact: &FactInput,
+    models: &Models,
+) -> Result<(NodeId, RelationId, Belief)> {
     let head = put_node(transaction, &fact.head, models)?;
     let tail = put_node(transaction, &fact.tail, models)?;
     let relation = transaction.relation(&fact.relation)?;
@@ -334,7 +355,7 @@ pub(crate) fn put_fact(
         properties,
         evidence: Vec::new(),
     };
-    Ok(transaction.assert_fact(head, relation, &belief)?)
+    Ok((head, relation, belief))
 }
 
 /// Stores a turn: its node, its speaker, its session, and the step from the turn before it. Gives

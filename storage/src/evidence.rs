@@ -195,10 +195,19 @@ fn claim_of(belief: &Belief) -> Claim {
 /// Whether the sources of a claim have said all of it before that lies within the time of a belief,
 /// so that it adds nothing to what that rests on.
 pub(crate) fn has_claimed(belief: &Belief, new: &Belief) -> bool {
+    let within = Interval {
+        from: new.valid.from.max(belief.valid.from),
+        to: new.valid.to.min(belief.valid.to),
+    };
+    has_claimed_of(belief, new, within)
+}
+
+/// Whether the sources of a claim have said of that time what it says.
+pub(crate) fn has_claimed_of(belief: &Belief, new: &Belief, time: Interval) -> bool {
     let covers = |claim: &Claim| {
         claim.sources == new.sources
-            && claim.valid.from <= new.valid.from.max(belief.valid.from)
-            && claim.valid.to >= new.valid.to.min(belief.valid.to)
+            && claim.valid.from <= time.from
+            && claim.valid.to >= time.to
             && claim.confidence >= new.confidence
             && new.properties.iter().all(|(name, value)| claim.properties.get(name) == Some(value))
     };

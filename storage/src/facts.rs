@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use crate::adjacency;
 use crate::error::{Result, StorageError};
+use crate::evidence::has_claimed_of;
 use crate::families::Family;
 use crate::graph::{
     Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
@@ -63,6 +64,37 @@ impl Transaction<'_> {
         let mut named = HashSet::new();
         belief.sources.retain(|source| named.insert(source.clone()));
         self.act(ends, &Act::Assert(belief))
+    }
+
+    /// The same, unless its sources have said all of it before: what was overruled or retracted since is not
+    /// told again by a file that is read again. None then.
+    pub fn assert_new_fact(
+        &mut self,
+        head: NodeId,
+        relation: RelationId,
+        belief: &Belief,
+    ) -> Result<Option<Outcome>> {
+        match !belief.sources.is_empty() && self.has_said(head, relation, belief)? {
+            true => Ok(None),
+            false => self.assert_fact(head, relation, belief).map(Some),
+        }
+    }
+
+    fn has_said(&self, head: NodeId, relation: RelationId, belief: &Belief) -> Result<bool> {
+        let ends = Ends { head, relation, tail: belief.tail };
+        let edges = self.edges_between(ends, &EdgeFilter::EVERYTHING)?;
+        let facts: HashSet<FactId> = edges.into_iter().map(|edge| edge.fact).collect();
+        for fact in facts {
+            let versions = self.reader().versions(fact)?;
+            let said = |version: &VersionRecord| {
+                version.belief.tail == belief.tail
+                    && has_claimed_of(&version.belief, belief, belief.valid)
+            };
+            if versions.iter().any(|(_, version)| said(version)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Makes a held fact surer, by `by` in (0, 1].
@@ -192,16 +224,19 @@ impl Transaction<'_> {
     /// The believed facts that the rule may look at: those between the same nodes and, where only
     /// one is allowed, those that the head has, and those that the tail has by the mirror.
     fn touched(&self, ends: Ends, rule: &RelationRule, act: &Act) -> Result<Vec<Believed>> {
+        let current = &EdgeFilter::CURRENT;
         let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
         let mut edges = match takes_one(ends.relation) {
             true => {
-                self.believed_edges(ends.head, Side::Out, ends.relation, usize::MAX, |_| true)?.0
+                self.edges_of((ends.head, Side::Out), ends.relation, current, usize::MAX, |_| true)?
+                    .0
             }
-            false => self.edges_between(ends)?,
+            false => self.edges_between(ends, current)?,
         };
         if let Some(mirror) = rule.mirror.filter(|mirror| takes_one(*mirror)) {
-            edges
-                .extend(self.believed_edges(ends.tail, Side::Out, mirror, usize::MAX, |_| true)?.0);
+            edges.extend(
+                self.edges_of((ends.tail, Side::Out), mirror, current, usize::MAX, |_| true)?.0,
+            );
         }
         if let (Act::Assert(belief), None) = (act, rule.mirror) {
             keep_met(&mut edges, ends.tail, belief.valid);
@@ -218,32 +253,32 @@ impl Transaction<'_> {
             .collect()
     }
 
-    /// The believed edges between two nodes. A node with many facts of a relation mostly has them
-    /// with nodes that have few, so the tail's side is tried first.
-    fn edges_between(&self, ends: Ends) -> Result<Vec<Edge>> {
+    /// The edges between two nodes that a filter keeps. A node with many facts of a relation mostly has
+    /// them with nodes that have few, so the tail's side is tried first.
+    fn edges_between(&self, ends: Ends, filter: &EdgeFilter) -> Result<Vec<Edge>> {
         let Ends { head, relation, tail } = ends;
         let from_head = |edge: &Edge| edge.head == head;
-        match self.believed_edges(tail, Side::In, relation, FEW_EDGES, from_head)? {
+        match self.edges_of((tail, Side::In), relation, filter, FEW_EDGES, from_head)? {
             (edges, true) => Ok(edges),
             (_, false) => {
                 let to_tail = |edge: &Edge| edge.tail == tail;
-                Ok(self.believed_edges(head, Side::Out, relation, usize::MAX, to_tail)?.0)
+                Ok(self.edges_of((head, Side::Out), relation, filter, usize::MAX, to_tail)?.0)
             }
         }
     }
 
-    /// The believed edges of a node that fit, of the first `limit` ones, and whether these are all.
-    fn believed_edges(
+    /// The edges of a node that a filter keeps and that fit, of the first `limit` ones, and whether these
+    /// are all.
+    fn edges_of(
         &self,
-        near: NodeId,
-        side: Side,
+        (near, side): (NodeId, Side),
         relation: RelationId,
+        filter: &EdgeFilter,
         limit: usize,
         fits: impl Fn(&Edge) -> bool,
     ) -> Result<(Vec<Edge>, bool)> {
         let (mut edges, mut seen) = (Vec::new(), 0);
-        let filter = EdgeFilter::CURRENT;
-        self.reader().edges(near, side, Some(relation), &filter, &mut |edge| {
+        self.reader().edges(near, side, Some(relation), filter, &mut |edge| {
             seen += 1;
             if fits(&edge) {
                 edges.push(edge);

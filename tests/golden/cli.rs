@@ -421,6 +421,38 @@ fn stats_are_a_table_with_a_total_or_json() {
     assert_eq!(families[2]["keys"], 5);
 }
 
+/// What was corrected or retracted since a table was imported stays so when it is imported again.
+#[test]
+fn a_table_that_is_imported_again_overrules_nothing() {
+    let (db, files) = (folder(), folder());
+    let db = db.path().join("new");
+    let db = arg(&db);
+    let rows = "head,relation,tail,valid_from,valid_to\na,lives_in,x,2020-01-01,\n\
+                b,lives_in,x,2020-01-01,2021-01-01\nc,lives_in,x,2020-01-01,2024-01-01\n\
+                d,lives_in,x,2020-01-01,\n";
+    let file = write(&files, "facts.csv", rows);
+    let query = |text: &str| {
+        answer(&engraph(&["query", db, "--format", "csv", "-e", text], "")).to_owned()
+    };
+    query("DEFINE RELATION lives_in CARDINALITY ONE");
+    answer(&engraph(&["import", db, "csv", arg(&file)], ""));
+    query(
+        "REMEMBER (:Entity 'a')-[lives_in]->(:Entity 'y') VALID FROM DATE '2020-01-01';
+         REMEMBER (:Entity 'b')-[lives_in]->(:Entity 'y')
+           VALID FROM DATE '2020-01-01' TO DATE '2021-01-01';
+         REMEMBER (:Entity 'c')-[lives_in]->(:Entity 'y')
+           VALID FROM DATE '2021-01-01' TO DATE '2022-01-01';
+         MATCH (:Entity 'd')-[f]->() RETRACT f",
+    );
+    let all = "MATCH ()-[f]->() FOR VALID_TIME ALL RETURN f ORDER BY f.valid_from, id(f)";
+    let held = query(all);
+    let file = write(&files, "facts.csv", &format!("{rows}e,lives_in,q,2020-01-01,\n"));
+    let again = engraph(&["import", db, "csv", arg(&file)], "");
+    assert_eq!(answer(&again), "facts 5\nfacts inserted 1\nfacts unchanged 4\n");
+    query("MATCH (:Entity 'e')-[f]->() RETRACT f");
+    assert_eq!(query(all), held);
+}
+
 #[test]
 fn an_import_says_what_it_stored_and_what_it_refused() {
     let (db, files) = (folder(), folder());

@@ -158,6 +158,15 @@ pub struct Alias {
     pub node: NodePattern,
 }
 
+/// `FORGET TURN e`, `FORGET SESSION e`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForgetHeard {
+    /// Whether it is a whole session.
+    pub session: bool,
+    /// Its id.
+    pub id: Expr,
+}
+
 /// `SPLIT e FROM (:Label 'key')`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {

@@ -83,6 +83,8 @@ pub enum StatementKind {
     Observe(Observe),
     /// `CONSOLIDATE SESSION 's1'`; without a session, of all sessions.
     Consolidate(Option<Expr>),
+    /// `FORGET TURN 'D1:3'`, or `FORGET SESSION 's1'`.
+    ForgetHeard(ForgetHeard),
     /// `SESSION SET`; `SESSION RESET` sets none.
     SessionSet(Times),
     /// `BEGIN`.

@@ -8,7 +8,8 @@ use super::query::query;
 use super::{Result, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
     Alias, Cardinality, DefineIndex, DefineRecipe, DefineRelation, DefineRule, Definition,
-    Direction, Drop, Expr, FactPattern, Name, Observe, Remember, RuleNode, RulePath, Split,
+    Direction, Drop, Expr, FactPattern, ForgetHeard, Name, Observe, Remember, RuleNode, RulePath,
+    Split,
 };
 use crate::error::SyntaxError;
 use crate::rules::Rule;
@@ -114,6 +115,12 @@ pub(super) fn alias(pair: Pair<'_, Rule>) -> Result<Alias> {
     let mut parts = children(pair);
     let alias = sum(next(&mut parts, whole)?)?;
     Ok(Alias { alias, node: node_pattern(next(&mut parts, whole)?)? })
+}
+
+pub(super) fn forget_heard(pair: Pair<'_, Rule>) -> Result<ForgetHeard> {
+    let whole = span(&pair);
+    let session = says(&pair, Rule::k_session);
+    Ok(ForgetHeard { session, id: sum(next(&mut children(pair), whole)?)? })
 }
 
 pub(super) fn split(pair: Pair<'_, Rule>) -> Result<Split> {

@@ -19,8 +19,8 @@ use crate::rules::{MemQl, Rule};
 use crate::walk::{self, Visit};
 use crate::words::{is_mark, syntax_error};
 use define::{
-    alias, define_index, define_recipe, define_relation, define_rule, dropped, observe, remember,
-    split,
+    alias, define_index, define_recipe, define_relation, define_rule, dropped, forget_heard,
+    observe, remember, split,
 };
 use expr::{string, sum};
 use query::{query, session_set};
@@ -86,6 +86,7 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement> {
         Rule::alias => StatementKind::Alias(alias(pair)?),
         Rule::split => StatementKind::Split(split(pair)?),
         Rule::observe => StatementKind::Observe(observe(pair)?),
+        Rule::forget_heard => StatementKind::ForgetHeard(forget_heard(pair)?),
         Rule::consolidate => {
             StatementKind::Consolidate(children(pair).next().map(sum).transpose()?)
         }

@@ -100,6 +100,10 @@ impl Display for Statement {
                 f.write_str("CONSOLIDATE")?;
                 optional(f, " SESSION ", session.as_ref().map(expr::Sum))
             }
+            StatementKind::ForgetHeard(forget) => {
+                let what = if forget.session { "SESSION" } else { "TURN" };
+                write!(f, "FORGET {what} {}", expr::Sum(&forget.id))
+            }
             StatementKind::SessionSet(times) => session(f, times),
             StatementKind::Begin => f.write_str("BEGIN"),
             StatementKind::Commit => f.write_str("COMMIT"),

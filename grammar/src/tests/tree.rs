@@ -113,6 +113,10 @@ impl Trees {
             12 => StatementKind::Commit,
             13 => StatementKind::Rollback,
             15 => StatementKind::Consolidate(self.maybe(Self::expr)),
+            17 => {
+                let (session, id) = (self.coin(), self.expr());
+                StatementKind::ForgetHeard(ForgetHeard { session, id })
+            }
             16 => StatementKind::Split(Split { name: self.expr(), node: self.node() }),
             _ => StatementKind::Query(self.query()),
         };

@@ -1,0 +1,61 @@
+//! `FORGET TURN` and `FORGET SESSION`: what was heard is forgotten wherever it stands, in the buffer or
+//! in memory.
+//!
+//! Nothing is drawn of what waits in the buffer before it is forgotten.
+
+use engraph_storage::graph::{NodeId, Side};
+use engraph_storage::{Forgotten, Reader, Transaction};
+
+use super::forget;
+use crate::error::Result;
+use crate::memory::draw::nodes;
+use crate::memory::means::Means;
+use crate::memory::walk::edges;
+
+/// Forgets a turn. Gives what was forgotten of memory, and how many turns of the buffer were.
+pub(crate) fn turn(
+    transaction: &mut Transaction<'_>,
+    id: &str,
+    means: Means<'_>,
+) -> Result<(Forgotten, u64)> {
+    let waiting = match transaction.reader().find_buffered(id)? {
+        Some((session, position)) => transaction.forget_buffered(&session, Some(position))?,
+        None => 0,
+    };
+    let turns = nodes(transaction.reader(), "Turn", &[id.to_owned()])?;
+    Ok((forget_all(transaction, &turns, means)?, waiting))
+}
+
+/// Forgets a session with all of its turns. Gives the same.
+pub(crate) fn session(
+    transaction: &mut Transaction<'_>,
+    id: &str,
+    means: Means<'_>,
+) -> Result<(Forgotten, u64)> {
+    let waiting = transaction.forget_buffered(id, None)?;
+    let all = of_session(transaction.reader(), id)?;
+    Ok((forget_all(transaction, &all, means)?, waiting))
+}
+
+fn forget_all(
+    transaction: &mut Transaction<'_>,
+    all: &[NodeId],
+    means: Means<'_>,
+) -> Result<Forgotten> {
+    match all.is_empty() {
+        true => Ok(Forgotten::default()),
+        false => forget(transaction, all, &[], means),
+    }
+}
+
+/// The node of a session and those of its turns.
+fn of_session(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
+    let mut all = nodes(reader, "Session", &[id.to_owned()])?;
+    for session in all.clone() {
+        for episode in edges(reader, session, Side::Out, Some("HAS_EPISODE"))? {
+            let turns = edges(reader, episode.tail, Side::Out, Some("CONTAINS"))?;
+            all.extend(turns.into_iter().map(|edge| edge.tail));
+        }
+    }
+    Ok(all)
+}

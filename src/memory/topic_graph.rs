@@ -94,7 +94,7 @@ pub(super) fn place(
     let new = Topic { text, vector, concepts: &about.concepts, at: about.at };
     let candidates: Vec<Topic<'_>> = near.iter().map(Held::topic).collect();
     let links = links(means.linker, &new, &candidates)?;
-    let mut facts = vec![evidence(node(about, text, vector, means.models)?)];
+    let mut facts = vec![evidence(node(reader, about, (text, vector), means.models)?)];
     for link in links {
         let other = near.get(link.candidate);
         facts.extend(other.map(|other| edge(about, other, &link, means.linker.id())));
@@ -190,7 +190,12 @@ fn said(reader: Reader<'_>, label: &str, key: &str) -> Result<Option<(String, Ar
 }
 
 /// A new topic, which says what the episode says.
-fn node(about: &About, text: &str, vector: &[f32], models: &Models) -> Result<NodeInput> {
+fn node(
+    reader: Reader<'_>,
+    about: &About,
+    (text, vector): (&str, &[f32]),
+    models: &Models,
+) -> Result<NodeInput> {
     let mut node = NodeInput::new(TOPIC, &about.key);
     node.properties.insert("text".to_owned(), Value::String(text.to_owned()));
     let concepts = about.concepts.iter().cloned().map(Value::String).collect();
@@ -198,7 +203,12 @@ fn node(about: &About, text: &str, vector: &[f32], models: &Models) -> Result<No
     if let Some(at) = about.at {
         node.properties.insert("began".to_owned(), Value::Timestamp(at));
     }
-    node.embed(text.to_owned(), models.embedder()?.id(), vector.to_vec());
+    // The embedding is that of the episode, so where any is stored no model has to be there.
+    let model = match reader.model()? {
+        Some(stored) => stored,
+        None => models.embedder()?.id().to_owned(),
+    };
+    node.embed(text.to_owned(), &model, vector.to_vec());
     Ok(node)
 }
 

@@ -431,9 +431,8 @@ fn a_table_that_is_imported_again_overrules_nothing() {
                 b,lives_in,x,2020-01-01,2021-01-01\nc,lives_in,x,2020-01-01,2024-01-01\n\
                 d,lives_in,x,2020-01-01,\n";
     let file = write(&files, "facts.csv", rows);
-    let query = |text: &str| {
-        answer(&engraph(&["query", db, "--format", "csv", "-e", text], "")).to_owned()
-    };
+    let query =
+        |text: &str| answer(&engraph(&["query", db, "--format", "csv", "-e", text], "")).to_owned();
     query("DEFINE RELATION lives_in CARDINALITY ONE");
     answer(&engraph(&["import", db, "csv", arg(&file)], ""));
     query(

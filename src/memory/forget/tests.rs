@@ -220,3 +220,34 @@ fn a_forgotten_session_leaves_nothing() {
     );
     assert!(left == right, "{}", differences(&left, &right));
 }
+
+/// No model: who asks it is told so.
+struct Missing;
+
+impl Embedder for Missing {
+    fn id(&self) -> &str {
+        "missing"
+    }
+
+    fn dimensions(&self) -> usize {
+        1_024
+    }
+
+    fn embed(&self, _texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
+        Err(NeuralError::Failed { reason: "there is no model".into() })
+    }
+}
+
+#[test]
+fn a_whole_session_is_forgotten_without_a_model() {
+    for session in 0..SESSIONS.len() {
+        let (folder, db) = heard(&[]);
+        drop(db);
+        let options = Options::new().embedder(Arc::new(Missing)).boundaries(Arc::new(Whole));
+        let db = options.open(folder.path()).unwrap();
+        let forgotten = db.query(&format!("FORGET SESSION 's{session}'"), ()).unwrap();
+        assert_ne!(forgotten.rows[0][0], Value::Int(0));
+        topics_hold(&db);
+        assert!(db.query("MATCH (t:Turn 'D1:3') FORGET t", ()).is_err() || session == 0);
+    }
+}

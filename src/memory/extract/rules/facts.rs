@@ -177,7 +177,8 @@ impl<'a> Finder<'a> {
     /// The first row that fits what stands at a place.
     fn of_rows(&mut self, person: &str, verb: &str, rows: &[Row], at: usize, group: Group) {
         for row in rows.iter().filter(|row| row.verb == verb) {
-            let Some(relation) = row.relation(group.is_ongoing) else { continue };
+            let is_on = group.is_ongoing || self.is_to_come(group);
+            let Some(relation) = row.relation(is_on) else { continue };
             let Some(start) = self.behind_link(row.link, at) else { continue };
             let Some(tail) = self.tail(person, row, start) else { continue };
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
@@ -458,6 +459,7 @@ fn is_of_another_world(said: &str) -> bool {
     let lower = said.trim().to_lowercase();
     let told = [", said ", ", says ", ", asked ", ", shouted ", "', said", "\", said", "” said"];
     lower.starts_with(['\'', '"', '“', '‘'])
+        || lower.starts_with("according to ")
         || told.iter().any(|told| lower.contains(told))
         || FICTION.iter().any(|work| {
             let lead =

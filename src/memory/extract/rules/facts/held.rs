@@ -27,8 +27,18 @@ impl Finder<'_> {
             _ if begins(relation, verb, group.is_passive) => since(said.from, said),
             Tense::Past if is_undated && self.is_over_by_now(relation) => until(at, said),
             Tense::Present if is_past_date => since(at, said),
+            // "I live here until March".
+            Tense::Present if said.from == Interval::MIN => {
+                Interval::new(at, said.to).unwrap_or(said)
+            }
             _ => said,
         }
+    }
+
+    /// Whether a verb in the present is dated ahead: "we fly to Oslo on 5 May".
+    pub(super) fn is_to_come(&self, group: Group) -> bool {
+        let said = self.statement.valid;
+        group.tense == Tense::Present && self.statement.at.is_some_and(|at| said.from > at)
     }
 
     /// Whether what is told in the past without a date is over.
@@ -210,6 +220,11 @@ mod tests {
             facts("I'm going to sell the car that I bought last week."),
             ["plans_to sell the car 2023-05-08T13:56:00Z..∞"]
         );
+        assert_eq!(
+            facts("I live in Lisbon until August."),
+            ["lives_in Lisbon 2023-05-08T13:56:00Z..2023-09-01"]
+        );
+        assert_eq!(facts("We fly to Oslo on 5 June."), [""; 0]);
         assert_eq!(
             facts("I will visit Oslo in June."),
             ["plans_to visit Oslo 2023-06-01..2023-07-01"]

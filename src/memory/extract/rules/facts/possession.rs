@@ -9,6 +9,9 @@ use super::{Finder, Group, Tail, gap, lexicon, tails, verbs};
 use crate::memory::extract::rules::{people, sentences};
 use crate::retrieval::words::Word;
 
+/// Relations that nothing ends.
+const KIN: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
+
 /// Words before a possession that may tell that it is one no more.
 const PARTING_WORDS: usize = 6;
 
@@ -39,10 +42,13 @@ impl<'a> Finder<'a> {
             },
         };
         let Some(tail) = self.name_of(place) else { return };
-        let is_over = self.is_over(at, place, tail.end);
+        // Who has died is still a father.
+        let is_over = !KIN.contains(&relation) && self.is_over(at, place, tail.end);
         let valid = match self.group(tail.end) {
             _ if is_over => self.over(),
-            Some(group) if !group.is_negated && self.lower(group.main) == "born" => self.begun(),
+            Some(group) if !group.is_negated && self.lower(group.main + 1) == "born" => {
+                self.begun()
+            }
             _ => self.lasting(),
         };
         let intent = if is_over { Intent::Evolution } else { Intent::Fact };
@@ -200,6 +206,7 @@ mod tests {
             ("My cat Minka died last month.", "has_pet Minka -∞..2023-05-01 evolution".to_owned()),
             ("My cat Minka didn't die.", format!("has_pet Minka {now}..∞ fact")),
             ("My late husband Tom loved tea.", format!("married_to Tom -∞..{now} evolution")),
+            ("My late father Otto worked.", format!("has_parent Otto {now}..∞ fact")),
             ("My former boss Ann was strict.", format!("works_for Ann -∞..{now} evolution")),
             ("My dog was named Rex.", format!("has_pet Rex -∞..{now} evolution")),
             ("My dog Rex ran away in 2021.", "has_pet Rex -∞..2022-01-01 evolution".to_owned()),

@@ -159,7 +159,7 @@ fn alternatives(words: &[&str]) -> String {
 
 /// The end of a query that stands where a statement begins.
 fn end_alone(word: &str, expected: &[&str]) -> Option<String> {
-    let end = ["FORGET", "RETRACT", "CLOSE", "CONFIRM", "DOUBT"]
+    let end = ["RETRACT", "CLOSE", "CONFIRM", "DOUBT"]
         .into_iter()
         .find(|end| end.eq_ignore_ascii_case(word) && expected.contains(&"a statement"))?;
     let by = match end {

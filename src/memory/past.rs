@@ -3,7 +3,7 @@
 //! Such a fact says that something ended, or was at some time before. It never makes anything longer
 //! than it is known to be, and takes no time from another fact.
 
-use engraph_storage::graph::{Cardinality, Edge, Intent, Interval, Side};
+use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side};
 use engraph_storage::{Reader, Transaction};
 
 use super::draw;
@@ -30,7 +30,8 @@ pub(super) fn put(
         Some(last) => {
             told.valid = Interval { from: last.valid.from, to: last.valid.to.min(fact.valid.to) };
             let is_changed = fact.intent == Some(Intent::Evolution);
-            if is_changed && fact.confidence >= threshold {
+            let is_sure = fact.confidence >= threshold;
+            if is_changed && is_sure && !is_claimed_later(transaction.reader(), last, fact)? {
                 transaction.close(last.fact, fact.valid.to)?;
             }
         }
@@ -44,6 +45,15 @@ pub(super) fn put(
         true => write::put(transaction, &Input::Fact(Box::new(told)), models),
         false => Ok(()),
     }
+}
+
+/// Whether somebody has told that it holds later than it is said to have ended.
+fn is_claimed_later(reader: Reader<'_>, held: &Edge, over: &FactInput) -> Result<bool> {
+    let belief = reader.version(held.fact, held.version)?.belief;
+    Ok(belief.evidence.iter().any(|part| match part {
+        Evidence::Claim(claim) => claim.valid.from > over.valid.to,
+        Evidence::Confirmed(_) | Evidence::Doubted(_) => false,
+    }))
 }
 
 /// The certain facts that hold before its end: those between the same nodes, and the others of the head

@@ -103,7 +103,10 @@ impl Finder<'_> {
             let next = self.next_of_group(place + 1);
             let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
             match lower {
-                _ if is_denial(lower) => group.is_negated = true,
+                _ if is_denial(lower) => {
+                    group.is_negated = true;
+                    group.is_modal |= matches!(lower, "almost" | "nearly");
+                }
                 "no" if self.lower(place + 1) == "longer" => {
                     group.is_negated = true;
                     group.is_ended = true;
@@ -319,7 +322,7 @@ mod tests {
             ("has really painted", Group { main: 2, ..open }),
             ("does not paint", Group { main: 2, is_negated: true, ..plain }),
             ("did not paint", Group { main: 2, is_negated: true, ..past }),
-            ("almost painted", Group { main: 1, is_negated: true, ..past }),
+            ("almost painted", Group { main: 1, is_negated: true, is_modal: true, ..past }),
             ("no longer paints", Group { main: 2, is_negated: true, is_ended: true, ..plain }),
             (
                 "doesn't paint walls any more",

@@ -88,6 +88,11 @@ fn begins(relation: &str, verb: &str, is_passive: bool) -> bool {
     }
 }
 
+/// Whether a relation is of what lasts, so that it can be over.
+pub(super) fn lasts(relation: &str) -> bool {
+    LASTING.contains(&relation) || LIKINGS.contains(&relation)
+}
+
 /// Relations of what somebody loved or hated, which mostly is loved or hated still.
 const LIKINGS: &[&str] = &["likes", "loves", "prefers", "dislikes"];
 
@@ -188,6 +193,7 @@ mod tests {
         ] {
             assert_eq!(facts(text), [expected], "{text}");
         }
+        assert_eq!(facts("I don't visit Rome anymore."), [""; 0]);
         let stopped = facts("I stopped working at Forno Labs last week.");
         assert!(stopped.contains(&"works_at Forno Labs -∞..2023-05-08".to_owned()), "{stopped:?}");
     }

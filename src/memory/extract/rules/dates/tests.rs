@@ -1,0 +1,64 @@
+//! Phrases of a sentence as they are written, and when what it says held.
+
+use super::*;
+
+/// Monday, 8 May 2023, 13:56.
+fn resolved(text: &str) -> (String, String) {
+    let at = time::parse("2023-05-08 13:56").expect("a time");
+    let mut edits = Edits::default();
+    let valid = resolve(text, Some(at), &mut edits);
+    let valid = format!("{}..{}", time::short(valid.from), time::short(valid.to));
+    (edits.apply(text), valid)
+}
+
+#[test]
+fn dates_are_made_absolute() {
+    for (text, expected, valid) in [
+        ("I ran yesterday", "I ran on 7 May 2023", "2023-05-07..2023-05-08"),
+        ("yesterday's race", "7 May 2023's race", "2023-05-07..2023-05-08"),
+        ("I ran last month", "I ran in April 2023", "2023-04-01..2023-05-01"),
+        ("I ran last year", "I ran in 2022", "2022-01-01..2023-01-01"),
+        ("I ran last week", "I ran last week (1 to 7 May 2023)", "2023-05-01..2023-05-08"),
+        ("I run on Friday", "I run on 5 May 2023", "2023-05-05..2023-05-06"),
+        ("I moved in 2019", "I moved in 2019", "2019-01-01..2020-01-01"),
+        ("I moved in March", "I moved in March 2023", "2023-03-01..2023-04-01"),
+        ("I run every Monday", "I run every Monday", "2023-05-08T13:56:00Z..∞"),
+        ("I teach its Monday class", "I teach its Monday class", "2023-05-08T13:56:00Z..∞"),
+        ("I run in the morning", "I run in the morning", "2023-05-08T13:56:00Z..∞"),
+        ("I live here now", "I live here now", "2023-05-08T13:56:00Z..∞"),
+        ("I live here since 2016", "I live here since 2016", "2016-01-01..∞"),
+        ("I have run for four years", "I have run for four years", "2019-01-01..∞"),
+        ("Haven't met in a few days", "Haven't met in a few days", "2023-05-08T13:56:00Z..∞"),
+        ("I run", "I run", "2023-05-08T13:56:00Z..∞"),
+        // What is still to come.
+        ("I will run on Friday", "I will run on 12 May 2023", "2023-05-12..2023-05-13"),
+        ("I'll run in March", "I'll run in March 2024", "2024-03-01..2024-04-01"),
+        ("I plan to run in June", "I plan to run in June 2023", "2023-06-01..2023-07-01"),
+        ("I live here until March", "I live here until March", "-∞..2024-04-01"),
+        ("I lived here until March", "I lived here until March", "-∞..2023-04-01"),
+        ("I have a meeting on Friday", "I have a meeting on 12 May 2023", "2023-05-12..2023-05-13"),
+        ("I had a meeting on Friday", "I had a meeting on 5 May 2023", "2023-05-05..2023-05-06"),
+        (
+            "I will buy what I saw on Friday",
+            "I will buy what I saw on 5 May 2023",
+            "2023-05-05..2023-05-06",
+        ),
+        ("The baby is due in March", "The baby is due in March 2024", "2024-03-01..2024-04-01"),
+        ("I retire in March", "I retire in March 2024", "2024-03-01..2024-04-01"),
+        ("In March I will run", "in March 2024 I will run", "2024-03-01..2024-04-01"),
+        ("I started in March", "I started in March 2023", "2023-03-01..2023-04-01"),
+        ("We fly on 5 May", "We fly on 5 May 2024", "2024-05-05..2024-05-06"),
+        ("I ran in the summer of 2015", "I ran in the summer of 2015", "2015-06-01..2015-09-01"),
+        ("I ran it in 3 hours", "I ran it in 3 hours", "2023-05-08T13:56:00Z..∞"),
+        ("I will run in May 2020", "I will run in May 2020", "2020-05-01..2020-06-01"),
+    ] {
+        assert_eq!(resolved(text), (expected.to_owned(), valid.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn a_turn_without_a_time() {
+    let mut edits = Edits::default();
+    assert_eq!(resolve("I ran yesterday", None, &mut edits), Interval::ALL);
+    assert_eq!(edits.apply("I ran yesterday"), "I ran yesterday");
+}

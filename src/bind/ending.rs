@@ -53,16 +53,16 @@ impl Binder<'_> {
     /// A pattern that any node or fact fits, by a name that is also a label or a relation, is not what is
     /// changed: `-[lives_in]->` is every fact, `-[f:lives_in]->` those that are meant.
     fn check_meant(&self, names: &[ast::Name]) -> Result<()> {
-        let Some(name) = names.iter().find(|name| self.meant.contains(&name.text)) else {
+        let meant = |name: &ast::Name| self.meant.iter().find(|(meant, _)| *meant == name.text);
+        let Some((name, (text, shown))) = names.iter().find_map(|name| Some((name, meant(name)?)))
+        else {
             return Ok(());
         };
-        let (text, is_relation) =
-            (&name.text, self.reader().catalog().relation(&name.text).is_some());
-        let (shown, mend) = match is_relation {
-            true => ("fact", format!("-[f:{text}]->, and f here")),
-            false => ("node", format!("(n:{text}), and n here")),
+        let mend = match *shown {
+            "the fact" => format!("-[f:{text}]->, and f here"),
+            _ => format!("(n:{text}), and n here"),
         };
-        let message = format!("`{text}` only names the {shown} in its pattern, and any fits");
+        let message = format!("`{text}` only names {shown} in its pattern, and any fits");
         Err(Diagnostic::at(name.span, message).help(format!("write {mend}")).bind())
     }
 

@@ -66,7 +66,7 @@ pub(crate) struct Binder<'b> {
     /// What is probably not meant.
     pub(crate) warnings: Vec<Diagnostic>,
     /// Names in patterns that were probably meant as a label or relation.
-    meant: Vec<String>,
+    meant: Vec<(String, &'static str)>,
     /// Whether one of the warnings is about the buffer, which changes without the catalogue.
     pub(crate) is_passing: bool,
 }
@@ -284,11 +284,17 @@ impl<'b> Binder<'b> {
     }
 
     /// A name in a pattern that is also a label or relation was probably meant as one.
-    fn warn_if_meant(&mut self, name: &ast::Name, is_known: bool, shown: &str, meant: String) {
+    fn warn_if_meant(
+        &mut self,
+        name: &ast::Name,
+        is_known: bool,
+        shown: &'static str,
+        meant: String,
+    ) {
         if is_known {
             let message = format!("`{}` only names {shown} here, and any fits", name.text);
             self.warnings.push(Diagnostic::at(name.span, message).help(meant));
-            self.meant.push(name.text.clone());
+            self.meant.push((name.text.clone(), shown));
         }
     }
 

@@ -350,7 +350,8 @@ pub(crate) fn path_text(root: &str, hops: &[Hop<'_>]) -> String {
     text
 }
 
-fn interval(valid: Interval) -> Option<String> {
+/// `2020-01-01..2022-01-01`; nothing of what holds always.
+pub(crate) fn interval(valid: Interval) -> Option<String> {
     let shown = |time: Time| match time {
         Interval::MIN | Interval::MAX => String::new(),
         time => time::short(time),

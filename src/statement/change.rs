@@ -3,7 +3,7 @@
 //! A query runs to its end before anything is changed, so it never meets its own changes.
 
 use engraph_grammar::ast::Span;
-use engraph_storage::graph::{FactId, Interval, NodeId, Time};
+use engraph_storage::graph::{FactId, Interval, NodeId, Time, VersionRecord};
 use engraph_storage::{Outcome, Transaction};
 
 use super::surroundings::Surroundings;
@@ -32,30 +32,44 @@ pub(super) fn change(
     };
     let context = surroundings.context(transaction.reader());
     exec::check(&query.plan, &context)?;
-    // What is said in numbers is looked at before anything is found.
-    let by = match change {
-        Change::Confirm { by } => confirmed_by(by, &context)?,
-        Change::Doubt { by } => doubted_by(by, &context)?,
-        Change::Retract | Change::Close { .. } | Change::Forget => 0.0,
-    };
-    let closed = match change {
-        Change::Close { at } => {
-            Some((scope::instant(&eval::eval(at, &Row::new(), &context)?, at.span)?, at.span))
-        }
-        _ => None,
-    };
+    // What is said in numbers and times is looked at before anything is found.
+    let act = Act::of(change, &context)?;
     let found = find(query, slots, &context)?;
     if !found.nodes.is_empty() && *change != Change::Forget {
         return Err(Diagnostic::new("a node cannot be retracted, closed, confirmed or doubted")
             .help("name a fact, as f in -[f]->; FORGET takes nodes as well")
             .execute());
     }
-    match change {
-        Change::Retract => each(&found.facts, |fact| Ok(transaction.retract(fact)?)),
-        Change::Close { .. } => each(&found.facts, |fact| close(transaction, fact, closed)),
-        Change::Confirm { .. } => each(&found.facts, |fact| Ok(transaction.confirm(fact, by)?)),
-        Change::Doubt { .. } => each(&found.facts, |fact| Ok(transaction.doubt(fact, by)?)),
-        Change::Forget => forget(&found, transaction, surroundings),
+    match act {
+        Act::Retract => each(&found.facts, |fact| Ok(transaction.retract(fact)?)),
+        Act::Close(at, span) => each(&found.facts, |fact| close(transaction, fact, (at, span))),
+        Act::Confirm(by) => each(&found.facts, |fact| Ok(transaction.confirm(fact, by)?)),
+        Act::Doubt(by) => each(&found.facts, |fact| Ok(transaction.doubt(fact, by)?)),
+        Act::Forget => forget(&found, transaction, surroundings),
+    }
+}
+
+/// A change with its values.
+enum Act {
+    Retract,
+    Close(Time, Span),
+    Confirm(f64),
+    Doubt(f64),
+    Forget,
+}
+
+impl Act {
+    fn of(change: &Change, context: &Context<'_>) -> Result<Self> {
+        Ok(match change {
+            Change::Retract => Self::Retract,
+            Change::Close { at } => {
+                let cell = eval::eval(at, &Row::new(), context)?;
+                Self::Close(scope::instant(&cell, at.span)?, at.span)
+            }
+            Change::Confirm { by } => Self::Confirm(confirmed_by(by, context)?),
+            Change::Doubt { by } => Self::Doubt(doubted_by(by, context)?),
+            Change::Forget => Self::Forget,
+        })
     }
 }
 
@@ -63,12 +77,12 @@ pub(super) fn change(
 fn close(
     transaction: &mut Transaction<'_>,
     fact: FactId,
-    closed: Option<(Time, Span)>,
+    (at, span): (Time, Span),
 ) -> Result<Outcome> {
-    let (at, span) = closed.ok_or_else(|| Diagnostic::new("CLOSE says no instant").bind())?;
     let held = transaction.reader().last_version(fact)?;
-    let begins = held.filter(|(_, held)| held.system.to == Interval::MAX);
-    if let Some((_, held)) = begins.filter(|(_, held)| held.belief.valid.from >= at) {
+    let is_early =
+        |held: &VersionRecord| held.system.to == Interval::MAX && held.belief.valid.from >= at;
+    if let Some((_, held)) = held.filter(|(_, held)| is_early(held)) {
         let message = format!(
             "fact {} holds from {} on, so it cannot have ended by {}",
             fact.0,

@@ -52,10 +52,9 @@ fn forget_all(
 fn of_session(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
     let mut all = nodes(reader, "Session", &[id.to_owned()])?;
     for session in all.clone() {
-        for episode in edges(reader, session, Side::Out, Some("HAS_EPISODE"))? {
-            let turns = edges(reader, episode.tail, Side::Out, Some("CONTAINS"))?;
-            all.extend(turns.into_iter().map(|edge| edge.tail));
-        }
+        // Turns that are in no episode too.
+        let turns = edges(reader, session, Side::Out, Some("CONTAINS"))?;
+        all.extend(turns.into_iter().map(|edge| edge.tail));
     }
     Ok(all)
 }

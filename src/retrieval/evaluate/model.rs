@@ -3,15 +3,13 @@
 
 use std::fmt::Write;
 
-use engraph_storage::graph::Interval;
-
 use super::{Evaluator, PathText};
 #[cfg(feature = "http")]
 use crate::neural::TokenUsage;
 use crate::neural::writer::Grammar;
 use crate::neural::writer::json::{exactly, number, object};
 use crate::neural::{BEST, JsonModel, LanguageModel, NeuralError, items, line, share};
-use crate::time;
+use crate::retrieval::pack::interval;
 
 /// Names the prompt.
 const ID: &str = "evaluate-2";
@@ -52,14 +50,15 @@ fn scores(model: &JsonModel, asked: &str, paths: &[PathText]) -> Result<Vec<f32>
 
 /// `Nora works at Forno (2020-01-01.., 0.90).`: what a path says, when its steps hold and how sure they are.
 fn shown(path: &PathText) -> String {
-    let steps = path.valid.iter().zip(&path.confidence).map(|(valid, confidence)| {
-        let bound = |time| match time {
-            Interval::MIN | Interval::MAX => String::new(),
-            time => time::short(time),
-        };
-        format!("{}..{}, {confidence:.2}", bound(valid.from), bound(valid.to))
-    });
-    let steps: Vec<String> = steps.collect();
+    let steps: Vec<String> = path
+        .valid
+        .iter()
+        .zip(&path.confidence)
+        .map(|(valid, confidence)| match interval(*valid) {
+            Some(valid) => format!("{valid}, {confidence:.2}"),
+            None => format!("{confidence:.2}"),
+        })
+        .collect();
     match steps.is_empty() {
         true => path.sentence.clone(),
         false => format!("{} ({})", path.sentence, steps.join("; ")),

@@ -241,22 +241,16 @@ impl<'t> Phrase<'t> {
             true => plain(clause_behind(self.text.get(self.range.end..)?)) + " ",
             false => before,
         };
-        let own = words(clause_before(&before));
-        let is_scheduled = own.iter().any(|word| SCHEDULED.contains(&word.lower.as_str()));
+        let own = clause_before(&before);
+        let is_scheduled = words(own).iter().any(|word| SCHEDULED.contains(&&*word.lower));
+        let told = if is_scheduled { own } else { &before };
         let may_come = self.has(&["until", "till"])
             || is_scheduled
             || DATES_KEPT.iter().any(|w| before.contains(w));
         let behind = AHEAD.iter().filter_map(|word| Some(before.find(word)? + word.len())).min();
         let looks_ahead = match behind.and_then(|behind| before.get(behind..)) {
             Some(clause) => !tells_of_the_past(clause),
-            None => {
-                may_come
-                    && !tells_of_the_past(if is_scheduled {
-                        clause_before(&before)
-                    } else {
-                        &before
-                    })
-            }
+            None => may_come && !tells_of_the_past(told),
         };
         let (months, days) = if is_month { (12, 0) } else { (0, 7) };
         let next = |bound: Time| match bound {

@@ -347,10 +347,9 @@ fn is_of_another_world(said: &str) -> bool {
     lower.starts_with(['\'', '"', '“', '‘'])
         || lower.starts_with("according to ")
         || told.iter().any(|told| lower.contains(told))
-        || FICTION.iter().any(|work| {
-            let lead =
-                [format!("in the {work}"), format!("in this {work}"), format!("in a {work}")];
-            lead.iter().any(|lead| lower.starts_with(lead.as_str()))
+        || ["in the ", "in this ", "in a "].iter().any(|lead| {
+            let work = lower.strip_prefix(lead).and_then(|rest| rest.split_whitespace().next());
+            work.is_some_and(|work| FICTION.contains(&work.trim_end_matches(',')))
         })
         || ["in my dreams", "in my dream ", "in a dream"].iter().any(|dream| lower.contains(dream))
 }

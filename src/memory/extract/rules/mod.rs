@@ -150,7 +150,7 @@ impl<'t> Reading<'t> {
         let mut weights = Vec::new();
         for (turn, mut statements) in self.statements().into_iter().enumerate() {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
-            let is_joke = statements::is_joke(self.parts[turn].said);
+            let is_joke = statements::is_joke(&self.parts[turn].words);
             for statement in &mut statements {
                 let facts = match is_joke {
                     true => Vec::new(),

@@ -10,7 +10,7 @@ use crate::memory::extract::{
 };
 use crate::time;
 
-struct Graph(&'static [(&'static str, &'static str, &'static str)]);
+pub(super) struct Graph(&'static [(&'static str, &'static str, &'static str)]);
 
 impl KnownEntities for Graph {
     fn find(&self, name: &str) -> Option<Entity> {
@@ -19,7 +19,7 @@ impl KnownEntities for Graph {
     }
 }
 
-const EMPTY: Graph = Graph(&[]);
+pub(super) const EMPTY: Graph = Graph(&[]);
 
 /// Turns of Monday, 8 May 2023, a minute apart; `Nora: Hi` is a line.
 fn turns(text: &str) -> Vec<SourceTurn> {
@@ -38,7 +38,8 @@ fn turns(text: &str) -> Vec<SourceTurn> {
         .collect()
 }
 
-fn extract(text: &str) -> Extraction {
+/// What is drawn of these turns.
+pub(super) fn extract(text: &str) -> Extraction {
     Rules.extract(&turns(text), &EMPTY).expect("extracts")
 }
 
@@ -46,7 +47,7 @@ fn semantics(text: &str) -> Vec<String> {
     extract(text).semantics.into_iter().map(|one| one.text).collect()
 }
 
-fn interval(valid: Interval) -> String {
+pub(super) fn interval(valid: Interval) -> String {
     format!("{}..{}", time::short(valid.from), time::short(valid.to))
 }
 

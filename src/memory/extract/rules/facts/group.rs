@@ -274,19 +274,12 @@ const LINKS: &[&str] = &[
 mod tests {
     use super::super::Statement;
     use super::*;
+    use crate::memory::extract::SourceTurn;
     use crate::memory::extract::rules::names::Spelling;
     use crate::memory::extract::rules::sentences::sentences;
     use crate::memory::extract::rules::statements::Reader;
-    use crate::memory::extract::{Entity, KnownEntities, SourceTurn};
+    use crate::memory::extract::rules::tests::EMPTY;
     use crate::retrieval::words::words;
-
-    struct Graph;
-
-    impl KnownEntities for Graph {
-        fn find(&self, _: &str) -> Option<Entity> {
-            None
-        }
-    }
 
     fn any_statement() -> Statement {
         let spelling = Spelling::default();
@@ -303,7 +296,7 @@ mod tests {
             text,
             words: &words,
             speakers: &["Nora"],
-            known: &Graph,
+            known: &EMPTY,
             statement: &statement,
             found: Vec::new(),
         })

@@ -144,32 +144,14 @@ const LASTING: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use crate::memory::extract::rules::Rules;
-    use crate::memory::extract::{Entity, Extractor, KnownEntities, SourceTurn};
-    use crate::time;
-
-    struct Graph;
-
-    impl KnownEntities for Graph {
-        fn find(&self, _: &str) -> Option<Entity> {
-            None
-        }
-    }
+    use crate::memory::extract::rules::tests::{extract, interval};
 
     /// What Nora says on Monday, 8 May 2023, and when it holds.
     fn facts(text: &str) -> Vec<String> {
-        let turn = SourceTurn {
-            speaker: Some("Nora".to_owned()),
-            text: text.to_owned(),
-            at: Some(time::parse("2023-05-08 13:56").expect("a time")),
-            ..SourceTurn::default()
-        };
-        let made = Rules.extract(&[turn], &Graph).expect("extracts");
-        let facts = made.facts.iter().map(|fact| {
-            let (from, to) = (time::short(fact.valid.from), time::short(fact.valid.to));
-            format!("{} {} {from}..{to}", fact.relation, fact.tail.name)
-        });
-        facts.collect()
+        let facts = extract(&format!("Nora: {text}")).facts.into_iter();
+        facts
+            .map(|fact| format!("{} {} {}", fact.relation, fact.tail.name, interval(fact.valid)))
+            .collect()
     }
 
     #[test]

@@ -160,42 +160,20 @@ impl<'a> Finder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::memory::extract::rules::Rules;
-    use crate::memory::extract::{Entity, Extractor, KnownEntities, SourceTurn};
-
-    struct Graph;
-
-    impl KnownEntities for Graph {
-        fn find(&self, _: &str) -> Option<Entity> {
-            None
-        }
-    }
+    use crate::memory::extract::rules::tests::{extract, interval};
 
     fn facts(text: &str) -> Vec<String> {
-        let turn = SourceTurn {
-            speaker: Some("Nora".to_owned()),
-            text: text.to_owned(),
-            ..SourceTurn::default()
-        };
-        let made = Rules.extract(&[turn], &Graph).expect("extracts");
-        made.facts.iter().map(|fact| format!("{} {}", fact.relation, fact.tail.name)).collect()
+        let facts = extract(&format!("Nora: {text}")).facts.into_iter();
+        facts.map(|fact| format!("{} {}", fact.relation, fact.tail.name)).collect()
     }
 
     #[test]
     fn who_is_gone_was_had_until_then() {
         let told = |text: &str| {
-            let at = crate::time::parse("2023-05-08 13:56").expect("a time");
-            let turn = SourceTurn {
-                speaker: Some("Nora".to_owned()),
-                text: text.to_owned(),
-                at: Some(at),
-                ..SourceTurn::default()
-            };
-            let made = Rules.extract(&[turn], &Graph).expect("extracts");
-            let (mut facts, short) = (made.facts.into_iter(), crate::time::short);
+            let mut facts = extract(&format!("Nora: {text}")).facts.into_iter();
             let fact = facts.find(|fact| fact.relation != "lost").expect("a fact");
-            let valid = format!("{}..{}", short(fact.valid.from), short(fact.valid.to));
-            format!("{} {} {valid} {}", fact.relation, fact.tail.name, fact.intent.name())
+            let (valid, intent) = (interval(fact.valid), fact.intent.name());
+            format!("{} {} {valid} {intent}", fact.relation, fact.tail.name)
         };
         let now = "2023-05-08T13:56:00Z";
         for (text, expected) in [

@@ -242,10 +242,9 @@ impl<'c> Context<'c> {
         Ok(Some(match cell {
             Cell::String(text) => Arc::clone(text),
             Cell::Node(node) => Arc::from(self.name(*node)?),
-            Cell::Fact(edge) => Arc::from(self.sentence(edge, SystemScope::Current)?),
+            Cell::Fact(edge) => Arc::from(self.sentence(edge, &[])?),
             Cell::Path(path) => {
-                let system = path.nodes.first().map_or(SystemScope::Current, |node| node.system);
-                let sentence = |edge| self.sentence(edge, system);
+                let sentence = |edge| self.sentence(edge, &path.nodes);
                 let sentences: Vec<String> =
                     path.facts.iter().map(sentence).collect::<Result<_>>()?;
                 match (sentences.is_empty(), path.nodes.first()) {
@@ -257,15 +256,19 @@ impl<'c> Context<'c> {
         }))
     }
 
-    /// `Nora works at Forno Studio.`, by the names that the nodes had then.
-    fn sentence(&self, edge: &Edge, system: SystemScope) -> Result<String> {
-        let node = |id| self.name(NodeRef { id, system });
+    /// `Nora works at Forno Studio.`, by the names of these nodes as they were found, and of others as they
+    /// are now.
+    fn sentence(&self, edge: &Edge, nodes: &[NodeRef]) -> Result<String> {
+        let node = |id| {
+            let found = nodes.iter().find(|node| node.id == id);
+            self.name(found.copied().unwrap_or(self.seen_now(id)))
+        };
         let relation = self.relation_of(edge);
         Ok(text::sentence(&node(edge.head)?, &relation, &node(edge.tail)?))
     }
 
     /// What a sentence calls a node: its text if it has one, else its key.
-    fn name(&self, node: NodeRef) -> Result<String> {
+    pub(crate) fn name(&self, node: NodeRef) -> Result<String> {
         let record = self.node(node)?;
         let text = self.reader.catalog().property("text");
         match text.and_then(|text| record.properties.get(&text)) {
@@ -277,11 +280,6 @@ impl<'c> Context<'c> {
     /// What lines of evidence call a node: its key.
     pub(crate) fn called(&self, id: NodeId) -> Result<String> {
         Ok(self.node(NodeRef { id, system: SystemScope::Current })?.key.clone())
-    }
-
-    /// What a sentence calls a node, as it is now.
-    pub(crate) fn spoken(&self, id: NodeId) -> Result<String> {
-        self.name(self.seen_now(id))
     }
 
     /// A node as it is now.

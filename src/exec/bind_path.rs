@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engraph_storage::graph::Edge;
+use engraph_storage::graph::{Edge, SystemScope};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
@@ -23,10 +23,10 @@ impl BindPath {
         let mut path = PathRef { nodes: vec![start], facts: Vec::new() };
         for slot in &self.facts {
             match &row[*slot] {
-                Cell::Fact(edge) => extend(&mut path, *edge),
+                Cell::Fact(edge) => extend(&mut path, *edge, start.system),
                 Cell::List(items) => items.iter().for_each(|item| {
                     if let Cell::Fact(edge) = item {
-                        extend(&mut path, *edge);
+                        extend(&mut path, *edge, start.system);
                     }
                 }),
                 _ => return Cell::Null,
@@ -36,11 +36,11 @@ impl BindPath {
     }
 }
 
-/// Adds a fact and the node at its other end.
-pub(crate) fn extend(path: &mut PathRef, edge: Edge) {
+/// Adds a fact and the node at its other end, as it is in that state.
+pub(crate) fn extend(path: &mut PathRef, edge: Edge, system: SystemScope) {
     let Some(last) = path.nodes.last() else { return };
     let id = if edge.head == last.id { edge.tail } else { edge.head };
-    let node = NodeRef { id, system: last.system };
+    let node = NodeRef { id, system };
     path.nodes.push(node);
     path.facts.push(edge);
 }

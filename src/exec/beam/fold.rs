@@ -140,7 +140,9 @@ impl Fold {
                     .iter()
                     .map(|hop| {
                         let mut path = PathRef { nodes: vec![start], facts: Vec::new() };
-                        facts(&layers, hop).into_iter().for_each(|edge| extend(&mut path, edge));
+                        facts(&layers, hop)
+                            .into_iter()
+                            .for_each(|edge| extend(&mut path, edge, asked.filter.system));
                         self.bound(beam, row, path, hop.score, asked)
                     })
                     .collect();

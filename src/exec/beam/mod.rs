@@ -221,7 +221,7 @@ impl Beam {
         context.hold(&mut Held::default(), bytes)?;
         let path = |(parent, edge): (usize, Edge)| {
             let mut path = beam[parent].path.as_ref().clone();
-            extend(&mut path, edge);
+            extend(&mut path, edge, asked.filter.system);
             (path, parent)
         };
         Ok(chosen.into_iter().map(path).collect())
@@ -257,7 +257,7 @@ impl Beam {
                     continue;
                 }
                 let mut path = candidate.path.as_ref().clone();
-                extend(&mut path, edge);
+                extend(&mut path, edge, asked.filter.system);
                 paths.push((path, parent));
             }
             context.rows(paths.len())?;

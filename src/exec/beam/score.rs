@@ -131,7 +131,7 @@ impl Scores {
                 Some(vector) if same_model => Near::Vector(vector),
                 _ => {
                     let relation = context.relation_of(edge).replace('_', " ").to_lowercase();
-                    texts.push(format!("{relation} {}", context.spoken(far)?));
+                    texts.push(format!("{relation} {}", context.name(end)?));
                     Near::Text(texts.len() - 1)
                 }
             });

@@ -289,12 +289,13 @@ mod tests {
             shelf.put(number, 1, text.clone());
             assert!(bytes(&shelf) <= room && shelf.get(number, 1).is_some(), "{number}");
         }
-        let held = (0..numbers.start).filter(|number| shelf.get(*number, 1).is_some()).count();
-        assert!((room / 2_000..=room / 1_000).contains(&held), "{held}");
+        let held = (0..numbers.start).filter(|number| shelf.get(*number, 1).is_some());
+        let held: Vec<u64> = held.collect();
+        assert!((room / 2_000..=room / 1_000).contains(&held.len()), "{}", held.len());
         for number in numbers.take(10_000) {
             shelf.put(number, 1, text.clone());
-            // The first one is asked for all the time.
-            assert!(bytes(&shelf) <= room && shelf.get(0, 1).is_some(), "{number}");
+            // One of those that had a place in the cache is asked for all the time.
+            assert!(bytes(&shelf) <= room && shelf.get(held[0], 1).is_some(), "{number}");
         }
     }
 }

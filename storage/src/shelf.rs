@@ -292,6 +292,8 @@ mod tests {
         let held = (0..numbers.start).filter(|number| shelf.get(*number, 1).is_some());
         let held: Vec<u64> = held.collect();
         assert!((room / 2_000..=room / 1_000).contains(&held.len()), "{}", held.len());
+        // Once is not all the time: the cache may drop what was asked for once.
+        assert!((0..8).all(|_| shelf.get(held[0], 1).is_some()));
         for number in numbers.take(10_000) {
             shelf.put(number, 1, text.clone());
             // One of those that had a place in the cache is asked for all the time.

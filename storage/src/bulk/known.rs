@@ -4,11 +4,12 @@
 //! itself. A fact that it is in doubt of is not known, and is asserted.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::graph::{
-    Belief, BulkFact, Cardinality, Edge, FactId, Interval, NodeId, Properties, RelationRule,
-    VersionRecord,
+    Belief, BulkFact, Cardinality, Edge, FactId, Interval, NodeId, Properties, RelationId,
+    RelationRule, VersionRecord,
 };
 use crate::pack;
 use crate::reader::Reader;
@@ -54,6 +55,37 @@ impl<'r> Beliefs<'r> {
         };
         let place = versions.binary_search_by_key(&fact, |(other, _)| *other);
         Ok(place.ok().map(|place| versions[place].1.belief.clone()))
+    }
+}
+
+/// The tails of what was believed of a head and a relation, and is no longer believed in that form.
+pub(super) struct Past<'r> {
+    /// None if there is nothing past at all.
+    reader: Option<Reader<'r>>,
+    tails: HashSet<NodeId>,
+}
+
+impl<'r> Past<'r> {
+    pub(super) fn new(reader: Reader<'r>) -> Result<Self> {
+        let reader = reader.has_past()?.then_some(reader);
+        Ok(Self { reader, tails: HashSet::new() })
+    }
+
+    /// Reads those of a head and a relation, in place of the ones before.
+    pub(super) fn read(&mut self, head: NodeId, relation: RelationId) -> Result<()> {
+        let Some(reader) = self.reader else { return Ok(()) };
+        self.tails.clear();
+        reader.past_from(head, relation, &mut |edge| {
+            self.tails.insert(edge.tail);
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tails.is_empty()
+    }
+
+    pub(super) fn has(&self, tail: NodeId) -> bool {
+        self.tails.contains(&tail)
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! A fact is plain if the update rule would insert it as it is, or close the one before it. One that
 //! changes nothing is known already, and is neither stored nor asserted. Where a relation takes one value
-//! that is told of all facts of a head together, else of those with the same tail.
+//! that is told of all facts of a head together, else of those with the same tail. What was believed once
+//! and is told again is never plain: whether its source has said it before is seen where it is asserted.
 
 use std::ops::ControlFlow;
 
-use super::known::{Beliefs, HeldFacts};
+use super::known::{Beliefs, HeldFacts, Past};
 use super::spool::Row;
 use crate::error::{Result, StorageError};
 use crate::graph::BulkFact;
@@ -51,7 +52,8 @@ impl<'b> Plan<'b> {
     pub(super) fn of(mut rows: Vec<Row<'b>>, reader: Reader<'_>) -> Result<Self> {
         rows.sort_unstable_by_key(|row| (row.fact.head, row.fact.relation, row.place));
         let (all, closings, tails) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
-        let mut fates = Fates { reader, beliefs: Beliefs::new(reader), all, closings, tails };
+        let (beliefs, past) = (Beliefs::new(reader), Past::new(reader)?);
+        let mut fates = Fates { reader, beliefs, past, all, closings, tails };
         each_group(reader, &mut rows, &mut |group, held| fates.decide(group, held))?;
         let Fates { all, closings, .. } = fates;
         if closings.iter().any(|closing| closing.edge.version == u32::MAX) {
@@ -125,6 +127,7 @@ fn each_group<'b>(reader: Reader<'_>, rows: &mut [Row<'b>], decide: Decide<'_, '
 struct Fates<'r> {
     reader: Reader<'r>,
     beliefs: Beliefs<'r>,
+    past: Past<'r>,
     all: Vec<Fate>,
     closings: Vec<Closing>,
     /// Where the tails of a group are compared, each with the place of its fact there.
@@ -135,7 +138,10 @@ impl Fates<'_> {
     /// Those of the facts of a head and a relation, which are put into the order and given the ends that
     /// they are stored with.
     fn decide(&mut self, group: &mut [Row<'_>], held: &[Edge]) -> Result<()> {
-        let Some(relation) = group.first().map(|row| row.fact.relation) else { return Ok(()) };
+        let Some(BulkFact { head, relation, .. }) = group.first().map(|row| row.fact) else {
+            return Ok(());
+        };
+        self.past.read(head, relation)?;
         let rule = self.reader.catalog().rule(relation);
         // What is found from both ends meets the facts of its tails too.
         if rule.mirror.is_some() || !group.iter().all(|row| is_sound(&row.fact)) {
@@ -167,7 +173,8 @@ impl Fates<'_> {
         }
         self.add(Fate::Known, known);
         let new = &mut group[known..];
-        let Some(closing) = closing else {
+        let is_new = new.iter().all(|row| !self.past.has(row.fact.tail));
+        let Some(closing) = closing.filter(|_| is_new) else {
             self.add(Fate::Left, new.len());
             return Ok(());
         };
@@ -184,7 +191,7 @@ impl Fates<'_> {
     /// Of a relation with many values: those with other tails have nothing to do with each other.
     fn many(&mut self, group: &mut [Row<'_>], held: &[Edge], rule: &RelationRule) -> Result<()> {
         group.sort_unstable_by_key(|row| (row.fact.valid.from, row.fact.tail, row.place));
-        if group.len() == 1 && held.is_empty() {
+        if group.len() == 1 && held.is_empty() && self.past.is_empty() {
             self.add(Fate::Plain, 1);
             return Ok(());
         }
@@ -197,7 +204,8 @@ impl Fates<'_> {
         self.all.resize(begin + group.len(), Fate::Left);
         let all = &mut self.all[begin..];
         for same in self.tails.chunk_by(|a, b| a.0 == b.0) {
-            if !are_apart(same, group, &held, all)? {
+            let is_past = self.past.has(group[same[0].1].fact.tail);
+            if !are_apart(same, group, &held, is_past, all)? {
                 same.iter().for_each(|(_, place)| all[*place] = Fate::Left);
             }
         }
@@ -206,11 +214,13 @@ impl Fates<'_> {
 }
 
 /// Tells the fates of facts with the same ends, given by their places in the order in which they begin.
-/// False, and no fate stands, unless each is known already or apart from what is held and from the others.
+/// False, and no fate stands, unless each is known already or apart from what is held and from the others,
+/// and new if these ends had a fact in the past.
 fn are_apart(
     same: &[(NodeId, usize)],
     group: &[Row<'_>],
     held: &HeldFacts<'_>,
+    is_past: bool,
     fates: &mut [Fate],
 ) -> Result<bool> {
     let mut last: Option<Interval> = None;
@@ -218,7 +228,7 @@ fn are_apart(
         let fact = &group[*place].fact;
         fates[*place] = match held.meets(fact) {
             true if held.knows(fact)? => Fate::Known,
-            false if last.is_none_or(|last| !last.touches(&fact.valid)) => {
+            false if !is_past && last.is_none_or(|last| !last.touches(&fact.valid)) => {
                 last = Some(fact.valid);
                 Fate::Plain
             }

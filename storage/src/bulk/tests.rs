@@ -51,11 +51,11 @@ fn act_on(store: &Store, acts: &[(u64, u8)]) {
     write.commit(Durability::Buffered, 5).unwrap();
 }
 
-/// Asserts facts one by one in a transaction.
+/// Asserts facts one by one in a transaction, but for those that their sources have said before.
 fn assert_each<'f>(store: &Store, facts: impl Iterator<Item = &'f BulkFact<'f>>) {
     let mut write = store.begin(5).unwrap();
     for fact in facts {
-        write.assert_fact(fact.head, fact.relation, &fact.belief()).unwrap();
+        write.assert_new_fact(fact.head, fact.relation, &fact.belief()).unwrap();
     }
     write.commit(Durability::Buffered, 5).unwrap();
 }
@@ -198,7 +198,14 @@ fn what_is_loaded_again_is_known_and_only_what_is_new_is_stored() {
     // Few that are new are not worth tables, and are asserted.
     let one_more = facts(&nodes, relations, &[(4, 1, 0, 1, 9)]);
     assert_eq!(load_again(&store, &[&all[..], &one_more].concat(), 8), (0, 7, vec![7]));
-    // Another source is news.
+    // What was retracted in the meantime stays so, and another source is news.
+    act_on(&store, &[(6, 2)]);
+    let before = believed(&store, &nodes);
+    let mut grown = all.clone();
+    grown.extend(facts(&nodes, relations, &[0, 1, 2, 4].map(|tail| (4, 1, tail, 1, 9))));
+    assert_eq!(load_again(&store, &grown, 8), (4, 6, vec![6]));
+    assert_each(&store, [&all[6]].into_iter());
+    assert_eq!(believed(&store, &nodes).len(), before.len() + 8);
     let heard = all.iter().map(|fact| BulkFact { source: "elsewhere", ..*fact });
     let (stored, known, left) = load_again(&store, &heard.collect::<Vec<_>>(), 9);
     assert_eq!((stored, known, left.len()), (0, 0, 7));

@@ -390,6 +390,31 @@ impl Reader<'_> {
         let from = adjacency::prefix(near, Some(relation));
         self.scan_side((family, side), &from, None, &mut |edge| Ok(visit(edge)))
     }
+
+    /// Whether any edge is no longer believed.
+    pub(crate) fn has_past(&self) -> Result<bool> {
+        let mut any = false;
+        self.all_edges(Family::OutPast, Side::Out, &mut |_| {
+            any = true;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(any)
+    }
+
+    /// Calls `visit` on every edge from a head by a relation that is no longer believed.
+    pub(crate) fn past_from(
+        &self,
+        head: NodeId,
+        relation: RelationId,
+        visit: &mut dyn FnMut(Edge),
+    ) -> Result<()> {
+        let from = adjacency::prefix(head, Some(relation));
+        let to = key::after_prefix(&from);
+        self.scan_side((Family::OutPast, Side::Out), &from, to.as_deref(), &mut |edge| {
+            visit(edge);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
 }
 
 /// Where a read of a node's edges stands, so that it can go on there: see [`Reader::edges_after`].

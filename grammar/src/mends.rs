@@ -29,6 +29,8 @@ const HOPS: &str = "hops stand behind the arrow: -[:r]->{1,3}";
 const ALONE: &str = "BEGIN, COMMIT and ROLLBACK stand alone";
 const AS_OF: &str = "write FOR VALID_TIME AS OF t, or FOR SYSTEM_TIME AS OF t, behind the pattern";
 const TIMES: &str = "times stand behind the pattern of a MATCH, or before the first clause";
+const TIMES_BOTH: &str =
+    "each time has a FOR of its own: FOR VALID_TIME AS OF t FOR SYSTEM_TIME AS OF u";
 const SEARCH: &str = "write SEARCH n:Label FOR 'text' BY VECTOR TOP 5";
 const ASKED: &str =
     "write RECALL 'Where does Nora live?', then USING and a recipe if it is not the default one";
@@ -102,6 +104,7 @@ const MENDS: &[Mend] = &[
     mend("", "NOT NULL", "an operator", "write IS NOT NULL"),
     mend("", "NOT", "an operator", "NOT stands in front of the whole condition"),
     mend("IS", "", "UNKNOWN", "values are compared with `=`"),
+    mend("", "ILIKE", "an operator", "write toLower(x) CONTAINS 'text'"),
     mend("", "LIKE", "an operator", "write CONTAINS, STARTS WITH, or =~ and a regular expression"),
     mend("", "BETWEEN", "an operator", "write 1 <= x <= 2"),
     mend("", "STARTSWITH", "", "write STARTS WITH"),
@@ -120,6 +123,7 @@ const MENDS: &[Mend] = &[
     mend("", "„", "", QUOTES),
     mend("", ".", "an expression", "write 0.5 for .5"),
     mend("", ".", "UNION", WHOLE),
+    mend("%", "", "an expression", "a share is written 0.9, not 90 %"),
     mend("DATE", "", "a string", "text stands between quotes: DATE '2020-01-01'"),
     mend("TIMESTAMP", "", "a string", "text stands between quotes: TIMESTAMP '2020-01-01'"),
     mend("DURATION", "", "a string", "text stands between quotes: DURATION 'P3D'"),
@@ -132,6 +136,9 @@ const MENDS: &[Mend] = &[
     mend("", "FOR VALID_TIME", "", TIMES),
     mend("", "FOR SYSTEM_TIME", "", TIMES),
     mend("VALID_TIME", "", "BETWEEN", "write AS OF t, FROM t TO u, BETWEEN t AND u or ALL"),
+    mend("", "TO", "an operator", "write FROM t TO u, or BETWEEN t AND u"),
+    mend("ALL", ",", "a clause", TIMES_BOTH),
+    mend("ALL", "AND", "a clause", TIMES_BOTH),
     mend("SYSTEM_TIME", "", "ALL", "write AS OF t, or ALL"),
     // Clauses.
     mend("", "WHERE", "a statement", "a query begins with a clause such as MATCH (n:Label)"),
@@ -139,12 +146,17 @@ const MENDS: &[Mend] = &[
     mend("", "ON CREATE", "", "REMEMBER merges what it already knows, and needs no ON"),
     mend("", "ON MATCH", "", "REMEMBER merges what it already knows, and needs no ON"),
     mend("", "CREATE INDEX", "", "write DEFINE INDEX name FOR (n:Label) ON (n.property)"),
+    mend("", "CREATE RELATION", "", "write DEFINE RELATION name CARDINALITY ONE"),
+    mend("", "ONE", "CARDINALITY", "write CARDINALITY ONE"),
+    mend("", "MANY", "CARDINALITY", "write CARDINALITY MANY"),
     mend("INDEX ON", "", "", "write DEFINE INDEX name FOR (n:Label) ON (n.property)"),
     mend("", "YIELD", "", "YIELD stands behind CALL name(...)"),
     mend("", "WHERE", "UNION", "WHERE stands before RETURN; of columns, write WITH ... WHERE ..."),
     mend("", "SKIP", "UNION", "SKIP stands before LIMIT"),
     mend("", "OFFSET", "UNION", "OFFSET stands before LIMIT"),
     mend("", ",", "UNION", "write SKIP 10 LIMIT 20"),
+    mend("", "TOP", "UNION", "write LIMIT 5 for TOP 5"),
+    mend("ORDER", "", "BY", "write ORDER BY"),
     mend("", ",", "a clause", "join conditions by AND"),
     mend("SEARCH", "", "a name", SEARCH),
     mend("RECALL", "", "an expression", ASKED),
@@ -163,6 +175,10 @@ const MENDS: &[Mend] = &[
         "TURN",
         "say what first: MATCH (:Label 'key')-[f]->() FORGET f, or MATCH (n:Label 'key') FORGET n",
     ),
+    mend("", "", "COVERAGE", "say how much: REPRESENT s FROM c COVERAGE 0.9"),
+    mend("", "", "MODEL", "say how many: RERANK n FOR 'text' TOP 5"),
+    mend("", "", "TOP", "say how many: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
+    mend("", "", "BY", "say by how much: CONFIRM f BY 0.5"),
     mend("", "", "AT", "say when it ended: CLOSE f AT DATE '2025-05-01'"),
     mend("", "", "a number", WHOLE),
 ];
@@ -176,7 +192,7 @@ const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
                      {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
 
 /// Words that MemQL does not know, and what it says instead.
-const FOREIGN: [(&str, &str); 27] = [
+const FOREIGN: [(&str, &str); 29] = [
     (
         "CREATE",
         "write REMEMBER (:Label 'key' {property: value}), or a fact between two nodes, (:A 'a')-[relation]->(:B 'b')",
@@ -213,6 +229,8 @@ const FOREIGN: [(&str, &str); 27] = [
     ("INTERSECT", "write both patterns in one MATCH"),
     ("EXCEPT", "write WHERE NOT EXISTS { pattern }"),
     ("UPDATE", "write REMEMBER (:Label 'key' {property: value})"),
+    ("ALTER", "write DEFINE once more"),
+    ("DESCRIBE", "write SHOW RELATIONS, SHOW LABELS or SHOW PROPERTIES"),
 ];
 
 /// The help for what stands at `at`, if it is a likely mistake.

@@ -36,6 +36,20 @@ pub fn place(of: &mut DefineRecipe, at: Span) {
     query(&mut Placed(at), &mut of.query);
 }
 
+/// How many expressions one is made of, itself among them.
+pub(crate) fn size(of: &mut Expr) -> usize {
+    struct Size(usize);
+    impl Visit for Size {
+        fn expr(&mut self, e: &mut Expr) {
+            self.0 += 1;
+            expr(self, e);
+        }
+    }
+    let mut size = Size(0);
+    size.expr(of);
+    size.0
+}
+
 /// Collects the names of parameters.
 struct Found(Vec<String>);
 

@@ -263,6 +263,9 @@ impl Binder<'_> {
 }
 
 fn unknown_function(name: &str, span: Span) -> crate::Error {
+    if let Some(help) = functions::foreign(name) {
+        return Diagnostic::at(span, format!("MemQL has no {name}")).help(help).bind();
+    }
     let known = functions::names().chain(aggregates_names()).chain(["now"]);
     let error = Diagnostic::at(span, format!("there is no function `{name}`"));
     match closest(name, known) {

@@ -110,7 +110,10 @@ Examples:
 pub(super) struct Query {
     /// The folder of the database; a script that writes makes it if it is not there
     pub(super) db: PathBuf,
-    /// The script itself; with neither -e nor -f it is read from stdin
+    /// The script itself, as with -e
+    #[arg(value_name = "MEMQL", group = "text")]
+    pub(super) argument: Option<String>,
+    /// The script itself; without any it is read from stdin
     // A script may begin with a comment, and that with a hyphen.
     #[arg(short = 'e', long = "execute", value_name = "MEMQL", group = "text")]
     #[arg(allow_hyphen_values = true)]

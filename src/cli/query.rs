@@ -15,7 +15,8 @@ use super::{BYTE_ORDER_MARK, Failure, ROLLED_BACK, Result, open_read_only};
 
 /// Runs the script that was asked for.
 pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
-    let mut text = match (&query.script, &query.file) {
+    let script = query.script.as_ref().or(query.argument.as_ref());
+    let mut text = match (script, &query.file) {
         (Some(script), _) => script.clone(),
         (None, Some(file)) if file.as_os_str() != "-" => read_file(file)?,
         (None, _) => read_stdin()?,

@@ -4,12 +4,12 @@
 
 mod borne_out;
 pub(crate) mod evaluation;
+mod foreign;
 mod graph;
 mod instants;
 mod lists;
 mod numbers;
 pub(crate) mod products;
-mod refused;
 mod retention;
 mod text;
 mod times;
@@ -25,6 +25,7 @@ use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 
 pub(crate) use borne_out::is_borne_out;
+pub(crate) use foreign::foreign;
 pub(crate) use graph::{IS_NODE, OTHER_INTENTS};
 
 /// A function of one row.
@@ -177,10 +178,9 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Function> {
     TABLES.iter().copied().flatten()
 }
 
-/// The function of that name, in any letter case. Those that are refused are among them: a call
-/// says why.
+/// The function of that name, in any letter case.
 pub(crate) fn by_name(name: &str) -> Option<&'static Function> {
-    all().chain(refused::TABLE).find(|function| function.name.eq_ignore_ascii_case(name))
+    all().find(|function| function.name.eq_ignore_ascii_case(name))
 }
 
 /// The names of all functions.

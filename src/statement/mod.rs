@@ -375,7 +375,10 @@ impl Binder<'_> {
                 expr.span,
                 format!("confidence {cell} is not above 0 and at most 1"),
             )
-            .help("what is not believed at all is not remembered; RETRACT ends a belief")
+            .help(match cell.number() {
+                Some(value) if value > 1.0 => "it is a share of one: 0.9 for 90 %",
+                _ => "what is not believed at all is not remembered; RETRACT ends a belief",
+            })
             .bind()),
         }
     }

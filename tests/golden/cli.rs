@@ -105,6 +105,7 @@ fn a_table_is_the_default_and_has_a_line_a_row() {
     );
     let db = facts();
     assert_eq!(answer(&query(&db, &["-e", HOMES])), expected);
+    assert_eq!(answer(&query(&db, &[HOMES])), expected);
     assert_eq!(answer(&query(&db, &["--format", "table", "-e", HOMES])), expected);
     assert_eq!(answer(&query(&db, &["-e", "RETURN 1 AS one"])), " one\n─────\n   1\n(1 row)\n");
 }

@@ -15,6 +15,7 @@ use crate::ast::{
 };
 use crate::error::SyntaxError;
 use crate::rules::Rule;
+use crate::walk;
 
 /// The deepest nesting of operators, through brackets and inner queries; chains of `AND` or of `OR`
 /// count once.
@@ -73,8 +74,8 @@ pub(crate) fn sum(pair: Pair<'_, Rule>) -> Result<Expr> {
 struct Deep {
     expr: Expr,
     depth: usize,
-    /// The last operand of a comparison without brackets, which `a < b < c` compares again.
-    last: Option<Expr>,
+    /// Whether it is a comparison without brackets, whose last operand `a < b < c` compares again.
+    compares: bool,
 }
 
 impl Deep {
@@ -82,7 +83,7 @@ impl Deep {
         if depth > DEPTH_MAX {
             return Err(too_deep(span));
         }
-        Ok(Self { expr: Expr { kind, span }, depth, last: None })
+        Ok(Self { expr: Expr { kind, span }, depth, compares: false })
     }
 }
 
@@ -124,7 +125,7 @@ fn primary(pair: Pair<'_, Rule>) -> Result<Deep> {
     let literal = |literal| Deep::new(ExprKind::Literal(literal), at, 1);
     match pair.as_rule() {
         // What stands in brackets is no part of a chain of comparisons.
-        Rule::expression => Ok(Deep { last: None, ..deep(pair)? }),
+        Rule::expression => Ok(Deep { compares: false, ..deep(pair)? }),
         Rule::slice_from | Rule::slice_to => deep(only(pair)?),
         Rule::null => literal(Literal::Null),
         Rule::yes => literal(Literal::Bool(true)),
@@ -249,14 +250,14 @@ fn is_comparison(op: BinaryOp) -> bool {
 
 /// A comparison; behind another one without brackets, both must hold: `a < b < c`, which is flat.
 fn compared(op: BinaryOp, left: Deep, right: Deep, at: Span) -> Result<Deep> {
-    let last = Some(right.expr.clone());
     let compare = |operand: Expr, right: Expr, span: Span| Expr {
         kind: ExprKind::Binary(op, Box::new(operand), Box::new(right)),
         span,
     };
-    let Some(operand) = left.last else {
+    let Some(operand) = compared_again(&left)? else {
         let depth = left.depth.max(right.depth) + 1;
-        return Ok(Deep { last, ..Deep::new(compare(left.expr, right.expr, at).kind, at, depth)? });
+        let kind = compare(left.expr, right.expr, at).kind;
+        return Ok(Deep { compares: true, ..Deep::new(kind, at, depth)? });
     };
     let span = Span { start: operand.span.start, end: at.end };
     let next = compare(operand, right.expr, span);
@@ -265,7 +266,29 @@ fn compared(op: BinaryOp, left: Deep, right: Deep, at: Span) -> Result<Deep> {
         kind => (vec![Expr { kind, span: left.expr.span }], left.depth + 1),
     };
     parts.push(next);
-    Ok(Deep { last, ..Deep::new(ExprKind::And(parts), at, depth.max(right.depth + 2))? })
+    Ok(Deep { compares: true, ..Deep::new(ExprKind::And(parts), at, depth.max(right.depth + 2))? })
+}
+
+/// The last operand of a comparison without brackets, which a further one compares too.
+///
+/// It is there twice then. Chains within chains would double it at each level, so it may have no more
+/// expressions than twice its bytes: by that a tree is never more than a few times as large as its text.
+fn compared_again(left: &Deep) -> Result<Option<Expr>> {
+    let last = match &left.expr.kind {
+        ExprKind::And(parts) => parts.last().map(|part| &part.kind),
+        kind => Some(kind),
+    };
+    let Some(ExprKind::Binary(_, _, operand)) = last.filter(|_| left.compares) else {
+        return Ok(None);
+    };
+    let mut operand = (**operand).clone();
+    let Span { start, end } = operand.span;
+    if walk::size(&mut operand) > 2 * (end - start) {
+        let message = "chains of comparisons stand too deep within each other";
+        let error = SyntaxError::new(message.to_owned(), start, end);
+        return Err(error.help("write a < b AND b < c for a < b < c"));
+    }
+    Ok(Some(operand))
 }
 
 /// `a AND b AND c` as one flat node.

@@ -217,3 +217,15 @@ fn expressions_within_queries_count_together() {
     assert_eq!(cheap(&text(5), "some"), Err(message.clone()));
     assert_eq!(cheap(&text(40), "many"), Err(message));
 }
+
+#[test]
+fn chains_of_comparisons_within_each_other_do_not_double() {
+    let nested = |levels: usize| format!("RETURN {}1{}", "0<(".repeat(levels), ")<2".repeat(levels));
+    let refused = "chains of comparisons stand too deep within each other".to_owned();
+    for levels in [10, NESTING_MAX - 1] {
+        assert_eq!(cheap(&nested(levels), "chains").as_ref(), Err(&refused));
+    }
+    for few in [nested(2), "RETURN 0 < size([x IN l WHERE 0 < x < 5]) < 3 < size(m)".to_owned()] {
+        assert_eq!(cheap(&few, "few"), Ok(1), "{few}");
+    }
+}

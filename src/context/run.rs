@@ -20,8 +20,10 @@ use crate::context::lineage::Lineage;
 use crate::error::{Error, Result};
 use crate::neural::Scorer;
 
-/// Nodes kept in memory for one query.
-const NODES_MAX: usize = 16_384;
+/// Bytes of nodes kept in memory for one query.
+const NODES_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a kept node beside its record.
+const KEPT_NODE: usize = 64;
 /// Bytes of values between two looks at the clock.
 const TIMED_BYTES: usize = 1 << 20;
 /// Regular expressions kept for one query.
@@ -103,6 +105,7 @@ pub(crate) struct Run {
     walked: Counter<u64>,
     visited: Counter<u64>,
     nodes: RefCell<HashMap<NodeId, (SystemScope, Arc<NodeRecord>)>>,
+    nodes_bytes: Counter<usize>,
     expressions: RefCell<HashMap<String, Regex>>,
     /// Parameters as values of the query.
     parameters: RefCell<HashMap<String, Cell>>,
@@ -139,6 +142,7 @@ impl Run {
             walked: Counter::new(0),
             visited: Counter::new(0),
             nodes: RefCell::default(),
+            nodes_bytes: Counter::default(),
             expressions: RefCell::default(),
             parameters: RefCell::default(),
             scorers: RefCell::default(),
@@ -316,9 +320,12 @@ impl Run {
 
     pub(crate) fn hold_node(&self, node: NodeRef, record: Arc<NodeRecord>) {
         let mut nodes = self.nodes.borrow_mut();
-        if nodes.len() >= NODES_MAX {
+        let bytes = record.bytes() + KEPT_NODE;
+        if self.nodes_bytes.get() + bytes > NODES_BYTES_MAX {
             nodes.clear();
+            self.nodes_bytes.set(0);
         }
+        self.nodes_bytes.set(self.nodes_bytes.get() + bytes);
         nodes.insert(node.id, (node.system, record));
     }
 

@@ -154,7 +154,7 @@ impl State {
             AggregateFunction::Avg => match (&self.value, self.value.number()) {
                 // A part of what is within bounds is too.
                 (Cell::Duration(sum), _) => {
-                    sum.scaled(1.0 / self.count as f64).map_or(Cell::Null, Cell::Duration)
+                    sum.divided(self.count as f64).map_or(Cell::Null, Cell::Duration)
                 }
                 (_, Some(sum)) => Cell::Float(sum / self.count as f64),
                 (_, None) => Cell::Null,

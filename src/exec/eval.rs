@@ -15,7 +15,7 @@ use crate::exec::subquery;
 use crate::exec::weighed::Weighed;
 use crate::functions;
 use crate::functions::products::{self, Side};
-use crate::plan::expr::{Each, Expr, ExprKind, Reduce, sign};
+use crate::plan::expr::{Each, Expr, ExprKind, Reduce};
 use crate::time::{self, PeriodPredicate};
 
 /// Microseconds of a day, UTC.
@@ -208,13 +208,17 @@ fn dot(
 
 fn side(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Side> {
     if let ExprKind::Property(inner, name) = &expr.kind
-        && let Some(property) = context.reader.catalog().property(name)
-        && let Cell::Node(node) = eval(inner, row, context)?
-        && node.system == SystemScope::Current
-        && let Some(numbers) = context.reader.numbers(node.id, property)?
+        && let Some(stored) = context.reader.catalog().property(name)
     {
-        context.passed(numbers.len() * size_of::<f64>())?;
-        return Ok(Side::Stored(numbers));
+        let holder = eval(inner, row, context)?;
+        if let Cell::Node(node) = holder
+            && node.system == SystemScope::Current
+            && let Some(numbers) = context.reader.numbers(node.id, stored)?
+        {
+            context.passed(numbers.len() * size_of::<f64>())?;
+            return Ok(Side::Stored(numbers));
+        }
+        return property(&holder, name, expr.span, context).map(|cell| Side::of(&cell));
     }
     eval(expr, row, context).map(|cell| Side::of(&cell))
 }
@@ -672,7 +676,7 @@ fn durations(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell
         }
         (Divide, Cell::Duration(by), divisor) => match divisor.number() {
             Some(0.0) => return Err(Diagnostic::at(span, "division by zero").execute()),
-            Some(divisor) => by.scaled(1.0 / divisor).map(Cell::Duration),
+            Some(divisor) => by.divided(divisor).map(Cell::Duration),
             None => return Err(mismatch_two(op, left, right, span)),
         },
         _ => return Err(mismatch_two(op, left, right, span)),
@@ -693,7 +697,7 @@ fn mismatch(span: Span, what: &str, expected: &str, found: &Cell) -> crate::Erro
 }
 
 fn mismatch_two(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> crate::Error {
-    let message = format!("`{}` does not take {} and {}", sign(op), left.kind(), right.kind());
+    let message = format!("`{}` does not take {} and {}", op.sign(), left.kind(), right.kind());
     let error = Diagnostic::at(span, message);
     match (left, right) {
         (Cell::Timestamp(_), Cell::String(_)) | (Cell::String(_), Cell::Timestamp(_)) => {

@@ -103,7 +103,7 @@ impl Hop {
             return Ok(None);
         }
         let filter = scope::filter(&self.scope, &Row::new(), context)?;
-        let most = context.limits.rows_max;
+        let most = self.rows_max(context);
         let (mut rows, mut fits) = (Vec::new(), true);
         for node in nodes {
             context.reader.edges(node, self.side, self.relation, &filter, &mut |edge| {
@@ -119,6 +119,14 @@ impl Hop {
             })?;
         }
         Ok(fits.then_some(rows))
+    }
+
+    /// Rows that are within every limit; with more of them the other way says which is passed.
+    fn rows_max(&self, context: &Context<'_>) -> usize {
+        let limits = &context.limits;
+        let row = (self.columns.len() * size_of::<Value>()).max(1);
+        let work = usize::try_from(limits.work_max).unwrap_or(usize::MAX);
+        limits.rows_max.min(work).min(limits.memory_max / row)
     }
 
     /// The nodes that it begins at; none if it cannot be said here.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use engraph_grammar::ast::{BinaryOp, Quantifier, Span, UnaryOp};
+use engraph_grammar::ast::{BinaryOp, Quantifier, Span, Strength, UnaryOp};
 
 use crate::cell::Cell;
 use crate::functions::Function;
@@ -297,6 +297,38 @@ impl Expr {
     }
 }
 
+/// An expression as an operand: between brackets if it binds weaker.
+struct Operand<'e>(&'e Expr, Strength);
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.strength() < self.1 {
+            true => write!(f, "({})", self.0),
+            false => self.0.fmt(f),
+        }
+    }
+}
+
+impl Expr {
+    fn at(&self, strength: Strength) -> Operand<'_> {
+        Operand(self, strength)
+    }
+
+    fn strength(&self) -> Strength {
+        match &self.kind {
+            ExprKind::And(_) => Strength::And,
+            ExprKind::Unary(op, _) => op.strength(),
+            ExprKind::Binary(op, ..) => op.strength(),
+            ExprKind::HasKey(..) => Strength::Compare,
+            ExprKind::Property(..)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::HasLabel(..) => Strength::Postfix,
+            _ => Strength::Primary,
+        }
+    }
+}
+
 /// As it would be written in MemQL; shown by `EXPLAIN`.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -305,31 +337,47 @@ impl fmt::Display for Expr {
             ExprKind::Parameter(name) => write!(f, "${name}"),
             ExprKind::Now => f.write_str("now()"),
             ExprKind::Slot(_, name) => f.write_str(name),
-            ExprKind::Property(inner, name) => write!(f, "{inner}.{name}"),
-            ExprKind::Index(inner, index) => write!(f, "{inner}[{index}]"),
+            ExprKind::Property(inner, name) => write!(f, "{}.{name}", inner.at(Strength::Postfix)),
+            ExprKind::Index(inner, index) => {
+                write!(f, "{}[{index}]", inner.at(Strength::Postfix))
+            }
             ExprKind::Slice(list, from, to) => {
                 let bound = |bound: &Option<Box<Expr>>| {
                     bound.as_ref().map_or(String::new(), |bound| bound.to_string())
                 };
-                write!(f, "{list}[{}..{}]", bound(from), bound(to))
+                write!(f, "{}[{}..{}]", list.at(Strength::Postfix), bound(from), bound(to))
             }
-            ExprKind::HasLabel(inner, labels) => write!(f, "{inner}:{}", labels.join("|")),
+            ExprKind::HasLabel(inner, labels) => {
+                write!(f, "{}:{}", inner.at(Strength::Postfix), labels.join("|"))
+            }
             ExprKind::HasKey(node, key) => write!(f, "{node} is {key}"),
             ExprKind::Call(function, arguments) => {
                 write!(f, "{}(", function.name)?;
                 join(f, arguments, ", ")?;
                 f.write_str(")")
             }
-            ExprKind::Unary(op, inner) => match op {
-                UnaryOp::Not => write!(f, "NOT {inner}"),
-                UnaryOp::Negate => write!(f, "-{inner}"),
-                UnaryOp::IsNull => write!(f, "{inner} IS NULL"),
-                UnaryOp::IsNotNull => write!(f, "{inner} IS NOT NULL"),
-                UnaryOp::IsTrue => write!(f, "{inner} IS TRUE"),
-                UnaryOp::IsFalse => write!(f, "{inner} IS FALSE"),
-            },
-            ExprKind::Binary(op, left, right) => write!(f, "{left} {} {right}", sign(*op)),
-            ExprKind::And(parts) => join(f, parts, " AND "),
+            ExprKind::Unary(op, inner) => {
+                let inner = inner.at(op.strength());
+                match op {
+                    UnaryOp::Not => write!(f, "NOT {inner}"),
+                    UnaryOp::Negate => write!(f, "-{inner}"),
+                    UnaryOp::IsNull => write!(f, "{inner} IS NULL"),
+                    UnaryOp::IsNotNull => write!(f, "{inner} IS NOT NULL"),
+                    UnaryOp::IsTrue => write!(f, "{inner} IS TRUE"),
+                    UnaryOp::IsFalse => write!(f, "{inner} IS FALSE"),
+                }
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (before, behind) = op.sides();
+                write!(f, "{} {} {}", left.at(before), op.sign(), right.at(behind))
+            }
+            ExprKind::And(parts) => {
+                for (index, part) in parts.iter().enumerate() {
+                    let between = if index == 0 { "" } else { " AND " };
+                    write!(f, "{between}{}", part.at(Strength::And.above()))?;
+                }
+                Ok(())
+            }
             ExprKind::Or(parts) => {
                 f.write_str("(")?;
                 join(f, parts, " OR ")?;
@@ -391,37 +439,6 @@ fn join(f: &mut fmt::Formatter<'_>, parts: &[Expr], between: &str) -> fmt::Resul
         write!(f, "{}{part}", if index == 0 { "" } else { between })?;
     }
     Ok(())
-}
-
-/// An operator as it is written.
-pub(crate) fn sign(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Xor => "XOR",
-        BinaryOp::Equal => "=",
-        BinaryOp::NotEqual => "<>",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::StartsWith => "STARTS WITH",
-        BinaryOp::EndsWith => "ENDS WITH",
-        BinaryOp::Contains => "CONTAINS",
-        BinaryOp::In => "IN",
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Remainder => "%",
-        BinaryOp::Power => "^",
-        BinaryOp::Concat => "||",
-        BinaryOp::Like => "=~",
-        BinaryOp::Overlaps => "OVERLAPS",
-        BinaryOp::Equals => "EQUALS",
-        BinaryOp::Precedes => "PRECEDES",
-        BinaryOp::Succeeds => "SUCCEEDS",
-        BinaryOp::ImmediatelyPrecedes => "IMMEDIATELY PRECEDES",
-        BinaryOp::ImmediatelySucceeds => "IMMEDIATELY SUCCEEDS",
-    }
 }
 
 /// The parts of a condition, all of which must hold.

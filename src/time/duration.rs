@@ -111,6 +111,20 @@ impl Duration {
         Some(Self::new(whole(months)?, whole(days)?, whole(micros.round())?))
     }
 
+    /// A part of it, whose fractions are carried down as by [`Self::scaled`], and exact for a whole
+    /// divisor; none if the divisor is zero or no number, or a part overflows.
+    pub(crate) fn divided(self, divisor: f64) -> Option<Self> {
+        let whole = whole(divisor).filter(|_| divisor.fract() == 0.0);
+        let Some(whole) = whole else { return self.scaled(1.0 / divisor) };
+        let by = i128::from(whole);
+        let (months, rest) = (i128::from(self.months), i128::from(MONTH));
+        let days = i128::from(self.days) * i128::from(DAY) + months.checked_rem(by)? * rest;
+        let day = by * i128::from(DAY);
+        let micros = divided_to_nearest(i128::from(self.micros) + days % day, by)?;
+        let part = |value: i128| i64::try_from(value).ok();
+        Some(Self::new(part(months / by)?, part(days / day)?, part(micros)?))
+    }
+
     /// From one instant to another: whole months, then whole days, then the rest, all of one sign
     /// (`duration.between` of openCypher). Added to the first it gives the second. Instants outside
     /// the years -9999 to 9999 are days apart, not months.
@@ -301,6 +315,13 @@ fn signed(text: &str) -> (i128, &str) {
     }
 }
 
+/// The nearest whole number to a quotient, away from zero where two are as near.
+fn divided_to_nearest(value: i128, by: i128) -> Option<i128> {
+    let (quotient, rest) = (value.checked_div(by)?, value.checked_rem(by)?);
+    let is_up = 2 * rest.abs() >= by.abs();
+    Some(quotient + if is_up { value.signum() * by.signum() } else { 0 })
+}
+
 /// A number towards zero and what is left; an error of the last bits does not lose a whole.
 fn split(value: f64) -> (f64, f64) {
     let nearest = value.round();
@@ -462,6 +483,14 @@ mod tests {
         assert_eq!(a.negated(), Some(duration("-P1M2DT3S")));
         assert_eq!(duration("P1M").scaled(0.75), Some(duration("P0.75M")));
         assert_eq!(duration("P1D").scaled(0.1), Some(duration("PT2H24M")));
+        assert_eq!(duration("P558502D").divided(49.0), Some(duration("P11398D")));
+        assert_eq!(duration("P1Y").divided(-5.0), Some(duration("-P2.4M")));
+        assert_eq!(duration("P1DT1H").divided(2.0), Some(duration("PT12H30M")));
+        assert_eq!(duration("PT48H").divided(2.0), Some(duration("PT24H")));
+        assert_eq!(duration("PT0.000005S").divided(2.0), Some(duration("PT0.000003S")));
+        assert_eq!(duration("-PT0.000005S").divided(2.0), Some(duration("-PT0.000003S")));
+        assert_eq!(duration("P3D").divided(1.5), Some(duration("P2D")));
+        assert_eq!(duration("P3D").divided(0.0), None);
         assert_eq!(duration("P1Y").scaled(-0.5), Some(duration("-P6M")));
         assert_eq!(duration("P100M").scaled(0.29), Some(duration("P29M")));
         let odd = Duration::new(0, 0, i64::MAX - 1);
@@ -538,7 +567,7 @@ mod tests {
         #[test]
         fn any_numbers(months: i64, days: i64, micros: i64, time: i64, factor: f64) {
             let whole = Duration::new(months, days, micros);
-            let _ = (whole.add_to(time), whole.scaled(factor), Duration::between(time, micros));
+            let _ = (whole.add_to(time), whole.scaled(factor), whole.divided(factor), Duration::between(time, micros));
             let _ = whole.approximate_micros();
         }
     }

@@ -8,6 +8,7 @@ use bincode::{Decode, Encode};
 
 mod bulk_fact;
 mod interval;
+mod node_bytes;
 
 pub use bulk_fact::BulkFact;
 

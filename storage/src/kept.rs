@@ -18,7 +18,7 @@ use quick_cache::sync::Cache;
 use crate::adjacency::Adjacency;
 use crate::edges::{Near, NearEdges};
 use crate::families::Family;
-use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time, Value};
+use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time};
 use crate::key;
 use crate::numbers::Numbers;
 use crate::overlay::Overlay;
@@ -28,29 +28,8 @@ use crate::shelf::Shelf;
 const COUNTS: usize = 16;
 /// Bytes of an entry beside what it holds.
 const OVERHEAD: u64 = 96;
-/// Bytes of a property, or an entry of a map, beside its name and what its value holds.
-const PROPERTY: usize = 48;
 /// Entries are at least about so large, which says how many there may be.
 const ENTRY_BYTES: usize = 256;
-
-/// About what a node takes in memory.
-fn node_bytes(record: &NodeRecord) -> usize {
-    let names = record.aliases.iter().map(|alias| size_of::<String>() + alias.len());
-    let values = record.properties.values().map(|value| PROPERTY + value_bytes(value));
-    size_of::<NodeRecord>() + record.key.len() + names.chain(values).sum::<usize>()
-}
-
-/// What a value holds beside itself; values nest no deeper than a record may.
-fn value_bytes(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::List(items) => items.iter().map(|item| size_of::<Value>() + value_bytes(item)).sum(),
-        Value::Map(entries) => {
-            entries.iter().map(|(name, value)| PROPERTY + name.len() + value_bytes(value)).sum()
-        }
-        _ => 0,
-    }
-}
 
 /// A node.
 #[derive(Clone)]
@@ -155,7 +134,7 @@ impl KeptReads {
     }
 
     pub(crate) fn keep_node(&self, node: NodeId, now: Time, kept: KeptNode) {
-        let bytes = node_bytes(&kept.record) as u64;
+        let bytes = kept.record.bytes() as u64;
         self.keep(&self.nodes, node, Since { since: now, bytes, what: kept });
     }
 

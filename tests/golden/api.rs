@@ -240,6 +240,29 @@ fn limits_hold_for_every_text() {
 }
 
 #[test]
+fn limits_hold_for_a_query_whose_plan_is_kept() {
+    let folder = folder();
+    let hop = "MATCH (a:P {key: $k})-[f:r]->(b) RETURN id(b)";
+    for limits in [
+        Limits { work_max: 10, ..Limits::default() },
+        Limits { rows_max: 10, ..Limits::default() },
+        Limits { memory_max: 1_000, ..Limits::default() },
+    ] {
+        let db = Options::new().open(folder.path()).expect("opens");
+        for i in 0..40 {
+            let text = format!("REMEMBER (:P 'a')-[r]->(:P 'b{i}') VALID FROM null");
+            db.execute(&text, ()).expect("writes");
+        }
+        drop(db);
+        let db = Options::new().limits(limits).open(folder.path()).expect("opens");
+        let ask = || db.query(hop, Params::new().with("k", "a")).expect_err("too much").to_string();
+        let first = ask();
+        assert!(first.contains("more than"), "{first}");
+        assert_eq!([ask(), ask()], [first.clone(), first]);
+    }
+}
+
+#[test]
 fn query_takes_one_statement_and_parameters_of_every_kind() {
     let folder = folder();
     let db = open(folder.path());

@@ -7,6 +7,7 @@ mod expr;
 mod pattern;
 mod query;
 mod retrieval;
+mod strength;
 
 use std::ops::Range;
 
@@ -15,6 +16,7 @@ pub use expr::*;
 pub use pattern::*;
 pub use query::*;
 pub use retrieval::*;
+pub use strength::*;
 
 /// Where something stands in the text, in bytes, half-open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,26 +8,9 @@ use super::{
     Text, commas, is_plain, is_reserved, optional, quoted, quoted_variable, variable, word,
 };
 use crate::ast::{
-    BinaryOp, Call, Case, Comprehension, Expr, ExprKind, Literal, Name, Quantifier, Reduce, UnaryOp,
+    BinaryOp, Call, Case, Comprehension, Expr, ExprKind, Literal, Name, Quantifier, Reduce, Strength,
+    UnaryOp,
 };
-
-/// Binding strength, the weakest first; the order of the parser's table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Strength {
-    Or,
-    Xor,
-    And,
-    Not,
-    Compare,
-    Test,
-    Concat,
-    Add,
-    Multiply,
-    Power,
-    Negate,
-    Postfix,
-    Primary,
-}
 
 /// The expression by itself.
 pub(super) fn any(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
@@ -75,74 +58,13 @@ fn strength_of(expr: &Expr) -> Strength {
         ExprKind::Or(_) => Strength::Or,
         ExprKind::And(_) => Strength::And,
         ExprKind::Unary(UnaryOp::Not, inner) if truth(inner).is_some() => Strength::Test,
-        ExprKind::Unary(UnaryOp::Not, _) => Strength::Not,
-        ExprKind::Unary(UnaryOp::Negate, _) => Strength::Negate,
-        ExprKind::Unary(..) => Strength::Test,
-        ExprKind::Binary(op, ..) => binary(*op).1,
+        ExprKind::Unary(op, _) => op.strength(),
+        ExprKind::Binary(op, ..) => op.strength(),
         ExprKind::Property(..)
         | ExprKind::Index(..)
         | ExprKind::Slice(..)
         | ExprKind::HasLabel(..) => Strength::Postfix,
         _ => Strength::Primary,
-    }
-}
-
-/// What an operator is written as, and how strongly it binds.
-fn binary(op: BinaryOp) -> (&'static str, Strength) {
-    match op {
-        BinaryOp::Xor => ("XOR", Strength::Xor),
-        BinaryOp::Equal => ("=", Strength::Compare),
-        BinaryOp::NotEqual => ("<>", Strength::Compare),
-        BinaryOp::Less => ("<", Strength::Compare),
-        BinaryOp::LessEqual => ("<=", Strength::Compare),
-        BinaryOp::Greater => (">", Strength::Compare),
-        BinaryOp::GreaterEqual => (">=", Strength::Compare),
-        BinaryOp::StartsWith => ("STARTS WITH", Strength::Test),
-        BinaryOp::EndsWith => ("ENDS WITH", Strength::Test),
-        BinaryOp::Contains => ("CONTAINS", Strength::Test),
-        BinaryOp::Like => ("=~", Strength::Test),
-        BinaryOp::Overlaps => ("OVERLAPS", Strength::Test),
-        BinaryOp::Equals => ("EQUALS", Strength::Test),
-        BinaryOp::Precedes => ("PRECEDES", Strength::Test),
-        BinaryOp::Succeeds => ("SUCCEEDS", Strength::Test),
-        BinaryOp::ImmediatelyPrecedes => ("IMMEDIATELY PRECEDES", Strength::Test),
-        BinaryOp::ImmediatelySucceeds => ("IMMEDIATELY SUCCEEDS", Strength::Test),
-        BinaryOp::In => ("IN", Strength::Test),
-        BinaryOp::Concat => ("||", Strength::Concat),
-        BinaryOp::Add => ("+", Strength::Add),
-        BinaryOp::Subtract => ("-", Strength::Add),
-        BinaryOp::Multiply => ("*", Strength::Multiply),
-        BinaryOp::Divide => ("/", Strength::Multiply),
-        BinaryOp::Remainder => ("%", Strength::Multiply),
-        BinaryOp::Power => ("^", Strength::Power),
-    }
-}
-
-/// How strongly an operator's operands must bind to stand without brackets.
-fn sides(op: BinaryOp) -> (Strength, Strength) {
-    let strength = binary(op).1;
-    match strength {
-        // A comparison beside another one would be a chain.
-        Strength::Compare => (above(strength), above(strength)),
-        _ => (strength, above(strength)),
-    }
-}
-
-/// One step stronger, for the side on which an operator does not associate.
-fn above(strength: Strength) -> Strength {
-    match strength {
-        Strength::Or => Strength::Xor,
-        Strength::Xor => Strength::And,
-        Strength::And => Strength::Not,
-        Strength::Not => Strength::Compare,
-        Strength::Compare => Strength::Test,
-        Strength::Test => Strength::Concat,
-        Strength::Concat => Strength::Add,
-        Strength::Add => Strength::Multiply,
-        Strength::Multiply => Strength::Power,
-        Strength::Power => Strength::Negate,
-        Strength::Negate => Strength::Postfix,
-        Strength::Postfix | Strength::Primary => Strength::Primary,
     }
 }
 
@@ -182,9 +104,9 @@ fn kind(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
         ExprKind::Call(function) => call(f, function),
         ExprKind::Unary(op, operand) => unary(f, *op, operand),
         ExprKind::Binary(op, left, right) => {
-            let (before, behind) = sides(*op);
+            let (before, behind) = op.sides();
             least(f, left, before)?;
-            write!(f, " {} ", binary(*op).0)?;
+            write!(f, " {} ", op.sign())?;
             least(f, right, behind)
         }
         ExprKind::And(parts) => chain(f, parts, " AND ", Strength::And),
@@ -279,7 +201,7 @@ fn truth(expr: &Expr) -> Option<(&Expr, &'static str)> {
 fn chain(f: &mut Formatter<'_>, parts: &[Expr], sign: &str, strength: Strength) -> fmt::Result {
     for (n, part) in parts.iter().enumerate() {
         f.write_str(if n > 0 { sign } else { "" })?;
-        least(f, part, above(strength))?;
+        least(f, part, strength.above())?;
     }
     Ok(())
 }
@@ -303,7 +225,7 @@ fn begins_with_member(expr: &Expr) -> bool {
         |first: &Expr, least: Strength| strength_of(first) >= least && begins_with_member(first);
     match &expr.kind {
         ExprKind::Binary(BinaryOp::In, left, _) if is_variable(left) => true,
-        ExprKind::Binary(op, left, _) => begins(left, sides(*op).0),
+        ExprKind::Binary(op, left, _) => begins(left, op.sides().0),
         ExprKind::Unary(UnaryOp::Not, inner) => {
             truth(inner).is_some_and(|(first, _)| begins(first, Strength::Test))
         }

@@ -1,6 +1,5 @@
 //! The scores of the paths of a step: what an evaluator judges is asked of it for all paths at once.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use engraph_storage::graph::Edge;
@@ -92,7 +91,7 @@ impl Scores {
         let other = |edge: &Edge| asked.prefers.is_some_and(|intent| intent != edge.intent);
         let mut ranked: Vec<((usize, Edge), f32)> = found.into_iter().zip(near).collect();
         ranked.sort_by(|((_, a), near_a), ((_, b), near_b)| {
-            let near = near_b.partial_cmp(near_a).unwrap_or(Ordering::Equal);
+            let near = near_b.total_cmp(near_a);
             other(a)
                 .cmp(&other(b))
                 .then(near)

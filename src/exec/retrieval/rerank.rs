@@ -4,7 +4,6 @@
 //! The closer look is late interaction over the vectors of the tokens, or a model that reads the
 //! question and the text together. Both are brought to a share from 0 to 1 before the factors.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,17 +48,26 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
             let factor = factor(clause, &asked, &passage.text, &rows[place], context)?;
             let mut row = rows[place].clone();
             row[clause.relevance] = Cell::Float(share);
-            row[clause.score] = Cell::Float(share * factor);
+            row[clause.score] = score_of(share * factor, "RERANK")?;
             ranked.push((place, row));
         }
     }
     let score = |row: &Row| row[clause.score].number().unwrap_or(f64::NEG_INFINITY);
     // Equals stay in the order in which they came.
     ranked.sort_by(|(place, a), (other, b)| {
-        score(b).partial_cmp(&score(a)).unwrap_or(Ordering::Equal).then(place.cmp(other))
+        score(b).total_cmp(&score(a)).then(place.cmp(other))
     });
     ranked.truncate(top);
     Ok(ranked.into_iter().map(|(_, row)| row).collect())
+}
+
+/// A score as a value.
+pub(super) fn score_of(score: f64, clause: &str) -> Result<Cell> {
+    if score.is_finite() {
+        return Ok(Cell::Float(score));
+    }
+    let message = format!("the score of {clause} is not a finite number");
+    Err(Diagnostic::new(message).help("make its factors smaller").execute())
 }
 
 /// What a model reads of a cell.

@@ -11,6 +11,7 @@ use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::retrieval::finding::{Gate, Listed, groups, question, vector, warm};
+use crate::exec::retrieval::rerank::score_of;
 use crate::exec::{candidates, eval};
 use crate::neural::dot;
 use crate::plan::retrieval::Search;
@@ -137,7 +138,7 @@ impl<'a> Asked<'a> {
     fn row(&self, node: NodeId, legs: &[Option<Contribution>], score: f64) -> Result<Option<Row>> {
         let mut row = self.row.clone();
         row[self.clause.finding.node] = self.gate.node(node);
-        fill(self.clause, &mut row, legs, score);
+        fill(self.clause, &mut row, legs, score)?;
         Ok(self.gate.keeps(&row)?.then_some(row))
     }
 }
@@ -177,8 +178,13 @@ fn weights(clause: &Search, row: &Row, context: &Context<'_>) -> Result<Option<(
 }
 
 /// Fills the slots of what was found.
-fn fill(clause: &Search, row: &mut Row, legs: &[Option<Contribution>], score: f64) {
-    row[clause.score] = Cell::Float(score);
+fn fill(
+    clause: &Search,
+    row: &mut Row,
+    legs: &[Option<Contribution>],
+    score: f64,
+) -> Result<()> {
+    row[clause.score] = score_of(score, WORD)?;
     let [text_score, vector_score, text_rank, vector_rank] = clause.legs;
     for (leg, score, rank) in [(0, text_score, text_rank), (1, vector_score, vector_rank)] {
         let found = legs.get(leg).and_then(Option::as_ref);
@@ -186,6 +192,7 @@ fn fill(clause: &Search, row: &mut Row, legs: &[Option<Contribution>], score: f6
         let place = found.and_then(|found| i64::try_from(found.rank).ok());
         row[rank] = place.map_or(Cell::Null, Cell::Int);
     }
+    Ok(())
 }
 
 /// The best of nodes that are bound already, over all rows of which the legs count alike.
@@ -204,7 +211,7 @@ fn among(clause: &Search, rows: &[Row], top: usize, context: &Context<'_>) -> Re
                 break;
             }
             let mut row = rows[hit.id].clone();
-            fill(clause, &mut row, &hit.legs, hit.score);
+            fill(clause, &mut row, &hit.legs, hit.score)?;
             let keeps = Asked::new(clause, &rows[hit.id], context)?.gate.keeps(&row)?;
             found.extend(keeps.then_some(row));
         }

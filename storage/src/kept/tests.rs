@@ -326,7 +326,7 @@ fn a_node_weighs_what_it_takes_in_memory_not_on_the_disk() {
         created: 0,
         system_from: 0,
     };
-    let bytes = |value: Value| node_bytes(&record(value));
+    let bytes = |value: Value| record(value).bytes();
     let nothing = bytes(Value::Null);
     let numbers = Value::List(vec![Value::Int(1); 64]);
     assert_eq!(bytes(numbers.clone()) - nothing, 64 * size_of::<Value>());

@@ -1,0 +1,27 @@
+//! What a node takes in memory, for those who keep nodes up to a number of bytes.
+
+use super::{NodeRecord, Value};
+
+/// Bytes of a property, or an entry of a map, beside its name and what its value holds.
+const PROPERTY: usize = 48;
+
+impl NodeRecord {
+    /// About what it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let names = self.aliases.iter().map(|alias| size_of::<String>() + alias.len());
+        let values = self.properties.values().map(|value| PROPERTY + value_bytes(value));
+        size_of::<Self>() + self.key.len() + names.chain(values).sum::<usize>()
+    }
+}
+
+/// What a value holds beside itself; values nest no deeper than a record may.
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::List(items) => items.iter().map(|item| size_of::<Value>() + value_bytes(item)).sum(),
+        Value::Map(entries) => {
+            entries.iter().map(|(name, value)| PROPERTY + name.len() + value_bytes(value)).sum()
+        }
+        _ => 0,
+    }
+}

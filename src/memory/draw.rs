@@ -58,8 +58,10 @@ impl Consolidated {
 
 /// What was drawn of an episode.
 pub(super) struct Drawn {
-    /// Everything that is to be stored, in order.
+    /// The episode with its turns, concepts and statements, in the order in which they are to be stored.
     pub(super) inputs: Vec<Input>,
+    /// The facts that it tells.
+    pub(super) facts: Vec<Input>,
     /// The keys of its statements.
     pub(super) semantics: Vec<String>,
     /// The episode as topics see it, and the facts that give it its place among them.
@@ -100,8 +102,9 @@ pub(super) fn draw(
         entities: &entities,
         extractor: means.extractor.id(),
     };
-    let mut inputs = episode.inputs();
+    let (mut inputs, mut facts) = (episode.inputs(), episode.facts());
     write::embed(&mut inputs, means.models, reader)?;
+    write::embed(&mut facts, means.models, reader)?;
     let speakers: BTreeSet<String> = turns.iter().map(|turn| turn.speaker.to_lowercase()).collect();
     let met: BTreeSet<String> = known.keys.values().cloned().collect();
     let done = counted(key, turns, extraction, (met.len() as u64, known.new));
@@ -115,7 +118,7 @@ pub(super) fn draw(
         Some(said) => topic_graph::place(reader, &about, said, means)?,
         None => Vec::new(),
     };
-    Ok(Drawn { semantics: episode.semantic_keys(), inputs, about, topics, done })
+    Ok(Drawn { semantics: episode.semantic_keys(), inputs, facts, about, topics, done })
 }
 
 /// What an episode says, with its embedding.
@@ -134,11 +137,49 @@ pub(super) fn store(
     means: Means<'_>,
 ) -> Result<()> {
     for input in &drawn.inputs {
+        write::put(transaction, input, means.models)?;
+    }
+    for input in &drawn.facts {
+        tell(transaction, input, means)?;
+    }
+    place(transaction, drawn, grouping, means)
+}
+
+/// Stores what was drawn once more, but for its facts: what its turns have said before is not said again,
+/// so what was retracted since stays so.
+pub(super) fn store_again(
+    transaction: &mut Transaction<'_>,
+    drawn: &Drawn,
+    grouping: &mut Grouping,
+    means: Means<'_>,
+) -> Result<()> {
+    for input in &drawn.inputs {
         match input {
-            Input::Fact(fact) if past::is_over(fact) => past::put(transaction, fact, means.models)?,
+            Input::Fact(fact) => drop(write::put_new_fact(transaction, fact, means.models)?),
             input => write::put(transaction, input, means.models)?,
         }
     }
+    place(transaction, drawn, grouping, means)
+}
+
+/// Stores a fact that was drawn.
+pub(super) fn tell(
+    transaction: &mut Transaction<'_>,
+    fact: &Input,
+    means: Means<'_>,
+) -> Result<()> {
+    match fact {
+        Input::Fact(fact) if past::is_over(fact) => past::put(transaction, fact, means.models),
+        input => write::put(transaction, input, means.models),
+    }
+}
+
+fn place(
+    transaction: &mut Transaction<'_>,
+    drawn: &Drawn,
+    grouping: &mut Grouping,
+    means: Means<'_>,
+) -> Result<()> {
     let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
     grouping.attach(transaction, &statements, means.models)?;
     topic_graph::put(transaction, &drawn.about, &drawn.topics, means)

@@ -40,7 +40,8 @@ pub(crate) struct Episode<'e> {
 }
 
 impl Episode<'_> {
-    /// Everything that is to be stored, in order.
+    /// Its turns, concepts and statements, and how they hang together, in the order in which they are to be
+    /// stored.
     pub(crate) fn inputs(&self) -> Vec<Input> {
         let mut inputs: Vec<Input> = self.turns.iter().cloned().map(Input::Turn).collect();
         self.frame(&mut inputs);
@@ -48,6 +49,12 @@ impl Episode<'_> {
         for (key, semantic) in self.semantic_keys().iter().zip(&self.extraction.semantics) {
             self.semantic(key, semantic, &mut inputs);
         }
+        inputs
+    }
+
+    /// The facts that it tells, each behind what its names refer to.
+    pub(crate) fn facts(&self) -> Vec<Input> {
+        let mut inputs = Vec::new();
         for fact in &self.extraction.facts {
             self.fact(fact, &mut inputs);
         }

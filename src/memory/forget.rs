@@ -7,12 +7,17 @@
 //! what stays    everything else, under the same keys
 //! ```
 //!
+//! It tells nothing that was not told before: what was retracted, closed, corrected or forgotten since the
+//! turns were heard stays so. Facts that a forgotten turn told together with one that stays are those of the
+//! latter alone.
+//!
 //! Nothing is judged here: what is left is drawn by the same extractor and linker as before, or by rules and
 //! cues where these fail, so that no language model has to be there. The embedding model does, where an
 //! episode is told anew; without it nothing is forgotten, and the error says so.
 
 pub(crate) mod heard;
 mod losing;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -21,6 +26,7 @@ use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, Syste
 use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
 use self::losing::{Losing, Said, Turns, turn_input};
+use self::together::Together;
 use super::draw::{self, Drawn, draw, extract};
 use super::extract::Rules;
 use super::means::Means;
@@ -49,7 +55,7 @@ pub(crate) fn forget(
     let sessions = sessions_of(transaction.reader(), nodes)?;
     let redrawing = match episodes.is_empty() {
         true => None,
-        false => Some(Redrawing::begin(transaction, &episodes, means)?),
+        false => Some(Redrawing::begin(transaction, (&turns, &episodes), means)?),
     };
     forgotten.add(transaction.forget(nodes, facts)?);
     for (last, next) in chain {
@@ -100,6 +106,8 @@ struct Redrawing {
     grouping: Grouping,
     /// Other episodes that were evidence of their topics.
     others: Vec<About>,
+    /// What turns that stay have told together with others that do not.
+    together: BTreeMap<FactId, Together>,
     forgotten: Forgotten,
 }
 
@@ -107,10 +115,11 @@ impl Redrawing {
     /// Takes out what the turns that are to be forgotten have said too.
     fn begin(
         transaction: &mut Transaction<'_>,
-        episodes: &[Losing],
+        (turns, episodes): (&Turns, &[Losing]),
         means: Means<'_>,
     ) -> Result<Self> {
         let reader = transaction.reader();
+        let together = together::told(reader, episodes, &turns.names(reader)?)?;
         let mut grouping = Grouping::of(reader)?;
         let mut topics = BTreeSet::new();
         for episode in episodes {
@@ -124,7 +133,7 @@ impl Redrawing {
         gone.extend(topics);
         gone.extend(episodes.iter().map(|episode| episode.id));
         forgotten.add(transaction.forget_drawn(&gone)?);
-        Ok(Self { grouping, others, forgotten })
+        Ok(Self { grouping, others, together, forgotten })
     }
 
     /// Draws what is left and stores it, once the turns are forgotten. What is drawn as it was stays
@@ -138,6 +147,7 @@ impl Redrawing {
         for about in &self.others {
             or_by_cues(means, |means| topic_graph::attach(transaction, about, means))?;
         }
+        let mut all = Vec::new();
         for episode in episodes {
             let drawn = redraw(transaction.reader(), episode, means)?;
             let wanted = drawn.as_ref().map(wanted_statements).unwrap_or_default();
@@ -148,8 +158,12 @@ impl Redrawing {
             self.forgotten.add(transaction.forget_drawn(&surplus)?);
             if let Some(drawn) = drawn {
                 self.untag(transaction, episode, &drawn)?;
-                draw::store(transaction, &drawn, &mut self.grouping, means)?;
+                draw::store_again(transaction, &drawn, &mut self.grouping, means)?;
+                all.push(drawn);
             }
+        }
+        for (fact, together) in std::mem::take(&mut self.together) {
+            self.forgotten.add(together.settle(transaction, fact, (&all, means))?);
         }
         Ok(self.forgotten)
     }
@@ -211,8 +225,16 @@ fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Opti
     let names = (episode.session.as_str(), episode.key.as_str());
     let drawn = or_by_cues(means, |means| draw(reader, names, &episode.left, (&extraction, means)));
     let mut drawn = drawn?;
-    // The turns are there.
-    drawn.inputs.retain(|input| !matches!(input, Input::Turn(_)));
+    // The turns are there, and so is every statement that is not of old.
+    let said = |key: &String| episode.statements.iter().any(|statement| statement.key == *key);
+    drawn.semantics.retain(said);
+    drawn.inputs.retain(|input| match input {
+        Input::Turn(_) => false,
+        Input::Fact(fact) => [&fact.head, &fact.tail]
+            .into_iter()
+            .all(|end| end.label != SEMANTIC || said(&end.key)),
+        _ => true,
+    });
     Ok(Some(drawn))
 }
 

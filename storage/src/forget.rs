@@ -149,12 +149,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         let mut told: Vec<(FactId, u32)> = Vec::new();
-        self.reader().all_versions(&mut |fact, number, version| {
-            if version.belief.sources.iter().any(|source| names.contains(source)) {
-                told.push((fact, number));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
+        self.reader().told_by(names, &mut |fact, number, _| told.push((fact, number)))?;
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
         self.forget_claims_of(told, &names, touched, forgotten)
     }
@@ -229,6 +224,23 @@ impl Transaction<'_> {
             }
         }
         Ok(alone)
+    }
+}
+
+impl Reader<'_> {
+    /// Calls `visit` on every version of every fact that one of these names is among the sources of. Scans
+    /// all versions.
+    pub fn told_by(
+        &self,
+        names: &HashSet<String>,
+        visit: &mut dyn FnMut(FactId, u32, &VersionRecord),
+    ) -> Result<()> {
+        self.all_versions(&mut |fact, number, version| {
+            if version.belief.sources.iter().any(|source| names.contains(source)) {
+                visit(fact, number, &version);
+            }
+            Ok(ControlFlow::Continue(()))
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The turns that are to be forgotten, and what they are part of, as it stands before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use engraph_storage::Reader;
 use engraph_storage::graph::{NodeId, Side, SystemScope, Value};
@@ -52,6 +52,17 @@ impl Turns {
             }
         }
         Ok(Self(turns))
+    }
+
+    /// The names by which they are sources.
+    pub(super) fn names(&self, reader: Reader<'_>) -> Result<HashSet<String>> {
+        let mut names = HashSet::new();
+        for turn in &self.0 {
+            if let Some(record) = reader.node(*turn, SystemScope::Current)? {
+                names.extend(record.aliases.iter().chain([&record.key]).cloned());
+            }
+        }
+        Ok(names)
     }
 
     /// The episodes that they are in, with the turns that stay.

@@ -25,3 +25,28 @@ fn value_bytes(value: &Value) -> usize {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{LabelId, PropertyId};
+
+    #[test]
+    fn a_node_weighs_what_it_takes_in_memory_not_on_the_disk() {
+        let record = |value: Value| NodeRecord {
+            label: LabelId(0),
+            key: "e1".to_owned(),
+            aliases: vec!["Nora".to_owned()],
+            properties: [(PropertyId(0), value)].into(),
+            created: 0,
+            system_from: 0,
+        };
+        let bytes = |value: Value| record(value).bytes();
+        let nothing = bytes(Value::Null);
+        let numbers = Value::List(vec![Value::Int(1); 64]);
+        assert_eq!(bytes(numbers.clone()) - nothing, 64 * size_of::<Value>());
+        assert_eq!(bytes(Value::String("x".repeat(100))) - nothing, 100);
+        let map = Value::Map([("name".to_owned(), numbers)].into());
+        assert!(bytes(map) - nothing > 64 * size_of::<Value>() + 4);
+    }
+}

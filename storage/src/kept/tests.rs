@@ -9,7 +9,9 @@ use super::*;
 use crate::commit::Durability;
 use crate::edges::Gathered;
 use crate::edges::tests::valid;
-use crate::graph::{Belief, Edge, EdgeFilter, Intent, Interval, LabelId, RelationId, SystemScope};
+use crate::graph::{
+    Belief, Edge, EdgeFilter, Intent, Interval, LabelId, RelationId, SystemScope, Value,
+};
 use crate::reader::{EdgeMark, Reader};
 use crate::store::Snapshot;
 use crate::{Memory, Store};
@@ -314,23 +316,4 @@ fn who_comes_back_for_a_few_reads_a_few_and_who_reads_on_gets_all() {
     let kept = store.commits.kept().edges(&near, 2).map(|edges| edges.len());
     assert_eq!(kept, Some(1_000));
     assert_eq!(read(snapshot.reader(), &mark, 1_000).len(), 333);
-}
-
-#[test]
-fn a_node_weighs_what_it_takes_in_memory_not_on_the_disk() {
-    let record = |value: Value| NodeRecord {
-        label: LabelId(0),
-        key: "e1".to_owned(),
-        aliases: vec!["Nora".to_owned()],
-        properties: [(PropertyId(0), value)].into(),
-        created: 0,
-        system_from: 0,
-    };
-    let bytes = |value: Value| record(value).bytes();
-    let nothing = bytes(Value::Null);
-    let numbers = Value::List(vec![Value::Int(1); 64]);
-    assert_eq!(bytes(numbers.clone()) - nothing, 64 * size_of::<Value>());
-    assert_eq!(bytes(Value::String("x".repeat(100))) - nothing, 100);
-    let map = Value::Map([("name".to_owned(), numbers)].into());
-    assert!(bytes(map) - nothing > 64 * size_of::<Value>() + 4);
 }

@@ -1,0 +1,130 @@
+//! Facts that a turn which is to be forgotten has told together with one that stays: a question and its
+//! answer. Without the one the other may not tell them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use engraph_storage::graph::{Belief, Evidence, FactId, Interval, NodeId, RelationId, SystemScope};
+use engraph_storage::{Forgotten, Reader, Transaction};
+
+use super::losing::Losing;
+use crate::error::Result;
+use crate::memory::draw::{self, Drawn};
+use crate::memory::means::Means;
+use crate::write::{FactInput, Input, NodeInput};
+
+/// A fact that was told by turns together, of which some are to be forgotten.
+pub(super) struct Together {
+    head: NodeId,
+    relation: RelationId,
+    tail: NodeId,
+    /// The turns that stay.
+    left: Vec<String>,
+    /// When it held, as they told.
+    valid: Interval,
+}
+
+/// Those of all that turns of these episodes have told, by their ids.
+pub(super) fn told(
+    reader: Reader<'_>,
+    episodes: &[Losing],
+    forgotten: &HashSet<String>,
+) -> Result<BTreeMap<FactId, Together>> {
+    let turns = episodes.iter().flat_map(|episode| &episode.left);
+    let left: HashSet<&str> = turns.map(|turn| turn.key.as_str()).collect();
+    let mut found = BTreeMap::new();
+    reader.told_by(forgotten, &mut |fact, _, version| {
+        let claim = claims(&version.belief).find(|(sources, _)| {
+            let any = |of: &dyn Fn(&String) -> bool| sources.iter().any(of);
+            any(&|name| forgotten.contains(name)) && any(&|name| left.contains(name.as_str()))
+        });
+        if let Some((sources, valid)) = claim {
+            let left = sources.iter().filter(|name| !forgotten.contains(*name)).cloned().collect();
+            let (head, relation, tail) = (version.head, version.relation, version.belief.tail);
+            found.insert(fact, Together { head, relation, tail, left, valid });
+        }
+    })?;
+    Ok(found)
+}
+
+/// The sources of each claim of a belief, and when it says that the fact held.
+fn claims(belief: &Belief) -> impl Iterator<Item = (&[String], Interval)> {
+    let own = belief.evidence.is_empty().then_some((belief.sources.as_slice(), belief.valid));
+    own.into_iter().chain(belief.evidence.iter().filter_map(|part| match part {
+        Evidence::Claim(claim) => Some((claim.sources.as_slice(), claim.valid)),
+        Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+    }))
+}
+
+impl Together {
+    /// Sees to it that what is left of it is what the turns that stay tell by themselves.
+    pub(super) fn settle(
+        &self,
+        transaction: &mut Transaction<'_>,
+        fact: FactId,
+        (drawn, means): (&[Drawn], Means<'_>),
+    ) -> Result<Forgotten> {
+        let versions = transaction.reader().versions(fact)?;
+        let Some((_, last)) = versions.last() else { return Ok(Forgotten::default()) };
+        if !self.is_between(last.head, last.relation, last.belief.tail) {
+            return Ok(Forgotten::default());
+        }
+        let again = self.told_again(transaction.reader(), drawn)?;
+        if again.is_some_and(|again| again.valid == self.valid && again.sources == self.left) {
+            return Ok(Forgotten::default());
+        }
+        let (is_held, until) = (last.system.to == Interval::MAX, last.belief.valid.to);
+        let left: HashSet<&String> = self.left.iter().collect();
+        let mut sources = versions.iter().flat_map(|(_, version)| &version.belief.sources);
+        let forgotten = match sources.all(|source| left.contains(source)) {
+            true => transaction.forget(&[], &[fact])?,
+            false => {
+                let left: Vec<&str> = self.left.iter().map(String::as_str).collect();
+                transaction.forget_claims(fact, &left)?
+            }
+        };
+        // What was retracted stays so, and what has ended since does not go on.
+        if let Some(mut again) = again.cloned().filter(|_| is_held) {
+            if until < self.valid.to {
+                again.valid.to = again.valid.to.min(until);
+            }
+            if again.valid.from < again.valid.to {
+                draw::tell(transaction, &Input::Fact(Box::new(again)), means)?;
+            }
+        }
+        Ok(forgotten)
+    }
+
+    fn is_between(&self, head: NodeId, relation: RelationId, tail: NodeId) -> bool {
+        (self.head, self.relation, self.tail) == (head, relation, tail)
+    }
+
+    /// The same fact, if it is drawn of the turns that stay.
+    fn told_again<'d>(
+        &self,
+        reader: Reader<'_>,
+        drawn: &'d [Drawn],
+    ) -> Result<Option<&'d FactInput>> {
+        let relation = reader.catalog().relation_name(self.relation);
+        let is_symmetric = reader.catalog().rule(self.relation).mirror == Some(self.relation);
+        let ends = (name_of(reader, self.head)?, name_of(reader, self.tail)?);
+        let is_same = |fact: &&FactInput| {
+            let end = |node: &NodeInput| (node.label.clone(), node.key.clone());
+            let (head, tail) = (end(&fact.head), end(&fact.tail));
+            fact.relation == relation
+                && (ends == (head.clone(), tail.clone()) || is_symmetric && ends == (tail, head))
+        };
+        let facts = drawn.iter().flat_map(|drawn| &drawn.facts).filter_map(|input| match input {
+            Input::Fact(fact) => Some(&**fact),
+            _ => None,
+        });
+        Ok({ facts }.find(is_same))
+    }
+}
+
+/// The label and the key of a node; empty if there is none.
+fn name_of(reader: Reader<'_>, node: NodeId) -> Result<(String, String)> {
+    let Some(record) = reader.node(node, SystemScope::Current)? else {
+        return Ok(<_>::default());
+    };
+    Ok((reader.catalog().label_name(record.label).to_owned(), record.key.clone()))
+}

@@ -9,13 +9,13 @@
 
 use compact_str::{CompactString, ToCompactString};
 use engraph_storage::graph::{Intent, Interval};
-use engraph_storage::update::Effect;
 use engraph_storage::{BulkFact, Left, Load, StorageError};
 
 use crate::database::Engraph;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::import::names::{self, Name, Names};
-use crate::import::{Counts, Progress, Refused, Report};
+use crate::import::telling::Telling;
+use crate::import::{Counts, Progress, Refused, Report, counted};
 use crate::time;
 
 /// Rows that are handed on together.
@@ -179,7 +179,7 @@ impl<'d> Loader<'d> {
         let loaded = load.finish(time::wall(), &mut tables)?;
         counts.add_many("facts", loaded.stored + loaded.known);
         counts.add_many("facts inserted", loaded.stored);
-        counts.add_many(effect(Effect::Unchanged), loaded.known);
+        counts.add_many(counted(None), loaded.known);
         let mut left = loaded.left;
         let mut asserted = 0;
         while assert(db, &mut left, &mut counts, &mut refused)? {
@@ -212,44 +212,34 @@ impl Place {
     }
 }
 
-/// Asserts the next facts one by one in a transaction; one that breaks a rule is refused alone. Says
-/// whether there may be more.
+/// Asserts the next facts one by one; one that breaks a rule is refused alone. Says whether there may be
+/// more.
 fn assert(
     db: &Engraph,
     left: &mut Left,
     counts: &mut Counts,
     refused: &mut Vec<Refused>,
 ) -> Result<bool> {
-    let mut transaction = db.store.begin(time::wall())?;
+    let mut telling = Telling::new(db);
     for _ in 0..TRANSACTION {
         let Some((line, fact)) = left.next_fact()? else {
-            transaction.commit(db.durability(), time::wall())?;
+            telling.finish()?;
             return Ok(false);
         };
-        let done = transaction.whole(|transaction| {
-            transaction.assert_new_fact(fact.head, fact.relation, &fact.belief())
+        let done = telling.tell(|transaction| {
+            Ok(transaction.assert_new_fact(fact.head, fact.relation, &fact.belief())?)
         });
         match done {
             Ok(outcome) => {
-                let done = outcome.map_or(Effect::Unchanged, |outcome| outcome.resolution.effect);
                 counts.add("facts");
-                counts.add(effect(done));
+                counts.add(counted(outcome.as_ref()));
             }
-            Err(StorageError::Invalid(reason)) => refused.push(Refused { line, reason }),
-            Err(error) => return Err(error.into()),
+            Err(Error::Storage(StorageError::Invalid(reason))) => {
+                refused.push(Refused { line, reason });
+            }
+            Err(error) => return Err(error),
         }
     }
-    transaction.commit(db.durability(), time::wall())?;
+    telling.finish()?;
     Ok(true)
-}
-
-/// What an assertion counts as.
-pub(super) fn effect(effect: Effect) -> &'static str {
-    match effect {
-        Effect::Merged => "facts merged",
-        Effect::HeldAsUncertain => "facts held as uncertain",
-        Effect::Unchanged => "facts unchanged",
-        // Beside an assertion, an act on a held fact comes to one of these, and none comes here.
-        _ => "facts inserted",
-    }
 }

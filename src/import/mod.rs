@@ -2,9 +2,8 @@
 //! which becomes a database of its own.
 //!
 //! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
-//! stored is refused with its number and reason; the others are stored. A source that is heard
-//! again is no new evidence, so a second import changes nothing, but for facts that were overruled
-//! in the meantime: they come back as uncertain.
+//! stored is refused with its number and reason; the others are stored. What a source has said
+//! before is passed over, whatever has become of it, so a second import changes nothing.
 
 mod bulk;
 mod csv_file;
@@ -14,6 +13,7 @@ mod messages;
 mod names;
 mod partial_date;
 mod rows;
+mod telling;
 mod turns;
 mod whole;
 
@@ -24,7 +24,7 @@ use std::path::Path;
 
 use engraph_storage::graph::Value;
 use engraph_storage::update::Effect;
-use engraph_storage::{StorageError, Transaction};
+use engraph_storage::{Outcome, StorageError, Transaction};
 use parking_lot::Mutex;
 use serde_json::Value as Json;
 
@@ -45,6 +45,7 @@ pub use locomo::locomo;
 pub(crate) use locomo::locomo_time;
 pub use messages::messages;
 use rows::BYTE_ORDER_MARK;
+use telling::Telling;
 pub use turns::turns;
 pub use whole::{is_export, whole};
 
@@ -225,18 +226,20 @@ struct Counts {
 impl Counts {
     /// Stores a batch in one transaction; an input that breaks a rule is refused alone.
     fn write(&mut self, db: &Engraph, batch: &mut Batch) -> Result<()> {
-        let mut transaction = db.store.begin(time::wall())?;
+        let mut telling = Telling::new(db);
         for (input, line) in batch.inputs.iter().zip(&batch.lines) {
-            let put = |transaction: &mut Transaction<'_>| put(transaction, input, &db.models);
-            match transaction.whole(put) {
-                Ok(what) => what.iter().for_each(|what| self.add(what)),
+            match telling.tell(|transaction| put(transaction, input, &db.models)) {
+                Ok((what, more)) => {
+                    self.add(what);
+                    more.iter().for_each(|more| self.add(more));
+                }
                 Err(Error::Storage(StorageError::Invalid(reason))) => {
                     batch.refused.push(Refused { line: *line, reason });
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(transaction.commit(db.durability(), time::wall())?)
+        telling.finish()
     }
 
     fn add(&mut self, what: &'static str) {
@@ -254,43 +257,36 @@ impl Counts {
     }
 }
 
-/// Stores one input, and gives what it counts as.
+/// Stores one input, and gives what it counts as, and more exactly.
 fn put(
     transaction: &mut Transaction<'_>,
     input: &Input,
     models: &Models,
-) -> Result<&'static [&'static str]> {
+) -> Result<(&'static str, Option<&'static str>)> {
+    let turn =
+        |is_new: bool| ("turns", Some(if is_new { "turns new" } else { "turns held already" }));
     Ok(match input {
         Input::Node(node) => {
             write::put_node(transaction, node, models)?;
-            &["nodes"]
+            ("nodes", None)
         }
-        Input::Turn(turn) => match write::put_turn(transaction, turn, models)? {
-            true => &["turns", "turns new"],
-            false => &["turns", "turns held already"],
-        },
-        Input::Heard { session, turn } => match observe(transaction, session, turn)?.is_new {
-            true => &["turns", "turns new"],
-            false => &["turns", "turns held already"],
-        },
+        Input::Turn(input) => turn(write::put_turn(transaction, input, models)?),
+        Input::Heard { session, turn: heard } => turn(observe(transaction, session, heard)?.is_new),
         Input::Fact(fact) => {
-            match write::put_new_fact(transaction, fact, models)?.map(|put| put.resolution.effect) {
-                Some(Effect::Inserted) => &["facts", "facts inserted"],
-                Some(Effect::Merged) => &["facts", "facts merged"],
-                Some(Effect::HeldAsUncertain) => &["facts", "facts held as uncertain"],
-                None | Some(Effect::Unchanged) => &["facts", "facts unchanged"],
-                // What an act on a held fact does, and an assertion never.
-                Some(
-                    Effect::Confirmed
-                    | Effect::ConfirmedAsUncertain
-                    | Effect::Doubted
-                    | Effect::Retracted
-                    | Effect::Closed
-                    | Effect::NotBelieved,
-                ) => &["facts"],
-            }
+            ("facts", Some(counted(write::put_new_fact(transaction, fact, models)?.as_ref())))
         }
     })
+}
+
+/// What an assertion counts as; none has said nothing new.
+fn counted(outcome: Option<&Outcome>) -> &'static str {
+    match outcome.map_or(Effect::Unchanged, |outcome| outcome.resolution.effect) {
+        Effect::Merged => "facts merged",
+        Effect::HeldAsUncertain => "facts held as uncertain",
+        Effect::Unchanged => "facts unchanged",
+        // Beside an assertion, an act on a held fact comes to one of these, and none comes here.
+        _ => "facts inserted",
+    }
 }
 
 /// The lines of a text file or a pipe that are not blank, with their number and the bytes read so far.

@@ -230,9 +230,9 @@ fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Opti
     drawn.semantics.retain(said);
     drawn.inputs.retain(|input| match input {
         Input::Turn(_) => false,
-        Input::Fact(fact) => [&fact.head, &fact.tail]
-            .into_iter()
-            .all(|end| end.label != SEMANTIC || said(&end.key)),
+        Input::Fact(fact) => {
+            [&fact.head, &fact.tail].into_iter().all(|end| end.label != SEMANTIC || said(&end.key))
+        }
         _ => true,
     });
     Ok(Some(drawn))

@@ -2,6 +2,7 @@
 //!
 //! Pure, like the update rule: no disk, no clock.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
 use crate::graph::{Belief, Claim, ConfidencePolicy, Evidence, Interval};
@@ -199,22 +200,22 @@ pub(crate) fn has_claimed(belief: &Belief, new: &Belief) -> bool {
         from: new.valid.from.max(belief.valid.from),
         to: new.valid.to.min(belief.valid.to),
     };
-    has_claimed_of(belief, new, within)
+    claimed(belief, new).any(|valid| valid.from <= within.from && valid.to >= within.to)
 }
 
-/// Whether the sources of a claim have said of that time what it says.
-pub(crate) fn has_claimed_of(belief: &Belief, new: &Belief, time: Interval) -> bool {
-    let covers = |claim: &Claim| {
+/// The times of which the sources of a claim have said what it says.
+pub(crate) fn claimed<'b>(
+    belief: &'b Belief,
+    new: &'b Belief,
+) -> impl Iterator<Item = Interval> + 'b {
+    let own = belief.evidence.is_empty().then(|| claim_of(belief));
+    let all = own.map(Cow::Owned).into_iter().chain(claims(belief).map(Cow::Borrowed));
+    let says_it = |claim: &Cow<'_, Claim>| {
         claim.sources == new.sources
-            && claim.valid.from <= time.from
-            && claim.valid.to >= time.to
             && claim.confidence >= new.confidence
             && new.properties.iter().all(|(name, value)| claim.properties.get(name) == Some(value))
     };
-    match belief.evidence.is_empty() {
-        true => covers(&claim_of(belief)),
-        false => claims(belief).any(covers),
-    }
+    all.filter(says_it).map(|claim| claim.valid)
 }
 
 /// Adds a part at the end. Claims of the same sources in a row become one where they touch, and so do

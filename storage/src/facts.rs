@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use crate::adjacency;
 use crate::error::{Result, StorageError};
-use crate::evidence::has_claimed_of;
+use crate::evidence::claimed;
 use crate::families::Family;
 use crate::graph::{
     Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
@@ -80,21 +80,53 @@ impl Transaction<'_> {
         }
     }
 
+    /// Whether the sources of a belief have said it. Of what they said of a relation with one value no more
+    /// than what is left may be kept, where another value holds or held: they have said the rest as well.
     fn has_said(&self, head: NodeId, relation: RelationId, belief: &Belief) -> Result<bool> {
         let ends = Ends { head, relation, tail: belief.tail };
         let edges = self.edges_between(ends, &EdgeFilter::EVERYTHING)?;
         let facts: HashSet<FactId> = edges.into_iter().map(|edge| edge.fact).collect();
+        let mut said = Vec::new();
         for fact in facts {
             let versions = self.reader().versions(fact)?;
-            let said = |version: &VersionRecord| {
-                version.belief.tail == belief.tail
-                    && has_claimed_of(&version.belief, belief, belief.valid)
-            };
-            if versions.iter().any(|(_, version)| said(version)) {
-                return Ok(true);
-            }
+            let same = versions.iter().filter(|(_, version)| version.belief.tail == belief.tail);
+            same.for_each(|(_, version)| said.extend(claimed(&version.belief, belief)));
         }
-        Ok(false)
+        if said.is_empty() {
+            return Ok(false);
+        }
+        let rule = self.rule_of(relation);
+        if !belief.valid.is_within(&said) && rule.cardinality == Cardinality::One {
+            said.extend(self.values_beside(ends, &rule, belief.valid)?);
+        }
+        Ok(belief.valid.is_within(&said))
+    }
+
+    /// When other values hold or held that a relation with one value does not allow beside this one. What
+    /// begins later ends it for good.
+    fn values_beside(
+        &self,
+        ends: Ends,
+        rule: &RelationRule,
+        valid: Interval,
+    ) -> Result<Vec<Interval>> {
+        let Ends { head, relation, tail } = ends;
+        let of = |node, relation, but: NodeId| {
+            let is_other = move |edge: &Edge| edge.tail != but;
+            let all = &EdgeFilter::EVERYTHING;
+            Ok::<_, StorageError>(
+                self.edges_of((node, Side::Out), relation, all, usize::MAX, is_other)?.0,
+            )
+        };
+        let mut beside = of(head, relation, tail)?;
+        if let Some(mirror) = rule.mirror {
+            beside.extend(of(tail, mirror, head)?);
+        }
+        let until = |edge: &Edge| match edge.valid.from > valid.from {
+            true => Interval { to: Interval::MAX, ..edge.valid },
+            false => edge.valid,
+        };
+        Ok(beside.iter().map(until).collect())
     }
 
     /// Makes a held fact surer, by `by` in (0, 1].
@@ -175,6 +207,10 @@ impl Transaction<'_> {
                 .find(|believed| believed.fact == *fact)
                 .ok_or_else(|| invalid(format!("fact {} is not held", fact.0)))
         };
+        if let Change::Replace(fact, _) | Change::Retire(fact) = change {
+            let old = &find(fact)?.version;
+            self.overruled_own |= old.system.from == self.now && !ends.are_of(old);
+        }
         match change {
             Change::Insert(belief) => {
                 let fact = self.new_fact()?;
@@ -433,3 +469,6 @@ fn check_belief(belief: &Belief) -> Result<()> {
 fn invalid(message: String) -> StorageError {
     StorageError::Invalid(message)
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,6 +111,20 @@ impl Interval {
     pub fn hull(&self, other: &Self) -> Self {
         Self { from: self.from.min(other.from), to: self.to.max(other.to) }
     }
+
+    /// Whether each instant of it is in one of these.
+    pub fn is_within(&self, others: &[Self]) -> bool {
+        let mut others: Vec<&Self> = others.iter().filter(|other| other.overlaps(self)).collect();
+        others.sort_unstable_by_key(|other| other.from);
+        let mut from = self.from;
+        for other in others {
+            if other.from > from {
+                return false;
+            }
+            from = from.max(other.to);
+        }
+        from >= self.to
+    }
 }
 
 /// What retrieval a fact is good for (REAL, section III-A).

@@ -39,6 +39,8 @@ pub struct Transaction<'s> {
     pub(crate) now: Time,
     /// Whether something was forgotten, so that its bytes must leave the files.
     pub(crate) forgotten: bool,
+    /// See [`Transaction::has_overruled_own`].
+    pub(crate) overruled_own: bool,
 }
 
 impl Store {
@@ -62,7 +64,8 @@ impl<'s> Transaction<'s> {
         now: Time,
     ) -> Self {
         let (pending, overlay) = (writer.counters, Overlay::default());
-        Self { store, writer, pending, snapshot, overlay, catalog, now, forgotten: false }
+        let (forgotten, overruled_own) = (false, false);
+        Self { store, writer, pending, snapshot, overlay, catalog, now, forgotten, overruled_own }
     }
 
     pub(crate) fn view(&self) -> View<'_> {
@@ -98,16 +101,23 @@ impl<'s> Transaction<'s> {
     ) -> std::result::Result<T, E> {
         self.overlay.savepoint();
         let (pending, catalog) = (self.pending, Arc::clone(&self.catalog));
-        let forgotten = self.forgotten;
+        let (forgotten, overruled_own) = (self.forgotten, self.overruled_own);
         let result = work(self);
         match result.is_ok() {
             true => self.overlay.release(),
             false => {
                 self.overlay.rollback();
-                (self.pending, self.catalog, self.forgotten) = (pending, catalog, forgotten);
+                (self.pending, self.catalog) = (pending, catalog);
+                (self.forgotten, self.overruled_own) = (forgotten, overruled_own);
             }
         }
         result
+    }
+
+    /// Whether a fact that it told has cut or ended another one that it told, of which only what is left
+    /// becomes history then.
+    pub fn has_overruled_own(&self) -> bool {
+        self.overruled_own
     }
 
     /// The id of a label, new or old.
@@ -289,8 +299,9 @@ impl<'s> Transaction<'s> {
     /// again, and this store writes nothing more. After [`StorageError::StillRead`] and
     /// [`StorageError::NotPurged`] they last.
     pub fn commit(self, durability: Durability, wall: Time) -> Result<()> {
-        let Self { store, mut writer, pending, snapshot, mut overlay, catalog, now, forgotten } =
-            self;
+        let Self {
+            store, mut writer, pending, snapshot, mut overlay, catalog, now, forgotten, ..
+        } = self;
         drop(snapshot);
         if overlay.is_empty() {
             return Ok(());

@@ -454,6 +454,47 @@ fn a_table_that_is_imported_again_overrules_nothing() {
 }
 
 #[test]
+fn a_file_whose_rows_overrule_each_other_changes_nothing_when_it_is_imported_again() {
+    let rows = [
+        ("h", "a", "2002-01-01", "", 0.5, "s3"),
+        ("h", "b", "2001-01-01", "2004-01-01", 0.1, "s37"),
+        // The first of these is overruled as a whole.
+        ("k", "a", "2001-01-01", "2002-01-01", 0.5, "s3"),
+        ("k", "b", "2001-01-01", "2003-01-01", 0.5, "s4"),
+        ("l", "a", "2001-01-01", "", 0.5, "s3"),
+        ("l", "b", "2002-01-01", "2003-01-01", 0.5, "s4"),
+    ];
+    let csv = rows.map(|(head, tail, from, to, sure, source)| {
+        format!("{head},one,{tail},P,T,{from},{to},{sure},{source}\n")
+    });
+    let header = "head,relation,tail,head_label,tail_label,valid_from,valid_to,confidence,source\n";
+    let json = rows.map(|(head, tail, from, to, sure, source)| {
+        let to = if to.is_empty() { "null".to_owned() } else { format!("\"{to}\"") };
+        format!(
+            "{{\"head\":{{\"label\":\"P\",\"key\":\"{head}\"}},\"relation\":\"one\",\
+             \"tail\":{{\"label\":\"T\",\"key\":\"{tail}\"}},\"valid_from\":\"{from}\",\
+             \"valid_to\":{to},\"confidence\":{sure},\"sources\":[\"{source}\"]}}\n"
+        )
+    });
+    for (form, text) in [("csv", header.to_owned() + &csv.concat()), ("jsonl", json.concat())] {
+        let (db, files) = (folder(), folder());
+        let db = db.path().join("new");
+        let db = arg(&db);
+        let file = write(&files, "facts", &text);
+        let query = |text: &str| {
+            answer(&engraph(&["query", db, "--format", "csv", "-e", text], "")).to_owned()
+        };
+        query("DEFINE RELATION one CARDINALITY ONE");
+        answer(&engraph(&["import", db, form, arg(&file)], ""));
+        let all = "MATCH ()-[f]->() FOR VALID_TIME ALL RETURN f ORDER BY f.valid_from, id(f)";
+        let held = query(all);
+        let again = engraph(&["import", db, form, arg(&file)], "");
+        assert_eq!(answer(&again), "facts 6\nfacts unchanged 6\n", "{form}");
+        assert_eq!(query(all), held, "{form}");
+    }
+}
+
+#[test]
 fn an_import_says_what_it_stored_and_what_it_refused() {
     let (db, files) = (folder(), folder());
     let content = "a;likes;b;2020-01-01\na;likes;c;no date\n";

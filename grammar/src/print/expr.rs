@@ -8,8 +8,8 @@ use super::{
     Text, commas, is_plain, is_reserved, optional, quoted, quoted_variable, variable, word,
 };
 use crate::ast::{
-    BinaryOp, Call, Case, Comprehension, Expr, ExprKind, Literal, Name, Quantifier, Reduce, Strength,
-    UnaryOp,
+    BinaryOp, Call, Case, Comprehension, Expr, ExprKind, Literal, Name, Quantifier, Reduce,
+    Strength, UnaryOp,
 };
 
 /// The expression by itself.

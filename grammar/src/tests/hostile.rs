@@ -220,7 +220,8 @@ fn expressions_within_queries_count_together() {
 
 #[test]
 fn chains_of_comparisons_within_each_other_do_not_double() {
-    let nested = |levels: usize| format!("RETURN {}1{}", "0<(".repeat(levels), ")<2".repeat(levels));
+    let nested =
+        |levels: usize| format!("RETURN {}1{}", "0<(".repeat(levels), ")<2".repeat(levels));
     let refused = "chains of comparisons stand too deep within each other".to_owned();
     for levels in [10, NESTING_MAX - 1] {
         assert_eq!(cheap(&nested(levels), "chains").as_ref(), Err(&refused));

@@ -54,9 +54,7 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
     }
     let score = |row: &Row| row[clause.score].number().unwrap_or(f64::NEG_INFINITY);
     // Equals stay in the order in which they came.
-    ranked.sort_by(|(place, a), (other, b)| {
-        score(b).total_cmp(&score(a)).then(place.cmp(other))
-    });
+    ranked.sort_by(|(place, a), (other, b)| score(b).total_cmp(&score(a)).then(place.cmp(other)));
     ranked.truncate(top);
     Ok(ranked.into_iter().map(|(_, row)| row).collect())
 }

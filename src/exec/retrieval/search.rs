@@ -178,12 +178,7 @@ fn weights(clause: &Search, row: &Row, context: &Context<'_>) -> Result<Option<(
 }
 
 /// Fills the slots of what was found.
-fn fill(
-    clause: &Search,
-    row: &mut Row,
-    legs: &[Option<Contribution>],
-    score: f64,
-) -> Result<()> {
+fn fill(clause: &Search, row: &mut Row, legs: &[Option<Contribution>], score: f64) -> Result<()> {
     row[clause.score] = score_of(score, WORD)?;
     let [text_score, vector_score, text_rank, vector_rank] = clause.legs;
     for (leg, score, rank) in [(0, text_score, text_rank), (1, vector_score, vector_rank)] {

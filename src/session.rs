@@ -15,6 +15,7 @@ use crate::reading::reads;
 use crate::rows::{Params, Rows, Value};
 use crate::show;
 use crate::time;
+use crate::write::observe::{HeardTurn, Observed, observe};
 
 /// Statements in order; `BEGIN`, `COMMIT` and `ROLLBACK` make transactions. Dropping it rolls an
 /// open one back.
@@ -85,15 +86,21 @@ impl Engraph {
     ///
     /// [`Error::Syntax`](crate::Error::Syntax) if the text is not MemQL, [`Error::Bind`](crate::Error::Bind) if it is not one statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared<'_>> {
+        Ok(Prepared { database: self, script: self.one(text)? })
+    }
+
+    /// A script of one statement.
+    fn one(&self, text: &str) -> Result<Arc<Script>> {
         let script = self.script(text)?;
-        if script.statements.len() != 1 {
-            let error = Diagnostic::new(format!(
-                "query takes one statement, and the text has {}",
-                script.statements.len()
-            ));
-            return Err(error.help("use execute for a script").bind().with_text(text));
+        match script.statements.len() {
+            1 => Ok(script),
+            count => {
+                Err(Diagnostic::new(format!("query takes one statement, and the text has {count}"))
+                    .help("use execute for a script")
+                    .bind()
+                    .with_text(text))
+            }
         }
-        Ok(Prepared { database: self, script })
     }
 
     /// Runs a script: statements separated by `;`, each a transaction of its own unless it stands
@@ -112,8 +119,7 @@ impl Engraph {
     }
 
     /// Begins a transaction, once no other one is open. Until it ends, every other writer waits; so
-    /// a thread that holds one must write through it and not through the database, or it waits for
-    /// itself.
+    /// the thread that holds it writes through it, and not through the database.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -127,7 +133,8 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::Error::Storage) if the database is open read-only.
+    /// [`Error::Storage`](crate::Error::Storage) if the database is open read-only, or if this thread has a transaction open:
+    /// it would wait for itself. So would any other write beside the transaction, which is the same error.
     pub fn begin(&self) -> Result<Transaction<'_>> {
         Ok(Transaction::new(self, self.store.begin(time::wall())?))
     }
@@ -172,6 +179,16 @@ impl<'d> Session<'d> {
     /// What ends the running statement of this session from another thread.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
+    }
+
+    /// Runs one statement and gives its answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engraph::query`].
+    pub fn query(&mut self, text: &str, params: impl Into<Params>) -> Result<Rows> {
+        let script = self.database.one(text)?;
+        self.run(&script, 0, &params.into())
     }
 
     /// Runs a script and gives the answer of each statement.
@@ -480,6 +497,30 @@ impl std::fmt::Debug for Transaction<'_> {
 impl<'d> Transaction<'d> {
     pub(crate) fn new(database: &'d Engraph, open: engraph_storage::Transaction<'d>) -> Self {
         Self { session: Session { open: Some(open), ..Session::new(database) } }
+    }
+
+    /// Runs one statement within the transaction and gives its answer. It sees what the transaction has
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engraph::query`]. What the transaction wrote before stays in it.
+    pub fn query(&mut self, text: &str, params: impl Into<Params>) -> Result<Rows> {
+        self.session.query(text, params)
+    }
+
+    /// Puts a turn into the buffer of a session, within the transaction.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engraph::observe`]. [`Error::Bind`] if a script has ended the transaction already.
+    pub fn observe(&mut self, session: &str, turn: &HeardTurn) -> Result<Observed> {
+        match &mut self.session.open {
+            Some(open) => open.whole(|open| observe(open, session, turn)),
+            None => {
+                Err(Diagnostic::new("the transaction has ended").help("begin another one").bind())
+            }
+        }
     }
 
     /// Runs a script within the transaction and gives the answer of each statement. It sees what

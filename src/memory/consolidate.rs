@@ -98,9 +98,9 @@ pub(crate) fn consolidate(
         while !blocks.as_slice().is_empty() {
             let together = if workshop.means.extractor.is_quick() { usize::MAX } else { 1 };
             let (drafts, failed) = drafts(workshop, blocks.by_ref().take(together))?;
-            for (block, extraction) in &drafts {
+            for Draft { block, extraction, left_out } in &drafts {
                 if let Some(done) = store_block(workshop, block, extraction, &mut grouping)? {
-                    each(done)?;
+                    each(Consolidated { left_out: *left_out, ..done })?;
                 }
             }
             if let Some(error) = failed {
@@ -184,7 +184,14 @@ fn heard(turn: &TurnInput) -> Heard<'_> {
 }
 
 /// Blocks with what was drawn from them, and why there is no more of them if an extractor failed.
-type Drafts = (Vec<(Block, Extraction)>, Option<NeuralError>);
+type Drafts = (Vec<Draft>, Option<NeuralError>);
+
+/// A block with what was drawn from it, and how many items could not be stored.
+struct Draft {
+    block: Block,
+    extraction: Extraction,
+    left_out: u64,
+}
 
 /// Draws from blocks, and sends what was drawn through the model in one go.
 fn drafts(workshop: Workshop<'_>, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
@@ -192,14 +199,14 @@ fn drafts(workshop: Workshop<'_>, blocks: impl Iterator<Item = Block>) -> Result
     let (mut drafts, mut failed) = (Vec::new(), None);
     for block in blocks {
         match extract(snapshot.reader(), &block.turns, workshop.means.extractor) {
-            Ok(extraction) => drafts.push((block, extraction)),
+            Ok((extraction, left_out)) => drafts.push(Draft { block, extraction, left_out }),
             Err(error) => {
                 failed = Some(error);
                 break;
             }
         }
     }
-    let texts: Vec<&str> = drafts.iter().flat_map(|(_, drawn)| drawn.texts()).collect();
+    let texts: Vec<&str> = drafts.iter().flat_map(|draft| draft.extraction.texts()).collect();
     workshop.means.models.embed(&texts)?;
     Ok((drafts, failed))
 }
@@ -313,8 +320,10 @@ pub(crate) fn said(
         rows.warnings.push(Diagnostic::new(message));
     }
     drop(snapshot);
+    let mut left_out = 0;
     consolidate_each(workshop, session, &mut |done| {
         let count = |count: u64| Value::Int(count.cast_signed());
+        left_out += done.left_out;
         rows.rows.push(vec![
             Value::String(done.episode),
             Value::String(done.title),
@@ -329,5 +338,10 @@ pub(crate) fn said(
             false => Ok(()),
         }
     })?;
+    if left_out > 0 {
+        let id = workshop.means.extractor.id();
+        let message = format!("{left_out} of the items that {id} drew cannot be stored");
+        rows.warnings.push(Diagnostic::new(message).help("see memory::Extractor for what can"));
+    }
     Ok(rows)
 }

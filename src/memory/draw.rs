@@ -15,7 +15,7 @@ use engraph_storage::{Reader, Transaction};
 use super::concepts;
 use super::entities::Entities;
 use super::episode::Episode;
-use super::extract::{Extraction, Extractor, SourceTurn};
+use super::extract::{Extraction, Extractor, SourceTurn, keep_sound};
 use super::means::Means;
 use super::past;
 use super::resolve::resolve;
@@ -43,6 +43,8 @@ pub struct Consolidated {
     pub semantics: u64,
     /// Facts, those held as uncertain among them.
     pub facts: u64,
+    /// What the extractor gave that could not be stored.
+    pub left_out: u64,
 }
 
 impl Consolidated {
@@ -53,6 +55,7 @@ impl Consolidated {
         self.concepts_new += other.concepts_new;
         self.semantics += other.semantics;
         self.facts += other.facts;
+        self.left_out += other.left_out;
     }
 }
 
@@ -70,7 +73,8 @@ pub(super) struct Drawn {
     pub(super) done: Consolidated,
 }
 
-/// Draws from the turns of an episode, which are in order of time.
+/// Draws from the turns of an episode, which are in order of time, what can be stored; and how many items
+/// cannot.
 ///
 /// # Errors
 ///
@@ -79,9 +83,11 @@ pub(super) fn extract(
     reader: Reader<'_>,
     turns: &[TurnInput],
     extractor: &dyn Extractor,
-) -> std::result::Result<Extraction, NeuralError> {
+) -> std::result::Result<(Extraction, u64), NeuralError> {
     let sources: Vec<SourceTurn> = turns.iter().map(source).collect();
-    extractor.extract(&sources, &Entities::new(reader))
+    let mut extraction = extractor.extract(&sources, &Entities::new(reader))?;
+    let left_out = keep_sound(&mut extraction, sources.len());
+    Ok((extraction, left_out))
 }
 
 /// Makes of what was drawn from turns the episode of that key.
@@ -214,6 +220,7 @@ fn counted(
         concepts_new,
         semantics: extraction.semantics.len() as u64,
         facts: extraction.facts.len() as u64,
+        left_out: 0,
     }
 }
 

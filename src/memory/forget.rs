@@ -216,10 +216,10 @@ fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Opti
         return Ok(None);
     }
     let (extraction, means) = match extract(reader, &episode.left, means.extractor) {
-        Ok(extraction) => (extraction, means),
+        Ok((extraction, _)) => (extraction, means),
         Err(_) => {
             let by_rules = Means { extractor: &Rules, ..means };
-            (extract(reader, &episode.left, &Rules)?, by_rules)
+            (extract(reader, &episode.left, &Rules)?.0, by_rules)
         }
     };
     let names = (episode.session.as_str(), episode.key.as_str());

@@ -11,8 +11,9 @@
 //! When a write or a sync fails, nobody knows what the disk holds. From then on the store writes
 //! nothing more: a second attempt might be told that all is well when it is not.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -91,6 +92,41 @@ pub(crate) struct Writer {
     last: Commit,
 }
 
+/// The writer's lock while it is held.
+pub(crate) struct Writing<'c> {
+    writer: MutexGuard<'c, Writer>,
+    holder: &'c AtomicUsize,
+}
+
+impl Deref for Writing<'_> {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.writer
+    }
+}
+
+impl DerefMut for Writing<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.holder.store(NOBODY, Ordering::Release);
+    }
+}
+
+/// What stands for no thread.
+const NOBODY: usize = 0;
+
+/// A number of this thread that no other one has meanwhile.
+fn this_thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}
+
 /// What readers and the writer agree on.
 struct Published {
     catalog: Arc<Catalog>,
@@ -110,6 +146,8 @@ struct Log {
 /// The commits of an open store.
 pub(crate) struct Commits {
     writer: Mutex<Writer>,
+    /// The thread that holds the writer's lock.
+    holder: AtomicUsize,
     published: Mutex<Published>,
     log: Mutex<Log>,
     synced: Condvar,
@@ -130,6 +168,7 @@ impl Commits {
         let commits = last.number.saturating_add(1);
         Self {
             writer: Mutex::new(Writer { counters, last }),
+            holder: AtomicUsize::new(NOBODY),
             published: Mutex::new(Published {
                 catalog: Arc::new(catalog),
                 clock: counters.clock,
@@ -154,11 +193,21 @@ impl Commits {
     }
 
     /// The writer's lock, once nobody else holds it.
-    pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::OwnTransaction`] if this thread holds it, which would wait for itself.
+    pub(crate) fn writer(&self) -> Result<Writing<'_>> {
+        let this_thread = this_thread();
+        if self.holder.load(Ordering::Acquire) == this_thread {
+            return Err(StorageError::OwnTransaction);
+        }
         let writer = self.writer.lock();
+        self.holder.store(this_thread, Ordering::Release);
+        let writing = Writing { writer, holder: &self.holder };
         match self.poisoned.load(Ordering::Acquire) {
             true => Err(StorageError::Poisoned),
-            false => Ok(writer),
+            false => Ok(writing),
         }
     }
 

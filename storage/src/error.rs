@@ -113,6 +113,12 @@ pub enum StorageError {
     /// database is opened again.
     #[error("the storage engine failed: {0}")]
     Engine(String),
+    /// This thread has a transaction open, for whose end its own write would wait.
+    #[error(
+        "this thread has a transaction open, and a write beside it would wait for itself: write through \
+         the transaction, or end it first"
+    )]
+    OwnTransaction,
     /// A write failed before, so nobody knows what the disk holds. Open the database again.
     #[error(
         "an earlier write to the disk failed, so this handle writes nothing more; mend the cause and \

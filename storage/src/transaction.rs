@@ -9,10 +9,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
-
 use crate::catalog::Catalog;
-use crate::commit::{Counters, Durability, Pending, Writer};
+use crate::commit::{Counters, Durability, Pending, Writing};
 use crate::engine::EngineSnapshot;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
@@ -31,7 +29,7 @@ pub const KEY_BYTES_MAX: usize = 4096;
 /// A set of changes that will be committed together.
 pub struct Transaction<'s> {
     pub(crate) store: &'s Store,
-    writer: MutexGuard<'s, Writer>,
+    writer: Writing<'s>,
     pub(crate) pending: Counters,
     snapshot: EngineSnapshot<'s>,
     pub(crate) overlay: Overlay,
@@ -58,7 +56,7 @@ impl Store {
 impl<'s> Transaction<'s> {
     pub(crate) fn new(
         store: &'s Store,
-        writer: MutexGuard<'s, Writer>,
+        writer: Writing<'s>,
         snapshot: EngineSnapshot<'s>,
         catalog: Arc<Catalog>,
         now: Time,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use engraph::memory::HeardTurn;
 use engraph::{Engraph, Error, Limits, Options, Params, SentenceModel, StorageError, Value};
 
 use crate::{folder, open};
@@ -237,6 +238,37 @@ fn limits_hold_for_every_text() {
     let db = Options::new().limits(none).open(folder.path()).expect("opens");
     let walk = "MATCH (a:P)-[r]-*(b)-[s]-*(c) RETURN count(*) AS n";
     assert!(db.query(walk, ()).expect_err("too long").to_string().contains("it took more than "));
+}
+
+#[test]
+fn a_write_beside_the_own_transaction_is_an_error_and_does_not_wait_for_ever() {
+    let folder = folder();
+    let db = open(folder.path());
+    let turn = HeardTurn::new("Nora", "I bake bread.").id("D1:1");
+    let mut transaction = db.begin().expect("begins");
+    transaction.query("REMEMBER (:P 'a')", ()).expect("remembers");
+    let beside = [
+        db.query("REMEMBER (:P 'b')", ()).expect_err("waits for itself"),
+        db.observe("s", &turn).expect_err("waits for itself"),
+        db.begin().err().expect("waits for itself"),
+        db.session().execute("BEGIN", ()).expect_err("waits for itself"),
+    ];
+    for error in beside {
+        assert!(matches!(error, Error::Storage(StorageError::OwnTransaction)), "{error}");
+    }
+    assert_eq!(db.query("MATCH (p:P) RETURN p", ()).expect("reads").len(), 0);
+    let other = std::thread::scope(|scope| {
+        let other = scope.spawn(|| db.query("REMEMBER (:P 'c')", ()));
+        let observed = transaction.observe("s", &turn).expect("observes");
+        assert!(observed.is_new);
+        let two = transaction.query("RETURN 1; RETURN 2", ()).expect_err("two");
+        assert!(two.to_string().contains("query takes one statement"), "{two}");
+        transaction.commit().expect("commits");
+        other.join().expect("does not panic")
+    });
+    other.expect("waits for the other thread alone");
+    assert_eq!(db.session().query("MATCH (p:P) RETURN p", ()).expect("reads").len(), 2);
+    assert_eq!(db.consolidate(None).expect("consolidates").len(), 1);
 }
 
 #[test]

@@ -10,13 +10,14 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use engraph::graph::Intent;
 use engraph::memory::boundary::{Noise, Noisy};
 use engraph::memory::topics::{Topic, Verdict};
 use engraph::memory::{
-    CueLinker, Extraction, Extractor, HeardTurn, KnownEntities, Linker, Rules,
-    SimilarityBoundaries, SourceTurn,
+    CueLinker, Entity, ExtractedFact, Extraction, Extractor, HeardTurn, KnownEntities, Linker,
+    Rules, SimilarityBoundaries, SourceTurn,
 };
-use engraph::{Durability, Engraph, FixedEmbedder, NeuralError, Options, Value};
+use engraph::{Durability, Engraph, FixedEmbedder, Interval, NeuralError, Options, Value};
 
 use crate::{folder, open};
 
@@ -315,4 +316,56 @@ fn wrong_boundaries_lose_no_turn() {
                    WHERE NOT EXISTS { MATCH (e)-[:YIELDS]->(s) } RETURN count(s) AS n";
         assert_eq!(count(&db, cut), 0);
     }
+}
+
+/// Draws a fact that can be stored beside some that cannot.
+struct Careless;
+
+impl Extractor for Careless {
+    fn id(&self) -> &str {
+        "careless"
+    }
+
+    fn extract(
+        &self,
+        turns: &[SourceTurn],
+        _: &dyn KnownEntities,
+    ) -> Result<Extraction, NeuralError> {
+        let entity = |label: &str, name: &str| Entity { label: label.into(), name: name.into() };
+        let fact = |tail: Entity, confidence: f64, turns: Vec<usize>| ExtractedFact {
+            head: entity("Person", "Nora"),
+            relation: "has".to_owned(),
+            tail,
+            valid: Interval::ALL,
+            confidence,
+            intent: Intent::Fact,
+            turns,
+        };
+        let facts = vec![
+            fact(entity("Thing", "kite"), 0.9, vec![0]),
+            fact(entity("Thing", "boat"), 7.0, vec![0]),
+            fact(entity("Thing", ""), 0.9, vec![0]),
+            fact(entity("Thing", "lamp"), 0.9, vec![turns.len()]),
+            fact(entity("Turn", "drum"), 0.9, vec![0]),
+        ];
+        let (title, summary) = ("Things".to_owned(), "Nora has things.".to_owned());
+        Ok(Extraction { title, summary, facts, ..Extraction::default() })
+    }
+}
+
+#[test]
+fn bad_items_of_an_extractor_are_left_out_and_counted() {
+    let folder = folder();
+    let options = Options::new().extractor(Arc::new(Careless));
+    let db = options.embedder(Arc::new(FixedEmbedder)).open(folder.path()).expect("opens");
+    db.observe("a", &turn(0, 0)).expect("observes");
+    let done = db.consolidate(None).expect("consolidates");
+    assert_eq!((done[0].facts, done[0].left_out), (2, 3));
+    let has = "MATCH (:Person 'Nora')-[:has]->(x) RETURN labels(x)[0] + ' ' + x.key ORDER BY x.key";
+    assert_eq!(texts(&db, has), ["Thing drum", "Thing kite"]);
+    db.observe("b", &turn(1, 0)).expect("observes");
+    let told = db.query("CONSOLIDATE", ()).expect("consolidates");
+    let warning = told.warnings[0].to_string();
+    assert!(warning.contains("3 of the items that careless drew cannot be stored"), "{warning}");
+    assert_eq!(violations(&db), Vec::<String>::new());
 }

@@ -15,6 +15,7 @@ pub(crate) mod json;
 mod model;
 mod prompt;
 mod rules;
+mod sound;
 
 use engraph_storage::graph::{Intent, Interval, Time};
 
@@ -22,6 +23,7 @@ use crate::neural::NeuralError;
 
 pub use model::ModelExtractor;
 pub use rules::Rules;
+pub(crate) use sound::keep_sound;
 
 /// A turn of an episode, as an extractor reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -143,6 +145,10 @@ pub trait Extractor: Send + Sync {
     }
 
     /// Draws from the turns of one episode, which are in order of time.
+    ///
+    /// Items that cannot be stored are left out, and counted in [`Consolidated`](super::Consolidated): without
+    /// a name, with a confidence that is not in (0, 1], an end before the beginning, or turns that are none of
+    /// these. An entity with a label of the memory's own layers, such as `Topic`, becomes a `Thing`.
     ///
     /// # Errors
     ///

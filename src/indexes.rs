@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{LabelId, NodeId, SystemScope, Time};
+use engraph_storage::graph::{LabelId, NodeId, RelationId, SystemScope, Time};
 use engraph_storage::{Changes, KeyTokenizer, Reader, Store, TokenizerError};
 use parking_lot::Mutex;
 
@@ -150,35 +150,59 @@ impl Indexes {
         let statement = reader.catalog().label(STATEMENT);
         let source = reader.catalog().relation(SOURCE);
         source.iter().for_each(|source| self.changes.watch(*source));
-        let held = self.turns.lock().get(&label).cloned();
-        let index = match held {
-            Some((at, index)) if at == commit => return Ok(index),
+        let mut kept = self.turns.lock();
+        match kept.remove(&label) {
             // An older state than what is kept.
-            Some((at, _)) if at > commit => return read(),
+            Some((at, index)) if at > commit => {
+                kept.insert(label, (at, index));
+                drop(kept);
+                return read();
+            }
+            // Out of the map, so that it is followed as it is and not copied, unless a statement reads it.
             Some((at, mut index)) => {
                 let labels: Vec<LabelId> = [Some(label), statement].into_iter().flatten().collect();
-                let heads = match source {
-                    Some(source) => self.changes.heads(source, at, commit),
-                    // Nothing comes from a turn yet.
-                    None => Some(BTreeSet::new()),
-                };
-                match (self.changed(&labels, at, commit), heads) {
-                    (Some(changed), Some(heads)) if changed.is_empty() && heads.is_empty() => index,
-                    (Some(changed), Some(heads))
-                        if heads.len() <= FOLLOWED_MAX && !index.has_lost(reader, &changed)? =>
-                    {
-                        let follow = Arc::make_mut(&mut index);
-                        follow.follow(reader, label, &changed)?;
-                        follow.follow_sources(reader, &heads)?;
-                        index
-                    }
-                    _ => read()?,
+                if at == commit || self.follow_turns(&mut index, (&labels, source), at, reader)? {
+                    kept.insert(label, (commit, Arc::clone(&index)));
+                    return Ok(index);
                 }
             }
-            None => read()?,
-        };
+            None => {}
+        }
+        drop(kept);
+        let index = read()?;
         self.turns.lock().insert(label, (commit, Arc::clone(&index)));
         Ok(index)
+    }
+
+    /// Brings an index of turns from a commit to that of a state; false, and it is as it was, if it has to be
+    /// read anew. Of the labels, the first is that of the turns.
+    fn follow_turns(
+        &self,
+        index: &mut Arc<TurnIndex>,
+        (labels, source): (&[LabelId], Option<RelationId>),
+        at: Time,
+        reader: Reader<'_>,
+    ) -> Result<bool> {
+        let commit = reader.last_commit()?;
+        let heads = match source {
+            Some(source) => self.changes.heads(source, at, commit),
+            // Nothing comes from a turn yet.
+            None => Some(BTreeSet::new()),
+        };
+        let (Some(changed), Some(heads)) = (self.changed(labels, at, commit), heads) else {
+            return Ok(false);
+        };
+        if changed.is_empty() && heads.is_empty() {
+            return Ok(true);
+        }
+        let [turns, ..] = labels else { return Ok(false) };
+        if heads.len() > FOLLOWED_MAX || index.has_lost(reader, &changed)? {
+            return Ok(false);
+        }
+        let follow = Arc::make_mut(index);
+        follow.follow(reader, *turns, &changed)?;
+        follow.follow_sources(reader, &heads)?;
+        Ok(true)
     }
 
     /// How many nodes of a label a state has. They are counted again where one may have come or gone.

@@ -66,7 +66,7 @@ pub(crate) fn forget(
         forgotten.add(redrawing.finish(transaction, &episodes, means)?);
     }
     forgotten.add(forget_empty(transaction, &concepts)?);
-    forget_sessions(transaction, &sessions)?;
+    settle_sessions(transaction, &sessions)?;
     // What was taken out and told again is not forgotten.
     let after = transaction.made();
     forgotten.nodes = forgotten.nodes.saturating_sub(after.0 - before.0);
@@ -330,15 +330,24 @@ fn sessions_of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<String>>
     Ok(names)
 }
 
-/// Forgets what the buffer knows of sessions of which nothing is left: their names and their last
-/// times.
-fn forget_sessions(transaction: &mut Transaction<'_>, names: &BTreeSet<String>) -> Result<()> {
+/// Brings what the buffer knows of sessions to what is left of them: nothing, or the time of the last turn.
+fn settle_sessions(transaction: &mut Transaction<'_>, names: &BTreeSet<String>) -> Result<()> {
     for name in names {
         let reader = transaction.reader();
-        let is_empty = reader.session_buffer(name)?.is_some_and(|buffer| buffer.turns == 0);
-        if is_empty && draw::nodes(reader, "Session", std::slice::from_ref(name))?.is_empty() {
+        let Some(buffer) = reader.session_buffer(name)? else { continue };
+        let session = draw::nodes(reader, "Session", std::slice::from_ref(name))?;
+        if buffer.turns == 0 && session.is_empty() {
             transaction.forget_buffered(name, None)?;
+            continue;
         }
+        let waiting = reader.buffered(name)?.into_iter().filter_map(|(_, turn)| turn.at).max();
+        let mut last = waiting;
+        for session in session {
+            for edge in edges(reader, session, Side::Out, Some("CONTAINS"))? {
+                last = last.max(time_of(reader, edge.tail)?);
+            }
+        }
+        transaction.set_last_said(name, last)?;
     }
     Ok(())
 }

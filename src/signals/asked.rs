@@ -65,12 +65,15 @@ const NAMED: [&str; 22] = [
 
 impl Asked {
     /// What a question asks of what these speakers said.
-    pub(crate) fn new(question: &str, speakers: &[String]) -> Self {
+    pub(crate) fn new<'s>(
+        question: &str,
+        speakers: impl IntoIterator<Item = &'s String>,
+    ) -> Self {
         let all = words(question);
         let mut asked = Self { day: Day::of(&all), ..Self::default() };
         let mut named: Vec<(usize, u32)> = Vec::new();
         let mut cut: Vec<Range<usize>> = Vec::new();
-        for (speaker, place) in speakers.iter().zip(0..) {
+        for (speaker, place) in speakers.into_iter().zip(0..) {
             let name = words(speaker);
             let is_of_it =
                 |word: &&Word| word.is_capital && name.iter().any(|n| n.lower == word.lower);

@@ -9,6 +9,7 @@ use engraph_storage::graph::{
     EdgeFilter, LabelId, NodeId, NodeRecord, PropertyId, Side, SystemScope, Time, Value,
 };
 use engraph_storage::{Catalog, Reader};
+use indexmap::IndexSet;
 
 use crate::error::Result;
 use crate::retrieval::boost::says_time;
@@ -81,8 +82,8 @@ pub(crate) struct TurnIndex {
     pub(crate) statements: BTreeMap<NodeId, Arc<Statement>>,
     /// The statements that come from a turn.
     statements_of: HashMap<NodeId, BTreeSet<NodeId>>,
-    pub(crate) speakers: Vec<String>,
-    conversations: Vec<String>,
+    pub(crate) speakers: IndexSet<String>,
+    conversations: IndexSet<String>,
     terms: HashMap<String, Term>,
 }
 
@@ -156,7 +157,7 @@ impl TurnIndex {
         let mut keys = BTreeSet::new();
         for name in names {
             let own = SessionKey::Named(name.to_string());
-            let place = self.conversations.iter().position(|other| **other == **name);
+            let place = self.conversations.get_index_of(&**name);
             let place = place.and_then(|place| u32::try_from(place).ok());
             keys.extend(place.and_then(|place| self.sessions_in.get(&place)).into_iter().flatten());
             keys.extend(self.sessions.get_key_value(&own).map(|(key, _)| key));
@@ -313,12 +314,8 @@ impl TurnIndex {
 }
 
 /// The place of a name among names; a new one comes last.
-fn place_in(names: &mut Vec<String>, name: &str) -> u32 {
-    let held = names.iter().position(|other| other == name);
-    let place = held.unwrap_or_else(|| {
-        names.push(name.to_owned());
-        names.len() - 1
-    });
+fn place_in(names: &mut IndexSet<String>, name: &str) -> u32 {
+    let place = names.get_index_of(name).unwrap_or_else(|| names.insert_full(name.to_owned()).0);
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::Interval;
+use crate::graph::{Interval, Time};
 use crate::key;
 use crate::reader::Reader;
 use crate::record;
@@ -208,8 +208,8 @@ impl Transaction<'_> {
     /// Forgets the turns of a session in the buffer, or the one at a position: their bytes leave the
     /// files with the commit, as by [`Self::forget`]. Gives how many there were.
     ///
-    /// What the session's turns are together is told anew by those that are left; if none is,
-    /// nothing is known of the session any more, and its positions begin at 0 again.
+    /// What the session's turns are together is told anew by those that are left. Of a session that is
+    /// forgotten whole nothing is known any more, and its positions begin at 0 again.
     pub fn forget_buffered(&mut self, session: &str, position: Option<u64>) -> Result<u64> {
         let Some(head) = self.reader().session_buffer(session)? else { return Ok(0) };
         let mut left = SessionBuffer { next: head.next, ..SessionBuffer::default() };
@@ -229,11 +229,21 @@ impl Transaction<'_> {
         for (position, key) in &gone {
             self.delete_turn(session, *position, key);
         }
-        match left.turns {
-            0 => self.overlay.delete(Family::Buffer, key::session(session)),
-            _ => self.put_session(session, &left)?,
+        match position {
+            None => self.overlay.delete(Family::Buffer, key::session(session)),
+            Some(_) => self.put_session(session, &left)?,
         }
         Ok(gone.len() as u64)
+    }
+
+    /// Says when the last turn of a session was said that is not forgotten, in the buffer or elsewhere.
+    pub fn set_last_said(&mut self, session: &str, last_at: Option<Time>) -> Result<()> {
+        match self.reader().session_buffer(session)? {
+            Some(head) if head.last_at != last_at => {
+                self.put_session(session, &SessionBuffer { last_at, ..head })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn put_session(&mut self, session: &str, head: &SessionBuffer) -> Result<()> {

@@ -6,7 +6,7 @@
 use engraph_storage::graph::{NodeId, Side};
 use engraph_storage::{Forgotten, Reader, Transaction};
 
-use super::forget;
+use super::{forget, settle_sessions};
 use crate::error::Result;
 use crate::memory::draw::nodes;
 use crate::memory::means::Means;
@@ -19,7 +19,11 @@ pub(crate) fn turn(
     means: Means<'_>,
 ) -> Result<(Forgotten, u64)> {
     let waiting = match transaction.reader().find_buffered(id)? {
-        Some((session, position)) => transaction.forget_buffered(&session, Some(position))?,
+        Some((session, position)) => {
+            let waiting = transaction.forget_buffered(&session, Some(position))?;
+            settle_sessions(transaction, &[session].into())?;
+            waiting
+        }
         None => 0,
     };
     let turns = nodes(transaction.reader(), "Turn", &[id.to_owned()])?;

@@ -3,6 +3,7 @@
 //! Only who speaks is a head: the rules know who that is. A sentence that denies, supposes or asks
 //! gives no fact, and neither does one that fits no row of the table.
 
+mod change;
 mod group;
 mod held;
 mod possession;
@@ -132,6 +133,7 @@ impl<'a> Finder<'a> {
         if self.of_aim(person, verb.base, group) {
             return;
         }
+        self.of_leaving(person, verb.base, after, group);
         let is_thought = verb.base == "think" && matches!(self.lower(after), "of" | "about");
         if is_thought && !group.is_negated && !group.is_modal {
             if let Some(tail) = tails::doing(self.text, self.words, after + 1) {

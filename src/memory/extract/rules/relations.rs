@@ -224,6 +224,8 @@ const OWN: &[(&str, &[&str])] = &[
     ("friend_of", &["friend", "buddy"]),
     ("colleague_of", &["colleague", "coworker"]),
     ("works_for", &["boss"]),
+    ("lives_in", &["move", "relocate"]),
+    ("works_at", &["job", "resign", "fired", "laid off"]),
     ("has_pet", &["dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet", "horse"]),
     ("likes", &["favorite", "favourite"]),
     ("dislikes", &["like", "enjoy", "love", "stand"]),

@@ -153,7 +153,10 @@ fn the_facts_of_an_episode() {
 fn lines_give_facts() {
     let lines: &[(&str, &[&str])] = &[
         ("I live in Lisbon now.", &["Nora lives_in Place:Lisbon"]),
-        ("I moved from Sweden in 2019.", &["Nora moved_from Place:Sweden"]),
+        (
+            "I moved from Sweden in 2019.",
+            &["Nora moved_from Place:Sweden", "Nora lives_in Place:Sweden"],
+        ),
         (
             "I work at Forno Labs as a nurse.",
             &["Nora works_at Organisation:Forno Labs", "Nora works_as Occupation:nurse"],

@@ -303,7 +303,7 @@ prepare present preserve prevent produce promise promote propose protect prove p
 pull purchase push pursue race raise reach react realize recall receive recharge recite recommend \
 reconnect record recover reduce refresh refuse regret rehearse reignite relate relax release \
 relieve relocate rely remain remember remind renovate rent repair replace reply report represent \
-rescue research respect respond rest retire return reveal review reward rock sail save savor scan \
+rescue research resign respect respond rest retire return reveal review reward rock sail save savor scan \
 schedule score scream search secure seem serve settle sew share shop sign skate sketch ski skip \
 slip smell smile snap snowboard solve sound specialize spot start stay stitch stop streamline \
 strengthen stretch struggle study submit succeed suffer suggest support suppose surf surprise \

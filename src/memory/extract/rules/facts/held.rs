@@ -175,9 +175,64 @@ mod tests {
         ] {
             assert_eq!(facts(text), [expected], "{text}");
         }
+        for text in [
+            "I quit my job at Forno Labs.",
+            "I left my job at Forno Labs yesterday.",
+            "I resigned from Forno Labs.",
+            "I was fired from Forno Labs.",
+            "I got laid off from Forno Labs.",
+        ] {
+            let ended = facts(text);
+            let is_over = |fact: &&String| fact.starts_with("works_at Forno Labs -∞..2023-05-0");
+            assert_eq!(ended.iter().filter(is_over).count(), 1, "{text}: {ended:?}");
+        }
+        assert!(facts("I quit my job.").iter().all(|fact| !fact.starts_with("works_at")));
+        assert_eq!(facts("I didn't quit my job at Forno Labs."), [""; 0]);
         assert_eq!(facts("I don't visit Rome anymore."), [""; 0]);
         let stopped = facts("I stopped working at Forno Labs last week.");
         assert!(stopped.contains(&"works_at Forno Labs -∞..2023-05-08".to_owned()), "{stopped:?}");
+    }
+
+    #[test]
+    fn who_moves_lives_somewhere_else() {
+        for (text, expected) in [
+            (
+                "I moved to Porto yesterday.",
+                ["moved_to Porto 2023-05-07..2023-05-08", "lives_in Porto 2023-05-07..∞"]
+                    .as_slice(),
+            ),
+            (
+                "We have just relocated to Porto.",
+                &[
+                    "moved_to Porto 2023-05-08T13:56:00Z..∞",
+                    "lives_in Porto 2023-05-08T13:56:00Z..∞",
+                ],
+            ),
+            (
+                "I moved from Sweden in 2019.",
+                &["moved_from Sweden 2019-01-01..2020-01-01", "lives_in Sweden -∞..2019-01-01"],
+            ),
+            (
+                "I moved from Linz to Porto in 2019.",
+                &[
+                    "moved_from Linz 2019-01-01..2020-01-01",
+                    "lives_in Linz -∞..2019-01-01",
+                    "moved_to Porto 2019-01-01..2020-01-01",
+                    "lives_in Porto 2019-01-01..∞",
+                ],
+            ),
+            (
+                "I moved to a bigger flat yesterday.",
+                &["moved_to bigger flat 2023-05-07..2023-05-08"],
+            ),
+            ("I didn't move to Porto.", &[]),
+        ] {
+            assert_eq!(facts(text), expected, "{text}");
+        }
+        assert_eq!(facts("I'm moving to Porto."), [""; 0]);
+        for text in ["I might move to Porto.", "I will move to Porto."] {
+            assert_eq!(facts(text), ["plans_to move to Porto 2023-05-08T13:56:00Z..∞"], "{text}");
+        }
     }
 
     #[test]

@@ -32,6 +32,7 @@ impl<'a> Finder<'a> {
             let tail = self.named_behind(&tail).unwrap_or(tail);
             let end = tail.end;
             self.tell(person, relation, label, &tail, group, row.intent());
+            self.of_move(person, row, &tail, group);
             self.of_list(person, row, relation, end, group);
             if row.verb == "work" && self.lower(end) == "as" {
                 self.of_rows(person, "work", ROWS, end, group);

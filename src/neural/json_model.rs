@@ -1,5 +1,5 @@
 //! A language model that answers texts behind one task, each with JSON of a form: from a folder, held to the form by
-//! a grammar, or behind an HTTP endpoint, where what it says is read as it comes.
+//! a grammar; behind an HTTP endpoint or a function of the caller's, what it says is read as it comes.
 
 use std::fmt;
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::{Chat, TokenUsage};
 /// The best of the whole numbers by which a model says how much: from 0 on.
 pub(crate) const BEST: usize = 10;
 
-/// A language model: from a folder, on the CPU, or behind an HTTP endpoint.
+/// A language model: from a folder, on the CPU, behind an HTTP endpoint, or behind a function.
 ///
 /// ```
 /// use std::path::Path;
@@ -28,8 +28,18 @@ pub(crate) const BEST: usize = 10;
 /// ```
 pub struct LanguageModel(Model);
 
+/// Asks for the answer to a text behind a task.
+type Ask = dyn Fn(&str, &str) -> Result<String, NeuralError> + Send + Sync;
+
+/// A model of the caller's.
+struct Own {
+    name: String,
+    ask: Box<Ask>,
+}
+
 enum Model {
     Folder(Box<CausalLm>),
+    Own(Own),
     #[cfg(feature = "http")]
     Endpoint(Chat),
 }
@@ -43,6 +53,35 @@ impl LanguageModel {
     /// Those of [`CausalLm::load`].
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
         Ok(Self(Model::Folder(Box::new(CausalLm::load(folder)?))))
+    }
+
+    /// Any other model, by a function: of another provider, or one of a test. It is given the task, which is what a
+    /// chat has as its system message, and the text, and gives the answer as it comes; what is said around the JSON of it
+    /// is passed over. It may wait as long as it takes: no lock is held meanwhile, but in a transaction that the caller keeps
+    /// open. `name` and its version are kept with what the model has drawn.
+    ///
+    /// ```
+    /// use engraph::LanguageModel;
+    /// use engraph::memory::{Extractor, ModelExtractor, Rules, SourceTurn};
+    ///
+    /// let model = LanguageModel::from_fn("mine 1", |task, text| {
+    ///     assert!(task.contains("JSON") && text.contains("I bake bread"));
+    ///     Ok(r#"{"title": "Bread", "summary": "Nora bakes.", "concepts": [], "semantics": [], "facts": []}"#.to_owned())
+    /// });
+    /// let extractor = ModelExtractor::new(model)?;
+    /// # struct Nobody;
+    /// # impl engraph::memory::KnownEntities for Nobody {
+    /// #     fn find(&self, _: &str) -> Option<engraph::memory::Entity> { None }
+    /// # }
+    /// let turn = SourceTurn { text: "I bake bread".to_owned(), ..SourceTurn::default() };
+    /// assert_eq!(extractor.extract(&[turn], &Nobody)?.title, "Bread");
+    /// # Ok::<(), engraph::NeuralError>(())
+    /// ```
+    pub fn from_fn(
+        name: impl Into<String>,
+        ask: impl Fn(&str, &str) -> Result<String, NeuralError> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Model::Own(Own { name: name.into(), ask: Box::new(ask) }))
     }
 
     /// Asks `model` behind an endpoint that speaks as OpenAI's `/v1/chat/completions` does. `base_url` is what
@@ -64,6 +103,7 @@ impl fmt::Debug for LanguageModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match &self.0 {
             Model::Folder(model) => model.name(),
+            Model::Own(own) => own.name.as_str(),
             #[cfg(feature = "http")]
             Model::Endpoint(chat) => chat.model(),
         };
@@ -79,6 +119,7 @@ pub(crate) struct JsonModel {
 
 enum Source {
     Folder(Box<Writer>),
+    Own(Own, &'static str),
     #[cfg(feature = "http")]
     Endpoint(Chat, &'static str),
 }
@@ -99,6 +140,10 @@ impl JsonModel {
                 let id = format!("{} {prompt}", model.name());
                 let writer = Writer::new(*model, task, tokens_max)?;
                 Ok(Self { id, source: Source::Folder(Box::new(writer)) })
+            }
+            Model::Own(own) => {
+                let id = format!("{} {prompt}", own.name);
+                Ok(Self { id, source: Source::Own(own, task) })
             }
             #[cfg(feature = "http")]
             Model::Endpoint(chat) => {
@@ -126,11 +171,15 @@ impl JsonModel {
     ) -> Result<T, NeuralError> {
         let answer = match &self.source {
             Source::Folder(writer) => writer.write(grammar, text)?,
+            Source::Own(own, task) => (own.ask)(task, text)?,
             #[cfg(feature = "http")]
             Source::Endpoint(chat, task) => chat.ask(task, text)?,
         };
         read(&answer).map_err(|reason| match &self.source {
             Source::Folder(_) => NeuralError::Failed { reason },
+            Source::Own(own, _) => {
+                NeuralError::Failed { reason: format!("{}: {reason}", own.name) }
+            }
             #[cfg(feature = "http")]
             Source::Endpoint(chat, _) => chat.failed(&reason),
         })
@@ -140,7 +189,7 @@ impl JsonModel {
     #[cfg(feature = "http")]
     pub(crate) fn usage(&self) -> TokenUsage {
         match &self.source {
-            Source::Folder(_) => TokenUsage::default(),
+            Source::Folder(_) | Source::Own(..) => TokenUsage::default(),
             Source::Endpoint(chat, _) => chat.usage(),
         }
     }

@@ -5,11 +5,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::slice::Iter;
+use std::time::SystemTime;
 use std::vec::IntoIter;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::{Rows, Value};
+use super::{Fact, Node, Path, Rows, Value};
+use crate::time;
 
 macro_rules! from {
     ($($from:ty => $value:ident => $to:expr;)*) => {
@@ -28,6 +30,17 @@ from! {
     String => value => Self::String(value);
     f32 => value => Self::Float(value.into());
     u32 => value => Self::Int(value.into());
+    u16 => value => Self::Int(value.into());
+    u8 => value => Self::Int(value.into());
+    &String => value => Self::String(value.clone());
+    SystemTime => value => Self::Timestamp(time::since_epoch(value));
+    BTreeMap<String, Value> => value => Self::Map(value);
+}
+
+impl<V: Into<Value>, const COUNT: usize> From<[V; COUNT]> for Value {
+    fn from(values: [V; COUNT]) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
 }
 
 impl<V: Into<Value>> From<Vec<V>> for Value {
@@ -93,6 +106,26 @@ impl Value {
     /// Values in order.
     pub fn as_list(&self) -> Option<&[Value]> {
         if let Self::List(values) = self { Some(values) } else { None }
+    }
+
+    /// Values by name.
+    pub fn as_map(&self) -> Option<&BTreeMap<String, Value>> {
+        if let Self::Map(values) = self { Some(values) } else { None }
+    }
+
+    /// A node.
+    pub fn as_node(&self) -> Option<&Node> {
+        if let Self::Node(node) = self { Some(node) } else { None }
+    }
+
+    /// A fact.
+    pub fn as_fact(&self) -> Option<&Fact> {
+        if let Self::Fact(fact) = self { Some(fact) } else { None }
+    }
+
+    /// Nodes joined by facts.
+    pub fn as_path(&self) -> Option<&Path> {
+        if let Self::Path(path) = self { Some(path) } else { None }
     }
 }
 

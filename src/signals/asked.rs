@@ -65,10 +65,7 @@ const NAMED: [&str; 22] = [
 
 impl Asked {
     /// What a question asks of what these speakers said.
-    pub(crate) fn new<'s>(
-        question: &str,
-        speakers: impl IntoIterator<Item = &'s String>,
-    ) -> Self {
+    pub(crate) fn new<'s>(question: &str, speakers: impl IntoIterator<Item = &'s String>) -> Self {
         let all = words(question);
         let mut asked = Self { day: Day::of(&all), ..Self::default() };
         let mut named: Vec<(usize, u32)> = Vec::new();

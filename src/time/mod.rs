@@ -168,7 +168,8 @@ pub(crate) fn wall() -> Time {
     since_epoch(SystemTime::now())
 }
 
-fn since_epoch(clock: SystemTime) -> Time {
+/// The instant that a clock says; the first or the last one where it is beyond these.
+pub(crate) fn since_epoch(clock: SystemTime) -> Time {
     let micros = |duration: std::time::Duration| i64::try_from(duration.as_micros());
     match clock.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => micros(since).unwrap_or(Time::MAX),

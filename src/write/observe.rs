@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::time::SystemTime;
 
 use engraph_storage::graph::{SystemScope, Time, Value};
 use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
@@ -10,13 +11,18 @@ use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
 use crate::error::Result;
 use crate::graph_names::named;
 use crate::text;
+use crate::time;
 
 /// A turn of a conversation as it is heard.
 ///
 /// ```
+/// use std::time::{Duration, UNIX_EPOCH};
+///
 /// use engraph::memory::HeardTurn;
 ///
-/// let turn = HeardTurn::new("Nora", "I bake bread on Sundays.").at(1_740_940_800_000_000);
+/// let turn = HeardTurn::new("Nora", "I bake bread on Sundays.")
+///     .at_time(UNIX_EPOCH + Duration::from_secs(1_740_940_800))
+///     .property("conversation", "nora");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeardTurn {
@@ -36,6 +42,18 @@ impl HeardTurn {
     /// When, in microseconds since 1970, UTC; without it, when it is observed.
     pub fn at(mut self, time: i64) -> Self {
         self.at = Some(time);
+        self
+    }
+
+    /// The same, of a clock of the system; what is less than a microsecond is dropped.
+    pub fn at_time(self, time: SystemTime) -> Self {
+        self.at(time::since_epoch(time))
+    }
+
+    /// A property of its own beside `speaker`, `at` and `session`: `caption`, what a picture shows, is read
+    /// with its text, and `conversation` is what the scope of a recipe may name.
+    pub fn property(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.properties.insert(name.into(), Value::String(text.into()));
         self
     }
 
@@ -67,12 +85,16 @@ const COMPARED: u64 = 32;
 /// # Errors
 ///
 /// [`StorageError::Invalid`] if a turn of its id belongs to another session, or has another text: that
-/// is another turn.
+/// is another turn; and if its time is beyond the years -9999 to 9999.
 pub(crate) fn observe(
     transaction: &mut Transaction<'_>,
     session: &str,
     turn: &HeardTurn,
 ) -> Result<Observed> {
+    if turn.at.is_some_and(|at| time::civil(at).is_none()) {
+        let message = "the time of a turn is beyond the years -9999 to 9999; it is in microseconds";
+        return Err(StorageError::Invalid(message.to_owned()).into());
+    }
     let head = transaction.reader().session_buffer(session)?.unwrap_or_default();
     let held = match &turn.id {
         Some(id) => held_by_id(transaction, session, id, turn)?.then(|| id.clone()),

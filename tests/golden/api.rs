@@ -250,7 +250,7 @@ fn a_write_beside_the_own_transaction_is_an_error_and_does_not_wait_for_ever() {
     let beside = [
         db.query("REMEMBER (:P 'b')", ()).expect_err("waits for itself"),
         db.observe("s", &turn).expect_err("waits for itself"),
-        db.begin().err().expect("waits for itself"),
+        db.begin().expect_err("waits for itself"),
         db.session().execute("BEGIN", ()).expect_err("waits for itself"),
     ];
     for error in beside {
@@ -269,6 +269,52 @@ fn a_write_beside_the_own_transaction_is_an_error_and_does_not_wait_for_ever() {
     other.expect("waits for the other thread alone");
     assert_eq!(db.session().query("MATCH (p:P) RETURN p", ()).expect("reads").len(), 2);
     assert_eq!(db.consolidate(None).expect("consolidates").len(), 1);
+}
+
+#[test]
+fn values_of_rust_are_values_of_the_language_and_back() {
+    let folder = folder();
+    let db = open(folder.path());
+    let at = std::time::UNIX_EPOCH + Duration::from_nanos(1_683_504_000_000_001_999);
+    let name = "Nora".to_owned();
+    let map = std::collections::BTreeMap::from([("n".to_owned(), Value::from(7_u8))]);
+    let params = Params::new()
+        .with("at", at)
+        .with("name", &name)
+        .with("list", ["a", "b"])
+        .with("map", map.clone())
+        .with("small", 40_000_u16);
+    let text = "REMEMBER (:P $name)-[r]->(:P 'x') VALID FROM $at";
+    db.query(text, params.clone()).expect("remembers");
+    let ask = "MATCH p = (a:P $name)-[f:r]->(b) FOR VALID_TIME ALL \
+               RETURN a, f, p, f.valid_from, $list, $map, $small";
+    let rows = db.query(ask, params).expect("returns").rows;
+    let row = &rows[0];
+    assert_eq!(row[0].as_node().map(|node| node.key.as_str()), Some("Nora"));
+    assert_eq!(row[1].as_fact().map(|fact| fact.relation.as_str()), Some("r"));
+    assert_eq!(row[2].as_path().map(|path| path.facts.len()), Some(1));
+    assert_eq!(row[3].as_timestamp(), Some(1_683_504_000_000_001));
+    assert_eq!(row[4].as_list().map(<[Value]>::len), Some(2));
+    assert_eq!(row[5].as_map(), Some(&map));
+    assert_eq!(row[6].as_i64(), Some(40_000));
+    assert!(row[0].as_fact().is_none() && row[1].as_node().is_none());
+}
+
+#[test]
+fn a_turn_has_properties_and_a_time_that_a_calendar_has() {
+    let folder = folder();
+    let db = open(folder.path());
+    let turn = HeardTurn::new("Nora", "I bake bread.").property("conversation", "nora");
+    let at = std::time::UNIX_EPOCH + Duration::from_secs(1_740_940_800);
+    db.observe("s", &turn.clone().at_time(at).id("a")).expect("observes");
+    let nanoseconds = db.observe("s", &turn.at(1_740_940_800_000_000_000).id("b"));
+    let error = nanoseconds.expect_err("is no microseconds").to_string();
+    assert!(error.contains("it is in microseconds"), "{error}");
+    db.consolidate(None).expect("consolidates");
+    let rows = db.query("MATCH (t:Turn) RETURN t.conversation, t.at", ()).expect("reads").rows;
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0][0].as_str(), Some("nora"));
+    assert_eq!(rows[0][1].as_timestamp(), Some(1_740_940_800_000_000));
 }
 
 #[test]

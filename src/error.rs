@@ -60,6 +60,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The text, once it is known.
     text: String,
+    /// Whether the statement takes more than it may.
+    is_of_limit: bool,
 }
 
 impl Diagnostic {
@@ -70,7 +72,8 @@ impl Diagnostic {
 
     /// A message about no place in particular.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: visible(message.into()), span: None, help: None, text: String::new() }
+        let (message, text) = (visible(message.into()), String::new());
+        Self { message, span: None, help: None, text, is_of_limit: false }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
@@ -93,6 +96,11 @@ impl Diagnostic {
     /// The error of a query that cannot go on.
     pub(crate) fn execute(self) -> Error {
         Error::Execute(Box::new(self))
+    }
+
+    /// The error of a statement that takes more than it may.
+    pub(crate) fn limit(self) -> Error {
+        Self { is_of_limit: true, ..self }.execute()
     }
 
     /// The line and column of its place, both from 1.
@@ -162,6 +170,11 @@ impl From<SyntaxError> for Error {
 }
 
 impl Error {
+    /// Whether it is about a value, and not about what a statement may take.
+    pub(crate) fn is_about_value(&self) -> bool {
+        matches!(self, Self::Execute(diagnostic) if !diagnostic.is_of_limit)
+    }
+
     /// The error with the text that it is about.
     pub(crate) fn with_text(self, text: &str) -> Self {
         match self {

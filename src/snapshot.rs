@@ -63,7 +63,7 @@ impl Snapshot<'_> {
         Ok(self.reader().node(node, SystemScope::Current)?.map(|record| record.key.clone()))
     }
 
-    /// The relation of that name; none if no fact ever had it.
+    /// The relation of that name; none if no fact and no definition ever had it.
     pub fn relation(&self, name: &str) -> Option<RelationId> {
         self.reader().catalog().relation(name)
     }

@@ -34,5 +34,17 @@ impl Default for Limits {
 
 /// The error of a statement that takes more than it may.
 pub(crate) fn narrow(message: String) -> Error {
-    Diagnostic::new(message).help("narrow the pattern, or raise the limit").execute()
+    Diagnostic::new(message).help("narrow the pattern, or raise the limit").limit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_no_matter_of_a_value() {
+        assert!(!narrow("too many rows".to_owned()).is_about_value());
+        assert!(Diagnostic::new("no number").execute().is_about_value());
+        assert!(!Error::Interrupted.is_about_value());
+    }
 }

@@ -93,6 +93,7 @@ fn over<T>(
     };
     let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
         if scope.is_empty() { None } else { Some(&accept) };
-    let toolkit = Toolkit::new(&context, &question, EdgeFilter::CURRENT, accept)?;
-    run(state, &toolkit).map_err(|error| running.explained(error, &limits))
+    let toolkit = Toolkit::new(&context, &question, EdgeFilter::CURRENT, accept);
+    let done = toolkit.and_then(|toolkit| run(state, &toolkit));
+    done.map_err(|error| running.explained(error, &limits))
 }

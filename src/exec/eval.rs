@@ -10,7 +10,7 @@ use engraph_storage::graph::{Interval, SystemScope};
 use crate::cell::{Cell, Items, Row, Slot};
 use crate::context::Context;
 use crate::context::held::Held;
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Result};
 use crate::exec::subquery;
 use crate::exec::weighed::Weighed;
 use crate::functions;
@@ -179,7 +179,7 @@ pub(crate) fn warm<'r>(
     for (argument, row) in pairs {
         // What fails may never be asked for: it is told where it is.
         let cell = match eval(argument, row, context) {
-            Err(Error::Execute(_)) => continue,
+            Err(error) if error.is_about_value() => continue,
             cell => cell?,
         };
         if context.stored_vector(&cell)?.is_none()

@@ -1,7 +1,7 @@
 //! The input rows for which a condition is true.
 
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, eval};
 use crate::plan::expr::Expr;
 
@@ -24,7 +24,7 @@ impl Operator for Filter {
             let mut chunk = Vec::with_capacity(input.len());
             for row in input {
                 let keeps = match eval::holds(&self.condition, &row, context) {
-                    Err(Error::Execute(_)) if self.tentative => true,
+                    Err(error) if self.tentative && error.is_about_value() => true,
                     keeps => keeps?,
                 };
                 if keeps {

@@ -10,7 +10,7 @@ use engraph_storage::graph::{LabelId, NodeId, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval};
 use crate::plan::expr::Slot;
 use crate::plan::{IndexBound, IndexLookup};
@@ -51,7 +51,7 @@ impl IndexScan {
         for (bound, expr) in &self.lookup.bounds {
             let cell = match eval::eval(expr, row, context) {
                 // The condition above may never ask for it.
-                Err(Error::Execute(_)) => return Ok(Some(None)),
+                Err(error) if error.is_about_value() => return Ok(Some(None)),
                 cell => cell?,
             };
             // Nothing compares with null; lists and maps are in no index.

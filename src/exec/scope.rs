@@ -143,7 +143,7 @@ fn least_confidence(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<f
 /// and says what is wrong, if it is asked.
 pub(crate) fn floor_of(floor: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
     match eval::eval(floor, row, context) {
-        Err(Error::Execute(_)) => Ok(0.0),
+        Err(error) if error.is_about_value() => Ok(0.0),
         floor => Ok(floor?.number().unwrap_or(0.0)),
     }
 }

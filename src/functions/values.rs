@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cell::Cell;
 use crate::context::Context;
 use crate::context::held::Held;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::functions::{Call, Function};
 use crate::time;
 
@@ -109,7 +109,7 @@ fn null_if(call: &Call<'_>) -> Result<Cell> {
 /// Null in place of an error about the value.
 fn or_null(result: Result<Cell>) -> Result<Cell> {
     match result {
-        Err(Error::Execute(_)) => Ok(Cell::Null),
+        Err(error) if error.is_about_value() => Ok(Cell::Null),
         result => result,
     }
 }

@@ -49,8 +49,9 @@ use telling::Telling;
 pub use turns::turns;
 pub use whole::{is_export, whole};
 
-/// Inputs that are embedded and committed together.
+/// Inputs that are embedded and committed together, and about how many bytes of lines, if these are fewer.
 const BATCH_INPUTS: usize = 256;
+const BATCH_BYTES: u64 = 8 << 20;
 /// Batches that wait for the writer.
 const BATCHES_WAITING: usize = 2;
 /// The longest line of a file, in bytes.
@@ -190,9 +191,13 @@ fn batches(
     std::iter::from_fn(move || {
         let mut batch =
             Batch { inputs: Vec::new(), lines: Vec::new(), refused: Vec::new(), done: 0 };
-        while batch.inputs.len() + batch.refused.len() < BATCH_INPUTS {
+        let mut begun = None;
+        while batch.inputs.len() + batch.refused.len() < BATCH_INPUTS
+            && begun.is_none_or(|begun| batch.done - begun < BATCH_BYTES)
+        {
             match lines.next() {
                 Some(Ok(line)) => {
+                    begun.get_or_insert(line.done);
                     batch.done = line.done;
                     match line.inputs {
                         Ok(inputs) => {

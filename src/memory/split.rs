@@ -1,7 +1,8 @@
 //! `SPLIT`: a name does not mean the entity that it was taken for. What was told of that entity
 //! under the name is told of an entity of its own, and the two are not merged again.
 //!
-//! Nothing is lost: what is no longer believed goes to history.
+//! Nothing is lost: what is no longer believed goes to history, and what was confirmed or doubted of a fact
+//! is so of what stays of it, or of what is moved if nothing stays.
 
 use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
 use engraph_storage::{CONCEPT, Reader, StorageError, Transaction};
@@ -94,14 +95,25 @@ fn move_claims(
         return Ok(false);
     }
     transaction.retract(edge.fact)?;
+    let mut stays = None;
     for claim in others {
         let belief = claimed(edge.tail, claim);
-        transaction.assert_fact(edge.head, edge.relation, &belief)?;
+        stays = Some(transaction.assert_fact(edge.head, edge.relation, &belief)?.fact);
     }
+    let mut moved = None;
     for mut claim in named {
         claim.properties.remove(&property);
         let (head, tail) = if side == Side::Out { (own, edge.tail) } else { (edge.head, own) };
-        transaction.assert_fact(head, edge.relation, &claimed(tail, claim))?;
+        moved = Some(transaction.assert_fact(head, edge.relation, &claimed(tail, claim))?.fact);
+    }
+    if let Some(fact) = stays.or(moved) {
+        for part in &version.belief.evidence {
+            match part {
+                Evidence::Claim(_) => {}
+                Evidence::Confirmed(by) => drop(transaction.confirm(fact, *by)?),
+                Evidence::Doubted(by) => drop(transaction.doubt(fact, *by)?),
+            }
+        }
     }
     Ok(true)
 }

@@ -40,6 +40,7 @@ const WHOLE: &str = "write a whole number from 0, or a parameter such as $count"
 /// The first that fits is taken: the particular stand before the general.
 const MENDS: &[Mend] = &[
     // Labels and names.
+    mend("-[", ":", "", "a pattern as a condition: EXISTS { (a)-[:r]->(b) }, or (a)-[:r]->(b)"),
     mend("", "&&", "", "MemQL writes `AND` for `&&`"),
     mend("", "&", "", LABELS),
     mend("", ":", "WHERE", LABELS),
@@ -70,6 +71,7 @@ const MENDS: &[Mend] = &[
     mend("", ">", "a number of hops", "the arrow stands outside of the brackets: -[:r]->"),
     mend("", "-", "`{`", "a range of hops is written *1..3"),
     mend("]", "{", "", HOPS),
+    mend("{", "", "a number of hops", "write {1,3}, {1,} or {2}"),
     mend("{", "", "a property", "a map is written {name: value}; hops stand behind: -[:r]->{1,3}"),
     mend("'", ",", "`{`", "no comma stands between a key and properties"),
     mend(",", "RETURN", "", "leave out the comma before it"),
@@ -82,6 +84,9 @@ const MENDS: &[Mend] = &[
         "SOURCE",
         "a write answers what it did; then ask: MATCH (pattern) RETURN ...",
     ),
+    mend("", "{", "TURN", HEARD),
+    mend(")", ",", "SOURCE", "one REMEMBER stores one fact"),
+    mend("", "UNTIL", "VALID", "write VALID TO t"),
     mend("OBSERVE", "", "SESSION", HEARD),
     mend("", "--", "SOURCE", STORED),
     mend("", "--", "a relation `-[...]->`", "name the relation: -[relation]->"),
@@ -104,6 +109,8 @@ const MENDS: &[Mend] = &[
     mend("", "NOT NULL", "an operator", "write IS NOT NULL"),
     mend("", "NOT", "an operator", "NOT stands in front of the whole condition"),
     mend("IS", "", "UNKNOWN", "values are compared with `=`"),
+    mend("", "MATCHES", "an operator", "write =~ and a regular expression, or CONTAINS"),
+    mend("", "AS", "OF", "write ALIAS 'name' OF (:Label 'key')"),
     mend("", "ILIKE", "an operator", "write toLower(x) CONTAINS 'text'"),
     mend("", "LIKE", "an operator", "write CONTAINS, STARTS WITH, or =~ and a regular expression"),
     mend("", "BETWEEN", "an operator", "write 1 <= x <= 2"),
@@ -145,6 +152,14 @@ const MENDS: &[Mend] = &[
     mend("", "(", "a statement", "write MATCH or REMEMBER in front of the pattern"),
     mend("", "ON CREATE", "", "REMEMBER merges what it already knows, and needs no ON"),
     mend("", "ON MATCH", "", "REMEMBER merges what it already knows, and needs no ON"),
+    mend("OPTIONAL", "(", "", "write OPTIONAL MATCH"),
+    mend("", "LEFT", "", "write OPTIONAL MATCH for LEFT JOIN"),
+    mend("CONSOLIDATE", "'", "SESSION", "write CONSOLIDATE SESSION 's1'"),
+    mend("CONSOLIDATE", "ALL", "", "CONSOLIDATE by itself is of all sessions"),
+    mend("CARDINALITY", "", "ONE", "write CARDINALITY ONE, or MANY"),
+    mend("DROP", "RELATION", "", "forget its facts: MATCH ()-[f:relation]->() FORGET f"),
+    mend("", "AT", "UNION", "write CLOSE f AT t for what held until then"),
+    mend("", "OVER", "UNION", "there are no windows: aggregate in WITH"),
     mend("", "CREATE INDEX", "", "write DEFINE INDEX name FOR (n:Label) ON (n.property)"),
     mend("", "CREATE RELATION", "", "write DEFINE RELATION name CARDINALITY ONE"),
     mend("", "ONE", "CARDINALITY", "write CARDINALITY ONE"),
@@ -175,6 +190,10 @@ const MENDS: &[Mend] = &[
         "TURN",
         "say what first: MATCH (:Label 'key')-[f]->() FORGET f, or MATCH (n:Label 'key') FORGET n",
     ),
+    mend("", ",", "an operator", "a list stands in square brackets: [1, 2]"),
+    mend(":", "", "a name", "a name begins with a letter; text stands between quotes: 'D1:1'"),
+    mend("", "FOR", "an operator", "write [x IN list WHERE condition | value]"),
+    mend("", "AS", "an operator", "write toInteger(x), toFloat(x) or toString(x) for a CAST"),
     mend("", "", "COVERAGE", "say how much: REPRESENT s FROM c COVERAGE 0.9"),
     mend("", "", "MODEL", "say how many: RERANK n FOR 'text' TOP 5"),
     mend("", "", "TOP", "say how many: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
@@ -192,7 +211,7 @@ const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
                      {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
 
 /// Words that MemQL does not know, and what it says instead.
-const FOREIGN: [(&str, &str); 29] = [
+const FOREIGN: [(&str, &str); 31] = [
     (
         "CREATE",
         "write REMEMBER (:Label 'key' {property: value}), or a fact between two nodes, (:A 'a')-[relation]->(:B 'b')",
@@ -230,6 +249,8 @@ const FOREIGN: [(&str, &str); 29] = [
     ("EXCEPT", "write WHERE NOT EXISTS { pattern }"),
     ("UPDATE", "write REMEMBER (:Label 'key' {property: value})"),
     ("ALTER", "write DEFINE once more"),
+    ("CORRECT", "REMEMBER what is so, which ends what was, or RETRACT f"),
+    ("INNER", "write the patterns in one MATCH, joined by the names they share"),
     ("DESCRIBE", "write SHOW RELATIONS, SHOW LABELS or SHOW PROPERTIES"),
 ];
 

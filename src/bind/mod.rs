@@ -422,6 +422,9 @@ impl<'b> Binder<'b> {
         let error = Diagnostic::at(span, format!("nothing is bound to `{name}`"));
         match closest(name, self.scope.visible()) {
             Some(known) => error.help(format!("did you mean {known}?")),
+            None if name.eq_ignore_ascii_case("confidence") => {
+                error.help("write f.confidence of a fact f, or the clause CONFIDENCE >= 0.8")
+            }
             None => {
                 let mut help =
                     "a name is bound by a pattern, as in (name:Label) or -[name]->".to_owned();

@@ -700,8 +700,10 @@ fn mismatch_two(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> crate::E
     let message = format!("`{}` does not take {} and {}", op.sign(), left.kind(), right.kind());
     let error = Diagnostic::at(span, message);
     match (left, right) {
-        (Cell::Timestamp(_), Cell::String(_)) | (Cell::String(_), Cell::Timestamp(_)) => {
-            error.help("write the instant as DATE '2023-05-08' or TIMESTAMP '2023-05-08 13:56'")
+        (Cell::Timestamp(_), Cell::String(_)) | (Cell::String(_), Cell::Timestamp(_)) => error
+            .help("write an instant as DATE '2023-05-08', and a length of time as DURATION 'P3D'"),
+        (Cell::String(_), _) | (_, Cell::String(_)) if op == BinaryOp::Add => {
+            error.help("join texts: toString makes one of any value")
         }
         _ => error,
     }

@@ -110,7 +110,8 @@ fn doubted_by(by: &Expr, context: &Context<'_>) -> Result<f64> {
     let error = Diagnostic::at(by.span, message);
     match cell.number() {
         Some(by) if by > 0.0 && by < 1.0 => Ok(by),
-        Some(by) if by >= 1.0 => Err(error
+        Some(by) if by > 1.0 => Err(error.help("it is a share of one: 0.5 for 50 %").bind()),
+        Some(1.0) => Err(error
             .help("what is not believed at all is not remembered; RETRACT ends a belief")
             .bind()),
         _ => Err(error.bind()),

@@ -540,7 +540,9 @@ impl<'d> Transaction<'d> {
     /// [`Error::Storage`] if the disk refuses: as of [`Engraph::query`](crate::Engraph::query). [`Error::Bind`] if a
     /// script has ended the transaction already.
     pub fn commit(mut self) -> Result<()> {
-        self.session.execute("COMMIT", ()).map(drop)
+        let ended = || Diagnostic::new("no transaction is open").help("begin another one").bind();
+        let open = self.session.open.take().ok_or_else(ended)?;
+        Ok(open.commit(self.session.database.durability(), time::wall())?)
     }
 }
 

@@ -285,9 +285,9 @@ impl Binder<'_> {
                 .bind());
         }
         self.scope.restore(Default::default());
-        let [text, tokens, pieces] =
-            ["text", "tokens", "pieces"].map(|name| self.scope.add(name, Kind::Value));
-        Ok(Pack { items, budget: self.amount(&clause.budget), text, tokens, pieces })
+        let [text, tokens, pieces, sources] =
+            ["text", "tokens", "pieces", "sources"].map(|name| self.scope.add(name, Kind::Value));
+        Ok(Pack { items, budget: self.amount(&clause.budget), text, tokens, pieces, sources })
     }
 
     /// Everything bound that can be evidence.

@@ -107,7 +107,7 @@ struct Redrawing {
     /// Other episodes that were evidence of their topics.
     others: Vec<About>,
     /// What turns that stay have told together with others that do not.
-    together: BTreeMap<FactId, Together>,
+    together: BTreeMap<(FactId, Vec<String>), Together>,
     forgotten: Forgotten,
 }
 
@@ -162,7 +162,7 @@ impl Redrawing {
                 all.push(drawn);
             }
         }
-        for (fact, together) in std::mem::take(&mut self.together) {
+        for ((fact, _), together) in std::mem::take(&mut self.together) {
             self.forgotten.add(together.settle(transaction, fact, (&all, means))?);
         }
         Ok(self.forgotten)

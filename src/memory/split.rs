@@ -4,6 +4,8 @@
 //! Nothing is lost: what is no longer believed goes to history, and what was confirmed or doubted of a fact
 //! is so of what stays of it, or of what is moved if nothing stays.
 
+use std::collections::BTreeSet;
+
 use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
 use engraph_storage::{CONCEPT, Reader, StorageError, Transaction};
 
@@ -95,18 +97,18 @@ fn move_claims(
         return Ok(false);
     }
     transaction.retract(edge.fact)?;
-    let mut stays = None;
+    let mut stays = BTreeSet::new();
     for claim in others {
         let belief = claimed(edge.tail, claim);
-        stays = Some(transaction.assert_fact(edge.head, edge.relation, &belief)?.fact);
+        stays.insert(transaction.assert_fact(edge.head, edge.relation, &belief)?.fact);
     }
-    let mut moved = None;
+    let mut moved = BTreeSet::new();
     for mut claim in named {
         claim.properties.remove(&property);
         let (head, tail) = if side == Side::Out { (own, edge.tail) } else { (edge.head, own) };
-        moved = Some(transaction.assert_fact(head, edge.relation, &claimed(tail, claim))?.fact);
+        moved.insert(transaction.assert_fact(head, edge.relation, &claimed(tail, claim))?.fact);
     }
-    if let Some(fact) = stays.or(moved) {
+    for fact in if stays.is_empty() { moved } else { stays } {
         for part in &version.belief.evidence {
             match part {
                 Evidence::Claim(_) => {}

@@ -57,8 +57,8 @@ impl LanguageModel {
 
     /// Any other model, by a function: of another provider, or one of a test. It is given the task, which is what a
     /// chat has as its system message, and the text, and gives the answer as it comes; what is said around the JSON of it
-    /// is passed over. It may wait as long as it takes: no lock is held meanwhile, but in a transaction that the caller keeps
-    /// open. `name` and its version are kept with what the model has drawn.
+    /// is passed over. It may wait as long as it takes: no lock is held meanwhile, but by `FORGET` of turns and in a transaction
+    /// that the caller keeps open; it must not write to the database itself. `name` and its version are kept with what the model has drawn.
     ///
     /// ```
     /// use engraph::LanguageModel;

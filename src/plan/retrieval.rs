@@ -234,6 +234,8 @@ pub(crate) struct Pack {
     pub(crate) tokens: Slot,
     /// How many pieces of evidence are in the text.
     pub(crate) pieces: Slot,
+    /// What bears out each of them, in the order of the text.
+    pub(crate) sources: Slot,
 }
 
 impl Finding {
@@ -293,7 +295,7 @@ impl Retrieval {
                 vec![clause.finding.node, clause.score, clause.step, clause.action, clause.shares]
             }
             Self::Admit(admit) => vec![admit.node, admit.gain, admit.uncertainty],
-            Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces],
+            Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces, pack.sources],
         }
     }
 

@@ -98,6 +98,13 @@ pub(crate) struct Writing<'c> {
     holder: &'c AtomicUsize,
 }
 
+impl Writing<'_> {
+    /// Says that it is this thread's: it may have come from another one.
+    pub(crate) fn is_here(&self) {
+        self.holder.store(this_thread(), Ordering::Release);
+    }
+}
+
 impl Deref for Writing<'_> {
     type Target = Writer;
 
@@ -121,10 +128,11 @@ impl Drop for Writing<'_> {
 /// What stands for no thread.
 const NOBODY: usize = 0;
 
-/// A number of this thread that no other one has meanwhile.
+/// The number of this thread, which no other one has.
 fn this_thread() -> usize {
-    thread_local!(static PLACE: u8 = const { 0 });
-    PLACE.with(|place| std::ptr::from_ref(place).addr())
+    static COUNT: AtomicUsize = AtomicUsize::new(NOBODY);
+    thread_local!(static NUMBER: usize = COUNT.fetch_add(1, Ordering::Relaxed) + 1);
+    NUMBER.with(|number| *number)
 }
 
 /// What readers and the writer agree on.
@@ -146,7 +154,7 @@ struct Log {
 /// The commits of an open store.
 pub(crate) struct Commits {
     writer: Mutex<Writer>,
-    /// The thread that holds the writer's lock.
+    /// The thread that holds the writer's lock, and used it last.
     holder: AtomicUsize,
     published: Mutex<Published>,
     log: Mutex<Log>,

@@ -86,33 +86,42 @@ impl Transaction<'_> {
         let ends = Ends { head, relation, tail: belief.tail };
         let edges = self.edges_between(ends, &EdgeFilter::EVERYTHING)?;
         let facts: HashSet<FactId> = edges.into_iter().map(|edge| edge.fact).collect();
-        let mut said = Vec::new();
+        let mut said: Vec<Interval> = Vec::new();
         for fact in facts {
             let versions = self.reader().versions(fact)?;
             let same = versions.iter().filter(|(_, version)| version.belief.tail == belief.tail);
             same.for_each(|(_, version)| said.extend(claimed(&version.belief, belief)));
         }
-        if said.is_empty() {
-            return Ok(false);
+        let (rule, valid) = (self.rule_of(relation), belief.valid);
+        said.retain(|told| told.overlaps(&valid));
+        if said.is_empty() || rule.cardinality != Cardinality::One || said.contains(&valid) {
+            return Ok(valid.is_within(&said));
         }
-        let rule = self.rule_of(relation);
-        if !belief.valid.is_within(&said) && rule.cardinality == Cardinality::One {
-            said.extend(self.values_beside(ends, &rule, belief.valid)?);
+        let beside = self.values_beside(ends, &rule)?;
+        // What the same sources told of an earlier time ends where they told another value.
+        for (other, sources) in &beside {
+            if *sources == belief.sources && other.from <= valid.from {
+                said.retain(|told| told.from >= other.from);
+            }
         }
-        Ok(belief.valid.is_within(&said))
+        // What begins later ends it for good; what began before does not.
+        if said.iter().any(|told| told.from == valid.from) {
+            let later = beside.iter().filter(|(other, _)| other.from >= valid.from);
+            said.extend(later.map(|(other, _)| Interval { to: Interval::MAX, ..*other }));
+        }
+        Ok(valid.is_within(&said))
     }
 
-    /// When other values hold or held that a relation with one value does not allow beside this one. What
-    /// begins later ends it for good.
+    /// When other values hold or held that a relation with one value does not allow beside this one, and by
+    /// whom that was told.
     fn values_beside(
         &self,
         ends: Ends,
         rule: &RelationRule,
-        valid: Interval,
-    ) -> Result<Vec<Interval>> {
+    ) -> Result<Vec<(Interval, Vec<String>)>> {
         let Ends { head, relation, tail } = ends;
         let of = |node, relation, but: NodeId| {
-            let is_other = move |edge: &Edge| edge.tail != but;
+            let is_other = move |edge: &Edge| edge.tail != but && !edge.uncertain;
             let all = &EdgeFilter::EVERYTHING;
             Ok::<_, StorageError>(
                 self.edges_of((node, Side::Out), relation, all, usize::MAX, is_other)?.0,
@@ -122,11 +131,11 @@ impl Transaction<'_> {
         if let Some(mirror) = rule.mirror {
             beside.extend(of(tail, mirror, head)?);
         }
-        let until = |edge: &Edge| match edge.valid.from > valid.from {
-            true => Interval { to: Interval::MAX, ..edge.valid },
-            false => edge.valid,
+        let told = |edge: Edge| {
+            let version = self.reader().version(edge.fact, edge.version)?;
+            Ok((edge.valid, version.belief.sources))
         };
-        Ok(beside.iter().map(until).collect())
+        beside.into_iter().map(told).collect()
     }
 
     /// Makes a held fact surer, by `by` in (0, 1].

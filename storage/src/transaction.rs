@@ -72,6 +72,7 @@ impl<'s> Transaction<'s> {
 
     /// The transaction's own state: what is committed and what it has changed.
     pub fn reader(&self) -> Reader<'_> {
+        self.writer.is_here();
         let kept = self.store.commits.kept();
         Reader::new(self.view(), &self.catalog, self.now).keeping(kept)
     }
@@ -97,6 +98,7 @@ impl<'s> Transaction<'s> {
         &mut self,
         work: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
+        self.writer.is_here();
         self.overlay.savepoint();
         let (pending, catalog) = (self.pending, Arc::clone(&self.catalog));
         let (forgotten, overruled_own) = (self.forgotten, self.overruled_own);

@@ -272,6 +272,26 @@ fn a_write_beside_the_own_transaction_is_an_error_and_does_not_wait_for_ever() {
 }
 
 #[test]
+fn a_transaction_that_went_to_another_thread_is_waited_for() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut moved = db.begin().expect("begins");
+    std::thread::scope(|scope| {
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let other = scope.spawn(move || {
+            moved.query("REMEMBER (:P 'a')", ()).expect("remembers");
+            begun.send(()).expect("heard");
+            std::thread::sleep(Duration::from_millis(50));
+            moved.commit()
+        });
+        has_begun.recv().expect("begun");
+        db.query("REMEMBER (:P 'b')", ()).expect("waits for the other thread");
+        other.join().expect("does not panic").expect("commits");
+    });
+    assert_eq!(db.query("MATCH (p:P) RETURN p", ()).expect("reads").len(), 2);
+}
+
+#[test]
 fn values_of_rust_are_values_of_the_language_and_back() {
     let folder = folder();
     let db = open(folder.path());

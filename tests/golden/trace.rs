@@ -78,7 +78,7 @@ fn scores_are_said_by_the_operator_that_found_them() {
     };
     assert_eq!(found(0), "score vector_rank vector_score");
     assert_eq!(found(1), "relevance score");
-    assert_eq!(found(2), "pieces text tokens");
+    assert_eq!(found(2), "pieces sources text tokens");
 }
 
 #[test]

@@ -3,11 +3,9 @@
 //! A path is a line (REAL, eq. 9), so is a fact; a node reads as its text, with its speaker and its
 //! time. A node without a text says nothing and is left out.
 
-use std::sync::Arc;
-
 use engraph_storage::graph::{Edge, Interval, NodeId};
 
-use crate::cell::{Cell, NodeRef, PathRef, Row};
+use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::context::derived::is_derived;
 use crate::error::{Error, Result};
@@ -23,17 +21,17 @@ pub(super) fn pack(
     context: &Context<'_>,
 ) -> Result<Vec<Row>> {
     let budget = amount(&clause.budget, context)?;
-    let mut items = Vec::new();
+    let mut found = Found::default();
     // The row of each item.
     let mut places = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         context.work(1)?;
         for slot in &clause.items {
-            collect(&row[*slot], &mut items, context)?;
+            found.collect(&row[*slot], context)?;
         }
-        places.resize(items.len(), place);
+        places.resize(found.items.len(), place);
     }
-    let packed = pack::pack(&items, budget, |text| {
+    let packed = pack::pack(&found.items, budget, |text| {
         context.work(1)?;
         Ok::<_, Error>(context.models.count_tokens(text))
     })?;
@@ -41,6 +39,8 @@ pub(super) fn pack(
     row[clause.text] = Cell::text(&packed.text);
     row[clause.tokens] = whole(packed.tokens);
     row[clause.pieces] = whole(packed.taken.len());
+    let sources = packed.taken.iter().map(|item| found.sources(*item, context));
+    row[clause.sources] = Cell::list(sources.collect::<Result<_>>()?);
     let mut joined = Joined::default();
     for item in packed.taken {
         joined.add(&rows[places[item]], context);
@@ -53,23 +53,70 @@ fn whole(number: usize) -> Cell {
     Cell::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// The evidence in a cell.
-fn collect(cell: &Cell, items: &mut Vec<Item>, context: &Context<'_>) -> Result<()> {
-    match cell {
-        Cell::Node(node) => items.extend(turn(*node, context)?),
-        Cell::Fact(edge) => items.push(line(edge.head, &[*edge], context)?),
-        Cell::Path(path) => items.extend(walked(path, context)?),
-        Cell::String(text) => {
-            items.push(Item { source: Source::Text, text: text.to_string(), time: None });
+/// Evidence as it was found.
+#[derive(Default)]
+struct Found {
+    items: Vec<Item>,
+    /// The facts of each item.
+    facts: Vec<Vec<Edge>>,
+}
+
+impl Found {
+    fn add(&mut self, item: Item, facts: &[Edge]) {
+        self.items.push(item);
+        self.facts.push(facts.to_vec());
+    }
+
+    /// Adds the evidence in a cell.
+    fn collect(&mut self, cell: &Cell, context: &Context<'_>) -> Result<()> {
+        match cell {
+            Cell::Node(node) => self.node(*node, context)?,
+            Cell::Fact(edge) => self.add(line(edge.head, &[*edge], context)?, &[*edge]),
+            Cell::Path(path) => match (path.facts.is_empty(), path.nodes.first()) {
+                (true, Some(node)) => self.node(*node, context)?,
+                (false, Some(node)) => {
+                    self.add(line(node.id, &path.facts, context)?, &path.facts);
+                }
+                (_, None) => {}
+            },
+            Cell::String(text) => {
+                let item = Item { source: Source::Text, text: text.to_string(), time: None };
+                self.add(item, &[]);
+            }
+            Cell::List(cells) => {
+                for cell in cells.iter() {
+                    self.collect(cell, context)?;
+                }
+            }
+            _ => {}
         }
-        Cell::List(cells) => {
-            for cell in cells.iter() {
-                collect(cell, items, context)?;
+        Ok(())
+    }
+
+    fn node(&mut self, node: NodeRef, context: &Context<'_>) -> Result<()> {
+        if let Some(item) = turn(node, context)? {
+            self.add(item, &[]);
+        }
+        Ok(())
+    }
+
+    /// What bears out an item: the key of its node, or the sources of its facts, each once.
+    fn sources(&self, item: usize, context: &Context<'_>) -> Result<Cell> {
+        let mut keys: Vec<Cell> = Vec::new();
+        if let Source::Turn(node) = self.items[item].source {
+            keys.push(Cell::text(&context.called(node)?));
+        }
+        for edge in &self.facts[item] {
+            if let Cell::List(sources) = context.fact_property(edge, "sources")? {
+                for source in sources.iter() {
+                    if !keys.contains(source) {
+                        keys.push(source.clone());
+                    }
+                }
             }
         }
-        _ => {}
+        Ok(Cell::list(keys))
     }
-    Ok(())
 }
 
 /// A node with a text, such as a turn: `Caroline: ...`.
@@ -80,14 +127,6 @@ fn turn(node: NodeRef, context: &Context<'_>) -> Result<Option<Item>> {
         _ => None,
     };
     Ok(Some(Item { source: Source::Turn(node.id), text: text.to_string(), time }))
-}
-
-fn walked(path: &Arc<PathRef>, context: &Context<'_>) -> Result<Option<Item>> {
-    match (path.facts.is_empty(), path.nodes.first()) {
-        (true, Some(node)) => turn(*node, context),
-        (false, Some(node)) => line(node.id, &path.facts, context).map(Some),
-        (_, None) => Ok(None),
-    }
 }
 
 /// Facts from a node on as a line.

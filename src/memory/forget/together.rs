@@ -23,24 +23,25 @@ pub(super) struct Together {
     valid: Interval,
 }
 
-/// Those of all that turns of these episodes have told, by their ids.
+/// Those of all that turns of these episodes have told, by their ids and the turns that stay.
 pub(super) fn told(
     reader: Reader<'_>,
     episodes: &[Losing],
     forgotten: &HashSet<String>,
-) -> Result<BTreeMap<FactId, Together>> {
+) -> Result<BTreeMap<(FactId, Vec<String>), Together>> {
     let turns = episodes.iter().flat_map(|episode| &episode.left);
     let left: HashSet<&str> = turns.map(|turn| turn.key.as_str()).collect();
     let mut found = BTreeMap::new();
     reader.told_by(forgotten, &mut |fact, _, version| {
-        let claim = claims(&version.belief).find(|(sources, _)| {
+        for (sources, valid) in claims(&version.belief) {
             let any = |of: &dyn Fn(&String) -> bool| sources.iter().any(of);
-            any(&|name| forgotten.contains(name)) && any(&|name| left.contains(name.as_str()))
-        });
-        if let Some((sources, valid)) = claim {
-            let left = sources.iter().filter(|name| !forgotten.contains(*name)).cloned().collect();
-            let (head, relation, tail) = (version.head, version.relation, version.belief.tail);
-            found.insert(fact, Together { head, relation, tail, left, valid });
+            if any(&|name| forgotten.contains(name)) && any(&|name| left.contains(name.as_str())) {
+                let stay = sources.iter().filter(|name| !forgotten.contains(*name)).cloned();
+                let (head, relation, tail) = (version.head, version.relation, version.belief.tail);
+                let stay: Vec<String> = stay.collect();
+                let together = Together { head, relation, tail, left: stay.clone(), valid };
+                found.insert((fact, stay), together);
+            }
         }
     })?;
     Ok(found)
@@ -74,8 +75,11 @@ impl Together {
         }
         let (is_held, until) = (last.system.to == Interval::MAX, last.belief.valid.to);
         let left: HashSet<&String> = self.left.iter().collect();
-        let mut sources = versions.iter().flat_map(|(_, version)| &version.belief.sources);
-        let forgotten = match sources.all(|source| left.contains(source)) {
+        let mut told = versions.iter().flat_map(|(_, version)| claims(&version.belief));
+        let by_these = |sources: &[String]| {
+            !sources.is_empty() && sources.iter().all(|source| left.contains(source))
+        };
+        let forgotten = match told.all(|(sources, _)| by_these(sources)) {
             true => transaction.forget(&[], &[fact])?,
             false => {
                 let left: Vec<&str> = self.left.iter().map(String::as_str).collect();
@@ -111,6 +115,7 @@ impl Together {
             let end = |node: &NodeInput| (node.label.clone(), node.key.clone());
             let (head, tail) = (end(&fact.head), end(&fact.tail));
             fact.relation == relation
+                && fact.sources.iter().any(|source| self.left.contains(source))
                 && (ends == (head.clone(), tail.clone()) || is_symmetric && ends == (tail, head))
         };
         let facts = drawn.iter().flat_map(|drawn| &drawn.facts).filter_map(|input| match input {

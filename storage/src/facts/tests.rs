@@ -41,6 +41,11 @@ impl Graph {
 
     /// Tells facts one by one, each from a source of its own.
     fn tell(&self, told: &[Told]) {
+        self.tell_by(told, |place| format!("file:{place}"), true);
+    }
+
+    /// The same from these sources, or whatever was told before.
+    fn tell_by(&self, told: &[Told], source: impl Fn(usize) -> String, is_new: bool) {
         for (place, (head, relation, tail, from, length, sure)) in told.iter().enumerate() {
             let belief = Belief {
                 tail: self.nodes[HEADS + tail],
@@ -51,14 +56,33 @@ impl Graph {
                 confidence: f64::from(*sure) / 10.0,
                 intent: Intent::Fact,
                 uncertain: false,
-                sources: vec![format!("file:{place}")],
+                sources: vec![source(place)],
                 properties: Properties::new(),
                 evidence: Vec::new(),
             };
             let mut write = self.store.begin(5).unwrap();
-            write.assert_new_fact(self.nodes[*head], self.relations[*relation], &belief).unwrap();
+            let (head, relation) = (self.nodes[*head], self.relations[*relation]);
+            match is_new {
+                true => drop(write.assert_new_fact(head, relation, &belief).unwrap()),
+                false => drop(write.assert_fact(head, relation, &belief).unwrap()),
+            }
             write.commit(Durability::Buffered, 5).unwrap();
         }
+    }
+
+    /// What is believed: head, tail, when, how sure, and whether it is uncertain.
+    fn held(&self) -> Vec<String> {
+        let versions = self.versions().into_iter();
+        let held = versions.filter(|version| version.system.to == Interval::MAX).map(|version| {
+            let Belief { tail, valid, confidence, uncertain, .. } = version.belief;
+            format!(
+                "{:?} {:?} {tail:?} {valid:?} {confidence} {uncertain}",
+                version.head, version.relation
+            )
+        });
+        let mut held: Vec<String> = held.collect();
+        held.sort();
+        held
     }
 
     /// Every version that there is.
@@ -95,5 +119,24 @@ proptest! {
         let before = graph.versions();
         graph.tell(&told);
         prop_assert_eq!(graph.versions(), before);
+    }
+
+    /// What one source tells in the order of time is new each time: a value may come back.
+    #[test]
+    fn what_comes_later_is_new(
+        mut told in prop::collection::vec(
+            (0..HEADS, 0..2_usize, 0..TAILS, 0..40_i64, prop::option::of(1..6_i64), 5..=9_u8),
+            1..12,
+        ),
+    ) {
+        told.sort_by_key(|told| told.3);
+        told.dedup_by_key(|told| told.3);
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let [new, all] = [true, false].map(|is_new| {
+            let graph = Graph::new(folders[usize::from(is_new)].path());
+            graph.tell_by(&told, |_| "hr".to_owned(), is_new);
+            graph.held()
+        });
+        prop_assert_eq!(new, all);
     }
 }

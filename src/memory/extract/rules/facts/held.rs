@@ -178,13 +178,23 @@ mod tests {
         for text in [
             "I quit my job at Forno Labs.",
             "I left my job at Forno Labs yesterday.",
-            "I resigned from Forno Labs.",
             "I was fired from Forno Labs.",
             "I got laid off from Forno Labs.",
         ] {
             let ended = facts(text);
             let is_over = |fact: &&String| fact.starts_with("works_at Forno Labs -∞..2023-05-0");
             assert_eq!(ended.iter().filter(is_over).count(), 1, "{text}: {ended:?}");
+        }
+        for text in [
+            "I left early for my job at Forno Labs.",
+            "I left Audi for a job at Forno Labs.",
+            "I quit his job at Forno Labs.",
+            "I quit college to take a job at Forno Labs.",
+            "I was laid up at Forno Labs.",
+            "I got fired with Anna.",
+        ] {
+            let told = facts(text);
+            assert!(told.iter().all(|fact| !fact.starts_with("works_at")), "{text}: {told:?}");
         }
         assert!(facts("I quit my job.").iter().all(|fact| !fact.starts_with("works_at")));
         assert_eq!(facts("I didn't quit my job at Forno Labs."), [""; 0]);
@@ -228,6 +238,18 @@ mod tests {
             ("I didn't move to Porto.", &[]),
         ] {
             assert_eq!(facts(text), expected, "{text}");
+        }
+        for text in [
+            "We moved to Netflix for movie night.",
+            "I had moved to Spain before I met her.",
+            "I dreamed that I moved to Spain.",
+            "I move to Spain every summer.",
+            "I moved to Berlin for two months in 2015.",
+            "I moved to Spain but I came back.",
+            "I moved from Spain when I was five.",
+        ] {
+            let told = facts(text);
+            assert!(told.iter().all(|fact| !fact.starts_with("lives_in")), "{text}: {told:?}");
         }
         assert_eq!(facts("I'm moving to Porto."), [""; 0]);
         for text in ["I might move to Porto.", "I will move to Porto."] {

@@ -26,7 +26,7 @@ use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, Syste
 use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
 use self::losing::{Losing, Said, Turns, turn_input};
-use self::together::Together;
+use self::together::{Together, Told};
 use super::draw::{self, Drawn, draw, extract};
 use super::extract::Rules;
 use super::means::Means;
@@ -107,7 +107,7 @@ struct Redrawing {
     /// Other episodes that were evidence of their topics.
     others: Vec<About>,
     /// What turns that stay have told together with others that do not.
-    together: BTreeMap<(FactId, Vec<String>), Together>,
+    together: BTreeMap<Told, Together>,
     forgotten: Forgotten,
 }
 
@@ -162,8 +162,8 @@ impl Redrawing {
                 all.push(drawn);
             }
         }
-        for ((fact, _), together) in std::mem::take(&mut self.together) {
-            self.forgotten.add(together.settle(transaction, fact, (&all, means))?);
+        for (told, together) in &self.together {
+            self.forgotten.add(together.settle(transaction, told, (&all, means))?);
         }
         Ok(self.forgotten)
     }

@@ -4,6 +4,7 @@
 //! Nothing is lost: what is no longer believed goes to history, and what was confirmed or doubted of a fact
 //! is so of what stays of it, or of what is moved if nothing stays.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
@@ -92,7 +93,7 @@ fn move_claims(
     let version = reader.version(edge.fact, edge.version)?;
     let is_named = |claim: &Claim| matches!(claim.properties.get(&property), Some(Value::String(said)) if said == name);
     let (named, others): (Vec<Claim>, Vec<Claim>) =
-        claims(&version.belief).into_iter().partition(is_named);
+        version.belief.claims().map(Cow::into_owned).partition(is_named);
     if named.is_empty() {
         return Ok(false);
     }
@@ -118,25 +119,6 @@ fn move_claims(
         }
     }
     Ok(true)
-}
-
-/// What a belief rests on.
-fn claims(belief: &Belief) -> Vec<Claim> {
-    let claims = belief.evidence.iter().filter_map(|part| match part {
-        Evidence::Claim(claim) => Some(claim.clone()),
-        Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
-    });
-    let claims: Vec<Claim> = claims.collect();
-    if !claims.is_empty() {
-        return claims;
-    }
-    vec![Claim {
-        sources: belief.sources.clone(),
-        valid: belief.valid,
-        confidence: belief.confidence,
-        intent: belief.intent,
-        properties: belief.properties.clone(),
-    }]
 }
 
 fn claimed(tail: NodeId, claim: Claim) -> Belief {

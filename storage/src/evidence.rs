@@ -167,6 +167,14 @@ fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -
     derived.map(|derived| Belief { evidence, ..derived })
 }
 
+impl Belief {
+    /// The claims that it rests on: those of its evidence, or what it says itself as the only one.
+    pub fn claims(&self) -> impl Iterator<Item = Cow<'_, Claim>> {
+        let own = self.evidence.is_empty().then(|| Cow::Owned(claim_of(self)));
+        own.into_iter().chain(claims(self).map(Cow::Borrowed))
+    }
+}
+
 /// The claims that a belief names beside what it says itself.
 pub(crate) fn claims(belief: &Belief) -> impl Iterator<Item = &Claim> {
     belief.evidence.iter().filter_map(|part| match part {
@@ -208,14 +216,12 @@ pub(crate) fn claimed<'b>(
     belief: &'b Belief,
     new: &'b Belief,
 ) -> impl Iterator<Item = Interval> + 'b {
-    let own = belief.evidence.is_empty().then(|| claim_of(belief));
-    let all = own.map(Cow::Owned).into_iter().chain(claims(belief).map(Cow::Borrowed));
     let says_it = |claim: &Cow<'_, Claim>| {
         claim.sources == new.sources
             && claim.confidence >= new.confidence
             && new.properties.iter().all(|(name, value)| claim.properties.get(name) == Some(value))
     };
-    all.filter(says_it).map(|claim| claim.valid)
+    belief.claims().filter(says_it).map(|claim| claim.valid)
 }
 
 /// Adds a part at the end. Claims of the same sources in a row become one where they touch, and so do

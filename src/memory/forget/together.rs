@@ -1,9 +1,10 @@
 //! Facts that a turn which is to be forgotten has told together with one that stays: a question and its
 //! answer. Without the one the other may not tell them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use engraph_storage::graph::{Belief, Evidence, FactId, Interval, NodeId, RelationId, SystemScope};
+use engraph_storage::graph::{Claim, FactId, Interval, NodeId, RelationId, SystemScope};
 use engraph_storage::{Forgotten, Reader, Transaction};
 
 use super::losing::Losing;
@@ -12,34 +13,38 @@ use crate::memory::draw::{self, Drawn};
 use crate::memory::means::Means;
 use crate::write::{FactInput, Input, NodeInput};
 
-/// A fact that was told by turns together, of which some are to be forgotten.
+/// A fact, and the turns that stay of those that told it together with others.
+pub(super) type Told = (FactId, Vec<String>);
+
+/// What turns together have told of a fact.
 pub(super) struct Together {
     head: NodeId,
     relation: RelationId,
     tail: NodeId,
-    /// The turns that stay.
-    left: Vec<String>,
     /// When it held, as they told.
     valid: Interval,
 }
 
-/// Those of all that turns of these episodes have told, by their ids and the turns that stay.
+/// All that turns of these episodes have told together with forgotten ones.
 pub(super) fn told(
     reader: Reader<'_>,
     episodes: &[Losing],
     forgotten: &HashSet<String>,
-) -> Result<BTreeMap<(FactId, Vec<String>), Together>> {
+) -> Result<BTreeMap<Told, Together>> {
     let turns = episodes.iter().flat_map(|episode| &episode.left);
     let left: HashSet<&str> = turns.map(|turn| turn.key.as_str()).collect();
     let mut found = BTreeMap::new();
+    if left.is_empty() {
+        return Ok(found);
+    }
     reader.told_by(forgotten, &mut |fact, _, version| {
-        for (sources, valid) in claims(&version.belief) {
-            let any = |of: &dyn Fn(&String) -> bool| sources.iter().any(of);
-            if any(&|name| forgotten.contains(name)) && any(&|name| left.contains(name.as_str())) {
-                let stay = sources.iter().filter(|name| !forgotten.contains(*name)).cloned();
+        for claim in version.belief.claims() {
+            let is_left = |name: &&String| !forgotten.contains(*name);
+            let stay: Vec<String> = claim.sources.iter().filter(is_left).cloned().collect();
+            let is_shared = stay.len() < claim.sources.len();
+            if is_shared && stay.iter().any(|name| left.contains(name.as_str())) {
                 let (head, relation, tail) = (version.head, version.relation, version.belief.tail);
-                let stay: Vec<String> = stay.collect();
-                let together = Together { head, relation, tail, left: stay.clone(), valid };
+                let together = Together { head, relation, tail, valid: claim.valid };
                 found.insert((fact, stay), together);
             }
         }
@@ -47,43 +52,32 @@ pub(super) fn told(
     Ok(found)
 }
 
-/// The sources of each claim of a belief, and when it says that the fact held.
-fn claims(belief: &Belief) -> impl Iterator<Item = (&[String], Interval)> {
-    let own = belief.evidence.is_empty().then_some((belief.sources.as_slice(), belief.valid));
-    own.into_iter().chain(belief.evidence.iter().filter_map(|part| match part {
-        Evidence::Claim(claim) => Some((claim.sources.as_slice(), claim.valid)),
-        Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
-    }))
-}
-
 impl Together {
     /// Sees to it that what is left of it is what the turns that stay tell by themselves.
     pub(super) fn settle(
         &self,
         transaction: &mut Transaction<'_>,
-        fact: FactId,
+        (fact, left): &Told,
         (drawn, means): (&[Drawn], Means<'_>),
     ) -> Result<Forgotten> {
-        let versions = transaction.reader().versions(fact)?;
+        let versions = transaction.reader().versions(*fact)?;
         let Some((_, last)) = versions.last() else { return Ok(Forgotten::default()) };
         if !self.is_between(last.head, last.relation, last.belief.tail) {
             return Ok(Forgotten::default());
         }
-        let again = self.told_again(transaction.reader(), drawn)?;
-        if again.is_some_and(|again| again.valid == self.valid && again.sources == self.left) {
+        let again = self.told_again(transaction.reader(), left, drawn)?;
+        if again.is_some_and(|again| again.valid == self.valid && again.sources == *left) {
             return Ok(Forgotten::default());
         }
         let (is_held, until) = (last.system.to == Interval::MAX, last.belief.valid.to);
-        let left: HashSet<&String> = self.left.iter().collect();
-        let mut told = versions.iter().flat_map(|(_, version)| claims(&version.belief));
-        let by_these = |sources: &[String]| {
-            !sources.is_empty() && sources.iter().all(|source| left.contains(source))
+        let is_theirs = |claim: Cow<'_, Claim>| {
+            !claim.sources.is_empty() && claim.sources.iter().all(|source| left.contains(source))
         };
-        let forgotten = match told.all(|(sources, _)| by_these(sources)) {
-            true => transaction.forget(&[], &[fact])?,
+        let forgotten = match versions.iter().all(|(_, told)| told.belief.claims().all(is_theirs)) {
+            true => transaction.forget(&[], &[*fact])?,
             false => {
-                let left: Vec<&str> = self.left.iter().map(String::as_str).collect();
-                transaction.forget_claims(fact, &left)?
+                let left: Vec<&str> = left.iter().map(String::as_str).collect();
+                transaction.forget_claims(*fact, &left)?
             }
         };
         // What was retracted stays so, and what has ended since does not go on.
@@ -106,6 +100,7 @@ impl Together {
     fn told_again<'d>(
         &self,
         reader: Reader<'_>,
+        left: &[String],
         drawn: &'d [Drawn],
     ) -> Result<Option<&'d FactInput>> {
         let relation = reader.catalog().relation_name(self.relation);
@@ -115,7 +110,7 @@ impl Together {
             let end = |node: &NodeInput| (node.label.clone(), node.key.clone());
             let (head, tail) = (end(&fact.head), end(&fact.tail));
             fact.relation == relation
-                && fact.sources.iter().any(|source| self.left.contains(source))
+                && fact.sources.iter().any(|source| left.contains(source))
                 && (ends == (head.clone(), tail.clone()) || is_symmetric && ends == (tail, head))
         };
         let facts = drawn.iter().flat_map(|drawn| &drawn.facts).filter_map(|input| match input {

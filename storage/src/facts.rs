@@ -3,6 +3,7 @@
 //!
 //! It never decides itself; that is `update`.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -98,27 +99,19 @@ impl Transaction<'_> {
             return Ok(valid.is_within(&said));
         }
         let beside = self.values_beside(ends, &rule)?;
-        // What the same sources told of an earlier time ends where they told another value.
-        for (other, sources) in &beside {
-            if *sources == belief.sources && other.from <= valid.from {
-                said.retain(|told| told.from >= other.from);
-            }
+        if let Some(last) = self.last_told_beside(&beside, belief, &said)? {
+            said.retain(|told| told.from >= last);
         }
         // What begins later ends it for good; what began before does not.
         if said.iter().any(|told| told.from == valid.from) {
-            let later = beside.iter().filter(|(other, _)| other.from >= valid.from);
-            said.extend(later.map(|(other, _)| Interval { to: Interval::MAX, ..*other }));
+            let later = beside.iter().filter(|other| other.valid.from >= valid.from);
+            said.extend(later.map(|other| Interval { to: Interval::MAX, ..other.valid }));
         }
         Ok(valid.is_within(&said))
     }
 
-    /// When other values hold or held that a relation with one value does not allow beside this one, and by
-    /// whom that was told.
-    fn values_beside(
-        &self,
-        ends: Ends,
-        rule: &RelationRule,
-    ) -> Result<Vec<(Interval, Vec<String>)>> {
+    /// The other values that a relation with one value does not allow beside this one, now or then.
+    fn values_beside(&self, ends: Ends, rule: &RelationRule) -> Result<Vec<Edge>> {
         let Ends { head, relation, tail } = ends;
         let of = |node, relation, but: NodeId| {
             let is_other = move |edge: &Edge| edge.tail != but && !edge.uncertain;
@@ -131,11 +124,29 @@ impl Transaction<'_> {
         if let Some(mirror) = rule.mirror {
             beside.extend(of(tail, mirror, head)?);
         }
-        let told = |edge: Edge| {
-            let version = self.reader().version(edge.fact, edge.version)?;
-            Ok((edge.valid, version.belief.sources))
-        };
-        beside.into_iter().map(told).collect()
+        Ok(beside)
+    }
+
+    /// When the last other value began, up to the beginning of a belief, that the same sources told: there
+    /// ends what they told of an earlier time. None if it is before all that they said.
+    fn last_told_beside(
+        &self,
+        beside: &[Edge],
+        belief: &Belief,
+        said: &[Interval],
+    ) -> Result<Option<Time>> {
+        let first = said.iter().map(|told| told.from).min().unwrap_or(Interval::MAX);
+        let matters =
+            |other: &&Edge| other.valid.from > first && other.valid.from <= belief.valid.from;
+        let mut earlier: Vec<&Edge> = beside.iter().filter(matters).collect();
+        earlier.sort_unstable_by_key(|other| Reverse(other.valid.from));
+        for other in earlier {
+            let version = self.reader().version(other.fact, other.version)?;
+            if version.belief.sources == belief.sources {
+                return Ok(Some(other.valid.from));
+            }
+        }
+        Ok(None)
     }
 
     /// Makes a held fact surer, by `by` in (0, 1].

@@ -141,13 +141,13 @@ impl Fates<'_> {
         let Some(BulkFact { head, relation, .. }) = group.first().map(|row| row.fact) else {
             return Ok(());
         };
-        self.past.read(head, relation)?;
         let rule = self.reader.catalog().rule(relation);
         // What is found from both ends meets the facts of its tails too.
         if rule.mirror.is_some() || !group.iter().all(|row| is_sound(&row.fact)) {
             self.add(Fate::Left, group.len());
             return Ok(());
         }
+        self.past.read(head, relation)?;
         match rule.cardinality {
             Cardinality::One => self.one(group, held, &rule),
             _ => self.many(group, held, &rule),

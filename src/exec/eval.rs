@@ -646,7 +646,8 @@ fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cel
     }
 }
 
-fn finite(value: f64, span: Span) -> Result<Cell> {
+/// A number as a value; an error if it is none.
+pub(crate) fn finite(value: f64, span: Span) -> Result<Cell> {
     if value.is_finite() {
         return Ok(Cell::Float(value));
     }

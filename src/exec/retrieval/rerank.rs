@@ -36,6 +36,7 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
         passages.push(text_of(item, context)?.map(|text| Passage::new(item, text)));
     }
     let mut ranked: Vec<(usize, Row)> = Vec::new();
+    let span = clause.boosts.first().map_or(clause.question.span, |(_, factor)| factor.span);
     for (asked, places) in by_question {
         // What has no text cannot be looked at.
         let places: Vec<usize> = places.into_iter().filter(|n| passages[*n].is_some()).collect();
@@ -48,7 +49,7 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
             let factor = factor(clause, &asked, &passage.text, &rows[place], context)?;
             let mut row = rows[place].clone();
             row[clause.relevance] = Cell::Float(share);
-            row[clause.score] = score_of(share * factor, "RERANK")?;
+            row[clause.score] = eval::finite(share * factor, span)?;
             ranked.push((place, row));
         }
     }
@@ -57,15 +58,6 @@ pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> 
     ranked.sort_by(|(place, a), (other, b)| score(b).total_cmp(&score(a)).then(place.cmp(other)));
     ranked.truncate(top);
     Ok(ranked.into_iter().map(|(_, row)| row).collect())
-}
-
-/// A score as a value.
-pub(super) fn score_of(score: f64, clause: &str) -> Result<Cell> {
-    if score.is_finite() {
-        return Ok(Cell::Float(score));
-    }
-    let message = format!("the score of {clause} is not a finite number");
-    Err(Diagnostic::new(message).help("make its factors smaller").execute())
 }
 
 /// What a model reads of a cell.

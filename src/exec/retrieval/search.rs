@@ -11,7 +11,6 @@ use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::retrieval::finding::{Gate, Listed, groups, question, vector, warm};
-use crate::exec::retrieval::rerank::score_of;
 use crate::exec::{candidates, eval};
 use crate::neural::dot;
 use crate::plan::retrieval::Search;
@@ -179,7 +178,9 @@ fn weights(clause: &Search, row: &Row, context: &Context<'_>) -> Result<Option<(
 
 /// Fills the slots of what was found.
 fn fill(clause: &Search, row: &mut Row, legs: &[Option<Contribution>], score: f64) -> Result<()> {
-    row[clause.score] = score_of(score, WORD)?;
+    let weighed = clause.weights.as_ref().map(|(words, _)| words.span);
+    let span = weighed.unwrap_or(clause.finding.question.span);
+    row[clause.score] = eval::finite(score, span)?;
     let [text_score, vector_score, text_rank, vector_rank] = clause.legs;
     for (leg, score, rank) in [(0, text_score, text_rank), (1, vector_score, vector_rank)] {
         let found = legs.get(leg).and_then(Option::as_ref);

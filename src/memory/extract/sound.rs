@@ -25,8 +25,9 @@ pub(crate) fn keep_sound(extraction: &mut Extraction, turns: usize) -> u64 {
         says && lasts(one.valid) && sure(one.confidence) && said(&one.turns)
     });
     facts.retain_mut(|fact| {
-        let ends = [&mut fact.head, &mut fact.tail].map(is_entity);
-        ends == [true, true]
+        [&mut fact.head, &mut fact.tail].into_iter().for_each(label_as_thing);
+        is_entity(&fact.head)
+            && is_entity(&fact.tail)
             && is_name(&fact.relation)
             && lasts(fact.valid)
             && sure(fact.confidence)
@@ -35,10 +36,14 @@ pub(crate) fn keep_sound(extraction: &mut Extraction, turns: usize) -> u64 {
     (before - concepts.len() - semantics.len() - facts.len()) as u64
 }
 
-fn is_entity(entity: &mut Entity) -> bool {
+/// Gives an entity that has the label of a layer that of a thing.
+fn label_as_thing(entity: &mut Entity) {
     if entity.label == CONCEPT || LAYERS.contains(&entity.label.as_str()) {
         THING.clone_into(&mut entity.label);
     }
+}
+
+fn is_entity(entity: &Entity) -> bool {
     is_name(&entity.label) && is_key(&entity.name)
 }
 

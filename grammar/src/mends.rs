@@ -34,6 +34,8 @@ const TIMES_BOTH: &str =
 const SEARCH: &str = "write SEARCH n:Label FOR 'text' BY VECTOR TOP 5";
 const ASKED: &str =
     "write RECALL 'Where does Nora live?', then USING and a recipe if it is not the default one";
+const GIVEN: &str = "what a recipe is given stands behind its name: USING engraph {k: 5}";
+const INSTANT: &str = "write TIMESTAMP '2023-05-08 13:56', or DATE '2023-05-08'";
 const PLANNED: &str = "a query stands behind it, such as MATCH (n:Label) RETURN n";
 const WHOLE: &str = "write a whole number from 0, or a parameter such as $count";
 
@@ -117,6 +119,7 @@ const MENDS: &[Mend] = &[
     mend("", "STARTSWITH", "", "write STARTS WITH"),
     mend("", "ENDSWITH", "", "write ENDS WITH"),
     mend("", "?", "an operator", "write CASE WHEN condition THEN a ELSE b END"),
+    mend("", "{", "USING", GIVEN),
     mend("", "{", "an operator", "write the map out: {x: n.x, y: n.y}"),
     mend(".", "*", "", "name each property, or write RETURN * for every name"),
     mend("", "?", "an expression", PARAMETER),
@@ -131,6 +134,12 @@ const MENDS: &[Mend] = &[
     mend("", ".", "an expression", "write 0.5 for .5"),
     mend("", ".", "UNION", WHOLE),
     mend("%", "", "an expression", "% takes a number behind it; a share is written 0.9"),
+    mend("DATETIME", "'", "", INSTANT),
+    mend("DATE TIME", "'", "", INSTANT),
+    mend("TIME", "'", "", INSTANT),
+    mend("LOCAL", "DATETIME", "", INSTANT),
+    mend("DATETIME", "\"", "", INSTANT),
+    mend("INTERVAL", "'", "", "write DURATION 'P3D', or duration({days: 3})"),
     mend("DATE", "", "a string", "text stands between quotes: DATE '2020-01-01'"),
     mend("TIMESTAMP", "", "a string", "text stands between quotes: TIMESTAMP '2020-01-01'"),
     mend("DURATION", "", "a string", "text stands between quotes: DURATION 'P3D'"),
@@ -175,6 +184,10 @@ const MENDS: &[Mend] = &[
     mend("SEARCH", "", "a name", SEARCH),
     mend("RECALL", "", "an expression", ASKED),
     mend("", "BY", "USING", ASKED),
+    mend("", "WHERE", "USING", "write WITH * WHERE condition; a session is given by USING engraph {scope: 's1'}"),
+    mend("", "SCOPE", "USING", "write USING engraph {scope: 's1'}"),
+    mend("", "USING", "BUDGET", "USING stands before FOR VALID_TIME"),
+    mend("", "", "TOKENS", "say of what: BUDGET 500 TOKENS"),
     mend("", "TOP", "USING", "write LIMIT 5 for TOP 5"),
     mend("BEGIN", "TRANSACTION", "", ALONE),
     mend("BEGIN", "WORK", "", ALONE),
@@ -281,13 +294,15 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
 
 /// The help where nothing is known of what stands at `at`.
 pub(crate) fn general(text: &str, at: usize, expected: &[&str]) -> Option<String> {
-    let is_recall = ["USING", "BUDGET"].iter().all(|word| expected.contains(word));
+    let all = |words: &[&str]| words.iter().all(|word| expected.contains(word));
     let before = text[..at].trim_end();
     let is_planned = ["EXPLAIN", "PROFILE", "TRACE"].iter().any(|word| ends_with(before, word));
-    match is_planned {
-        true => Some(PLANNED.to_owned()),
-        false => is_recall.then(|| ASKED.to_owned()),
-    }
+    let help = match is_planned {
+        true => Some(PLANNED),
+        false if all(&["USING", "BUDGET"]) => Some(ASKED),
+        false => all(&["`{`", "BUDGET"]).then_some(GIVEN),
+    };
+    help.map(str::to_owned)
 }
 
 /// What MemQL says for a word of another language.

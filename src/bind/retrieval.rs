@@ -84,9 +84,10 @@ impl Binder<'_> {
         let node = self.declare(&clause.variable, Kind::Node)?;
         let score = self.beside(node, "score");
         let signals = self.attached(node, "signals");
+        let shares = self.attached(node, "shares");
         let finding = self.finding(node, labels, question, &clause.among)?;
         let top = self.amount(&clause.top);
-        Ok(Signals { finding, bound, weights, without, top, score, signals })
+        Ok(Signals { finding, bound, weights, without, top, score, signals, shares })
     }
 
     /// How a search is done that does not say: by words and meaning, if the words are indexed.

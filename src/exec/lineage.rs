@@ -141,6 +141,10 @@ fn brings(plan: &LogicalPlan) -> Vec<Slot> {
                 other => other.node(),
             };
             let mut slots = clause.binds();
+            // Its shares of the score say in twelve numbers what the signals say in all of them.
+            if let Retrieval::Signals(signals) = &**clause {
+                slots.retain(|slot| *slot != signals.signals);
+            }
             slots.extend(about.filter(|about| !slots.contains(about)));
             slots
         }

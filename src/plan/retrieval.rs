@@ -84,6 +84,8 @@ pub(crate) struct Signals {
     pub(crate) score: Slot,
     /// What was measured, by name.
     pub(crate) signals: Slot,
+    /// What each family of signals adds to the score, by name.
+    pub(crate) shares: Slot,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -276,7 +278,7 @@ impl Retrieval {
             }
             Self::Signals(clause) => {
                 let node = (!clause.bound).then_some(clause.finding.node);
-                node.into_iter().chain([clause.score, clause.signals]).collect()
+                node.into_iter().chain([clause.score, clause.signals, clause.shares]).collect()
             }
             Self::Generate(generate) => vec![generate.finding.node, generate.logprob],
             Self::Anchor(anchor) => vec![

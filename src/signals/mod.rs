@@ -74,5 +74,21 @@ pub(crate) const NAMES: [&str; 43] = [
     "alike",
 ];
 
+/// The families of the signals, with how many of [`NAMES`] each has, in the same order.
+pub(crate) const FAMILIES: [(&str, usize); 12] = [
+    ("words", 6),
+    ("meaning", 2),
+    ("tokens", 7),
+    ("adapted", 8),
+    ("statements", 2),
+    ("concepts", 1),
+    ("speaker", 2),
+    ("day", 1),
+    ("form", 7),
+    ("session", 2),
+    ("neighbours", 2),
+    ("first", 3),
+];
+
 /// What was measured of one turn.
 pub(crate) type Signals = [f32; NAMES.len()];

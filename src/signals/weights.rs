@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{NAMES, Signals};
+use super::{FAMILIES, NAMES, Signals};
 
 /// A weight for each signal.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,12 @@ impl Weights {
         Ok(())
     }
 
+    /// What each family of signals adds to the weighted sum.
+    pub(crate) fn shares(&self, signals: &Signals) -> [f32; FAMILIES.len()] {
+        let mut counted = signals.iter().zip(self.0).map(|(signal, weight)| signal * weight);
+        FAMILIES.map(|(_, size)| counted.by_ref().take(size).sum())
+    }
+
     /// The weighted sum.
     pub(crate) fn score(&self, signals: &Signals) -> f32 {
         signals.iter().zip(self.0).map(|(signal, weight)| signal * weight).sum()
@@ -83,6 +89,45 @@ mod tests {
         // What training writes is what is read.
         let lines: Vec<&str> = TRAINED.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(trained.to_string().lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn the_shares_of_the_families_are_the_whole_score() {
+        assert_eq!(FAMILIES.iter().map(|(_, size)| size).sum::<usize>(), NAMES.len());
+        let weights = Weights::trained();
+        for (at, name) in NAMES.iter().enumerate() {
+            let mut signals = [0.0; NAMES.len()];
+            signals[at] = 1.0;
+            let shares = weights.shares(&signals);
+            assert_eq!(shares.iter().sum::<f32>(), weights.score(&signals), "{name}");
+        }
+        let of = |name: &str| {
+            let mut before = 0;
+            let at = place(name).expect("a signal");
+            let family = FAMILIES.iter().find(|(_, size)| {
+                before += size;
+                at < before
+            });
+            family.expect("a family").0
+        };
+        let pairs = [
+            ("phrase", "words"),
+            ("meaning_raw", "meaning"),
+            ("tokens_gain", "tokens"),
+            ("adapted_wide_raw", "adapted"),
+            ("statement_words", "statements"),
+            ("concepts", "concepts"),
+            ("first_speaker", "speaker"),
+            ("day", "day"),
+            ("says_time", "form"),
+            ("says_number", "form"),
+            ("session_rest", "session"),
+            ("behind", "neighbours"),
+            ("alike", "first"),
+        ];
+        for (signal, family) in pairs {
+            assert_eq!(of(signal), family, "{signal}");
+        }
     }
 
     #[test]

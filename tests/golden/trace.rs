@@ -66,6 +66,28 @@ row | operator | evidence | found | fact | sources
 }
 
 #[test]
+fn a_score_of_many_signals_is_told_by_its_shares() {
+    let (_folder, db) = world();
+    let text = "SEARCH t:Turn FOR 'dog' BY SIGNALS WEIGHTS {phrase: 1, ends_asking: 1} TOP 1";
+    let zeros = "adapted: 0, concepts: 0, day: 0, first: 0, form: 0, meaning: 0, neighbours: 0, \
+                 session: 0, speaker: 0, statements: 0, tokens: 0, words: 0";
+    let told = format!("{{score: 0, shares: {{{zeros}}}}}");
+    assert!(shown(&db, text).contains(&told), "{}", shown(&db, text));
+    // Of the recipe that is asked by default, they are the whole score.
+    let rows = trace(&db, "RECALL 'Where does the dog sleep?' RETURN t.key LIMIT 1");
+    let Value::Map(found) = &rows.rows[0][3] else { panic!("{rows}") };
+    let number = |value: &Value| match value {
+        Value::Float(number) => *number,
+        other => panic!("{other}"),
+    };
+    let Some(Value::Map(shares)) = found.get("shares") else { panic!("{found:?}") };
+    let whole = number(&found["score"]);
+    let sum: f64 = shares.values().map(number).sum();
+    assert!(whole > 1.0 && (sum - whole).abs() < 1e-4, "{sum} {whole}");
+    assert!(found.get("signals").is_none() && shares.len() == 12, "{found:?}");
+}
+
+#[test]
 fn scores_are_said_by_the_operator_that_found_them() {
     let (_folder, db) = world();
     let text = "SEARCH t:Turn FOR 'the oven in Lisbon' BY VECTOR TOP 2

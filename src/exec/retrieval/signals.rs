@@ -22,7 +22,7 @@ use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
 use crate::retrieval::words::{is_stop_word, words};
 use crate::signals::{
-    AROUND, Field, Late, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights, measure,
+    AROUND, FAMILIES, Field, Late, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights, measure,
     pool,
 };
 use crate::vectors::check_model;
@@ -48,20 +48,21 @@ pub(super) fn signals(clause: &Signals, rows: &[Row], context: &Context<'_>) -> 
     let label = context.reader.catalog().label(TURN);
     let Some(label) = label else { return Ok(Vec::new()) };
     let mut found = Vec::new();
+    let own = [clause.score, clause.signals, clause.shares];
     if clause.bound {
         return among(clause, rows, top, label, context);
     }
     for row in rows {
-        let gate = Gate::new(&clause.finding, &[clause.score, clause.signals], row, context)?;
+        let gate = Gate::new(&clause.finding, &own, row, context)?;
         let asked = Asked { clause, row, label, context, system: gate.filter.system };
         let before = found.len();
-        for (place, score, measured) in asked.ranked(None, &gate)? {
+        for turn in asked.ranked(None, &gate)? {
             if found.len() - before == top {
                 break;
             }
             let mut row = row.clone();
-            row[clause.finding.node] = gate.node(place);
-            asked.fill(&mut row, score, &measured);
+            row[clause.finding.node] = gate.node(turn.node);
+            turn.fill(&mut row, clause);
             found.extend(gate.keeps(&row)?.then_some(row));
         }
         context.rows(found.len())?;
@@ -84,17 +85,18 @@ fn among(
         by_question.entry(asked).or_default().entry(node.id).or_default().push(place);
     }
     let mut found = Vec::new();
+    let own = [clause.score, clause.signals, clause.shares];
     for places in by_question.into_values() {
         let Some(row) = places.values().flatten().min().map(|place| &rows[*place]) else {
             continue;
         };
-        let gate = Gate::new(&clause.finding, &[clause.score, clause.signals], row, context)?;
+        let gate = Gate::new(&clause.finding, &own, row, context)?;
         let asked = Asked { clause, row, label, context, system: gate.filter.system };
         let mut left = top;
-        for (node, score, measured) in asked.ranked(Some(&places), &gate)? {
-            for place in places.get(&node).into_iter().flatten() {
+        for turn in asked.ranked(Some(&places), &gate)? {
+            for place in places.get(&turn.node).into_iter().flatten() {
                 let mut row = rows[*place].clone();
-                asked.fill(&mut row, score, &measured);
+                turn.fill(&mut row, clause);
                 if left > 0 && gate.keeps(&row)? {
                     left -= 1;
                     found.push(row);
@@ -112,6 +114,28 @@ struct Asked<'a> {
     label: LabelId,
     context: &'a Context<'a>,
     system: SystemScope,
+}
+
+/// A turn with what was measured of it, and what that counts.
+struct Weighed {
+    node: NodeId,
+    score: f32,
+    signals: [f32; NAMES.len()],
+    shares: [f32; FAMILIES.len()],
+}
+
+impl Weighed {
+    fn fill(&self, row: &mut Row, clause: &Signals) {
+        row[clause.score] = Cell::Float(f64::from(self.score));
+        row[clause.signals] = named(NAMES.into_iter().zip(self.signals));
+        let families = FAMILIES.into_iter().map(|(family, _)| family);
+        row[clause.shares] = named(families.zip(self.shares));
+    }
+}
+
+fn named<'n>(numbers: impl Iterator<Item = (&'n str, f32)>) -> Cell {
+    let cells = numbers.map(|(name, number)| (name.to_owned(), Cell::Float(f64::from(number))));
+    Cell::Map(cells.collect())
 }
 
 /// Whether the first turn of each session that was looked at tells of all.
@@ -144,12 +168,12 @@ struct Vectors {
 }
 
 impl Asked<'_> {
-    /// The best turns with their scores and signals, best first; of those only, if some are named.
+    /// The best turns with what was measured of them, best first; of those only, if some are named.
     fn ranked(
         &self,
         only: Option<&HashMap<NodeId, Vec<usize>>>,
         gate: &Gate<'_>,
-    ) -> Result<Vec<(NodeId, f32, Measured)>> {
+    ) -> Result<Vec<Weighed>> {
         let context = self.context;
         let text = question(&self.clause.finding.question, WORD, self.row, context)?;
         let weights = self.weights()?;
@@ -189,20 +213,13 @@ impl Asked<'_> {
         }
         let read = self.read(&field, &places, &vectors)?;
         let mut ranked = Vec::with_capacity(places.len());
-        for measured in measure(&field, &near, &first, &places, &read) {
-            let score = weights.score(&measured.signals);
-            ranked.push((field.node(measured.place), score, measured));
+        for Measured { place, signals } in measure(&field, &near, &first, &places, &read) {
+            let (score, shares) = (weights.score(&signals), weights.shares(&signals));
+            ranked.push(Weighed { node: field.node(place), score, signals, shares });
         }
         // Equals stay in the order of the first ranking.
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(ranked)
-    }
-
-    fn fill(&self, row: &mut Row, score: f32, measured: &Measured) {
-        row[self.clause.score] = Cell::Float(f64::from(score));
-        let named = NAMES.iter().zip(measured.signals);
-        let named = named.map(|(name, value)| ((*name).to_owned(), Cell::Float(f64::from(value))));
-        row[self.clause.signals] = Cell::Map(named.collect());
     }
 
     /// What each signal counts.

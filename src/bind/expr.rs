@@ -71,8 +71,8 @@ impl Binder<'_> {
                 let left = self.expr(left, place)?;
                 ExprKind::Binary(*op, Box::new(left), Box::new(self.expr(right, place)?))
             }
-            Ast::And(parts) => ExprKind::And(self.exprs(parts, place)?),
-            Ast::Or(parts) => ExprKind::Or(self.exprs(parts, place)?),
+            Ast::And(parts) => ExprKind::And(self.conditions("AND", parts, place)?),
+            Ast::Or(parts) => ExprKind::Or(self.conditions("OR", parts, place)?),
             Ast::List(items) => ExprKind::List(self.exprs(items, place)?),
             Ast::Map(entries) => {
                 let entries = entries
@@ -95,6 +95,22 @@ impl Binder<'_> {
 
     fn exprs(&mut self, exprs: &[ast::Expr], place: Place) -> Result<Vec<Expr>> {
         exprs.iter().map(|expr| self.expr(expr, place)).collect()
+    }
+
+    /// The sides of `AND` or `OR`, none of which is a value that is written out.
+    fn conditions(&mut self, word: &str, parts: &[ast::Expr], place: Place) -> Result<Vec<Expr>> {
+        let parts = self.exprs(parts, place)?;
+        for part in &parts {
+            if let ExprKind::Constant(value @ (Cell::String(_) | Cell::Int(_) | Cell::Float(_))) =
+                &part.kind
+            {
+                let message = format!("{word} takes true or false, not {}", value.kind());
+                return Err(Diagnostic::at(part.span, message)
+                    .help(format!("each side compares: x = 1 {word} x = 2, or write x IN [1, 2]"))
+                    .bind());
+            }
+        }
+        Ok(parts)
     }
 
     fn boxed(&mut self, expr: Option<&ast::Expr>, place: Place) -> Result<Option<Box<Expr>>> {
@@ -179,9 +195,9 @@ impl Binder<'_> {
 
     fn literal(&self, literal: &Literal, span: Span) -> Result<Cell> {
         let instant = |text: &str| {
-            time::parse(text).map(Cell::Timestamp).ok_or_else(|| {
-                Diagnostic::at(span, format!("'{text}' is no instant")).help(time::FORMS).bind()
-            })
+            time::parse(text)
+                .map(Cell::Timestamp)
+                .ok_or_else(|| Diagnostic::at(span, time::refused(text)).help(time::FORMS).bind())
         };
         Ok(match literal {
             Literal::Null => Cell::Null,

@@ -117,9 +117,8 @@ fn valid(time: &ValidTime, row: &Row, context: &Context<'_>) -> Result<ValidScop
 pub(crate) fn instant(cell: &Cell, span: Span) -> Result<Time> {
     match cell {
         Cell::Timestamp(instant) => Ok(*instant),
-        Cell::String(text) => time::parse(text).ok_or_else(|| {
-            Diagnostic::at(span, format!("'{text}' is no instant")).help(time::FORMS).bind()
-        }),
+        Cell::String(text) => time::parse(text)
+            .ok_or_else(|| Diagnostic::at(span, time::refused(text)).help(time::FORMS).bind()),
         other => Err(Diagnostic::at(span, format!("expected an instant, found {}", other.kind()))
             .help("write DATE '2023-05-08', TIMESTAMP '2023-05-08 13:56' or now()")
             .bind()),

@@ -78,9 +78,8 @@ impl Call<'_> {
     pub(super) fn instant(&self, place: usize) -> Result<Time> {
         match self.argument(place) {
             Cell::Timestamp(instant) => Ok(*instant),
-            Cell::String(text) => time::parse(text).ok_or_else(|| {
-                self.fail(format!("'{text}' is no instant")).help(time::FORMS).execute()
-            }),
+            Cell::String(text) => time::parse(text)
+                .ok_or_else(|| self.fail(time::refused(text)).help(time::FORMS).execute()),
             _ => Err(self.takes("an instant", place)),
         }
     }

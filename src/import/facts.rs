@@ -148,7 +148,7 @@ pub(super) fn checked_key(key: &str) -> std::result::Result<&str, String> {
 
 /// The instant that a text names.
 pub(super) fn instant(text: &str) -> std::result::Result<Time, String> {
-    time::parse(text).ok_or_else(|| format!("'{text}' is no instant; {}", time::FORMS))
+    time::parse(text).ok_or_else(|| format!("{}; {}", time::refused(text), time::FORMS))
 }
 
 /// An interval that holds an instant.

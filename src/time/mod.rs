@@ -53,6 +53,19 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     text.parse::<Date>().ok().or_else(|| early_date(text)).and_then(from_date)
 }
 
+/// What a text that [`parse`] refuses is not.
+pub(crate) fn refused(text: &str) -> String {
+    let day = text.trim().get(..10).unwrap_or_default();
+    let is_day = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    match !day.is_empty() && day.bytes().enumerate().all(is_day) && day.parse::<Date>().is_err() {
+        true => format!("the calendar has no day {day}"),
+        false => format!("'{text}' is no instant"),
+    }
+}
+
 /// The instant of `2023-05-08T13:56:00Z`, the form in which tables have them by the million.
 fn plain(text: &str) -> Option<Time> {
     let text: &[u8; 20] = text.as_bytes().try_into().ok()?;

@@ -22,8 +22,8 @@ use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
 use crate::retrieval::words::{is_stop_word, words};
 use crate::signals::{
-    AROUND, FAMILIES, Field, Late, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights, measure,
-    pool,
+    AROUND, FAMILIES, Field, Late, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights,
+    measure, pool,
 };
 use crate::vectors::check_model;
 

@@ -38,6 +38,7 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     make_folders(command)?;
     let options = Options::new().limits(Limits { timeout: QUESTION, ..Limits::default() });
     let bar = named_bar();
+    let mut warnings = Vec::new();
     let mut watch = Watch {
         begin: &mut |name| {
             bar.set_position(0);
@@ -47,6 +48,7 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
             bar.set_length(total);
             bar.set_position(done);
         },
+        warn: &mut |what| warnings.push(what),
     };
     // First, for it may find that there is too little to learn from.
     let training = match command.cross_validate {
@@ -64,6 +66,9 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     let (training, mut runs) = measured?;
     if is_left_out {
         output.note(&format!("warning: {TOO_FEW}; the recipes are measured as they are"));
+    }
+    for warning in warnings {
+        output.note(&format!("warning: {warning}"));
     }
     if let Some(training) = training {
         if let Some(file) = &command.weights {

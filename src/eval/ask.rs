@@ -69,15 +69,27 @@ pub(super) struct Variant {
     pub(super) recipe: String,
     /// Values by name, those of other recipes left out.
     pub(super) set: Vec<(String, Value)>,
-    /// The switch that is off, and its value.
-    pub(super) without: Option<(String, Value)>,
+    /// It can be asked of one conversation among others.
+    pub(super) is_scoped: bool,
+    /// What is switched off.
+    pub(super) without: Option<Off>,
+}
+
+/// A part of a recipe that is switched off.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Off {
+    /// What the part is called.
+    pub(super) label: String,
+    /// The parameter that switches it off, and its value then.
+    pub(super) name: String,
+    pub(super) value: Value,
 }
 
 impl Variant {
     /// What it is called in tables and files.
     pub(super) fn name(&self) -> String {
         match &self.without {
-            Some((switch, _)) => format!("{} without {switch}", self.recipe),
+            Some(off) => format!("{} without {}", self.recipe, off.label),
             None => self.recipe.clone(),
         }
     }
@@ -88,7 +100,8 @@ impl Variant {
             ("k".to_owned(), Value::Int(i64::try_from(k).unwrap_or(i64::MAX))),
             ("scope".to_owned(), scope.map_or(Value::Null, Value::from)),
         ];
-        let said = self.set.iter().chain(&self.without).cloned();
+        let off = self.without.iter().map(|off| (off.name.clone(), off.value.clone()));
+        let said = self.set.iter().cloned().chain(off);
         for (name, value) in said {
             given.retain(|other| other.0 != name);
             given.push((name, value));

@@ -22,7 +22,7 @@ mod train;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engraph_grammar::ast::{Expr, ExprKind, Literal};
+use engraph_grammar::ast::{Clause, Expr, ExprKind, Literal, Name};
 
 pub use ask::{Answer, Taken};
 pub use bootstrap::{Mean, mean};
@@ -36,7 +36,8 @@ use crate::error::{Diagnostic, Result};
 use crate::import::Progress;
 use crate::recipes::{self, Recipe};
 use crate::rows::Value;
-use ask::{Variant, recipe};
+use crate::signals::families;
+use ask::{Off, Variant, recipe};
 use brought::brought;
 use metrics::score;
 use samples::Sample;
@@ -142,6 +143,8 @@ pub struct Watch<'w> {
     pub begin: &'w mut dyn FnMut(&str),
     /// So much of it is done, of so much.
     pub progress: Progress<'w>,
+    /// The figures of a recipe say something else than they seem to.
+    pub warn: &'w mut dyn FnMut(String),
 }
 
 impl std::fmt::Debug for Watch<'_> {
@@ -159,7 +162,7 @@ impl std::fmt::Debug for Watch<'_> {
 /// error of an import or a recipe.
 pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> Result<Vec<Run>> {
     let samples = samples::read(&settings.file, &settings.samples)?;
-    let making = Making { options, folder: &settings.folder, observations: settings.observations };
+    let making = Making::new(settings, options);
     let mut stores = Vec::new();
     for sample in &samples {
         (watch.begin)(&format!("import {}", sample.id));
@@ -175,7 +178,7 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
     });
     let pool = pool.transpose()?;
     let Some((first, _)) = stores.first() else { return Ok(Vec::new()) };
-    let variants = variants(settings, &opened(&making, first, settings)?)?;
+    let variants = variants(settings, &making.open(first)?)?;
     let mut runs = Vec::new();
     for variant in &variants {
         (watch.begin)(&variant.name());
@@ -183,13 +186,18 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
             let folder = stores.iter().find(|store| store.1.id == sample.id);
             // Each recipe begins with empty caches.
             let Some((folder, _)) = folder else { return Ok(Vec::new()) };
-            let db = opened(&making, folder, settings)?;
+            let db = making.open(folder)?;
             ask::ask(&db, sample, variant, (settings.k, None), done)
         })?);
         for setting in [Setting::Scoped, Setting::Unscoped] {
             let Some(pool) = &pool else { continue };
+            if setting == Setting::Scoped && !variant.is_scoped {
+                let what = "it takes no parameter `scope`, so it is not asked by conversation";
+                (watch.warn)(format!("{}: {what}", variant.name()));
+                continue;
+            }
             (watch.begin)(&format!("{}{}", variant.name(), setting.suffix()));
-            let db = opened(&making, pool, settings)?;
+            let db = making.open(pool)?;
             runs.push(run(variant, setting, &samples, watch, &mut |sample, done| {
                 let scope = (setting == Setting::Scoped).then_some(sample.id.as_str());
                 ask::ask(&db, sample, variant, (settings.k, scope), done)
@@ -197,15 +205,6 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
         }
     }
     Ok(runs)
-}
-
-/// A store with what is defined for all.
-fn opened(making: &Making<'_>, folder: &std::path::Path, settings: &Settings) -> Result<Engraph> {
-    let db = making.open(folder)?;
-    for text in &settings.define {
-        db.execute(text, ())?;
-    }
-    Ok(db)
 }
 
 /// Asks the questions of one sample, and says when one is done.
@@ -234,9 +233,28 @@ fn run(
             answers.push(answer);
         }
     }
-    let without = variant.without.as_ref().map(|(switch, _)| switch.clone());
+    let without = variant.without.as_ref().map(|off| off.label.clone());
     let (recipe, name) = (variant.recipe.clone(), variant.name());
+    if let Some(what) = amiss(samples, &answers) {
+        (watch.warn)(format!("{name}{}: {what}", setting.suffix()));
+    }
     Ok(Run { recipe, without, setting, name, answers, scores, brought: told })
+}
+
+/// Why answers are worth nothing, where all of them are.
+fn amiss(samples: &[Sample], answers: &[Answer]) -> Option<&'static str> {
+    let finds_turns = |answer: &Answer| {
+        let sample = samples.iter().find(|sample| sample.id == answer.sample_id);
+        let is_turn = |key| sample.is_some_and(|sample| sample.turns.contains_key(key));
+        answer.retrieved.iter().any(is_turn)
+    };
+    match answers.iter().all(|answer| answer.retrieved.is_empty()) {
+        true if !answers.is_empty() => Some("it finds nothing for any question"),
+        false if !answers.iter().any(finds_turns) => Some(
+            "nothing that it finds is a turn of a conversation; its column `t` has to be turns",
+        ),
+        _ => None,
+    }
 }
 
 /// The recipes that are asked, each with the values that it takes.
@@ -255,11 +273,13 @@ fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>> {
         for (name, is_taken) in &mut taken {
             *is_taken |= set.iter().any(|value| value.0 == *name);
         }
-        variants.push(Variant { recipe: name.clone(), set: set.clone(), without: None });
-        for without in switches(&found).into_iter().filter(|_| settings.ablate) {
-            let (recipe, set) = (name.clone(), set.clone());
-            variants.push(Variant { recipe, set, without: Some(without) });
-        }
+        let is_scoped = found.parameters.iter().any(|name| name == "scope");
+        let whole = Variant { recipe: name.clone(), set, is_scoped, without: None };
+        let parts = switches(&found).into_iter().filter(|_| settings.ablate);
+        let parts: Vec<Variant> =
+            parts.map(|off| Variant { without: Some(off), ..whole.clone() }).collect();
+        variants.push(whole);
+        variants.extend(parts);
     }
     match taken.into_iter().find(|(_, is_taken)| !is_taken) {
         Some((name, _)) => {
@@ -271,19 +291,42 @@ fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>> {
 }
 
 /// What can be switched off in a recipe, and the value that does: what is true by default, boosts
-/// and weights.
-fn switches(recipe: &Recipe) -> Vec<(String, Value)> {
-    let off = |(name, value): &(engraph_grammar::ast::Name, Expr)| {
+/// and weights; of what ranks by signals, each family of them.
+fn switches(recipe: &Recipe) -> Vec<Off> {
+    let one =
+        |name: &str, value| vec![Off { label: name.to_owned(), name: name.to_owned(), value }];
+    let off = |(name, value): &(Name, Expr)| {
         let text = name.text.as_str();
-        let off = match &value.kind {
-            ExprKind::Literal(Literal::Bool(true)) => Value::Bool(false),
-            ExprKind::Literal(_) if text.starts_with("boost_") => Value::Float(1.0),
+        match &value.kind {
+            ExprKind::Literal(Literal::Bool(true)) => one(text, Value::Bool(false)),
+            ExprKind::Literal(_) if text.starts_with("boost_") => one(text, Value::Float(1.0)),
             ExprKind::Literal(_) if text == "weight" || text.starts_with("weight_") => {
-                Value::Float(0.0)
+                one(text, Value::Float(0.0))
             }
-            _ => return None,
-        };
-        Some((text.to_owned(), off))
+            _ if leaves_out_signals(recipe, text) => without_families(text),
+            _ => Vec::new(),
+        }
     };
-    recipe.define.defaults.iter().filter_map(off).collect()
+    recipe.define.defaults.iter().flat_map(off).collect()
+}
+
+/// Whether a parameter of a recipe says which signals are left out.
+fn leaves_out_signals(recipe: &Recipe, parameter: &str) -> bool {
+    let said = |clause: &Clause| match clause {
+        Clause::Search(search) => search.signals.as_ref()?.without.clone(),
+        _ => None,
+    };
+    let is_it =
+        |without: Expr| matches!(without.kind, ExprKind::Parameter(name) if name == parameter);
+    recipe.define.query.pipeline.clauses.iter().filter_map(said).any(is_it)
+}
+
+/// Each family of signals, left out by that parameter.
+fn without_families(parameter: &str) -> Vec<Off> {
+    let off = |(family, names): (&str, &[&str])| Off {
+        label: family.to_owned(),
+        name: parameter.to_owned(),
+        value: Value::List(names.iter().map(|name| Value::from(*name)).collect()),
+    };
+    families().map(off).collect()
 }

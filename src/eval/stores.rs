@@ -1,12 +1,15 @@
 //! The databases that questions are asked of: one of each conversation, or one of all.
 //!
-//! Each is made once in a folder, and found there the next time. A folder that was not finished has
-//! another name, so what is found is whole.
+//! Each is made once in a folder, and found there the next time if it is of the same conversations. A
+//! folder that was not finished has another name, so what is found is whole. What is defined for one
+//! evaluation is defined in a copy.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
 
+use super::Settings;
 use super::samples::Sample;
 use crate::database::{Engraph, Options};
 use crate::error::{Error, Result};
@@ -25,10 +28,21 @@ pub(super) struct Making<'m> {
     pub(super) folder: &'m Path,
     /// With the observations that the data set ships.
     pub(super) observations: bool,
+    /// MemQL that each store is given.
+    pub(super) define: &'m [String],
 }
 
-impl Making<'_> {
-    /// The folder of a store of these samples, which is made if it is not there.
+impl<'m> Making<'m> {
+    pub(super) fn new(settings: &'m Settings, options: &'m Options) -> Self {
+        let Settings { folder, observations, define, .. } = settings;
+        Self { options, folder, observations: *observations, define }
+    }
+
+    /// The folder of a store of these samples with what is defined.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Import`] if there is one of other samples; any error of an import or a definition.
     pub(super) fn store(
         &self,
         name: &str,
@@ -36,18 +50,35 @@ impl Making<'_> {
         progress: Progress<'_>,
     ) -> Result<PathBuf> {
         let suffix = if self.observations { "-observations" } else { "" };
-        let folder = self.folder.join(format!("{name}{suffix}"));
-        if folder.exists() {
-            return Ok(folder);
+        let name = format!("{name}{suffix}");
+        let folder = self.folder.join(&name);
+        let text = json!(samples.iter().map(heard).collect::<Vec<_>>()).to_string();
+        let stamp = format!("{:x}", Sha256::digest([INDEXES, &text].concat()));
+        let beside = self.folder.join(format!("{name}.sha256"));
+        if !folder.exists() {
+            std::fs::create_dir_all(self.folder).map_err(|error| failed(self.folder, &error))?;
+            std::fs::write(&beside, &stamp).map_err(|error| failed(&beside, &error))?;
+            self.make(&name, &text, &folder, progress)?;
+        } else if std::fs::read_to_string(&beside).ok().as_ref() != Some(&stamp) {
+            let what = "it is not of these conversations as they stand in the file; remove it, or name \
+                        another folder to --keep";
+            return Err(Error::Import(format!("{}: {what}", folder.display())));
         }
-        let io = |error: std::io::Error| Error::Import(format!("{}: {error}", folder.display()));
-        let unfinished = self.folder.join(format!("{name}{suffix}.unfinished"));
+        match self.define {
+            [] => Ok(folder),
+            _ => self.defined(&name, &folder),
+        }
+    }
+
+    fn make(&self, name: &str, samples: &str, folder: &Path, progress: Progress<'_>) -> Result<()> {
+        let unfinished = self.folder.join(format!("{name}.unfinished"));
+        let io = |error: std::io::Error| failed(&unfinished, &error);
         if unfinished.exists() {
             std::fs::remove_dir_all(&unfinished).map_err(io)?;
         }
         std::fs::create_dir_all(&unfinished).map_err(io)?;
         let (file, db) = (unfinished.join("samples.json"), unfinished.join("db"));
-        std::fs::write(&file, json!(samples).to_string()).map_err(io)?;
+        std::fs::write(&file, samples).map_err(io)?;
         let database = self.options.clone().open(&db)?;
         let report = import::locomo(&database, &file, None, self.observations, progress)?;
         if let Some(refused) = report.refused.first().filter(|_| report.stored.is_empty()) {
@@ -55,15 +86,37 @@ impl Making<'_> {
         }
         database.execute(INDEXES, ())?;
         drop(database);
-        std::fs::rename(&db, &folder).map_err(io)?;
-        std::fs::remove_dir_all(&unfinished).map_err(io)?;
-        Ok(folder)
+        std::fs::rename(&db, folder).map_err(io)?;
+        std::fs::remove_dir_all(&unfinished).map_err(io)
+    }
+
+    /// A copy of a store, in which is defined what the store itself does not keep.
+    fn defined(&self, name: &str, folder: &Path) -> Result<PathBuf> {
+        let copy = self.folder.join(format!("{name}.defined"));
+        if copy.exists() {
+            std::fs::remove_dir_all(&copy).map_err(|error| failed(&copy, &error))?;
+        }
+        self.open(folder)?.backup(&copy, &mut |_| {})?;
+        let database = self.open(&copy)?;
+        self.define.iter().try_for_each(|text| database.execute(text, ()).map(drop))?;
+        Ok(copy)
     }
 
     /// Opens a store that was made.
     pub(super) fn open(&self, folder: &Path) -> Result<Engraph> {
         self.options.clone().open(folder)
     }
+}
+
+/// A sample without its questions, which are no memory.
+fn heard(sample: &Json) -> Json {
+    let mut sample = sample.clone();
+    sample.as_object_mut().map(|members| members.remove("qa"));
+    sample
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    Error::Import(format!("{}: {error}", path.display()))
 }
 
 /// The samples, each so often, the copies under names of their own.

@@ -66,8 +66,7 @@ pub fn ablation(runs: &[Run]) -> Option<Table> {
         let (Some(whole), Some(switch)) = (whole, &run.without) else { continue };
         let mut row = vec![Value::from(run.recipe.as_str()), Value::from(switch.as_str())];
         for figure in FIGURES {
-            let of = |run| share(run, OVERALL, figure.1);
-            row.push(text(format!("{:.1} ({:+.1})", of(run), of(run) - of(whole))));
+            row.push(text(difference(run, whole, figure.1)));
         }
         let same = run.answers.iter().zip(&whole.answers);
         let changed = same.filter(|(one, other)| one.retrieved != other.retrieved).count();
@@ -79,6 +78,16 @@ pub fn ablation(runs: &[Run]) -> Option<Table> {
     let columns = columns.map(str::to_owned).collect();
     let title = "Without one part, categories 1 to 4".to_owned();
     (!rows.is_empty()).then(|| Table { title, rows: Rows { columns, rows, ..Rows::default() } })
+}
+
+/// A figure without a part, how far that is from the whole, and the interval of that: the same
+/// questions are drawn of both.
+fn difference(run: &Run, whole: &Run, figure: fn(&Metrics) -> f64) -> String {
+    let (without, with) = (values(run, OVERALL, figure), values(whole, OVERALL, figure));
+    let each: Vec<f64> = without.iter().zip(&with).map(|(one, other)| one - other).collect();
+    let Mean { mean: by, low, high } = mean(&each);
+    let without = share(run, OVERALL, figure);
+    format!("{without:.1} ({:+.1} [{:+.1}, {:+.1}])", 100.0 * by, 100.0 * low, 100.0 * high)
 }
 
 /// A figure with its name.

@@ -20,14 +20,14 @@ use engraph_storage::graph::{NodeId, SystemScope};
 use super::ask::{Answer, bare, of_question};
 use super::samples::{Question, Sample};
 use super::stores::Making;
-use super::{Run, Setting, Settings, Watch, opened, samples, score};
+use super::{Run, Setting, Settings, Watch, samples, score};
 use crate::database::{Engraph, Options};
 use crate::error::{Error, Result};
 use crate::graph_names::TURN;
 use crate::import::Progress;
 use crate::neural::{Lesson, Pace, QueryAdapter, fit_adapter};
 use crate::rows::{Params, Rows, Value};
-use crate::signals::{Asked, Group, NAMES, Signals, Weights, fit};
+use crate::signals::{Asked, Group, NAMES, Signals, Weights, families, fit};
 
 /// The recipe that is trained.
 const RECIPE: &str = "engraph";
@@ -39,39 +39,6 @@ const POOL: &str = "SEARCH t:Turn FOR $q BY SIGNALS TOP 200 \
                     RETURN t.key, id(t) AS node, t.signals AS known ORDER BY node";
 /// One conversation to test on, one that the adapter has not seen, and one to learn from.
 const CONVERSATIONS_MIN: usize = 3;
-
-/// Signals that are left out together, by what they are of.
-const FAMILIES: [(&str, &[&str]); 11] = [
-    ("words", &["words", "words_before", "words_around", "words_wide", "coverage", "phrase"]),
-    ("meaning", &["meaning", "meaning_raw"]),
-    ("tokens", &["tokens", "tokens_even", "tokens_raw"]),
-    ("tokens around", &["tokens_before", "tokens_around", "tokens_wide", "tokens_gain"]),
-    (
-        "adapter",
-        &[
-            "adapted",
-            "adapted_raw",
-            "adapted_before",
-            "adapted_before_raw",
-            "adapted_around",
-            "adapted_around_raw",
-            "adapted_wide",
-            "adapted_wide_raw",
-        ],
-    ),
-    ("statements", &["statements", "statement_words"]),
-    ("concepts", &["concepts"]),
-    ("speaker", &["speaker", "first_speaker"]),
-    ("day", &["day"]),
-    (
-        "form",
-        &["says_time", "says_name", "says_number", "asks", "ends_asking", "length", "picture"],
-    ),
-    (
-        "neighbours",
-        &["session_share", "session_rest", "before", "behind", "first", "rank", "alike"],
-    ),
-];
 
 /// What came out of a training.
 #[derive(Clone, Debug)]
@@ -139,7 +106,7 @@ pub fn train(
         trained.cross_validated(&every, None),
         trained.run(("fitted", None), &|_| (fitted.clone(), Vec::new())),
     ];
-    for (family, names) in FAMILIES.iter().filter(|_| settings.ablate) {
+    for (family, names) in families().filter(|_| settings.ablate) {
         let wanted = std::array::from_fn(|at| !names.contains(&NAMES[at]));
         runs.push(trained.cross_validated(&wanted, Some(family)));
     }
@@ -169,21 +136,17 @@ fn course<'s>(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Course<'s>> {
-    let making = making(settings, options);
+    let making = Making::new(settings, options);
     (watch.begin)(&format!("import {}", sample.id));
     let json = std::slice::from_ref(&sample.json);
     let folder = making.store(&sample.id, json, watch.progress)?;
     (watch.begin)(&format!("lessons of {}", sample.id));
-    let db = opened(&making, &folder, settings)?;
+    let db = making.open(&folder)?;
     let embedder = db.models.embedder()?;
     let width = db.models.token_width()?.unwrap_or_else(|| embedder.dimensions());
     let model = (embedder.id().to_owned(), width);
     let lessons = lessons(&db, sample, watch)?;
     Ok(Course { sample, folder, lessons, model })
-}
-
-fn making<'m>(settings: &'m Settings, options: &'m Options) -> Making<'m> {
-    Making { options, folder: &settings.folder, observations: settings.observations }
 }
 
 /// The best turns of each question of a conversation.
@@ -304,7 +267,7 @@ fn pools(
         let Course { sample, folder, .. } = &courses[*place];
         let pool = |(without, adapter): (&LeftOut, &Arc<QueryAdapter>)| {
             let options = options.clone().query_adapter(Arc::clone(adapter));
-            let db = opened(&making(settings, &options), folder, settings)?;
+            let db = Making::new(settings, &options).open(folder)?;
             Ok(((*place, without.clone()), measured(&db, sample, done)?))
         };
         of_place(*place).map(pool).collect::<Result<Vec<_>>>()
@@ -465,7 +428,7 @@ mod tests {
     fn all_items_are_worked_on_until_one_fails() {
         let (mut steps, items) = (Vec::new(), [1_u64, 2, 3, 4, 5]);
         let mut progress = |done, total| steps.push((done, total));
-        let mut watch = Watch { begin: &mut |_| {}, progress: &mut progress };
+        let mut watch = Watch { begin: &mut |_| {}, progress: &mut progress, warn: &mut |_| {} };
         let double = |item: &u64, done: &dyn Fn()| {
             done();
             Ok(2 * item)

@@ -141,7 +141,7 @@ fn brings(plan: &LogicalPlan) -> Vec<Slot> {
                 other => other.node(),
             };
             let mut slots = clause.binds();
-            // Its shares of the score say in twelve numbers what the signals say in all of them.
+            // Its shares of the score say in few numbers what the signals say in many.
             if let Retrieval::Signals(signals) = &**clause {
                 slots.retain(|slot| *slot != signals.signals);
             }

@@ -74,21 +74,30 @@ pub(crate) const NAMES: [&str; 43] = [
     "alike",
 ];
 
-/// The families of the signals, with how many of [`NAMES`] each has, in the same order.
-pub(crate) const FAMILIES: [(&str, usize); 12] = [
+/// Signals by what they are of, with how many of [`NAMES`] each family has, in the same order.
+pub(crate) const FAMILIES: [(&str, usize); 11] = [
     ("words", 6),
     ("meaning", 2),
-    ("tokens", 7),
-    ("adapted", 8),
+    ("tokens", 3),
+    ("tokens_around", 4),
+    ("adapter", 8),
     ("statements", 2),
     ("concepts", 1),
     ("speaker", 2),
     ("day", 1),
     ("form", 7),
-    ("session", 2),
-    ("neighbours", 2),
-    ("first", 3),
+    ("neighbours", 7),
 ];
+
+/// Each family with its signals.
+pub(crate) fn families() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let mut names: &[&str] = &NAMES;
+    FAMILIES.into_iter().filter_map(move |(family, size)| {
+        let (own, others) = names.split_at_checked(size)?;
+        names = others;
+        Some((family, own))
+    })
+}
 
 /// What was measured of one turn.
 pub(crate) type Signals = [f32; NAMES.len()];

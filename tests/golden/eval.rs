@@ -50,7 +50,7 @@ fn options() -> Options {
 }
 
 fn measured(settings: &Settings) -> engraph::Result<Vec<Run>> {
-    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {} };
+    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {}, warn: &mut |_| {} };
     locomo(settings, &options(), &mut watch)
 }
 
@@ -160,7 +160,7 @@ fn a_switch_that_is_off_is_compared() {
     assert_eq!(names, expected);
     let table = ablation(&runs).expect("a table");
     assert_eq!(table.rows.len(), parts.len());
-    assert_eq!(table.rows.get(0, "R@10"), Some(&Value::from("100.0 (+0.0)")));
+    assert_eq!(table.rows.get(0, "R@10"), Some(&Value::from("100.0 (+0.0 [+0.0, +0.0])")));
     assert!(ablation(&runs[..1]).is_none());
 }
 
@@ -170,7 +170,7 @@ fn training_is_tested_on_what_it_has_not_seen() {
     let model = Arc::new(SentenceModel::load_default().expect("`make model` installs it"));
     let options = Options::new().durability(Durability::Buffered).embedder(model);
     let wanted = Settings { ablate: true, ..settings(folder.path(), &["engraph"]) };
-    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {} };
+    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {}, warn: &mut |_| {} };
     assert!(train(&wanted, &options, &mut watch).expect("two are too few").is_none());
     // A third one, which is the second under another name.
     let mut samples: Vec<serde_json::Value> = serde_json::from_str(FILE).expect("JSON");
@@ -278,6 +278,82 @@ fn recipes_and_parameters_of_ones_own() {
         Settings { define: vec![recipe.to_owned()], set, ..settings(folder.path(), &["last"]) };
     let runs = measured(&wanted).expect("measured");
     assert_eq!(runs[0].answers[0].retrieved, ["D2:2"]);
+}
+
+#[test]
+fn a_kept_store_is_of_the_file_and_keeps_nothing_that_is_defined() {
+    let folder = folder();
+    let plain = || settings(folder.path(), &["bm25"]);
+    let first = measured(&plain()).expect("measured");
+    let own = "DEFINE RECIPE bm25 AS MATCH (t:Turn) RETURN t, 0.0 AS score ORDER BY t.key DESC";
+    let defined =
+        measured(&Settings { define: vec![own.to_owned()], ..plain() }).expect("measured");
+    assert_eq!(defined[0].answers[0].retrieved[0], "D2:2");
+    let again = measured(&plain()).expect("measured");
+    assert!(again[0].lines().eq(first[0].lines()));
+    // Another question is asked of the same memory; another turn is another memory.
+    let asked = FILE.replace("Who moved to Porto", "Who lives in Porto");
+    let file = write(folder.path(), "asked.json", &asked);
+    measured(&Settings { file, ..plain() }).expect("measured");
+    let heard = FILE.replace("I moved to Porto", "I moved to Braga");
+    let file = write(folder.path(), "heard.json", &heard);
+    let text = measured(&Settings { file, ..plain() }).expect_err("another").to_string();
+    assert!(text.contains("talk-1: it is not of these conversations"), "{text}");
+    assert!(text.contains("another folder to --keep"), "{text}");
+}
+
+#[test]
+fn figures_that_mislead_are_told() {
+    let folder = folder();
+    let recipes = "DEFINE RECIPE spoken AS SEARCH t:Turn FOR $q BY VECTOR TOP 5 RETURN t, score; \
+                   DEFINE RECIPE people AS MATCH (t:Person) WHERE $q <> '' RETURN t, 0.0 AS score; \
+                   DEFINE RECIPE nothing {scope: null} AS \
+                   MATCH (t:Turn) WHERE t.key = $scope RETURN t, 0.0 AS score;";
+    let wanted = Settings {
+        define: vec![recipes.to_owned()],
+        pooled: true,
+        ..settings(folder.path(), &["spoken", "people", "nothing"])
+    };
+    let mut told = Vec::new();
+    let mut warn = |what| told.push(what);
+    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {}, warn: &mut warn };
+    let runs = locomo(&wanted, &options(), &mut watch).expect("measured");
+    // What takes no scope is asked without one alone.
+    let scoped = runs.iter().filter(|run| run.setting == Setting::Scoped);
+    assert_eq!(scoped.map(|run| run.name.as_str()).collect::<Vec<_>>(), ["nothing"]);
+    for (recipe, what) in [
+        ("spoken", "it takes no parameter `scope`"),
+        ("people", "nothing that it finds is a turn of a conversation"),
+        ("nothing", "it finds nothing for any question"),
+    ] {
+        let is_told = |line: &String| line.starts_with(recipe) && line.contains(what);
+        assert!(told.iter().any(is_told), "{recipe}: {told:?}");
+    }
+    assert!(!told.iter().any(|line| line.starts_with("spoken:") && line.contains("finds")));
+}
+
+#[test]
+fn the_default_recipe_is_asked_without_each_family_of_its_signals() {
+    let folder = folder();
+    let wanted = Settings { ablate: true, ..settings(folder.path(), &["engraph"]) };
+    let runs = measured(&wanted).expect("measured");
+    let without: Vec<&str> = runs.iter().filter_map(|run| run.without.as_deref()).collect();
+    let families = [
+        "words",
+        "meaning",
+        "tokens",
+        "tokens_around",
+        "adapter",
+        "statements",
+        "concepts",
+        "speaker",
+        "day",
+        "form",
+        "neighbours",
+    ];
+    assert_eq!(without, families);
+    let changed = runs[1..].iter().filter(|run| !run.lines().eq(runs[0].lines())).count();
+    assert!(changed > 3, "{changed}");
 }
 
 #[test]

@@ -488,7 +488,7 @@ fn binary(
             (Cell::Bool(a), Cell::Bool(b)) => Ok(Cell::Bool(a != b)),
             _ => Err(mismatch_two(op, left, right, span)),
         },
-        BinaryOp::Contains if matches!(left, Cell::Period(_)) => {
+        BinaryOp::Contains if matches!(left, Cell::Period(_) | Cell::Timestamp(_)) => {
             periods(PeriodPredicate::Contains, op, left, right, span)
         }
         BinaryOp::Overlaps => periods(PeriodPredicate::Overlaps, op, left, right, span),

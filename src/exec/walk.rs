@@ -82,6 +82,19 @@ struct Seen {
     length: u32,
     window: Interval,
     arrival: Time,
+    /// The fact by which it left, where paths may come back to their first node.
+    first: Option<FactId>,
+}
+
+/// Which paths that came to a place before make another one there needless.
+#[derive(Clone, Copy, PartialEq)]
+enum Dominates {
+    None,
+    /// As many as are wanted.
+    Any,
+    /// One that left by the same fact, or two that left by different ones. A path that comes back to
+    /// its first node must not do so by the fact it left by: of two such, one does not.
+    ByFirst,
 }
 
 impl WalkPaths {
@@ -504,18 +517,27 @@ impl WalkPaths {
     /// Whether every path that continues this one has as many better ones as are wanted along
     /// others that came to its place before: then it is left.
     fn is_dominated(&self, searching: &mut Searching, at: usize) -> bool {
-        if !self.may_dominate(searching) {
+        let dominates = self.dominates(searching);
+        if dominates == Dominates::None {
             return false;
         }
+        let is_by_first = dominates == Dominates::ByFirst;
+        let first = is_by_first.then(|| self.first_fact(searching, at)).flatten();
         let (place, count) = (self.place(searching, at), searching.count);
         let visit = &searching.visits[at];
         let (hops, length) = (visit.hops, visit.length);
-        let this = Seen { hops, length, window: visit.window, arrival: visit.arrival };
+        let this = Seen { hops, length, window: visit.window, arrival: visit.arrival, first };
         let seen = searching.seen.entry(place).or_default();
         let others =
             seen.iter().filter(|other| other.hops <= hops && self.in_time_too(other, &this));
         let groups = matches!(self.walk.search, PathSearch::Groups(_));
         let better = match groups {
+            _ if is_by_first => {
+                let others = others.filter(|other| !groups || other.length < length);
+                let mut firsts: Vec<_> = others.map(|other| other.first).collect();
+                firsts.dedup();
+                usize::from(firsts.len() > 1 || firsts.contains(&first))
+            }
             false => others.count(),
             true => {
                 // They come in order of their lengths.
@@ -563,30 +585,43 @@ impl WalkPaths {
         }
     }
 
-    /// Whether as many paths to a place as are wanted are all that is needed of it. A path that may
-    /// meet nothing again goes on otherwise than another one, so there only the first one is looked
-    /// at. One that comes back to its first node along the facts it left by is no trail, so that is
-    /// not left to this.
-    fn may_dominate(&self, searching: &Searching) -> bool {
+    fn first_fact(&self, searching: &Searching, at: usize) -> Option<FactId> {
+        let mut first = None;
+        let mut next = Some(at);
+        while let Some(visit) = next.map(|at| &searching.visits[at]) {
+            first = visit.edge.map(|edge| edge.fact).or(first);
+            next = visit.parent;
+        }
+        first
+    }
+
+    /// Which paths to a place are all that is needed of it. A path that may meet nothing again goes on
+    /// otherwise than another one, so there only the first one is looked at.
+    fn dominates(&self, searching: &Searching) -> Dominates {
         let legs = self.walk.legs.as_slice();
         match (&self.walk.search, self.walk.mode, legs) {
-            (PathSearch::All, ..) => return false,
+            (PathSearch::All, ..) => return Dominates::None,
             // The cost of a fact may be told by those of an earlier step.
-            (PathSearch::Cheapest(..), Mode::Walk, legs) => return legs.len() == 1,
-            (_, Mode::Walk, _) => return true,
+            (PathSearch::Cheapest(..), Mode::Walk, legs) if legs.len() != 1 => {
+                return Dominates::None;
+            }
+            (_, Mode::Walk, _) => return Dominates::Any,
             _ => {}
         }
-        let [leg] = legs else { return false };
+        let [leg] = legs else { return Dominates::None };
         let short = leg.step.hops.is_some_and(|(min, _)| min <= 1);
         if searching.count != 1 || !short || self.walk.time.is_some() || !searching.met.is_empty() {
-            return false;
+            return Dominates::None;
         }
         let turns = searching.turns;
         let comes_back = match &searching.row[leg.step.to] {
             Cell::Node(end) if leg.closes => end.id == searching.start.id,
             _ => self.walk.mode != Mode::Acyclic,
         };
-        !(turns && comes_back)
+        match turns && comes_back {
+            true => Dominates::ByFirst,
+            false => Dominates::Any,
+        }
     }
 }
 

@@ -203,22 +203,28 @@ fn claim_of(belief: &Belief) -> Claim {
 
 /// Whether the sources of a claim have said all of it before that lies within the time of a belief,
 /// so that it adds nothing to what that rests on.
-pub(crate) fn has_claimed(belief: &Belief, new: &Belief) -> bool {
+pub(crate) fn has_claimed(belief: &Belief, new: &Belief, policy: ConfidencePolicy) -> bool {
     let within = Interval {
         from: new.valid.from.max(belief.valid.from),
         to: new.valid.to.min(belief.valid.to),
     };
-    claimed(belief, new).any(|valid| valid.from <= within.from && valid.to >= within.to)
+    claimed(belief, new, policy).any(|valid| valid.from <= within.from && valid.to >= within.to)
 }
 
 /// The times of which the sources of a claim have said what it says.
 pub(crate) fn claimed<'b>(
     belief: &'b Belief,
     new: &'b Belief,
+    policy: ConfidencePolicy,
 ) -> impl Iterator<Item = Interval> + 'b {
-    let says_it = |claim: &Cow<'_, Claim>| {
-        claim.sources == new.sources
-            && claim.confidence >= new.confidence
+    let says_it = move |claim: &Cow<'_, Claim>| {
+        let is_as_sure = match policy {
+            ConfidencePolicy::Latest => claim.confidence == new.confidence,
+            ConfidencePolicy::NoisyOr | ConfidencePolicy::Max => claim.confidence >= new.confidence,
+        };
+        is_as_sure
+            && claim.sources == new.sources
+            && claim.intent == new.intent
             && new.properties.iter().all(|(name, value)| claim.properties.get(name) == Some(value))
     };
     belief.claims().filter(says_it).map(|claim| claim.valid)
@@ -411,12 +417,17 @@ mod tests {
     fn what_a_source_has_said_is_known() {
         let all = merged(&[belief("b", 0, 10, 0.9), belief("a", 1, 2, 0.5)]);
         assert!(
-            has_claimed(&all, &belief("a", 1, 2, 0.4))
-                && has_claimed(&all, &belief("b", 3, 4, 0.9))
+            has_claimed(&all, &belief("a", 1, 2, 0.4), POLICY)
+                && has_claimed(&all, &belief("b", 3, 4, 0.9), POLICY)
         );
         for new in [belief("a", 1, 3, 0.5), belief("a", 1, 2, 0.6), belief("c", 1, 2, 0.5)] {
-            assert!(!has_claimed(&all, &new), "{new:?}");
+            assert!(!has_claimed(&all, &new, POLICY), "{new:?}");
         }
+        // Another intent is news, and where the newest confidence counts, a lower one too.
+        let causal = Belief { intent: Intent::Causal, ..belief("a", 1, 2, 0.5) };
+        assert!(!has_claimed(&all, &causal, POLICY));
+        assert!(!has_claimed(&all, &belief("a", 1, 2, 0.4), ConfidencePolicy::Latest));
+        assert!(has_claimed(&all, &belief("a", 1, 2, 0.5), ConfidencePolicy::Latest));
     }
 
     #[test]

@@ -87,13 +87,15 @@ impl Transaction<'_> {
         let ends = Ends { head, relation, tail: belief.tail };
         let edges = self.edges_between(ends, &EdgeFilter::EVERYTHING)?;
         let facts: HashSet<FactId> = edges.into_iter().map(|edge| edge.fact).collect();
+        let (rule, valid) = (self.rule_of(relation), belief.valid);
         let mut said: Vec<Interval> = Vec::new();
         for fact in facts {
             let versions = self.reader().versions(fact)?;
             let same = versions.iter().filter(|(_, version)| version.belief.tail == belief.tail);
-            same.for_each(|(_, version)| said.extend(claimed(&version.belief, belief)));
+            same.for_each(|(_, version)| {
+                said.extend(claimed(&version.belief, belief, rule.policy))
+            });
         }
-        let (rule, valid) = (self.rule_of(relation), belief.valid);
         said.retain(|told| told.overlaps(&valid));
         if said.is_empty() || rule.cardinality != Cardinality::One || said.contains(&valid) {
             return Ok(valid.is_within(&said));

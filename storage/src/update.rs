@@ -22,7 +22,9 @@
 //! ```
 
 use crate::evidence::{has_claimed, merge, revise};
-use crate::graph::{Belief, Cardinality, Evidence, FactId, Interval, RelationRule, Time};
+use crate::graph::{
+    Belief, Cardinality, ConfidencePolicy, Evidence, FactId, Interval, RelationRule, Time,
+};
 
 /// From this confidence on, a fact is stable: a fact under the relation's threshold cannot close it.
 pub const THETA_STABLE: f64 = 0.8;
@@ -235,7 +237,7 @@ fn assert<'h>(
     if !candidate.uncertain {
         absorb(&mut candidate, &mut merged, &held, rule, false);
     }
-    settle(candidate, own.as_ref(), &merged, &mut resolution);
+    settle(candidate, own.as_ref(), &merged, rule.policy, &mut resolution);
     resolution
 }
 
@@ -342,7 +344,13 @@ fn hull(alone: Interval, merged: &[&Held]) -> Interval {
 
 /// Adds the change that carries the candidate: under the id of the first fact it was merged with.
 /// `own` is what was asserted, if that is new.
-fn settle(candidate: Belief, own: Option<&Belief>, merged: &[&Held], resolution: &mut Resolution) {
+fn settle(
+    candidate: Belief,
+    own: Option<&Belief>,
+    merged: &[&Held],
+    policy: ConfidencePolicy,
+    resolution: &mut Resolution,
+) {
     let Some((first, rest)) = merged.split_first() else {
         if candidate.uncertain {
             resolution.effect = Effect::HeldAsUncertain;
@@ -356,7 +364,7 @@ fn settle(candidate: Belief, own: Option<&Belief>, merged: &[&Held], resolution:
     let said = Belief { tail: held.tail, evidence: held.evidence.clone(), ..candidate.clone() };
     if rest.is_empty() && resolution.changes.is_empty() && *held == said {
         resolution.effect = Effect::Unchanged;
-        if own.is_some_and(|own| !has_claimed(held, own)) {
+        if own.is_some_and(|own| !has_claimed(held, own, policy)) {
             resolution.changes.push(Change::Rest(first.fact, candidate));
         }
         return;

@@ -453,6 +453,28 @@ fn a_table_that_is_imported_again_overrules_nothing() {
     assert_eq!(query(all), held);
 }
 
+/// What one source says anew of a fact is told by a file as by `REMEMBER`, and by the same file no more.
+#[test]
+fn a_row_with_another_intent_or_confidence_is_told() {
+    let header = "head,relation,tail,valid_from,valid_to,confidence,source,intent\n";
+    let rows = "a,r,b,2012-01-01,,0.9,s1,\na,r,b,2013-01-01,,0.6,s1,causal\n\
+                a,newest,b,2020-01-01,,0.9,s1,\na,newest,b,2020-01-01,,0.5,s1,\n";
+    let (db, files) = (folder(), folder());
+    let db = db.path().join("new");
+    let db = arg(&db);
+    let query =
+        |text: &str| answer(&engraph(&["query", db, "--format", "csv", "-e", text], "")).to_owned();
+    query("DEFINE RELATION newest CONFIDENCE latest");
+    let file = write(&files, "facts.csv", &format!("{header}{rows}"));
+    answer(&engraph(&["import", db, "csv", arg(&file)], ""));
+    let all = "MATCH ()-[f]->() FOR VALID_TIME ALL RETURN type(f) AS r, f.intent, f.confidence ORDER BY r";
+    let held = query(all);
+    assert_eq!(held, "r,f.intent,f.confidence\r\nnewest,fact,0.5\r\nr,causal,0.9\r\n");
+    let again = engraph(&["import", db, "csv", arg(&file)], "");
+    assert_eq!(answer(&again), "facts 4\nfacts unchanged 4\n");
+    assert_eq!(query(all), held);
+}
+
 #[test]
 fn a_file_whose_rows_overrule_each_other_changes_nothing_when_it_is_imported_again() {
     let rows = [

@@ -20,6 +20,7 @@ mod scripts;
 mod shared_data;
 mod shell;
 mod short;
+mod shortest;
 mod streams;
 mod trace;
 mod whole;

@@ -191,7 +191,7 @@ fn evidence_of(belief: &Belief) -> Vec<Evidence> {
     }
 }
 
-fn claim_of(belief: &Belief) -> Claim {
+pub(crate) fn claim_of(belief: &Belief) -> Claim {
     Claim {
         sources: belief.sources.clone(),
         valid: belief.valid,
@@ -208,13 +208,23 @@ pub(crate) fn has_claimed(belief: &Belief, new: &Belief, policy: ConfidencePolic
         from: new.valid.from.max(belief.valid.from),
         to: new.valid.to.min(belief.valid.to),
     };
-    claimed(belief, new, policy).any(|valid| valid.from <= within.from && valid.to >= within.to)
+    claimed(belief, &claim_of(new), policy)
+        .any(|valid| valid.from <= within.from && valid.to >= within.to)
+}
+
+/// Whether a belief still has in its claims all that another one has claimed.
+pub(crate) fn keeps_claims(belief: &Belief, of: &Belief, policy: ConfidencePolicy) -> bool {
+    let is_kept = |claim: Cow<'_, Claim>| {
+        let Interval { from, to } = claim.valid;
+        claimed(belief, &claim, policy).any(|valid| valid.from <= from && valid.to >= to)
+    };
+    of.claims().all(is_kept)
 }
 
 /// The times of which the sources of a claim have said what it says.
 pub(crate) fn claimed<'b>(
     belief: &'b Belief,
-    new: &'b Belief,
+    new: &'b Claim,
     policy: ConfidencePolicy,
 ) -> impl Iterator<Item = Interval> + 'b {
     let says_it = move |claim: &Cow<'_, Claim>| {

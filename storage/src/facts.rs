@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use crate::adjacency;
 use crate::error::{Result, StorageError};
-use crate::evidence::claimed;
+use crate::evidence::{claim_of, claimed, keeps_claims};
 use crate::families::Family;
 use crate::graph::{
     Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
@@ -88,12 +88,13 @@ impl Transaction<'_> {
         let edges = self.edges_between(ends, &EdgeFilter::EVERYTHING)?;
         let facts: HashSet<FactId> = edges.into_iter().map(|edge| edge.fact).collect();
         let (rule, valid) = (self.rule_of(relation), belief.valid);
+        let claim = claim_of(belief);
         let mut said: Vec<Interval> = Vec::new();
         for fact in facts {
             let versions = self.reader().versions(fact)?;
             let same = versions.iter().filter(|(_, version)| version.belief.tail == belief.tail);
             same.for_each(|(_, version)| {
-                said.extend(claimed(&version.belief, belief, rule.policy))
+                said.extend(claimed(&version.belief, &claim, rule.policy))
             });
         }
         said.retain(|told| told.overlaps(&valid));
@@ -231,7 +232,13 @@ impl Transaction<'_> {
         };
         if let Change::Replace(fact, _) | Change::Retire(fact) = change {
             let old = &find(fact)?.version;
-            self.overruled_own |= old.system.from == self.now && !ends.are_of(old);
+            let keeps = || match change {
+                Change::Replace(_, new) if ends.are_of(old) => {
+                    keeps_claims(new, &old.belief, self.rule_of(ends.relation).policy)
+                }
+                _ => ends.are_of(old),
+            };
+            self.overruled_own |= old.system.from == self.now && !keeps();
         }
         match change {
             Change::Insert(belief) => {

@@ -114,8 +114,8 @@ impl<'s> Transaction<'s> {
         result
     }
 
-    /// Whether a fact that it told has cut or ended another one that it told, of which only what is left
-    /// becomes history then.
+    /// Whether what it told has cut or ended another fact that it told, or took the place of what the
+    /// same source said of the same fact: of these only what is left becomes history.
     pub fn has_overruled_own(&self) -> bool {
         self.overruled_own
     }

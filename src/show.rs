@@ -22,9 +22,10 @@ use crate::plan::expr::AggregateFunction;
 use crate::plan::procedure::{Procedure, Signature};
 use crate::recipes::{self, Recipe};
 use crate::rows::{Rows, Value};
+use crate::signals::{Weights, families};
 
 /// What can be shown, and whether it takes a name.
-const SHOWN: [(&str, bool); 12] = [
+const SHOWN: [(&str, bool); 13] = [
     ("SCHEMA", false),
     ("LABELS", false),
     ("RELATIONS", false),
@@ -34,6 +35,7 @@ const SHOWN: [(&str, bool); 12] = [
     ("RECIPE", true),
     ("INDEXES", false),
     ("SCORERS", false),
+    ("SIGNALS", false),
     ("STATS", false),
     ("FUNCTIONS", false),
     ("PROCEDURES", false),
@@ -72,6 +74,7 @@ pub(crate) fn show(show: &ast::Show, reader: Reader<'_>, database: &Engraph) -> 
             "RECIPES" => all_recipes(reader),
             "INDEXES" => Ok(indexes(reader)),
             "SCORERS" => scorers(reader),
+            "SIGNALS" => Ok(signals()),
             "STATS" => stats(database),
             "FUNCTIONS" => Ok(functions()),
             _ => Ok(procedures()),
@@ -85,6 +88,20 @@ fn rows(columns: &[&str], rows: Vec<Vec<Value>>) -> Rows {
 
 fn text(text: &str) -> Value {
     Value::String(text.to_owned())
+}
+
+/// What `SEARCH ... BY SIGNALS` measures, and what it counts unless weights are given.
+fn signals() -> Rows {
+    let weights = Weights::trained();
+    let of = |family: &'static str, names: &'static [&str]| {
+        names.iter().map(move |name| (family, *name))
+    };
+    let named = families().flat_map(|(family, names)| of(family, names));
+    let row = |((family, name), weight): ((&str, &str), f32)| {
+        vec![text(name), text(family), Value::Float(f64::from(weight))]
+    };
+    let found = named.zip(weights.all()).map(row).collect();
+    rows(&["signal", "family", "weight"], found)
 }
 
 /// Every label in order of its name, with its nodes and what the first of them have.

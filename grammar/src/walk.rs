@@ -237,7 +237,7 @@ fn match_clause(v: &mut impl Visit, matched: &mut Match) {
         path(v, pattern);
     }
     if let Some(beam) = &mut matched.beam {
-        amounts(v, [&mut beam.width].into_iter().chain(&mut beam.expand));
+        amounts(v, [&mut beam.width].into_iter().chain(&mut beam.expand).chain(&mut beam.depth));
         exprs(v, &mut beam.scores);
         if let Some(repair) = &mut beam.repair {
             v.span(&mut repair.span);

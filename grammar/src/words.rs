@@ -476,6 +476,7 @@ fn word(rule: Rule) -> &'static str {
         Rule::confidence_floor | Rule::confidence_policy | Rule::fact_confidence => "CONFIDENCE",
         Rule::intent_filter | Rule::default_intent | Rule::fact_intent => "INTENT",
         Rule::expand_width => "EXPAND",
+        Rule::beam_depth => "DEPTH",
         Rule::score_by => "SCORE",
         Rule::order_by => "ORDER",
         Rule::ascending => "ASC",

@@ -9,7 +9,7 @@ use crate::bind::patterns::{Building, names_others, nodes};
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};
-use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::expr::{Expr, Slot};
 use crate::plan::pattern::Pattern;
 use crate::plan::{BeamRepair, BeamScore, BeamSearch, LogicalPlan};
 use crate::retrieval::rules::Family;
@@ -90,9 +90,11 @@ impl Binder<'_> {
         let prefers = prefers.map(|filter| self.intent(&filter.intent)).transpose()?;
         let width = self.amount(&beam.width);
         let expand = beam.expand.as_ref().map(|expand| self.amount(expand));
+        let depth = beam.depth.as_ref().map(|depth| self.amount(depth));
         let condition = Expr::all(building.conditions, clause.span);
         let single = relation.hops.is_none();
-        let search = BeamSearch { width, expand, single, scores, prefers, repair, condition };
+        let search =
+            BeamSearch { width, expand, depth, single, scores, prefers, repair, condition };
         let (input, step, search) = (Box::new(plan), Arc::new(step), Arc::new(search));
         Ok(LogicalPlan::Beam { input, step, path, score, search })
     }
@@ -115,9 +117,9 @@ impl Binder<'_> {
         let exprs = exprs.collect::<Result<Vec<_>>>()?;
         let mut scores = Vec::new();
         for expr in exprs {
-            let slot = match &expr.kind {
-                ExprKind::Call(function, _) => self.attached(path, function.name),
-                _ => self.scope.anonymous("score"),
+            let slot = match expr.function() {
+                Some(name) => self.attached(path, name),
+                None => self.scope.anonymous("score"),
             };
             scores.push(BeamScore { expr, slot });
         }
@@ -132,8 +134,8 @@ impl Binder<'_> {
     ) -> Result<BeamRepair> {
         let names = self.scope.held();
         for score in scores {
-            if let ExprKind::Call(function, _) = &score.expr.kind {
-                self.scope.bind(function.name, score.slot, Kind::Value);
+            if let Some(name) = score.expr.function() {
+                self.scope.bind(name, score.slot, Kind::Value);
             }
         }
         let when = repair.when.as_ref().map(|when| self.expr(when, Place::Row)).transpose();

@@ -159,13 +159,14 @@ impl Printer<'_> {
             format!(" repair{only} by {rules}{when}")
         });
         format!(
-            "Beam {}{}{}{} width {}{} score {}{repair}{}",
+            "Beam {}{}{}{} width {}{}{} score {}{repair}{}",
             self.step(step),
             scope(&step.scope),
             Behind("along", step.each.as_ref()),
             Behind("first of intent", search.prefers.as_ref()),
             search.width,
             Behind("expand", search.expand.as_ref()),
+            Behind("depth", search.depth.as_ref()),
             scores.join(", "),
             Behind("where", search.condition.as_ref())
         )

@@ -58,6 +58,17 @@ pub(crate) enum ExprKind {
     Subquery(Box<Subquery>),
 }
 
+impl Expr {
+    /// The function that gives its value: that of the first case, where there are cases.
+    pub(crate) fn function(&self) -> Option<&'static str> {
+        match &self.kind {
+            ExprKind::Call(function, _) => Some(function.name),
+            ExprKind::Case(branches, _) => branches.first()?.1.function(),
+            _ => None,
+        }
+    }
+}
+
 /// The items of a list, one after the other in a slot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Each {

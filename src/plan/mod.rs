@@ -253,6 +253,8 @@ pub(crate) struct BeamSearch {
     pub(crate) width: Expr,
     /// Continuations kept of each path; none for as many as there are.
     pub(crate) expand: Option<Expr>,
+    /// The most facts of a path; none for as many as the pattern has.
+    pub(crate) depth: Option<Expr>,
     /// A single fact is bound, not a list of facts.
     pub(crate) single: bool,
     /// What orders the paths; larger is better. The score of a path is the mean.

@@ -251,7 +251,8 @@ impl BeamSearch {
         visit(&self.width);
         self.scores.iter().for_each(|score| visit(&score.expr));
         let when = self.repair.iter().filter_map(|repair| repair.when.as_ref());
-        self.expand.iter().chain(&self.prefers).chain(when).chain(&self.condition).for_each(visit);
+        let amounts = self.expand.iter().chain(&self.depth);
+        amounts.chain(&self.prefers).chain(when).chain(&self.condition).for_each(visit);
     }
 }
 

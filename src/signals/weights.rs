@@ -55,6 +55,11 @@ impl Weights {
         FAMILIES.map(|(_, size)| counted.by_ref().take(size).sum())
     }
 
+    /// One for each of [`NAMES`].
+    pub(crate) fn all(&self) -> [f32; NAMES.len()] {
+        self.0
+    }
+
     /// The weighted sum.
     pub(crate) fn score(&self, signals: &Signals) -> f32 {
         signals.iter().zip(self.0).map(|(signal, weight)| signal * weight).sum()

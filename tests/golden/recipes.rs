@@ -15,7 +15,7 @@ const BUILT_IN: [&str; 9] =
 const ONE_PATH: &str = "beam: 1, expand: 1, relevance: 1.0, fill: false";
 /// A recipe, what is switched off, what makes a difference visible on so small a memory, and a
 /// question.
-const SWITCHES: [(&str, &str, &str, &str); 29] = [
+const SWITCHES: [(&str, &str, &str, &str); 32] = [
     ("engraph", "weights: {words: 1.0}", "", QUESTION),
     ("engraph", "without: ['speaker', 'first_speaker']", "", QUESTION),
     ("gam", "neighbours: false", "topics: 1, fill: false", QUESTION),
@@ -34,11 +34,14 @@ const SWITCHES: [(&str, &str, &str, &str); 29] = [
     ("scg_mem", "weight: 0.0", "", QUESTION),
     ("scg_mem", "fill: false", "beam: 1, concepts: 1", QUESTION),
     ("xmemory", "admit: false", "threshold: 0.5, fill: false", QUESTION),
-    ("xmemory", "whole_episodes: false", "semantics: 1, admit: false, fill: false", QUESTION),
+    ("xmemory", "admit: false", "threshold: 0.5, whole_episodes: false, fill: false", QUESTION),
     ("xmemory", "weight: 0.0", "", QUESTION),
     ("xmemory", "fill: false", "semantics: 1, episodes: 1", QUESTION),
     ("real", "time: false", "fill: false", "Where did Nora live?"),
     ("real", "confidence: 0.0", "fill: false", "Does Nora own a boat?"),
+    ("real", "stratified: false", "fill: false", "Does Nora own a boat?"),
+    ("real", "evaluator: false", "fill: false", QUESTION),
+    ("real", "depth: 1", "fill: false", QUESTION),
     ("real", "hedges: false", "fill: false", "Does Nora maybe own a boat?"),
     ("real", "intent: false", "beam: 1, expand: 1, fill: false", "Why does Nora like bread?"),
     ("real", "repair: false", ONE_PATH, "Nora works in country Portugal"),
@@ -201,6 +204,43 @@ fn a_topic_that_its_turns_do_not_bear_out_lends_them_no_boost() {
     let times: Vec<f64> =
         scores(1.2).iter().zip(scores(1.0)).map(|(with, without)| with / without).collect();
     assert!((times[0] - 1.2).abs() < 1e-9 && (times[1] - 1.0).abs() < 1e-9, "{times:?}");
+}
+
+#[test]
+fn without_whole_episodes_only_what_is_admitted_itself_is_taken() {
+    let folder = folder();
+    let db = open(folder.path());
+    let turns = [
+        "My flat in Lisbon has a bread oven and a green door.",
+        "The market of Porto sells rye bread on Sundays.",
+        "The cello is out of tune.",
+        "I painted the kitchen yellow.",
+    ];
+    for (place, text) in turns.into_iter().enumerate() {
+        let observe = format!(
+            "OBSERVE SESSION 's' TURN {{id: 't{place}', speaker: 'Nora', text: '{text}',
+             at: TIMESTAMP '2025-06-11 09:00' + duration('PT1M') * {place}}}"
+        );
+        db.query(&observe, ()).expect("heard");
+    }
+    db.consolidate(None).expect("consolidated");
+    let found = |given: &str| {
+        let text = format!(
+            "RECALL 'Who sells rye bread at the market of Porto?'
+             USING xmemory {{semantics: 1, fill: false{given}}} RETURN t.key ORDER BY t.key"
+        );
+        db.query(&text, ()).expect("recalled").to_json()
+    };
+    let keys = |keys: &[&str]| {
+        let each = keys.iter().map(|key| format!(r#"{{"t.key":"{key}"}}"#));
+        format!("[{}]", each.collect::<Vec<_>>().join(","))
+    };
+    // The uncertainty falls enough for the whole episode, by some of its turns.
+    assert_eq!(found(", threshold: 0.001"), keys(&["t0", "t1", "t2", "t3"]));
+    let own = ", whole_episodes: false, threshold";
+    assert_eq!(found(&format!("{own}: 0.001")), keys(&["t0", "t1", "t2"]));
+    assert_eq!(found(&format!("{own}: 0.01")), keys(&["t1"]));
+    assert_eq!(found(&format!("{own}: 0.01, admit: false")), keys(&["t0", "t1", "t2", "t3"]));
 }
 
 #[test]

@@ -204,13 +204,15 @@ pub struct Pack {
     pub span: Span,
 }
 
-/// `BEAM k ... EXPAND m ... SCORE BY a, b REPAIR ...`.
+/// `BEAM k ... EXPAND m DEPTH d SCORE BY a, b REPAIR ...`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beam {
     /// Paths kept after each step.
     pub width: Amount,
     /// Continuations kept of each path, if said.
     pub expand: Option<Amount>,
+    /// The most facts of a path, if fewer than the pattern has, if said.
+    pub depth: Option<Amount>,
     /// What orders the paths; larger is better.
     pub scores: Vec<Expr>,
     /// What is done where no continuation is good.

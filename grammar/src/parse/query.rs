@@ -105,7 +105,11 @@ fn match_clause(pair: Pair<'_, Rule>) -> Result<Match> {
     clause.optional = says(&pair, Rule::k_optional);
     for pair in children(pair) {
         match pair.as_rule() {
-            Rule::beam_width | Rule::expand_width | Rule::score_by | Rule::repair => {
+            Rule::beam_width
+            | Rule::expand_width
+            | Rule::beam_depth
+            | Rule::score_by
+            | Rule::repair => {
                 beam.take(pair)?;
             }
             _ => match_part(pair, &mut clause)?,

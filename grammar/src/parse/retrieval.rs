@@ -243,6 +243,7 @@ pub(super) fn pack(pair: Pair<'_, Rule>) -> Result<Pack> {
 pub(super) struct BeamParts {
     width: Option<Amount>,
     expand: Option<Amount>,
+    depth: Option<Amount>,
     scores: Option<Vec<Expr>>,
     repair: Option<Repair>,
 }
@@ -253,6 +254,7 @@ impl BeamParts {
         match pair.as_rule() {
             Rule::beam_width => once(&mut self.width, amount(only(pair)?)?, at),
             Rule::expand_width => once(&mut self.expand, amount(only(pair)?)?, at),
+            Rule::beam_depth => once(&mut self.depth, amount(only(pair)?)?, at),
             Rule::score_by => {
                 let scores = children(pair).map(expression).collect::<Result<_>>()?;
                 once(&mut self.scores, scores, at)
@@ -267,25 +269,30 @@ impl BeamParts {
         };
         match (self.width, self.scores) {
             (Some(width), Some(scores)) => {
-                Ok(Some(Beam { width, expand: self.expand, scores, repair: self.repair }))
+                let BeamParts { expand, depth, repair, .. } = self;
+                Ok(Some(Beam { width, expand, depth, scores, repair }))
             }
             (Some(width), None) => fail(
                 "BEAM needs a score to order its paths",
                 width.span,
                 "add SCORE BY similarity(p, $question) behind the pattern",
             ),
-            (None, scores) => match (&self.expand, &self.repair, scores) {
-                (Some(Amount { span, .. }), ..) => {
-                    fail("EXPAND belongs to a beam", *span, "write MATCH BEAM 5 p = ...")
+            (None, scores) => {
+                let said = [
+                    ("EXPAND", self.expand.map(|amount| amount.span)),
+                    ("DEPTH", self.depth.map(|amount| amount.span)),
+                    ("REPAIR", self.repair.map(|repair| repair.span)),
+                    ("SCORE BY", scores.map(|_| whole)),
+                ];
+                match said.into_iter().find_map(|(word, span)| Some((word, span?))) {
+                    Some((word, span)) => fail(
+                        &format!("{word} belongs to a beam"),
+                        span,
+                        "write MATCH BEAM 5 p = ...",
+                    ),
+                    None => Ok(None),
                 }
-                (None, Some(repair), _) => {
-                    fail("REPAIR belongs to a beam", repair.span, "write MATCH BEAM 5 p = ...")
-                }
-                (None, None, Some(_)) => {
-                    fail("SCORE BY belongs to a beam", whole, "write MATCH BEAM 5 p = ...")
-                }
-                (None, None, None) => Ok(None),
-            },
+            }
         }
     }
 }

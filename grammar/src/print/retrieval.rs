@@ -121,6 +121,7 @@ pub(super) fn pack(f: &mut Formatter<'_>, packed: &Pack) -> fmt::Result {
 /// What stands behind the patterns of a beam.
 pub(super) fn beam(f: &mut Formatter<'_>, beam: &Beam) -> fmt::Result {
     optional(f, " EXPAND ", beam.expand.as_ref().map(Count))?;
+    optional(f, " DEPTH ", beam.depth.as_ref().map(Count))?;
     f.write_str(" SCORE BY ")?;
     commas(f, &beam.scores, any)?;
     let Some(repair) = &beam.repair else { return Ok(()) };

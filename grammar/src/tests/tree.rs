@@ -385,6 +385,7 @@ impl Trees {
             beam: self.random.once_in(6).then(|| Beam {
                 width: self.amount(),
                 expand: self.maybe(Self::amount),
+                depth: self.maybe(Self::amount),
                 scores: self.some(1, Self::expr),
                 repair: self.maybe(|t| Repair {
                     rules: t.names(0),

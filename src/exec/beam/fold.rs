@@ -94,7 +94,7 @@ impl Fold {
         context: &Context<'_>,
     ) -> Result<Vec<Row>> {
         let Cell::Node(start) = row[beam.step.from] else { return Ok(Vec::new()) };
-        let (min, max) = beam.step.hops.unwrap_or((1, 1));
+        let ((min, _), max) = (beam.step.hops.unwrap_or((1, 1)), asked.depth);
         let mut scratch = row.clone();
         let first = eval::eval(&self.reduce.first, &scratch, context)?;
         let mut answer = Answer { most: asked.width, paths: Vec::new() };

@@ -27,11 +27,11 @@ use engraph_storage::graph::{Edge, EdgeFilter, Intent, NodeId};
 use crate::cell::{Cell, PathRef, Row};
 use crate::context::Context;
 use crate::context::held::Held;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::bind_path::extend;
 use crate::exec::expand::edges_of;
 use crate::exec::scope::{self, Scoped};
-use crate::exec::{Chunk, Operator, candidates, eval, hold};
+use crate::exec::{Chunk, Operator, amount, candidates, eval, hold};
 use crate::plan::expr::Slot;
 use crate::plan::{BeamSearch, Step};
 use candidate::Candidate;
@@ -46,7 +46,8 @@ pub(crate) struct Beam {
     score: Slot,
     search: Arc<BeamSearch>,
     scope: Scoped,
-    scores: Scores,
+    /// With what the first row says of switches.
+    scores: Option<Scores>,
     fold: Option<Fold>,
     /// Parsed with the first row.
     repairs: Option<Repairs>,
@@ -59,6 +60,8 @@ struct Asked {
     /// Paths kept after each step, and continuations kept of each.
     width: usize,
     expand: usize,
+    /// The most facts of a path.
+    depth: u32,
     filter: EdgeFilter,
     prefers: Option<Intent>,
 }
@@ -72,7 +75,6 @@ impl Beam {
         search: Arc<BeamSearch>,
     ) -> Self {
         let scope = Scoped::new(&step.scope);
-        let scores = Scores::new(&search);
         let fold = Fold::of(&search, &step, path);
         Self {
             input,
@@ -81,7 +83,7 @@ impl Beam {
             score,
             search,
             scope,
-            scores,
+            scores: None,
             fold,
             repairs: None,
             held: Held::default(),
@@ -92,6 +94,14 @@ impl Beam {
         if let (Some(repair), None) = (&self.search.repair, &self.repairs) {
             self.repairs = Some(Repairs::new(repair, self.step.sides, context)?);
         }
+        if self.scores.is_none() {
+            self.scores = Some(Scores::new(&self.search, row, context)?);
+        }
+        let (_, most) = self.step.hops.unwrap_or((1, 1));
+        let depth = self.search.depth.as_ref().map_or(Ok(most), |depth| {
+            let depth = u32::try_from(amount(depth, context)?).unwrap_or(u32::MAX);
+            Ok::<_, Error>(depth.min(most))
+        })?;
         let expand = self.search.expand.as_ref();
         let prefers = self.search.prefers.as_ref();
         Ok(Asked {
@@ -99,6 +109,7 @@ impl Beam {
             expand: expand.map_or(Ok(context.limits.candidates_max), |expand| {
                 candidates(expand, "EXPAND", context)
             })?,
+            depth,
             filter: self.scope.filter(&self.step.scope, row, context)?,
             prefers: prefers.map_or(Ok(None), |intent| scope::preferred(intent, row, context))?,
         })
@@ -125,10 +136,15 @@ impl Beam {
         }
         let (min, _) = self.step.hops.unwrap_or((1, 1));
         // A path that cannot be in the answer, and is compared with none, needs no score.
-        if self.fold.is_none() && (min == 0 || self.scores.decide()) {
+        if self.fold.is_none() && (min == 0 || self.decides()) {
             self.fill(&mut roots, context)?;
         }
         Ok(asked.into_iter().zip(roots).map(|((row, asked), root)| (row, asked, root)).collect())
+    }
+
+    /// Whether each path decides to stop or to go on.
+    fn decides(&self) -> bool {
+        self.scores.as_ref().is_some_and(Scores::decide)
     }
 
     fn search(
@@ -138,7 +154,7 @@ impl Beam {
         asked: &Asked,
         context: &Context<'_>,
     ) -> Result<Vec<Row>> {
-        let (min, max) = self.step.hops.unwrap_or((1, 1));
+        let ((min, _), max) = (self.step.hops.unwrap_or((1, 1)), asked.depth);
         let mut beam = vec![root];
         let mut answer = Answer { most: asked.width, paths: Vec::new() };
         for depth in 0..=max {
@@ -146,7 +162,7 @@ impl Beam {
                 break;
             }
             let may_end = depth >= min;
-            if may_end && (!self.scores.decide() || depth == max) {
+            if may_end && (!self.decides() || depth == max) {
                 answer.add(self.accepted(&beam, context)?);
             }
             if depth == max {
@@ -172,7 +188,7 @@ impl Beam {
         asked: &Asked,
         context: &Context<'_>,
     ) -> Result<Taken> {
-        let decide = self.scores.decide() && may_end;
+        let decide = self.decides() && may_end;
         let paths = self.continued(row, beam, asked, context)?;
         let next = self.scored(row, paths, asked, context)?;
         let next = keep_best_of_each(next, asked.expand);
@@ -215,7 +231,10 @@ impl Beam {
             }
             context.rows(found.len())?;
         }
-        let chosen = self.scores.nearest(found, row, beam, asked, context)?;
+        let chosen = match &self.scores {
+            Some(scores) => scores.nearest(found, row, beam, asked, context)?,
+            None => found,
+        };
         // Before they are there: each is a copy of the path that it continues.
         let bytes = chosen.iter().map(|(parent, _)| beam[*parent].bytes()).sum();
         context.hold(&mut Held::default(), bytes)?;
@@ -295,7 +314,9 @@ impl Beam {
     fn fill(&self, bound: &mut [Candidate], context: &Context<'_>) -> Result<()> {
         let mut held = Held::default();
         context.hold(&mut held, bound.iter().map(Candidate::bytes).sum())?;
-        self.scores.fill(bound, self.score, context)?;
+        if let Some(scores) = &self.scores {
+            scores.fill(bound, self.score, context)?;
+        }
         context.visited(&bound.iter().filter_map(Candidate::end).collect());
         Ok(())
     }

@@ -12,12 +12,13 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
 use crate::functions::evaluation::{judge, judges};
 use crate::neural::dot;
+use crate::plan::BeamSearch;
 use crate::plan::expr::{Expr, ExprKind, Slot};
-use crate::plan::{BeamScore, BeamSearch};
 
 /// The scores of a beam's search.
 pub(super) struct Scores {
     search: Arc<BeamSearch>,
+    exprs: Vec<Expr>,
     /// Which of them is the sufficiency.
     sufficiency: Option<usize>,
     /// The question, if they ask for one.
@@ -25,19 +26,22 @@ pub(super) struct Scores {
 }
 
 impl Scores {
-    pub(super) fn new(search: &Arc<BeamSearch>) -> Self {
-        let scores = &search.scores;
-        let named = |score: &BeamScore, name: &str| match &score.expr.kind {
+    /// Those that are wanted, where a `CASE` whose conditions look at nothing of a row says which.
+    pub(super) fn new(search: &Arc<BeamSearch>, row: &Row, context: &Context<'_>) -> Result<Self> {
+        let exprs = search.scores.iter().map(|score| wanted(&score.expr, row, context));
+        let exprs = exprs.collect::<Result<Vec<Expr>>>()?;
+        let named = |expr: &Expr, name: &str| match &expr.kind {
             ExprKind::Call(function, arguments) if function.name == name => Some(arguments.clone()),
             _ => None,
         };
-        let asks = |score| named(score, "relevance").or_else(|| named(score, "sufficiency"));
-        let question = scores.iter().find_map(asks);
-        Self {
+        let asks = |expr| named(expr, "relevance").or_else(|| named(expr, "sufficiency"));
+        let question = exprs.iter().find_map(asks);
+        Ok(Self {
             search: Arc::clone(search),
-            sufficiency: scores.iter().position(|score| named(score, "sufficiency").is_some()),
+            sufficiency: exprs.iter().position(|expr| named(expr, "sufficiency").is_some()),
             question: question.and_then(|arguments| arguments.into_iter().nth(1)),
-        }
+            exprs,
+        })
     }
 
     /// Whether each path decides to stop or to go on.
@@ -53,9 +57,10 @@ impl Scores {
         context: &Context<'_>,
     ) -> Result<()> {
         let scores = &self.search.scores;
-        let columns: Vec<Vec<f64>> = scores
+        let columns: Vec<Vec<f64>> = self
+            .exprs
             .iter()
-            .map(|score| values(&score.expr, candidates, context))
+            .map(|expr| values(expr, candidates, context))
             .collect::<Result<_>>()?;
         let shown = |score: f64| if score.is_finite() { Cell::Float(score) } else { Cell::Null };
         for (place, candidate) in candidates.iter_mut().enumerate() {
@@ -144,6 +149,24 @@ impl Scores {
             Near::Text(place) => dot(question, &vectors[*place]),
         };
         Ok(near.iter().map(cosine).collect())
+    }
+}
+
+/// What a score comes to once the conditions are decided that look at nothing of a row, as those of a
+/// switch: so an evaluator is known for what it is, and judges all paths at once.
+fn wanted(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Expr> {
+    let ExprKind::Case(branches, otherwise) = &expr.kind else { return Ok(expr.clone()) };
+    if branches.iter().any(|(condition, _)| !condition.slots().is_empty()) {
+        return Ok(expr.clone());
+    }
+    for (condition, value) in branches {
+        if eval::holds(condition, row, context)? {
+            return wanted(value, row, context);
+        }
+    }
+    match otherwise {
+        Some(value) => wanted(value, row, context),
+        None => Ok(Expr { kind: ExprKind::Constant(Cell::Null), span: expr.span }),
     }
 }
 

@@ -7,6 +7,7 @@ use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side
 use engraph_storage::{Reader, Transaction};
 
 use super::draw;
+use super::validate::UNCERTAIN;
 use super::walk::edges;
 use crate::error::Result;
 use crate::models::Models;
@@ -35,11 +36,13 @@ pub(super) fn put(
                 transaction.close(last.fact, fact.valid.to)?;
             }
         }
-        // Where one value holds at a time, it was before the first that is known.
-        None => {
-            let known = others.iter().map(|edge| edge.valid.from).min();
-            told.valid.to = told.valid.to.min(known.unwrap_or(Interval::MAX));
-        }
+        // Where one value holds at a time, it was before the first that is known; of two that nothing
+        // says the beginning of, which was first is open.
+        None => match others.iter().map(|edge| edge.valid.from).min() {
+            Some(Interval::MIN) => told.confidence = told.confidence.min(UNCERTAIN),
+            Some(known) => told.valid.to = told.valid.to.min(known),
+            None => {}
+        },
     }
     match told.valid.from < told.valid.to {
         true => write::put(transaction, &Input::Fact(Box::new(told)), models),

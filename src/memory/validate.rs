@@ -21,6 +21,8 @@ pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
         said.extend(content(&turn.speaker));
         said.extend(text::of_node(&turn.properties).iter().flat_map(|text| content(text)));
     }
+    let days: Vec<String> = said.iter().filter_map(|word| day(word)).collect();
+    said.extend(days);
     // What says nothing by itself must be there as it is.
     let is_said = |cue: &str| match content(cue) {
         stems if stems.is_empty() => turns.iter().any(|turn| has_words(turn, cue)),
@@ -33,6 +35,13 @@ pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
         && (relation.is_empty()
             || relation.iter().any(|stem| said.contains(stem))
             || Rules::cues(&fact.relation).any(is_said))
+}
+
+/// The number of a day that is written with its ending: `3` of `3rd`.
+fn day(word: &str) -> Option<String> {
+    let number = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending))?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| number.to_owned())
 }
 
 /// Whether these words stand in a turn, one behind the other.

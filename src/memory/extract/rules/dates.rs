@@ -36,6 +36,17 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
     valid.or_else(|| since_so_long(text, at)).unwrap_or(from_now_on)
 }
 
+/// Whether a sentence has phrases of time that mean several dates.
+pub(super) fn are_several(text: &str, at: Time) -> bool {
+    if !may_tell_time(text) {
+        return false;
+    }
+    let found = time::find(text, at).into_iter();
+    let phrases = found.map(|(range, span)| Phrase::new(text, range, span, at));
+    let mut dates = phrases.filter(|phrase| !phrase.is_habit()).filter_map(|phrase| phrase.valid());
+    dates.next().is_some_and(|first| dates.any(|other| other != first))
+}
+
 /// Whether a clause has a verb in the past.
 fn tells_of_the_past(clause: &str) -> bool {
     words(clause).iter().any(|word| verbs::is_past(&word.lower))
@@ -144,15 +155,23 @@ const WORDS: &[&str] = &[
     "current",
 ];
 
-/// "for four years" with a perfect: it began so long ago.
+/// "for four years" with a perfect, "it has been four years since": it began so long ago.
 fn since_so_long(text: &str, at: Time) -> Option<Interval> {
     let lower = text.to_ascii_lowercase();
     let perfect = [" been ", " have ", " has ", "'ve ", "'s been "];
     if !perfect.iter().any(|word| lower.contains(word)) {
         return None;
     }
-    let start = lower.find(" for ")? + " for ".len();
-    let rest: Vec<&str> = lower.get(start..)?.split_whitespace().take(3).collect();
+    let lead = if lower.contains(" since ") { " been " } else { " for " };
+    let start = lower.find(lead)? + lead.len();
+    so_long_ago(lower.get(start..)?, at)
+}
+
+/// From when on it is, if a text begins with a length of time: "almost four years".
+fn so_long_ago(text: &str, at: Time) -> Option<Interval> {
+    let about = ["almost", "about", "nearly", "roughly", "around", "over"];
+    let rest = text.split_whitespace().skip_while(|word| about.contains(word));
+    let rest: Vec<&str> = rest.take(3).collect();
     let length = (1..=rest.len()).rev().find_map(|count| {
         let words = rest.get(..count)?.join(" ");
         time::when(&format!("{} ago", words.trim_end_matches(|c: char| !c.is_alphanumeric())), at)

@@ -4,21 +4,25 @@
 //! gives no fact, and neither does one that fits no row of the table.
 
 mod change;
+mod clause;
 mod group;
 mod held;
+mod parting;
 mod possession;
 mod rows;
+mod state;
 
 use engraph_storage::graph::{Intent, Interval};
 
-use group::Group;
+use group::{Group, Tense};
 
 use super::relations::{AIMS, ROWS, STATES};
 use super::sentences::gap;
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
-use super::{lexicon, verbs};
+use super::{dates, lexicon, rewrite, verbs};
 use crate::memory::extract::{Entity, ExtractedFact, KnownEntities};
+use crate::memory::validate::UNCERTAIN;
 use crate::retrieval::words::{Word, words};
 
 /// Facts of a statement, at most.
@@ -30,7 +34,7 @@ pub(super) fn facts(
     speakers: &[&str],
     known: &dyn KnownEntities,
 ) -> Vec<ExtractedFact> {
-    if is_of_another_world(&statement.said) {
+    if statement.is_quoted || is_of_another_world(&statement.said) {
         return Vec::new();
     }
     let words = words(&statement.text);
@@ -40,6 +44,8 @@ pub(super) fn facts(
         speakers,
         known,
         statement,
+        valid: statement.valid,
+        has_dates: statement.at.is_some_and(|at| dates::are_several(&statement.said, at)),
         found: Vec::new(),
     };
     for at in 0..words.len() {
@@ -74,6 +80,9 @@ struct Finder<'a> {
     speakers: &'a [&'a str],
     known: &'a dyn KnownEntities,
     statement: &'a Statement,
+    /// When the clause that is read holds: as its sentence, unless that has several dates.
+    valid: Interval,
+    has_dates: bool,
     found: Vec<ExtractedFact>,
 }
 
@@ -86,12 +95,16 @@ impl<'a> Finder<'a> {
     fn named(&self, at: usize, name: &str) -> Option<usize> {
         let mut place = at;
         for part in words(name) {
-            if self.lower(place) != part.lower || !self.words[place].is_capital {
+            let is_small = part.is_capital && !self.words.get(place)?.is_capital;
+            if self.lower(place) != part.lower || is_small {
                 return None;
             }
             place += 1;
         }
-        (place > at).then_some(place)
+        // "user" is a name, "the user" is none.
+        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
+        let is_common = !self.words.get(at)?.is_capital && lexicon::is_determiner(before);
+        (place > at && !is_common).then_some(place)
     }
 
     fn has_possessive(&self, at: usize) -> bool {
@@ -101,15 +114,30 @@ impl<'a> Finder<'a> {
 
     fn of_person(&mut self, person: &str, at: usize, end: usize) {
         if self.has_possessive(end - 1) {
-            self.of_possession(person, end);
+            self.date_clause(at);
+            self.of_possession(person, at..end);
             return;
         }
         if !self.begins_clause(person, at) {
             return;
         }
         let verb = self.behind_company(end);
-        if let Some(group) = self.group(verb) {
-            self.of_clause(person, group);
+        if let Some(group) = self.group(verb).filter(|group| !self.is_awaited(at, *group)) {
+            self.of_dated_clause(person, at, group);
+            let next = self.next_verb(group);
+            if let Some((at, next)) = next.and_then(|at| Some((at, self.group(at)?))) {
+                self.of_dated_clause(person, at, next);
+            }
+        }
+    }
+
+    /// What is told of the past in a sentence with several dates, none of which is its own, is uncertain.
+    fn of_dated_clause(&mut self, person: &str, at: usize, group: Group) {
+        let is_dated = self.date_clause(at);
+        let before = self.found.len();
+        self.of_clause(person, group);
+        if !is_dated && group.tense != Tense::Present {
+            self.doubt(before);
         }
     }
 
@@ -118,7 +146,8 @@ impl<'a> Finder<'a> {
         let mut after = group.main + 1;
         if group.is_ended {
             group.is_negated = false;
-            after += if self.lower(after) == "no" { 2 } else { 0 };
+            let is_longer = self.lower(after) == "no" && self.lower(after + 1) == "longer";
+            after += if is_longer { 2 } else { 0 };
         }
         if group.is_future {
             let is_promise = PROMISES.contains(&verb.base);
@@ -157,7 +186,7 @@ impl<'a> Finder<'a> {
         }
         match verb.base {
             "feel" => self.of_feeling(person, after, group),
-            "have" | "get" => self.of_having(person, after, group),
+            "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
             "stop" | "quit" => self.of_stop(person, after, group),
             "go" if self.lower(after).ends_with("ing") => self.of_outing(person, after, group),
             _ => {}
@@ -199,11 +228,12 @@ impl<'a> Finder<'a> {
 
     /// "doesn't like mushrooms".
     fn of_denial(&mut self, person: &str, verb: &str, group: Group) {
-        let is_present = self.lower(group.main) == verb;
+        let is_present = self.lower(group.main) == verb && group.tense == Tense::Present;
         let dislikes = matches!(verb, "like" | "enjoy" | "love") && is_present && !group.is_modal
             || verb == "stand" && group.is_modal;
         if dislikes
             && !self.is_longer(group.main)
+            && !self.is_more(group.main)
             && let Some(tail) = tails::noun(self.text, self.words, group.main + 1, person)
         {
             self.tell(person, "dislikes", "Thing", &tail, group, None);
@@ -214,72 +244,10 @@ impl<'a> Finder<'a> {
         at.checked_sub(1).is_some_and(|at| self.lower(at) == "longer")
     }
 
-    /// What stands behind `is`.
-    fn of_state(&mut self, person: &str, at: usize, group: Group) {
-        let start = self.next_of_group(at);
-        if self.is_number(start) {
-            self.of_age(person, start, group);
-            return;
-        }
-        self.of_feeling(person, at, group);
-        let fan = (start..start + 3).find(|place| self.lower(*place) == "fan").unwrap_or(start);
-        self.of_rows(person, self.lower(fan), STATES, fan + 1, group);
-        if !matches!(self.lower(start), "a" | "an") {
-            return;
-        }
-        if let Some(tail) = tails::noun(self.text, self.words, start, person)
-            && lexicon::is_occupation(&tail.last.lower)
-        {
-            self.tell(person, "works_as", "Occupation", &tail, group, None);
-        }
-    }
-
-    /// "is so proud": the feeling ends the clause or has its reason behind.
-    fn of_feeling(&mut self, person: &str, at: usize, group: Group) {
-        let place = self.next_of_group(at);
-        let Some(word) = self.words.get(place).filter(|word| lexicon::is_feeling(&word.lower))
-        else {
-            return;
-        };
-        let is_polite = self.statement.said.to_lowercase().contains("you");
-        // "I'm afraid I can't come".
-        let is_regret =
-            word.lower == "afraid" && !matches!(self.lower(place + 1), "" | "of" | "to");
-        if is_polite || is_regret || FAINT.contains(&word.lower.as_str()) {
-            return;
-        }
-        let Some(text) = self.text.get(word.range.clone()) else { return };
-        let tail = Tail::word(text, word, place);
-        self.tell(person, "feels", "Feeling", &tail, group, None);
-    }
-
-    fn is_number(&self, at: usize) -> bool {
-        let lower = self.lower(at);
-        (1..=3).contains(&lower.len()) && lower.bytes().all(|byte| byte.is_ascii_digit())
-    }
-
-    /// "is 31 years old", "turned 31".
-    fn of_age(&mut self, person: &str, at: usize, group: Group) {
-        let is_told = matches!(
-            (self.lower(at + 1), self.lower(at + 2)),
-            ("years", "old") | ("year", "old") | ("", _)
-        ) || self.lower(group.main).starts_with("turn");
-        let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
-        let Some(word) = self.words.get(at).filter(|_| is_told && !is_length) else { return };
-        let Some(text) = self.text.get(word.range.clone()) else { return };
-        let tail = Tail::word(text, word, at);
-        self.tell(person, "age", "Number", &tail, group, None);
-    }
-
-    /// "has a dog named Max", "has two cats".
-    fn of_having(&mut self, person: &str, at: usize, group: Group) {
-        let at = if self.lower(at) == "got" { at + 1 } else { at };
-        let Some(tail) = tails::noun(self.text, self.words, at, person) else { return };
-        if !lexicon::is_pet(&tail.last.lower) || tail.is_name {
-            return;
-        }
-        let tail = self.named_behind(&tail).unwrap_or(tail);
-        self.tell(person, "has_pet", "Animal", &tail, group, None);
+    /// "doesn't just love coffee".
+    fn is_more(&self, at: usize) -> bool {
+        (at.saturating_sub(2)..at)
+            .any(|at| matches!(self.lower(at), "just" | "only" | "merely" | "simply"))
     }
 
     /// "went camping".
@@ -302,13 +270,20 @@ impl<'a> Finder<'a> {
         group: Group,
         intent: Option<Intent>,
     ) {
-        if group.is_ended && !held::lasts(relation) {
+        if group.is_ended && !(held::lasts(relation) && self.ends_plainly(tail.end)) {
             return;
         }
         let valid = self.held(relation, group);
         let is_over = group.is_former || group.is_ended;
         let intent = if is_over { Intent::Evolution } else { intent.unwrap_or_default() };
         self.tell_of(person, (relation, label, tail), valid, intent);
+    }
+
+    /// Makes what was told from a place on uncertain, so that it ends nothing.
+    fn doubt(&mut self, from: usize) {
+        for fact in &mut self.found[from..] {
+            fact.confidence = fact.confidence.min(UNCERTAIN);
+        }
     }
 
     /// Tells that it held then.
@@ -345,10 +320,18 @@ impl<'a> Finder<'a> {
 /// Whether a sentence tells what somebody else said, or of a book, a game or a dream.
 fn is_of_another_world(said: &str) -> bool {
     let lower = said.trim().to_lowercase();
-    let told = [", said ", ", says ", ", asked ", ", shouted ", "', said", "\", said", "” said"];
+    let told = [", said ", ", says ", ", asked ", ", shouted "];
+    // "'I live in Rome', she said".
+    let is_said = |rest: &str| {
+        rest.split_whitespace()
+            .take(3)
+            .any(|word| ["said", "says", "asked", "wrote"].contains(&word))
+    };
+    let mut cited = ["',", "’,", "\",", "”", ",\""].iter().filter_map(|end| lower.split_once(end));
     lower.starts_with(['\'', '"', '“', '‘'])
         || lower.starts_with("according to ")
         || told.iter().any(|told| lower.contains(told))
+        || cited.any(|(_, rest)| is_said(rest))
         || ["in the ", "in this ", "in a "].iter().any(|lead| {
             let work = lower.strip_prefix(lead).and_then(|rest| rest.split_whitespace().next());
             work.is_some_and(|work| FICTION.contains(&work.trim_end_matches(',')))
@@ -359,27 +342,6 @@ fn is_of_another_world(said: &str) -> bool {
 /// What is not told of the world.
 const FICTION: &[&str] =
     &["novel", "book", "story", "movie", "film", "show", "series", "game", "play", "dream"];
-
-/// Feelings that are said out of habit, or are none.
-const FAINT: &[&str] = &[
-    "glad",
-    "ready",
-    "determined",
-    "passionate",
-    "lucky",
-    "blessed",
-    "down",
-    "lost",
-    "curious",
-    "eager",
-    "confident",
-    "honored",
-    "honoured",
-    "content",
-    "pleased",
-    "pumped",
-    "stoked",
-];
 
 /// What somebody is to do that says nothing of a plan: "will let them know".
 const PROMISES: &[&str] = &[

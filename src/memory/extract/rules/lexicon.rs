@@ -51,8 +51,12 @@ pub(super) fn is_adjective(word: &str) -> bool {
         || PRAISE.contains(word)
         || FEELINGS.contains(word)
         || (word.len() > 6
+            && !ISH_NOUNS.iter().any(|noun| word.ends_with(noun))
             && ["ful", "ous", "able", "ible", "less", "ish"].iter().any(|e| word.ends_with(e)))
 }
+
+/// Nouns that end as adjectives do.
+const ISH_NOUNS: &[&str] = &["fish", "spanish", "turkish", "english", "swedish", "finnish"];
 
 /// Whether a word says how somebody feels.
 pub(super) fn is_feeling(word: &str) -> bool {
@@ -264,7 +268,7 @@ static ADJECTIVES: Words = LazyLock::new(|| {
         "able active actual additional afraid alive amazed available aware big bigger biggest \
          black blue bright brown busy central certain cheap classical cheerful clean clear close cold \
          colorful common complete constant correct creative current dark dear deep different \
-         difficult dry due easy emotional empty enough entire essential exact expensive extra \
+         difficult dry due easy emotional empty enough entire essential ex exact expensive extra \
          fair familiar famous favorite favourite fellow few final fine fit former free fresh \
          friendly full funny general gentle genuine global gold grand gray green grey half handy \
          happier hard healthy heavy helpful hidden high higher historic hot huge important \

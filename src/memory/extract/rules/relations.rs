@@ -50,6 +50,16 @@ impl Row {
         }
     }
 
+    /// Whether it says so in that tense: who comes from Linz is of there, who came from there was on the
+    /// way; who started at a place works there, who starts is yet to.
+    pub(super) fn fits(&self, is_present: bool) -> bool {
+        match (self.verb, self.relation) {
+            ("come", _) => is_present,
+            ("start" | "get", "works_at") => !is_present,
+            _ => true,
+        }
+    }
+
     /// Whether it says that somebody likes something.
     pub(super) fn is_liking(&self) -> bool {
         matches!(self.relation, "likes" | "loves" | "prefers")
@@ -86,6 +96,9 @@ pub(super) const ROWS: &[Row] = &[
     row("relocate", "to", "moved_to", "Place", Change),
     row("come", "from", "comes_from", "Place", Named),
     row("work", "at", "works_at", "Organisation", Any),
+    row("start", "at", "works_at", "Organisation", Named),
+    row("get", "a job at", "works_at", "Organisation", Named),
+    row("get", "a new job at", "works_at", "Organisation", Named),
     row("work", "for", "works_at", "Organisation", Named),
     row("work", "as", "works_as", "Occupation", Any),
     row("work", "on", "works_on", "Thing", Any),
@@ -217,23 +230,28 @@ pub(super) fn cues(relation: &str) -> impl Iterator<Item = &'static str> {
 const OWN: &[(&str, &[&str])] = &[
     ("has_child", &["son", "daughter", "child", "kid", "baby", "stepson", "stepdaughter"]),
     ("has_sibling", &["brother", "sister", "sibling", "twin"]),
-    ("married_to", &["husband", "wife", "spouse"]),
-    ("partner_of", &["boyfriend", "girlfriend", "partner"]),
+    ("married_to", &["husband", "wife", "spouse", "divorce"]),
+    ("partner_of", &["boyfriend", "girlfriend", "partner", "broke up", "broken up", "split up"]),
     ("has_parent", &["mother", "mom", "mum", "father", "dad"]),
     ("has_grandparent", &["grandma", "grandmother", "grandpa", "grandfather"]),
     ("friend_of", &["friend", "buddy"]),
     ("colleague_of", &["colleague", "coworker"]),
     ("works_for", &["boss"]),
-    ("lives_in", &["move", "relocate"]),
-    ("works_at", &["job", "resign", "fired", "laid off"]),
+    ("lives_in", &["move", "relocate", "leave", "left"]),
+    ("owns", &["sell", "sold"]),
+    ("studies_at", &["student"]),
+    (
+        "works_at",
+        &["job", "start", "i'm", "am", "resign", "retire", "leave", "left", "fired", "laid off"],
+    ),
     ("has_pet", &["dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet", "horse"]),
     ("likes", &["favorite", "favourite"]),
     ("dislikes", &["like", "enjoy", "love", "stand"]),
     ("plans_to", &["going", "gonna", "will", "i'll", "we'll"]),
     ("wants_to", &["love", "like"]),
     ("feels", &["am", "i'm", "was", "felt", "feeling"]),
-    ("works_as", &["i'm", "am", "as", "is", "was"]),
-    ("age", &["years", "old", "turned"]),
+    ("works_as", &["i'm", "am", "as", "is", "was", "i've", "been", "be", "we're", "became"]),
+    ("age", &["years", "old", "turned", "i'm", "am", "was"]),
     ("birthday", &["birthday"]),
     ("went", &["went", "go", "going"]),
     ("considers", &["thinking", "think", "thought"]),

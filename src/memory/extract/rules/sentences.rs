@@ -2,6 +2,8 @@
 //!
 //! Works on marks alone: nothing here knows a word but some abbreviations.
 
+use std::ops::Range;
+
 use crate::retrieval::words::Word;
 
 /// Bytes of a turn that are looked at.
@@ -20,6 +22,8 @@ pub(super) struct Sentence<'t> {
     pub(super) text: &'t str,
     /// A question mark ends it.
     pub(super) is_question: bool,
+    /// It begins within quotes that an earlier one may have opened, or its line begins with `>`.
+    pub(super) is_quoted: bool,
 }
 
 /// What was said in a turn, of its first 16 KiB, and the caption of its picture.
@@ -46,17 +50,39 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
         let marks = |c: char| matches!(c, '.' | '!' | '?' | '…' | '"' | '”' | ')' | '。');
         let rest = &text[at..];
         let length = rest.find(|c| !marks(c)).unwrap_or(rest.len()).max(c.len_utf8());
-        push(&mut found, &text[start..at + length]);
+        push(&mut found, text, start..at + length);
         start = at + length;
         if found.len() >= SENTENCES_MAX {
             return found;
         }
     }
-    push(&mut found, &text[start..]);
+    push(&mut found, text, start..text.len());
     found
 }
 
-fn push<'t>(found: &mut Vec<Sentence<'t>>, text: &'t str) {
+/// Whether a place is within quotes of its line, or the line is one that was quoted.
+fn is_quoted(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let mut is_open = false;
+    let mut last = ' ';
+    for c in line.chars() {
+        match c {
+            '“' => is_open = true,
+            '”' => is_open = false,
+            // 6" is a length.
+            '"' if is_open || !last.is_ascii_digit() => is_open = !is_open,
+            _ => {}
+        }
+        last = c;
+    }
+    is_open || line.trim_start().starts_with('>')
+}
+
+fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) {
+    let text = &whole[range.clone()];
+    let first = text.find(char::is_alphanumeric).unwrap_or(0);
+    let is_cited = is_quoted(whole, range.start + first);
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');
@@ -65,7 +91,7 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, text: &'t str) {
     let is_quoted = text.matches(['"', '“', '”']).count().is_multiple_of(2);
     let text = if is_quoted { text } else { text.trim_matches(['"', '“', '”']) };
     if text.chars().any(char::is_alphanumeric) {
-        found.push(Sentence { text, is_question });
+        found.push(Sentence { text, is_question, is_quoted: is_cited });
     }
 }
 
@@ -92,17 +118,23 @@ fn ends_in_abbreviation(before: &str) -> bool {
 }
 
 const ABBREVIATIONS: &[&str] =
-    &["Mr", "Mrs", "Ms", "Dr", "Prof", "St", "vs", "etc", "Jr", "Sr", "approx", "No"];
+    &["Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Mt", "vs", "etc", "Jr", "Sr", "approx", "No"];
 
 /// What stands between two neighbouring words.
 pub(super) fn gap<'t>(text: &'t str, before: &Word, after: &Word) -> &'t str {
     text.get(before.range.end..after.range.start).unwrap_or_default()
 }
 
-/// Whether two neighbouring words belong to one phrase: a blank or a hyphen lies between them, or
-/// the possessive of a plural.
+/// Whether two neighbouring words belong to one phrase: a blank or a hyphen lies between them, the
+/// possessive of a plural, or what joins the words of a name (`St. Louis`, `H&M`).
 pub(super) fn is_joined(text: &str, before: &Word, after: &Word) -> bool {
-    matches!(gap(text, before, after), " " | "-" | "+ " | "' " | "’ ")
+    let are_capital = before.is_capital && after.is_capital;
+    match gap(text, before, after) {
+        " " | "-" | "+ " | "' " | "’ " => true,
+        "&" | " & " => are_capital,
+        ". " => are_capital && matches!(before.lower.as_str(), "st" | "dr" | "mt"),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ pub(super) struct Statement {
     /// When it was said.
     pub(super) at: Option<Time>,
     pub(super) confidence: f64,
+    /// Whether it is what somebody else said or wrote.
+    pub(super) is_quoted: bool,
     /// How much it says.
     pub(super) weight: f64,
     /// The turns that say it.
@@ -91,10 +93,11 @@ impl Reader<'_> {
             people.read(text, &own);
             let asked = question.take();
             let statement = self.statement(place, turn, text, &own, &people, asked);
-            let Some(statement) = statement else {
+            let Some(mut statement) = statement else {
                 follows = false;
                 continue;
             };
+            statement.is_quoted = sentence.is_quoted;
             match found.last_mut() {
                 Some(last) if follows && statement.goes_on => last.join(&statement),
                 _ => found.push(statement),
@@ -145,6 +148,7 @@ impl Reader<'_> {
             confidence: confidence(text, rewritten.subject),
             valid: rewritten.valid,
             at: turn.at,
+            is_quoted: false,
             weight,
             turns,
             is_whole,
@@ -164,7 +168,9 @@ fn answered(
     let whole = if answers::is_fragment(text) {
         let fragment = rewrite::rewrite(text, &People::default(), at);
         let own = rewrite::rewrite(&answers::whole(asked.text, text, people), people, at);
-        Rewritten { valid: fragment.valid, ..own }
+        // "Two years" has no date, "has lived there for two years" has one.
+        let is_dated = at.is_none_or(|at| fragment.valid.from != at);
+        Rewritten { valid: if is_dated { fragment.valid } else { own.valid }, ..own }
     } else if rewritten.subject == Subject::Open && weight(&words(text)) >= 1.0 {
         let topic = answers::topic(asked.text, people);
         (!topic.is_empty()).then_some(())?;
@@ -182,6 +188,7 @@ impl Statement {
         if self.text.len() + next.text.len() <= JOINED_CHARS_MAX && next.weight >= 0.5 {
             self.text = format!("{} {}", self.text, next.text);
             self.said = format!("{}. {}", self.said, next.said);
+            self.is_quoted |= next.is_quoted;
             self.weight += next.weight / 3.0;
         }
     }

@@ -71,8 +71,9 @@ pub(super) fn noun<'t>(
         return None;
     }
     let last = words.get(end.checked_sub(1)?).filter(|_| end > start)?;
-    let says =
-        can_end(last) && words[start..end].iter().any(|word| !lexicon::is_empty(&word.lower));
+    let says_something = |word: &Word| word.is_capital || !lexicon::is_empty(&word.lower);
+    let is_title = matches!(last.lower.as_str(), "st" | "dr" | "mt");
+    let says = can_end(last) && !is_title && words[start..end].iter().any(says_something);
     let is_described = words[start..end - 1].iter().all(|word| lexicon::is_adjective(&word.lower));
     let is_vague =
         VAGUE.contains(&last.lower.as_str()) && is_described || lexicon::kin(&last.lower).is_some();
@@ -159,7 +160,9 @@ fn leading(text: &str, words: &[Word], at: usize) -> usize {
             || lexicon::is_adverb(lower)
             || lexicon::is_praise(lower)
             || matches!(lower, "new" | "own" | "little" | "big" | "first" | "other" | "nearby");
-        if is_cut || !is_light || word.is_capital && count > 0 {
+        // "New York", but not "The Hague".
+        let is_named = word.is_capital && !word.is_first && !lexicon::is_determiner(lower);
+        if is_cut || !is_light || word.is_capital && count > 0 || is_named {
             break;
         }
         count += 1;
@@ -201,11 +204,13 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         }
         None => verbs::is_past(lower) && at > start,
     };
+    // "Best Buy", "Nice", but "Rome Now".
+    let is_named = word.is_capital && (at == start || next.is_some_and(|next| next.is_capital));
+    let is_light = lexicon::is_adverb(lower) || lexicon::is_filler(lower);
     !is_stop_word(lower)
         && !lexicon::is_pronoun(lower)
-        && !lexicon::is_adverb(lower)
+        && (!is_light || is_named)
         && (!is_verb || word.is_capital)
-        && !lexicon::is_filler(lower)
 }
 
 /// Whether a possessive stands behind a word.

@@ -3,6 +3,7 @@
 use engraph_storage::graph::Interval;
 
 mod any;
+mod sure;
 
 use super::Rules;
 use crate::memory::extract::{

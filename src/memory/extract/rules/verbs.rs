@@ -289,7 +289,7 @@ bake battle beat believe belong blend bond book borrow bounce call calm camp can
 celebrate challenge change chase chat check cheer chill choreograph clean climb close coach collect \
 combine comfort commit compete complain complete compose concentrate confess connect consider \
 contact continue contribute convince cook cope cover craft create cry dance date decide decorate \
-dedicate defeat delay deliver depend deserve design destroy develop die discover discuss dislike \
+dedicate defeat delay deliver depend deserve design destroy develop divorce die discover discuss dislike \
 donate download drop earn embrace emphasize encourage end engage enjoy enroll enter escape evolve \
 exchange exercise exist expand expect experience experiment explain explore express face fail \
 figure fill film finish fish fit fix focus follow foster gain garden gather graduate greet guess \
@@ -304,7 +304,7 @@ pull purchase push pursue race raise reach react realize recall receive recharge
 reconnect record recover reduce refresh refuse regret rehearse reignite relate relax release \
 relieve relocate rely remain remember remind renovate rent repair replace reply report represent \
 rescue research resign respect respond rest retire return reveal review reward rock sail save savor scan \
-schedule score scream search secure seem serve settle sew share shop sign skate sketch ski skip \
+schedule score scream search secure seem separate serve settle sew share shop sign skate sketch ski skip \
 slip smell smile snap snowboard solve sound specialize spot start stay stitch stop streamline \
 strengthen stretch struggle study submit succeed suffer suggest support suppose surf surprise \
 surround survive switch symbolize tackle talk taste tend test thank tour trade train transform \

@@ -10,7 +10,12 @@ use super::group::Tense;
 use super::{Finder, Group};
 use crate::memory::extract::rules::relations::{ROWS, Row};
 use crate::memory::extract::rules::tails::{self, Tail};
-use crate::memory::validate::UNCERTAIN;
+
+/// The shortest month, in microseconds.
+const MONTH: i64 = 28 * 24 * 3_600_000_000;
+
+/// A relation that has ended, and the label of its tail.
+type Ended = (&'static str, &'static str);
 
 impl Finder<'_> {
     /// Tells where somebody lives, or has lived, who moved; and where to, behind where from.
@@ -26,8 +31,8 @@ impl Finder<'_> {
             let is_place = self.known.find(tail.text).is_some_and(|known| known.label == "Place");
             let before = self.found.len();
             self.tell_of(person, ("lives_in", "Place", tail), valid, Intent::Evolution);
-            for fact in self.found[before..].iter_mut().filter(|_| !is_place) {
-                fact.confidence = fact.confidence.min(UNCERTAIN);
+            if !is_place {
+                self.doubt(before);
             }
         }
         if row.relation == "moved_from" && self.lower(tail.end) == "to" {
@@ -47,7 +52,7 @@ impl Finder<'_> {
     }
 
     /// "for two months", "but I came back".
-    fn is_for_a_time(&self, at: usize) -> bool {
+    pub(super) fn is_for_a_time(&self, at: usize) -> bool {
         matches!(self.lower(at), "for" | "but" | "until" | "during" | "as")
     }
 
@@ -63,6 +68,7 @@ impl Finder<'_> {
             ("lay", "off") if group.is_passive => Some(at + 1),
             _ => None,
         };
+        self.of_parting(person, verb, at, group);
         let Some(link) = link.filter(|link| matches!(self.lower(*link), "at" | "from")) else {
             return;
         };
@@ -70,6 +76,74 @@ impl Finder<'_> {
         if let Some(tail) = tail.filter(|tail| tail.is_name) {
             let place = ("works_at", "Organisation", &tail);
             self.tell_of(person, place, self.over(), Intent::Evolution);
+        }
+    }
+
+    /// "left Siemens", "moved out of Linz", "broke up with Luis".
+    fn of_parting(&mut self, person: &str, verb: &str, at: usize, group: Group) {
+        let Some((ended, start)) = self.parting(verb, self.next_of_group(at), group) else {
+            return;
+        };
+        let tail = tails::noun(self.text, self.words, start, person);
+        let Some(tail) = tail.filter(|tail| tail.is_name && self.ends_plainly(tail.end)) else {
+            return;
+        };
+        if let Some((relation, label)) = ended.or_else(|| self.left(&tail, group)) {
+            self.tell_of(person, (relation, label, &tail), self.over(), Intent::Evolution);
+        }
+    }
+
+    /// What a verb of parting ends, if it says so by itself, and where the name begins.
+    fn parting(&self, verb: &str, at: usize, group: Group) -> Option<(Option<Ended>, usize)> {
+        let is_done = group.tense != Tense::Present || group.is_passive;
+        let works_at = ("works_at", "Organisation");
+        let (ended, start) = match (verb, self.lower(at), self.lower(at + 1)) {
+            ("be", "at", _) if group.is_ended => (works_at, at + 1),
+            _ if !is_done || group.is_former || group.is_ended => return None,
+            ("leave" | "quit", _, _) => return Some((None, at)),
+            ("resign" | "retire", "from", _) => (works_at, at + 1),
+            ("move", "out", "of") => (("lives_in", "Place"), at + 2),
+            ("break" | "split", "up", "with") => (("partner_of", "Person"), at + 2),
+            ("get" | "be", "divorced", "from") => (("married_to", "Person"), at + 2),
+            ("divorce", "from", _) => (("married_to", "Person"), at + 1),
+            ("divorce", _, _) => (("married_to", "Person"), at),
+            _ => return None,
+        };
+        Some((Some(ended), start))
+    }
+
+    /// What ends with leaving a name, by what it is known as; a place may be left for a trip.
+    fn left(&self, tail: &Tail<'_>, group: Group) -> Option<Ended> {
+        let is_on_the_way = matches!(self.lower(tail.end), "and" | "so" | "since" | "when");
+        match self.known.find(tail.text)?.label.as_str() {
+            _ if is_on_the_way => None,
+            "Organisation" => Some(("works_at", "Organisation")),
+            "Place" if group.is_perfect || self.is_for_good(tail.end) => {
+                Some(("lives_in", "Place"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether who left a place did not only go on a trip: "left Linz for good", "in March".
+    fn is_for_good(&self, at: usize) -> bool {
+        let length = self.valid.to.saturating_sub(self.valid.from);
+        self.lower(at) == "for" || self.valid.to != Interval::MAX && length >= MONTH
+    }
+
+    /// Who sold what was theirs has it no more: what has a name or is known, not "my soul".
+    pub(super) fn of_sale(
+        &mut self,
+        person: &str,
+        row: &Row,
+        tail: &Tail<'_>,
+        start: usize,
+        group: Group,
+    ) {
+        let is_own = self.named(start, person).is_some_and(|end| self.has_possessive(end - 1));
+        let is_known = tail.is_name || self.known.find(tail.text).is_some();
+        if row.relation == "sold" && is_own && is_known && self.has_moved(group) {
+            self.tell_of(person, ("owns", "Thing", tail), self.over(), Intent::Evolution);
         }
     }
 

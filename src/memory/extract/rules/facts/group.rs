@@ -2,9 +2,8 @@
 //!
 //! Reads words alone: whether a clause gives a fact is decided elsewhere.
 
-use super::{Finder, gap, lexicon, verbs};
+use super::{Finder, gap, lexicon, rewrite, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
-use crate::retrieval::words::words;
 
 /// The main verb of a clause and what its auxiliaries say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +20,8 @@ pub(super) struct Group {
     pub(super) is_ongoing: bool,
     /// `was given`.
     pub(super) is_passive: bool,
+    /// `has lived`, and not `has been living`.
+    pub(super) is_perfect: bool,
     /// `no longer`, `not ... anymore`: what the verb says is over.
     pub(super) is_ended: bool,
     pub(super) tense: Tense,
@@ -39,50 +40,25 @@ pub(super) enum Tense {
 }
 
 impl Finder<'_> {
-    /// Whether a clause that is told as true, by the person that it is about, begins at a word.
-    pub(super) fn begins_clause(&self, person: &str, at: usize) -> bool {
-        let mut place = at;
-        let mut is_denied = false;
-        while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
-            let lower = self.lower(place - 1);
-            if SUPPOSED.contains(&lower) {
-                return false;
-            }
-            is_denied |= is_denial(lower) || lower.ends_with("n't");
-            place -= 1;
-        }
-        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
-        let is_thought = THOUGHTS.contains(&before);
-        if is_thought && !self.ends_name(person, at - 1)
-            || is_denied && (is_thought || before == "that")
-        {
-            return false;
-        }
-        let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
-        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
-    }
-
-    /// Whether a person's name ends before a place, and is not the owner of what follows.
-    fn ends_name(&self, person: &str, at: usize) -> bool {
-        let count = words(person).len();
-        at.checked_sub(count).is_some_and(|start| {
-            self.named(start, person) == Some(at) && !self.has_possessive(at - 1)
-        })
-    }
-
     /// The place behind `and her kids`.
     pub(super) fn behind_company(&self, at: usize) -> usize {
         if self.lower(at) != "and" {
             return at;
         }
         let is_verb = |place: &usize| {
-            verbs::verb(self.lower(*place)).is_some_and(|verb| {
-                !verb.forms.gerund
-                    && (verb.forms.past
-                        || verb.base == "be"
-                        || verb.base == "have"
-                        || verb.forms.base)
-            })
+            let lower = self.lower(*place);
+            let is_auxiliary = rewrite::is_modal(lower)
+                || lower.ends_with("n't")
+                || is_denial(lower)
+                || matches!(lower, "may" | "no");
+            is_auxiliary
+                || verbs::verb(lower).is_some_and(|verb| {
+                    !verb.forms.gerund
+                        && (verb.forms.past
+                            || verb.base == "be"
+                            || verb.base == "have"
+                            || verb.forms.base)
+                })
         };
         (at + 1..(at + 7).min(self.words.len())).find(is_verb).unwrap_or(at)
     }
@@ -137,12 +113,14 @@ impl Finder<'_> {
                     let is_now = matches!(lower, "is" | "are");
                     group.is_ongoing = is_now && next_forms.is_some_and(|f| f.gerund);
                     group.is_passive = next_forms.is_some_and(|f| !f.gerund);
+                    group.is_perfect &= group.is_passive;
                     is_be = true;
                     tense = tense.or_else(|| tense_of(lower));
                 }
                 "has" | "have" | "had"
                     if self.lower(next) == "been" || next_forms.is_some_and(|f| f.participle) =>
                 {
+                    group.is_perfect = lower != "had";
                     tense = tense.or_else(|| tense_of(lower));
                 }
                 "does" | "did" | "do" if next_forms.is_some_and(|f| f.base) => {
@@ -151,10 +129,10 @@ impl Finder<'_> {
                 _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
                 _ => {
                     group.main = place;
+                    group.is_negated |= self.is_denied_behind(place);
                     group.is_ended |= group.is_negated && self.is_over_behind(place);
                     group.is_ended |=
                         self.lower(place + 1) == "no" && self.lower(place + 2) == "longer";
-                    group.is_negated |= self.is_denied_behind(place);
                     group.tense = tense.unwrap_or_else(|| own_tense(lower));
                     return Some(group);
                 }
@@ -228,48 +206,6 @@ const DENIALS: &[&str] = &[
     "nearly",
 ];
 
-/// Words before a clause that make it no fact.
-const SUPPOSED: &[&str] = &[
-    "if",
-    "unless",
-    "whether",
-    "hope",
-    "hopes",
-    "wish",
-    "wishes",
-    "imagine",
-    "imagines",
-    "like",
-    "dreams",
-    "pretend",
-    "suppose",
-    "wondering",
-    "wonders",
-    "asked",
-    "told",
-    "wants",
-    "likes",
-    "doubts",
-    "rumour",
-    "rumor",
-    "claim",
-    "claims",
-    "claimed",
-    "wrote",
-    "joked",
-    "lied",
-];
-
-/// Words of thinking before a name: what somebody thinks of another is not told as true.
-const THOUGHTS: &[&str] = &["thinks", "guesses", "believes", "supposes"];
-
-/// Words before a name that begins a clause.
-const LINKS: &[&str] = &[
-    "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
-    "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
-    "thinks", "guesses", "believes", "supposes",
-];
-
 #[cfg(test)]
 mod tests {
     use super::super::Statement;
@@ -298,6 +234,8 @@ mod tests {
             speakers: &["Nora"],
             known: &EMPTY,
             statement: &statement,
+            valid: statement.valid,
+            has_dates: false,
             found: Vec::new(),
         })
     }
@@ -312,7 +250,7 @@ mod tests {
             ("painted", past),
             ("was painting", Group { main: 1, ..past }),
             ("read", open),
-            ("has really painted", Group { main: 2, ..open }),
+            ("has really painted", Group { main: 2, is_perfect: true, ..open }),
             ("does not paint", Group { main: 2, is_negated: true, ..plain }),
             ("did not paint", Group { main: 2, is_negated: true, ..past }),
             ("almost painted", Group { main: 1, is_negated: true, is_modal: true, ..past }),

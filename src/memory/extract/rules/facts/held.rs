@@ -8,11 +8,13 @@ use engraph_storage::graph::{Interval, Time};
 
 use super::group::{Group, Tense};
 use super::{Finder, verbs};
+use crate::memory::extract::rules::dates;
+use crate::memory::extract::rules::edits::Edits;
 
 impl Finder<'_> {
     /// When a fact of a relation holds that the verb of a clause tells.
     pub(super) fn held(&self, relation: &str, group: Group) -> Interval {
-        let said = self.statement.valid;
+        let said = self.valid;
         let Some(at) = self.statement.at else { return said };
         let is_past_date = said.to <= at;
         let is_undated = said == since(at, said);
@@ -26,6 +28,7 @@ impl Finder<'_> {
         match group.tense {
             _ if begins(relation, verb, group.is_passive) => since(said.from, said),
             Tense::Past if is_undated && self.is_over_by_now(relation) => until(at, said),
+            _ if group.is_perfect && is_undated && self.is_experience(relation) => until(at, said),
             Tense::Present if is_past_date => since(at, said),
             // "I live here until March".
             Tense::Present if said.from == Interval::MIN => {
@@ -35,9 +38,22 @@ impl Finder<'_> {
         }
     }
 
+    /// Of a sentence with several dates, takes the one of the clause around a place; whether it has one.
+    pub(super) fn date_clause(&mut self, at: usize) -> bool {
+        let (Some(told), true) = (self.statement.at, self.has_dates) else { return true };
+        let place = self.words[at].range.start;
+        let (before, behind) = self.text.split_at(place);
+        let cuts = [" and ", " but ", "; "];
+        let start = cuts.iter().filter_map(|cut| before.rfind(cut)).max().unwrap_or(0);
+        let end = cuts.iter().filter_map(|cut| behind.find(cut)).min().unwrap_or(behind.len());
+        let clause = self.text.get(start..place + end).unwrap_or_default();
+        self.valid = dates::resolve(clause, Some(told), &mut Edits::default());
+        self.valid.from != told
+    }
+
     /// Whether a verb in the present is dated ahead: "we fly to Oslo on 5 May".
     pub(super) fn is_to_come(&self, group: Group) -> bool {
-        let said = self.statement.valid;
+        let said = self.valid;
         group.tense == Tense::Present && self.statement.at.is_some_and(|at| said.from > at)
     }
 
@@ -48,10 +64,18 @@ impl Finder<'_> {
             || LIKINGS.contains(&relation) && BACK_THEN.iter().any(|then| said.contains(then))
     }
 
+    /// Whether a perfect tells what was at some time, and not what goes on: "has lived in Rome".
+    fn is_experience(&self, relation: &str) -> bool {
+        let text = self.statement.text.to_lowercase();
+        LASTING.contains(&relation)
+            && !GOING_ON.contains(&relation)
+            && !STILL.iter().any(|still| text.contains(still))
+    }
+
     /// When something held that the sentence says is over: up to the end of its date, or to the
     /// beginning of one that is open.
     pub(super) fn over(&self) -> Interval {
-        let said = self.statement.valid;
+        let said = self.valid;
         match self.statement.at {
             Some(_) if said.to == Interval::MAX => until(said.from, said),
             Some(_) => until(said.to, said),
@@ -61,13 +85,13 @@ impl Finder<'_> {
 
     /// From when it is told on, whatever date stands beside it.
     pub(super) fn lasting(&self) -> Interval {
-        let said = self.statement.valid;
+        let said = self.valid;
         self.statement.at.map_or(said, |at| since(at, said))
     }
 
     /// From the beginning of its date on.
     pub(super) fn begun(&self) -> Interval {
-        since(self.statement.valid.from, self.statement.valid)
+        since(self.valid.from, self.valid)
     }
 }
 
@@ -83,7 +107,10 @@ fn until(to: Time, otherwise: Interval) -> Interval {
 fn begins(relation: &str, verb: &str, is_passive: bool) -> bool {
     match (relation, verb) {
         ("married_to", "marry") => !is_passive,
-        ("has_pet", "get") | ("age", "turn") | ("born_in", _) => true,
+        ("has_pet" | "works_at", "get")
+        | ("works_at", "start")
+        | ("age", "turn")
+        | ("born_in", _) => true,
         _ => false,
     }
 }
@@ -106,6 +133,21 @@ const BACK_THEN: &[&str] = &[
     " back then",
     " when i was ",
     " in those days",
+];
+
+/// Relations whose perfect tells of now: "has decided to move".
+const GOING_ON: &[&str] = &["plans_to", "wants_to", "considers", "feels"];
+
+/// What says beside a perfect that it goes on.
+const STILL: &[&str] = &[
+    " always ",
+    " life",
+    " for a ",
+    " for ages",
+    " for years",
+    " for many ",
+    " so long",
+    " since ",
 ];
 
 /// Relations of what lasts, and is over if its verb is in the past.

@@ -2,22 +2,23 @@
 //!
 //! A relative without a name gives no fact.
 
+use std::ops::Range;
+
 use engraph_storage::graph::Intent;
 
-use super::group::{is_denial, own_tense};
-use super::{Finder, Group, Tail, gap, lexicon, tails, verbs};
-use crate::memory::extract::rules::{people, sentences};
+use super::group::own_tense;
+use super::parting::Had;
+use super::{Finder, Group, Tail, gap, lexicon, tails};
+use crate::memory::extract::rules::people;
 use crate::retrieval::words::Word;
 
 /// Relations that nothing ends.
-const KIN: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
-
-/// Words before a possession that may tell that it is one no more.
-const PARTING_WORDS: usize = 6;
+pub(super) const KIN: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
 
 impl<'a> Finder<'a> {
     /// What stands behind a person's name in the possessive.
-    pub(super) fn of_possession(&mut self, person: &str, at: usize) {
+    pub(super) fn of_possession(&mut self, person: &str, owner: Range<usize>) {
+        let at = owner.end;
         let (lower, next) = (self.lower(at), self.lower(at + 1));
         if matches!(lower, "favorite" | "favourite") {
             self.of_favourite(person, at + 1);
@@ -27,6 +28,7 @@ impl<'a> Finder<'a> {
             self.of_birthday(person, at + 3);
             return;
         }
+        self.of_name(person, at);
         let kin = people::kin_at(self.text, self.words, at);
         let (relation, label, place) = match kin {
             Some((kin, place)) => match kin.relation {
@@ -42,8 +44,14 @@ impl<'a> Finder<'a> {
             },
         };
         let Some(tail) = self.name_of(place) else { return };
+        if self.is_only_thought_of(owner.start) {
+            return;
+        }
         // Who has died is still a father.
-        let is_over = !KIN.contains(&relation) && self.is_over(at, place, tail.end);
+        let had = Had { person, relation, owner, place, end: tail.end };
+        let is_over = !KIN.contains(&relation) && self.is_over(&had);
+        let is_bygone = self.is_bygone(&had);
+        let before = self.found.len();
         let valid = match self.group(tail.end) {
             _ if is_over => self.over(),
             Some(group) if !group.is_negated && self.lower(group.main + 1) == "born" => {
@@ -53,47 +61,24 @@ impl<'a> Finder<'a> {
         };
         let intent = if is_over { Intent::Evolution } else { Intent::Fact };
         self.tell_of(person, (relation, label, &tail), valid, intent);
+        if is_bygone && !is_over {
+            self.doubt(before);
+        }
     }
 
-    /// Whether somebody is gone: by what stands before them ("my late husband"), between them and
-    /// the name ("my dog was named"), behind them ("my cat Minka died") or in front of all of it ("I
-    /// sold my horse").
-    fn is_over(&self, at: usize, place: usize, end: usize) -> bool {
-        let is_late = (at..place).any(|at| matches!(self.lower(at), "late" | "former" | "ex"));
-        let was_named = self.lower(place + 1) == "was";
-        let verb = self.verb_behind(end);
-        let is_gone =
-            verb == "die" || matches!((verb, self.behind(end)), ("pass", "away") | ("run", "away"));
-        is_late || was_named || is_gone || self.is_parted(at, end)
-    }
-
-    /// The verb of the clause that goes on at a place.
-    fn verb_behind(&self, at: usize) -> &'static str {
-        let group = self.group(at).filter(|group| !group.is_negated && !group.is_modal);
-        group.and_then(|group| verbs::lemma(self.lower(group.main))).unwrap_or_default()
-    }
-
-    /// The word behind that verb.
-    fn behind(&self, at: usize) -> &'a str {
-        self.group(at).map_or("", |group| self.lower(group.main + 1))
-    }
-
-    /// "gave my dog Rex away", "broke up with my boyfriend Luis".
-    fn is_parted(&self, at: usize, end: usize) -> bool {
-        let Some(owner) = at.checked_sub(1) else { return false };
-        let clause = (0..owner).rev().take_while(|place| {
-            sentences::is_joined(self.text, &self.words[*place], &self.words[place + 1])
-        });
-        let mut before: Vec<&str> = clause.take(PARTING_WORDS).map(|at| self.lower(at)).collect();
-        before.reverse();
-        let is_denied = before.iter().any(|word| word.ends_with("n't") || is_denial(word));
-        let parts = |pair: &[&str]| match pair {
-            ["broke" | "broken" | "split", "up"] => true,
-            [.., "divorced" | "buried" | "sold" | "lost"] => true,
-            [.., "gave" | "given"] => self.lower(end) == "away" || before.contains(&"away"),
-            _ => false,
-        };
-        !is_denied && (1..=before.len()).any(|end| parts(&before[end.saturating_sub(2)..end]))
+    /// "sister's name is Anna".
+    fn of_name(&mut self, person: &str, at: usize) {
+        let is_name = self.has_possessive(at)
+            && self.lower(at + 1) == "name"
+            && self.lower(at + 2) == "is"
+            && !self.is_denied_behind(at + 2);
+        let kin = lexicon::kin(self.lower(at)).and_then(|kin| kin.relation);
+        let pet = lexicon::is_pet(self.lower(at)).then_some("has_pet");
+        let name = tails::noun(self.text, self.words, at + 3, "").filter(|name| name.is_name);
+        if let (true, Some(relation), Some(name)) = (is_name, kin.or(pet), name) {
+            let label = if pet.is_some() { "Animal" } else { "Person" };
+            self.tell_of(person, (relation, label, &name), self.lasting(), Intent::Fact);
+        }
     }
 
     /// "son Max", "son, Max,", "son is named Max", "friend's name is Ann".
@@ -194,6 +179,32 @@ mod tests {
                 "partner_of Luis -∞..2023-04-01 evolution".to_owned(),
             ),
             ("I never lost my dog Rex.", format!("has_pet Rex {now}..∞ fact")),
+            ("If my dog Rex died, I would cry.", format!("has_pet Rex {now}..∞ fact")),
+            ("My dog Rex might die.", format!("has_pet Rex {now}..∞ fact")),
+            ("My dog Rex died laughing.", format!("has_pet Rex {now}..∞ fact")),
+            ("My cat Minka died during the night.", format!("has_pet Minka -∞..{now} evolution")),
+            ("My boss Karl died inside.", format!("works_for Karl {now}..∞ fact")),
+            ("My cat Minka ran away but came back.", format!("has_pet Minka {now}..∞ contrast")),
+            ("I could have divorced my wife Anna.", format!("married_to Anna {now}..∞ fact")),
+            ("My brother thinks I sold my dog Rex.", format!("has_pet Rex {now}..∞ fact")),
+            ("I dreamed I broke up with my wife Anna.", format!("married_to Anna {now}..∞ fact")),
+            ("I lost to my friend Mia at chess.", format!("friend_of Mia {now}..∞ fact")),
+            ("I lost my friend Mia in the crowd.", format!("friend_of Mia {now}..∞ fact")),
+            ("My boyfriend Luis and I broke up.", format!("partner_of Luis -∞..{now} evolution")),
+            (
+                "My wife Anna and I got divorced in 2020.",
+                "married_to Anna -∞..2021-01-01 evolution".to_owned(),
+            ),
+            ("My wife Anna left me.", format!("married_to Anna -∞..{now} evolution")),
+            (
+                "My husband Tom and I separated in 2020.",
+                "married_to Tom -∞..2021-01-01 evolution".to_owned(),
+            ),
+            ("My husband Tom and I are divorced.", format!("married_to Tom -∞..{now} evolution")),
+            ("My husband Tom separated the eggs.", format!("married_to Tom {now}..∞ fact")),
+            ("My wife Anna left me a note.", format!("married_to Anna {now}..∞ fact")),
+            ("My friend Mia got divorced.", format!("friend_of Mia {now}..∞ fact")),
+            ("My ex-boyfriend Luis is mean.", format!("partner_of Luis -∞..{now} evolution")),
         ] {
             assert_eq!(told(text), expected, "{text}");
         }
@@ -222,6 +233,7 @@ mod tests {
             "I have no dog named Rex",
             "My sister's dog is called Rex",
             "I have hardly ever had a dog named Rex",
+            "I would name my dog Rex",
         ] {
             assert_eq!(facts(text), <[&str; 0]>::default(), "{text}");
         }

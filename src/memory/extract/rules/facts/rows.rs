@@ -2,10 +2,14 @@
 //!
 //! What a row does not fit gives no fact here; nothing is guessed of it.
 
-use super::{Finder, Group, gap};
+use engraph_storage::graph::Interval;
+
+use super::{Finder, Group, Tense, gap};
 use super::{lexicon, tails, verbs};
+use crate::memory::extract::ExtractedFact;
 use crate::memory::extract::rules::relations::{Kind, ROWS, Row};
 use crate::memory::extract::rules::tails::Tail;
+use crate::retrieval::words::Word;
 
 impl<'a> Finder<'a> {
     /// The first row that fits what stands at a place.
@@ -18,9 +22,14 @@ impl<'a> Finder<'a> {
         group: Group,
     ) {
         for row in rows.iter().filter(|row| row.verb == verb) {
+            if !row.fits(group.tense == Tense::Present) {
+                continue;
+            }
             let is_on = group.is_ongoing || self.is_to_come(group);
             let Some(relation) = row.relation(is_on) else { continue };
-            let Some(start) = self.behind_link(row.link, at) else { continue };
+            let Some(start) = self.behind_link(row.link, self.behind_manner(row, at)) else {
+                continue;
+            };
             let Some(tail) = self.tail(person, row, start) else { continue };
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
                 .trim_matches(['"', '“', ' '])
@@ -31,9 +40,14 @@ impl<'a> Finder<'a> {
             let label = label(row, &tail);
             let tail = self.named_behind(&tail).unwrap_or(tail);
             let end = tail.end;
+            let before = self.found.len();
             self.tell(person, relation, label, &tail, group, row.intent());
             self.of_move(person, row, &tail, group);
+            self.of_sale(person, row, &tail, start, group);
             self.of_list(person, row, relation, end, group);
+            if self.is_doubtful(row, &tail, before) {
+                self.doubt(before);
+            }
             if row.verb == "work" && self.lower(end) == "as" {
                 self.of_rows(person, "work", ROWS, end, group);
             }
@@ -41,8 +55,25 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What a row takes as its tail at a place.
+    /// Whether what was told from a place on may be otherwise: "in Rome or Oslo", and of what takes one
+    /// value two at once ("in Rome and Oslo") or what is no name ("in a flat", "in fear").
+    fn is_doubtful(&self, row: &Row, tail: &Tail<'_>, from: usize) -> bool {
+        let relation = row.relation;
+        let is_one = matches!(relation, "lives_in" | "works_at");
+        // "got a job at Forno Labs but declined it".
+        let is_declined = is_one && row.verb == "get" && self.is_for_a_time(tail.end);
+        let is_named = tail.is_name || self.known.find(tail.text).is_some();
+        let is_told = |fact: &&ExtractedFact| fact.relation == relation && is_open(fact);
+        let told = self.found[from..].iter().filter(is_told).count();
+        let is_either = self.lower(tail.end) == "or" && told > 0;
+        is_either || is_declined || is_one && (!is_named || told > 1)
+    }
+
+    /// What a row takes as its tail at a place; of "a flat in Linz" the city.
     fn tail(&self, person: &str, row: &Row, at: usize) -> Option<Tail<'a>> {
+        if NONE.contains(&self.lower(at)) {
+            return None;
+        }
         let words = &self.words[..self.next_speaker(at)];
         let tail = match tails::noun(self.text, words, at, person) {
             Some(tail) if self.is_bare_number(&tail) => return None,
@@ -52,6 +83,16 @@ impl<'a> Finder<'a> {
             }
             None => return None,
         };
+        let last = tail.last.lower.as_str();
+        let is_of = match self.lower(tail.end) {
+            "in" => HOMES.contains(&last) || AREAS.contains(&last),
+            "of" => AREAS.contains(&last),
+            _ => false,
+        };
+        if row.relation == "lives_in" && is_of {
+            let place = tails::noun(self.text, words, tail.end + 1, person)?;
+            return place.is_name.then_some(place);
+        }
         let is_event = lexicon::is_event(&tail.last.lower) || tail.last.lower == "trip";
         let fits = match row.kind {
             Kind::Named => tail.is_name,
@@ -97,21 +138,59 @@ impl<'a> Finder<'a> {
         is_pointer(self.lower(at)) && !tail.is_name
     }
 
-    /// "pottery and painting": what is joined by `and`, if it ends there.
+    /// "pottery, dancing and painting": what is joined by commas and `and`, if it ends there.
     fn of_list(&mut self, person: &str, row: &Row, relation: &str, at: usize, group: Group) {
-        let is_of_another = matches!(self.lower(at + 1), "his" | "her" | "its" | "their");
-        if self.lower(at) != "and" || row.kind != Kind::Any || is_of_another {
-            return;
-        }
-        let Some(tail) = self.tail(person, row, at + 1) else { return };
-        let is_last = self.words.get(tail.end).is_none_or(|next| {
-            !gap(self.text, tail.last, next).trim().is_empty() || next.lower == "with"
-        });
-        let first = self.lower(at + 1);
-        let is_verb = verbs::verb(first).is_some_and(|verb| !verb.forms.gerund);
-        if is_last && !is_verb {
+        for tail in self.list(person, row, at).unwrap_or_default() {
             self.tell(person, relation, label(row, &tail), &tail, group, row.intent());
         }
+    }
+
+    /// What a list has behind its first part, which ends before a place.
+    fn list(&self, person: &str, row: &Row, at: usize) -> Option<Vec<Tail<'a>>> {
+        let mut found: Vec<Tail<'a>> = Vec::new();
+        let mut at = at;
+        matches!(row.kind, Kind::Any | Kind::Named).then_some(())?;
+        loop {
+            let mark = gap(self.text, &self.words[at - 1], self.words.get(at)?);
+            let is_end = self.lower(at) == "and";
+            let start = if is_end { at + 1 } else { at };
+            let first = self.lower(start);
+            let is_verb = verbs::verb(first).is_some_and(|verb| !verb.forms.gerund);
+            let is_of_another = matches!(first, "his" | "her" | "its" | "their");
+            let is_mark = mark == ", " || is_end && mark == " ";
+            let tail = self.tail(person, row, start).filter(|_| is_mark)?;
+            at = tail.end;
+            if is_verb || is_of_another {
+                return None;
+            }
+            found.push(tail.clone());
+            if is_end {
+                return self.ends_list(&tail).then_some(found);
+            }
+        }
+    }
+
+    fn ends_list(&self, tail: &Tail<'_>) -> bool {
+        let is_end = self.words.get(tail.end).is_none_or(|next| {
+            !gap(self.text, tail.last, next).trim().is_empty() || next.lower == "with"
+        });
+        is_end || self.is_dated(tail.end)
+    }
+
+    /// The place behind how or with whom somebody lives: "alone in Linz", "with my parents in Linz".
+    fn behind_manner(&self, row: &Row, at: usize) -> usize {
+        if row.verb != "live" {
+            return at;
+        }
+        let at = self.next_of_group(at);
+        let company = (at + 1..at + 5).take_while(|place| {
+            self.words
+                .get(*place)
+                .is_some_and(|word| !is_cut(self.text, &self.words[place - 1], word))
+        });
+        let company = company.take_while(|place| !self.may_have_subject(*place));
+        let mut link = company.skip_while(|place| self.lower(*place) != row.link);
+        if self.lower(at) == "with" { link.next().unwrap_or(at) } else { at }
     }
 
     /// The place behind the words of a link.
@@ -134,6 +213,40 @@ impl<'a> Finder<'a> {
         named.is_name.then_some(named)
     }
 }
+
+/// Whether a mark parts two words: the possessive of a name does not.
+pub(super) fn is_cut(text: &str, before: &Word, after: &Word) -> bool {
+    !matches!(gap(text, before, after), " " | "'s " | "’s " | "-")
+}
+
+fn is_open(fact: &ExtractedFact) -> bool {
+    fact.valid.to == Interval::MAX
+}
+
+/// Words that say that there is none.
+const NONE: &[&str] = &["neither", "no", "none", "nowhere", "nobody", "nothing"];
+
+/// What stands before the name of the place that it is in.
+const HOMES: &[&str] =
+    &["flat", "apartment", "house", "home", "room", "studio", "condo", "cottage", "villa", "dorm"];
+
+/// What stands before the name of the place that it is, or is a part of.
+const AREAS: &[&str] = &[
+    "city",
+    "town",
+    "village",
+    "suburb",
+    "suburbs",
+    "outskirts",
+    "centre",
+    "center",
+    "area",
+    "district",
+    "north",
+    "south",
+    "east",
+    "west",
+];
 
 /// The label of a tail: what its words say, or else what the relation does.
 fn label(row: &Row, tail: &Tail<'_>) -> &'static str {

@@ -1,0 +1,196 @@
+//! Where a clause begins that is told as true, and where the same subject has a second verb.
+//!
+//! Behind a word of supposing, or where another one speaks, nothing is told.
+
+use super::group::{Group, Tense, is_denial};
+use super::{Finder, gap, lexicon, rewrite, rows, verbs};
+use crate::memory::extract::rules::sentences::is_joined;
+use crate::retrieval::words::words;
+
+impl Finder<'_> {
+    /// Whether a clause that is told as true, by the person that it is about, begins at a word.
+    pub(super) fn begins_clause(&self, person: &str, at: usize) -> bool {
+        let mut place = at;
+        let mut is_denied = false;
+        while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
+            let lower = self.lower(place - 1);
+            if SUPPOSED.contains(&lower) {
+                return false;
+            }
+            is_denied |= is_denial(lower) || lower.ends_with("n't");
+            place -= 1;
+        }
+        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
+        if before == "that" && !self.is_known(at - 1) || place == at && self.is_cited(person, at) {
+            return false;
+        }
+        let is_thought = THOUGHTS.contains(&before);
+        if is_thought && !self.ends_name(person, at - 1)
+            || is_denied && (is_thought || before == "that")
+        {
+            return false;
+        }
+        let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
+        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
+    }
+
+    /// Whether what stands before "that" makes it a fact: "is glad that", "knows that".
+    fn is_known(&self, that: usize) -> bool {
+        let is_before =
+            |at: &usize| !lexicon::is_adverb(self.lower(*at)) || self.lower(*at) == "now";
+        let before = (0..that).rev().find(is_before).map_or("", |at| self.lower(at));
+        let is_fact = FACTIVES.contains(&verbs::lemma(before).unwrap_or(before));
+        is_fact || lexicon::is_feeling(before)
+    }
+
+    /// Whether a mark before a word begins what somebody else said or wrote: "she wrote: Nora lives".
+    fn is_cited(&self, person: &str, at: usize) -> bool {
+        let Some(last) = at.checked_sub(1) else { return false };
+        let mark = gap(self.text, &self.words[last], &self.words[at]);
+        let is_own = self.named(0, person).is_some_and(|end| !self.has_possessive(end - 1));
+        let is_saying =
+            |at: usize| SAYINGS.contains(&self.lower(at)) && !self.ends_name(person, at);
+        match mark.chars().find(|c| !c.is_whitespace()) {
+            Some(':') => {
+                !is_own && !self.ends_name(person, at) && !NEWS.contains(&self.lower(last))
+            }
+            Some(',') => (at.saturating_sub(4)..at).any(is_saying),
+            _ => mark.ends_with(['"', '“', '\'', '‘']),
+        }
+    }
+
+    /// Whether a clause that begins at a word tells what is yet to be: "when I live in Rome".
+    pub(super) fn is_awaited(&self, at: usize, group: Group) -> bool {
+        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
+        AWAITED.contains(&before) && group.tense != Tense::Past
+    }
+
+    /// Whether a person's name ends before a place, and is not the owner of what follows.
+    fn ends_name(&self, person: &str, at: usize) -> bool {
+        let count = words(person).len();
+        at.checked_sub(count).is_some_and(|start| {
+            self.named(start, person) == Some(at) && !self.has_possessive(at - 1)
+        })
+    }
+
+    /// The second verb of the same subject: "lives in Rome and works at Fiat". It must agree with the
+    /// first, which is not denied, and have no other subject between and a plain object behind.
+    pub(super) fn next_verb(&self, group: Group) -> Option<usize> {
+        (!group.is_negated && !group.is_modal).then_some(())?;
+        let agrees = |at: usize| match (verbs::verb(self.lower(at)), group.tense) {
+            (Some(verb), Tense::Present) => verb.forms.third,
+            (Some(verb), Tense::Past) => verb.forms.past && !verb.forms.base,
+            _ => false,
+        };
+        let goes_on = |at: &usize| {
+            let word = self.words.get(*at);
+            word.is_some_and(|word| !rows::is_cut(self.text, &self.words[at - 1], word))
+        };
+        let mut clause = (group.main + 1..self.words.len())
+            .take_while(goes_on)
+            .take_while(|at| !self.may_have_subject(*at));
+        let verb = clause.find(|at| matches!(self.lower(*at), "and" | "but"))? + 1;
+        (goes_on(&verb) && agrees(verb) && self.is_object(verb + 1)).then_some(verb)
+    }
+
+    /// Whether a word is of a clause with a subject of its own: "a guy who lives in Rome".
+    pub(super) fn may_have_subject(&self, at: usize) -> bool {
+        let lower = self.lower(at);
+        let forms = verbs::verb(lower).map(|verb| verb.forms);
+        matches!(lower, "who" | "that" | "which" | "where" | "what" | "how")
+            || is_supposed(lower)
+            || forms.is_some_and(|forms| forms.third || forms.past)
+    }
+
+    /// Whether what may be a verb has at a place what only a verb has: "works at", "baked a cake", but
+    /// "baked goods".
+    fn is_object(&self, at: usize) -> bool {
+        let lower = self.lower(at);
+        self.words.get(at).is_some_and(|word| word.is_capital)
+            || rewrite::is_preposition(lower)
+            || lexicon::is_determiner(lower)
+    }
+}
+
+/// Whether nothing behind a word is told as true: `if`, `hopes`, `thinks`.
+pub(super) fn is_supposed(word: &str) -> bool {
+    SUPPOSED.contains(&word) || THOUGHTS.contains(&word)
+}
+
+/// Words before a clause that make it no fact.
+const SUPPOSED: &[&str] = &[
+    "if",
+    "unless",
+    "whether",
+    "hope",
+    "hopes",
+    "wish",
+    "wishes",
+    "imagine",
+    "imagines",
+    "like",
+    "dreams",
+    "pretend",
+    "suppose",
+    "wondering",
+    "wonders",
+    "asked",
+    "told",
+    "wants",
+    "likes",
+    "doubts",
+    "rumour",
+    "rumor",
+    "claim",
+    "claims",
+    "claimed",
+    "wrote",
+    "joked",
+    "lied",
+];
+
+/// Words of thinking before a name: what somebody thinks of another is not told as true.
+const THOUGHTS: &[&str] = &["thinks", "guesses", "believes", "supposes"];
+
+/// Words before "that" behind which a fact is told.
+const FACTIVES: &[&str] = &[
+    "love", "hate", "know", "remember", "forget", "regret", "realise", "realize", "notice", "fact",
+    "now", "sure", "certain",
+];
+
+/// Verbs behind which, with a comma, stands what somebody said.
+const SAYINGS: &[&str] =
+    &["told", "said", "says", "asked", "wrote", "replied", "texted", "shouted"];
+
+/// Words before a colon behind which somebody tells of themself.
+const NEWS: &[&str] = &[
+    "fact",
+    "update",
+    "news",
+    "note",
+    "ps",
+    "fyi",
+    "btw",
+    "truth",
+    "thing",
+    "summary",
+    "short",
+    "intro",
+    "answer",
+    "situation",
+    "status",
+    "background",
+    "context",
+    "bio",
+    "info",
+];
+
+/// Words before a clause whose verb in the present tells of what is yet to be.
+const AWAITED: &[&str] = &["when", "whenever", "once", "until", "till", "before", "after"];
+
+/// Words before a name that begins a clause.
+const LINKS: &[&str] = &[
+    "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
+    "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
+    "thinks", "guesses", "believes", "supposes",
+];

@@ -1,0 +1,166 @@
+//! What ends that somebody has: a dog that died, a marriage that broke up.
+//!
+//! It ends where a clause says so plainly; what is only supposed, thought or dreamed ends nothing.
+
+use std::ops::Range;
+
+use super::clause::is_supposed;
+use super::group::{Tense, is_denial};
+use super::{Finder, lexicon, rewrite, verbs};
+use crate::memory::extract::rules::sentences::is_joined;
+
+/// Words before a possession that may tell that it is one no more.
+const PARTING_WORDS: usize = 6;
+
+/// Relations that end when two part.
+const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
+
+/// What somebody has, or had, and where it stands.
+pub(super) struct Had<'a> {
+    pub(super) person: &'a str,
+    pub(super) relation: &'a str,
+    /// The words of the owner's name.
+    pub(super) owner: Range<usize>,
+    /// The place of `dog` or `wife`.
+    pub(super) place: usize,
+    /// The place behind the name.
+    pub(super) end: usize,
+}
+
+impl Finder<'_> {
+    /// Whether somebody is gone: by what stands before them ("my late husband"), between them and
+    /// the name ("my dog was named"), behind them ("my cat Minka died") or in front of all of it ("I
+    /// sold my horse").
+    pub(super) fn is_over(&self, had: &Had<'_>) -> bool {
+        let is_late = |at| matches!(self.lower(at), "late" | "former" | "ex" | "childhood");
+        let was_named = self.lower(had.place + 1) == "was";
+        let is_over = was_named || (had.owner.end..had.place).any(is_late);
+        let is_told = !self.clause_before(had.owner.start).any(|at| self.is_open_word(at));
+        let is_former = had.relation != "has_pet" && self.is_bygone(had);
+        is_over || is_former || is_told && (self.is_gone(had) || self.is_parted(had))
+    }
+
+    /// "my old boss Karl was mean": over, but an old dog may be one of many years, as a friend is.
+    pub(super) fn is_bygone(&self, had: &Had<'_>) -> bool {
+        let is_old = (had.owner.end..had.place).any(|at| self.lower(at) == "old");
+        let is_past = self.group(had.end).is_some_and(|group| group.tense == Tense::Past);
+        is_old && is_past && had.relation != "friend_of"
+    }
+
+    /// "would name my dog Rex".
+    pub(super) fn is_only_thought_of(&self, owner: usize) -> bool {
+        let verb = owner.checked_sub(1).map_or("", |at| self.lower(at));
+        let mut before = self.clause_before(owner);
+        matches!(verb, "name" | "call")
+            && before.any(|at| matches!(self.lower(at), "would" | "could" | "might"))
+    }
+
+    /// The words of the same clause before a place, the last one first.
+    fn clause_before(&self, at: usize) -> impl Iterator<Item = usize> {
+        (0..at).rev().take_while(|place| {
+            let after = &self.words[place + 1];
+            is_joined(self.text, &self.words[*place], after)
+        })
+    }
+
+    /// A word behind which nothing is told as true: `if`, `thinks`, `might`, `dreamed`.
+    fn is_open_word(&self, at: usize) -> bool {
+        let lower = self.lower(at);
+        is_supposed(lower)
+            || rewrite::is_modal(lower)
+            || lower == "may"
+            || lower.starts_with("dream")
+    }
+
+    /// "my cat Minka died", "my wife Anna and I got divorced".
+    fn is_gone(&self, had: &Had<'_>) -> bool {
+        let told = self.group(self.behind_company(had.end)).filter(|group| {
+            let is_denied = group.is_negated || group.is_modal || group.is_future;
+            !is_denied && (group.tense != Tense::Present || group.is_passive)
+        });
+        let Some(group) = told else { return false };
+        let verb = verbs::lemma(self.lower(group.main)).unwrap_or_default();
+        let at = group.main + 1;
+        let behind_us = |at| self.named(at, had.person);
+        let end = match (verb, self.lower(at)) {
+            ("die", _) => return self.is_final(at),
+            ("pass", "away") => return self.is_final(at + 1),
+            ("run", "away") => Some(at + 1),
+            _ if !PARTNERS.contains(&had.relation) => None,
+            ("break" | "split", "up") if self.lower(at + 1) == "with" => behind_us(at + 2),
+            ("break" | "split", "up") => Some(at + 1),
+            ("get" | "be", "divorced" | "separated") => Some(at + 1),
+            ("separate", _) => Some(at),
+            ("divorce", _) => Some(behind_us(at).unwrap_or(at)),
+            ("leave", _) => behind_us(at),
+            _ => None,
+        };
+        end.is_some_and(|end| self.ends_plainly(end) && !self.comes_back(end))
+    }
+
+    /// Whether a death is meant as one: not "died laughing", "died a little".
+    fn is_final(&self, at: usize) -> bool {
+        let lower = self.lower(at);
+        let is_doing = verbs::verb(lower).is_some_and(|verb| verb.forms.gerund);
+        let is_saying = is_doing || matches!(lower, "a" | "inside" | "for");
+        !is_saying && !self.comes_back(at)
+    }
+
+    /// "but came back".
+    fn comes_back(&self, at: usize) -> bool {
+        (at..self.words.len()).any(|at| matches!(self.lower(at), "but" | "back" | "found"))
+    }
+
+    /// "gave my dog Rex away", "broke up with my boyfriend Luis".
+    fn is_parted(&self, had: &Had<'_>) -> bool {
+        let mut before: Vec<&str> = self
+            .clause_before(had.owner.start)
+            .take(PARTING_WORDS)
+            .map(|at| self.lower(at))
+            .collect();
+        before.reverse();
+        let is_denied = before.iter().any(|word| word.ends_with("n't") || is_denial(word));
+        let are_partners = PARTNERS.contains(&had.relation);
+        let is_away = self.lower(had.end) == "away";
+        let parts = match before.as_slice() {
+            [.., "broke" | "broken" | "split", "up", "with"] => are_partners,
+            [.., "divorced" | "separated", "from"] | [.., "divorced"] => are_partners,
+            [.., "gave" | "given", "away"] | [.., "buried" | "lost"] => true,
+            [.., "sold"] => had.relation == "has_pet",
+            [.., "gave" | "given"] => is_away,
+            _ => false,
+        };
+        let behind = self.lower(had.end);
+        let goes_on = lexicon::is_determiner(behind) || matches!(behind, "for" | "in" | "at");
+        let is_whole = !goes_on || self.is_dated(had.end);
+        parts && !is_denied && is_whole && !self.comes_back(had.end)
+    }
+
+    /// Whether a clause that says that something ended has no more behind a place than when or why:
+    /// who works somewhere "on Fridays" no more may work there still.
+    pub(super) fn ends_plainly(&self, at: usize) -> bool {
+        let next = at.checked_sub(1).zip(self.words.get(at));
+        let is_end =
+            next.is_none_or(|(before, word)| !is_joined(self.text, &self.words[before], word));
+        match self.lower(at) {
+            _ if is_end || self.is_dated(at) => true,
+            "anymore" | "and" | "or" | "because" | "since" | "so" | "when" => true,
+            "any" => matches!(self.lower(at + 1), "more" | "longer"),
+            "for" => self.lower(at + 1) == "good",
+            "recently" | "now" | "already" | "finally" => self.ends_plainly(at + 1),
+            _ => false,
+        }
+    }
+
+    /// Whether a date stands at a place, as the rewritten text has them: "in May 2023".
+    pub(super) fn is_dated(&self, at: usize) -> bool {
+        let is_digit = |at| self.lower(at).starts_with(|c: char| c.is_ascii_digit());
+        match self.lower(at) {
+            "on" => is_digit(at + 1),
+            "in" | "since" | "last" | "this" | "a" | "an" | "two" | "three" => {
+                (at + 1..at + 4).any(is_digit)
+            }
+            _ => false,
+        }
+    }
+}

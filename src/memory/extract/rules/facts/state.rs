@@ -1,0 +1,147 @@
+//! Facts of what somebody is, feels and has: "is a nurse", "is 31 years old", "has two cats".
+//!
+//! What is only a judgement ("a terrible cook") or a manner of speaking gives no fact.
+
+use engraph_storage::graph::Intent;
+
+use super::possession::KIN;
+use super::{FICTION, Finder, Group, Tail, Tense, lexicon, tails};
+use crate::memory::extract::rules::people;
+use crate::memory::extract::rules::relations::{ROWS, STATES};
+
+impl Finder<'_> {
+    /// What stands behind `is`.
+    pub(super) fn of_state(&mut self, person: &str, at: usize, group: Group) {
+        let start = self.next_of_group(at);
+        if self.is_number(start) {
+            self.of_age(person, start, group);
+            return;
+        }
+        self.of_feeling(person, at, group);
+        let is_back = (at..=start).any(|at| matches!(self.lower(at), "back" | "home" | "just"));
+        if is_back && self.lower(start) == "from" {
+            return;
+        }
+        let fan = (start..start + 3).find(|place| self.lower(*place) == "fan").unwrap_or(start);
+        self.of_rows(person, self.lower(fan), STATES, fan + 1, group);
+        if !matches!(self.lower(start), "a" | "an") {
+            return;
+        }
+        if let Some(tail) = tails::noun(self.text, self.words, start, person)
+            && lexicon::is_occupation(&tail.last.lower)
+            && !self.is_judged(start, &tail)
+        {
+            self.tell(person, "works_as", "Occupation", &tail, group, None);
+            if self.lower(tail.end) == "at" {
+                let verb = if tail.last.lower == "student" { "study" } else { "work" };
+                self.of_rows(person, verb, ROWS, tail.end, group);
+            }
+        }
+    }
+
+    /// Whether a word of an occupation tells of none: "a terrible cook", "an artist at heart", "a nurse
+    /// in the school play".
+    fn is_judged(&self, at: usize, tail: &Tail<'_>) -> bool {
+        let is_praised =
+            |at| lexicon::is_praise(self.lower(at)) || JUDGED.contains(&self.lower(at));
+        let is_played = (tail.end..tail.end + 4).any(|at| FICTION.contains(&self.lower(at)));
+        let behind = (tail.last.lower.as_str(), self.lower(tail.end), self.lower(tail.end + 1));
+        (at..tail.end).any(is_praised)
+            || self.lower(tail.end) == "in" && is_played
+            || matches!(behind, (_, "at", "heart") | ("student", "of", _))
+    }
+
+    /// "is so proud": the feeling ends the clause or has its reason behind.
+    pub(super) fn of_feeling(&mut self, person: &str, at: usize, group: Group) {
+        let place = self.next_of_group(at);
+        let Some(word) = self.words.get(place).filter(|word| lexicon::is_feeling(&word.lower))
+        else {
+            return;
+        };
+        let is_polite = self.statement.said.to_lowercase().contains("you");
+        // "I'm afraid I can't come".
+        let is_regret =
+            word.lower == "afraid" && !matches!(self.lower(place + 1), "" | "of" | "to");
+        if is_polite || is_regret || FAINT.contains(&word.lower.as_str()) {
+            return;
+        }
+        let Some(text) = self.text.get(word.range.clone()) else { return };
+        let tail = Tail::word(text, word, place);
+        self.tell(person, "feels", "Feeling", &tail, group, None);
+    }
+
+    pub(super) fn is_number(&self, at: usize) -> bool {
+        let lower = self.lower(at);
+        (1..=3).contains(&lower.len()) && lower.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    /// "is 31 years old", "turned 31".
+    pub(super) fn of_age(&mut self, person: &str, at: usize, group: Group) {
+        let is_told = matches!(
+            (self.lower(at + 1), self.lower(at + 2)),
+            ("years", "old") | ("year", "old") | ("", _)
+        ) || self.lower(group.main).starts_with("turn");
+        let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
+        let Some(word) = self.words.get(at).filter(|_| is_told && !is_length) else { return };
+        let Some(text) = self.text.get(word.range.clone()) else { return };
+        let tail = Tail::word(text, word, at);
+        self.tell(person, "age", "Number", &tail, group, None);
+    }
+
+    /// "has a dog named Max", "has two cats".
+    pub(super) fn of_having(&mut self, person: &str, at: usize, group: Group) {
+        let at = if self.lower(at) == "got" { at + 1 } else { at };
+        self.of_kin(person, at, group);
+        let Some(tail) = tails::noun(self.text, self.words, at, person) else { return };
+        let is_other = (at..tail.end).any(|at| NO_PETS.contains(&self.lower(at)));
+        // "has cats on Nora's mind".
+        let is_thought = (tail.end..tail.end + 3).any(|at| self.lower(at) == "mind");
+        if !lexicon::is_pet(&tail.last.lower) || tail.is_name || is_other || is_thought {
+            return;
+        }
+        let tail = self.named_behind(&tail).unwrap_or(tail);
+        self.tell(person, "has_pet", "Animal", &tail, group, None);
+    }
+
+    /// "has a son named Leo".
+    fn of_kin(&mut self, person: &str, at: usize, group: Group) {
+        let Some((kin, place)) = people::kin_at(self.text, self.words, at) else { return };
+        let is_named = matches!(self.lower(place + 1), "named" | "called");
+        let name = tails::noun(self.text, self.words, place + 2, "");
+        let is_had = group.is_ended || group.is_former || group.tense == Tense::Past;
+        if let (true, Some(relation), Some(name)) = (is_named, kin.relation, name)
+            && name.is_name
+            && (!is_had || KIN.contains(&relation))
+        {
+            self.tell_of(person, (relation, "Person", &name), self.lasting(), Intent::Fact);
+        }
+    }
+}
+
+/// What makes of a dog none: "a hot dog", "zero pets".
+const NO_PETS: &[&str] = &["hot", "stuffed", "toy", "plush", "imaginary", "zero"];
+
+/// What says how well somebody does something, beside praise.
+const JUDGED: &[&str] =
+    &["terrible", "awful", "lousy", "horrible", "decent", "poor", "fast", "slow"];
+
+/// Feelings that are said out of habit, or are none.
+const FAINT: &[&str] = &[
+    "glad",
+    "ready",
+    "determined",
+    "passionate",
+    "lucky",
+    "blessed",
+    "down",
+    "lost",
+    "curious",
+    "eager",
+    "confident",
+    "honored",
+    "honoured",
+    "content",
+    "pleased",
+    "pumped",
+    "stoked",
+];

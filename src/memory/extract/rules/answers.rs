@@ -177,6 +177,7 @@ fn link(base: &str, answer: &str, last: &str) -> &'static str {
     match base {
         _ if has_own => "",
         "go" | "travel" | "move" | "fly" | "drive" => "to",
+        "work" => "at",
         _ => "in",
     }
 }

@@ -9,7 +9,7 @@ use engraph_storage::graph::Intent;
 use super::group::own_tense;
 use super::parting::Had;
 use super::{Finder, Group, Tail, gap, lexicon, tails};
-use crate::memory::extract::rules::people;
+use crate::memory::extract::rules::{people, sentences};
 use crate::retrieval::words::Word;
 
 /// Relations that nothing ends.
@@ -43,7 +43,8 @@ impl<'a> Finder<'a> {
                 None => return,
             },
         };
-        let Some(tail) = self.name_of(place) else { return };
+        let name = self.name_of(place).or_else(|| self.name_before(owner.start, place));
+        let Some(tail) = name else { return };
         if self.is_only_thought_of(owner.start) {
             return;
         }
@@ -103,6 +104,19 @@ impl<'a> Finder<'a> {
                 .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
         let is_named = name.is_name && is_short && !is_time && is_open;
         (is_named && !self.words.get(start).is_some_and(is_speaker)).then_some(name)
+    }
+
+    /// "Rex is Nora's dog": the name of a pet; "music is my friend" names nobody.
+    fn name_before(&self, owner: usize, place: usize) -> Option<Tail<'a>> {
+        let verb = owner.checked_sub(1).filter(|verb| self.lower(*verb) == "is")?;
+        let is_whole = self
+            .words
+            .get(place + 1)
+            .is_none_or(|next| !sentences::is_joined(self.text, &self.words[place], next));
+        let start = (0..verb).rev().take_while(|at| self.words[*at].is_capital).last()?;
+        let name = tails::noun(self.text, self.words, start, "")?;
+        let is_named = name.is_name && name.end == verb && is_whole && !self.has_possessive(place);
+        (is_named && lexicon::is_pet(self.lower(place))).then_some(name)
     }
 
     /// "favorite book is Dune".

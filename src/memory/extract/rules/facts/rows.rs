@@ -62,11 +62,17 @@ impl<'a> Finder<'a> {
         let is_one = matches!(relation, "lives_in" | "works_at");
         // "got a job at Forno Labs but declined it".
         let is_declined = is_one && row.verb == "get" && self.is_for_a_time(tail.end);
-        let is_named = tail.is_name || self.known.find(tail.text).is_some();
+        let known = self.known.find(tail.text).map(|known| known.label);
+        let is_named = tail.is_name || known.is_some();
+        // "Where do you work?" "Rome".
+        let is_where = (row.verb, row.link) == ("work", "at")
+            && self.statement.turns.len() > 1
+            && !self.statement.said.to_lowercase().starts_with("at ")
+            && known.as_deref() != Some("Organisation");
         let is_told = |fact: &&ExtractedFact| fact.relation == relation && is_open(fact);
         let told = self.found[from..].iter().filter(is_told).count();
         let is_either = self.lower(tail.end) == "or" && told > 0;
-        is_either || is_declined || is_one && (!is_named || told > 1)
+        is_either || is_declined || is_where || is_one && (!is_named || told > 1)
     }
 
     /// What a row takes as its tail at a place; of "a flat in Linz" the city.

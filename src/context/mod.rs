@@ -375,7 +375,12 @@ impl<'c> Context<'c> {
 
     /// The vector of a question.
     pub(crate) fn question_vector(&self, text: &str) -> Result<Arc<[f32]>> {
-        self.asking(1, || Ok(self.models.question_vector(text)?))
+        if let Some(vector) = self.run.held_question(text) {
+            return Ok(vector);
+        }
+        let vector = self.asking(1, || Ok(self.models.question_vector(text)?))?;
+        self.run.hold_question(text, Arc::clone(&vector));
+        Ok(vector)
     }
 
     /// The vector of a question, and those of its tokens if the model has such.

@@ -111,6 +111,8 @@ pub(crate) struct Run {
     parameters: RefCell<HashMap<String, Cell>>,
     /// Scorers by name.
     scorers: RefCell<HashMap<String, Arc<Scorer>>>,
+    /// The question that was asked last, with its vector: most queries have one, for all rows.
+    question: RefCell<Option<(Box<str>, Arc<[f32]>)>>,
     /// Why the derived steps are there.
     derivations: RefCell<Vec<Arc<Derivation>>>,
     /// What each operator has cost, by its place in the plan; none if nobody asks.
@@ -146,6 +148,7 @@ impl Run {
             expressions: RefCell::default(),
             parameters: RefCell::default(),
             scorers: RefCell::default(),
+            question: RefCell::default(),
             derivations: RefCell::default(),
             costs: None,
             lineage: None,
@@ -302,6 +305,15 @@ impl Run {
 
     pub(crate) fn hold_scorer(&self, name: &str, scorer: Arc<Scorer>) {
         self.scorers.borrow_mut().insert(name.to_owned(), scorer);
+    }
+
+    pub(crate) fn held_question(&self, text: &str) -> Option<Arc<[f32]>> {
+        let question = self.question.borrow();
+        question.as_ref().filter(|held| *held.0 == *text).map(|held| Arc::clone(&held.1))
+    }
+
+    pub(crate) fn hold_question(&self, text: &str, vector: Arc<[f32]>) {
+        *self.question.borrow_mut() = Some((text.into(), vector));
     }
 
     pub(crate) fn held_parameter(&self, name: &str) -> Option<Cell> {

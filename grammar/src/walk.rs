@@ -303,7 +303,8 @@ fn represent(v: &mut impl Visit, found: &mut Represent) {
     names(v, [&mut found.variable, &mut found.from]);
     exprs(v, &mut found.relevance);
     v.expr(&mut found.coverage);
-    amounts(v, &mut found.budget);
+    exprs(v, &mut found.alpha);
+    amounts(v, found.neighbours.iter_mut().chain(&mut found.budget));
 }
 
 fn rerank(v: &mut impl Visit, found: &mut Rerank) {

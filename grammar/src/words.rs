@@ -477,6 +477,8 @@ fn word(rule: Rule) -> &'static str {
         Rule::intent_filter | Rule::default_intent | Rule::fact_intent => "INTENT",
         Rule::expand_width => "EXPAND",
         Rule::beam_depth => "DEPTH",
+        Rule::coverage_weight => "ALPHA",
+        Rule::neighbour_count => "NEIGHBOURS",
         Rule::score_by => "SCORE",
         Rule::order_by => "ORDER",
         Rule::ascending => "ASC",

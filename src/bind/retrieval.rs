@@ -207,6 +207,8 @@ impl Binder<'_> {
             }),
         };
         let coverage = self.expr(&clause.coverage, Place::Row)?;
+        let alpha = clause.alpha.as_ref().map(|alpha| self.expr(alpha, Place::Row)).transpose()?;
+        let neighbours = clause.neighbours.as_ref().map(|neighbours| self.amount(neighbours));
         let budget = clause.budget.as_ref().map(|budget| self.amount(budget));
         let node = match clause.variable.text == clause.from.text {
             true => from,
@@ -214,7 +216,7 @@ impl Binder<'_> {
         };
         self.scope.attach_as(from, node);
         let covered = self.attached(node, "covered");
-        Ok(Represent { node, from, relevance, coverage, budget, covered })
+        Ok(Represent { node, from, relevance, coverage, alpha, neighbours, budget, covered })
     }
 
     fn rerank(&mut self, clause: &ast::Rerank) -> Result<Rerank> {

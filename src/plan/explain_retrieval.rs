@@ -82,11 +82,13 @@ impl Printer<'_> {
 
     fn represent(&self, represent: &Represent) -> String {
         format!(
-            "Represent ({}) from ({}){} coverage {}{}",
+            "Represent ({}) from ({}){} coverage {}{}{}{}",
             self.name(represent.node),
             self.name(represent.from),
             Behind("by", represent.relevance.as_ref()),
             represent.coverage,
+            Behind("alpha", represent.alpha.as_ref()),
+            Behind("neighbours", represent.neighbours.as_ref()),
             Behind("budget", represent.budget.as_ref())
         )
     }

@@ -150,6 +150,10 @@ pub(crate) struct Represent {
     /// What says how relevant a node is; all are alike without.
     pub(crate) relevance: Option<Expr>,
     pub(crate) coverage: Expr,
+    /// How much coverage counts beside relevance.
+    pub(crate) alpha: Option<Expr>,
+    /// How many nearest neighbours a node stands for.
+    pub(crate) neighbours: Option<Expr>,
     pub(crate) budget: Option<Expr>,
     /// How much of the relevance is covered with this node and those before it.
     pub(crate) covered: Slot,
@@ -355,7 +359,8 @@ impl Retrieval {
             }
             Self::Represent(represent) => {
                 visit(&represent.coverage);
-                represent.relevance.iter().chain(&represent.budget).for_each(visit);
+                let Represent { relevance, alpha, neighbours, budget, .. } = represent;
+                [relevance, alpha, neighbours, budget].into_iter().flatten().for_each(visit);
             }
             Self::Rerank(rerank) => {
                 [&rerank.question, &rerank.top].into_iter().for_each(&mut *visit);
@@ -392,7 +397,7 @@ impl Retrieval {
             Self::Activate(activate) => activate.temperature.iter_mut().for_each(visit),
             Self::Represent(represent) => {
                 visit(&mut represent.coverage);
-                represent.relevance.iter_mut().for_each(visit);
+                represent.relevance.iter_mut().chain(&mut represent.alpha).for_each(visit);
             }
             Self::Rerank(rerank) => {
                 visit(&mut rerank.question);

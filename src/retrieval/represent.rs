@@ -11,6 +11,10 @@ use super::fusion::normalised;
 /// Candidates that are looked at, the most relevant ones: the graph takes the square of it.
 pub(crate) const CANDIDATES_MAX: usize = 4096;
 
+/// How much coverage counts, and how many neighbours a representative covers, unless it is said.
+pub(crate) const ALPHA: f64 = 0.7;
+pub(crate) const NEIGHBOURS: usize = 10;
+
 /// What is wanted of the representatives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aim {
@@ -27,11 +31,6 @@ pub(crate) struct Aim {
 }
 
 impl Aim {
-    /// With the defaults: alpha 0.7, 10 neighbours, no budget.
-    pub(crate) fn covering(coverage: f64) -> Self {
-        Self { coverage, budget: None, alpha: 0.7, neighbours: 10 }
-    }
-
     fn neighbours_of(&self, candidates: usize) -> usize {
         self.neighbours.min(candidates.isqrt())
     }
@@ -207,6 +206,12 @@ fn greedy(objective: &Objective, aim: &Aim) -> Vec<Pick> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Aim {
+        fn covering(coverage: f64) -> Self {
+            Self { coverage, budget: None, alpha: ALPHA, neighbours: NEIGHBOURS }
+        }
+    }
     use crate::neural::dot;
 
     /// Chooses representatives among vectors of length 1.

@@ -99,7 +99,7 @@ impl Binder<'_> {
                 "q" => return fail("$q is what RECALL asks".to_owned(), "leave its default out"),
                 _ if !parameters.contains(&text) => {
                     let message = format!("the query has no parameter ${text}");
-                    return fail(message, "leave it out, or say $name in the query");
+                    return fail(message, &format!("leave it out, or say ${text} in the query"));
                 }
                 _ => {}
             }

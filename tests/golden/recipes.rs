@@ -15,7 +15,7 @@ const BUILT_IN: [&str; 9] =
 const ONE_PATH: &str = "beam: 1, expand: 1, relevance: 1.0, fill: false";
 /// A recipe, what is switched off, what makes a difference visible on so small a memory, and a
 /// question.
-const SWITCHES: [(&str, &str, &str, &str); 32] = [
+const SWITCHES: [(&str, &str, &str, &str); 33] = [
     ("engraph", "weights: {words: 1.0}", "", QUESTION),
     ("engraph", "without: ['speaker', 'first_speaker']", "", QUESTION),
     ("gam", "neighbours: false", "topics: 1, fill: false", QUESTION),
@@ -35,6 +35,7 @@ const SWITCHES: [(&str, &str, &str, &str); 32] = [
     ("scg_mem", "fill: false", "beam: 1, concepts: 1", QUESTION),
     ("xmemory", "admit: false", "threshold: 0.5, fill: false", QUESTION),
     ("xmemory", "admit: false", "threshold: 0.5, whole_episodes: false, fill: false", QUESTION),
+    ("xmemory", "alpha: 0.0", "semantics: 2, fill: false", QUESTION),
     ("xmemory", "weight: 0.0", "", QUESTION),
     ("xmemory", "fill: false", "semantics: 1, episodes: 1", QUESTION),
     ("real", "time: false", "fill: false", "Where did Nora live?"),

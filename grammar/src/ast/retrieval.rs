@@ -117,7 +117,7 @@ pub struct Activate {
     pub span: Span,
 }
 
-/// `REPRESENT s FROM c BY e COVERAGE a BUDGET n`.
+/// `REPRESENT s FROM c BY e COVERAGE a ALPHA x NEIGHBOURS k BUDGET n`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Represent {
     /// The name that the representatives are bound to.
@@ -126,8 +126,12 @@ pub struct Represent {
     pub from: Name,
     /// What says how relevant a node is, if said.
     pub relevance: Option<Expr>,
-    /// The share of the relevance that is to be covered.
+    /// The share of the nodes that is to be covered.
     pub coverage: Expr,
+    /// How much coverage counts beside relevance, if said.
+    pub alpha: Option<Expr>,
+    /// How many nearest neighbours a node stands for, if said.
+    pub neighbours: Option<Amount>,
     /// The most nodes, if said.
     pub budget: Option<Amount>,
     /// Where the clause stands.

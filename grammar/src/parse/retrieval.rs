@@ -183,8 +183,12 @@ pub(super) fn represent(pair: Pair<'_, Rule>) -> Result<Represent> {
     let relevance = parts.next_if(|pair| pair.as_rule() == Rule::relevance_by);
     let relevance = relevance.map(|pair| expression(only(pair)?)).transpose()?;
     let coverage = sum(next(&mut parts, whole)?)?;
+    let alpha = parts.next_if(|pair| pair.as_rule() == Rule::coverage_weight);
+    let alpha = alpha.map(|pair| sum(only(pair)?)).transpose()?;
+    let neighbours = parts.next_if(|pair| pair.as_rule() == Rule::neighbour_count);
+    let neighbours = neighbours.map(|pair| amount(only(pair)?)).transpose()?;
     let budget = parts.next().map(amount).transpose()?;
-    Ok(Represent { variable, from, relevance, coverage, budget, span: whole })
+    Ok(Represent { variable, from, relevance, coverage, alpha, neighbours, budget, span: whole })
 }
 
 pub(super) fn rerank(pair: Pair<'_, Rule>) -> Result<Rerank> {

@@ -80,6 +80,8 @@ pub(super) fn represent(f: &mut Formatter<'_>, found: &Represent) -> fmt::Result
     write!(f, "REPRESENT {} FROM {}", variable(&found.variable), variable(&found.from))?;
     optional(f, " BY ", found.relevance.as_ref())?;
     write!(f, " COVERAGE {}", Sum(&found.coverage))?;
+    optional(f, " ALPHA ", found.alpha.as_ref().map(Sum))?;
+    optional(f, " NEIGHBOURS ", found.neighbours.as_ref().map(Count))?;
     optional(f, " BUDGET ", found.budget.as_ref().map(Count))
 }
 

@@ -315,6 +315,8 @@ impl Trees {
                 from: self.name(),
                 relevance: self.maybe(Self::expr),
                 coverage: self.expr(),
+                alpha: self.maybe(Self::expr),
+                neighbours: self.maybe(Self::amount),
                 budget: self.maybe(Self::amount),
                 span: AT,
             }),

@@ -13,8 +13,9 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::finding::groups;
 use crate::exec::{candidates, eval};
 use crate::neural::dot;
+use crate::plan::expr::Expr;
 use crate::plan::retrieval::Represent;
-use crate::retrieval::represent::{Aim, CANDIDATES_MAX, Pick, represent_by};
+use crate::retrieval::represent::{ALPHA, Aim, CANDIDATES_MAX, NEIGHBOURS, Pick, represent_by};
 
 /// A node that may stand for others.
 struct Candidate {
@@ -34,9 +35,17 @@ pub(super) fn represent(
     if let Some(relevance) = &clause.relevance {
         eval::warm(&[relevance], rows.iter(), context)?;
     }
+    let neighbours = clause.neighbours.as_ref();
+    let neighbours =
+        neighbours.map_or(Ok(NEIGHBOURS), |amount| candidates(amount, "NEIGHBOURS", context))?;
+    let shares = |row: &Row| {
+        let alpha = clause.alpha.as_ref();
+        let alpha = alpha.map_or(Ok(ALPHA), |alpha| share(alpha, "ALPHA", row, context))?;
+        Ok((share(&clause.coverage, "COVERAGE", row, context)?, alpha))
+    };
     let mut chosen = Vec::new();
-    for (coverage, places) in groups(&rows, |row| coverage(clause, row, context))? {
-        let aim = Aim { budget, ..Aim::covering(coverage) };
+    for ((coverage, alpha), places) in groups(&rows, shares)? {
+        let aim = Aim { coverage, budget, alpha, neighbours };
         let found = collect(clause, &rows, &places, context)?;
         chosen.extend(choose(&found, &aim, context)?.into_iter().map(|pick| {
             let mut row = rows[found[pick.index].row].clone();
@@ -57,10 +66,10 @@ fn choose(found: &[Candidate], aim: &Aim, context: &Context<'_>) -> Result<Vec<P
     }))
 }
 
-fn coverage(clause: &Represent, row: &Row, context: &Context<'_>) -> Result<f64> {
-    let coverage = eval::eval(&clause.coverage, row, context)?.number();
-    coverage.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
-        Diagnostic::at(clause.coverage.span, "COVERAGE takes a number from 0 to 1").execute()
+fn share(expr: &Expr, word: &str, row: &Row, context: &Context<'_>) -> Result<f64> {
+    let share = eval::eval(expr, row, context)?.number();
+    share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
+        Diagnostic::at(expr.span, format!("{word} takes a number from 0 to 1")).execute()
     })
 }
 

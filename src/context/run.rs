@@ -88,6 +88,9 @@ pub(crate) enum Watch {
     Lineage,
 }
 
+/// A text with its vector.
+type Embedded = (Box<str>, Arc<[f32]>);
+
 /// The state of a running statement.
 pub(crate) struct Run {
     /// None if there is no end to it.
@@ -112,7 +115,7 @@ pub(crate) struct Run {
     /// Scorers by name.
     scorers: RefCell<HashMap<String, Arc<Scorer>>>,
     /// The question that was asked last, with its vector: most queries have one, for all rows.
-    question: RefCell<Option<(Box<str>, Arc<[f32]>)>>,
+    question: RefCell<Option<Embedded>>,
     /// Why the derived steps are there.
     derivations: RefCell<Vec<Arc<Derivation>>>,
     /// What each operator has cost, by its place in the plan; none if nobody asks.

@@ -94,7 +94,7 @@ impl Transaction<'_> {
             let versions = self.reader().versions(fact)?;
             let same = versions.iter().filter(|(_, version)| version.belief.tail == belief.tail);
             same.for_each(|(_, version)| {
-                said.extend(claimed(&version.belief, &claim, rule.policy))
+                said.extend(claimed(&version.belief, &claim, rule.policy));
             });
         }
         said.retain(|told| told.overlaps(&valid));

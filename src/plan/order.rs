@@ -243,15 +243,13 @@ impl<'s> Builder<'s> {
             Some(_) if is_bound(&last.0) => true,
             Some(statistics) => self.known(last, statistics) < self.known(first, statistics),
         };
-        let start = if against { last } else { first };
-        let (start_bound, start, start_condition) =
-            (is_bound(&start.0), start.0.clone(), start.1.clone());
-        if !start_bound {
-            plan = scan(plan, &start, &self.pattern.system);
+        let (start, end) = if against { (last, first) } else { (first, last) };
+        plan = self.found(plan, start, is_bound(&start.0));
+        if walk.search != PathSearch::All && self.is_looked_up(end, start.0.slot, &held) {
+            plan = self.found(plan, end, is_bound(&end.0));
         }
-        let labels = if start_bound { start.has_label() } else { None };
-        let conditions = labels.into_iter().chain(start_condition).collect();
-        plan = filtered(plan, Expr::all(conditions, start.span));
+        let (held, start) = (plan.all_binds(), start.0.clone());
+        let is_bound = |node: &PatternNode| node.bound || held.contains(&node.slot);
         let mut met: Vec<Slot> = vec![start.slot];
         let mut leg = |step: Step, (node, own): &(PatternNode, Option<Expr>)| {
             let parts = node.has_label().into_iter().chain(own.clone()).collect();
@@ -282,6 +280,39 @@ impl<'s> Builder<'s> {
             accept: None,
         };
         LogicalPlan::Walk { input: Box::new(plan), walk: Arc::new(walk) }
+    }
+
+    /// A plan that finds a node at an end of a walk, if it is not bound, and asks what it must fulfil.
+    fn found(
+        &self,
+        mut plan: LogicalPlan,
+        (node, condition): &(PatternNode, Option<Expr>),
+        is_bound: bool,
+    ) -> LogicalPlan {
+        if !is_bound {
+            plan = scan(plan, node, &self.pattern.system);
+        }
+        let labels = if is_bound { node.has_label() } else { None };
+        let conditions = labels.into_iter().chain(condition.clone()).collect();
+        filtered(plan, Expr::all(conditions, node.span))
+    }
+
+    /// Whether the far end of a search is one node, which is known before any path is: then the search
+    /// ends once it has come there.
+    fn is_looked_up(
+        &self,
+        (node, condition): &(PatternNode, Option<Expr>),
+        start: Slot,
+        held: &[Slot],
+    ) -> bool {
+        let known = |slot: &Slot| [start, node.slot].contains(slot) || held.contains(slot);
+        let parts = condition.clone().map_or(Vec::new(), conjuncts);
+        let is_named = |part| matches!(asked(part, node.slot), Some(Asked::Key(_) | Asked::Id(_)));
+        self.statistics.is_some()
+            && !held.contains(&node.slot)
+            && start != node.slot
+            && parts.iter().any(is_named)
+            && parts.iter().flat_map(Expr::slots).all(|slot| known(&slot))
     }
 
     /// Nodes that a scan is expected to leave of one end of a walk.

@@ -73,3 +73,22 @@ fn a_dense_graph_without_arrows_is_not_walked_along_every_trail() {
         assert_eq!(found.get(back, "l"), Some(&1.into()), "{search}");
     }
 }
+
+#[test]
+fn a_search_between_two_named_nodes_ends_where_it_has_come() {
+    let folder = folder();
+    let db = open(folder.path());
+    let pairs = (0..20).flat_map(|a| (a + 1..20).map(move |b| (a, b)));
+    let facts = pairs.map(|(a, b)| format!("REMEMBER (:P 'n{a}')-[r]->(:P 'n{b}');"));
+    db.execute(&facts.collect::<String>(), ()).expect("writes");
+    for search in ["SHORTEST 2", "SHORTEST 2 PATHS", "CHEAPEST 2 BY 1"] {
+        let between = |ends: &str| {
+            let text = format!("MATCH p = {search} {ends} RETURN length(p) AS l");
+            asked(&db, &text).rows
+        };
+        let lengths = between("(:P 'n0')-[:r]-+(:P 'n7')");
+        assert_eq!(lengths, [[1.into()], [2.into()]], "{search}");
+        assert!(between("(:P 'n0')-[:r]-+(:P 'none')").is_empty(), "{search}");
+        assert_eq!(between("(a:P 'n0')-[:r]-+(b:P {key: 'n' + toString(3 + 4)})"), lengths);
+    }
+}

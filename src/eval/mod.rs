@@ -300,7 +300,9 @@ fn switches(recipe: &Recipe) -> Vec<Off> {
         match &value.kind {
             ExprKind::Literal(Literal::Bool(true)) => one(text, Value::Bool(false)),
             ExprKind::Literal(_) if text.starts_with("boost_") => one(text, Value::Float(1.0)),
-            ExprKind::Literal(_) if matches!(text, "weight" | "alpha") => {
+            ExprKind::Literal(_)
+                if matches!(text, "weight" | "alpha") || text.starts_with("weight_") =>
+            {
                 one(text, Value::Float(0.0))
             }
             _ if leaves_out_signals(recipe, text) => without_families(text),

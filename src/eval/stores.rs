@@ -22,6 +22,9 @@ DEFINE INDEX turn_sessions FOR (t:Turn) ON (t.session);
 DEFINE INDEX turn_words FOR (t:Turn) ON (t.text, t.speaker, t.caption) FULLTEXT;
 DEFINE INDEX semantic_words FOR (s:Semantic) ON (s.text) FULLTEXT;";
 
+/// Of what made a store. Another embedder is refused when it is asked.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// How stores are made.
 pub(super) struct Making<'m> {
     pub(super) options: &'m Options,
@@ -53,15 +56,15 @@ impl<'m> Making<'m> {
         let name = format!("{name}{suffix}");
         let folder = self.folder.join(&name);
         let text = json!(samples.iter().map(heard).collect::<Vec<_>>()).to_string();
-        let stamp = format!("{:x}", Sha256::digest([INDEXES, &text].concat()));
+        let stamp = format!("{:x}", Sha256::digest([VERSION, INDEXES, &text].concat()));
         let beside = self.folder.join(format!("{name}.sha256"));
         if !folder.exists() {
             std::fs::create_dir_all(self.folder).map_err(|error| failed(self.folder, &error))?;
             std::fs::write(&beside, &stamp).map_err(|error| failed(&beside, &error))?;
             self.make(&name, &text, &folder, progress)?;
         } else if std::fs::read_to_string(&beside).ok().as_ref() != Some(&stamp) {
-            let what = "it is not of these conversations as they stand in the file; remove it, or name \
-                        another folder to --keep";
+            let what = "it is not of these conversations as they stand in the file, or an earlier \
+                        version made it; remove it, or name another folder to --keep";
             return Err(Error::Import(format!("{}: {what}", folder.display())));
         }
         match self.define {

@@ -268,10 +268,12 @@ impl Lineage {
         let mut evidence = Evidence::default();
         let (mut found, mut bytes) = (BTreeMap::new(), size_of::<[Value; 7]>());
         for (slot, cell) in &step.found {
+            let name = query.names.get(*slot).map_or("", |name| name.trim_start());
             match is_evidence(cell) {
                 true => evidence.add(cell),
+                // No facts, of a relation pattern without a name.
+                false if name.is_empty() => {}
                 false => {
-                    let name = query.names.get(*slot).map_or("", |name| name.trim_start());
                     bytes = bytes.saturating_add(name.len() + cell.whole_bytes());
                     found.insert(name.to_owned(), context.materialise(cell, held)?);
                 }

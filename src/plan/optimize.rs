@@ -272,7 +272,7 @@ fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(LookupBy, Expr, bool
 
 /// Whether a value is there already: what must be computed might fail where a condition before it
 /// would have ruled the row out.
-fn is_simple(key: &Expr) -> bool {
+pub(super) fn is_simple(key: &Expr) -> bool {
     match &key.kind {
         ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => true,
         ExprKind::Property(of, _) => matches!(of.kind, ExprKind::Slot(..)),

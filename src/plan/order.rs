@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::plan::estimate::Statistics;
 use crate::plan::expr::conjuncts;
 use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::optimize::is_simple;
 use crate::plan::pattern::{Link, Pattern, PatternNode, PatternWalk};
 use crate::plan::scope::SystemTime;
 use crate::plan::{Leg, LogicalPlan, Mode, PathSearch, Step, Walk};
@@ -307,7 +308,10 @@ impl<'s> Builder<'s> {
     ) -> bool {
         let known = |slot: &Slot| [start, node.slot].contains(slot) || held.contains(slot);
         let parts = condition.clone().map_or(Vec::new(), conjuncts);
-        let is_named = |part| matches!(asked(part, node.slot), Some(Asked::Key(_) | Asked::Id(_)));
+        let is_named = |part| match asked(part, node.slot) {
+            Some(Asked::Key(key) | Asked::Id(key)) => is_simple(key),
+            _ => false,
+        };
         self.statistics.is_some()
             && !held.contains(&node.slot)
             && start != node.slot

@@ -218,7 +218,9 @@ pub(crate) fn keeps_claims(belief: &Belief, of: &Belief, policy: ConfidencePolic
         let Interval { from, to } = claim.valid;
         claimed(belief, &claim, policy).any(|valid| valid.from <= from && valid.to >= to)
     };
-    of.claims().all(is_kept)
+    // It mostly begins with them.
+    let mut own = belief.claims();
+    of.claims().all(|claim| own.next().is_some_and(|own| own == claim) || is_kept(claim))
 }
 
 /// The times of which the sources of a claim have said what it says.

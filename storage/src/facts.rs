@@ -238,7 +238,7 @@ impl Transaction<'_> {
                 }
                 _ => ends.are_of(old),
             };
-            self.overruled_own |= old.system.from == self.now && !keeps();
+            self.overruled_own = self.overruled_own || (old.system.from == self.now && !keeps());
         }
         match change {
             Change::Insert(belief) => {

@@ -66,6 +66,20 @@ row | operator | evidence | found | fact | sources
 }
 
 #[test]
+fn what_has_no_name_and_no_evidence_is_not_shown() {
+    let (_folder, db) = world();
+    assert_eq!(
+        shown(&db, "MATCH (:Person 'Nora')-[:lives_in]->{0,1}(c:Person) RETURN c.key"),
+        "
+row | operator | evidence | found | fact | sources
+1 | NodeLookup | (:Person 'Nora') | {} | null | null
+1 | Walk | (:Person 'Nora') | {} | null | null
+1 | Project | null | {c.key: 'Nora'} | null | null
+"
+    );
+}
+
+#[test]
 fn a_score_of_many_signals_is_told_by_its_shares() {
     let (_folder, db) = world();
     let text = "SEARCH t:Turn FOR 'dog' BY SIGNALS WEIGHTS {phrase: 1, ends_asking: 1} TOP 1";

@@ -88,7 +88,7 @@ impl Finder<'_> {
         let Some(tail) = tail.filter(|tail| tail.is_name && self.ends_plainly(tail.end)) else {
             return;
         };
-        if let Some((relation, label)) = ended.or_else(|| self.left(&tail, group)) {
+        if let Some((relation, label)) = ended.or_else(|| self.left(verb, &tail, group)) {
             self.tell_of(person, (relation, label, &tail), self.over(), Intent::Evolution);
         }
     }
@@ -101,7 +101,8 @@ impl Finder<'_> {
             ("be", "at", _) if group.is_ended => (works_at, at + 1),
             _ if !is_done || group.is_former || group.is_ended => return None,
             ("leave" | "quit", _, _) => return Some((None, at)),
-            ("resign" | "retire", "from", _) => (works_at, at + 1),
+            ("retire", "from", _) => return Some((None, at + 1)),
+            ("resign", "from", _) => (works_at, at + 1),
             ("move", "out", "of") => (("lives_in", "Place"), at + 2),
             ("break" | "split", "up", "with") => (("partner_of", "Person"), at + 2),
             ("get" | "be", "divorced", "from") => (("married_to", "Person"), at + 2),
@@ -113,22 +114,27 @@ impl Finder<'_> {
     }
 
     /// What ends with leaving a name, by what it is known as; a place may be left for a trip.
-    fn left(&self, tail: &Tail<'_>, group: Group) -> Option<Ended> {
+    fn left(&self, verb: &str, tail: &Tail<'_>, group: Group) -> Option<Ended> {
         let is_on_the_way = matches!(self.lower(tail.end), "and" | "so" | "since" | "when");
+        let is_now = |at| matches!(self.lower(at), "just" | "already" | "finally");
+        let is_gone = group.is_perfect && !(group.main.saturating_sub(3)..=tail.end).any(is_now);
         match self.known.find(tail.text)?.label.as_str() {
             _ if is_on_the_way => None,
-            "Organisation" => Some(("works_at", "Organisation")),
-            "Place" if group.is_perfect || self.is_for_good(tail.end) => {
+            "Organisation" if verb != "leave" || !self.is_of_a_day() => {
+                Some(("works_at", "Organisation"))
+            }
+            // "left Linz for good".
+            "Place" if verb == "leave" && (is_gone || self.lower(tail.end) == "for") => {
                 Some(("lives_in", "Place"))
             }
             _ => None,
         }
     }
 
-    /// Whether who left a place did not only go on a trip: "left Linz for good", "in March".
-    fn is_for_good(&self, at: usize) -> bool {
+    /// Whether it is dated by less than a month: "left Forno Labs early today".
+    fn is_of_a_day(&self) -> bool {
         let length = self.valid.to.saturating_sub(self.valid.from);
-        self.lower(at) == "for" || self.valid.to != Interval::MAX && length >= MONTH
+        self.valid.to != Interval::MAX && length < MONTH
     }
 
     /// Who sold what was theirs has it no more: what has a name or is known, not "my soul".
@@ -142,7 +148,8 @@ impl Finder<'_> {
     ) {
         let is_own = self.named(start, person).is_some_and(|end| self.has_possessive(end - 1));
         let is_known = tail.is_name || self.known.find(tail.text).is_some();
-        if row.relation == "sold" && is_own && is_known && self.has_moved(group) {
+        let is_whole = self.ends_plainly(tail.end);
+        if row.relation == "sold" && is_own && is_known && is_whole && self.has_moved(group) {
             self.tell_of(person, ("owns", "Thing", tail), self.over(), Intent::Evolution);
         }
     }

@@ -67,6 +67,7 @@ impl Finder<'_> {
     /// Whether a perfect tells what was at some time, and not what goes on: "has lived in Rome".
     fn is_experience(&self, relation: &str) -> bool {
         let text = self.statement.text.to_lowercase();
+        let text = format!("{} ", text.trim_end_matches(|c: char| !c.is_alphanumeric()));
         LASTING.contains(&relation)
             && !GOING_ON.contains(&relation)
             && !STILL.iter().any(|still| text.contains(still))
@@ -147,6 +148,8 @@ const STILL: &[&str] = &[
     " for years",
     " for many ",
     " so long",
+    " forever ",
+    " all along ",
     " since ",
 ];
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::clause::is_supposed;
 use super::group::{Tense, is_denial};
-use super::{Finder, lexicon, rewrite, verbs};
+use super::{FICTION, Finder, lexicon, rewrite, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 
 /// Words before a possession that may tell that it is one no more.
@@ -87,8 +87,8 @@ impl Finder<'_> {
             ("pass", "away") => return self.is_final(at + 1),
             ("run", "away") => Some(at + 1),
             _ if !PARTNERS.contains(&had.relation) => None,
-            ("break" | "split", "up") if self.lower(at + 1) == "with" => behind_us(at + 2),
-            ("break" | "split", "up") => Some(at + 1),
+            ("break", "up") if self.lower(at + 1) == "with" => behind_us(at + 2),
+            ("break", "up") => Some(at + 1),
             ("get" | "be", "divorced" | "separated") => Some(at + 1),
             ("separate", _) => Some(at),
             ("divorce", _) => Some(behind_us(at).unwrap_or(at)),
@@ -102,8 +102,9 @@ impl Finder<'_> {
     fn is_final(&self, at: usize) -> bool {
         let lower = self.lower(at);
         let is_doing = verbs::verb(lower).is_some_and(|verb| verb.forms.gerund);
-        let is_saying = is_doing || matches!(lower, "a" | "inside" | "for");
-        !is_saying && !self.comes_back(at)
+        let is_saying = is_doing || matches!(lower, "a" | "inside" | "for" | "from");
+        let is_played = (at..at + 4).any(|at| FICTION.contains(&self.lower(at)));
+        !is_saying && !is_played && !self.comes_back(at)
     }
 
     /// "but came back".

@@ -197,6 +197,7 @@ mod tests {
             ("My dog Rex might die.", format!("has_pet Rex {now}..∞ fact")),
             ("My dog Rex died laughing.", format!("has_pet Rex {now}..∞ fact")),
             ("My cat Minka died during the night.", format!("has_pet Minka -∞..{now} evolution")),
+            ("My dog Rex died in the game.", format!("has_pet Rex {now}..∞ fact")),
             ("My boss Karl died inside.", format!("works_for Karl {now}..∞ fact")),
             ("My cat Minka ran away but came back.", format!("has_pet Minka {now}..∞ contrast")),
             ("I could have divorced my wife Anna.", format!("married_to Anna {now}..∞ fact")),

@@ -69,10 +69,13 @@ impl<'a> Finder<'a> {
             && self.statement.turns.len() > 1
             && !self.statement.said.to_lowercase().starts_with("at ")
             && known.as_deref() != Some("Organisation");
+        // "started at Chapter Two".
+        let is_begun = (row.relation, row.verb) == ("works_at", "start")
+            && known.as_deref() != Some("Organisation");
         let is_told = |fact: &&ExtractedFact| fact.relation == relation && is_open(fact);
         let told = self.found[from..].iter().filter(is_told).count();
         let is_either = self.lower(tail.end) == "or" && told > 0;
-        is_either || is_declined || is_where || is_one && (!is_named || told > 1)
+        is_either || is_declined || is_where || is_begun || is_one && (!is_named || told > 1)
     }
 
     /// What a row takes as its tail at a place; of "a flat in Linz" the city.

@@ -89,6 +89,6 @@ fn a_search_between_two_named_nodes_ends_where_it_has_come() {
         let lengths = between("(:P 'n0')-[:r]-+(:P 'n7')");
         assert_eq!(lengths, [[1.into()], [2.into()]], "{search}");
         assert!(between("(:P 'n0')-[:r]-+(:P 'none')").is_empty(), "{search}");
-        assert_eq!(between("(a:P 'n0')-[:r]-+(b:P) WHERE b.key = 'n7'"), lengths);
+        assert_eq!(between("(a:P {key: 'n0'})-[:r]-+(b:P {key: 'n7'})"), lengths, "{search}");
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
 }
 
 /// Whether a place is within quotes of its line, or the line is one that was quoted.
-fn is_quoted(text: &str, at: usize) -> bool {
+fn is_within_quotes(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     let mut is_open = false;
@@ -82,16 +82,16 @@ fn is_quoted(text: &str, at: usize) -> bool {
 fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) {
     let text = &whole[range.clone()];
     let first = text.find(char::is_alphanumeric).unwrap_or(0);
-    let is_cited = is_quoted(whole, range.start + first);
+    let is_quoted = is_within_quotes(whole, range.start + first);
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');
     let text =
         if text.starts_with('(') || text.contains('(') { text } else { text.trim_end_matches(')') };
-    let is_quoted = text.matches(['"', '“', '”']).count().is_multiple_of(2);
-    let text = if is_quoted { text } else { text.trim_matches(['"', '“', '”']) };
+    let is_closed = text.matches(['"', '“', '”']).count().is_multiple_of(2);
+    let text = if is_closed { text } else { text.trim_matches(['"', '“', '”']) };
     if text.chars().any(char::is_alphanumeric) {
-        found.push(Sentence { text, is_question, is_quoted: is_cited });
+        found.push(Sentence { text, is_question, is_quoted });
     }
 }
 

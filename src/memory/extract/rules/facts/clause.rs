@@ -2,36 +2,44 @@
 //!
 //! Behind a word of supposing, or where another one speaks, nothing is told.
 
-use super::group::{Group, Tense, is_denial};
-use super::{Finder, gap, lexicon, rewrite, rows, verbs};
+use super::group::{Group, Tense, denies};
+use super::{FICTION, Finder, gap, lexicon, rewrite, rows, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::retrieval::words::words;
 
 impl Finder<'_> {
     /// Whether a clause that is told as true, by the person that it is about, begins at a word.
     pub(super) fn begins_clause(&self, person: &str, at: usize) -> bool {
-        let mut place = at;
-        let mut is_denied = false;
-        while place > 0 && is_joined(self.text, &self.words[place - 1], &self.words[place]) {
-            let lower = self.lower(place - 1);
-            if SUPPOSED.contains(&lower) {
-                return false;
-            }
-            is_denied |= is_denial(lower) || lower.ends_with("n't");
-            place -= 1;
+        let has = |what: fn(&str) -> bool| self.clause_before(at).any(|at| what(self.lower(at)));
+        if has(|word| SUPPOSED.contains(&word)) {
+            return false;
         }
+        let is_first = self.clause_before(at).next().is_none();
         let before = at.checked_sub(1).map_or("", |at| self.lower(at));
-        if before == "that" && !self.is_known(at - 1) || place == at && self.is_cited(person, at) {
+        if before == "that" && !self.is_known(at - 1) || is_first && self.is_cited(person, at) {
             return false;
         }
         let is_thought = THOUGHTS.contains(&before);
         if is_thought && !self.ends_name(person, at - 1)
-            || is_denied && (is_thought || before == "that")
+            || (is_thought || before == "that") && has(denies)
         {
             return false;
         }
         let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
-        place == at || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
+        is_first || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
+    }
+
+    /// The words of the same clause before a place, the last one first.
+    pub(super) fn clause_before(&self, at: usize) -> impl Iterator<Item = usize> {
+        (0..at).rev().take_while(|place| {
+            let after = &self.words[place + 1];
+            is_joined(self.text, &self.words[*place], after)
+        })
+    }
+
+    /// Whether what stands at a place is of a play or a game: "in the school play".
+    pub(super) fn is_played(&self, at: usize) -> bool {
+        (at..at + 4).any(|at| FICTION.contains(&self.lower(at)))
     }
 
     /// Whether what stands before "that" makes it a fact: "is glad that", "knows that".

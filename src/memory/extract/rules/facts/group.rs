@@ -47,10 +47,8 @@ impl Finder<'_> {
         }
         let is_verb = |place: &usize| {
             let lower = self.lower(*place);
-            let is_auxiliary = rewrite::is_modal(lower)
-                || lower.ends_with("n't")
-                || is_denial(lower)
-                || matches!(lower, "may" | "no");
+            let is_auxiliary =
+                rewrite::is_modal(lower) || denies(lower) || matches!(lower, "may" | "no");
             is_auxiliary
                 || verbs::verb(lower).is_some_and(|verb| {
                     !verb.forms.gerund
@@ -196,8 +194,13 @@ pub(super) fn own_tense(verb: &str) -> Tense {
 }
 
 /// Whether a word denies a verb.
-pub(super) fn is_denial(word: &str) -> bool {
+fn is_denial(word: &str) -> bool {
     DENIALS.contains(&word)
+}
+
+/// Whether a word denies, by itself or at its end: "never", "doesn't".
+pub(super) fn denies(word: &str) -> bool {
+    word.ends_with("n't") || is_denial(word)
 }
 
 /// Words that deny a verb.

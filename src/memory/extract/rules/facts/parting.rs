@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::clause::is_supposed;
-use super::group::{Tense, is_denial};
-use super::{FICTION, Finder, lexicon, rewrite, verbs};
+use super::group::{Tense, denies};
+use super::{Finder, lexicon, rewrite, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 
 /// Words before a possession that may tell that it is one no more.
@@ -55,14 +55,6 @@ impl Finder<'_> {
             && before.any(|at| matches!(self.lower(at), "would" | "could" | "might"))
     }
 
-    /// The words of the same clause before a place, the last one first.
-    fn clause_before(&self, at: usize) -> impl Iterator<Item = usize> {
-        (0..at).rev().take_while(|place| {
-            let after = &self.words[place + 1];
-            is_joined(self.text, &self.words[*place], after)
-        })
-    }
-
     /// A word behind which nothing is told as true: `if`, `thinks`, `might`, `dreamed`.
     fn is_open_word(&self, at: usize) -> bool {
         let lower = self.lower(at);
@@ -103,8 +95,7 @@ impl Finder<'_> {
         let lower = self.lower(at);
         let is_doing = verbs::verb(lower).is_some_and(|verb| verb.forms.gerund);
         let is_saying = is_doing || matches!(lower, "a" | "inside" | "for" | "from");
-        let is_played = (at..at + 4).any(|at| FICTION.contains(&self.lower(at)));
-        !is_saying && !is_played && !self.comes_back(at)
+        !is_saying && !self.is_played(at) && !self.comes_back(at)
     }
 
     /// "but came back".
@@ -120,7 +111,7 @@ impl Finder<'_> {
             .map(|at| self.lower(at))
             .collect();
         before.reverse();
-        let is_denied = before.iter().any(|word| word.ends_with("n't") || is_denial(word));
+        let is_denied = before.iter().any(|word| denies(word));
         let are_partners = PARTNERS.contains(&had.relation);
         let is_away = self.lower(had.end) == "away";
         let parts = match before.as_slice() {

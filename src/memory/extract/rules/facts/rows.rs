@@ -64,14 +64,14 @@ impl<'a> Finder<'a> {
         let is_declined = is_one && row.verb == "get" && self.is_for_a_time(tail.end);
         let known = self.known.find(tail.text).map(|known| known.label);
         let is_named = tail.is_name || known.is_some();
+        let is_employer = known.as_deref() == Some("Organisation");
         // "Where do you work?" "Rome".
         let is_where = (row.verb, row.link) == ("work", "at")
             && self.statement.turns.len() > 1
             && !self.statement.said.to_lowercase().starts_with("at ")
-            && known.as_deref() != Some("Organisation");
+            && !is_employer;
         // "started at Chapter Two".
-        let is_begun = (row.relation, row.verb) == ("works_at", "start")
-            && known.as_deref() != Some("Organisation");
+        let is_begun = (relation, row.verb) == ("works_at", "start") && !is_employer;
         let is_told = |fact: &&ExtractedFact| fact.relation == relation && is_open(fact);
         let told = self.found[from..].iter().filter(is_told).count();
         let is_either = self.lower(tail.end) == "or" && told > 0;

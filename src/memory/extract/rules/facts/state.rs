@@ -5,7 +5,7 @@
 use engraph_storage::graph::Intent;
 
 use super::possession::KIN;
-use super::{FICTION, Finder, Group, Tail, Tense, lexicon, tails};
+use super::{Finder, Group, Tail, Tense, lexicon, tails};
 use crate::memory::extract::rules::people;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
 
@@ -44,10 +44,9 @@ impl Finder<'_> {
     fn is_judged(&self, at: usize, tail: &Tail<'_>) -> bool {
         let is_praised =
             |at| lexicon::is_praise(self.lower(at)) || JUDGED.contains(&self.lower(at));
-        let is_played = (tail.end..tail.end + 4).any(|at| FICTION.contains(&self.lower(at)));
         let behind = (tail.last.lower.as_str(), self.lower(tail.end), self.lower(tail.end + 1));
         (at..tail.end).any(is_praised)
-            || self.lower(tail.end) == "in" && is_played
+            || self.lower(tail.end) == "in" && self.is_played(tail.end)
             || matches!(behind, (_, "at", "heart") | ("student", "of", _))
     }
 

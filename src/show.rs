@@ -92,15 +92,11 @@ fn text(text: &str) -> Value {
 
 /// What `SEARCH ... BY SIGNALS` measures, and what it counts unless weights are given.
 fn signals() -> Rows {
-    let weights = Weights::trained();
-    let of = |family: &'static str, names: &'static [&str]| {
-        names.iter().map(move |name| (family, *name))
-    };
-    let named = families().flat_map(|(family, names)| of(family, names));
-    let row = |((family, name), weight): ((&str, &str), f32)| {
+    let named = families().flat_map(|(family, names)| names.iter().map(move |name| (name, family)));
+    let row = |((name, family), weight): ((&&str, &str), f32)| {
         vec![text(name), text(family), Value::Float(f64::from(weight))]
     };
-    let found = named.zip(weights.all()).map(row).collect();
+    let found = named.zip(Weights::trained().all()).map(row).collect();
     rows(&["signal", "family", "weight"], found)
 }
 

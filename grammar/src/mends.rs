@@ -135,7 +135,6 @@ const MENDS: &[Mend] = &[
     mend("", ".", "UNION", WHOLE),
     mend("%", "", "an expression", "% takes a number behind it; a share is written 0.9"),
     mend("DATETIME", "'", "", INSTANT),
-    mend("DATE TIME", "'", "", INSTANT),
     mend("TIME", "'", "", INSTANT),
     mend("LOCAL", "DATETIME", "", INSTANT),
     mend("DATETIME", "\"", "", INSTANT),

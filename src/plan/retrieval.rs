@@ -88,6 +88,13 @@ pub(crate) struct Signals {
     pub(crate) shares: Slot,
 }
 
+impl Signals {
+    /// The slots of what it finds out about a turn.
+    pub(crate) fn own(&self) -> [Slot; 3] {
+        [self.score, self.signals, self.shares]
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Generate {
     pub(crate) finding: Finding,
@@ -282,7 +289,7 @@ impl Retrieval {
             }
             Self::Signals(clause) => {
                 let node = (!clause.bound).then_some(clause.finding.node);
-                node.into_iter().chain([clause.score, clause.signals, clause.shares]).collect()
+                node.into_iter().chain(clause.own()).collect()
             }
             Self::Generate(generate) => vec![generate.finding.node, generate.logprob],
             Self::Anchor(anchor) => vec![

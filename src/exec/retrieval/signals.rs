@@ -48,12 +48,11 @@ pub(super) fn signals(clause: &Signals, rows: &[Row], context: &Context<'_>) -> 
     let label = context.reader.catalog().label(TURN);
     let Some(label) = label else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    let own = [clause.score, clause.signals, clause.shares];
     if clause.bound {
         return among(clause, rows, top, label, context);
     }
     for row in rows {
-        let gate = Gate::new(&clause.finding, &own, row, context)?;
+        let gate = Gate::new(&clause.finding, &clause.own(), row, context)?;
         let asked = Asked { clause, row, label, context, system: gate.filter.system };
         let before = found.len();
         for turn in asked.ranked(None, &gate)? {
@@ -85,12 +84,11 @@ fn among(
         by_question.entry(asked).or_default().entry(node.id).or_default().push(place);
     }
     let mut found = Vec::new();
-    let own = [clause.score, clause.signals, clause.shares];
     for places in by_question.into_values() {
         let Some(row) = places.values().flatten().min().map(|place| &rows[*place]) else {
             continue;
         };
-        let gate = Gate::new(&clause.finding, &own, row, context)?;
+        let gate = Gate::new(&clause.finding, &clause.own(), row, context)?;
         let asked = Asked { clause, row, label, context, system: gate.filter.system };
         let mut left = top;
         for turn in asked.ranked(Some(&places), &gate)? {

@@ -18,7 +18,7 @@ help:
 	@echo 'make bench-parts   how fast each part and operator is; some minutes'
 	@echo 'make bench-models   how fast embedding, searching and generating are; some minutes'
 	@echo 'make bench-memory LOCOMO=<file>   from the turns of that file to memory'
-	@echo 'make eval LOCOMO=<file>   how well each recipe finds the evidence of that file; an hour or two'
+	@echo 'make eval LOCOMO=<file>   how well each recipe finds the evidence of that file; it takes long'
 	@echo 'make msrv   whether the oldest Rust that Cargo.toml names still builds it; needs rustup'
 	@echo 'make model  install the embedding model into the cache folder'
 
@@ -68,7 +68,7 @@ bench-memory: setup
 # Chats that the query adapter learns from first; none if it is empty.
 LESSONS ?= lessons/chats.json
 
-# Every table of docs/evaluation.md on that file, in an hour or two: each recipe in stores of their own and
+# Every table of docs/evaluation.md on that file; it takes long: each recipe in stores of their own and
 # pooled, the default one cross-validated; each system without its parts; and with observations.
 eval: setup
 	cargo run --release -- eval locomo "$(LOCOMO)" --pooled --cross-validate $(addprefix --lessons ,$(LESSONS))

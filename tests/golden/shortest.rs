@@ -18,6 +18,13 @@ fn random(db: &Engraph, random: &mut Random) {
     db.execute(&text, ()).expect("writes");
 }
 
+/// Twenty nodes, each with a fact to each other.
+fn dense(db: &Engraph) {
+    let pairs = (0..20).flat_map(|a| (a + 1..20).map(move |b| (a, b)));
+    let facts = pairs.map(|(a, b)| format!("REMEMBER (:P 'n{a}')-[r]->(:P 'n{b}');"));
+    db.execute(&facts.collect::<String>(), ()).expect("writes");
+}
+
 fn asked(db: &Engraph, text: &str) -> Rows {
     db.query(text, ()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
@@ -59,9 +66,7 @@ fn the_shortest_of_all_trails_are_found_where_facts_may_be_followed_back() {
 fn a_dense_graph_without_arrows_is_not_walked_along_every_trail() {
     let folder = folder();
     let db = open(folder.path());
-    let pairs = (0..20).flat_map(|a| (a + 1..20).map(move |b| (a, b)));
-    let facts = pairs.map(|(a, b)| format!("REMEMBER (:P 'n{a}')-[r]->(:P 'n{b}');"));
-    db.execute(&facts.collect::<String>(), ()).expect("writes");
+    dense(&db);
     for search in ["ANY SHORTEST", "SHORTEST 1", "ALL SHORTEST", "CHEAPEST 1 BY 1"] {
         let text =
             format!("MATCH p = {search} (:P 'n0')-[:r]-+(b) RETURN b.key AS b, length(p) AS l");
@@ -78,9 +83,7 @@ fn a_dense_graph_without_arrows_is_not_walked_along_every_trail() {
 fn a_search_between_two_named_nodes_ends_where_it_has_come() {
     let folder = folder();
     let db = open(folder.path());
-    let pairs = (0..20).flat_map(|a| (a + 1..20).map(move |b| (a, b)));
-    let facts = pairs.map(|(a, b)| format!("REMEMBER (:P 'n{a}')-[r]->(:P 'n{b}');"));
-    db.execute(&facts.collect::<String>(), ()).expect("writes");
+    dense(&db);
     for search in ["SHORTEST 2", "SHORTEST 2 PATHS", "CHEAPEST 2 BY 1"] {
         let between = |ends: &str| {
             let text = format!("MATCH p = {search} {ends} RETURN length(p) AS l");

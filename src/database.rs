@@ -100,6 +100,7 @@ impl Engraph {
             options.extractor.clone(),
             options.boundaries.clone(),
             options.linker.clone(),
+            options.construction,
         );
         let plans = Plans::default();
         Self { store, models, indexes, consolidator, options, plans, statistics }

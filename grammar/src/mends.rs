@@ -139,6 +139,12 @@ const MENDS: &[Mend] = &[
     mend("LOCAL", "DATETIME", "", INSTANT),
     mend("DATETIME", "\"", "", INSTANT),
     mend("INTERVAL", "'", "", "write DURATION 'P3D', or duration({days: 3})"),
+    mend(
+        "MODEL",
+        "'",
+        "a name",
+        "a model goes by its name: MODEL small, or MODEL `all-MiniLM-L6-v2`",
+    ),
     mend("DATE", "", "a string", "text stands between quotes: DATE '2020-01-01'"),
     mend("TIMESTAMP", "", "a string", "text stands between quotes: TIMESTAMP '2020-01-01'"),
     mend("DURATION", "", "a string", "text stands between quotes: DURATION 'P3D'"),

@@ -4,10 +4,10 @@
 
 use crate::ast::{
     Activate, Admit, Among, Amount, AmountKind, Anchor, Clause, DefineRecipe, Expr, ExprKind,
-    FactPattern, Generate, Match, Name, NodePattern, Ordering, Pack, PathPattern, PathSearch,
-    Pipeline, ProcedureCall, Query, QueryEnd, Reconstruct, RelationPattern, Remember, Represent,
-    Rerank, Return, ReturnItem, RuleNode, RulePath, Search, Span, Statement, StatementKind, Times,
-    ValidTime, ValidTimeKind,
+    FactPattern, Generate, Match, ModelName, ModelNameKind, Name, NodePattern, Ordering, Pack,
+    PathPattern, PathSearch, Pipeline, ProcedureCall, Query, QueryEnd, Reconstruct,
+    RelationPattern, Remember, Represent, Rerank, Return, ReturnItem, RuleNode, RulePath, Search,
+    Span, Statement, StatementKind, Times, ValidTime, ValidTimeKind,
 };
 
 /// The names of the parameters of a query, each once, in the order in which they are met.
@@ -275,7 +275,7 @@ fn generate(v: &mut impl Visit, found: &mut Generate) {
     names(v, [&mut found.variable].into_iter().chain(&mut found.labels));
     v.expr(&mut found.question);
     amounts(v, [&mut found.width]);
-    names(v, &mut found.model);
+    models(v, &mut found.model);
     among(v, &mut found.among);
 }
 
@@ -311,7 +311,7 @@ fn rerank(v: &mut impl Visit, found: &mut Rerank) {
     v.span(&mut found.span);
     v.span(&mut found.variable.span);
     v.expr(&mut found.question);
-    names(v, &mut found.model);
+    models(v, &mut found.model);
     entries(v, &mut found.boosts);
     amounts(v, [&mut found.top]);
 }
@@ -321,7 +321,7 @@ fn reconstruct(v: &mut impl Visit, found: &mut Reconstruct) {
     v.span(&mut found.variable.span);
     v.expr(&mut found.question);
     amounts(v, found.turns.iter_mut().chain(&mut found.calls));
-    names(v, &mut found.model);
+    models(v, &mut found.model);
     exprs(v, &mut found.without);
     among(v, &mut found.among);
 }
@@ -330,7 +330,7 @@ fn admit(v: &mut impl Visit, found: &mut Admit) {
     v.span(&mut found.span);
     names(v, [&mut found.variable, &mut found.from].into_iter().chain(&mut found.given));
     v.expr(&mut found.question);
-    names(v, &mut found.model);
+    models(v, &mut found.model);
     exprs(v, &mut found.threshold);
     amounts(v, &mut found.budget);
 }
@@ -495,6 +495,15 @@ fn entries(v: &mut impl Visit, all: &mut [(Name, Expr)]) {
 
 fn names<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut Name>) {
     all.into_iter().for_each(|name| v.span(&mut name.span));
+}
+
+fn models<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut ModelName>) {
+    for model in all {
+        v.span(&mut model.span);
+        if let ModelNameKind::Parameter(name) = &model.kind {
+            v.parameter(name);
+        }
+    }
 }
 
 fn amounts<'a>(v: &mut impl Visit, all: impl IntoIterator<Item = &'a mut Amount>) {

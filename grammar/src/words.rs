@@ -371,7 +371,11 @@ fn word(rule: Rule) -> &'static str {
         Rule::integer | Rule::amount => "a number",
         Rule::map => "`{`",
         Rule::map_entry => "a property",
-        Rule::name | Rule::plain_name | Rule::quoted_name | Rule::quoted_part => "a name",
+        Rule::name
+        | Rule::model_name
+        | Rule::plain_name
+        | Rule::quoted_name
+        | Rule::quoted_part => "a name",
         Rule::variable => "a name",
         Rule::all_columns => "`*`",
         Rule::property

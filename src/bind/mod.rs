@@ -331,6 +331,16 @@ impl<'b> Binder<'b> {
         Expr::new(kind, amount.span)
     }
 
+    /// The name of a model.
+    pub(crate) fn model(&self, model: &ast::ModelName) -> Expr {
+        match &model.kind {
+            ast::ModelNameKind::Name(name) => {
+                Expr::new(ExprKind::Constant(Cell::String(name.as_str().into())), model.span)
+            }
+            ast::ModelNameKind::Parameter(name) => self.parameter(name, model.span),
+        }
+    }
+
     /// The ids of labels; one that does not exist is a warning, and no node has it.
     fn labels(&mut self, names: &[ast::Name]) -> Labels {
         if names.is_empty() {

@@ -145,7 +145,7 @@ impl Binder<'_> {
         let node = self.fresh(&clause.variable, Kind::Node)?;
         let logprob = self.beside(node, "logprob");
         let finding = self.finding(node, labels, question, &clause.among)?;
-        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        let model = clause.model.as_ref().map(|model| self.model(model));
         Ok(Generate { finding, width: self.amount(&clause.width), model, logprob })
     }
 
@@ -230,7 +230,7 @@ impl Binder<'_> {
         }
         let score = self.beside(item, "score");
         let relevance = self.attached(item, "relevance");
-        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        let model = clause.model.as_ref().map(|model| self.model(model));
         Ok(Rerank {
             item,
             question,
@@ -256,7 +256,7 @@ impl Binder<'_> {
         let finding = self.finding(node, labels, question, &clause.among)?;
         let turns = clause.turns.as_ref().map(|turns| self.amount(turns));
         let calls = clause.calls.as_ref().map(|calls| self.amount(calls));
-        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        let model = clause.model.as_ref().map(|model| self.model(model));
         Ok(Reconstruct { finding, turns, calls, model, without, score, step, action, shares })
     }
 
@@ -267,7 +267,7 @@ impl Binder<'_> {
         let threshold = clause.threshold.as_ref();
         let threshold = threshold.map(|expr| self.expr(expr, Place::Row)).transpose()?;
         let budget = clause.budget.as_ref().map(|budget| self.amount(budget));
-        let model = clause.model.as_ref().map(|name| (name.text.clone(), name.span));
+        let model = clause.model.as_ref().map(|model| self.model(model));
         let node = match clause.variable.text == clause.from.text {
             true => from,
             false => self.fresh(&clause.variable, Kind::Node)?,

@@ -9,7 +9,7 @@ use engraph_storage::{Durability, Memory, Store};
 use super::Engraph;
 use crate::context::Limits;
 use crate::error::Result;
-use crate::memory::{BoundaryDetector, Extractor, Linker};
+use crate::memory::{BoundaryDetector, Construction, Extractor, Linker};
 use crate::models::Registered;
 use crate::neural::{Embedder, KeyModel, QueryAdapter, ReaderModel, Reranker};
 use crate::reconstruct::Policy;
@@ -39,6 +39,7 @@ pub struct Options {
     pub(super) extractor: Option<Arc<dyn Extractor>>,
     pub(super) boundaries: Option<Arc<dyn BoundaryDetector>>,
     pub(super) linker: Option<Arc<dyn Linker>>,
+    pub(super) construction: Construction,
     pub(super) unoptimized: bool,
 }
 
@@ -326,6 +327,12 @@ impl Options {
     /// no language model, or [`ModelLinker`](crate::memory::ModelLinker), or one of your own.
     pub fn linker(mut self, linker: Arc<dyn Linker>) -> Self {
         self.linker = Some(linker);
+        self
+    }
+
+    /// Which mechanisms make memory of turns, for measurements that leave one out.
+    pub fn construction(mut self, construction: Construction) -> Self {
+        self.construction = construction;
         self
     }
 

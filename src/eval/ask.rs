@@ -7,6 +7,7 @@ use engraph_grammar::closest;
 
 use super::brought::Origin;
 use super::samples::{Question, Sample};
+use super::variants::Variant;
 use crate::context::run::Cost;
 use crate::database::Engraph;
 use crate::error::{Diagnostic, Error, Result};
@@ -60,61 +61,6 @@ impl Taken {
             vectors: cost.vectors,
             keys: cost.reads.keys,
         }
-    }
-}
-
-/// A recipe with the values of its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Variant {
-    pub(super) recipe: String,
-    /// Values by name, those of other recipes left out.
-    pub(super) set: Vec<(String, Value)>,
-    /// It can be asked of one conversation among others.
-    pub(super) is_scoped: bool,
-    /// What is switched off.
-    pub(super) without: Option<Off>,
-}
-
-/// A part of a recipe that is switched off.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Off {
-    /// What the part is called.
-    pub(super) label: String,
-    /// The parameter that switches it off, and its value then.
-    pub(super) name: String,
-    pub(super) value: Value,
-}
-
-impl Variant {
-    /// What it is called in tables and files.
-    pub(super) fn name(&self) -> String {
-        match &self.without {
-            Some(off) => format!("{} without {}", self.recipe, off.label),
-            None => self.recipe.clone(),
-        }
-    }
-
-    /// The statement that asks it, up to its limit, and its parameters but the question.
-    fn statement(&self, found: &Recipe, k: usize, scope: Option<&str>) -> (String, Params) {
-        let mut given: Vec<(String, Value)> = vec![
-            ("k".to_owned(), Value::Int(i64::try_from(k).unwrap_or(i64::MAX))),
-            ("scope".to_owned(), scope.map_or(Value::Null, Value::from)),
-        ];
-        let off = self.without.iter().map(|off| (off.name.clone(), off.value.clone()));
-        let said = self.set.iter().cloned().chain(off);
-        for (name, value) in said {
-            given.retain(|other| other.0 != name);
-            given.push((name, value));
-        }
-        given.retain(|value| found.parameters.contains(&value.0));
-        let names: Vec<String> =
-            given.iter().map(|(name, _)| format!("`{name}`: ${name}")).collect();
-        let text = format!(
-            "RECALL $q USING `{}` {{{}}} RETURN t.key AS key",
-            self.recipe,
-            names.join(", ")
-        );
-        (text, given.into_iter().collect())
     }
 }
 

@@ -18,11 +18,10 @@ mod samples;
 mod stores;
 mod tables;
 mod train;
+mod unbuilt;
+mod variants;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-use engraph_grammar::ast::{Clause, Expr, ExprKind, Literal, Name};
 
 pub use ask::{Answer, Taken};
 pub use bootstrap::{Mean, mean};
@@ -31,17 +30,15 @@ pub use metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT, tokens};
 pub use tables::{Table, ablation, tables};
 pub use train::{Training, train};
 
-use crate::database::{Engraph, Options};
-use crate::error::{Diagnostic, Result};
+use crate::database::Options;
+use crate::error::Result;
 use crate::import::Progress;
-use crate::recipes::{self, Recipe};
 use crate::rows::Value;
-use crate::signals::families;
-use ask::{Off, Variant, recipe};
 use brought::brought;
 use metrics::score;
 use samples::Sample;
 use stores::{Making, copied};
+use variants::{Variant, variants};
 
 /// What is measured.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +61,8 @@ pub struct Settings {
     pub copies: usize,
     /// The observations that the data set ships are memory as well.
     pub observations: bool,
-    /// Each recipe also without each of its switches.
+    /// Each recipe also without each of its switches, and with a memory that is made without each
+    /// mechanism that it reads the work of.
     pub ablate: bool,
     /// A file of the same form whose conversations the query adapter learns from first; they are never
     /// tested.
@@ -109,11 +107,11 @@ impl Setting {
 pub struct Run {
     /// The recipe.
     pub recipe: String,
-    /// The switch that was off.
+    /// What was left out.
     pub without: Option<String>,
     /// Whose memory was asked.
     pub setting: Setting,
-    /// The recipe and the switch that was off.
+    /// The recipe and what was left out.
     pub name: String,
     /// An answer for each question, those that have no gold turns too.
     pub answers: Vec<Answer>,
@@ -163,12 +161,7 @@ impl std::fmt::Debug for Watch<'_> {
 pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> Result<Vec<Run>> {
     let samples = samples::read(&settings.file, &settings.samples)?;
     let making = Making::new(settings, options);
-    let mut stores = Vec::new();
-    for sample in &samples {
-        (watch.begin)(&format!("import {}", sample.id));
-        let json = std::slice::from_ref(&sample.json);
-        stores.push((making.store(&sample.id, json, watch.progress)?, sample));
-    }
+    let whole = own_stores(&making, &samples, watch)?;
     let pool = settings.pooled.then(|| copied(&samples, settings.copies));
     let pool = pool.map(|all| {
         (watch.begin)("import all");
@@ -177,18 +170,29 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
         making.store(&name, &all, watch.progress)
     });
     let pool = pool.transpose()?;
-    let Some((first, _)) = stores.first() else { return Ok(Vec::new()) };
+    let Some(first) = whole.first() else { return Ok(Vec::new()) };
     let variants = variants(settings, &making.open(first)?)?;
     let mut runs = Vec::new();
     for variant in &variants {
+        let built = match variant.unbuilt() {
+            Some(unbuilt) => {
+                let options = unbuilt.options(options);
+                let making = Making { options: &options, unbuilt: Some(unbuilt), ..making };
+                &own_stores(&making, &samples, watch)?
+            }
+            None => &whole,
+        };
         (watch.begin)(&variant.name());
+        let mut folders = built.iter();
         runs.push(run(variant, Setting::Own, &samples, watch, &mut |sample, done| {
-            let folder = stores.iter().find(|store| store.1.id == sample.id);
+            let Some(folder) = folders.next() else { return Ok(Vec::new()) };
             // Each recipe begins with empty caches.
-            let Some((folder, _)) = folder else { return Ok(Vec::new()) };
             let db = making.open(folder)?;
             ask::ask(&db, sample, variant, (settings.k, None), done)
         })?);
+        if variant.unbuilt().is_some() {
+            continue;
+        }
         for setting in [Setting::Scoped, Setting::Unscoped] {
             let Some(pool) = &pool else { continue };
             if setting == Setting::Scoped && !variant.is_scoped {
@@ -205,6 +209,23 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
         }
     }
     Ok(runs)
+}
+
+/// A store of each sample, in their order.
+fn own_stores(
+    making: &Making<'_>,
+    samples: &[Sample],
+    watch: &mut Watch<'_>,
+) -> Result<Vec<PathBuf>> {
+    let mut stores = Vec::new();
+    for sample in samples {
+        let without =
+            making.unbuilt.map_or(String::new(), |part| format!(" without {}", part.name()));
+        (watch.begin)(&format!("import {}{without}", sample.id));
+        let json = std::slice::from_ref(&sample.json);
+        stores.push(making.store(&sample.id, json, watch.progress)?);
+    }
+    Ok(stores)
 }
 
 /// Asks the questions of one sample, and says when one is done.
@@ -233,7 +254,7 @@ fn run(
             answers.push(answer);
         }
     }
-    let without = variant.without.as_ref().map(|off| off.label.clone());
+    let without = variant.without.as_ref().map(|off| off.label().to_owned());
     let (recipe, name) = (variant.recipe.clone(), variant.name());
     if let Some(what) = amiss(samples, &answers) {
         (watch.warn)(format!("{name}{}: {what}", setting.suffix()));
@@ -255,80 +276,4 @@ fn amiss(samples: &[Sample], answers: &[Answer]) -> Option<&'static str> {
         ),
         _ => None,
     }
-}
-
-/// The recipes that are asked, each with the values that it takes.
-fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>> {
-    let names: Vec<String> = match settings.recipes.is_empty() {
-        true => recipes::BUILT_IN.iter().map(|one| one.0.to_owned()).collect(),
-        false => settings.recipes.clone(),
-    };
-    let mut variants = Vec::new();
-    let mut taken: BTreeMap<&str, bool> =
-        settings.set.iter().map(|(name, _)| (name.as_str(), false)).collect();
-    for name in names {
-        let found = recipe(db, &name)?;
-        let takes = |value: &&(String, Value)| found.parameters.contains(&value.0);
-        let set: Vec<(String, Value)> = settings.set.iter().filter(takes).cloned().collect();
-        for (name, is_taken) in &mut taken {
-            *is_taken |= set.iter().any(|value| value.0 == *name);
-        }
-        let is_scoped = found.parameters.iter().any(|name| name == "scope");
-        let whole = Variant { recipe: name.clone(), set, is_scoped, without: None };
-        let parts = switches(&found).into_iter().filter(|_| settings.ablate);
-        let parts: Vec<Variant> =
-            parts.map(|off| Variant { without: Some(off), ..whole.clone() }).collect();
-        variants.push(whole);
-        variants.extend(parts);
-    }
-    match taken.into_iter().find(|(_, is_taken)| !is_taken) {
-        Some((name, _)) => {
-            let error = Diagnostic::new(format!("no recipe that is asked has a parameter ${name}"));
-            Err(error.help("SHOW RECIPE prints what a recipe takes").bind())
-        }
-        None => Ok(variants),
-    }
-}
-
-/// What can be switched off in a recipe, and the value that does: what is true by default, boosts
-/// and weights; of what ranks by signals, each family of them.
-fn switches(recipe: &Recipe) -> Vec<Off> {
-    let one =
-        |name: &str, value| vec![Off { label: name.to_owned(), name: name.to_owned(), value }];
-    let off = |(name, value): &(Name, Expr)| {
-        let text = name.text.as_str();
-        match &value.kind {
-            ExprKind::Literal(Literal::Bool(true)) => one(text, Value::Bool(false)),
-            ExprKind::Literal(_) if text.starts_with("boost_") => one(text, Value::Float(1.0)),
-            ExprKind::Literal(_)
-                if matches!(text, "weight" | "alpha") || text.starts_with("weight_") =>
-            {
-                one(text, Value::Float(0.0))
-            }
-            _ if leaves_out_signals(recipe, text) => without_families(text),
-            _ => Vec::new(),
-        }
-    };
-    recipe.define.defaults.iter().flat_map(off).collect()
-}
-
-/// Whether a parameter of a recipe says which signals are left out.
-fn leaves_out_signals(recipe: &Recipe, parameter: &str) -> bool {
-    let said = |clause: &Clause| match clause {
-        Clause::Search(search) => search.signals.as_ref()?.without.clone(),
-        _ => None,
-    };
-    let is_it =
-        |without: Expr| matches!(without.kind, ExprKind::Parameter(name) if name == parameter);
-    recipe.define.query.pipeline.clauses.iter().filter_map(said).any(is_it)
-}
-
-/// Each family of signals, left out by that parameter.
-fn without_families(parameter: &str) -> Vec<Off> {
-    let off = |(family, names): (&str, &[&str])| Off {
-        label: family.to_owned(),
-        name: parameter.to_owned(),
-        value: Value::List(names.iter().map(|name| Value::from(*name)).collect()),
-    };
-    families().map(off).collect()
 }

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::Settings;
 use super::samples::Sample;
+use super::unbuilt::Unbuilt;
 use crate::database::{Engraph, Options};
 use crate::error::{Error, Result};
 use crate::import::{self, Progress};
@@ -26,11 +27,14 @@ DEFINE INDEX semantic_words FOR (s:Semantic) ON (s.text) FULLTEXT;";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How stores are made.
+#[derive(Clone, Copy)]
 pub(super) struct Making<'m> {
     pub(super) options: &'m Options,
     pub(super) folder: &'m Path,
     /// With the observations that the data set ships.
     pub(super) observations: bool,
+    /// The memory is made without this.
+    pub(super) unbuilt: Option<Unbuilt>,
     /// MemQL that each store is given.
     pub(super) define: &'m [String],
 }
@@ -38,7 +42,7 @@ pub(super) struct Making<'m> {
 impl<'m> Making<'m> {
     pub(super) fn new(settings: &'m Settings, options: &'m Options) -> Self {
         let Settings { folder, observations, define, .. } = settings;
-        Self { options, folder, observations: *observations, define }
+        Self { options, folder, observations: *observations, unbuilt: None, define }
     }
 
     /// The folder of a store of these samples with what is defined.
@@ -52,8 +56,9 @@ impl<'m> Making<'m> {
         samples: &[Json],
         progress: Progress<'_>,
     ) -> Result<PathBuf> {
-        let suffix = if self.observations { "-observations" } else { "" };
-        let name = format!("{name}{suffix}");
+        let mut name = name.to_owned();
+        name.extend(self.observations.then_some("-observations"));
+        name.extend(self.unbuilt.iter().flat_map(|unbuilt| ["-without-", unbuilt.name()]));
         let folder = self.folder.join(&name);
         let text = json!(samples.iter().map(heard).collect::<Vec<_>>()).to_string();
         let stamp = format!("{:x}", Sha256::digest([VERSION, INDEXES, &text].concat()));

@@ -9,6 +9,7 @@
 //! [`SimilarityBoundaries`] sees times, vectors and numbers of tokens, never a text; [`ModelBoundaries`]
 //! asks a language model.
 
+mod each;
 mod model;
 mod noise;
 
@@ -16,6 +17,7 @@ use std::ops::Range;
 
 use engraph_storage::graph::Time;
 
+pub use self::each::EachTurn;
 pub use self::model::ModelBoundaries;
 pub use self::noise::{Noise, Noisy};
 use super::vector::{Sum, dot};

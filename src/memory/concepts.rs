@@ -19,7 +19,7 @@ const SAME: f32 = 0.9;
 
 /// What is known of the concepts of an extraction.
 pub(super) struct Known {
-    /// The key of the concept in the graph, by the key that was drawn.
+    /// The key of the concept in the graph, by the key that was drawn; those without one are left out.
     pub(super) keys: BTreeMap<String, String>,
     /// Those that the graph has under another key, by the key that was drawn.
     pub(super) merges: BTreeMap<String, Merge>,
@@ -28,7 +28,7 @@ pub(super) struct Known {
 }
 
 /// Finds the concepts of an extraction in the graph: by key or alias, else by meaning. What is not
-/// found is new, and goes by its own key.
+/// found is new, and goes by its own key. Where nothing is assimilated, what is found has no key.
 pub(super) fn known(
     extraction: &Extraction,
     means: Means<'_>,
@@ -42,6 +42,7 @@ pub(super) fn known(
     for key in drawn {
         let concept = Entity { label: CONCEPT.to_owned(), name: key.clone() };
         match held(reader, &concept)? {
+            Held::Itself | Held::Refers(_) if !means.construction.assimilates => {}
             Held::Itself => drop(known.keys.insert(key.clone(), key_of(reader, key)?)),
             Held::Refers(merge) => known.merge(key, merge),
             Held::Unknown { split } => unknown.push((key, split)),
@@ -59,6 +60,7 @@ pub(super) fn known(
             None => None,
         };
         match near {
+            Some(_) if !means.construction.assimilates => {}
             Some(merge) => known.merge(key, merge),
             None => {
                 known.new += 1;

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
 use super::draw::{self, Consolidated, draw, extract};
 use super::extract::{Extraction, Extractor, Rules};
-use super::means::Means;
+use super::means::{Construction, Means};
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
 use crate::context::run::Interrupt;
@@ -40,6 +40,7 @@ pub(crate) struct Consolidator {
     extractor: Arc<dyn Extractor>,
     boundaries: Arc<dyn BoundaryDetector>,
     linker: Arc<dyn Linker>,
+    construction: Construction,
     /// The themes as the last episode left them.
     grouping: Mutex<Option<Grouping>>,
 }
@@ -50,8 +51,10 @@ impl Consolidator {
         extractor: Option<Arc<dyn Extractor>>,
         boundaries: Option<Arc<dyn BoundaryDetector>>,
         linker: Option<Arc<dyn Linker>>,
+        construction: Construction,
     ) -> Self {
         Self {
+            construction,
             extractor: extractor.unwrap_or_else(|| Arc::new(Rules)),
             boundaries: boundaries.unwrap_or_else(|| Arc::<SimilarityBoundaries>::default()),
             linker: linker.unwrap_or_else(|| Arc::new(CueLinker)),
@@ -61,7 +64,9 @@ impl Consolidator {
 
     /// What memory is made with, beside these models and indexes.
     pub(crate) fn means<'m>(&'m self, models: &'m Models, indexes: &'m Indexes) -> Means<'m> {
-        Means { extractor: &*self.extractor, linker: &*self.linker, models, indexes }
+        let Self { extractor, linker, construction, .. } = self;
+        let construction = *construction;
+        Means { extractor: &**extractor, linker: &**linker, models, indexes, construction }
     }
 }
 
@@ -234,7 +239,8 @@ fn store_block(
     transaction.take_buffered(session, &block.positions)?;
     let held = grouping.take();
     let held = held.filter(|held| held.is_current(workshop.store, transaction.reader()));
-    let mut held = held.map_or_else(|| Grouping::of(transaction.reader()), Ok)?;
+    let themes = || Grouping::of(transaction.reader(), means.construction.themes);
+    let mut held = held.map_or_else(themes, Ok)?;
     draw::store(&mut transaction, &drawn, &mut held, means)?;
     transaction.commit(workshop.durability, time::wall())?;
     *grouping = Some(held);

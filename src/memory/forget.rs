@@ -89,7 +89,10 @@ fn forget_statements(
     }
     match statements.is_empty() {
         true => Ok(Forgotten::default()),
-        false => Grouping::of(transaction.reader())?.forget(transaction, &statements, means.models),
+        false => {
+            let mut grouping = Grouping::of(transaction.reader(), means.construction.themes)?;
+            grouping.forget(transaction, &statements, means.models)
+        }
     }
 }
 
@@ -120,7 +123,7 @@ impl Redrawing {
     ) -> Result<Self> {
         let reader = transaction.reader();
         let together = together::told(reader, episodes, &turns.names(reader)?)?;
-        let mut grouping = Grouping::of(reader)?;
+        let mut grouping = Grouping::of(reader, means.construction.themes)?;
         let mut topics = BTreeSet::new();
         for episode in episodes {
             topics.extend(topic_graph::of_episode(reader, episode.id)?);

@@ -30,6 +30,7 @@ pub use extract::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
     KnownEntities, ModelExtractor, Rules, SourceTurn,
 };
+pub use means::Construction;
 pub use pipeline::{Pipeline, Progress};
 pub use themes::Themes;
 pub use topics::{CueLinker, Linker, ModelLinker};

@@ -45,7 +45,7 @@ pub(super) struct Grouping {
 
 impl Grouping {
     /// Reads all themes with the embeddings of their members.
-    pub(super) fn of(reader: Reader<'_>) -> Result<Self> {
+    pub(super) fn of(reader: Reader<'_>, policy: Policy) -> Result<Self> {
         let mut rows = Vec::new();
         let mut next = 0;
         let semantic = reader.catalog().label(SEMANTIC);
@@ -56,7 +56,7 @@ impl Grouping {
                 rows.push((number, edge.tail.0, vector.flatten().unwrap_or_default()));
             }
         }
-        Ok(Self { themes: Themes::from_rows(Policy::default(), rows, next), before: Time::MIN })
+        Ok(Self { themes: Themes::from_rows(policy, rows, next), before: Time::MIN })
     }
 
     /// How many themes there are, and how many statements have changed theme since it was read.

@@ -4,6 +4,7 @@
 //! be loaded is tried again the next time, so that it can be mended while the database is open.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,6 +89,11 @@ impl<M: ?Sized> Named<M> {
         let folders = models.and_then(|models| models.read_dir().ok()).into_iter().flatten();
         let folders = folders.flatten().filter(|entry| entry.path().is_dir());
         let folders = folders.filter_map(|entry| entry.file_name().into_string().ok());
+        // That of the embedder is neither of these.
+        let own = model_folder().ok();
+        let is_other =
+            |name: &String| own.as_ref().and_then(|own| own.file_name()) != Some(OsStr::new(name));
+        let folders = folders.filter(is_other);
         let known: BTreeSet<String> =
             self.registered.keys().cloned().chain(folders.filter(|name| is_name(name))).collect();
         NeuralError::Unknown {

@@ -1,6 +1,8 @@
 //! Retrieval clauses and beams in words, for `EXPLAIN` and `PROFILE`.
 
+use crate::cell::Cell;
 use crate::plan::explain::{Printer, as_of, scope};
+use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::retrieval::{
     Activate, Admit, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank,
     Retrieval, Search, Signals, Wanted, mode_name,
@@ -47,7 +49,7 @@ impl Printer<'_> {
     fn generate(&self, generate: &Generate) -> String {
         let Generate { finding, width, model, .. } = generate;
         let (node, question) = (self.node(finding.node, &finding.labels), &finding.question);
-        let model = model.as_ref().map_or(String::new(), |(name, _)| format!(" model {name}"));
+        let model = by_model(model.as_ref());
         format!("Generate {node} for {question} beam {width}{model}{}", among(finding))
     }
 
@@ -94,10 +96,7 @@ impl Printer<'_> {
     }
 
     fn rerank(&self, rerank: &Rerank) -> String {
-        let model = match &rerank.model {
-            Some((name, _)) => format!(" model {name}"),
-            None => String::new(),
-        };
+        let model = by_model(rerank.model.as_ref());
         let boosts: String = rerank
             .boosts
             .iter()
@@ -109,7 +108,7 @@ impl Printer<'_> {
 
     fn reconstruct(&self, clause: &Reconstruct) -> String {
         let Reconstruct { finding, turns, calls, model, without, .. } = clause;
-        let model = model.as_ref().map_or(String::new(), |(name, _)| format!(" model {name}"));
+        let model = by_model(model.as_ref());
         format!(
             "Reconstruct {} for {}{}{}{model}{}{}",
             self.node(finding.node, &finding.labels),
@@ -127,8 +126,7 @@ impl Printer<'_> {
             true => String::new(),
             false => format!(" given {}", given.join(", ")),
         };
-        let model =
-            admit.model.as_ref().map_or(String::new(), |(name, _)| format!(" model {name}"));
+        let model = by_model(admit.model.as_ref());
         let tokens = if admit.budget.is_some() { " tokens" } else { "" };
         format!(
             "Admit ({}) from ({}){given} for {}{model}{}{}{tokens}",
@@ -172,6 +170,15 @@ impl Printer<'_> {
             scores.join(", "),
             Behind("where", search.condition.as_ref())
         )
+    }
+}
+
+/// The model that is named; nothing for the default one.
+fn by_model(model: Option<&Expr>) -> String {
+    match model.map(|expr| (&expr.kind, expr)) {
+        None | Some((ExprKind::Constant(Cell::Null), _)) => String::new(),
+        Some((ExprKind::Constant(Cell::String(name)), _)) => format!(" model {name}"),
+        Some((_, expr)) => format!(" model {expr}"),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use engraph_grammar::ast::{SearchMode, Span};
+use engraph_grammar::ast::SearchMode;
 use engraph_storage::graph::RelationId;
 
 use crate::plan::Labels;
@@ -99,8 +99,8 @@ impl Signals {
 pub(crate) struct Generate {
     pub(crate) finding: Finding,
     pub(crate) width: Expr,
-    /// The name of the model, and where it stands; none for the default one.
-    pub(crate) model: Option<(String, Span)>,
+    /// The name of the model; none, or null, for the default one.
+    pub(crate) model: Option<Expr>,
     pub(crate) logprob: Slot,
 }
 
@@ -170,8 +170,8 @@ pub(crate) struct Represent {
 pub(crate) struct Rerank {
     pub(crate) item: Slot,
     pub(crate) question: Expr,
-    /// The name of the model, and where it stands; none for late interaction.
-    pub(crate) model: Option<(String, Span)>,
+    /// The name of the model; none, or null, for late interaction.
+    pub(crate) model: Option<Expr>,
     pub(crate) boosts: Vec<(Boost, Expr)>,
     pub(crate) top: Expr,
     pub(crate) score: Slot,
@@ -207,8 +207,8 @@ pub(crate) struct Reconstruct {
     pub(crate) finding: Finding,
     pub(crate) turns: Option<Expr>,
     pub(crate) calls: Option<Expr>,
-    /// The name of the model, and where it stands; none for the policy without one.
-    pub(crate) model: Option<(String, Span)>,
+    /// The name of the model; none, or null, for the policy without one.
+    pub(crate) model: Option<Expr>,
     /// The mechanisms that it does without.
     pub(crate) without: Option<Expr>,
     pub(crate) score: Slot,
@@ -227,8 +227,8 @@ pub(crate) struct Admit {
     /// What the reader has before.
     pub(crate) given: Vec<Slot>,
     pub(crate) question: Expr,
-    /// The name of the model, and where it stands; none for what is left open of the question.
-    pub(crate) model: Option<(String, Span)>,
+    /// The name of the model; none, or null, for what is left open of the question.
+    pub(crate) model: Option<Expr>,
     /// By what share of the first uncertainty it has to fall; 0 lets everything pass.
     pub(crate) threshold: Option<Expr>,
     /// The most tokens.
@@ -370,17 +370,20 @@ impl Retrieval {
                 [relevance, alpha, neighbours, budget].into_iter().flatten().for_each(visit);
             }
             Self::Rerank(rerank) => {
-                [&rerank.question, &rerank.top].into_iter().for_each(&mut *visit);
+                [&rerank.question, &rerank.top]
+                    .into_iter()
+                    .chain(&rerank.model)
+                    .for_each(&mut *visit);
                 rerank.boosts.iter().for_each(|boost| visit(&boost.1));
             }
             Self::Reconstruct(clause) => {
                 clause.finding.exprs(visit);
-                clause.turns.iter().chain(&clause.calls).chain(&clause.without).for_each(visit);
+                let Reconstruct { turns, calls, model, without, .. } = clause;
+                [turns, calls, model, without].into_iter().flatten().for_each(visit);
             }
-
             Self::Admit(admit) => {
                 visit(&admit.question);
-                admit.threshold.iter().chain(&admit.budget).for_each(visit);
+                admit.threshold.iter().chain(&admit.budget).chain(&admit.model).for_each(visit);
             }
             Self::Pack(pack) => visit(&pack.budget),
         }

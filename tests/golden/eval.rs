@@ -153,7 +153,17 @@ fn a_switch_that_is_off_is_compared() {
     let wanted = Settings { ablate: true, ..settings(folder.path(), &["gam"]) };
     let runs = measured(&wanted).expect("measured");
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let parts = ["neighbours", "boost_time", "boost_role", "boost_confidence", "fill"];
+    let parts = [
+        "topic_network",
+        "event_graph",
+        "neighbours",
+        "boost_time",
+        "boost_role",
+        "boost_confidence",
+        "fill",
+        "state_switching",
+        "clean_boundaries",
+    ];
     let expected: Vec<String> = std::iter::once("gam".to_owned())
         .chain(parts.iter().map(|part| format!("gam without {part}")))
         .collect();
@@ -162,6 +172,26 @@ fn a_switch_that_is_off_is_compared() {
     assert_eq!(table.rows.len(), parts.len());
     assert_eq!(table.rows.get(0, "R@10"), Some(&Value::from("100.0 (+0.0 [+0.0, +0.0])")));
     assert!(ablation(&runs[..1]).is_none());
+}
+
+#[test]
+fn a_memory_is_made_without_each_mechanism_that_a_recipe_reads_the_work_of() {
+    let folder = folder();
+    let wanted =
+        Settings { ablate: true, ..settings(folder.path(), &["xmemory", "scg_mem", "gam"]) };
+    let runs = measured(&wanted).expect("measured");
+    let without: Vec<&str> = runs.iter().filter_map(|run| run.without.as_deref()).collect();
+    let store = |part: &str| folder.path().join("stores").join(format!("talk-1-without-{part}"));
+    for part in ["splits", "merges", "splits_and_merges", "assimilation", "clean_boundaries"] {
+        assert!(without.contains(&part), "{without:?}");
+        assert!(store(part).is_dir(), "{part}");
+    }
+    let episodes = |folder: &Path| {
+        let db = options().open(folder).expect("opens");
+        db.query("MATCH (e:Episode) RETURN e.key", ()).expect("asked").len()
+    };
+    assert_eq!(episodes(&folder.path().join("stores/talk-1")), 2);
+    assert_eq!(episodes(&store("state_switching")), 5);
 }
 
 #[test]

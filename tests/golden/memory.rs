@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engraph::graph::Intent;
-use engraph::memory::boundary::{Noise, Noisy};
+use engraph::memory::boundary::{EachTurn, Noise, Noisy};
+use engraph::memory::themes::Policy;
 use engraph::memory::topics::{Topic, Verdict};
 use engraph::memory::{
-    CueLinker, Entity, ExtractedFact, Extraction, Extractor, HeardTurn, KnownEntities, Linker,
-    Rules, SimilarityBoundaries, SourceTurn,
+    Construction, CueLinker, Entity, ExtractedFact, Extraction, Extractor, HeardTurn,
+    KnownEntities, Linker, Rules, SimilarityBoundaries, SourceTurn,
 };
 use engraph::{Durability, Engraph, FixedEmbedder, Interval, NeuralError, Options, Value};
 
@@ -316,6 +317,37 @@ fn wrong_boundaries_lose_no_turn() {
                    WHERE NOT EXISTS { MATCH (e)-[:YIELDS]->(s) } RETURN count(s) AS n";
         assert_eq!(count(&db, cut), 0);
     }
+}
+
+#[test]
+fn each_mechanism_of_construction_can_be_left_out() {
+    let made = |options: Options| {
+        let folder = folder();
+        let options = options.embedder(Arc::new(FixedEmbedder)).durability(Durability::Buffered);
+        let db = options.open(folder.path()).expect("opens");
+        observe_all(&db);
+        db.consolidate(None).expect("consolidates");
+        assert_eq!(violations(&db), Vec::<String>::new());
+        let count = |query: &str| count(&db, query);
+        let largest = "MATCH (h:Theme)-[:INCLUDES]->(s) WITH h, count(s) AS n RETURN max(n) AS n";
+        [
+            count("MATCH (e:Episode) RETURN count(e) AS n"),
+            count(largest),
+            count("MATCH (:Concept)-[f]->(:Turn) RETURN count(f) AS n"),
+        ]
+    };
+    let turns = i64::try_from(SESSIONS * TURNS).expect("few");
+    let [episodes, largest, tags] = made(Options::new());
+    assert!(episodes < turns && largest <= 12, "{episodes} {largest}");
+    let frozen = Policy { splits: false, ..Policy::default() };
+    let frozen = Construction { themes: frozen, ..Construction::default() };
+    let [_, crowded, _] = made(Options::new().construction(frozen));
+    assert!(crowded > 12, "{crowded}");
+    let strange = Construction { assimilates: false, ..Construction::default() };
+    let [_, _, new] = made(Options::new().construction(strange));
+    assert!(new < tags / 2, "{new} of {tags}");
+    let [alone, _, _] = made(Options::new().boundaries(Arc::new(EachTurn)));
+    assert_eq!(alone, turns);
 }
 
 /// Draws a fact that can be stored beside some that cannot.

@@ -150,6 +150,24 @@ pub struct SystemTime {
     pub span: Span,
 }
 
+/// A model that a clause asks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelName {
+    /// A name or a parameter.
+    pub kind: ModelNameKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The forms of the name of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelNameKind {
+    /// As written.
+    Name(String),
+    /// `$name`, whose value is the name, or null for the default model.
+    Parameter(String),
+}
+
 /// A number of things.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amount {

@@ -1,6 +1,6 @@
 //! The retrieval clauses: what a model does inside a query.
 
-use super::{Amount, Expr, Name, Query, Span, Times};
+use super::{Amount, Expr, ModelName, Name, Query, Span, Times};
 
 /// `SEARCH n:Label FOR e BY HYBRID TOP k`.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub struct Generate {
     /// How many keys.
     pub width: Amount,
     /// The model, if said.
-    pub model: Option<Name>,
+    pub model: Option<ModelName>,
     /// Which nodes count.
     pub among: Among,
     /// Where the clause stands.
@@ -146,7 +146,7 @@ pub struct Rerank {
     /// The question.
     pub question: Expr,
     /// The model, if said.
-    pub model: Option<Name>,
+    pub model: Option<ModelName>,
     /// Factors for what the question asks for.
     pub boosts: Vec<(Name, Expr)>,
     /// How many rows go on.
@@ -167,7 +167,7 @@ pub struct Reconstruct {
     /// The most operations of one step, if said.
     pub calls: Option<Amount>,
     /// The model, if said.
-    pub model: Option<Name>,
+    pub model: Option<ModelName>,
     /// The mechanisms that it does without, if said.
     pub without: Option<Expr>,
     /// Which nodes count.
@@ -188,7 +188,7 @@ pub struct Admit {
     /// The question.
     pub question: Expr,
     /// The model, if said.
-    pub model: Option<Name>,
+    pub model: Option<ModelName>,
     /// By what share the uncertainty has to fall, if said.
     pub threshold: Option<Expr>,
     /// The most tokens, if said.

@@ -9,8 +9,9 @@ use super::pattern::label_filter;
 use super::query::{query, time};
 use super::{Result, amount, children, name, next, once, only, says, span, unexpected};
 use crate::ast::{
-    Activate, Admit, Among, Amount, Anchor, Beam, BySignals, Expr, Generate, Name, Pack,
-    Reconstruct, Repair, Represent, Rerank, Search, SearchMode, Span, Times, TrainScorer,
+    Activate, Admit, Among, Amount, Anchor, Beam, BySignals, Expr, Generate, ModelName,
+    ModelNameKind, Name, Pack, Reconstruct, Repair, Represent, Rerank, Search, SearchMode, Span,
+    Times, TrainScorer,
 };
 use crate::error::SyntaxError;
 use crate::rules::Rule;
@@ -49,9 +50,17 @@ fn finding<'i>(
 /// `MODEL m`, if it is there.
 fn by_model<'i>(
     parts: &mut Peekable<impl Iterator<Item = Pair<'i, Rule>>>,
-) -> Result<Option<Name>> {
-    let model = parts.next_if(|pair| pair.as_rule() == Rule::by_model);
-    model.map(|pair| name(only(pair)?)).transpose()
+) -> Result<Option<ModelName>> {
+    let Some(pair) = parts.next_if(|pair| pair.as_rule() == Rule::by_model) else {
+        return Ok(None);
+    };
+    let inner = only(only(pair)?)?;
+    let span = span(&inner);
+    let kind = match inner.as_rule() {
+        Rule::parameter => ModelNameKind::Parameter(name(only(inner)?)?.text),
+        _ => ModelNameKind::Name(name(inner)?.text),
+    };
+    Ok(Some(ModelName { kind, span }))
 }
 
 /// How it searches, and the weights.

@@ -6,9 +6,9 @@ use super::expr::{Sum, any};
 use super::pattern::path;
 use super::{commas, optional, own_name, quoted, quoted_variable, retrieval, variable, word};
 use crate::ast::{
-    Amount, AmountKind, Clause, Expr, Match, Name, Ordering, Pipeline, ProcedureCall, Query,
-    QueryEnd, Recall, Return, ReturnItem, SortItem, Subquery, SystemTime, Times, ValidTimeKind,
-    With,
+    Amount, AmountKind, Clause, Expr, Match, ModelName, ModelNameKind, Name, Ordering, Pipeline,
+    ProcedureCall, Query, QueryEnd, Recall, Return, ReturnItem, SortItem, Subquery, SystemTime,
+    Times, ValidTimeKind, With,
 };
 
 /// The query with this between its clauses.
@@ -278,6 +278,18 @@ impl Display for Count<'_> {
         match &self.0.kind {
             AmountKind::Literal(count) => count.fmt(f),
             AmountKind::Parameter(name) => write!(f, "${}", quoted(name)),
+        }
+    }
+}
+
+/// A model.
+pub(super) struct Model<'a>(pub(super) &'a ModelName);
+
+impl Display for Model<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.0.kind {
+            ModelNameKind::Name(name) => quoted(name).fmt(f),
+            ModelNameKind::Parameter(name) => write!(f, "${}", quoted(name)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use super::clause::{Count, names, query, times};
+use super::clause::{Count, Model, names, query, times};
 use super::expr::{Sum, any};
 use super::pattern::labels;
 use super::{commas, optional, variable, word};
@@ -47,7 +47,7 @@ pub(super) fn generate(f: &mut Formatter<'_>, found: &Generate) -> fmt::Result {
     write!(f, "GENERATE {}", variable(&found.variable))?;
     labels(f, &found.labels)?;
     write!(f, " FOR {} BEAM {}", found.question, Count(&found.width))?;
-    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    optional(f, " MODEL ", found.model.as_ref().map(Model))?;
     among(f, &found.among)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn represent(f: &mut Formatter<'_>, found: &Represent) -> fmt::Result
 
 pub(super) fn rerank(f: &mut Formatter<'_>, found: &Rerank) -> fmt::Result {
     write!(f, "RERANK {} FOR {}", variable(&found.variable), found.question)?;
-    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    optional(f, " MODEL ", found.model.as_ref().map(Model))?;
     factors(f, " BOOST ", &found.boosts)?;
     write!(f, " TOP {}", Count(&found.top))
 }
@@ -96,7 +96,7 @@ pub(super) fn reconstruct(f: &mut Formatter<'_>, found: &Reconstruct) -> fmt::Re
     write!(f, "RECONSTRUCT {} FOR {}", variable(&found.variable), found.question)?;
     optional(f, " TURNS ", found.turns.as_ref().map(Count))?;
     optional(f, " CALLS ", found.calls.as_ref().map(Count))?;
-    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    optional(f, " MODEL ", found.model.as_ref().map(Model))?;
     optional(f, " WITHOUT ", found.without.as_ref().map(Sum))?;
     among(f, &found.among)
 }
@@ -106,7 +106,7 @@ pub(super) fn admit(f: &mut Formatter<'_>, found: &Admit) -> fmt::Result {
     f.write_str(if found.given.is_empty() { "" } else { " GIVEN " })?;
     names(f, &found.given)?;
     write!(f, " FOR {} WHILE UNCERTAIN", found.question)?;
-    optional(f, " MODEL ", found.model.as_ref().map(word))?;
+    optional(f, " MODEL ", found.model.as_ref().map(Model))?;
     optional(f, " THRESHOLD ", found.threshold.as_ref().map(Sum))?;
     match &found.budget {
         Some(budget) => write!(f, " BUDGET {} TOKENS", Count(budget)),

@@ -297,7 +297,7 @@ impl Trees {
                 labels: self.names(0),
                 question: self.expr(),
                 width: self.amount(),
-                model: self.maybe(Self::name),
+                model: self.maybe(Self::model),
                 among: self.among(),
                 span: AT,
             }),
@@ -323,7 +323,7 @@ impl Trees {
             5 => Clause::Rerank(Rerank {
                 variable: self.name(),
                 question: self.expr(),
-                model: self.maybe(Self::name),
+                model: self.maybe(Self::model),
                 boosts: self.factors(),
                 top: self.amount(),
                 span: AT,
@@ -333,7 +333,7 @@ impl Trees {
                 question: self.expr(),
                 turns: self.maybe(Self::amount),
                 calls: self.maybe(Self::amount),
-                model: self.maybe(Self::name),
+                model: self.maybe(Self::model),
                 without: self.maybe(Self::expr),
                 among: self.among(),
                 span: AT,
@@ -343,7 +343,7 @@ impl Trees {
                 from: self.name(),
                 given: self.names(0),
                 question: self.expr(),
-                model: self.maybe(Self::name),
+                model: self.maybe(Self::model),
                 threshold: self.maybe(Self::expr),
                 budget: self.maybe(Self::amount),
                 span: AT,
@@ -401,6 +401,15 @@ impl Trees {
             condition: self.maybe(Self::expr),
             span: AT,
         }
+    }
+
+    fn model(&mut self) -> ModelName {
+        let name = self.word();
+        let kind = match self.coin() {
+            true => ModelNameKind::Name(name),
+            false => ModelNameKind::Parameter(name),
+        };
+        ModelName { kind, span: AT }
     }
 
     fn amount(&mut self) -> Amount {

@@ -14,6 +14,7 @@ use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
+use crate::exec::retrieval::Named;
 use crate::exec::retrieval::finding::{groups, question, vector};
 use crate::exec::retrieval::rerank::text_of;
 use crate::exec::{amount, eval};
@@ -99,7 +100,7 @@ enum Reader {
     /// What is left open of the question.
     Proxy { open: Open, asked: Arc<[f32]> },
     /// A model.
-    Model { model: Arc<dyn ReaderModel>, asked: Arc<[f32]>, read: Vec<Arc<str>> },
+    Model { model: Arc<dyn ReaderModel>, named: Named, asked: Arc<[f32]>, read: Vec<Arc<str>> },
 }
 
 /// A reader at work on one question.
@@ -214,28 +215,24 @@ impl<'r> Reading<'r> {
                 Some((cell, text)) => Ok(open.with(&piece(cell, text, self.context)?).share()),
                 None => Ok(open.share()),
             },
-            Reader::Model { model, read, .. } => {
+            Reader::Model { model, named, read, .. } => {
                 let more = more.map(|(_, text)| text);
                 let read: Vec<&str> = read.iter().chain(more).map(|text| &**text).collect();
-                self.ask(&**model, &read)
+                self.ask(&**model, named, &read)
             }
         }
     }
 
-    fn ask(&self, model: &dyn ReaderModel, read: &[&str]) -> Result<f64> {
-        let clause = self.question.clause;
-        let (name, span) = match &clause.model {
-            Some((name, span)) => (name.as_str(), *span),
-            None => (model.id(), clause.question.span),
-        };
-        let fail = |error: crate::NeuralError| Diagnostic::at(span, error.to_string()).execute();
-        let ask = || model.uncertainty(&self.question.text, read).map_err(fail);
+    fn ask(&self, model: &dyn ReaderModel, named: &Named, read: &[&str]) -> Result<f64> {
+        let uncertainty = || model.uncertainty(&self.question.text, read);
+        let ask = || uncertainty().map_err(|error| named.failed(&error));
         let uncertainty = self.context.asking(1, ask)?;
         match uncertainty.is_finite() && uncertainty >= 0.0 {
             true => Ok(uncertainty),
             false => {
+                let name = &named.name;
                 let message = format!("the model {name} gave {uncertainty} as an uncertainty");
-                Err(Diagnostic::at(span, message).execute())
+                Err(Diagnostic::at(named.span, message).execute())
             }
         }
     }
@@ -284,11 +281,10 @@ impl Reader {
             return Ok(Self::Anyone);
         }
         let asked = vector(&question.text, context)?;
-        if let Some((name, span)) = &clause.model {
-            let model = context.models.reader(name);
-            let model =
-                model.map_err(|error| Diagnostic::at(*span, error.to_string()).execute())?;
-            return Ok(Self::Model { model, asked, read: Vec::new() });
+        if let Some(named) = Named::of(clause.model.as_ref(), context)? {
+            let model = context.models.reader(&named.name);
+            let model = model.map_err(|error| named.failed(&error))?;
+            return Ok(Self::Model { model, named, asked, read: Vec::new() });
         }
         let mut among = Vec::new();
         let cells = question.nodes();

@@ -8,8 +8,9 @@ use engraph_storage::graph::NodeId;
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
-use crate::error::{Diagnostic, Result};
+use crate::error::Result;
 use crate::exec::candidates;
+use crate::exec::retrieval::Named;
 use crate::exec::retrieval::finding::{Gate, question};
 use crate::neural::KeyModel;
 use crate::plan::retrieval::Generate;
@@ -43,9 +44,7 @@ pub(super) fn generate(clause: &Generate, rows: &[Row], context: &Context<'_>) -
 
 /// The model that is named; none for the default one.
 fn model(clause: &Generate, context: &Context<'_>) -> Result<Option<Arc<dyn KeyModel>>> {
-    let Some((name, span)) = &clause.model else { return Ok(None) };
-    match context.models.key_model(name) {
-        Ok(model) => Ok(Some(model)),
-        Err(error) => Err(Diagnostic::at(*span, error.to_string()).execute()),
-    }
+    let Some(named) = Named::of(clause.model.as_ref(), context)? else { return Ok(None) };
+    let model = context.models.key_model(&named.name);
+    model.map(Some).map_err(|error| named.failed(&error))
 }

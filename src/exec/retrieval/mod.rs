@@ -35,10 +35,42 @@ mod toolkit;
 
 pub(crate) use self::toolkit::Toolkit;
 
-use crate::cell::Row;
+use engraph_grammar::ast::Span;
+
+use crate::cell::{Cell, Row};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Diagnostic, Error, Result};
+use crate::exec::eval;
+use crate::neural::NeuralError;
+use crate::plan::expr::Expr;
 use crate::plan::retrieval::Retrieval;
+
+/// A model that a clause names, and where.
+struct Named {
+    name: String,
+    span: Span,
+}
+
+impl Named {
+    /// The model; none for the default one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bind`](crate::Error::Bind) if the value is no name.
+    fn of(model: Option<&Expr>, context: &Context<'_>) -> Result<Option<Self>> {
+        let Some(expr) = model else { return Ok(None) };
+        match eval::eval(expr, &Row::new(), context)? {
+            Cell::Null => Ok(None),
+            Cell::String(name) => Ok(Some(Self { name: name.to_string(), span: expr.span })),
+            _ => Err(Diagnostic::at(expr.span, "MODEL takes the name of a model, or null").bind()),
+        }
+    }
+
+    /// That the model cannot do what it is asked for.
+    fn failed(&self, error: &NeuralError) -> Error {
+        Diagnostic::at(self.span, error.to_string()).execute()
+    }
+}
 
 /// The rows that a clause makes of these; `begin` is the row that the plan begins with.
 pub(super) fn run(

@@ -10,6 +10,7 @@ use engraph_storage::graph::NodeId;
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
+use crate::exec::retrieval::Named;
 use crate::exec::retrieval::finding::{Gate, question, warm};
 use crate::exec::retrieval::toolkit::Toolkit;
 use crate::exec::{candidates, eval};
@@ -66,9 +67,10 @@ fn number(said: Option<&Expr>, word: &str, default: usize, context: &Context<'_>
 
 /// What decides: a model that is named, or scores.
 fn policy(clause: &Reconstruct, context: &Context<'_>) -> Result<Arc<dyn Policy>> {
-    let Some((name, span)) = &clause.model else { return Ok(Arc::new(ByScore)) };
-    let policy = context.models.policy(name);
-    policy.map_err(|error| Diagnostic::at(*span, error.to_string()).execute())
+    match Named::of(clause.model.as_ref(), context)? {
+        Some(named) => context.models.policy(&named.name).map_err(|error| named.failed(&error)),
+        None => Ok(Arc::new(ByScore)),
+    }
 }
 
 /// The mechanisms of a list of names.

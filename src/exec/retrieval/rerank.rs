@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
+use crate::exec::retrieval::Named;
 use crate::exec::retrieval::finding::question;
 use crate::exec::retrieval::late::{Passage, late_interaction};
 use crate::exec::{candidates, eval};
@@ -78,17 +79,17 @@ fn relevance(
     passages: &[&Passage],
     context: &Context<'_>,
 ) -> Result<Vec<f64>> {
-    let Some((name, span)) = &clause.model else {
+    let Some(named) = Named::of(clause.model.as_ref(), context)? else {
         let scores = late_interaction(asked, passages, context)?;
         return Ok(scores.into_iter().map(|score| (f64::from(score) + 1.0) / 2.0).collect());
     };
-    let fail = |error: crate::NeuralError| Diagnostic::at(*span, error.to_string()).execute();
-    let model = context.models.reranker(name).map_err(fail)?;
+    let fail = |error| named.failed(&error);
+    let model = context.models.reranker(&named.name).map_err(fail)?;
     let texts: Vec<&str> = passages.iter().map(|passage| &*passage.text).collect();
     let scores = context.asking(texts.len(), || model.score(asked, &texts).map_err(fail))?;
     if scores.len() != texts.len() || scores.iter().any(|score| !score.is_finite()) {
-        let message = format!("the model {name} gave no score for each text");
-        return Err(Diagnostic::at(*span, message).execute());
+        let message = format!("the model {} gave no score for each text", named.name);
+        return Err(Diagnostic::at(named.span, message).execute());
     }
     Ok(scores.into_iter().map(|score| 1.0 / (1.0 + f64::from(-score).exp())).collect())
 }

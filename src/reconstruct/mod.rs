@@ -8,6 +8,7 @@
 //!
 //!   operation.rs  the toolkit: operations and what they find      state.rs     Z, H and the log
 //!                 (exec/retrieval/toolkit.rs runs them)            run.rs       the loop
+//!   tools.rs      operations as functions that a model calls
 //!   policy.rs     what decides      by_score.rs  without a model   score.rs     what a turn amounts to
 //!   model/        what decides with a language model
 //! ```
@@ -21,6 +22,7 @@ mod policy;
 mod run;
 mod score;
 mod state;
+mod tools;
 
 pub use by_score::ByScore;
 pub use model::ModelPolicy;

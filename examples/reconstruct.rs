@@ -7,16 +7,26 @@ use std::sync::Arc;
 use engraph::memory::HeardTurn;
 use engraph::reconstruct::{Budget, Operation, Reconstruction};
 use engraph::{Engraph, FixedEmbedder, Options};
+use serde_json::{Value, json};
 
-/// Stands for the model: a provider would be sent the question, `tools` and what came back, and
+/// A call: the name of a function and its arguments.
+type Call = (&'static str, String);
+
+/// Stands for the model: a provider would be sent the question, the toolkit and what came back, and
 /// answer with calls like these.
-fn model(step: usize, tools: &serde_json::Value) -> &'static [(&'static str, &'static str)] {
-    assert!(tools.as_array().is_some_and(|tools| tools.len() > 8));
-    match step {
-        0 => &[("search_cues", r#"{"text":"bakery"}"#), ("search_evnts", r#"{"text":"it"}"#)],
-        1 => &[("search_events", r#"{"text":"the bakery of her sister"}"#)],
-        2 => &[("context_of_events", r#"{"events":["t2"]}"#)],
-        _ => &[],
+fn model(_tools: &Value, back: &[String]) -> Vec<Call> {
+    match back {
+        [] => vec![
+            ("search_events", json!({ "text": "the bakery of her sister" }).to_string()),
+            ("search_evnts", json!({ "text": "bakery" }).to_string()),
+        ],
+        [.., last] if last.starts_with("search_events: t1") => {
+            vec![("context_of_events", json!({ "events": ["t1", "t9"] }).to_string())]
+        }
+        [.., last] if last.starts_with("context_of_events: there is no") => {
+            vec![("context_of_events", json!({ "events": ["t1"] }).to_string())]
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -41,29 +51,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     let db = Options::new().embedder(Arc::new(FixedEmbedder)).open(folder.path())?;
     hear(&db)?;
 
-    let tools = Operation::tools();
-    println!("a function: {}", tools[8]["function"]["description"]);
+    let (tools, mut back) = (Operation::tools(), Vec::new());
     let mut state = Reconstruction::begin("Where is her sister's bakery?", Budget::default());
-    for step in 0.. {
+    loop {
         let mut operations = Vec::new();
-        for (name, arguments) in model(step, &tools) {
-            match Operation::from_call(name, arguments) {
+        for (name, arguments) in model(&tools, &back) {
+            match Operation::from_call(name, &arguments) {
                 Ok(operation) => operations.push(operation),
-                Err(error) => println!("back to the model: {error}"),
+                Err(error) => back.push(format!("{name}: {error}")),
             }
         }
         if operations.is_empty() {
             break;
         }
         for outcome in state.apply(&db, &operations)? {
-            let found = outcome.found.unwrap_or_default();
-            let found: Vec<&str> = found.iter().map(|one| one.key.as_str()).collect();
-            println!("{}: {}", outcome.operation.name(), found.join(", "));
+            let told = match &outcome.found {
+                Ok(found) => {
+                    found.iter().map(|one| one.key.as_str()).collect::<Vec<_>>().join(", ")
+                }
+                Err(reason) => reason.clone(),
+            };
+            back.push(format!("{}: {told}", outcome.operation.name()));
         }
         // It may be stored here, and gone on with another day.
         state = serde_json::from_str(&serde_json::to_string(&state)?)?;
     }
     state.finish();
+    println!("{}\n", back.join("\n"));
     for turn in state.evidence() {
         println!("{} {}", turn.key, turn.text);
     }

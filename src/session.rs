@@ -1,5 +1,9 @@
 //! Sessions and transactions: statements in order, together or each by itself.
 
+mod transaction;
+
+pub use self::transaction::Transaction;
+
 use std::sync::Arc;
 
 use engraph_grammar::ast::{self, Span, Statement, StatementKind};
@@ -15,7 +19,6 @@ use crate::reading::reads;
 use crate::rows::{Params, Rows, Value};
 use crate::show;
 use crate::time;
-use crate::write::observe::{HeardTurn, Observed, observe};
 
 /// Statements in order; `BEGIN`, `COMMIT` and `ROLLBACK` make transactions. Dropping it rolls an
 /// open one back.
@@ -479,70 +482,6 @@ impl<'d> Session<'d> {
         drop(source);
         self.times = set;
         Ok(done("set"))
-    }
-}
-
-/// Statements that become visible together, or not at all: dropping it without
-/// [`commit`](Self::commit) leaves no trace.
-pub struct Transaction<'d> {
-    session: Session<'d>,
-}
-
-impl std::fmt::Debug for Transaction<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transaction").finish_non_exhaustive()
-    }
-}
-
-impl<'d> Transaction<'d> {
-    pub(crate) fn new(database: &'d Engraph, open: engraph_storage::Transaction<'d>) -> Self {
-        Self { session: Session { open: Some(open), ..Session::new(database) } }
-    }
-
-    /// Runs one statement within the transaction and gives its answer. It sees what the transaction has
-    /// written.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Engraph::query`]. What the transaction wrote before stays in it.
-    pub fn query(&mut self, text: &str, params: impl Into<Params>) -> Result<Rows> {
-        self.session.query(text, params)
-    }
-
-    /// Puts a turn into the buffer of a session, within the transaction.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Engraph::observe`]. [`Error::Bind`] if a script has ended the transaction already.
-    pub fn observe(&mut self, session: &str, turn: &HeardTurn) -> Result<Observed> {
-        match &mut self.session.open {
-            Some(open) => open.whole(|open| observe(open, session, turn)),
-            None => {
-                Err(Diagnostic::new("the transaction has ended").help("begin another one").bind())
-            }
-        }
-    }
-
-    /// Runs a script within the transaction and gives the answer of each statement. It sees what
-    /// the transaction has written.
-    ///
-    /// # Errors
-    ///
-    /// The first [`Error`]; the statements before it stay in the transaction.
-    pub fn execute(&mut self, text: &str, params: impl Into<Params>) -> Result<Vec<Rows>> {
-        self.session.execute(text, params)
-    }
-
-    /// Makes its writes last.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if the disk refuses: as of [`Engraph::query`](crate::Engraph::query). [`Error::Bind`] if a
-    /// script has ended the transaction already.
-    pub fn commit(mut self) -> Result<()> {
-        let ended = || Diagnostic::new("no transaction is open").help("begin another one").bind();
-        let open = self.session.open.take().ok_or_else(ended)?;
-        Ok(open.commit(self.session.database.durability(), time::wall())?)
     }
 }
 

@@ -36,6 +36,8 @@ const ASKED: &str =
     "write RECALL 'Where does Nora live?', then USING and a recipe if it is not the default one";
 const GIVEN: &str = "what a recipe is given stands behind its name: USING engraph {k: 5}";
 const INSTANT: &str = "write TIMESTAMP '2023-05-08 13:56', or DATE '2023-05-08'";
+const NAMED_MODEL: &str = "a model goes by its name, or by a parameter that has it: \
+     MODEL small, MODEL `by length`, MODEL $m";
 const PLANNED: &str = "a query stands behind it, such as MATCH (n:Label) RETURN n";
 const WHOLE: &str = "write a whole number from 0, or a parameter such as $count";
 
@@ -139,12 +141,8 @@ const MENDS: &[Mend] = &[
     mend("LOCAL", "DATETIME", "", INSTANT),
     mend("DATETIME", "\"", "", INSTANT),
     mend("INTERVAL", "'", "", "write DURATION 'P3D', or duration({days: 3})"),
-    mend(
-        "MODEL",
-        "'",
-        "a name",
-        "a model goes by its name: MODEL small, or MODEL `all-MiniLM-L6-v2`",
-    ),
+    mend("MODEL", "'", "a name", NAMED_MODEL),
+    mend("MODEL", "\"", "a name", NAMED_MODEL),
     mend("DATE", "", "a string", "text stands between quotes: DATE '2020-01-01'"),
     mend("TIMESTAMP", "", "a string", "text stands between quotes: TIMESTAMP '2020-01-01'"),
     mend("DURATION", "", "a string", "text stands between quotes: DURATION 'P3D'"),

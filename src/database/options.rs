@@ -37,9 +37,9 @@ pub struct Options {
     pub(super) limits: Limits,
     pub(super) models: Registered,
     pub(super) extractor: Option<Arc<dyn Extractor>>,
-    pub(super) boundaries: Option<Arc<dyn BoundaryDetector>>,
+    pub(crate) boundaries: Option<Arc<dyn BoundaryDetector>>,
     pub(super) linker: Option<Arc<dyn Linker>>,
-    pub(super) construction: Construction,
+    pub(crate) construction: Construction,
     pub(super) unoptimized: bool,
 }
 

@@ -61,8 +61,8 @@ pub struct Settings {
     pub copies: usize,
     /// The observations that the data set ships are memory as well.
     pub observations: bool,
-    /// Each recipe also without each of its switches, and with a memory that is made without each
-    /// mechanism that it reads the work of.
+    /// Each recipe also without each of its switches; and those that are built in with memories that are
+    /// made without each mechanism that their papers leave out, each conversation in a store of its own.
     pub ablate: bool,
     /// A file of the same form whose conversations the query adapter learns from first; they are never
     /// tested.

@@ -61,7 +61,9 @@ impl<'m> Making<'m> {
         name.extend(self.unbuilt.iter().flat_map(|unbuilt| ["-without-", unbuilt.name()]));
         let folder = self.folder.join(&name);
         let text = json!(samples.iter().map(heard).collect::<Vec<_>>()).to_string();
-        let stamp = format!("{:x}", Sha256::digest([VERSION, INDEXES, &text].concat()));
+        let without = self.unbuilt.map(Unbuilt::stamp).unwrap_or_default();
+        let made_of = [VERSION, INDEXES, &without, &text].concat();
+        let stamp = format!("{:x}", Sha256::digest(made_of));
         let beside = self.folder.join(format!("{name}.sha256"));
         if !folder.exists() {
             std::fs::create_dir_all(self.folder).map_err(|error| failed(self.folder, &error))?;

@@ -1,12 +1,11 @@
-//! Mechanisms that make a memory, and a memory that is made without one: the ablations of the papers
-//! that no parameter of a query can run.
+//! Mechanisms that make a memory, and a memory that is made without one: the ablations of the
+//! papers that no parameter of a query can run.
 
 use std::sync::Arc;
 
 use crate::database::Options;
+use crate::memory::SimilarityBoundaries;
 use crate::memory::boundary::{EachTurn, Noise, Noisy};
-use crate::memory::themes::Policy;
-use crate::memory::{Construction, SimilarityBoundaries};
 
 /// How wrong boundaries are, and the seed of that (GAM, appendix C.3: 0.4 is the worst there).
 const NOISE: (f64, u64) = (0.4, 7);
@@ -20,7 +19,7 @@ pub(super) enum Unbuilt {
     StateSwitching,
     /// Boundaries are where they belong (GAM, appendix C.3).
     CleanBoundaries,
-    /// Crowded themes are split (xMemory, table 7).
+    /// Crowded themes are split (xMemory, table 6).
     Splits,
     /// Tiny themes are merged.
     Merges,
@@ -29,7 +28,7 @@ pub(super) enum Unbuilt {
 }
 
 impl Unbuilt {
-    /// Those that a built-in recipe reads the work of.
+    /// Those that the paper of a built-in recipe leaves out.
     pub(super) fn of(recipe: &str) -> &'static [Self] {
         match recipe {
             "scg_mem" => &[Self::Assimilation],
@@ -51,26 +50,32 @@ impl Unbuilt {
         }
     }
 
-    /// How a database is opened that makes memory without it.
+    /// How a database is opened that makes memory without it, and else as these options do.
     pub(super) fn options(self, options: &Options) -> Options {
-        let options = options.clone();
-        let themes = |splits, merges| {
-            let themes = Policy { splits, merges, ..Policy::default() };
-            Construction { themes, ..Construction::default() }
-        };
+        let mut options = options.clone();
+        let construction = &mut options.construction;
         match self {
-            Self::Assimilation => {
-                options.construction(Construction { assimilates: false, ..Construction::default() })
+            Self::Assimilation => construction.assimilates = false,
+            Self::Splits => construction.themes.splits = false,
+            Self::Merges => construction.themes.merges = false,
+            Self::SplitsAndMerges => {
+                construction.themes.splits = false;
+                construction.themes.merges = false;
             }
-            Self::StateSwitching => options.boundaries(Arc::new(EachTurn)),
+            Self::StateSwitching => options.boundaries = Some(Arc::new(EachTurn)),
             Self::CleanBoundaries => {
                 let (level, seed) = NOISE;
-                let clean = SimilarityBoundaries::default();
-                options.boundaries(Arc::new(Noisy::new(clean, Noise::level(level), seed)))
+                let clean = options.boundaries.take();
+                let clean = clean.unwrap_or_else(|| Arc::new(SimilarityBoundaries::default()));
+                let noisy = Noisy::new(clean, Noise::level(level), seed);
+                options.boundaries = Some(Arc::new(noisy));
             }
-            Self::Splits => options.construction(themes(false, true)),
-            Self::Merges => options.construction(themes(true, false)),
-            Self::SplitsAndMerges => options.construction(themes(false, false)),
         }
+        options
+    }
+
+    /// What a store that is made without it is known by, beside its turns.
+    pub(super) fn stamp(self) -> String {
+        format!("without {} {NOISE:?}", self.name())
     }
 }

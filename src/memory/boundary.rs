@@ -14,6 +14,7 @@ mod model;
 mod noise;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use engraph_storage::graph::Time;
 
@@ -54,6 +55,16 @@ pub trait BoundaryDetector: Send + Sync {
     /// The places before which a new episode begins: ascending, from 1 to the number of turns less
     /// one. None if it is all one episode.
     fn boundaries(&self, turns: &[Heard<'_>]) -> Vec<usize>;
+}
+
+impl<D: BoundaryDetector + ?Sized> BoundaryDetector for Arc<D> {
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn boundaries(&self, turns: &[Heard<'_>]) -> Vec<usize> {
+        (**self).boundaries(turns)
+    }
 }
 
 /// Why a buffer is tested for boundaries.

@@ -19,7 +19,7 @@ const SAME: f32 = 0.9;
 
 /// What is known of the concepts of an extraction.
 pub(super) struct Known {
-    /// The key of the concept in the graph, by the key that was drawn; those without one are left out.
+    /// The key of the concept in the graph, by the key that was drawn; what has none is left out.
     pub(super) keys: BTreeMap<String, String>,
     /// Those that the graph has under another key, by the key that was drawn.
     pub(super) merges: BTreeMap<String, Merge>,

@@ -6,8 +6,8 @@ use super::topics::Linker;
 use crate::indexes::Indexes;
 use crate::models::Models;
 
-/// Which mechanisms make memory of turns. By default all of them do; the ablations of the papers leave
-/// one out, and nothing else should.
+/// Which mechanisms make memory of turns. By default all of them do; the ablations of the papers
+/// leave one out, and nothing else should.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::models::Models;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Construction {
-    /// How statements are grouped into themes (xMemory, section 3.2 and table 7).
+    /// How statements are grouped into themes (xMemory, section 3.2 and table 6).
     pub themes: Policy,
-    /// Whether the turns of an episode are tied to concepts that were there before it (assimilation, SCG-MEM,
-    /// eq. 7). Without it they have its new concepts alone ("w/o Evolutionary Update", table 2). An episode
-    /// that is drawn anew because some of it is forgotten then meets its own concepts as known ones, and
-    /// loses them.
+    /// Whether an episode is tied to concepts that were there before it, by key, alias or meaning
+    /// (assimilation, SCG-MEM, eq. 7). Without it its turns and statements have new concepts alone, and
+    /// these alone co-occur ("w/o Evolutionary Update", table 2). An episode that is drawn anew because
+    /// some of it is forgotten then meets its own concepts as known ones, and loses them.
     pub assimilates: bool,
 }
 

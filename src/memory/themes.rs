@@ -26,7 +26,7 @@ const TINY: usize = 2;
 /// Nearest themes that a tiny one may be merged with.
 const MERGE_CANDIDATES: usize = 3;
 
-/// What themes are held to. The ablations of xMemory (table 7) are those without splits or merges.
+/// What themes are held to. The ablations of xMemory (table 6) are those without splits or merges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
     /// The cosine with the nearest centroid from which on a member is attached to its theme.

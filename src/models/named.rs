@@ -4,7 +4,6 @@
 //! be loaded is tried again the next time, so that it can be mended while the database is open.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -87,13 +86,11 @@ impl<M: ?Sized> Named<M> {
 
     fn unknown(&self, models: Option<&Path>, name: &str) -> NeuralError {
         let folders = models.and_then(|models| models.read_dir().ok()).into_iter().flatten();
-        let folders = folders.flatten().filter(|entry| entry.path().is_dir());
+        // That of the embedder is none of these.
+        let own = model_folder().ok().and_then(|own| std::path::absolute(own).ok());
+        let is_one = |path: &Path| path.is_dir() && Some(path) != own.as_deref();
+        let folders = folders.flatten().filter(|entry| is_one(&entry.path()));
         let folders = folders.filter_map(|entry| entry.file_name().into_string().ok());
-        // That of the embedder is neither of these.
-        let own = model_folder().ok();
-        let is_other =
-            |name: &String| own.as_ref().and_then(|own| own.file_name()) != Some(OsStr::new(name));
-        let folders = folders.filter(is_other);
         let known: BTreeSet<String> =
             self.registered.keys().cloned().chain(folders.filter(|name| is_name(name))).collect();
         NeuralError::Unknown {

@@ -349,7 +349,7 @@ impl Retrieval {
             }
             Self::Generate(generate) => {
                 generate.finding.exprs(visit);
-                visit(&generate.width);
+                [&generate.width].into_iter().chain(&generate.model).for_each(visit);
             }
             Self::Anchor(anchor) => {
                 anchor.finding.exprs(visit);

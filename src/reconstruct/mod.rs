@@ -26,7 +26,7 @@ mod tools;
 
 pub use by_score::ByScore;
 pub use model::ModelPolicy;
-pub(crate) use operation::{Answer, Tools};
+pub(crate) use operation::{Answer, KEYS_MAX, Tools};
 pub use operation::{Finding, Kind, Mechanism, Operation};
 pub use policy::{Policy, Selection};
 pub use run::Outcome;

@@ -4,6 +4,9 @@
 use engraph_storage::graph::Time;
 use serde::{Deserialize, Serialize};
 
+/// The keys that one operation may name.
+pub(crate) const KEYS_MAX: usize = 16;
+
 /// One question to the memory. Nodes go by their keys; each costs what it gives back.
 ///
 /// As JSON it is an object with the name of the operation and its arguments:
@@ -243,6 +246,8 @@ mod instant {
 
     use crate::time;
 
+    const FORMS: &str = "write 2023-05-08, or 2023-05-08T13:56:00Z";
+
     pub(super) fn serialize<S: Serializer>(at: &Option<Time>, out: S) -> Result<S::Ok, S::Error> {
         at.and_then(time::rfc3339).serialize(out)
     }
@@ -251,7 +256,7 @@ mod instant {
         let text: Option<String> = Deserialize::deserialize(from)?;
         let instant = |text: String| {
             time::parse(&text)
-                .ok_or_else(|| serde::de::Error::custom(format!("'{text}' is no instant")))
+                .ok_or_else(|| serde::de::Error::custom(format!("'{text}' is no instant: {FORMS}")))
         };
         text.map(instant).transpose()
     }

@@ -5,7 +5,7 @@ use serde::Deserialize as _;
 use serde::de::Error as _;
 use serde_json::{Map, Value, json};
 
-use super::operation::Operation;
+use super::operation::{KEYS_MAX, Operation};
 
 /// An argument: its name, its type, what it is, and whether a call has to have it.
 type Argument = (&'static str, Type, &'static str, bool);
@@ -14,31 +14,43 @@ type Argument = (&'static str, Type, &'static str, bool);
 #[derive(Clone, Copy)]
 enum Type {
     Text,
-    Texts,
+    Keys,
 }
 
 const TEXT: &[Argument] = &[("text", Type::Text, "what to look for, in a few words", true)];
 const CUE: Argument = ("cue", Type::Text, "a concept, by the key that was found", true);
 const EVENTS: &[Argument] =
-    &[("events", Type::Texts, "keys of turns or statements that were found, 16 at most", true)];
-const TURNS: &[Argument] =
-    &[("events", Type::Texts, "keys of turns that were found, 16 at most", true)];
+    &[("events", Type::Keys, "keys of turns or statements that were found", true)];
 
-/// What each operation does and takes, in the order of [`Operation::NAMES`].
-const TOOLS: [(&str, &[Argument]); Operation::NAMES.len()] = [
-    ("The concepts nearest to a text, and the people that it names: where to begin.", TEXT),
-    ("The turns of the conversation that have the words of a text, or its meaning.", TEXT),
-    ("The statements nearest to a text, with the turns that they were drawn from.", TEXT),
-    ("The topics nearest to a text.", TEXT),
-    ("By which tags (relations) a concept leads to turns and statements.", &[CUE]),
+/// The name of each function, what it does and what it takes. `events_of_cue` is for measurements, which
+/// leave the tags out.
+const TOOLS: [(&str, &str, &[Argument]); 11] = [
     (
+        "search_cues",
+        "The concepts nearest to a text, and the people that it names: where to begin.",
+        TEXT,
+    ),
+    ("search_events", "The turns that have the words of a text, or its meaning.", TEXT),
+    (
+        "search_statements",
+        "The statements nearest to a text, with the turns that they were drawn from.",
+        TEXT,
+    ),
+    ("search_topics", "The topics nearest to a text.", TEXT),
+    ("tags_of_cue", "By which tags a concept leads to turns and statements.", &[CUE]),
+    (
+        "events_of_tag",
         "The turns and statements behind a concept and one of its tags.",
         &[CUE, ("tag", Type::Text, "a tag of the concept", true)],
     ),
-    ("The turns and statements behind a concept by any tag.", &[CUE]),
-    ("The concepts and tags that lead to turns or statements.", EVENTS),
-    ("What was said around turns: two before and two behind each.", TURNS),
+    ("cues_of_events", "The concepts and tags that lead to turns or statements.", EVENTS),
     (
+        "context_of_events",
+        "What was said around turns: two before and two behind each.",
+        &[("events", Type::Keys, "keys of turns that were found", true)],
+    ),
+    (
+        "events_by_time",
         "What was said in a time, the earliest first, 64 turns at most.",
         &[
             ("from", Type::Text, "the beginning: 2023-05-08, or 2023-05-08T13:56:00Z", false),
@@ -47,6 +59,7 @@ const TOOLS: [(&str, &[Argument]); Operation::NAMES.len()] = [
         ],
     ),
     (
+        "personal_information",
         "The statements about a person, with the turns that they were drawn from.",
         &[
             ("person", Type::Text, "the name of the person", true),
@@ -54,6 +67,7 @@ const TOOLS: [(&str, &[Argument]); Operation::NAMES.len()] = [
         ],
     ),
     (
+        "events_of_topic",
         "The turns of the episodes of a topic.",
         &[("topic", Type::Text, "a topic, by the key that was found", true)],
     ),
@@ -72,7 +86,7 @@ impl Operation {
     /// assert_eq!(needed.to_string(), r#"["cue","tag"]"#);
     /// ```
     pub fn tools() -> Value {
-        let function = |(name, (description, arguments)): (&str, (&str, &[Argument]))| {
+        let function = |(name, description, arguments): (&str, &str, &[Argument])| {
             json!({
                 "type": "function",
                 "function": {
@@ -82,7 +96,7 @@ impl Operation {
                 },
             })
         };
-        Self::NAMES.into_iter().zip(TOOLS).map(function).collect()
+        TOOLS.into_iter().map(function).collect()
     }
 
     /// What a language model calls: the name of a function and its arguments, an object as JSON text.
@@ -117,9 +131,10 @@ fn parameters(arguments: &[Argument]) -> Value {
     let property = |(name, kind, description, _): &Argument| {
         let property = match kind {
             Type::Text => json!({ "type": "string", "description": description }),
-            Type::Texts => json!({
+            Type::Keys => json!({
                 "type": "array",
                 "items": { "type": "string" },
+                "maxItems": KEYS_MAX,
                 "description": description,
             }),
         };
@@ -156,7 +171,8 @@ mod tests {
     fn each_function_is_the_operation_of_its_name_with_the_arguments_of_its_schema() {
         let tools = Operation::tools();
         let tools = tools.as_array().unwrap();
-        for (tool, name) in tools.iter().zip(Operation::NAMES) {
+        let names = Operation::NAMES.into_iter().filter(|name| *name != "events_of_cue");
+        for (tool, name) in tools.iter().zip(names) {
             let function = &tool["function"];
             assert_eq!(call(function, |_| true).unwrap().name(), name);
             let required: Vec<&str> = function["parameters"]["required"]
@@ -171,7 +187,7 @@ mod tests {
                 assert!(error.contains(left_out), "{error}");
             }
         }
-        assert_eq!(tools.len(), Operation::NAMES.len());
+        assert_eq!(tools.len(), Operation::NAMES.len() - 1);
     }
 
     #[test]
@@ -186,5 +202,10 @@ mod tests {
         assert!(told("search_cues", "{").contains("EOF"));
         let twice = r#"{"operation":"search_topics","text":"x"}"#;
         assert!(told("search_cues", twice).contains("argument `operation`"));
+        let soon = r#"{"from":"soon"}"#;
+        assert_eq!(
+            told("events_by_time", soon),
+            "'soon' is no instant: write 2023-05-08, or 2023-05-08T13:56:00Z"
+        );
     }
 }

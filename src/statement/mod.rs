@@ -7,14 +7,12 @@
 mod change;
 mod definition;
 mod surroundings;
-
-use std::collections::BTreeMap;
+mod told;
 
 use engraph_grammar::ast::{self, Span, StatementKind};
-use engraph_grammar::closest;
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, Interval, NodeId, RecipeDefinition, RelationId,
-    RelationRule, RuleDefinition, ScorerDefinition, Time, Value as Property,
+    Cardinality, ConfidencePolicy, Intent, NodeId, RecipeDefinition, RelationId, RelationRule,
+    RuleDefinition, ScorerDefinition,
 };
 
 use engraph_storage::{StorageError, Transaction};
@@ -22,17 +20,15 @@ use engraph_storage::{StorageError, Transaction};
 use self::definition::{Lesson, dropped};
 pub(crate) use self::surroundings::Surroundings;
 use crate::bind::{self, Binder, intent};
-use crate::cell::Cell;
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES, cardinality};
+use crate::graph_names::cardinality;
 use crate::memory::split::split;
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
-use crate::time;
-use crate::write::observe::{HeardTurn, Observed, observe};
-use crate::write::{self, FactInput, Input, NodeInput};
+use crate::write::observe::{Observed, observe};
+use crate::write::{self, Input};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
@@ -303,218 +299,6 @@ impl Binder<'_> {
         }
         Ok(Write::Define { name: define.name.text.clone(), options })
     }
-
-    fn remember(&mut self, remember: &ast::Remember) -> Result<Input> {
-        let head = self.node_input(&remember.head)?;
-        let Some(fact) = &remember.fact else {
-            return match of_facts_only(remember) {
-                Some(span) => Err(Diagnostic::at(span, "only a fact has this, and no node")
-                    .help("say when, how sure and from where of a fact: (a)-[relation]->(b)")
-                    .bind()),
-                None => Ok(Input::Node(head)),
-            };
-        };
-        self.warn_if_misspelled(&fact.relation);
-        let sources = remember.sources.iter().map(|source| self.text(source, "a source"));
-        Ok(Input::Fact(Box::new(FactInput {
-            sources: sources.collect::<Result<_>>()?,
-            tail: self.node_input(&fact.tail)?,
-            head,
-            relation: fact.relation.text.clone(),
-            valid: self.validity(remember)?,
-            confidence: self.fact_confidence(remember.confidence.as_ref())?,
-            intent: remember.intent.as_ref().map(intent).transpose()?,
-            properties: self.properties(&fact.properties, &FACT_PROPERTIES)?,
-        })))
-    }
-
-    /// A new relation whose name is nearly that of an old one is probably not meant.
-    fn warn_if_misspelled(&mut self, relation: &ast::Name) {
-        let catalog = self.reader().catalog();
-        if catalog.relation(&relation.text).is_none()
-            && let Some(known) = closest(&relation.text, catalog.relations())
-        {
-            let message = format!("the relation `{}` is new", relation.text);
-            self.warnings.push(
-                Diagnostic::at(relation.span, message).help(format!("did you mean {known}?")),
-            );
-        }
-    }
-
-    /// From now on without end, unless said otherwise; null stands for an open end.
-    fn validity(&mut self, remember: &ast::Remember) -> Result<Interval> {
-        let from = match &remember.valid_from {
-            Some(expr) => self.bound(expr)?.unwrap_or(Interval::MIN),
-            None if remember.valid_to.is_some() => Interval::MIN,
-            None => self.reader().now(),
-        };
-        let Some(end) = &remember.valid_to else {
-            return Ok(Interval { from, to: Interval::MAX });
-        };
-        let to = self.bound(end)?.unwrap_or(Interval::MAX);
-        Interval::new(from, to).ok_or_else(|| {
-            Diagnostic::at(end.span, time::ends_early(from, to))
-                .help("the end is the first instant at which it no longer holds")
-                .bind()
-        })
-    }
-
-    fn bound(&mut self, expr: &ast::Expr) -> Result<Option<Time>> {
-        match self.constant(expr)? {
-            Cell::Null => Ok(None),
-            _ => self.instant(expr).map(Some),
-        }
-    }
-
-    fn fact_confidence(&mut self, expr: Option<&ast::Expr>) -> Result<f64> {
-        let Some(expr) = expr else { return Ok(1.0) };
-        let cell = self.constant(expr)?;
-        match cell.number() {
-            Some(value) if value > 0.0 && value <= 1.0 => Ok(value),
-            _ => Err(Diagnostic::at(
-                expr.span,
-                format!("confidence {cell} is not above 0 and at most 1"),
-            )
-            .help(match cell.number() {
-                Some(value) if value > 1.0 => "it is a share of one: 0.9 for 90 %",
-                _ => "what is not believed at all is not remembered; RETRACT ends a belief",
-            })
-            .bind()),
-        }
-    }
-
-    /// The node that a pattern in a write stands for: one label, a key, properties.
-    fn node_input(&mut self, node: &ast::NodePattern) -> Result<NodeInput> {
-        let (label, key) = self.label_and_key(node)?;
-        let others = node.properties.iter().filter(|(name, _)| name.text != "key");
-        let others: Vec<_> = others.cloned().collect();
-        Ok(NodeInput {
-            label,
-            key,
-            properties: self.properties(&others, &NODE_PROPERTIES)?,
-            embedding: None,
-        })
-    }
-
-    fn label_and_key(&mut self, node: &ast::NodePattern) -> Result<(String, String)> {
-        let [label] = node.labels.as_slice() else {
-            return Err(Diagnostic::at(node.span, "a node that is stored has one label")
-                .help("write it as (:Person 'Caroline')")
-                .bind());
-        };
-        let in_map = node.properties.iter().find(|(name, _)| name.text == "key");
-        if let (Some(_), Some((name, _))) = (&node.key, in_map) {
-            return Err(Diagnostic::at(name.span, "the key is said twice")
-                .help("keep one of the two")
-                .bind());
-        }
-        let Some(key) = node.key.as_ref().or(in_map.map(|(_, key)| key)) else {
-            return Err(Diagnostic::at(node.span, "a node that is stored has a key")
-                .help(format!("write it as (:{} 'its key')", label.text))
-                .bind());
-        };
-        Ok((label.text.clone(), self.text(key, "a key")?))
-    }
-
-    fn properties(
-        &mut self,
-        entries: &[(ast::Name, ast::Expr)],
-        own: &[&str],
-    ) -> Result<BTreeMap<String, Property>> {
-        let mut properties = BTreeMap::new();
-        for (name, expr) in entries {
-            if own.contains(&name.text.as_str()) {
-                let message = format!("`{}` is no property that can be set", name.text);
-                return Err(Diagnostic::at(name.span, message)
-                    .help(
-                        "what every node or fact has is said outside the braces: (:Label 'key'), \
-                         VALID FROM, CONFIDENCE, INTENT, SOURCE",
-                    )
-                    .bind());
-            }
-            let value = self.constant(expr)?.to_property().ok_or_else(|| {
-                Diagnostic::at(expr.span, "a property is a scalar, a list or a map").bind()
-            })?;
-            properties.insert(name.text.clone(), value);
-        }
-        Ok(properties)
-    }
-
-    fn text(&mut self, expr: &ast::Expr, what: &str) -> Result<String> {
-        match self.constant(expr)? {
-            Cell::String(text) if !text.is_empty() => Ok(text.to_string()),
-            Cell::String(_) => Err(Diagnostic::at(expr.span, format!("{what} is empty")).bind()),
-            other => {
-                let message = format!("{what} is a string, not {}", other.kind());
-                Err(Diagnostic::at(expr.span, message).bind())
-            }
-        }
-    }
-
-    fn alias(&mut self, alias: &ast::Alias) -> Result<Write> {
-        let (label, key) = self.label_and_key(&alias.node)?;
-        let text = self.text(&alias.alias, "an alias")?;
-        Ok(Write::Alias { alias: text, label, key, span: alias.node.span })
-    }
-
-    fn split(&mut self, split: &ast::Split) -> Result<Write> {
-        let (label, key) = self.label_and_key(&split.node)?;
-        let name = self.text(&split.name, "a name")?;
-        Ok(Write::Split { name, label, key, span: split.node.span })
-    }
-
-    fn observe(&mut self, observe: &ast::Observe) -> Result<Input> {
-        let session = self.text(&observe.session, "a session")?;
-        let (mut key, mut speaker, mut at, mut others) = (None, None, None, Vec::new());
-        for (name, expr) in &observe.turn {
-            match name.text.as_str() {
-                "id" => key = Some(self.text(expr, "a turn's id")?),
-                "speaker" => speaker = Some(self.text(expr, "a speaker")?),
-                "key" => {
-                    return Err(Diagnostic::at(name.span, "a turn's key is its `id`")
-                        .help("write id: 'D1:3'")
-                        .bind());
-                }
-                "at" => at = Some(self.instant(expr)?),
-                "session" | "position" => {
-                    let message = format!("a turn's `{}` is told by where it is heard", name.text);
-                    return Err(Diagnostic::at(name.span, message)
-                        .help("write OBSERVE SESSION 's1' TURN {...}, in the order of the turns")
-                        .bind());
-                }
-                _ => others.push((name.clone(), expr.clone())),
-            }
-        }
-        let missing = |field: &str| {
-            Diagnostic::at(observe.turn_span, format!("the turn has no `{field}`"))
-                .help("write TURN {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}")
-                .bind()
-        };
-        let properties = self.properties(&others, &NODE_PROPERTIES)?;
-        match properties.get("text") {
-            Some(Property::String(text)) if !text.is_empty() => {}
-            _ => return Err(missing("text")),
-        }
-        let turn = HeardTurn {
-            id: key,
-            speaker: speaker.ok_or_else(|| missing("speaker"))?,
-            at: Some(at.ok_or_else(|| missing("at"))?),
-            properties,
-        };
-        Ok(Input::Heard { session, turn })
-    }
-
-    /// The session of a `CONSOLIDATE`.
-    pub(crate) fn session(&mut self, session: &ast::Expr) -> Result<String> {
-        self.text(session, "a session")
-    }
-}
-
-/// Where a `REMEMBER` says something that only a fact can have.
-fn of_facts_only(remember: &ast::Remember) -> Option<Span> {
-    let exprs = [&remember.confidence, &remember.valid_from, &remember.valid_to];
-    let expr = exprs.into_iter().flatten().chain(&remember.sources).next();
-    expr.map(|expr| expr.span).or(remember.intent.as_ref().map(|name| name.span))
 }
 
 fn policy(name: &ast::Name) -> Result<ConfidencePolicy> {

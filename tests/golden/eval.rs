@@ -156,6 +156,7 @@ fn a_switch_that_is_off_is_compared() {
     let parts = [
         "topic_network",
         "event_graph",
+        "multi_factor",
         "neighbours",
         "boost_time",
         "boost_role",

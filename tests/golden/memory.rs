@@ -320,7 +320,7 @@ fn wrong_boundaries_lose_no_turn() {
 }
 
 #[test]
-fn each_mechanism_of_construction_can_be_left_out() {
+fn a_memory_is_made_without_splits_or_assimilation_or_a_buffer() {
     let made = |options: Options| {
         let folder = folder();
         let options = options.embedder(Arc::new(FixedEmbedder)).durability(Durability::Buffered);

@@ -16,12 +16,13 @@ const BUILT_IN: [&str; 9] =
 const ONE_PATH: &str = "beam: 1, expand: 1, relevance: 1.0, fill: false";
 /// A recipe, what is switched off, what makes a difference visible on so small a memory, and a
 /// question.
-const SWITCHES: [(&str, &str, &str, &str); 37] = [
+const SWITCHES: [(&str, &str, &str, &str); 38] = [
     ("engraph", "weights: {words: 1.0}", "", QUESTION),
     ("engraph", "without: ['speaker', 'first_speaker']", "", QUESTION),
     ("gam", "topic_network: false", "topics: 1, fill: false", QUESTION),
     ("gam", "neighbours: false", "topics: 1, topic_network: false, fill: false", QUESTION),
     ("gam", "event_graph: false", "fill: false", QUESTION),
+    ("gam", "multi_factor: false", "", QUESTION),
     ("gam", "neighbours: false", "topics: 1, fill: false", QUESTION),
     ("gam", "boost_role: 1.0", "", QUESTION),
     ("gam", "boost_time: 1.0", "", QUESTION),
@@ -157,11 +158,11 @@ fn without_activation_nothing_is_passed_on() {
 }
 
 /// Writes keys a byte at a time, and would rather write a "v" than anything else.
-struct Vowelless;
+struct PrefersV;
 
-impl KeyModel for Vowelless {
+impl KeyModel for PrefersV {
     fn id(&self) -> &str {
-        "vowelless"
+        "prefers v"
     }
 
     fn tokenize(&self, key: &str) -> Result<Vec<u32>, NeuralError> {
@@ -173,7 +174,7 @@ impl KeyModel for Vowelless {
     }
 }
 
-impl KeyWriter for Vowelless {
+impl KeyWriter for PrefersV {
     fn next(&mut self, prefixes: &[&[u32]]) -> Result<Vec<Logits>, NeuralError> {
         let mut tokens = vec![0.0; 256];
         tokens[usize::from(b'v')] = 9.0;
@@ -184,7 +185,7 @@ impl KeyWriter for Vowelless {
 #[test]
 fn a_model_writes_the_keys_and_without_the_constraint_writes_none() {
     let options = Options::new().embedder(Arc::new(FixedEmbedder));
-    let options = options.key_model("vowelless", Arc::new(Vowelless));
+    let options = options.key_model("prefers v", Arc::new(PrefersV));
     let db = options.open_read_only(MEMORY.0.path()).expect("opens");
     let turns = |parameters: &str| {
         let text = format!(
@@ -195,11 +196,27 @@ fn a_model_writes_the_keys_and_without_the_constraint_writes_none() {
     };
     // The violin is met in two turns.
     let violin = ["t7", "t8"].map(str::to_owned).into();
-    assert_eq!(turns("model: 'vowelless'"), violin);
+    assert_eq!(turns("model: 'prefers v'"), violin);
     let nearest = turns("model: null");
     assert_ne!(nearest, violin);
-    assert_eq!(turns("model: 'vowelless', constraint: false"), nearest);
+    assert_eq!(turns("model: 'prefers v', constraint: false"), nearest);
+    // The embedder writes what is nearest.
     assert_eq!(turns("model: null, constraint: false"), nearest);
+}
+
+#[test]
+fn without_the_event_graph_topics_are_ranked_and_nothing_of_their_turns() {
+    let whole = "fill: false, event_graph: false";
+    let others = "boost_time: 2.0, boost_role: 3.0, sharpness: 1.0";
+    let turns = found("gam", whole);
+    assert_eq!(turns, found("gam", &format!("{whole}, {others}")));
+    let scores: BTreeSet<String> = turns.iter().map(|turn| turn.1.to_string()).collect();
+    assert!(scores.len() < turns.len(), "{turns:?}");
+    // Turns of the same topic stand as they were said, which their keys tell.
+    let same = |pair: &[(String, f64)]| pair[0].1 != pair[1].1 || pair[0].0 < pair[1].0;
+    assert!(turns.windows(2).all(same), "{turns:?}");
+    let neither = found("gam", "topic_network: false, event_graph: false");
+    assert!(!neither.is_empty());
 }
 
 #[test]

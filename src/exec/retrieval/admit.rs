@@ -14,7 +14,7 @@ use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::retrieval::Named;
+use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::{groups, question, vector};
 use crate::exec::retrieval::rerank::text_of;
 use crate::exec::{amount, eval};
@@ -100,7 +100,7 @@ enum Reader {
     /// What is left open of the question.
     Proxy { open: Open, asked: Arc<[f32]> },
     /// A model.
-    Model { model: Arc<dyn ReaderModel>, named: Named, asked: Arc<[f32]>, read: Vec<Arc<str>> },
+    Model { model: Arc<dyn ReaderModel>, named: NamedModel, asked: Arc<[f32]>, read: Vec<Arc<str>> },
 }
 
 /// A reader at work on one question.
@@ -223,7 +223,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    fn ask(&self, model: &dyn ReaderModel, named: &Named, read: &[&str]) -> Result<f64> {
+    fn ask(&self, model: &dyn ReaderModel, named: &NamedModel, read: &[&str]) -> Result<f64> {
         let uncertainty = || model.uncertainty(&self.question.text, read);
         let ask = || uncertainty().map_err(|error| named.failed(&error));
         let uncertainty = self.context.asking(1, ask)?;
@@ -281,7 +281,7 @@ impl Reader {
             return Ok(Self::Anyone);
         }
         let asked = vector(&question.text, context)?;
-        if let Some(named) = Named::of(clause.model.as_ref(), context)? {
+        if let Some(named) = NamedModel::of(clause.model.as_ref(), context)? {
             let model = context.models.reader(&named.name);
             let model = model.map_err(|error| named.failed(&error))?;
             return Ok(Self::Model { model, named, asked, read: Vec::new() });

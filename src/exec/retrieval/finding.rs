@@ -111,6 +111,12 @@ impl<'g> Gate<'g> {
         !self.finding.by_fact && self.before.is_empty()
     }
 
+    /// Whether no node counts, whichever it is: what asks nothing of it is false.
+    pub(super) fn is_shut(&self) -> bool {
+        let is_false = |part: &Expr| matches!(eval::holds(part, self.row, self.context), Ok(false));
+        self.before.iter().any(|part| part.is_constant() && is_false(part))
+    }
+
     /// Whether nodes count or not by nothing else than these properties.
     pub(super) fn is_by(&self, names: &[&str]) -> bool {
         let node = self.finding.node;

@@ -10,22 +10,28 @@ use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exec::candidates;
-use crate::exec::retrieval::Named;
+use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::{Gate, question};
 use crate::neural::KeyModel;
 use crate::plan::retrieval::Generate;
 
 pub(super) fn generate(clause: &Generate, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let width = candidates(&clause.width, "BEAM", context)?;
-    let model = model(clause, context)?;
-    let mut found = Vec::new();
+    let (mut model, mut found) = (None, Vec::new());
     for row in rows {
         let text = question(&clause.finding.question, "GENERATE", row, context)?;
         let gate = Gate::new(&clause.finding, &[clause.logprob], row, context)?;
+        if gate.is_shut() {
+            continue;
+        }
         let wanted = if gate.asks_what_is_found() { context.limits.candidates_max } else { width };
         let admits = |node| gate.admits(node);
         let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
             if gate.is_open() { None } else { Some(&admits) };
+        let model = match &mut model {
+            Some(model) => model,
+            none => none.insert(self::model(clause, context)?),
+        };
         let by = model.as_ref().map(|model| (model.id(), &**model));
         let keys = context.generate(&text, wanted, by, gate.filter.system, accept)?;
         let before = found.len();
@@ -44,7 +50,7 @@ pub(super) fn generate(clause: &Generate, rows: &[Row], context: &Context<'_>) -
 
 /// The model that is named; none for the default one.
 fn model(clause: &Generate, context: &Context<'_>) -> Result<Option<Arc<dyn KeyModel>>> {
-    let Some(named) = Named::of(clause.model.as_ref(), context)? else { return Ok(None) };
+    let Some(named) = NamedModel::of(clause.model.as_ref(), context)? else { return Ok(None) };
     let model = context.models.key_model(&named.name);
     model.map(Some).map_err(|error| named.failed(&error))
 }

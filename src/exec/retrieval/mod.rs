@@ -45,13 +45,17 @@ use crate::neural::NeuralError;
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Retrieval;
 
+/// How a model comes to have a name.
+const BRING: &str =
+    "Options gives it one in Rust; a folder beside that of the embedding model has its own";
+
 /// A model that a clause names, and where.
-struct Named {
+struct NamedModel {
     name: String,
     span: Span,
 }
 
-impl Named {
+impl NamedModel {
     /// The model; none for the default one.
     ///
     /// # Errors
@@ -62,13 +66,21 @@ impl Named {
         match eval::eval(expr, &Row::new(), context)? {
             Cell::Null => Ok(None),
             Cell::String(name) => Ok(Some(Self { name: name.to_string(), span: expr.span })),
-            _ => Err(Diagnostic::at(expr.span, "MODEL takes the name of a model, or null").bind()),
+            other => {
+                let message =
+                    format!("MODEL takes the name of a model or null, not {}", other.kind());
+                Err(Diagnostic::at(expr.span, message).bind())
+            }
         }
     }
 
     /// That the model cannot do what it is asked for.
     fn failed(&self, error: &NeuralError) -> Error {
-        Diagnostic::at(self.span, error.to_string()).execute()
+        let told = Diagnostic::at(self.span, error.to_string());
+        match error {
+            NeuralError::Unknown { .. } => told.help(BRING).execute(),
+            _ => told.execute(),
+        }
     }
 }
 

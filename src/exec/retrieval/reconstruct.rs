@@ -10,7 +10,7 @@ use engraph_storage::graph::NodeId;
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::retrieval::Named;
+use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::{Gate, question, warm};
 use crate::exec::retrieval::toolkit::Toolkit;
 use crate::exec::{candidates, eval};
@@ -67,7 +67,7 @@ fn number(said: Option<&Expr>, word: &str, default: usize, context: &Context<'_>
 
 /// What decides: a model that is named, or scores.
 fn policy(clause: &Reconstruct, context: &Context<'_>) -> Result<Arc<dyn Policy>> {
-    match Named::of(clause.model.as_ref(), context)? {
+    match NamedModel::of(clause.model.as_ref(), context)? {
         Some(named) => context.models.policy(&named.name).map_err(|error| named.failed(&error)),
         None => Ok(Arc::new(ByScore)),
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::retrieval::Named;
+use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::question;
 use crate::exec::retrieval::late::{Passage, late_interaction};
 use crate::exec::{candidates, eval};
@@ -79,7 +79,7 @@ fn relevance(
     passages: &[&Passage],
     context: &Context<'_>,
 ) -> Result<Vec<f64>> {
-    let Some(named) = Named::of(clause.model.as_ref(), context)? else {
+    let Some(named) = NamedModel::of(clause.model.as_ref(), context)? else {
         let scores = late_interaction(asked, passages, context)?;
         return Ok(scores.into_iter().map(|score| (f64::from(score) + 1.0) / 2.0).collect());
     };

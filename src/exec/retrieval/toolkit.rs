@@ -26,7 +26,7 @@ use crate::exec::retrieval::anchor;
 use crate::exec::retrieval::finding::vector;
 use crate::graph_names::CO_OCCURS;
 use crate::neural::dot;
-use crate::reconstruct::{Answer, Finding, Kind, Operation, Tools};
+use crate::reconstruct::{Answer, Finding, KEYS_MAX, Kind, Operation, Tools};
 
 /// What a search gives back at most, by words and by meaning.
 const EVENTS_MAX: usize = 60;
@@ -36,8 +36,6 @@ const TOPICS_MAX: usize = 3;
 /// What other operations give back at most.
 const CONTENTS_MAX: usize = 40;
 const TIMELINE_MAX: usize = 64;
-/// The keys that one operation may name.
-const KEYS_MAX: usize = 16;
 /// Turns on either side of one that belong to its context.
 const RADIUS: usize = 2;
 /// Persons whose timelines are read where none is named.

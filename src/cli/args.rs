@@ -423,7 +423,8 @@ pub(super) struct EvalLocomo {
     /// The value of a recipe's parameter; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = param)]
     pub(super) set: Vec<(String, Value)>,
-    /// Each recipe also without each of its switches
+    /// Each recipe also without each of its switches; some also of memories that are made without a
+    /// mechanism, in stores of their own
     #[arg(long)]
     pub(super) ablate: bool,
     /// Trains the query adapter and what the signals of the recipe engraph count, on all

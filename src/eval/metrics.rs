@@ -134,7 +134,7 @@ mod tests {
     fn turns(costs: &[(&str, f64)]) -> BTreeMap<String, Turn> {
         let turn = |(place, (id, cost)): (usize, &(&str, f64))| {
             let source = Source::Turn(NodeId(place as u64));
-            let item = Item { source, text: (*id).to_owned(), time: None };
+            let item = Item { source, text: (*id).to_owned(), time: None, place: 0 };
             ((*id).to_owned(), Turn { cost: *cost, item })
         };
         costs.iter().enumerate().map(turn).collect()
@@ -187,7 +187,10 @@ mod tests {
         let words = |id: &str, count: usize, at: i64| {
             let text = vec![id; count].join(" ");
             let source = Source::Turn(NodeId(id.bytes().map(u64::from).sum()));
-            (id.to_owned(), Turn { cost: 0.0, item: Item { source, text, time: Some(at) } })
+            (
+                id.to_owned(),
+                Turn { cost: 0.0, item: Item { source, text, time: Some(at), place: 0 } },
+            )
         };
         // Ten turns of 37 words count 1.3 x (10 x 37 + 2) = 483.6 tokens at one time, and
         // 1.3 x 10 x (37 + 2) = 507 on ten days.

@@ -128,6 +128,7 @@ fn turns(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<Strin
                 source: Source::Turn(NodeId(number)),
                 text: text::joined(&speaker, &text, &caption),
                 time: import::locomo_time(date),
+                place: i64::try_from(number).unwrap_or(i64::MAX),
             };
             number += 1;
             turns.insert(dia_id, Turn { cost: tokens(date, &speaker, &text, &caption), item });

@@ -29,6 +29,15 @@ pub(crate) fn filter(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<
     })
 }
 
+/// The instant from which a question is asked: that of its valid time, where it names one.
+pub(crate) fn asked_at(filter: &EdgeFilter, context: &Context<'_>) -> Time {
+    match filter.valid {
+        ValidScope::AsOf(time) => time,
+        ValidScope::Within(period) => context.now().min(period.to.saturating_sub(1)),
+        ValidScope::All => context.now(),
+    }
+}
+
 /// An error if what is the same for every row is no scope. A parameter without a value is none yet.
 pub(crate) fn check(scope: &Scope, context: &Context<'_>) -> Result<()> {
     let mut open = !scope.is_constant();

@@ -28,6 +28,8 @@ use crate::write::{self, FactInput, Input, NodeInput};
 const THEME: &str = "Theme";
 /// The label of what they group.
 pub(super) const SEMANTIC: &str = "Semantic";
+/// From a statement to the turns that say it.
+const DERIVED_FROM: &str = "DERIVED_FROM";
 /// From a theme to its members.
 const INCLUDES: &str = "INCLUDES";
 /// From a theme to those nearest to it.
@@ -262,8 +264,12 @@ fn include(
     let Some(record) = transaction.reader().node(member, SystemScope::Current)? else {
         return Ok(());
     };
+    // A theme has it from when it was said.
+    let said = edges(transaction.reader(), member, Side::Out, Some(DERIVED_FROM))?;
+    let said = said.iter().map(|edge| edge.valid.from).min();
+    let valid = Interval { from: said.unwrap_or(Interval::MIN), to: Interval::MAX };
     let tail = NodeInput::new(SEMANTIC, &record.key);
-    let fact = structure(theme, INCLUDES, tail);
+    let fact = FactInput { valid, ..structure(theme, INCLUDES, tail) };
     write::put(transaction, &Input::Fact(Box::new(fact)), models)
 }
 

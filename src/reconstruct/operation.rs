@@ -246,8 +246,6 @@ mod instant {
 
     use crate::time;
 
-    const FORMS: &str = "write 2023-05-08, or 2023-05-08T13:56:00Z";
-
     pub(super) fn serialize<S: Serializer>(at: &Option<Time>, out: S) -> Result<S::Ok, S::Error> {
         at.and_then(time::rfc3339).serialize(out)
     }
@@ -255,8 +253,9 @@ mod instant {
     pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Time>, D::Error> {
         let text: Option<String> = Deserialize::deserialize(from)?;
         let instant = |text: String| {
-            time::parse(&text)
-                .ok_or_else(|| serde::de::Error::custom(format!("'{text}' is no instant: {FORMS}")))
+            time::parse(&text).ok_or_else(|| {
+                serde::de::Error::custom(format!("'{text}' is no instant: {}", time::FORMS))
+            })
         };
         text.map(instant).transpose()
     }

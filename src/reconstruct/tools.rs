@@ -53,7 +53,12 @@ const TOOLS: [(&str, &str, &[Argument]); 11] = [
         "events_by_time",
         "What was said in a time, the earliest first, 64 turns at most.",
         &[
-            ("from", Type::Text, "the beginning: 2023-05-08, or 2023-05-08T13:56:00Z", false),
+            (
+                "from",
+                Type::Text,
+                "the beginning, such as 2023-05-08 or 2023-05-08T13:56:00Z",
+                false,
+            ),
             ("to", Type::Text, "the end, which is not part of it", false),
             ("person", Type::Text, "who said it", false),
         ],
@@ -205,7 +210,7 @@ mod tests {
         let soon = r#"{"from":"soon"}"#;
         assert_eq!(
             told("events_by_time", soon),
-            "'soon' is no instant: write 2023-05-08, or 2023-05-08T13:56:00Z"
+            format!("'soon' is no instant: {}", crate::time::FORMS)
         );
     }
 }

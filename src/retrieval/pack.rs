@@ -18,6 +18,8 @@ pub(crate) struct Item {
     pub(crate) text: String,
     /// Where it belongs in time.
     pub(crate) time: Option<Time>,
+    /// Its place among those of its time, such as a turn's in its session; 0 if it has none.
+    pub(crate) place: i64,
 }
 
 /// What a piece of evidence is.
@@ -92,7 +94,7 @@ pub(crate) struct Packed {
 /// source, a part of its path, or the same words. A longer path takes the place, and the rank, of
 /// its parts, if it fits. Items without words are left out.
 ///
-/// The text stands in the order of time, what has none first; equals in the order given. Each item
+/// The text stands in the order of time, what has none first, and of place; equals in the order given. Each item
 /// begins on a new line, a turn with its time, unless that is the time of the turn in the line before:
 /// of one day the time of day is enough. Tokens are counted by item, time and line end, and once more
 /// over the whole text, as a tokenizer may join across them: if that is too much, the last items go again.
@@ -295,8 +297,8 @@ impl Packer<'_> {
         count: &mut impl FnMut(&str) -> Result<usize, E>,
     ) -> Result<Packed, E> {
         let mut order = places.to_vec();
-        // Stable: what has the same time stays in the order of the ranks.
-        order.sort_by_key(|index| self.items[*index].time);
+        // Stable: what has the same time and place stays in the order of the ranks.
+        order.sort_by_key(|index| (self.items[*index].time, self.items[*index].place));
         let mut before = None;
         let mut lines = Vec::new();
         for index in &order {

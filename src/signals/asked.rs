@@ -8,10 +8,10 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use engraph_storage::graph::Time;
+use engraph_storage::graph::{Interval, Time};
 
 use crate::retrieval::words::{Word, words};
-use crate::time::month;
+use crate::time::{self, month};
 
 /// A question, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,6 +35,8 @@ pub(crate) struct Day {
     year: Option<i16>,
     month: Option<i8>,
     day: Option<i8>,
+    /// Told by how far it is away ("last month"), where nothing of a date is named.
+    period: Option<Interval>,
 }
 
 /// Things that have names, so that who asks for one wants a name.
@@ -139,11 +141,34 @@ impl Day {
         day
     }
 
+    /// Takes a period that a question tells by how far it is away, seen from an instant, if nothing of
+    /// a date is named, and something was said then.
+    pub(crate) fn look_back(
+        &mut self,
+        question: &str,
+        now: Time,
+        said: impl Iterator<Item = Time>,
+    ) {
+        if *self != Self::default() {
+            return;
+        }
+        let Some((_, period)) = time::find(question, now).into_iter().next() else { return };
+        let mut said = said;
+        self.period = said.any(|at| period.contains(at)).then_some(period);
+    }
+
     /// How well an instant fits: 1, 1.5 if the very day is named, -1 if it is another; 0 if none is
     /// named, or the instant is not known.
     pub(crate) fn fits(self, at: Option<Time>) -> f32 {
         if self == Self::default() {
             return 0.0;
+        }
+        if let (Some(period), Some(at)) = (self.period, at) {
+            return match period.contains(at) {
+                true if period.to.saturating_sub(period.from) <= time::DAY => 1.5,
+                true => 1.0,
+                false => -1.0,
+            };
         }
         let Some(at) = at.and_then(|at| Timestamp::from_microsecond(at).ok()) else { return 0.0 };
         let date = at.to_zoned(TimeZone::UTC).date();
@@ -174,6 +199,22 @@ mod tests {
         assert_eq!(found.speakers, [1, 0]);
         let none = asked("What did the otto cycle do?");
         assert_eq!((none.text.as_str(), none.speakers.len()), ("What did the otto cycle do?", 0));
+    }
+
+    #[test]
+    fn a_period_is_told_by_how_far_it_is_away_if_something_was_said_then() {
+        let at = |text: &str| time::parse(text);
+        let (now, said) = (at("2026-11-27").unwrap(), ["2026-10-10", "2026-07-10", "2026-11-26"]);
+        let fits = |question: &str| {
+            let mut day = asked(question).day;
+            day.look_back(question, now, said.into_iter().filter_map(at));
+            said.map(|day_of| day.fits(at(day_of)))
+        };
+        assert_eq!(fits("What did Nora paint last month?"), [1.0, -1.0, -1.0]);
+        assert_eq!(fits("What did Nora paint yesterday?"), [-1.0, -1.0, 1.5]);
+        assert_eq!(fits("What did Nora paint last year?"), [0.0; 3]);
+        assert_eq!(fits("What did Nora paint in July?"), [-1.0, 1.0, -1.0]);
+        assert_eq!(fits("What did Nora paint?"), [0.0; 3]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use engraph_storage::graph::NodeId;
+use engraph_storage::graph::{NodeId, Time};
 
 use super::asked::Asked;
 use super::index::{Session, Statement, Term, Turn, TurnIndex};
@@ -40,14 +40,14 @@ pub(super) struct Entry<'i> {
 }
 
 impl<'i> Field<'i> {
-    /// Those of these sessions of which turns count, for a question.
+    /// Those of these sessions of which turns count, for a question and the instant at which it is asked.
     pub(crate) fn new(
         index: &'i TurnIndex,
-        question: &str,
+        (question, now): (&str, Time),
         sessions: &[&'i Arc<Session>],
         wanted: Wanted<'_, 'i>,
     ) -> Result<Self> {
-        let asked = Asked::new(question, &index.speakers);
+        let mut asked = Asked::new(question, &index.speakers);
         let mut entries: Vec<Entry<'i>> = Vec::new();
         for (number, session) in sessions.iter().enumerate() {
             let begin = entries.len();
@@ -58,6 +58,7 @@ impl<'i> Field<'i> {
                 entries.truncate(begin);
             }
         }
+        asked.day.look_back(question, now, entries.iter().filter_map(|entry| entry.turn.at));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.turn.node, at)).collect();
         let wanted = index.known_terms(&asked.text);
         let terms = Terms::new(&wanted, entries.iter().map(|entry| &*entry.turn.terms));

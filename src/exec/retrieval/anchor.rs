@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time, ValidScope};
+use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time};
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
@@ -35,7 +35,7 @@ pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Re
     for row in rows {
         let text = question(&clause.finding.question, WORD, row, context)?;
         let asked = Asked::new(clause, row, context)?;
-        let (system, now) = (asked.gate.filter.system, asked.now());
+        let (system, now) = (asked.gate.filter.system, asked.gate.now());
         let anchors = match context.models.anchorer() {
             Some(anchorer) => told(anchorer, &text, (&labels, system, now), context)?,
             None => named(&text, (&labels, system, now), context)?,
@@ -235,21 +235,12 @@ impl<'a> Asked<'a> {
         Ok(rows)
     }
 
-    /// The instant from which the question is asked: that of its valid time, where it names one.
-    fn now(&self) -> Time {
-        match self.gate.filter.valid {
-            ValidScope::AsOf(time) => time,
-            ValidScope::Within(period) => self.context.now().min(period.to.saturating_sub(1)),
-            ValidScope::All => self.context.now(),
-        }
-    }
-
     fn found(&self, node: NodeId, score: f64, anchors: &Anchors) -> Row {
         let mut row = self.row.clone();
         row[self.clause.finding.node] = self.gate.node(node);
         row[self.clause.score] = Cell::Float(score);
         let period = anchors.reference_time;
-        row[self.clause.reference_time] = Cell::Timestamp(reference_time(period, self.now()));
+        row[self.clause.reference_time] = Cell::Timestamp(reference_time(period, self.gate.now()));
         row[self.clause.reference_period] = period.map_or(Cell::Null, Cell::Period);
         row[self.clause.hedged] = Cell::Bool(anchors.is_hedged);
         row[self.clause.mention] = Cell::Null;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engraph_storage::ValueRange;
 use engraph_storage::graph::{
-    EdgeFilter, IndexDefinition, LabelId, NodeId, PropertyId, Side, SystemScope, Value,
+    EdgeFilter, IndexDefinition, LabelId, NodeId, PropertyId, Side, SystemScope, Time, Value,
 };
 
 use crate::cell::{Cell, NodeRef, Row};
@@ -104,6 +104,11 @@ impl<'g> Gate<'g> {
         let parts = finding.condition.clone().map_or_else(Vec::new, conjuncts);
         let (after, before) = parts.into_iter().partition(asks);
         Ok(Self { finding, row, context, filter, before, after, known: RefCell::default() })
+    }
+
+    /// The instant from which the question is asked: that of its valid time, where it names one.
+    pub(super) fn now(&self) -> Time {
+        scope::asked_at(&self.filter, self.context)
     }
 
     /// Whether all nodes of the labels count that exist.

@@ -47,7 +47,7 @@ use crate::plan::retrieval::Retrieval;
 
 /// How a model comes to have a name.
 const BRING: &str =
-    "Options gives it one in Rust; a folder beside that of the embedding model has its own";
+    "a model has a name by Options in Rust, or by its folder beside that of the embedding model";
 
 /// A model that a clause names, and where.
 struct NamedModel {

@@ -80,7 +80,8 @@ impl Found {
                 (_, None) => {}
             },
             Cell::String(text) => {
-                let item = Item { source: Source::Text, text: text.to_string(), time: None };
+                let text = text.to_string();
+                let item = Item { source: Source::Text, text, time: None, place: 0 };
                 self.add(item, &[]);
             }
             Cell::List(cells) => {
@@ -126,7 +127,11 @@ fn turn(node: NodeRef, context: &Context<'_>) -> Result<Option<Item>> {
         Cell::Timestamp(at) => Some(at),
         _ => None,
     };
-    Ok(Some(Item { source: Source::Turn(node.id), text: text.to_string(), time }))
+    let place = match context.node_property(node, "position")? {
+        Cell::Int(position) => position,
+        _ => 0,
+    };
+    Ok(Some(Item { source: Source::Turn(node.id), text: text.to_string(), time, place }))
 }
 
 /// Facts from a node on as a line.
@@ -159,5 +164,5 @@ fn line(start: NodeId, facts: &[Edge], context: &Context<'_>) -> Result<Item> {
         facts => Source::Path(facts.iter().map(|edge| edge.fact).collect()),
     };
     let begun = facts.iter().map(|edge| edge.valid.from).filter(|from| *from != Interval::MIN);
-    Ok(Item { source, text: path_text(&names[0], &hops), time: begun.max() })
+    Ok(Item { source, text: path_text(&names[0], &hops), time: begun.max(), place: 0 })
 }

@@ -191,7 +191,7 @@ impl Asked<'_> {
             (None, Some(names)) => index.sessions_in(&names),
             (None, None) => index.sessions.values().collect(),
         };
-        let field = Field::new(&index, &text, &sessions, &wanted)?;
+        let field = Field::new(&index, (&text, gate.now()), &sessions, &wanted)?;
         context.work(field.len())?;
         let vectors = self.vectors(field.question())?;
         let near = Near {

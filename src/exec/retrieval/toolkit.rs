@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exec::retrieval::anchor;
 use crate::exec::retrieval::finding::vector;
+use crate::exec::scope;
 use crate::graph_names::CO_OCCURS;
 use crate::neural::dot;
 use crate::reconstruct::{Answer, Finding, KEYS_MAX, Kind, Operation, Tools};
@@ -75,11 +76,8 @@ impl<'m> Toolkit<'m> {
         let asked = self.embed(text)?;
         let mut found = Vec::new();
         if let Some(label) = self.label("Person") {
-            let named = anchor::named(
-                text,
-                (&[label], self.filter.system, self.context.now()),
-                self.context,
-            )?;
+            let named =
+                anchor::named(text, (&[label], self.filter.system, self.now()), self.context)?;
             for entity in named.entities.iter().filter(|entity| entity.score >= 0.5) {
                 let person = self.finding(Kind::Person, entity.found.node)?;
                 found.extend(person.map(|person| Finding { share: entity.score, ..person }));
@@ -583,7 +581,7 @@ impl<'m> Toolkit<'m> {
 
 impl Tools for Toolkit<'_> {
     fn now(&self) -> Time {
-        self.context.now()
+        scope::asked_at(&self.filter, self.context)
     }
 
     fn run(&self, operation: &Operation, semantics: bool) -> Result<Answer> {

@@ -13,12 +13,12 @@ fn words(text: &str) -> usize {
 }
 
 fn turn(id: u64, text: &str, time: Option<Time>) -> Item {
-    Item { source: Source::Turn(NodeId(id)), text: text.to_owned(), time }
+    Item { source: Source::Turn(NodeId(id)), text: text.to_owned(), time, place: 0 }
 }
 
 fn path(facts: &[u64], text: &str) -> Item {
     let source = Source::Path(facts.iter().copied().map(FactId).collect());
-    Item { source, text: text.to_owned(), time: None }
+    Item { source, text: text.to_owned(), time: None, place: 0 }
 }
 
 fn at(text: &str) -> Option<Time> {
@@ -69,6 +69,14 @@ fn a_time_is_said_once() {
     let text = "[2023-05-08 13:56] A: a\np\n[2023-05-08 13:56] B: b";
     assert_eq!(pack(&between, 9, words).text, text);
     assert_eq!(pack(&between, 8, words).taken, [0, 1], "what it costs is known beforehand");
+}
+
+#[test]
+fn turns_of_one_time_stand_in_their_places() {
+    let place =
+        |id: u64, text: &str, place: i64| Item { place, ..turn(id, text, at("2023-05-08")) };
+    let items = [place(1, "B: no", 2), place(2, "C: why", 3), place(3, "A: tea?", 1)];
+    assert_eq!(pack(&items, 20, words).taken, [2, 0, 1]);
 }
 
 #[test]
@@ -154,7 +162,12 @@ fn any_item() -> impl Strategy<Value = Item> {
         Just(Source::Text),
     ];
     let time = proptest::option::of(prop_oneof![0_i64..4, Just(Time::MIN), Just(Time::MAX)]);
-    (source, "[a-c ]{0,8}", time).prop_map(|(source, text, time)| Item { source, text, time })
+    (source, "[a-c ]{0,8}", time, 0_i64..3).prop_map(|(source, text, time, place)| Item {
+        source,
+        text,
+        time,
+        place,
+    })
 }
 
 proptest! {
@@ -179,7 +192,7 @@ proptest! {
         if !packed.taken.is_empty() {
             prop_assert_eq!(packed.tokens, count(&packed.text));
         }
-        prop_assert!(packed.taken.is_sorted_by_key(|i| items[*i].time));
+        prop_assert!(packed.taken.is_sorted_by_key(|i| (items[*i].time, items[*i].place)));
         for (place, a) in packed.taken.iter().enumerate() {
             for b in &packed.taken[place + 1..] {
                 let (a, b) = (&items[*a], &items[*b]);

@@ -420,7 +420,7 @@ pub(super) struct EvalLocomo {
     /// Only the conversation with this id; may be repeated
     #[arg(long = "sample", value_name = "ID")]
     pub(super) samples: Vec<String>,
-    /// The value of a recipe's parameter; may be repeated
+    /// The value of a recipe's parameter, as JSON or else as text; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = param)]
     pub(super) set: Vec<(String, Value)>,
     /// Each recipe also without each of its switches; some also of memories that are made without a

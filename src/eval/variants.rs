@@ -1,6 +1,6 @@
 //! What is asked: recipes with the values of their parameters, whole and without each of their parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_grammar::ast::{Clause, Expr, ExprKind, Literal, Name};
 
@@ -104,12 +104,15 @@ pub(super) fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>
         true => recipes::BUILT_IN.iter().map(|one| one.0.to_owned()).collect(),
         false => settings.recipes.clone(),
     };
+    let mut met = BTreeSet::new();
+    let names = names.into_iter().filter(|name| met.insert(name.clone()));
     let mut variants = Vec::new();
     let mut taken: BTreeMap<&str, bool> =
         settings.set.iter().map(|(name, _)| (name.as_str(), false)).collect();
     for name in names {
         let found = recipe(db, &name)?;
-        let takes = |value: &&(String, Value)| found.parameters.contains(&value.0);
+        let takes =
+            |value: &&(String, Value)| value.0 != "q" && found.parameters.contains(&value.0);
         let set: Vec<(String, Value)> = settings.set.iter().filter(takes).cloned().collect();
         for (name, is_taken) in &mut taken {
             *is_taken |= set.iter().any(|value| value.0 == *name);

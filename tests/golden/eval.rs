@@ -388,6 +388,14 @@ fn the_default_recipe_is_asked_without_each_family_of_its_signals() {
 }
 
 #[test]
+fn a_recipe_that_is_named_twice_is_asked_once() {
+    let folder = folder();
+    let runs = measured(&settings(folder.path(), &["bm25", "dense", "bm25"])).expect("measured");
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["bm25", "dense"]);
+}
+
+#[test]
 fn errors_name_the_place_and_the_mend() {
     let folder = folder();
     let fail = |wanted: Settings| measured(&wanted).expect_err("fails").to_string();
@@ -403,6 +411,9 @@ fn errors_name_the_place_and_the_mend() {
     let set = vec![("nothing".to_owned(), Value::Int(1))];
     let text = fail(Settings { set, ..plain() });
     assert!(text.contains("no recipe that is asked has a parameter $nothing"), "{text}");
+    // What is asked is not to be set.
+    let text = fail(Settings { set: vec![("q".to_owned(), Value::from("dance"))], ..plain() });
+    assert!(text.contains("no recipe that is asked has a parameter $q"), "{text}");
     let broken = write(folder.path(), "broken.json", r#"[{"sample_id": "x", "conversation": {}}]"#);
     let twice = FILE.replace("talk-2", "talk-1");
     let twice = Settings { file: write(folder.path(), "twice.json", &twice), ..plain() };

@@ -142,3 +142,15 @@ pub(super) fn copied(samples: &[Sample], copies: usize) -> Vec<Json> {
     };
     (0..copies.max(1)).flat_map(named).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::INDEXES;
+
+    #[test]
+    fn the_page_of_the_evaluation_has_its_indexes() {
+        let page = include_str!("../../docs/evaluation.md");
+        let missing: Vec<&str> = INDEXES.lines().filter(|line| !page.contains(line)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}

@@ -79,3 +79,37 @@ impl Unbuilt {
         format!("without {} {NOISE:?}", self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::themes::Policy;
+    use crate::memory::{BoundaryDetector as _, Construction};
+
+    #[test]
+    fn each_leaves_out_its_own_mechanism_and_nothing_else() {
+        let own = Construction {
+            themes: Policy { members_max: 9, ..Policy::default() },
+            ..Construction::default()
+        };
+        let options = Options::new().construction(own).boundaries(Arc::new(EachTurn));
+        let themes = |splits: bool, merges: bool| Construction {
+            themes: Policy { splits, merges, ..own.themes },
+            ..own
+        };
+        for (unbuilt, construction, boundaries) in [
+            (Unbuilt::Assimilation, Construction { assimilates: false, ..own }, "each turn"),
+            (Unbuilt::Splits, themes(false, true), "each turn"),
+            (Unbuilt::Merges, themes(true, false), "each turn"),
+            (Unbuilt::SplitsAndMerges, themes(false, false), "each turn"),
+            (Unbuilt::StateSwitching, own, "each turn"),
+            (Unbuilt::CleanBoundaries, own, "each turn miss 0.4 shift 0.4 extra 0.4 seed 7"),
+        ] {
+            let made = unbuilt.options(&options);
+            assert_eq!(made.construction, construction, "{unbuilt:?}");
+            assert_eq!(made.boundaries.as_ref().map(|one| one.id()), Some(boundaries));
+        }
+        let made = Unbuilt::StateSwitching.options(&Options::new());
+        assert_eq!(made.boundaries.as_ref().map(|one| one.id()), Some("each turn"));
+    }
+}

@@ -175,10 +175,11 @@ impl Printer<'_> {
 
 /// The model that is named; nothing for the default one.
 fn by_model(model: Option<&Expr>) -> String {
-    match model.map(|expr| (&expr.kind, expr)) {
-        None | Some((ExprKind::Constant(Cell::Null), _)) => String::new(),
-        Some((ExprKind::Constant(Cell::String(name)), _)) => format!(" model {name}"),
-        Some((_, expr)) => format!(" model {expr}"),
+    let Some(expr) = model else { return String::new() };
+    match &expr.kind {
+        ExprKind::Constant(Cell::Null) => String::new(),
+        ExprKind::Constant(Cell::String(name)) => format!(" model {name}"),
+        _ => format!(" model {expr}"),
     }
 }
 

@@ -426,6 +426,22 @@ impl Retrieval {
         }
     }
 
+    /// Which nodes it finds, if a condition of its own says so.
+    pub(crate) fn finding(&self) -> Option<&Finding> {
+        match self {
+            Self::Search(Search { finding, .. })
+            | Self::Signals(Signals { finding, .. })
+            | Self::Generate(Generate { finding, .. })
+            | Self::Anchor(Anchor { finding, .. })
+            | Self::Reconstruct(Reconstruct { finding, .. }) => Some(finding),
+            Self::Activate(_)
+            | Self::Represent(_)
+            | Self::Rerank(_)
+            | Self::Admit(_)
+            | Self::Pack(_) => None,
+        }
+    }
+
     /// The slot of the nodes that it finds, if it finds some.
     pub(crate) fn node(&self) -> Option<Slot> {
         match self {

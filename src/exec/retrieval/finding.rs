@@ -91,6 +91,14 @@ pub(super) struct Gate<'g> {
     known: RefCell<HashMap<NodeId, bool>>,
 }
 
+/// Whether no node counts, whichever it is: a part of the condition that asks nothing of it, such as a
+/// switch, is false.
+pub(super) fn is_shut(finding: &Finding, context: &Context<'_>) -> bool {
+    let parts = finding.condition.clone().map_or_else(Vec::new, conjuncts);
+    let is_false = |part: &Expr| matches!(eval::holds(part, &Row::new(), context), Ok(false));
+    parts.iter().any(|part| part.is_constant() && is_false(part))
+}
+
 impl<'g> Gate<'g> {
     /// `found` are the slots of what the clause finds out about a node.
     pub(super) fn new(
@@ -114,12 +122,6 @@ impl<'g> Gate<'g> {
     /// Whether all nodes of the labels count that exist.
     pub(super) fn is_open(&self) -> bool {
         !self.finding.by_fact && self.before.is_empty()
-    }
-
-    /// Whether no node counts, whichever it is: what asks nothing of it is false.
-    pub(super) fn is_shut(&self) -> bool {
-        let is_false = |part: &Expr| matches!(eval::holds(part, self.row, self.context), Ok(false));
-        self.before.iter().any(|part| part.is_constant() && is_false(part))
     }
 
     /// Whether nodes count or not by nothing else than these properties.

@@ -17,21 +17,15 @@ use crate::plan::retrieval::Generate;
 
 pub(super) fn generate(clause: &Generate, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let width = candidates(&clause.width, "BEAM", context)?;
-    let (mut model, mut found) = (None, Vec::new());
+    let model = model(clause, context)?;
+    let mut found = Vec::new();
     for row in rows {
         let text = question(&clause.finding.question, "GENERATE", row, context)?;
         let gate = Gate::new(&clause.finding, &[clause.logprob], row, context)?;
-        if gate.is_shut() {
-            continue;
-        }
         let wanted = if gate.asks_what_is_found() { context.limits.candidates_max } else { width };
         let admits = |node| gate.admits(node);
         let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
             if gate.is_open() { None } else { Some(&admits) };
-        let model = match &mut model {
-            Some(model) => model,
-            none => none.insert(self::model(clause, context)?),
-        };
         let by = model.as_ref().map(|model| (model.id(), &**model));
         let keys = context.generate(&text, wanted, by, gate.filter.system, accept)?;
         let before = found.len();

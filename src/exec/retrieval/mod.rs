@@ -91,6 +91,10 @@ pub(super) fn run(
     begin: &Row,
     context: &Context<'_>,
 ) -> Result<Vec<Row>> {
+    // Nothing is asked of a model or the disk for what a switch has turned off.
+    if clause.finding().is_some_and(|finding| finding::is_shut(finding, context)) {
+        return Ok(Vec::new());
+    }
     match clause {
         Retrieval::Search(clause) => search::search(clause, &rows, context),
         Retrieval::Signals(clause) => signals::signals(clause, &rows, context),

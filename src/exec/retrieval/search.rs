@@ -32,9 +32,6 @@ pub(super) fn search(clause: &Search, rows: &[Row], context: &Context<'_>) -> Re
     let mut found = Vec::new();
     for row in rows {
         let asked = Asked::new(clause, row, context)?;
-        if asked.gate.is_shut() {
-            continue;
-        }
         let fused = asked.fused(clause, top)?;
         let before = found.len();
         for hit in fused {

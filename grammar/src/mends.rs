@@ -1,5 +1,7 @@
 //! What somebody most likely meant who knows Cypher, GQL or SQL, and how MemQL says it.
 
+use crate::scan::is_apostrophe;
+
 /// One likely mistake: what stands around the error, and the help.
 struct Mend {
     /// What ends straight before the error, blanks aside; empty for anything.
@@ -28,6 +30,8 @@ const QUOTES: &str = "text stands between ' or \"";
 const HOPS: &str = "hops stand behind the arrow: -[:r]->{1,3}";
 const ALONE: &str = "BEGIN, COMMIT and ROLLBACK stand alone";
 const AS_OF: &str = "write FOR VALID_TIME AS OF t, or FOR SYSTEM_TIME AS OF t, behind the pattern";
+const ASKED_AT: &str =
+    "write FOR VALID_TIME AS OF t behind it, or FOR SYSTEM_TIME AS OF t before RECALL";
 const TIMES: &str = "times stand behind the pattern of a MATCH, or before the first clause";
 const TIMES_BOTH: &str =
     "each time has a FOR of its own: FOR VALID_TIME AS OF t FOR SYSTEM_TIME AS OF u";
@@ -35,6 +39,8 @@ const SEARCH: &str = "write SEARCH n:Label FOR 'text' BY VECTOR TOP 5";
 const ASKED: &str =
     "write RECALL 'Where does Nora live?', then USING and a recipe if it is not the default one";
 const GIVEN: &str = "what a recipe is given stands behind its name: USING engraph {k: 5}";
+const GIVEN_CONFIDENCE: &str =
+    "a recipe takes it as a parameter, if it has one: USING real {confidence: 0.5}";
 const INSTANT: &str = "write TIMESTAMP '2023-05-08 13:56', or DATE '2023-05-08'";
 const NAMED_MODEL: &str = "a model goes by its name, or by a parameter that has it: \
      MODEL small, MODEL `by length`, MODEL $m";
@@ -51,6 +57,7 @@ const MENDS: &[Mend] = &[
     mend(":", "!", "", "leave the label out and write WHERE NOT n:Label"),
     mend(":", "%", "", "any label: leave it out, as in (n)"),
     mend(":", "(", "", "labels stand without brackets: write :A|B for either of two"),
+    mend(":", "$", "", "a label is no parameter: leave it out and write WHERE label(n) = $l"),
     mend(":", "'", "", "a label stands bare or between back quotes; WHERE compares with `=`"),
     mend(":", "\"", "", "a label stands bare or between back quotes; WHERE compares with `=`"),
     mend(":", ":", "", "MemQL has no types to cast to or to test for"),
@@ -148,9 +155,17 @@ const MENDS: &[Mend] = &[
     mend("DURATION", "", "a string", "text stands between quotes: DURATION 'P3D'"),
     mend("", "#", "", "a comment begins with `--` and a blank, or with `//`"),
     // Times.
+    mend("", "AS OF", "USING", ASKED_AT),
+    mend("", "AS OF", "BUDGET", ASKED_AT),
     mend("", "AS OF", "", AS_OF),
     mend("FOR", "VALID", "VALID_TIME", "write VALID_TIME, with an underscore"),
     mend("FOR", "SYSTEM", "VALID_TIME", "write SYSTEM_TIME, with an underscore"),
+    mend(
+        "FOR",
+        "SYSTEM_TIME",
+        "VALID_TIME",
+        "system time stands before the first clause: FOR SYSTEM_TIME AS OF t RECALL 'text'",
+    ),
     mend("FOR", "", "VALID_TIME", "write FOR VALID_TIME ..., or UNWIND list AS x for each item"),
     mend("TOKENS", "FOR", "a clause", "FOR VALID_TIME stands before BUDGET"),
     mend("", "FOR VALID_TIME", "", TIMES),
@@ -183,7 +198,9 @@ const MENDS: &[Mend] = &[
     mend("", "OFFSET", "UNION", "OFFSET stands before LIMIT"),
     mend("", ",", "UNION", "write SKIP 10 LIMIT 20"),
     mend("", "TOP", "UNION", "write LIMIT 5 for TOP 5"),
+    mend("", "TOP", "TURNS", "write LIMIT 5 for TOP 5, or TURNS 3 for the most steps"),
     mend("ORDER", "", "BY", "write ORDER BY"),
+    mend("", ",", "BUDGET", "a RECALL asks one question of one recipe; UNWIND list AS q asks each"),
     mend("", ",", "a clause", "join conditions by AND"),
     mend("SEARCH", "", "a name", SEARCH),
     mend("RECALL", "", "an expression", ASKED),
@@ -195,13 +212,9 @@ const MENDS: &[Mend] = &[
         "write WITH * WHERE condition; a session is given by USING engraph {scope: 's1'}",
     ),
     mend("", "SCOPE", "USING", "write USING engraph {scope: 's1'}"),
+    mend("", "WHERE", "BUDGET", "of what a recipe returns, write FILTER condition"),
     mend("", "USING", "BUDGET", "USING stands before FOR VALID_TIME"),
-    mend(
-        "",
-        "CONFIDENCE",
-        "USING",
-        "a recipe takes it as a parameter, if it has one: USING real {confidence: 0.5}",
-    ),
+    mend("", "CONFIDENCE", "USING", GIVEN_CONFIDENCE),
     mend("", "BY", "CONFIDENCE", "BY stands before TOP: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
     mend("", "MODEL", "BEAM", "MODEL stands behind BEAM 5"),
     mend("", "MODEL", "WHILE", "MODEL stands behind WHILE UNCERTAIN"),
@@ -213,6 +226,7 @@ const MENDS: &[Mend] = &[
     mend("COMMIT", "TRANSACTION", "", ALONE),
     mend("COMMIT", "WORK", "", ALONE),
     mend("ROLLBACK", "TO", "", ALONE),
+    mend("", "CONFIDENCE", "BUDGET", GIVEN_CONFIDENCE),
     mend("", "CONFIDENCE", "a clause", "write CONFIDENCE >= 0.8, or f.confidence in WHERE"),
     mend("FORGET", "(", "TURN", "say what it is called: MATCH (n:Label 'key') FORGET n"),
     mend(
@@ -240,6 +254,8 @@ const MENDS: &[Mend] = &[
     mend("", "", "TOP", "say how many: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
     mend("", "", "BY", "say by how much: CONFIRM f BY 0.5"),
     mend("", "", "AT", "say when it ended: CLOSE f AT DATE '2025-05-01'"),
+    mend("", "BM25", "TEXT", "write BY TEXT, which is BM25"),
+    mend("EXPLAIN", "ANALYZE", "", "write PROFILE, which runs the query and measures it"),
     mend("", "", "a number", WHOLE),
 ];
 
@@ -268,7 +284,10 @@ const FOREIGN: [(&str, &str); 31] = [
         "DETACH",
         "write MATCH (pattern) RETRACT f, which ends the belief in a fact, or FORGET n, which leaves nothing of a node or fact",
     ),
-    ("SET", "write REMEMBER (:Label 'key' {property: value})"),
+    (
+        "SET",
+        "write REMEMBER (:Label 'key' {property: value}); of a fact, CONFIRM f BY 0.5 or DOUBT f BY 0.5",
+    ),
     ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
     ("FOREACH", "write one REMEMBER for each, or import a file"),
     ("LOAD", "import the file from the shell: engraph import <db> csv FILE"),
@@ -295,8 +314,16 @@ const FOREIGN: [(&str, &str); 31] = [
     ("DESCRIBE", "write SHOW RELATIONS, SHOW LABELS or SHOW PROPERTIES"),
 ];
 
+/// For a text that an apostrophe has ended.
+pub(crate) const APOSTROPHE: &str =
+    "write it twice within a text, as in 'Nora''s', or put the text between \"";
+
 /// The help for what stands at `at`, if it is a likely mistake.
 pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String> {
+    let is_quote = |at: &usize| text.as_bytes().get(*at) == Some(&b'\'');
+    if at.checked_sub(1).filter(is_quote).is_some_and(|quote| is_apostrophe(text, quote)) {
+        return Some(format!("the apostrophe before it ends the text: {APOSTROPHE}"));
+    }
     let (before, behind) = (text[..at].trim_end(), &text[at..]);
     let fits = |mend: &&Mend| {
         ends_with(before, mend.before)

@@ -4,6 +4,7 @@
 //! which quote or bracket was never closed, where a grammar only knows that the text ended.
 
 use crate::error::SyntaxError;
+use crate::mends;
 
 /// The longest text, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -142,8 +143,23 @@ fn skip_string(text: &str, start: usize) -> Result<usize, SyntaxError> {
             _ => at += 1,
         }
     }
-    Err(SyntaxError::new("this quote is never closed", start, start + 1)
-        .help(format!("close it with {}", quote as char)))
+    // An apostrophe in the middle of a word has most likely ended a text before its end.
+    let ended = (1..start).find(|at| bytes[*at] == quote && is_apostrophe(text, *at));
+    Err(match ended {
+        Some(at) => SyntaxError::new("this apostrophe ends the text", at, at + 1)
+            .help(mends::APOSTROPHE.to_owned()),
+        None => SyntaxError::new("this quote is never closed", start, start + 1)
+            .help(format!("close it with {}", quote as char)),
+    })
+}
+
+/// Whether a quote stands between two letters.
+pub(crate) fn is_apostrophe(text: &str, at: usize) -> bool {
+    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphabetic);
+    let sides = text.get(..at).zip(text.get(at + 1..));
+    sides.is_some_and(|(before, behind)| {
+        is_letter(before.chars().next_back()) && is_letter(behind.chars().next())
+    })
 }
 
 fn skip_to(

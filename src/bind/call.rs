@@ -5,6 +5,7 @@ use engraph_grammar::closest;
 
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
 use crate::plan::LogicalPlan;
 use crate::plan::expr::{Expr, ExprKind};
@@ -75,8 +76,28 @@ impl Binder<'_> {
         let options = bound.get(signature.nodes);
         if let Some(Expr { kind: ExprKind::Map(entries), span }) = options {
             signature.check_options(entries.iter().map(|entry| entry.0.as_str()), *span)?;
+            entries.iter().for_each(|(option, value)| self.warn_if_unknown(option, value));
         }
         Ok(bound)
+    }
+
+    /// Warns of a label, a relation or a property of facts that an option names and nothing has.
+    fn warn_if_unknown(&mut self, option: &str, value: &Expr) {
+        match &value.kind {
+            ExprKind::List(items) => {
+                items.iter().for_each(|item| self.warn_if_unknown(option, item));
+            }
+            ExprKind::Constant(Cell::String(text)) => {
+                let name = ast::Name { text: text.to_string(), span: value.span };
+                match option {
+                    "labels" => _ = self.labels(&[name]),
+                    "relations" => _ = self.relations(&[name]),
+                    "weight" => self.warn_if_no_property(&name, Kind::Fact),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use engraph_grammar::ast::{self, QueryEnd, Span};
 use crate::bind::clauses::{is_grouped, sort_key};
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Result};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
 use crate::plan::{Aggregate, Change, End, LogicalPlan};
@@ -211,12 +212,27 @@ impl Binder<'_> {
                         self.sort_expr(&item.expr, columns, filled, only_columns)?
                     }
                 };
+                self.warn_if_orders_nothing(&expr, columns);
                 keys.push(sort_key(expr, item));
             }
             self.scope.restore(names);
             plan = LogicalPlan::Sort { input: Box::new(plan), keys, first: None };
         }
         Ok(self.sliced(plan, ordering))
+    }
+
+    /// SQL takes a number in `ORDER BY` for the place of a column; here it is the same for all rows.
+    fn warn_if_orders_nothing(&mut self, key: &Expr, columns: &[Column]) {
+        let ExprKind::Constant(value) = &key.kind else { return };
+        let column = match value {
+            Cell::Int(place) => usize::try_from(*place).ok().and_then(|place| place.checked_sub(1)),
+            _ => None,
+        };
+        let named = column.and_then(|place| columns.get(place)).map(|column| &column.0);
+        let name = named.map_or("and the name of a column", |name| name);
+        let warning =
+            Diagnostic::at(key.span, "this is the same for every row, and orders nothing");
+        self.warnings.push(warning.help(format!("write ORDER BY {name}")));
     }
 
     /// The columns with the expressions that fill them.

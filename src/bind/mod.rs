@@ -315,6 +315,11 @@ impl<'b> Binder<'b> {
                 Diagnostic::at(name.span, format!("there is no property `{}`", name.text))
                     .help("what a node is called by is its key: n.key, or (n {key: '...'})")
             }
+            (Kind::Node, "shares" | "signals" | "through" | "action" | "step") => {
+                Diagnostic::at(name.span, format!("there is no property `{}`", name.text)).help(
+                    "SEARCH n ... BY SIGNALS and RECONSTRUCT n find it out; of a RECALL, TRACE shows it",
+                )
+            }
             _ => unknown("property", name, known),
         };
         self.warnings.push(warning);
@@ -438,6 +443,9 @@ impl<'b> Binder<'b> {
             None => {
                 let mut help =
                     "a name is bound by a pattern, as in (name:Label) or -[name]->".to_owned();
+                if name.chars().count() > 3 {
+                    help = format!("text stands between quotes: '{name}'; {help}");
+                }
                 let bound: Vec<&str> = self.scope.visible().take(BOUND_LISTED_MAX).collect();
                 if !bound.is_empty() {
                     help.push_str(&format!("; bound here: {}", bound.join(", ")));

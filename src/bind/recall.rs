@@ -7,7 +7,8 @@ use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
 use crate::error::{Diagnostic, Error, Result};
 use crate::plan::LogicalPlan;
-use crate::plan::expr::Expr;
+use crate::plan::expr::{Expr, ExprKind};
+use crate::plan::given::{Given, Takes};
 use crate::recipes::{self, Recipe};
 
 /// The parameters of the times of a `RECALL`. No text can name them, so no recipe has its own.
@@ -70,17 +71,30 @@ impl Binder<'_> {
     fn given(&mut self, clause: &ast::Recall, recipe: &Recipe) -> Result<Vec<(String, Expr)>> {
         let mut parameters = vec![("q".to_owned(), self.expr(&clause.question, Place::Row)?)];
         for (name, value) in &clause.parameters {
-            if !recipe.parameters.contains(&name.text) {
-                let message = format!("the recipe has no parameter ${}", name.text);
-                let known = recipe.parameters.iter().map(String::as_str);
-                let error = Diagnostic::at(name.span, message);
-                return Err(match closest(&name.text, known) {
-                    Some(known) => error.help(format!("did you mean {known}?")),
-                    None => error.help(format!("it has {}", recipe.parameters.join(", "))),
-                }
-                .bind());
-            }
-            parameters.push((name.text.clone(), self.expr(value, Place::Row)?));
+            is_known(name, recipe)?;
+            let value = self.expr(value, Place::Row)?;
+            let default = recipe.define.defaults.iter().find(|default| default.0.text == name.text);
+            let Some((_, default)) = default else {
+                parameters.push((name.text.clone(), value));
+                continue;
+            };
+            let default = self.expr(default, Place::Constant)?;
+            let takes = match recipe.built_in && name.text == "scope" {
+                true => Takes::Scope,
+                false => Takes::as_default(&default),
+            };
+            let span = value.span;
+            let (name, recipe) = (name.text.clone(), recipe.define.name.text.clone());
+            let given = Given { name: name.clone(), recipe, value, default, takes };
+            let value = match &given.value.kind {
+                // What is written is known before anything is run.
+                ExprKind::Constant(value) => match given.checked(value.clone())? {
+                    Some(_) => given.value,
+                    None => given.default,
+                },
+                _ => Expr::new(ExprKind::Given(Box::new(given)), span),
+            };
+            parameters.push((name, value));
         }
         Ok(parameters)
     }
@@ -137,6 +151,24 @@ impl Binder<'_> {
         }
         Ok(evidence)
     }
+}
+
+/// That the recipe has a parameter of that name, besides the question.
+fn is_known(name: &ast::Name, recipe: &Recipe) -> Result<()> {
+    let parameters = recipe.parameters.iter().map(String::as_str).filter(|known| *known != "q");
+    let known: Vec<&str> = parameters.collect();
+    if known.contains(&name.text.as_str()) {
+        return Ok(());
+    }
+    let message = format!("the recipe has no parameter ${}", name.text);
+    let error = Diagnostic::at(name.span, message);
+    Err(match closest(&name.text, known.iter().copied()) {
+        _ if name.text == "q" => error.help("the question stands behind RECALL"),
+        Some(known) => error.help(format!("did you mean {known}?")),
+        None if known.is_empty() => error.help("it has none"),
+        None => error.help(format!("it has {}", known.join(", "))),
+    }
+    .bind())
 }
 
 /// Whether a parameter is a bound of a time from outside.

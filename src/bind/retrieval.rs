@@ -54,6 +54,7 @@ impl Binder<'_> {
     fn search(&mut self, clause: &ast::Search) -> Result<Search> {
         let question = self.expr(&clause.query, Place::Row)?;
         let bound = self.scope.get(&clause.variable.text).is_some();
+        self.warn_if_label("SEARCH", &clause.variable, &clause.labels);
         let labels = self.labels(&clause.labels);
         let mode = clause.mode.unwrap_or_else(|| self.search_mode(&labels));
         let weights = self.weights(clause)?;
@@ -85,9 +86,19 @@ impl Binder<'_> {
         let score = self.beside(node, "score");
         let signals = self.attached(node, "signals");
         let shares = self.attached(node, "shares");
+        let through = self.attached(node, "through");
         let finding = self.finding(node, labels, question, &clause.among)?;
         let top = self.amount(&clause.top);
-        Ok(Signals { finding, bound, weights, without, top, score, signals, shares })
+        Ok(Signals { finding, bound, weights, without, top, score, signals, shares, through })
+    }
+
+    /// A name that is also a label was probably meant as one, unless something is bound to it.
+    fn warn_if_label(&mut self, word: &str, variable: &ast::Name, labels: &[ast::Name]) {
+        let name = &variable.text;
+        let is_free = labels.is_empty() && self.scope.get(name).is_none();
+        let is_known = is_free && self.reader().catalog().label(name).is_some();
+        let meant = format!("did you mean {word} n:{name}?");
+        self.warn_if_meant(variable, is_known, "the node", meant);
     }
 
     /// How a search is done that does not say: by words and meaning, if the words are indexed.
@@ -151,6 +162,7 @@ impl Binder<'_> {
 
     fn anchor(&mut self, clause: &ast::Anchor) -> Result<Anchor> {
         let question = self.expr(&clause.question, Place::Row)?;
+        self.warn_if_label("ANCHOR", &clause.variable, &clause.labels);
         let labels = self.labels(&clause.labels);
         let node = self.fresh(&clause.variable, Kind::Node)?;
         let score = self.attached(node, "score");
@@ -253,11 +265,23 @@ impl Binder<'_> {
         let step = self.attached(node, "step");
         let action = self.attached(node, "action");
         let shares = self.attached(node, "shares");
+        let through = self.attached(node, "through");
         let finding = self.finding(node, labels, question, &clause.among)?;
         let turns = clause.turns.as_ref().map(|turns| self.amount(turns));
         let calls = clause.calls.as_ref().map(|calls| self.amount(calls));
         let model = clause.model.as_ref().map(|model| self.model(model));
-        Ok(Reconstruct { finding, turns, calls, model, without, score, step, action, shares })
+        Ok(Reconstruct {
+            finding,
+            turns,
+            calls,
+            model,
+            without,
+            score,
+            step,
+            action,
+            shares,
+            through,
+        })
     }
 
     fn admit(&mut self, clause: &ast::Admit) -> Result<Admit> {

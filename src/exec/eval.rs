@@ -99,7 +99,7 @@ fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
             other => Err(mismatch(expr.span, "a label", "a node", &other)),
         },
         ExprKind::HasKey(node, key) => {
-            has_key(&eval(node, row, context)?, &eval(key, row, context)?, context)
+            has_key(&eval(node, row, context)?, &self::key(key, row, context)?, context)
         }
         ExprKind::Call(function, arguments) if function.name == products::DOT => {
             dot(function, arguments, (row, expr.span), context)
@@ -131,6 +131,10 @@ fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
                 .map(|(name, value)| Ok((name.clone(), weighed.eval(value, row, context)?)));
             Ok(Cell::Map(entries.collect::<Result<BTreeMap<_, _>>>()?))
         }
+        ExprKind::Given(given) => match given.checked(eval(&given.value, row, context)?)? {
+            Some(value) => Ok(value),
+            None => eval(&given.default, row, context),
+        },
         ExprKind::Case(branches, otherwise) => {
             for (condition, value) in branches {
                 if holds(condition, row, context)? {
@@ -218,6 +222,20 @@ fn side(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Side> {
         return property(&holder, name, expr.span, context).map(|cell| Side::of(&cell));
     }
     eval(expr, row, context).map(|cell| Side::of(&cell))
+}
+
+/// The key that a pattern asks for. What is no text equals no key; but a parameter that has a number was
+/// meant to be text.
+pub(crate) fn key(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
+    let key = eval(expr, row, context)?;
+    match &expr.kind {
+        ExprKind::Parameter(name) if !matches!(key, Cell::String(_) | Cell::Null) => {
+            let message = format!("a key is a string, and ${name} is {}", key.kind());
+            let help = format!("in the shell a text is given as --param {name}='\"{key}\"'");
+            Err(Diagnostic::at(expr.span, message).help(help).bind())
+        }
+        _ => Ok(key),
+    }
 }
 
 fn has_key(node: &Cell, key: &Cell, context: &Context<'_>) -> Result<Cell> {

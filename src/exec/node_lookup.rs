@@ -24,7 +24,10 @@ pub(crate) struct NodeLookup {
 
 impl NodeLookup {
     fn find(&self, row: &Row, context: &Context<'_>, chunk: &mut Chunk) -> Result<()> {
-        let key = eval::eval(&self.key, row, context)?;
+        let key = match self.by {
+            LookupBy::Key => eval::key(&self.key, row, context)?,
+            LookupBy::Id => eval::eval(&self.key, row, context)?,
+        };
         let system = scope::system(&self.system, row, context)?;
         match (self.by, key) {
             (LookupBy::Key, Cell::String(key)) => {

@@ -8,6 +8,7 @@ use engraph_grammar::ast::{BinaryOp, Quantifier, Span, Strength, UnaryOp};
 use crate::cell::Cell;
 use crate::functions::Function;
 use crate::plan::LogicalPlan;
+use crate::plan::given::Given;
 
 pub(crate) use crate::cell::Slot;
 
@@ -25,6 +26,8 @@ pub(crate) enum ExprKind {
     Constant(Cell),
     /// The value that `$name` is given.
     Parameter(String),
+    /// What a parameter of a recipe is given.
+    Given(Box<Given>),
     /// The instant of the state that is read.
     Now,
     /// What is bound in a slot, and the name it has there.
@@ -165,6 +168,7 @@ impl Expr {
             | ExprKind::Now
             | ExprKind::Slot(..)
             | ExprKind::Subquery(_) => {}
+            ExprKind::Given(given) => [&given.value, &given.default].into_iter().for_each(visit),
             ExprKind::Property(inner, _)
             | ExprKind::HasLabel(inner, _)
             | ExprKind::Unary(_, inner) => visit(inner),
@@ -205,6 +209,9 @@ impl Expr {
             | ExprKind::Now
             | ExprKind::Slot(..)
             | ExprKind::Subquery(_) => {}
+            ExprKind::Given(given) => {
+                [&mut given.value, &mut given.default].into_iter().for_each(visit);
+            }
             ExprKind::Property(inner, _)
             | ExprKind::HasLabel(inner, _)
             | ExprKind::Unary(_, inner) => visit(inner),
@@ -331,6 +338,7 @@ impl Expr {
             ExprKind::Unary(op, _) => op.strength(),
             ExprKind::Binary(op, ..) => op.strength(),
             ExprKind::HasKey(..) => Strength::Compare,
+            ExprKind::Given(given) => given.value.strength(),
             ExprKind::Property(..)
             | ExprKind::Index(..)
             | ExprKind::Slice(..)
@@ -346,6 +354,7 @@ impl fmt::Display for Expr {
         match &self.kind {
             ExprKind::Constant(cell) => write!(f, "{cell}"),
             ExprKind::Parameter(name) => write!(f, "${name}"),
+            ExprKind::Given(given) => given.value.fmt(f),
             ExprKind::Now => f.write_str("now()"),
             ExprKind::Slot(_, name) => f.write_str(name),
             ExprKind::Property(inner, name) => write!(f, "{}.{name}", inner.at(Strength::Postfix)),

@@ -8,6 +8,7 @@ pub(crate) mod estimate;
 pub(crate) mod explain;
 mod explain_retrieval;
 pub(crate) mod expr;
+pub(crate) mod given;
 pub(crate) mod optimize;
 pub(crate) mod order;
 pub(crate) mod pattern;

@@ -86,12 +86,14 @@ pub(crate) struct Signals {
     pub(crate) signals: Slot,
     /// What each family of signals adds to the score, by name.
     pub(crate) shares: Slot,
+    /// The statement and the concept that led to a turn, by the families that they are in.
+    pub(crate) through: Slot,
 }
 
 impl Signals {
     /// The slots of what it finds out about a turn.
-    pub(crate) fn own(&self) -> [Slot; 3] {
-        [self.score, self.signals, self.shares]
+    pub(crate) fn own(&self) -> [Slot; 4] {
+        [self.score, self.signals, self.shares, self.through]
     }
 }
 
@@ -218,6 +220,15 @@ pub(crate) struct Reconstruct {
     pub(crate) action: Slot,
     /// How strongly each operation brought it.
     pub(crate) shares: Slot,
+    /// What each operation reached it through most strongly, by the name of the operation.
+    pub(crate) through: Slot,
+}
+
+impl Reconstruct {
+    /// The slots of what it finds out about a turn.
+    pub(crate) fn own(&self) -> [Slot; 5] {
+        [self.score, self.step, self.action, self.shares, self.through]
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -305,7 +316,7 @@ impl Retrieval {
             Self::Represent(represent) => vec![represent.node, represent.covered],
             Self::Rerank(rerank) => vec![rerank.score, rerank.relevance],
             Self::Reconstruct(clause) => {
-                vec![clause.finding.node, clause.score, clause.step, clause.action, clause.shares]
+                [clause.finding.node].into_iter().chain(clause.own()).collect()
             }
             Self::Admit(admit) => vec![admit.node, admit.gain, admit.uncertainty],
             Self::Pack(pack) => vec![pack.text, pack.tokens, pack.pieces, pack.sources],

@@ -30,7 +30,7 @@ pub(crate) use operation::{Answer, KEYS_MAX, Tools};
 pub use operation::{Finding, Kind, Mechanism, Operation};
 pub use policy::{Policy, Selection};
 pub use run::Outcome;
-pub use state::{Active, Budget, Call, Ended, Evidence, Reconstruction, Step};
+pub use state::{Active, Budget, Call, Ended, Evidence, Reconstruction, Step, Through};
 
 #[cfg(test)]
 mod tests;

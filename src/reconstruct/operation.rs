@@ -231,6 +231,8 @@ pub struct Finding {
     pub tag: Option<String>,
     /// The key of what it was reached through: a cue, a turn, a statement, a topic.
     pub through: Option<String>,
+    /// The id of its node.
+    pub through_id: Option<u64>,
     /// How firmly it is tied to what it was reached through, from 0 to 1.
     pub share: f64,
     /// The cosine of its embedding and the question's; 0 without one.

@@ -1,12 +1,12 @@
 //! The loop (MRAgent, algorithm 1): select, traverse, route, update, stop.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::by_score::DEFAULT;
 use super::operation::{Finding, Kind, Mechanism, Operation, Tools};
 use super::policy::{Policy, Selection};
 use super::score::{Scale, is_timely, mass, rank, relevance};
-use super::state::{Call, Ended, Evidence, Reconstruction, Step};
+use super::state::{Call, Ended, Evidence, Reconstruction, Step, Through};
 use crate::error::Result;
 
 /// Who chose operations that came from outside.
@@ -217,12 +217,15 @@ impl Reconstruction {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         // What several cues or several turns lead to is the better for each.
         let sums = matches!(action, "events_of_tag" | "events_of_cue" | "context_of_events");
+        let through = found.through_id.zip(found.through.clone());
+        let through = through.map(|(id, key)| Through { id, key, share });
         if let Some(held) = self.evidence.get_mut(&found.id) {
             let own = held.shares.entry(action.to_owned()).or_default();
             *own = if sums { (*own + share).min(1.0) } else { own.max(share) };
+            held.reached(action, through);
             return false;
         }
-        let evidence = Evidence {
+        let mut evidence = Evidence {
             id: found.id,
             key: found.key.clone(),
             text: found.text.clone(),
@@ -234,8 +237,10 @@ impl Reconstruction {
             step: self.steps.len() + 1,
             action: action.to_owned(),
             shares: [(action.to_owned(), share)].into(),
+            through: BTreeMap::new(),
             score: 0.0,
         };
+        evidence.reached(action, through);
         self.evidence.insert(found.id, evidence);
         true
     }
@@ -244,6 +249,17 @@ impl Reconstruction {
     fn noted(&mut self, error: String) {
         if let Some(step) = self.steps.last_mut() {
             step.errors.push(error);
+        }
+    }
+}
+
+impl Evidence {
+    /// An operation has reached it through something; the strongest stays.
+    fn reached(&mut self, action: &str, through: Option<Through>) {
+        let Some(through) = through else { return };
+        let held = self.through.get(action);
+        if held.is_none_or(|held| through.share > held.share) {
+            self.through.insert(action.to_owned(), through);
         }
     }
 }

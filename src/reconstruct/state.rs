@@ -64,8 +64,23 @@ pub struct Evidence {
     pub action: String,
     /// How strongly each operation brought it, by name, from 0 to 1.
     pub shares: BTreeMap<String, f64>,
+    /// What each operation reached it through, by name: the strongest of several. An operation that
+    /// finds turns by themselves has none.
+    #[serde(default)]
+    pub through: BTreeMap<String, Through>,
     /// What it amounts to, after the last step: the larger, the better.
     pub score: f64,
+}
+
+/// What an operation reached a turn through: a cue, a turn, a statement, a topic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Through {
+    /// The id of its node.
+    pub id: u64,
+    /// The key of the node.
+    pub key: String,
+    /// How strongly it led there, from 0 to 1.
+    pub share: f64,
 }
 
 /// One operation of one step.

@@ -53,6 +53,20 @@ impl Binder<'_> {
         }
     }
 
+    /// A new label whose name is nearly that of an old one, as well.
+    pub(super) fn warn_if_label_misspelled(&mut self, label: &ast::Name) {
+        let catalog = self.reader().catalog();
+        // Of a few letters any is near another.
+        if label.text.chars().count() > 3
+            && catalog.label(&label.text).is_none()
+            && let Some(known) = closest(&label.text, catalog.labels().map(|(_, name)| name))
+        {
+            let message = format!("the label `{}` is new", label.text);
+            self.warnings
+                .push(Diagnostic::at(label.span, message).help(format!("did you mean {known}?")));
+        }
+    }
+
     /// From now on without end, unless said otherwise; null stands for an open end.
     fn validity(&mut self, remember: &ast::Remember) -> Result<Interval> {
         let from = match &remember.valid_from {
@@ -98,6 +112,7 @@ impl Binder<'_> {
     /// The node that a pattern in a write stands for: one label, a key, properties.
     fn node_input(&mut self, node: &ast::NodePattern) -> Result<NodeInput> {
         let (label, key) = self.label_and_key(node)?;
+        node.labels.iter().for_each(|label| self.warn_if_label_misspelled(label));
         let others = node.properties.iter().filter(|(name, _)| name.text != "key");
         let others: Vec<_> = others.cloned().collect();
         Ok(NodeInput {

@@ -85,7 +85,7 @@ fn a_score_of_many_signals_is_told_by_its_shares() {
     let text = "SEARCH t:Turn FOR 'dog' BY SIGNALS WEIGHTS {phrase: 1, ends_asking: 1} TOP 1";
     let zeros = "adapter: 0, concepts: 0, day: 0, form: 0, meaning: 0, neighbours: 0, speaker: 0, \
                  statements: 0, tokens: 0, tokens_around: 0, words: 0";
-    let told = format!("{{score: 0, shares: {{{zeros}}}}}");
+    let told = format!("{{score: 0, shares: {{{zeros}}}, through: {{}}}}");
     assert!(shown(&db, text).contains(&told), "{}", shown(&db, text));
     // Of the recipe that is asked by default, they are the whole score.
     let rows = trace(&db, "RECALL 'Where does the dog sleep?' RETURN t.key LIMIT 1");
@@ -99,6 +99,18 @@ fn a_score_of_many_signals_is_told_by_its_shares() {
     let sum: f64 = shares.values().map(number).sum();
     assert!(whole > 1.0 && (sum - whole).abs() < 1e-4, "{sum} {whole}");
     assert!(found.get("signals").is_none() && shares.len() == 11, "{found:?}");
+}
+
+/// A share alone does not say which statement it was.
+#[test]
+fn a_score_of_many_signals_is_told_by_what_led_to_it() {
+    let (_folder, db) = world();
+    db.execute("OBSERVE SESSION 's' TURN {id: 'u1', speaker: 'Nora', at: TIMESTAMP '2025-03-01 18:40', text: 'I sold my cello.'}; CONSOLIDATE;", ())
+        .expect("writes");
+    let shown = shown(&db, "RECALL 'Who sold a cello?' RETURN t.key LIMIT 1");
+    let through = "through: {concepts: (:Concept 'cello' {text: 'cello'}), \
+                   statements: (:Semantic 'u1/1' {text: 'Nora sold Nora''s cello.'})}";
+    assert!(shown.contains(through), "{shown}");
 }
 
 #[test]

@@ -99,6 +99,13 @@ pub(super) fn is_shut(finding: &Finding, context: &Context<'_>) -> bool {
     parts.iter().any(|part| part.is_constant() && is_false(part))
 }
 
+/// Whether the question is a text without a letter, which asks for nothing: every node would be as near
+/// as any other.
+pub(super) fn is_blank(finding: &Finding, row: &Row, context: &Context<'_>) -> bool {
+    let asked = eval::eval(&finding.question, row, context);
+    matches!(asked, Ok(Cell::String(text)) if text.trim().is_empty())
+}
+
 impl<'g> Gate<'g> {
     /// `found` are the slots of what the clause finds out about a node.
     pub(super) fn new(

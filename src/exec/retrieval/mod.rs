@@ -95,6 +95,10 @@ pub(super) fn run(
     if clause.finding().is_some_and(|finding| finding::is_shut(finding, context)) {
         return Ok(Vec::new());
     }
+    let mut rows = rows;
+    if let Some(finding) = clause.finding() {
+        rows.retain(|row| !finding::is_blank(finding, row, context));
+    }
     match clause {
         Retrieval::Search(clause) => search::search(clause, &rows, context),
         Retrieval::Signals(clause) => signals::signals(clause, &rows, context),

@@ -35,8 +35,7 @@ pub(super) fn reconstruct(
     for row in rows {
         let text = question(&clause.finding.question, WORD, row, context)?;
         let without = without(clause.without.as_ref(), row, context)?;
-        let own = [clause.score, clause.step, clause.action, clause.shares];
-        let gate = Gate::new(&clause.finding, &own, row, context)?;
+        let gate = Gate::new(&clause.finding, &clause.own(), row, context)?;
         let accept = |node: NodeId| gate.admits(node);
         let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
             if gate.is_open() { None } else { Some(&accept) };
@@ -54,6 +53,9 @@ pub(super) fn reconstruct(
             row[clause.action] = Cell::text(&one.action);
             let shares = one.shares.iter().map(|(name, share)| (name.clone(), Cell::Float(*share)));
             row[clause.shares] = Cell::Map(shares.collect());
+            let through = one.through.iter();
+            let through = through.map(|(name, led)| (name.clone(), gate.node(NodeId(led.id))));
+            row[clause.through] = Cell::Map(through.collect());
             found.extend(gate.keeps(&row)?.then_some(row));
         }
         context.rows(found.len())?;

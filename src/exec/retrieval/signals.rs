@@ -4,11 +4,10 @@
 //! and tokens are read, and the signals are weighed.
 
 use std::cell::Cell as Flag;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::ControlFlow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use engraph_storage::graph::{EdgeFilter, LabelId, NodeId, Side, SystemScope};
+use engraph_storage::graph::{LabelId, NodeId, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
@@ -16,27 +15,21 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::exec::retrieval::finding::{Gate, question};
 use crate::exec::{candidates, eval};
 use crate::graph_names::TURN;
-use crate::neural::dot;
 use crate::neural::{SignQuery, TokenVectors, encode_signs};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
 use crate::retrieval::words::{is_stop_word, words};
 use crate::signals::{
-    AROUND, FAMILIES, Field, Late, Measured, NAMES, Near, POOL, Read, STATEMENT, Session, Weights,
-    measure, pool,
+    AROUND, FAMILIES, Field, Late, Measured, NAMES, Near, POOL, Read, Session, Weights, measure,
+    pool,
 };
 use crate::vectors::check_model;
+
+mod near;
 
 const WORD: &str = "SEARCH";
 /// The properties that say whose memory a turn is of.
 const SCOPES: [&str; 2] = ["session", "conversation"];
-/// With no more turns than this, the vectors of all are read; else the nearest are searched for.
-const ALL_READ: usize = 2_000;
-/// The turns and statements that are searched for.
-const NEAREST: usize = 300;
-/// The concepts that are, and how fast a farther one counts less.
-const CONCEPTS: usize = 20;
-const CONCEPT_TEMPERATURE: f32 = 0.1;
 /// The turns without codes whose tokens are embedded at once.
 const EMBEDDED: usize = 64;
 /// What a word counts that says nothing by itself, and a sign, beside rare words.
@@ -61,7 +54,7 @@ pub(super) fn signals(clause: &Signals, rows: &[Row], context: &Context<'_>) -> 
             }
             let mut row = row.clone();
             row[clause.finding.node] = gate.node(turn.node);
-            turn.fill(&mut row, clause);
+            turn.fill(&mut row, clause, &gate);
             found.extend(gate.keeps(&row)?.then_some(row));
         }
         context.rows(found.len())?;
@@ -94,7 +87,7 @@ fn among(
         for turn in asked.ranked(Some(&places), &gate)? {
             for place in places.get(&turn.node).into_iter().flatten() {
                 let mut row = rows[*place].clone();
-                turn.fill(&mut row, clause);
+                turn.fill(&mut row, clause, &gate);
                 if left > 0 && gate.keeps(&row)? {
                     left -= 1;
                     found.push(row);
@@ -120,14 +113,19 @@ struct Weighed {
     score: f32,
     signals: [f32; NAMES.len()],
     shares: [f32; FAMILIES.len()],
+    /// The nodes that led to it most strongly, by the family of the signals that they are in.
+    through: [(&'static str, Option<NodeId>); 2],
 }
 
 impl Weighed {
-    fn fill(&self, row: &mut Row, clause: &Signals) {
+    fn fill(&self, row: &mut Row, clause: &Signals, gate: &Gate<'_>) {
         row[clause.score] = Cell::Float(f64::from(self.score));
         row[clause.signals] = named(NAMES.into_iter().zip(self.signals));
         let families = FAMILIES.into_iter().map(|(family, _)| family);
         row[clause.shares] = named(families.zip(self.shares));
+        let through = self.through.iter().filter_map(|(family, id)| Some((*family, (*id)?)));
+        let through = through.map(|(family, id)| (family.to_owned(), gate.node(id)));
+        row[clause.through] = Cell::Map(through.collect());
     }
 }
 
@@ -194,11 +192,10 @@ impl Asked<'_> {
         let field = Field::new(&index, (&text, gate.now()), &sessions, &wanted)?;
         context.work(field.len())?;
         let vectors = self.vectors(field.question())?;
-        let near = Near {
-            meaning: self.meaning(&field, &vectors.whole)?,
-            statements: self.statements(&field, &vectors.whole)?,
-            concepts: self.concepts(&field, &vectors.whole)?,
-        };
+        let meaning = self.meaning(&field, &vectors.whole)?;
+        let (statements, by_statement) = self.statements(&field, &vectors.whole)?;
+        let (concepts, by_concept) = self.concepts(&field, &vectors.whole)?;
+        let near = Near { meaning, statements, concepts };
         let (first, order) = pool(&field, &near);
         let mut places = Vec::new();
         for place in order {
@@ -213,7 +210,8 @@ impl Asked<'_> {
         let mut ranked = Vec::with_capacity(places.len());
         for Measured { place, signals } in measure(&field, &near, &first, &places, &read) {
             let (score, shares) = (weights.score(&signals), weights.shares(&signals));
-            ranked.push(Weighed { node: field.node(place), score, signals, shares });
+            let through = [("statements", by_statement[place]), ("concepts", by_concept[place])];
+            ranked.push(Weighed { node: field.node(place), score, signals, shares, through });
         }
         // Equals stay in the order of the first ranking.
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -277,127 +275,6 @@ impl Asked<'_> {
         check_model(context.reader, context.models.embedder()?.id())?;
         let (whole, tokens) = context.embed_question(text)?;
         Ok(Vectors { whole, tokens })
-    }
-
-    /// How near the turns are.
-    fn meaning(&self, field: &Field<'_>, question: &[f32]) -> Result<Vec<Option<f32>>> {
-        let mut near = vec![None; field.len()];
-        if field.len() <= ALL_READ {
-            for (place, near) in near.iter_mut().enumerate() {
-                *near = self.vector(field.node(place))?.map(|vector| dot(question, &vector));
-            }
-            return Ok(near);
-        }
-        let mut accept = |node| Ok(field.place(node).is_some_and(|place| field.is_wanted(place)));
-        let found = self.context.nearest(
-            Some(&[self.label]),
-            self.system,
-            question,
-            NEAREST,
-            &mut accept,
-        )?;
-        for (score, node) in found {
-            if let Some(place) = field.place(node) {
-                near[place] = Some(score);
-            }
-        }
-        Ok(near)
-    }
-
-    fn vector(&self, node: NodeId) -> Result<Option<Arc<[f32]>>> {
-        Ok(self.context.reader.vector(self.label, node, self.system)?)
-    }
-
-    /// How near the nearest statement of each turn is.
-    fn statements(&self, field: &Field<'_>, question: &[f32]) -> Result<Vec<Option<f32>>> {
-        let mut near: Vec<Option<f32>> = vec![None; field.len()];
-        let Some(label) = self.context.reader.catalog().label(STATEMENT) else { return Ok(near) };
-        let found = match field.is_small_part() {
-            true => self.nearest_of(label, field.statements().map(|(node, _)| node), question)?,
-            false => {
-                let mut accept = |node| Ok(field.statement(node).is_some());
-                let labels = [label];
-                self.context.nearest(Some(&labels), self.system, question, NEAREST, &mut accept)?
-            }
-        };
-        for (score, node) in found {
-            for place in field.places_of(node) {
-                near[place] = Some(near[place].map_or(score, |other| other.max(score)));
-            }
-        }
-        Ok(near)
-    }
-
-    /// The nearest of some nodes, each of which is read.
-    fn nearest_of(
-        &self,
-        label: LabelId,
-        nodes: impl Iterator<Item = NodeId>,
-        question: &[f32],
-    ) -> Result<Vec<(f32, NodeId)>> {
-        let mut found = Vec::new();
-        for node in nodes {
-            let vector = self.context.reader.vector(label, node, self.system)?;
-            found.extend(vector.map(|vector| (dot(question, &vector), node)));
-        }
-        self.context.work(found.len())?;
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.truncate(NEAREST);
-        Ok(found)
-    }
-
-    /// What the nearest concepts give their turns: a rare one more than a frequent one.
-    fn concepts(&self, field: &Field<'_>, question: &[f32]) -> Result<Vec<f32>> {
-        let mut sum = vec![0.0; field.len()];
-        let Some(label) = self.context.reader.catalog().label(engraph_storage::CONCEPT) else {
-            return Ok(sum);
-        };
-        let labels = [label];
-        let found =
-            self.context
-                .nearest(Some(&labels), self.system, question, CONCEPTS, &mut |_| Ok(true))?;
-        let best = found.first().map_or(0.0, |(score, _)| *score);
-        let mut turns =
-            self.turns_of(field, found.iter().map(|(_, concept)| *concept).collect())?;
-        for (score, concept) in found {
-            let turns = turns.remove(&concept).unwrap_or_default();
-            let rare = (field.len() as f32 / turns.len().max(1) as f32).ln();
-            let weight = ((score - best) / CONCEPT_TEMPERATURE).exp() * rare.max(0.0);
-            for place in turns {
-                sum[place] += weight;
-            }
-        }
-        Ok(sum)
-    }
-
-    /// The places of the turns that speak of concepts. Of a small part of all turns it is better to
-    /// ask what leads to each, for a concept leads to turns of all conversations.
-    fn turns_of(
-        &self,
-        field: &Field<'_>,
-        concepts: BTreeSet<NodeId>,
-    ) -> Result<HashMap<NodeId, HashSet<usize>>> {
-        let mut turns: HashMap<NodeId, HashSet<usize>> = HashMap::new();
-        let from_turns = field.is_small_part();
-        let (nodes, side) = match from_turns {
-            true => ((0..field.len()).map(|place| field.node(place)).collect(), Side::In),
-            false => (concepts.clone(), Side::Out),
-        };
-        let filter = EdgeFilter { system: self.system, ..EdgeFilter::CURRENT };
-        for node in nodes {
-            let mut read = 1;
-            self.context.reader.edges(node, side, None, &filter, &mut |edge| {
-                read += 1;
-                if let Some(place) =
-                    field.place(edge.tail).filter(|_| concepts.contains(&edge.head))
-                {
-                    turns.entry(edge.head).or_default().insert(place);
-                }
-                ControlFlow::Continue(())
-            })?;
-            self.context.work(read)?;
-        }
-        Ok(turns)
     }
 
     /// Vectors and tokens of the best turns.

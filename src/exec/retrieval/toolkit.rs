@@ -138,6 +138,7 @@ impl<'m> Toolkit<'m> {
             kind: Kind::Tag,
             tag: Some(self.context.reader.catalog().relation_name(relation).to_owned()),
             through: Some(cue.key.clone()),
+            through_id: Some(cue.id),
             ..cue.clone()
         };
         Ok(Ok(self.tags(id)?.into_iter().map(tag).collect()))
@@ -194,11 +195,12 @@ impl<'m> Toolkit<'m> {
                         share,
                         tag: Some(tag.to_owned()),
                         through: Some(key.to_owned()),
+                        through_id: Some(cue.0),
                         ..turn
                     }));
                 }
                 Some("Semantic") if semantics => {
-                    self.statement(edge.tail, share, Some((key, tag)), found)?;
+                    self.statement(edge.tail, share, Some((cue, key, tag)), found)?;
                 }
                 _ => {}
             }
@@ -212,14 +214,14 @@ impl<'m> Toolkit<'m> {
         &self,
         statement: NodeId,
         share: f64,
-        by: Option<(&str, &str)>,
+        by: Option<(NodeId, &str, &str)>,
         found: &mut Vec<Finding>,
     ) -> Result<()> {
         let turns = self.turns_of_statement(statement)?;
         let Some(said) = self.finding(Kind::Statement, statement)? else { return Ok(()) };
-        let (through, tag) = match by {
-            Some((cue, tag)) => (cue.to_owned(), Some(tag.to_owned())),
-            None => (said.key.clone(), None),
+        let (NodeId(through_id), through, tag) = match by {
+            Some((cue, key, tag)) => (cue, key.to_owned(), Some(tag.to_owned())),
+            None => (statement, said.key.clone(), None),
         };
         if turns.is_empty() {
             return Ok(());
@@ -227,7 +229,7 @@ impl<'m> Toolkit<'m> {
         found.push(Finding { share, tag: tag.clone(), ..said });
         for turn in self.findings(Kind::Turn, turns)? {
             let (through, tag) = (Some(through.clone()), tag.clone());
-            found.push(Finding { share, tag, through, ..turn });
+            found.push(Finding { share, tag, through, through_id: Some(through_id), ..turn });
         }
         Ok(())
     }
@@ -249,6 +251,7 @@ impl<'m> Toolkit<'m> {
                 found.extend(self.finding(Kind::Tag, edge.head)?.map(|cue| Finding {
                     tag: Some(tag.to_owned()),
                     through: Some(key.clone()),
+                    through_id: Some(event.0),
                     ..cue
                 }));
             }
@@ -280,6 +283,7 @@ impl<'m> Toolkit<'m> {
                     found.extend(self.finding(Kind::Turn, at)?.map(|turn| Finding {
                         share,
                         through,
+                        through_id: Some(event.0),
                         ..turn
                     }));
                 }
@@ -383,7 +387,8 @@ impl<'m> Toolkit<'m> {
         // The best of them, if there are many.
         turns.sort_by(|a, b| b.meaning.total_cmp(&a.meaning).then(a.id.cmp(&b.id)));
         turns.truncate(CONTENTS_MAX);
-        let through = |turn| Finding { through: Some(topic.to_owned()), ..turn };
+        let through =
+            |turn| Finding { through: Some(topic.to_owned()), through_id: Some(id.0), ..turn };
         Ok(Ok(turns.into_iter().map(through).collect()))
     }
 
@@ -550,6 +555,7 @@ impl<'m> Toolkit<'m> {
             speaker,
             tag: None,
             through: None,
+            through_id: None,
             share: 1.0,
             meaning: vector.map_or(0.0, |vector| cosine(&self.vector, &vector)),
             words: 0.0,

@@ -39,6 +39,7 @@ fn a_text_is_one_line_whatever_it_holds() {
         speaker: None,
         tag: None,
         through: None,
+        through_id: None,
         share: 1.0,
         meaning: 0.5,
         words: 0.0,

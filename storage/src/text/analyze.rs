@@ -18,6 +18,25 @@ const STOP_WORDS: [&str; 35] = [
     "these", "they", "this", "to", "was", "were", "will", "with",
 ];
 
+/// Words by which a question asks, and that say little of what it asks for; in order. They are in
+/// the index, for a text may be made of nothing else. `us` and `may` are not here: they are a country
+/// and a month as well.
+const QUESTION_WORDS: [&str; 50] = [
+    "about", "also", "am", "any", "can", "can't", "cannot", "could", "did", "do", "does", "doing",
+    "each", "from", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i",
+    "its", "me", "might", "must", "my", "our", "ours", "shall", "she", "should", "so", "some",
+    "than", "them", "we", "what", "when", "where", "which", "who", "whom", "whose", "why", "you",
+    "your",
+];
+/// What is written together with them: `didn't`, `what's`, `who've`.
+const CONTRACTIONS: [&str; 7] = ["n't", "'s", "'d", "'ll", "'ve", "'re", "'m"];
+
+/// Whether a folded word says little of what a question asks for.
+pub(crate) fn only_asks(word: &str) -> bool {
+    let bare = CONTRACTIONS.iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+    [word, bare].iter().any(|word| QUESTION_WORDS.binary_search(word).is_ok() || is_stop_word(word))
+}
+
 /// Calls `visit` on every term of a text with its position. Stop words have a position too, and
 /// are left out.
 pub(crate) fn terms(text: &str, visit: &mut dyn FnMut(u32, String)) {
@@ -159,6 +178,17 @@ mod tests {
             assert_eq!(all(text), expected, "{text}");
         }
         assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn words_of_questions_say_little() {
+        assert!(QUESTION_WORDS.is_sorted());
+        for word in ["what", "what's", "didn't", "can't", "isn't", "i'm", "they've", "the"] {
+            assert!(only_asks(word), "{word}");
+        }
+        for word in ["us", "may", "nora", "nora's", "nt", "", "'s", "whatever"] {
+            assert!(!only_asks(word), "{word}");
+        }
     }
 
     #[test]

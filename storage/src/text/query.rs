@@ -19,9 +19,16 @@ pub(crate) enum Clause {
     Prefix(String),
 }
 
-/// The parts of a query, and how often each one is there.
+/// The parts of a query, and how often each one is there. Words that only ask (`what`, `did`) are
+/// parts where there are no others.
 pub(crate) fn parse(query: &str) -> BTreeMap<Clause, u32> {
     let query = analyze::looked_at(query);
+    let saying = parts(query, &|word| !analyze::only_asks(word));
+    if saying.is_empty() { parts(query, &|_| true) } else { saying }
+}
+
+/// The parts of a query, of its words outside of quotes those alone that are wanted.
+fn parts(query: &str, wanted: &dyn Fn(&str) -> bool) -> BTreeMap<Clause, u32> {
     let mut clauses = BTreeMap::new();
     let mut add = |clause: Clause| {
         if clauses.len() < CLAUSES_MAX || clauses.contains_key(&clause) {
@@ -31,11 +38,11 @@ pub(crate) fn parse(query: &str) -> BTreeMap<Clause, u32> {
     };
     let mut rest = query;
     while let Some((plain, quoted, behind)) = quotation(rest) {
-        add_plain(plain, &mut add);
+        add_plain(plain, wanted, &mut add);
         add_phrase(quoted, &mut add);
         rest = behind;
     }
-    add_plain(rest, &mut add);
+    add_plain(rest, wanted, &mut add);
     clauses
 }
 
@@ -64,13 +71,14 @@ fn add_phrase(text: &str, add: &mut impl FnMut(Clause)) {
     }
 }
 
-fn add_plain(text: &str, add: &mut impl FnMut(Clause)) {
+fn add_plain(text: &str, wanted: &dyn Fn(&str) -> bool, add: &mut impl FnMut(Clause)) {
     for token in text.split_whitespace() {
         let mut words = Vec::new();
         analyze::words(token, &mut |_, word| words.push(word));
         let is_beginning =
             token.strip_suffix('*').is_some_and(|word| word.ends_with(char::is_alphanumeric));
         let beginning = if is_beginning { words.pop() } else { None };
+        words.retain(|word| wanted(word));
         words.into_iter().filter_map(analyze::term).for_each(|term| add(Clause::Word(term)));
         if let Some(beginning) = beginning {
             add(Clause::Prefix(beginning));
@@ -96,7 +104,7 @@ mod tests {
 
     #[test]
     fn any_text_asks_something() {
-        let cases: [(&str, Vec<(Clause, u32)>); 11] = [
+        let cases: [(&str, Vec<(Clause, u32)>); 16] = [
             ("hiking Hikes, cats", vec![(word("cat"), 1), (word("hike"), 2)]),
             ("\"state of the art\"", vec![(phrase(&[(0, "state"), (3, "art")]), 1)]),
             ("\"the cats\" dog", vec![(word("cat"), 1), (word("dog"), 1)]),
@@ -108,6 +116,11 @@ mod tests {
             ("* ** !* a *b", vec![(word("b"), 1)]),
             ("the of and", vec![]),
             ("", vec![]),
+            ("What did the cat's owner do?", vec![(word("cat"), 1), (word("owner"), 1)]),
+            ("Who are you?", vec![(word("who"), 1), (word("you"), 1)]),
+            ("\"who are you\" what", vec![(phrase(&[(0, "who"), (2, "you")]), 1)]),
+            ("what wha*", vec![(prefix("wha"), 1)]),
+            ("What isn't in the US?", vec![(word("us"), 1)]),
         ];
         for (query, expected) in cases {
             assert_eq!(parse(query).into_iter().collect::<Vec<_>>(), expected, "{query}");

@@ -1,0 +1,86 @@
+//! What a `RECALL` gives for a parameter of its recipe: null stands for the default, and a value has to
+//! be of the kind of the default. Else a recipe would fail in its own words, or order by null.
+
+use crate::cell::Cell;
+use crate::error::{Diagnostic, Error};
+use crate::plan::expr::{Expr, ExprKind};
+
+/// The value of a parameter, from outside of its recipe.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) recipe: String,
+    pub(crate) value: Expr,
+    /// What it is if the value is null.
+    pub(crate) default: Expr,
+    pub(crate) takes: Takes,
+}
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Any,
+    Truth,
+    Number,
+    Text,
+    List,
+    /// The name of a conversation or a session.
+    Scope,
+}
+
+impl Takes {
+    /// What the default is one of; anything, if it is null or has to be computed.
+    pub(crate) fn as_default(default: &Expr) -> Self {
+        match &default.kind {
+            ExprKind::Constant(Cell::Bool(_)) => Self::Truth,
+            ExprKind::Constant(Cell::Int(_) | Cell::Float(_)) => Self::Number,
+            ExprKind::Constant(Cell::String(_)) => Self::Text,
+            ExprKind::Constant(Cell::List(_)) | ExprKind::List(_) => Self::List,
+            ExprKind::Unary(_, inner) => Self::as_default(inner),
+            _ => Self::Any,
+        }
+    }
+
+    fn has(self, cell: &Cell) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Truth => matches!(cell, Cell::Bool(_)),
+            Self::Number => cell.number().is_some(),
+            Self::Text | Self::Scope => matches!(cell, Cell::String(_)),
+            Self::List => matches!(cell, Cell::List(_)),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Any => "any value",
+            Self::Truth => "true or false",
+            Self::Number => "a number",
+            Self::Text => "a string",
+            Self::List => "a list",
+            Self::Scope => "the name of one conversation or session",
+        }
+    }
+}
+
+impl Given {
+    /// The value, or none for the default.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bind`] if the parameter does not take it.
+    pub(crate) fn checked(&self, value: Cell) -> Result<Option<Cell>, Error> {
+        if value == Cell::Null {
+            return Ok(None);
+        }
+        if self.takes.has(&value) {
+            return Ok(Some(value));
+        }
+        let Self { name, recipe, .. } = self;
+        let (takes, kind) = (self.takes.words(), value.kind());
+        let message = format!("`{name}` of the recipe {recipe} takes {takes}, not {kind}");
+        Err(Diagnostic::at(self.value.span, message)
+            .help(format!("it is {} by default", self.default))
+            .bind())
+    }
+}

@@ -144,7 +144,8 @@ impl Indexes {
     ) -> Result<Arc<TurnIndex>> {
         let commit = reader.last_commit()?;
         let read = || TurnIndex::read(reader, label, system).map(Arc::new);
-        if reader.has_changes() || matches!(system, SystemScope::AsOf(_)) {
+        // What is kept is of what is believed now.
+        if reader.has_changes() || system != SystemScope::Current {
             return read();
         }
         let statement = reader.catalog().label(STATEMENT);

@@ -28,6 +28,8 @@ pub struct Session<'d> {
     /// What holds where a statement names no time.
     times: ast::Times,
     interrupt: Interrupt,
+    /// A program ends what is open, and no statement does.
+    is_held: bool,
 }
 
 impl std::fmt::Debug for Session<'_> {
@@ -171,7 +173,7 @@ impl Prepared<'_> {
 impl<'d> Session<'d> {
     pub(crate) fn new(database: &'d Engraph) -> Self {
         let (times, interrupt) = (ast::Times::default(), Interrupt::default());
-        Self { database, open: None, times, interrupt }
+        Self { database, open: None, times, interrupt, is_held: false }
     }
 
     /// Whether a transaction is open.
@@ -179,7 +181,7 @@ impl<'d> Session<'d> {
         self.open.is_some()
     }
 
-    /// What ends the running statement of this session from another thread.
+    /// What ends the running statement or script of this session from another thread.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
@@ -191,6 +193,7 @@ impl<'d> Session<'d> {
     /// Those of [`Engraph::query`].
     pub fn query(&mut self, text: &str, params: impl Into<Params>) -> Result<Rows> {
         let script = self.database.one(text)?;
+        self.interrupt.reset();
         self.run(&script, 0, &params.into())
     }
 
@@ -221,7 +224,11 @@ impl<'d> Session<'d> {
         answer: &mut dyn FnMut(Rows) -> Result<()>,
     ) -> Result<()> {
         let script = self.database.script(text)?;
+        self.interrupt.reset();
         for statement in 0..script.statements.len() {
+            if self.interrupt.is_asked() {
+                return Err(Error::Interrupted);
+            }
             answer(self.run(&script, statement, params)?)?;
         }
         Ok(())
@@ -253,7 +260,6 @@ impl<'d> Session<'d> {
         statement: usize,
         params: &Params,
     ) -> Result<Rows> {
-        self.interrupt.reset();
         let one = &script.statements[statement];
         let rows = match &one.kind {
             StatementKind::Query(query) if reads(query) => {
@@ -415,6 +421,15 @@ impl<'d> Session<'d> {
     /// Any statement that is no query for rows.
     fn other(&mut self, statement: &Statement, params: &Params) -> Result<Rows> {
         Ok(match (&statement.kind, &mut self.open) {
+            (StatementKind::Begin | StatementKind::Commit | StatementKind::Rollback, _)
+                if self.is_held =>
+            {
+                return Err(misplaced(
+                    statement.span,
+                    "the program that began this transaction ends it",
+                    "call Transaction::commit, or drop it",
+                ));
+            }
             (StatementKind::Begin, None) => {
                 self.open = Some(self.database.store.begin(time::wall())?);
                 done("begun")

@@ -31,7 +31,7 @@ const EXPRESSIONS_MAX: usize = 64;
 /// Bytes that a compiled regular expression may take.
 const EXPRESSION_BYTES: usize = 1 << 20;
 
-/// Ends the running statement of a session from any thread. It is cheap to clone.
+/// Ends the running statement or script of a session from any thread. It is cheap to clone.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;

@@ -96,6 +96,8 @@ pub(crate) fn consolidate(
     occasion: Occasion,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
+    // Else it would wait for whoever consolidates, who waits for this thread's transaction.
+    workshop.store.no_own_transaction()?;
     let mut grouping = workshop.consolidator.grouping.lock();
     let mut waiting = sessions.iter().map(String::as_str).peekable();
     while waiting.peek().is_some() {

@@ -25,7 +25,7 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, Value};
 use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
-use self::losing::{Losing, Said, Turns, turn_input};
+use self::losing::{Losing, Said, Statement, Turns, turn_input};
 use self::together::{Together, Told};
 use super::draw::{self, Drawn, draw, extract};
 use super::extract::Rules;
@@ -37,7 +37,7 @@ use super::walk::{edges, key_of, tags};
 use crate::error::{Error, Result};
 use crate::graph_names::{CO_OCCURS, named};
 use crate::text;
-use crate::write::{self, Input};
+use crate::write::{self, Input, NodeInput};
 
 /// Forgets nodes and facts, and what was drawn from the turns among them.
 pub(crate) fn forget(
@@ -155,10 +155,14 @@ impl Redrawing {
             let drawn = redraw(transaction.reader(), episode, means)?;
             let wanted = drawn.as_ref().map(wanted_statements).unwrap_or_default();
             let left = episode.statements.iter().filter(|statement| !statement.loses);
-            let surplus = left.filter(|held| wanted.get(&held.key) != Some(&held.said));
-            let surplus: Vec<NodeId> = surplus.map(|statement| statement.id).collect();
+            let says_so = |held: &&Statement| {
+                wanted.get(&held.key).is_some_and(|wanted| wanted.text == held.said.text)
+            };
+            let (kept, surplus): (Vec<&Statement>, Vec<_>) = left.partition(says_so);
+            let surplus: Vec<NodeId> = surplus.iter().map(|statement| statement.id).collect();
             self.forgotten.add(self.grouping.forget(transaction, &surplus, means.models)?);
             self.forgotten.add(transaction.forget_drawn(&surplus)?);
+            self.untag_statements(transaction, &kept, &wanted)?;
             if let Some(drawn) = drawn {
                 self.untag(transaction, episode, &drawn)?;
                 draw::store_again(transaction, &drawn, &mut self.grouping, means)?;
@@ -169,6 +173,30 @@ impl Redrawing {
             self.forgotten.add(together.settle(transaction, told, (&all, means))?);
         }
         Ok(self.forgotten)
+    }
+
+    /// Takes out the tags of statements that stay and that are not drawn any more.
+    fn untag_statements(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        kept: &[&Statement],
+        wanted: &BTreeMap<String, Said>,
+    ) -> Result<()> {
+        for statement in kept {
+            let Some(wanted) = wanted.get(&statement.key) else { continue };
+            let reader = transaction.reader();
+            let mut surplus = Vec::new();
+            for edge in tags(reader, statement.id)? {
+                let tag = reader.catalog().relation_name(edge.relation).to_owned();
+                if !wanted.tags.contains(&(key_of(reader, edge.head)?, tag)) {
+                    surplus.push(edge.fact);
+                }
+            }
+            if !surplus.is_empty() {
+                self.forgotten.add(transaction.forget(&[], &surplus)?);
+            }
+        }
+        Ok(())
     }
 
     /// Takes out the tags of turns that stay and that are not drawn any more, and what they alone
@@ -228,17 +256,44 @@ fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Opti
     let names = (episode.session.as_str(), episode.key.as_str());
     let drawn = or_by_cues(means, |means| draw(reader, names, &episode.left, (&extraction, means)));
     let mut drawn = drawn?;
-    // The turns are there, and so is every statement that is not of old.
+    // The turns are there, and so is every statement that is not of old, and all that they speak of: what
+    // was forgotten since stays so.
     let said = |key: &String| episode.statements.iter().any(|statement| statement.key == *key);
     drawn.semantics.retain(said);
-    drawn.inputs.retain(|input| match input {
-        Input::Turn(_) => false,
-        Input::Fact(fact) => {
-            [&fact.head, &fact.tail].into_iter().all(|end| end.label != SEMANTIC || said(&end.key))
-        }
-        _ => true,
-    });
+    let mut there = BTreeMap::new();
+    for input in std::mem::take(&mut drawn.inputs) {
+        let keeps = match &input {
+            Input::Turn(_) => false,
+            Input::Node(node) => is_there(reader, node, &mut there)?,
+            Input::Fact(fact) => {
+                let ends = [&fact.head, &fact.tail];
+                ends.iter().all(|end| end.label != SEMANTIC || said(&end.key))
+                    && is_there(reader, &fact.head, &mut there)?
+                    && is_there(reader, &fact.tail, &mut there)?
+            }
+            _ => true,
+        };
+        drawn.inputs.extend(keeps.then_some(input));
+    }
     Ok(Some(drawn))
+}
+
+/// Whether a node is there, or is one of those that are told anew.
+fn is_there(
+    reader: Reader<'_>,
+    node: &NodeInput,
+    known: &mut BTreeMap<(String, String), bool>,
+) -> Result<bool> {
+    if [SEMANTIC, "Episode"].contains(&node.label.as_str()) {
+        return Ok(true);
+    }
+    let name = (node.label.clone(), node.key.clone());
+    if let Some(known) = known.get(&name) {
+        return Ok(*known);
+    }
+    let is_there = !draw::nodes(reader, &node.label, std::slice::from_ref(&node.key))?.is_empty();
+    known.insert(name, is_there);
+    Ok(is_there)
 }
 
 /// The statements that are drawn, by their keys.

@@ -148,8 +148,10 @@ impl Pipeline {
     /// # Errors
     ///
     /// That of the first session that failed, as of [`Engraph::consolidate`](crate::Engraph::consolidate); the others were
-    /// consolidated nevertheless.
+    /// consolidated nevertheless. [`StorageError::OwnTransaction`](engraph_storage::StorageError::OwnTransaction) if this
+    /// thread has a transaction open, for which the worker would wait.
     pub fn flush(&self) -> Result<()> {
+        self.shared.host.workshop().store.no_own_transaction()?;
         let gone = || NeuralError::Failed { reason: format!("the thread {THREAD} has ended") };
         let (reply, outcome) = crossbeam::channel::bounded(1);
         self.messages.send(Message::Flush(reply)).map_err(|_| gone())?;
@@ -169,7 +171,9 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         self.shared.state.lock().is_stopped = true;
         self.messages.send(Message::Look).ok();
-        if let Some(worker) = self.worker.take() {
+        let is_waited_for = self.shared.host.workshop().store.no_own_transaction().is_ok();
+        // A worker that waits for this thread's transaction ends by itself behind it.
+        if let Some(worker) = self.worker.take().filter(|_| is_waited_for) {
             worker.join().ok();
         }
     }

@@ -23,7 +23,7 @@ impl std::fmt::Debug for Transaction<'_> {
 
 impl<'d> Transaction<'d> {
     pub(crate) fn new(database: &'d Engraph, open: engraph_storage::Transaction<'d>) -> Self {
-        Self { session: Session { open: Some(open), ..Session::new(database) } }
+        Self { session: Session { open: Some(open), is_held: true, ..Session::new(database) } }
     }
 
     /// Runs one statement within the transaction and gives its answer. It sees what the transaction has
@@ -40,7 +40,7 @@ impl<'d> Transaction<'d> {
     ///
     /// # Errors
     ///
-    /// Those of [`Engraph::observe`]. [`Error::Bind`] if a script has ended the transaction already.
+    /// Those of [`Engraph::observe`].
     pub fn observe(&mut self, session: &str, turn: &HeardTurn) -> Result<Observed> {
         match &mut self.session.open {
             Some(open) => open.whole(|open| observe(open, session, turn)),
@@ -51,7 +51,7 @@ impl<'d> Transaction<'d> {
     }
 
     /// Runs a script within the transaction and gives the answer of each statement. It sees what
-    /// the transaction has written.
+    /// the transaction has written; `BEGIN`, `COMMIT` and `ROLLBACK` are errors in it.
     ///
     /// # Errors
     ///
@@ -64,8 +64,7 @@ impl<'d> Transaction<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the disk refuses: as of [`Engraph::query`](crate::Engraph::query). [`Error::Bind`] if a
-    /// script has ended the transaction already.
+    /// [`Error::Storage`] if the disk refuses: as of [`Engraph::query`](crate::Engraph::query).
     pub fn commit(mut self) -> Result<()> {
         let ended = || Diagnostic::new("no transaction is open").help("begin another one").bind();
         let open = self.session.open.take().ok_or_else(ended)?;

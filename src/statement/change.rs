@@ -21,6 +21,9 @@ use crate::rows::{Rows, Value};
 use crate::time;
 use crate::write;
 
+/// Facts that are changed between two looks at the clock.
+const TIMED_FACTS: usize = 64;
+
 /// Runs the query to its end, and then changes what it found.
 pub(super) fn change(
     query: &BoundQuery,
@@ -41,10 +44,14 @@ pub(super) fn change(
             .execute());
     }
     match act {
-        Act::Retract => each(&found.facts, |fact| Ok(transaction.retract(fact)?)),
-        Act::Close(at, span) => each(&found.facts, |fact| close(transaction, fact, (at, span))),
-        Act::Confirm(by) => each(&found.facts, |fact| Ok(transaction.confirm(fact, by)?)),
-        Act::Doubt(by) => each(&found.facts, |fact| Ok(transaction.doubt(fact, by)?)),
+        Act::Retract => each(&found.facts, surroundings, |fact| Ok(transaction.retract(fact)?)),
+        Act::Close(at, span) => {
+            each(&found.facts, surroundings, |fact| close(transaction, fact, (at, span)))
+        }
+        Act::Confirm(by) => {
+            each(&found.facts, surroundings, |fact| Ok(transaction.confirm(fact, by)?))
+        }
+        Act::Doubt(by) => each(&found.facts, surroundings, |fact| Ok(transaction.doubt(fact, by)?)),
         Act::Forget => forget(&found, transaction, surroundings),
     }
 }
@@ -165,10 +172,17 @@ fn find(query: &BoundQuery, slots: &[Slot], context: &Context<'_>) -> Result<Fou
 }
 
 /// Changes each fact and says what became of it.
-fn each(facts: &[FactId], mut change: impl FnMut(FactId) -> Result<Outcome>) -> Result<Rows> {
+fn each(
+    facts: &[FactId],
+    surroundings: Surroundings<'_>,
+    mut change: impl FnMut(FactId) -> Result<Outcome>,
+) -> Result<Rows> {
     let mut rows =
         Rows { columns: vec!["fact".to_owned(), "outcome".to_owned()], ..Rows::default() };
-    for fact in facts {
+    for (place, fact) in facts.iter().enumerate() {
+        if place % TIMED_FACTS == 0 {
+            surroundings.run.in_time(&surroundings.limits)?;
+        }
         let outcome = change(*fact)?;
         let id = Value::Int(outcome.fact.0.cast_signed());
         rows.rows.push(vec![id, Value::String(write::outcome(&outcome.resolution))]);

@@ -13,7 +13,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use engraph_storage::graph::{
-    Belief, Intent, Interval, NodeId, RelationId, SystemScope, Time, Value,
+    Belief, Intent, Interval, NodeId, PropertyId, RelationId, SystemScope, Time, Value,
 };
 use engraph_storage::update::{Effect, Resolution};
 use engraph_storage::{Outcome, Reader, TokenCodes, Transaction};
@@ -286,14 +286,33 @@ pub(crate) fn put_fact(
     Ok(transaction.assert_fact(head, relation, &belief)?)
 }
 
-/// The same, unless its sources have said it before. None then.
+/// The same, unless its sources have said it before. None then, and its nodes stay as they are.
 pub(crate) fn put_new_fact(
     transaction: &mut Transaction<'_>,
     fact: &FactInput,
     models: &Models,
 ) -> Result<Option<Outcome>> {
-    let (head, relation, belief) = told(transaction, fact, models)?;
-    Ok(transaction.assert_new_fact(head, relation, &belief)?)
+    match has_said(transaction, fact)? {
+        true => Ok(None),
+        false => put_fact(transaction, fact, models).map(Some),
+    }
+}
+
+/// Whether the sources of a fact have said it: not, if anything that it names is new.
+fn has_said(transaction: &Transaction<'_>, fact: &FactInput) -> Result<bool> {
+    let reader = transaction.reader();
+    let catalog = reader.catalog();
+    let node = |node: &NodeInput| match catalog.label(&node.label) {
+        Some(label) => reader.find_node(label, &node.key),
+        None => Ok(None),
+    };
+    let (Some(head), Some(tail)) = (node(&fact.head)?, node(&fact.tail)?) else { return Ok(false) };
+    let Some(relation) = catalog.relation(&fact.relation) else { return Ok(false) };
+    let known = |(name, value): (&String, &Value)| Some((catalog.property(name)?, value.clone()));
+    let properties: Option<BTreeMap<_, _>> = fact.properties.iter().map(known).collect();
+    let Some(properties) = properties else { return Ok(false) };
+    let belief = believed(fact, tail, catalog.rule(relation).intent, properties);
+    Ok(transaction.has_said(head, relation, &belief)?)
 }
 
 /// The head and the relation of a fact, which are stored with its tail, and what it says.
@@ -310,7 +329,16 @@ fn told(
     for (name, value) in &fact.properties {
         properties.insert(transaction.property(name)?, value.clone());
     }
-    let belief = Belief {
+    Ok((head, relation, believed(fact, tail, default, properties)))
+}
+
+fn believed(
+    fact: &FactInput,
+    tail: NodeId,
+    default: Intent,
+    properties: BTreeMap<PropertyId, Value>,
+) -> Belief {
+    Belief {
         tail,
         valid: fact.valid,
         confidence: fact.confidence,
@@ -319,8 +347,7 @@ fn told(
         sources: fact.sources.clone(),
         properties,
         evidence: Vec::new(),
-    };
-    Ok((head, relation, belief))
+    }
 }
 
 /// A fact of structure: certain, from an instant on.

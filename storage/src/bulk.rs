@@ -25,6 +25,8 @@ mod spool;
 mod tables;
 mod tails;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,8 +37,9 @@ use parking_lot::Mutex;
 use crate::commit::{Counters, Writer};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{BulkFact, FactId, RelationId, Time};
+use crate::graph::{BulkFact, FactId, NodeId, RelationId, SystemScope, Time};
 use crate::overlay::Overlay;
+use crate::reader::Reader;
 use crate::staged;
 use crate::store::{BULK_KEY, Store};
 use parts::{Counts, Parts, Ranges};
@@ -59,6 +62,8 @@ pub struct Load<'s> {
     last: Option<u64>,
     /// Whether there are facts of each relation, by its number.
     relations: Vec<bool>,
+    /// What had been forgotten when it began.
+    forgets: u64,
 }
 
 /// What became of a load.
@@ -132,25 +137,26 @@ impl Store {
         }
         let spool = Spool::new(self.path()).map_err(failed(self.path()))?;
         let (heads, tails) = (Counts::default(), Counts::default());
-        let relations = Vec::new();
-        Ok(Load { store: self, spool, heads, tails, count: 0, last: None, relations })
+        let (relations, forgets) = (Vec::new(), self.commits.forgets());
+        Ok(Load { store: self, spool, heads, tails, count: 0, last: None, relations, forgets })
     }
 
     /// Stores the plain ones of a load, unless they are too few.
     fn load_parts(
         &self,
         parts: (Parts, Parts),
-        relations: &[bool],
+        (relations, forgets): (&[bool], u64),
         wall: Time,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Staged> {
         let mut writer = self.commits.writer()?;
+        let may_miss = self.commits.forgets() != forgets;
         staged::begin(self.path())?;
         let first = writer.counters.next_fact;
         let count = parts.0.ranges().sizes().iter().sum();
         let next_fact = first.checked_add(count).ok_or(StorageError::Exhausted("fact"))?;
         let commit = self.commits.begin_load(wall)?;
-        let written = self.stage_all(&parts, commit, first, progress);
+        let written = self.stage_all((&parts, may_miss), commit, first, progress);
         let Ok(staged @ Staged { any: true, .. }) = written else {
             self.commits.drop_load();
             staged::remove(self.path())?;
@@ -167,10 +173,11 @@ impl Store {
         Ok(staged)
     }
 
-    /// Writes all tables, unless there is too little for them.
+    /// Writes all tables, unless there is too little for them. If nodes may be missing that were there when
+    /// the load began, their facts are left.
     fn stage_all(
         &self,
-        (heads, tails): &(Parts, Parts),
+        ((heads, tails), may_miss): (&(Parts, Parts), bool),
         commit: Time,
         first: u64,
         progress: &mut dyn FnMut(u64, u64),
@@ -187,9 +194,14 @@ impl Store {
         let planned = Mutex::new(Planned::default());
         let head = |part: usize| {
             let bytes = heads.take(part).map_err(failed(&folder))?;
-            let rows = spool::rows(&bytes).map_err(failed(&folder))?;
+            let mut rows = spool::rows(&bytes).map_err(failed(&folder))?;
             let snapshot = self.snapshot(commit);
-            let plan = Plan::of(rows, snapshot.reader())?;
+            let lost = match may_miss {
+                true => take_lost(&mut rows, snapshot.reader())?,
+                false => Vec::new(),
+            };
+            let mut plan = Plan::of(rows, snapshot.reader())?;
+            plan.left.extend(lost);
             let before: u64 = sizes[..part].iter().sum();
             tables.heads(part, &plan, FactId(first + before), snapshot.reader())?;
             planned.lock().add(plan);
@@ -271,7 +283,7 @@ impl Load<'_> {
     /// As [`crate::Transaction::commit`]: after [`StorageError::Engine`] and [`StorageError::Io`],
     /// whether the load lasts is known when the database is opened again.
     pub fn finish(self, wall: Time, progress: &mut dyn FnMut(u64, u64)) -> Result<Loaded> {
-        let Self { store, spool, heads, tails, count, relations, .. } = self;
+        let Self { store, spool, heads, tails, count, relations, forgets, .. } = self;
         let folder = store.path();
         let mut records = spool.records().map_err(failed(folder))?;
         let staged = match count < FACTS_MIN as u64 {
@@ -280,7 +292,7 @@ impl Load<'_> {
                 let heads =
                     scattered(&mut records, heads.ranges(), folder).map_err(failed(folder))?;
                 let tails = Parts::new(tails.ranges(), folder).map_err(failed(folder))?;
-                Some(store.load_parts((heads, tails), &relations, wall, progress)?)
+                Some(store.load_parts((heads, tails), (&relations, forgets), wall, progress)?)
             }
         };
         records.rewind().map_err(failed(folder))?;
@@ -319,6 +331,20 @@ impl Left {
         }
         Ok(None)
     }
+}
+
+/// Takes out the rows of which a node is not there any more, and gives their places.
+fn take_lost(rows: &mut Vec<Row<'_>>, reader: Reader<'_>) -> Result<Vec<u64>> {
+    let mut there: HashMap<NodeId, bool> = HashMap::new();
+    for node in rows.iter().flat_map(|row| [row.fact.head, row.fact.tail]) {
+        if let Entry::Vacant(unknown) = there.entry(node) {
+            unknown.insert(reader.node(node, SystemScope::Current)?.is_some());
+        }
+    }
+    let is_whole = |row: &Row<'_>| there[&row.fact.head] && there[&row.fact.tail];
+    let lost = rows.iter().filter(|row| !is_whole(row)).map(|row| row.place).collect();
+    rows.retain(is_whole);
+    Ok(lost)
 }
 
 /// A file for each part of the rows.

@@ -13,7 +13,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -160,6 +160,8 @@ pub(crate) struct Commits {
     log: Mutex<Log>,
     synced: Condvar,
     poisoned: AtomicBool,
+    /// How many transactions have forgotten something since the database was opened.
+    forgets: AtomicU64,
     /// Shared with whoever follows them.
     changes: Arc<Changes>,
     kept: KeptReads,
@@ -185,6 +187,7 @@ impl Commits {
             log: Mutex::new(Log { written: commits, synced: commits, syncing: false }),
             synced: Condvar::new(),
             poisoned: AtomicBool::new(false),
+            forgets: AtomicU64::new(0),
             changes: Arc::new(Changes::new(counters.clock)),
             kept: KeptReads::new(kept_bytes, counters.clock),
         }
@@ -200,18 +203,32 @@ impl Commits {
         &self.changes
     }
 
+    /// How many transactions have forgotten something: where that stays the same, every node that was there is.
+    pub(crate) fn forgets(&self) -> u64 {
+        self.forgets.load(Ordering::Acquire)
+    }
+
+    /// A transaction that has forgotten something was written. Counted while it holds the writer's lock.
+    pub(crate) fn has_forgotten(&self) {
+        self.forgets.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Whether this thread holds the writer's lock.
+    pub(crate) fn is_own(&self) -> bool {
+        self.holder.load(Ordering::Acquire) == this_thread()
+    }
+
     /// The writer's lock, once nobody else holds it.
     ///
     /// # Errors
     ///
     /// [`StorageError::OwnTransaction`] if this thread holds it, which would wait for itself.
     pub(crate) fn writer(&self) -> Result<Writing<'_>> {
-        let this_thread = this_thread();
-        if self.holder.load(Ordering::Acquire) == this_thread {
+        if self.is_own() {
             return Err(StorageError::OwnTransaction);
         }
         let writer = self.writer.lock();
-        self.holder.store(this_thread, Ordering::Release);
+        self.holder.store(this_thread(), Ordering::Release);
         let writing = Writing { writer, holder: &self.holder };
         match self.poisoned.load(Ordering::Acquire) {
             true => Err(StorageError::Poisoned),

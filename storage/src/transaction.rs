@@ -40,8 +40,16 @@ pub struct Transaction<'s> {
     /// See [`Transaction::has_overruled_own`].
     pub(crate) overruled_own: bool,
 }
-
 impl Store {
+    /// That this thread has no transaction open, for which whatever it is about to wait for would wait.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::OwnTransaction`] if it has.
+    pub fn no_own_transaction(&self) -> Result<()> {
+        if self.commits.is_own() { Err(StorageError::OwnTransaction) } else { Ok(()) }
+    }
+
     /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
     pub fn begin(&self, wall: Time) -> Result<Transaction<'_>> {
         if self.is_read_only() {
@@ -312,6 +320,9 @@ impl<'s> Transaction<'s> {
         let pending = Pending { counters: pending, catalog, mark: now };
         let number =
             store.commits.publish(&store.engine, &mut writer, &mut overlay, pending, wall)?;
+        if forgotten {
+            store.commits.has_forgotten();
+        }
         let before = store.engine.snapshots().next();
         // Others may write while this one waits for the disk.
         drop(writer);

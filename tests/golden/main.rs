@@ -17,6 +17,7 @@ mod recipes;
 mod retrieval;
 mod rooms;
 mod scripts;
+mod sessions;
 mod shared_data;
 mod shell;
 mod short;

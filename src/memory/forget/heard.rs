@@ -3,11 +3,14 @@
 //!
 //! Nothing is drawn of what waits in the buffer before it is forgotten.
 
-use engraph_storage::graph::{NodeId, Side};
+use std::ops::ControlFlow;
+
+use engraph_storage::graph::{NodeId, Side, SystemScope, Value};
 use engraph_storage::{Forgotten, Reader, Transaction};
 
 use super::{forget, settle_sessions};
 use crate::error::Result;
+use crate::graph_names::TURN;
 use crate::memory::draw::nodes;
 use crate::memory::means::Means;
 use crate::memory::walk::edges;
@@ -60,5 +63,28 @@ fn of_session(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
         let turns = edges(reader, session, Side::Out, Some("CONTAINS"))?;
         all.extend(turns.into_iter().map(|edge| edge.tail));
     }
-    Ok(all)
+    match all.is_empty() {
+        true => turns_of(reader, id),
+        false => Ok(all),
+    }
+}
+
+/// The turns that say that they are of a session, which itself was forgotten.
+fn turns_of(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
+    let catalog = reader.catalog();
+    let (Some(label), Some(property)) = (catalog.label(TURN), catalog.property("session")) else {
+        return Ok(Vec::new());
+    };
+    let mut all = Vec::new();
+    reader.nodes_of_label(label, None, &mut |_, node| {
+        all.push(node);
+        ControlFlow::Continue(())
+    })?;
+    let mut turns = Vec::new();
+    for turn in all {
+        let record = reader.node(turn, SystemScope::Current)?;
+        let of = record.as_ref().and_then(|record| record.properties.get(&property));
+        turns.extend(matches!(of, Some(Value::String(name)) if name == id).then_some(turn));
+    }
+    Ok(turns)
 }

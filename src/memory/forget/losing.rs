@@ -90,9 +90,8 @@ impl Turns {
         left.sort_by_key(|(position, turn)| (turn.at, *position));
         let left: Vec<TurnInput> = left.into_iter().map(|(_, turn)| turn).collect();
         let key = reader.node(id, SystemScope::Current)?.map(|record| record.key.clone());
-        let session = edges(reader, id, Side::In, Some("HAS_EPISODE"))?;
-        let session = session.first().map(|edge| reader.node(edge.head, SystemScope::Current));
-        let session = session.transpose()?.flatten().map(|record| record.key.clone());
+        // By what its turns say, for the session itself may have been forgotten.
+        let session = left.first().map(|turn| turn.session.clone());
         let statements = self.statements(reader, id)?;
         let (key, session) = (key.unwrap_or_default(), session.unwrap_or_default());
         Ok(Losing { id, key, session, left, statements })

@@ -321,7 +321,7 @@ fn load_to_its_commit(store: &Store, facts: &[BulkFact<'_>]) -> Time {
     let mut writer = store.commits.writer().unwrap();
     let first = writer.counters.next_fact;
     let clock = store.commits.begin_load(6).unwrap();
-    let left = store.stage_all(&(heads, tails), clock, first, &mut |_, _| ()).unwrap();
+    let left = store.stage_all((&(heads, tails), false), clock, first, &mut |_, _| ()).unwrap();
     assert!(left.any && left.left.is_empty());
     let counters = Counters { next_fact: first + facts.len() as u64, clock, ..writer.counters };
     store.commit_load(&mut writer, counters).unwrap();

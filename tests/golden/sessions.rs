@@ -1,0 +1,130 @@
+//! Sessions and transactions of a program: what ends them, and what would wait for itself.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use engraph::import::CsvOptions;
+use engraph::memory::{HeardTurn, Pipeline};
+use engraph::{Durability, Engraph, Error, FixedEmbedder, Options, StorageError, Value, import};
+
+use crate::{folder, open};
+
+#[test]
+fn a_script_is_ended_between_its_statements() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut session = db.session();
+    let interrupt = session.interrupt();
+    let text = "REMEMBER (:P 'a'); REMEMBER (:P 'b'); REMEMBER (:P 'c')";
+    let mut answers = 0;
+    let ended = session.execute_each(text, &().into(), &mut |_| {
+        answers += 1;
+        interrupt.interrupt();
+        Ok(())
+    });
+    assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+    assert_eq!(answers, 1);
+    // What was asked before it began is not about it.
+    interrupt.interrupt();
+    assert_eq!(session.execute("MATCH (p:P) RETURN p", ()).expect("goes on")[0].len(), 1);
+    interrupt.interrupt();
+    assert_eq!(session.query("MATCH (p:P) RETURN p", ()).expect("goes on").len(), 1);
+}
+
+#[test]
+fn a_transaction_of_a_program_is_ended_by_the_program() {
+    let folder = folder();
+    let db = open(folder.path());
+    let mut transaction = db.begin().expect("begins");
+    for text in ["COMMIT", "ROLLBACK", "BEGIN", "REMEMBER (:P 'a'); ROLLBACK; REMEMBER (:P 'b')"] {
+        let error = transaction.execute(text, ()).expect_err(text).to_string();
+        assert!(error.contains("the program that began this transaction ends it"), "{error}");
+    }
+    transaction.query("ROLLBACK", ()).expect_err("is no statement of it");
+    drop(transaction);
+    assert!(db.query("MATCH (p:P) RETURN p", ()).expect("reads").is_empty());
+}
+
+#[test]
+fn consolidating_beside_the_own_transaction_is_an_error_whoever_else_consolidates() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.observe("s", &HeardTurn::new("Nora", "I bake bread.").id("D1:1")).expect("observes");
+    let transaction = db.begin().expect("begins");
+    std::thread::scope(|scope| {
+        let (begun, has_begun) = channel();
+        let db = &db;
+        let other = scope.spawn(move || {
+            begun.send(()).expect("heard");
+            db.consolidate(None)
+        });
+        has_begun.recv().expect("begun");
+        // By then it waits for the transaction.
+        std::thread::sleep(Duration::from_millis(200));
+        let own = db.consolidate(None).expect_err("would wait for itself");
+        assert!(matches!(own, Error::Storage(StorageError::OwnTransaction)), "{own}");
+        drop(transaction);
+        assert_eq!(other.join().expect("does not panic").expect("consolidates").len(), 1);
+    });
+}
+
+#[test]
+fn a_pipeline_beside_the_own_transaction_does_not_wait_for_ever() {
+    let folder = folder();
+    let options = Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
+    let db = Arc::new(options.open(folder.path()).expect("opens"));
+    let pipeline = Pipeline::start(Arc::clone(&db)).expect("starts");
+    pipeline.observe("s", &HeardTurn::new("Nora", "I bake bread.").id("D1:1")).expect("observes");
+    let transaction = db.begin().expect("begins");
+    pipeline.end("s");
+    let error = pipeline.flush().expect_err("would wait for itself");
+    assert!(matches!(error, Error::Storage(StorageError::OwnTransaction)), "{error}");
+    drop(pipeline);
+    drop(transaction);
+    db.consolidate(None).expect("whoever comes first");
+    assert_eq!(db.query("MATCH (e:Episode) RETURN e", ()).expect("reads").len(), 1);
+}
+
+/// Imports a table of so many facts of two nodes of each hundred, forgets a node while it is read, and
+/// gives what was stored and refused.
+fn imported_beside_forget(db: &Engraph, rows: usize) -> (u64, Vec<String>) {
+    let folder = folder();
+    let file = folder.path().join("facts.csv");
+    let mut text = String::from("head,relation,tail,valid_from\n");
+    text.push_str("victim,knows,someone,2020-01-01\nsomeone,knows,victim,2020-01-01\n");
+    (0..rows).for_each(|row| text.push_str(&format!("e{},knows,f{row},2020-01-01\n", row % 97)));
+    std::fs::write(&file, text).expect("writes");
+    let mut forgot = false;
+    let progress = &mut |_, _| {
+        if !forgot {
+            forgot = true;
+            db.query("MATCH (n {key: 'victim'}) FORGET n", ()).expect("forgets");
+        }
+    };
+    let report = import::csv(db, &file, &CsvOptions::default(), progress);
+    let report = report.expect("imports");
+    assert!(forgot);
+    let stored = report.stored.iter().find(|(what, _)| *what == "facts").map_or(0, |(_, n)| *n);
+    (stored, report.refused.into_iter().map(|refused| refused.reason).collect())
+}
+
+#[test]
+fn an_import_holds_no_fact_of_a_node_that_was_forgotten_meanwhile() {
+    for rows in [300, 12_000] {
+        let folder = folder();
+        let db = open(folder.path());
+        let (stored, refused) = imported_beside_forget(&db, rows);
+        assert_eq!(stored, rows as u64);
+        let gone = [
+            "the head of the fact is not there any more",
+            "the tail of the fact is not there any more",
+        ];
+        assert_eq!(refused, gone);
+        let mut violations = Vec::new();
+        db.check(&mut |violation| violations.push(violation), &mut |_| {}).expect("checks");
+        assert!(violations.is_empty(), "{violations:?}");
+        let facts = db.query("MATCH (a)-[f:knows]->(b) RETURN count(f) AS n", ()).expect("reads");
+        assert_eq!(facts.get(0, "n"), Some(&Value::Int(rows as i64)));
+    }
+}

@@ -28,7 +28,8 @@ pub(crate) enum Cell {
     Period(Interval),
     /// Shared, so that a row is cheap to copy whatever it holds.
     List(Arc<Items>),
-    Map(BTreeMap<String, Cell>),
+    /// Shared as well.
+    Map(Arc<Entries>),
     Node(NodeRef),
     Fact(Edge),
     Path(Arc<PathRef>),
@@ -60,6 +61,39 @@ impl Deref for Items {
 }
 
 impl PartialEq for Items {
+    fn eq(&self, other: &Self) -> bool {
+        self.cells == other.cells
+    }
+}
+
+/// The entries of a map, with what they come to if nothing in them is shared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries {
+    cells: BTreeMap<String, Cell>,
+    bytes: usize,
+    depth: usize,
+}
+
+impl From<BTreeMap<String, Cell>> for Entries {
+    fn from(cells: BTreeMap<String, Cell>) -> Self {
+        let entries = cells.iter().map(|(name, value)| {
+            (value.whole_bytes() - size_of::<Cell>()).saturating_add(name.len() + ALLOCATION_BYTES)
+        });
+        let bytes = entries.fold(tree_bytes::<Cell>(cells.len()), usize::saturating_add);
+        let depth = 1 + cells.values().map(Cell::depth).max().unwrap_or(0);
+        Self { cells, bytes, depth }
+    }
+}
+
+impl Deref for Entries {
+    type Target = BTreeMap<String, Cell>;
+
+    fn deref(&self) -> &BTreeMap<String, Cell> {
+        &self.cells
+    }
+}
+
+impl PartialEq for Entries {
     fn eq(&self, other: &Self) -> bool {
         self.cells == other.cells
     }
@@ -99,6 +133,11 @@ pub(crate) type Row = Vec<Cell>;
 impl Cell {
     pub(crate) fn list(items: Vec<Cell>) -> Self {
         Self::List(Arc::new(items.into()))
+    }
+
+    /// A map of these entries.
+    pub(crate) fn map(entries: BTreeMap<String, Cell>) -> Self {
+        Self::Map(Arc::new(entries.into()))
     }
 
     pub(crate) fn text(text: &str) -> Self {
@@ -218,7 +257,7 @@ impl Cell {
     pub(crate) fn depth(&self) -> usize {
         match self {
             Self::List(items) => items.depth,
-            Self::Map(entries) => entries.values().map(Self::depth).max().unwrap_or(0) + 1,
+            Self::Map(entries) => entries.depth,
             _ => 0,
         }
     }
@@ -228,13 +267,7 @@ impl Cell {
         let beside = match self {
             Self::String(text) => text.len(),
             Self::List(items) => items.bytes,
-            Self::Map(entries) => {
-                let values = entries.iter().map(|(name, value)| {
-                    (value.whole_bytes() - size_of::<Self>())
-                        .saturating_add(name.len() + ALLOCATION_BYTES)
-                });
-                values.fold(tree_bytes::<Self>(entries.len()), usize::saturating_add)
-            }
+            Self::Map(entries) => entries.bytes,
             Self::Path(path) => path.bytes(),
             _ => 0,
         };
@@ -250,12 +283,15 @@ impl Cell {
                 1 => items.iter().map(Self::bytes).sum(),
                 holders => items.len() * size_of::<Self>() / holders,
             },
-            Self::Map(entries) => {
-                let values = entries.iter().map(|(name, value)| {
-                    value.bytes() - size_of::<Self>() + name.len() + ALLOCATION_BYTES
-                });
-                values.fold(tree_bytes::<Self>(entries.len()), usize::saturating_add)
-            }
+            Self::Map(entries) => match Arc::strong_count(entries) {
+                1 => {
+                    let values = entries.iter().map(|(name, value)| {
+                        value.bytes() - size_of::<Self>() + name.len() + ALLOCATION_BYTES
+                    });
+                    values.fold(tree_bytes::<Self>(entries.len()), usize::saturating_add)
+                }
+                holders => tree_bytes::<Self>(entries.len()) / holders,
+            },
             Self::Path(path) => path.bytes(),
             _ => 0,
         };
@@ -352,7 +388,7 @@ impl From<&graph::Value> for Cell {
             graph::Value::String(value) => Self::text(value),
             graph::Value::Timestamp(value) => Self::Timestamp(*value),
             graph::Value::List(items) => Self::list(items.iter().map(Self::from).collect()),
-            graph::Value::Map(entries) => Self::Map(
+            graph::Value::Map(entries) => Self::map(
                 entries.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             ),
         }
@@ -398,7 +434,7 @@ impl Cell {
             rows::Value::List(items) => {
                 Self::list(items.iter().map(Self::from_parameter).collect::<Option<_>>()?)
             }
-            rows::Value::Map(entries) => Self::Map(
+            rows::Value::Map(entries) => Self::map(
                 entries
                     .iter()
                     .map(|(name, value)| Some((name.clone(), Self::from_parameter(value)?)))

@@ -129,7 +129,7 @@ fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
             let entries = entries
                 .iter()
                 .map(|(name, value)| Ok((name.clone(), weighed.eval(value, row, context)?)));
-            Ok(Cell::Map(entries.collect::<Result<BTreeMap<_, _>>>()?))
+            Ok(Cell::map(entries.collect::<Result<BTreeMap<_, _>>>()?))
         }
         ExprKind::Given(given) => match given.checked(eval(&given.value, row, context)?)? {
             Some(value) => Ok(value),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{Edge, Intent, Properties};
 
-use crate::cell::{Cell, PathRef};
+use crate::cell::{Cell, Entries, PathRef};
 use crate::error::Result;
 use crate::functions::{Call, Function, count};
 use crate::neural::dot;
@@ -208,18 +208,16 @@ fn keys(call: &Call<'_>) -> Result<Cell> {
     Ok(Cell::list(properties(call)?.keys().map(|name| Cell::text(name)).collect()))
 }
 
-fn properties(call: &Call<'_>) -> Result<BTreeMap<String, Cell>> {
+fn properties(call: &Call<'_>) -> Result<Arc<Entries>> {
     let catalog = call.context.reader.catalog();
     let named = |properties: &Properties| {
-        properties
-            .iter()
-            .map(|(property, value)| {
-                (catalog.property_name(*property).to_owned(), Cell::from(value))
-            })
-            .collect()
+        let named = properties.iter().map(|(property, value)| {
+            (catalog.property_name(*property).to_owned(), Cell::from(value))
+        });
+        Arc::new(Entries::from(named.collect::<BTreeMap<_, _>>()))
     };
     match call.argument(0) {
-        Cell::Map(entries) => Ok(entries.clone()),
+        Cell::Map(entries) => Ok(Arc::clone(entries)),
         Cell::Node(node) => Ok(named(&call.context.node(*node)?.properties)),
         Cell::Fact(edge) => {
             let version = call.context.version(edge)?;

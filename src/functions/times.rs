@@ -196,7 +196,7 @@ fn find_times(call: &Call<'_>) -> Result<Cell> {
             ("from", Cell::instant(period.from)),
             ("to", Cell::instant(period.to)),
         ];
-        Cell::Map(entries.map(|(name, cell)| (name.to_owned(), cell)).into())
+        Cell::map(entries.map(|(name, cell)| (name.to_owned(), cell)).into())
     });
     Ok(Cell::list(found.collect()))
 }

@@ -52,10 +52,10 @@ pub(super) fn reconstruct(
             row[clause.step] = Cell::Int(i64::try_from(one.step).unwrap_or(i64::MAX));
             row[clause.action] = Cell::text(&one.action);
             let shares = one.shares.iter().map(|(name, share)| (name.clone(), Cell::Float(*share)));
-            row[clause.shares] = Cell::Map(shares.collect());
+            row[clause.shares] = Cell::map(shares.collect());
             let through = one.through.iter();
             let through = through.map(|(name, led)| (name.clone(), gate.node(NodeId(led.id))));
-            row[clause.through] = Cell::Map(through.collect());
+            row[clause.through] = Cell::map(through.collect());
             found.extend(gate.keeps(&row)?.then_some(row));
         }
         context.rows(found.len())?;

@@ -125,13 +125,13 @@ impl Weighed {
         row[clause.shares] = named(families.zip(self.shares));
         let through = self.through.iter().filter_map(|(family, id)| Some((*family, (*id)?)));
         let through = through.map(|(family, id)| (family.to_owned(), gate.node(id)));
-        row[clause.through] = Cell::Map(through.collect());
+        row[clause.through] = Cell::map(through.collect());
     }
 }
 
 fn named<'n>(numbers: impl Iterator<Item = (&'n str, f32)>) -> Cell {
     let cells = numbers.map(|(name, number)| (name.to_owned(), Cell::Float(f64::from(number))));
-    Cell::Map(cells.collect())
+    Cell::map(cells.collect())
 }
 
 /// Whether the first turn of each session that was looked at tells of all.

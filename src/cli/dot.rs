@@ -8,7 +8,7 @@ use engraph::{Fact, Rows, Value};
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
-use super::evidence::{Evidence, NodeName, name};
+use super::evidence::{Evidence, Link, NodeName, name};
 use super::visible::visible;
 
 /// The graph of all nodes, facts and paths in the rows, however deep they lie.
@@ -16,12 +16,24 @@ pub(super) fn graph(rows: &Rows) -> String {
     let graph = petgraph(&Evidence::of(rows));
     let config = [Config::NodeNoLabel, Config::EdgeNoLabel];
     let node = |_: &Graph<'_>, (_, name): (NodeIndex, &NodeName<'_>)| node_attributes(name);
-    let fact = |_: &Graph<'_>, edge: EdgeReference<'_, &Fact>| fact_attributes(edge.weight());
+    let fact = |_: &Graph<'_>, edge: EdgeReference<'_, Drawn<'_>>| match edge.weight() {
+        Drawn::Fact(fact) => fact_attributes(fact),
+        Drawn::Link(link) => {
+            format!("label = \"{}\" style = \"dotted\" color = \"gray\" ", quoted(link.by))
+        }
+    };
     // Nodes and facts print by their attributes alone; `Debug` is what a tuple has.
     format!("{:?}", Dot::with_attr_getters(&graph, &config, &fact, &node))
 }
 
-type Graph<'r> = DiGraph<NodeName<'r>, &'r Fact>;
+/// What joins two nodes.
+#[derive(Debug)]
+enum Drawn<'r> {
+    Fact(&'r Fact),
+    Link(Link<'r>),
+}
+
+type Graph<'r> = DiGraph<NodeName<'r>, Drawn<'r>>;
 
 fn petgraph<'r>(evidence: &Evidence<'r>) -> Graph<'r> {
     let mut graph = DiGraph::new();
@@ -32,7 +44,12 @@ fn petgraph<'r>(evidence: &Evidence<'r>) -> Graph<'r> {
         if let (Some(&head), Some(&tail)) =
             (index.get(&name(&fact.head)), index.get(&name(&fact.tail)))
         {
-            graph.add_edge(head, tail, *fact);
+            graph.add_edge(head, tail, Drawn::Fact(fact));
+        }
+    }
+    for link in &evidence.links {
+        if let (Some(&from), Some(&to)) = (index.get(&link.from), index.get(&link.to)) {
+            graph.add_edge(from, to, Drawn::Link(*link));
         }
     }
     graph

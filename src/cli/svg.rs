@@ -2,14 +2,14 @@
 //!
 //! The picture stands alone: no scripts, fonts or links. It is readable on light and dark screens,
 //! and every stored text in it is escaped. A fact's colour is its relation's, the weight of its
-//! arrow is its confidence, and an uncertain one is dashed.
+//! arrow is its confidence, and an uncertain one is dashed. Of a trace what led to a node is dotted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use engraph::{Fact, Interval, Node, Rows, Value};
 
-use super::evidence::{Evidence, NodeName, name};
+use super::evidence::{Evidence, Link, NodeName, name};
 use super::layout::{Arrow, Layout, Point, Route, Size, layout};
 use super::timeline::Axis;
 use super::visible::visible;
@@ -54,6 +54,7 @@ pub(super) fn graph(rows: &Rows) -> String {
 struct Picture<'r> {
     nodes: Vec<NodeName<'r>>,
     facts: Vec<&'r Fact>,
+    links: Vec<Link<'r>>,
     /// The colour of each relation.
     colours: BTreeMap<&'r str, usize>,
 }
@@ -67,6 +68,9 @@ impl<'r> Picture<'r> {
         nodes.extend(evidence.nodes.iter().take(room));
         nodes.sort_unstable();
         nodes.dedup();
+        let is_drawn = |name: &NodeName<'_>| nodes.binary_search(name).is_ok();
+        let links = evidence.links.iter().filter(|link| is_drawn(&link.from) && is_drawn(&link.to));
+        let links: Vec<Link<'_>> = links.take(DRAWN_MAX).copied().collect();
         // In time, as the axis shows them; the order is stable, so by id within one instant.
         facts.sort_by_key(|fact| (fact.valid.from, fact.valid.to));
         let mut colours = BTreeMap::new();
@@ -74,7 +78,7 @@ impl<'r> Picture<'r> {
             let next = colours.len() % COLOURS;
             colours.entry(fact.relation.as_str()).or_insert(next);
         }
-        Self { nodes, facts, colours }
+        Self { nodes, facts, links, colours }
     }
 
     fn boxes(&self) -> Vec<Size> {
@@ -93,7 +97,13 @@ impl<'r> Picture<'r> {
                 Size { width: relation.max(text_width(&detail(fact), 10.5)) + 18.0, height: 38.0 };
             Arrow { from: index(&fact.head), to: index(&fact.tail), label }
         };
-        self.facts.iter().map(arrow).collect()
+        let place = |name: &NodeName<'_>| self.nodes.binary_search(name).unwrap_or(usize::MAX);
+        let dotted = |link: &Link<'_>| Arrow {
+            from: place(&link.from),
+            to: place(&link.to),
+            label: Size { width: text_width(&short(link.by), 10.5) + 18.0, height: 20.0 },
+        };
+        self.facts.iter().map(arrow).chain(self.links.iter().map(dotted)).collect()
     }
 
     fn colour(&self, fact: &Fact) -> usize {
@@ -165,6 +175,9 @@ impl<'r> Picture<'r> {
     fn draw(&self, drawn: &Layout, out: &mut String) {
         for (fact, route) in self.facts.iter().zip(&drawn.routes) {
             draw_fact(fact, self.colour(fact), route, out);
+        }
+        for (link, route) in self.links.iter().zip(drawn.routes.iter().skip(self.facts.len())) {
+            draw_link(link, route, out);
         }
         for ((name, size), at) in self.nodes.iter().zip(self.boxes()).zip(&drawn.boxes) {
             draw_node(*name, size, *at, out);
@@ -259,6 +272,25 @@ fn draw_fact(fact: &Fact, colour: usize, route: &Route, out: &mut String) {
     label(out, Point { x, y: y - 6.0 }, "middle", 12.5, bold, &short(&fact.relation));
     let soft = " class=\"soft\"";
     label(out, Point { x, y: y + 15.0 }, "middle", 10.5, soft, &detail(fact));
+    out.push_str("</g>\n");
+}
+
+fn draw_link(link: &Link<'_>, route: &Route, out: &mut String) {
+    let [.., before, end] = route.points.as_slice() else { return };
+    let sign = if before.x < end.x { 1.0 } else { -1.0 };
+    push(
+        out,
+        format_args!(
+            "<g class=\"fact\" color=\"#94a3b8\"><path d=\"{}\" fill=\"none\" stroke-width=\"1.2\" \
+             stroke-dasharray=\"2 4\"/><path class=\"tip\" d=\"M{:.1} {:.1}l{} -4.5v9z\"/>\n",
+            curve(route, sign),
+            end.x,
+            end.y,
+            -9.0 * sign,
+        ),
+    );
+    let Point { x, y } = route.label;
+    label(out, Point { x, y: y - 4.0 }, "middle", 10.5, " class=\"soft\"", &short(link.by));
     out.push_str("</g>\n");
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::database::Options;
 use crate::memory::SimilarityBoundaries;
-use crate::memory::boundary::{EachTurn, Noise, Noisy};
+use crate::memory::boundary::{Fixed, Noise, Noisy};
 
 /// How wrong boundaries are, and the seed of that (GAM, appendix C.3: 0.4 is the worst there).
 const NOISE: (f64, u64) = (0.4, 7);
@@ -19,6 +19,9 @@ pub(super) enum Unbuilt {
     StateSwitching,
     /// Boundaries are where they belong (GAM, appendix C.3).
     CleanBoundaries,
+    /// Boundaries are where the talk turns to something else, not where so many turns or tokens or the session
+    /// are over (GAM, section 4.4).
+    SemanticBoundaries(Partition),
     /// Crowded themes are split (xMemory, table 6).
     Splits,
     /// Tiny themes are merged.
@@ -27,12 +30,52 @@ pub(super) enum Unbuilt {
     SplitsAndMerges,
 }
 
+/// The partitions of GAM, section 4.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Partition {
+    Turns3,
+    Turns5,
+    Tokens256,
+    Tokens512,
+    Session,
+}
+
+impl Partition {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Turns3 => "boundaries_but_by_3_turns",
+            Self::Turns5 => "boundaries_but_by_5_turns",
+            Self::Tokens256 => "boundaries_but_by_256_tokens",
+            Self::Tokens512 => "boundaries_but_by_512_tokens",
+            Self::Session => "boundaries_but_by_session",
+        }
+    }
+
+    fn detector(self) -> Fixed {
+        match self {
+            Self::Turns3 => Fixed::turns(3),
+            Self::Turns5 => Fixed::turns(5),
+            Self::Tokens256 => Fixed::tokens(256),
+            Self::Tokens512 => Fixed::tokens(512),
+            Self::Session => Fixed::session(),
+        }
+    }
+}
+
 impl Unbuilt {
     /// Those that the paper of a built-in recipe leaves out.
     pub(super) fn of(recipe: &str) -> &'static [Self] {
         match recipe {
             "scg_mem" => &[Self::Assimilation],
-            "gam" => &[Self::StateSwitching, Self::CleanBoundaries],
+            "gam" => &[
+                Self::StateSwitching,
+                Self::CleanBoundaries,
+                Self::SemanticBoundaries(Partition::Turns3),
+                Self::SemanticBoundaries(Partition::Turns5),
+                Self::SemanticBoundaries(Partition::Tokens256),
+                Self::SemanticBoundaries(Partition::Tokens512),
+                Self::SemanticBoundaries(Partition::Session),
+            ],
             "xmemory" => &[Self::Splits, Self::Merges, Self::SplitsAndMerges],
             _ => &[],
         }
@@ -44,6 +87,7 @@ impl Unbuilt {
             Self::Assimilation => "assimilation",
             Self::StateSwitching => "state_switching",
             Self::CleanBoundaries => "clean_boundaries",
+            Self::SemanticBoundaries(partition) => partition.name(),
             Self::Splits => "splits",
             Self::Merges => "merges",
             Self::SplitsAndMerges => "splits_and_merges",
@@ -62,7 +106,10 @@ impl Unbuilt {
                 construction.themes.splits = false;
                 construction.themes.merges = false;
             }
-            Self::StateSwitching => options.boundaries = Some(Arc::new(EachTurn)),
+            Self::StateSwitching => options.boundaries = Some(Arc::new(Fixed::turns(1))),
+            Self::SemanticBoundaries(partition) => {
+                options.boundaries = Some(Arc::new(partition.detector()));
+            }
             Self::CleanBoundaries => {
                 let (level, seed) = NOISE;
                 let clean = options.boundaries.take();
@@ -92,24 +139,29 @@ mod tests {
             themes: Policy { members_max: 9, ..Policy::default() },
             ..Construction::default()
         };
-        let options = Options::new().construction(own).boundaries(Arc::new(EachTurn));
+        let options = Options::new().construction(own).boundaries(Arc::new(Fixed::turns(1)));
         let themes = |splits: bool, merges: bool| Construction {
             themes: Policy { splits, merges, ..own.themes },
             ..own
         };
         for (unbuilt, construction, boundaries) in [
-            (Unbuilt::Assimilation, Construction { assimilates: false, ..own }, "each turn"),
-            (Unbuilt::Splits, themes(false, true), "each turn"),
-            (Unbuilt::Merges, themes(true, false), "each turn"),
-            (Unbuilt::SplitsAndMerges, themes(false, false), "each turn"),
-            (Unbuilt::StateSwitching, own, "each turn"),
-            (Unbuilt::CleanBoundaries, own, "each turn miss 0.4 shift 0.4 extra 0.4 seed 7"),
+            (Unbuilt::Assimilation, Construction { assimilates: false, ..own }, "1 turn"),
+            (Unbuilt::Splits, themes(false, true), "1 turn"),
+            (Unbuilt::Merges, themes(true, false), "1 turn"),
+            (Unbuilt::SplitsAndMerges, themes(false, false), "1 turn"),
+            (Unbuilt::StateSwitching, own, "1 turn"),
+            (Unbuilt::SemanticBoundaries(Partition::Turns3), own, "3 turns"),
+            (Unbuilt::SemanticBoundaries(Partition::Turns5), own, "5 turns"),
+            (Unbuilt::SemanticBoundaries(Partition::Tokens256), own, "256 tokens"),
+            (Unbuilt::SemanticBoundaries(Partition::Tokens512), own, "512 tokens"),
+            (Unbuilt::SemanticBoundaries(Partition::Session), own, "session"),
+            (Unbuilt::CleanBoundaries, own, "1 turn miss 0.4 shift 0.4 extra 0.4 seed 7"),
         ] {
             let made = unbuilt.options(&options);
             assert_eq!(made.construction, construction, "{unbuilt:?}");
             assert_eq!(made.boundaries.as_ref().map(|one| one.id()), Some(boundaries));
         }
         let made = Unbuilt::StateSwitching.options(&Options::new());
-        assert_eq!(made.boundaries.as_ref().map(|one| one.id()), Some("each turn"));
+        assert_eq!(made.boundaries.as_ref().map(|one| one.id()), Some("1 turn"));
     }
 }

@@ -9,7 +9,7 @@
 //! [`SimilarityBoundaries`] sees times, vectors and numbers of tokens, never a text; [`ModelBoundaries`]
 //! asks a language model.
 
-mod each;
+mod fixed;
 mod model;
 mod noise;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::Time;
 
-pub use self::each::EachTurn;
+pub use self::fixed::Fixed;
 pub use self::model::ModelBoundaries;
 pub use self::noise::{Noise, Noisy};
 use super::vector::{Sum, dot};

@@ -52,7 +52,8 @@ impl Weights {
     /// What each family of signals adds to the weighted sum.
     pub(crate) fn shares(&self, signals: &Signals) -> [f32; FAMILIES.len()] {
         let mut counted = signals.iter().zip(self.0).map(|(signal, weight)| signal * weight);
-        FAMILIES.map(|(_, size)| counted.by_ref().take(size).sum())
+        // What adds nothing is 0, whatever its sign.
+        FAMILIES.map(|(_, size)| counted.by_ref().take(size).sum::<f32>() + 0.0)
     }
 
     /// One for each of [`NAMES`].

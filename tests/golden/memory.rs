@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engraph::graph::Intent;
-use engraph::memory::boundary::{EachTurn, Noise, Noisy};
+use engraph::memory::boundary::{Fixed, Noise, Noisy};
 use engraph::memory::themes::Policy;
 use engraph::memory::topics::{Topic, Verdict};
 use engraph::memory::{
@@ -346,7 +346,7 @@ fn a_memory_is_made_without_splits_or_assimilation_or_a_buffer() {
     let strange = Construction { assimilates: false, ..Construction::default() };
     let [_, _, new] = made(Options::new().construction(strange));
     assert!(new < tags / 2, "{new} of {tags}");
-    let [alone, _, _] = made(Options::new().boundaries(Arc::new(EachTurn)));
+    let [alone, _, _] = made(Options::new().boundaries(Arc::new(Fixed::turns(1))));
     assert_eq!(alone, turns);
 }
 

@@ -73,6 +73,8 @@ fn walk(
     visit: &mut dyn FnMut(usize, u8) -> Result<(), SyntaxError>,
 ) -> Result<(), SyntaxError> {
     let mut at = 0;
+    // The first apostrophe in the middle of a word that has ended a text, most likely before its end.
+    let mut ended = None;
     while at < text.len() {
         let byte = text.as_bytes()[at];
         at = match byte {
@@ -83,7 +85,20 @@ fn walk(
             _ => {
                 visit(at, byte)?;
                 match byte {
-                    b'\'' | b'"' => skip_string(text, at)?,
+                    b'\'' => {
+                        let end = skip_string(text, at).map_err(|open| match ended {
+                            Some(at) => {
+                                SyntaxError::new("this apostrophe ends the text", at, at + 1)
+                                    .help(mends::APOSTROPHE.to_owned())
+                            }
+                            None => open,
+                        })?;
+                        if ended.is_none() && is_apostrophe(text, end - 1) {
+                            ended = Some(end - 1);
+                        }
+                        end
+                    }
+                    b'"' => skip_string(text, at)?,
                     b'`' => skip_to(text, at, 1, "`", "back quote")?,
                     _ => at + 1,
                 }
@@ -143,14 +158,8 @@ fn skip_string(text: &str, start: usize) -> Result<usize, SyntaxError> {
             _ => at += 1,
         }
     }
-    // An apostrophe in the middle of a word has most likely ended a text before its end.
-    let ended = (1..start).find(|at| bytes[*at] == quote && is_apostrophe(text, *at));
-    Err(match ended {
-        Some(at) => SyntaxError::new("this apostrophe ends the text", at, at + 1)
-            .help(mends::APOSTROPHE.to_owned()),
-        None => SyntaxError::new("this quote is never closed", start, start + 1)
-            .help(format!("close it with {}", quote as char)),
-    })
+    Err(SyntaxError::new("this quote is never closed", start, start + 1)
+        .help(format!("close it with {}", quote as char)))
 }
 
 /// Whether a quote stands between two letters.

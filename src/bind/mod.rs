@@ -69,6 +69,8 @@ pub(crate) struct Binder<'b> {
     meant: Vec<(String, &'static str)>,
     /// Whether one of the warnings is about the buffer, which changes without the catalogue.
     pub(crate) is_passing: bool,
+    /// Whether a `RECALL` was met, whose recipe keeps what it found out to itself.
+    is_recalled: bool,
 }
 
 /// A pipeline as a plan.
@@ -92,6 +94,7 @@ impl<'b> Binder<'b> {
             warnings: Vec::new(),
             meant: Vec::new(),
             is_passing: false,
+            is_recalled: false,
         }
     }
 
@@ -315,11 +318,13 @@ impl<'b> Binder<'b> {
                 Diagnostic::at(name.span, format!("there is no property `{}`", name.text))
                     .help("what a node is called by is its key: n.key, or (n {key: '...'})")
             }
-            (Kind::Node, "shares" | "signals" | "through" | "action" | "step") => {
-                Diagnostic::at(name.span, format!("there is no property `{}`", name.text)).help(
-                    "SEARCH n ... BY SIGNALS and RECONSTRUCT n find it out; of a RECALL, TRACE shows it",
-                )
-            }
+            (Kind::Node, "shares" | "signals" | "through") if self.is_recalled => Diagnostic::at(
+                name.span,
+                format!("there is no property `{}`", name.text),
+            )
+            .help(
+                "a recipe keeps it to itself: TRACE shows it, and SEARCH n ... BY SIGNALS has it",
+            ),
             _ => unknown("property", name, known),
         };
         self.warnings.push(warning);

@@ -53,6 +53,7 @@ impl Binder<'_> {
         self.scope.restore(held);
         self.times = times;
         let (inner, columns) = inner.map_err(within)?;
+        self.is_recalled = true;
         let plan =
             LogicalPlan::Apply { input: Box::new(plan), inner: Box::new(inner), optional: None };
         let evidence = self.found(columns, clause)?;

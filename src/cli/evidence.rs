@@ -8,6 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engraph::{Fact, Node, Rows, Value};
 
+/// The columns of a trace.
+const TRACED: [&str; 7] =
+    ["row", "operator", "evidence", "found", "fact", "sources", "system_time"];
+
 /// A label and a key: what makes a node the same node.
 pub(super) type NodeName<'r> = (&'r str, &'r str);
 
@@ -36,9 +40,8 @@ impl<'r> Evidence<'r> {
     pub(super) fn of(rows: &'r Rows) -> Self {
         let mut evidence = Self::default();
         rows.rows.iter().flatten().for_each(|value| evidence.value(value));
-        let place = |name: &str| rows.columns.iter().position(|column| column == name);
-        if let (Some(about), Some(found)) = (place("evidence"), place("found")) {
-            rows.rows.iter().for_each(|row| evidence.led(&row[about], &row[found]));
+        if rows.columns == TRACED {
+            rows.rows.iter().for_each(|row| evidence.led(&row[2], &row[3]));
             evidence.sources();
         }
         evidence

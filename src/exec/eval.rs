@@ -37,7 +37,10 @@ pub(crate) fn eval(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell
     let bytes = cell.whole_bytes();
     context.passed(bytes)?;
     match expr.kind {
-        ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => Ok(cell),
+        ExprKind::Constant(_)
+        | ExprKind::Parameter(_)
+        | ExprKind::Given(_)
+        | ExprKind::Slot(..) => Ok(cell),
         _ => of_size(cell, bytes, expr.span, context),
     }
 }
@@ -231,7 +234,12 @@ pub(crate) fn key(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell>
     match &expr.kind {
         ExprKind::Parameter(name) if !matches!(key, Cell::String(_) | Cell::Null) => {
             let message = format!("a key is a string, and ${name} is {}", key.kind());
-            let help = format!("in the shell a text is given as --param {name}='\"{key}\"'");
+            let help = match key {
+                Cell::Int(_) | Cell::Float(_) | Cell::Bool(_) => {
+                    format!("in the shell a text is given as --param {name}='\"{key}\"'")
+                }
+                _ => format!("of several keys, write n.key IN ${name}"),
+            };
             Err(Diagnostic::at(expr.span, message).help(help).bind())
         }
         _ => Ok(key),

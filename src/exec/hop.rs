@@ -152,7 +152,9 @@ impl Hop {
                         .collect(),
                 )
             }
-            (LookupBy::Key, Cell::String(key)) => Some(self.with_key(&key, context)?),
+            (LookupBy::Key | LookupBy::KeyProperty, Cell::String(key)) => {
+                Some(self.with_key(&key, context)?)
+            }
             _ => None,
         })
     }

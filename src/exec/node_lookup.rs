@@ -26,11 +26,11 @@ impl NodeLookup {
     fn find(&self, row: &Row, context: &Context<'_>, chunk: &mut Chunk) -> Result<()> {
         let key = match self.by {
             LookupBy::Key => eval::key(&self.key, row, context)?,
-            LookupBy::Id => eval::eval(&self.key, row, context)?,
+            LookupBy::KeyProperty | LookupBy::Id => eval::eval(&self.key, row, context)?,
         };
         let system = scope::system(&self.system, row, context)?;
         match (self.by, key) {
-            (LookupBy::Key, Cell::String(key)) => {
+            (LookupBy::Key | LookupBy::KeyProperty, Cell::String(key)) => {
                 for id in self.with_key(&key, system, context)? {
                     chunk.push(self.row(row, id, system));
                 }
@@ -41,7 +41,7 @@ impl NodeLookup {
                 }
             }
             // What is no text finds nothing, as it equals no key.
-            (LookupBy::Key, _) => {}
+            (LookupBy::Key | LookupBy::KeyProperty, _) => {}
         }
         Ok(())
     }

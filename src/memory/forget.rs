@@ -17,18 +17,19 @@
 
 pub(crate) mod heard;
 mod losing;
+mod redraw;
 mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, Value};
-use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
+use engraph_storage::{Forgotten, Reader, Transaction};
 
 use self::losing::{Losing, Said, Statement, Turns, turn_input};
+use self::redraw::{Joined, drawn_of_all, redraw, wanted_statements, wanted_tags};
 use self::together::{Together, Told};
-use super::draw::{self, Drawn, draw, extract};
-use super::extract::Rules;
+use super::draw::{self, Drawn};
 use super::means::Means;
 use super::theme_graph::{Grouping, SEMANTIC};
 use super::topic_graph::{self, About};
@@ -36,8 +37,7 @@ use super::topics::CueLinker;
 use super::walk::{edges, key_of, tags};
 use crate::error::{Error, Result};
 use crate::graph_names::{CO_OCCURS, named};
-use crate::text;
-use crate::write::{self, Input, NodeInput};
+use crate::write;
 
 /// Forgets nodes and facts, and what was drawn from the turns among them.
 pub(crate) fn forget(
@@ -111,6 +111,8 @@ struct Redrawing {
     others: Vec<About>,
     /// What turns that stay have told together with others that do not.
     together: BTreeMap<Told, Together>,
+    /// What all turns of each episode tell.
+    drawn_before: Vec<Option<BTreeSet<Joined>>>,
     forgotten: Forgotten,
 }
 
@@ -123,6 +125,8 @@ impl Redrawing {
     ) -> Result<Self> {
         let reader = transaction.reader();
         let together = together::told(reader, episodes, &turns.names(reader)?)?;
+        let drawn_before = episodes.iter().map(|episode| drawn_of_all(reader, episode, means));
+        let drawn_before = drawn_before.collect::<Result<_>>()?;
         let mut grouping = Grouping::of(reader, means.construction.themes)?;
         let mut topics = BTreeSet::new();
         for episode in episodes {
@@ -136,7 +140,7 @@ impl Redrawing {
         gone.extend(topics);
         gone.extend(episodes.iter().map(|episode| episode.id));
         forgotten.add(transaction.forget_drawn(&gone)?);
-        Ok(Self { grouping, others, together, forgotten })
+        Ok(Self { grouping, others, together, drawn_before, forgotten })
     }
 
     /// Draws what is left and stores it, once the turns are forgotten. What is drawn as it was stays
@@ -151,8 +155,8 @@ impl Redrawing {
             or_by_cues(means, |means| topic_graph::attach(transaction, about, means))?;
         }
         let mut all = Vec::new();
-        for episode in episodes {
-            let drawn = redraw(transaction.reader(), episode, means)?;
+        for (episode, before) in episodes.iter().zip(std::mem::take(&mut self.drawn_before)) {
+            let drawn = redraw(transaction.reader(), (episode, before.as_ref()), means)?;
             let wanted = drawn.as_ref().map(wanted_statements).unwrap_or_default();
             let left = episode.statements.iter().filter(|statement| !statement.loses);
             let says_so = |held: &&Statement| {
@@ -239,91 +243,6 @@ impl Redrawing {
         }
         Ok(())
     }
-}
-
-/// What the turns that stay say by themselves; none if no turn stays.
-fn redraw(reader: Reader<'_>, episode: &Losing, means: Means<'_>) -> Result<Option<Drawn>> {
-    if episode.left.is_empty() {
-        return Ok(None);
-    }
-    let (extraction, means) = match extract(reader, &episode.left, means.extractor) {
-        Ok((extraction, _)) => (extraction, means),
-        Err(_) => {
-            let by_rules = Means { extractor: &Rules, ..means };
-            (extract(reader, &episode.left, &Rules)?.0, by_rules)
-        }
-    };
-    let names = (episode.session.as_str(), episode.key.as_str());
-    let drawn = or_by_cues(means, |means| draw(reader, names, &episode.left, (&extraction, means)));
-    let mut drawn = drawn?;
-    // The turns are there, and so is every statement that is not of old, and all that they speak of: what
-    // was forgotten since stays so.
-    let said = |key: &String| episode.statements.iter().any(|statement| statement.key == *key);
-    drawn.semantics.retain(said);
-    let mut there = BTreeMap::new();
-    for input in std::mem::take(&mut drawn.inputs) {
-        let keeps = match &input {
-            Input::Turn(_) => false,
-            Input::Node(node) => is_there(reader, node, &mut there)?,
-            Input::Fact(fact) => {
-                let ends = [&fact.head, &fact.tail];
-                ends.iter().all(|end| end.label != SEMANTIC || said(&end.key))
-                    && is_there(reader, &fact.head, &mut there)?
-                    && is_there(reader, &fact.tail, &mut there)?
-            }
-            _ => true,
-        };
-        drawn.inputs.extend(keeps.then_some(input));
-    }
-    Ok(Some(drawn))
-}
-
-/// Whether a node is there, or is one of those that are told anew.
-fn is_there(
-    reader: Reader<'_>,
-    node: &NodeInput,
-    known: &mut BTreeMap<(String, String), bool>,
-) -> Result<bool> {
-    if [SEMANTIC, "Episode"].contains(&node.label.as_str()) {
-        return Ok(true);
-    }
-    let name = (node.label.clone(), node.key.clone());
-    if let Some(known) = known.get(&name) {
-        return Ok(*known);
-    }
-    let is_there = !draw::nodes(reader, &node.label, std::slice::from_ref(&node.key))?.is_empty();
-    known.insert(name, is_there);
-    Ok(is_there)
-}
-
-/// The statements that are drawn, by their keys.
-fn wanted_statements(drawn: &Drawn) -> BTreeMap<String, Said> {
-    let mut wanted: BTreeMap<String, Said> = BTreeMap::new();
-    for input in &drawn.inputs {
-        let Input::Fact(fact) = input else { continue };
-        if fact.tail.label != "Semantic" {
-            continue;
-        }
-        let said = wanted.entry(fact.tail.key.clone()).or_default();
-        if fact.head.label == CONCEPT {
-            said.tags.insert((fact.head.key.clone(), fact.relation.clone()));
-        } else if let Some(text) = text::of_node(&fact.tail.properties) {
-            said.text = text;
-        }
-    }
-    wanted
-}
-
-/// The tags that are drawn, by turn and concept.
-fn wanted_tags(drawn: &Drawn) -> BTreeMap<(String, String), String> {
-    let tags = drawn.inputs.iter().filter_map(|input| match input {
-        Input::Fact(fact) if fact.head.label == CONCEPT && fact.tail.label == "Turn" => {
-            let tagged = (fact.tail.key.clone(), fact.head.key.clone());
-            Some((tagged, fact.relation.clone()))
-        }
-        _ => None,
-    });
-    tags.collect()
 }
 
 /// The episodes but these that are evidence of topics, in order of time.

@@ -16,7 +16,7 @@ pub(crate) struct Given {
     pub(crate) takes: Takes,
 }
 
-/// What values a parameter takes.
+/// What values a parameter takes. An instant or a duration may be given as text, so theirs are not looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     Any,
@@ -24,6 +24,7 @@ pub(crate) enum Takes {
     Number,
     Text,
     List,
+    Map,
     /// The name of a conversation or a session.
     Scope,
 }
@@ -36,6 +37,7 @@ impl Takes {
             ExprKind::Constant(Cell::Int(_) | Cell::Float(_)) => Self::Number,
             ExprKind::Constant(Cell::String(_)) => Self::Text,
             ExprKind::Constant(Cell::List(_)) | ExprKind::List(_) => Self::List,
+            ExprKind::Constant(Cell::Map(_)) | ExprKind::Map(_) => Self::Map,
             ExprKind::Unary(_, inner) => Self::as_default(inner),
             _ => Self::Any,
         }
@@ -48,6 +50,7 @@ impl Takes {
             Self::Number => cell.number().is_some(),
             Self::Text | Self::Scope => matches!(cell, Cell::String(_)),
             Self::List => matches!(cell, Cell::List(_)),
+            Self::Map => matches!(cell, Cell::Map(_)),
         }
     }
 
@@ -58,6 +61,7 @@ impl Takes {
             Self::Number => "a number",
             Self::Text => "a string",
             Self::List => "a list",
+            Self::Map => "a map",
             Self::Scope => "the name of one conversation or session",
         }
     }

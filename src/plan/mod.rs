@@ -32,8 +32,10 @@ use crate::plan::scope::{Scope, SystemTime};
 /// What a node is looked up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LookupBy {
-    /// Its key or an alias.
+    /// Its key or an alias, as a pattern asks.
     Key,
+    /// The same, for `n.key = value`, which is asked again: it is true of no alias.
+    KeyProperty,
     /// What `id(n)` gives.
     Id,
 }
@@ -41,7 +43,7 @@ pub(crate) enum LookupBy {
 impl LookupBy {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Key => "key",
+            Self::Key | Self::KeyProperty => "key",
             Self::Id => "id",
         }
     }

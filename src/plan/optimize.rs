@@ -262,11 +262,12 @@ fn look_keys_up(plan: LogicalPlan) -> LogicalPlan {
 fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(LookupBy, Expr, bool)> {
     let LogicalPlan::NodeScan { node, .. } = scan_below(input)? else { return None };
     let (by, key) = match asked(condition, *node)? {
-        Asked::Key(key) => (LookupBy::Key, key),
+        Asked::Key(key) if matches!(condition.kind, ExprKind::HasKey(..)) => (LookupBy::Key, key),
+        Asked::Key(key) => (LookupBy::KeyProperty, key),
         Asked::Id(id) => (LookupBy::Id, id),
         Asked::Value(_) | Asked::Range(_) => return None,
     };
-    let keeps = by == LookupBy::Key && !matches!(condition.kind, ExprKind::HasKey(..));
+    let keeps = by == LookupBy::KeyProperty;
     (is_simple(key) && !needs(key, &[*node])).then(|| (by, key.clone(), keeps))
 }
 
@@ -275,6 +276,7 @@ fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(LookupBy, Expr, bool
 pub(super) fn is_simple(key: &Expr) -> bool {
     match &key.kind {
         ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => true,
+        ExprKind::Given(given) => is_simple(&given.value) && is_simple(&given.default),
         ExprKind::Property(of, _) => matches!(of.kind, ExprKind::Slot(..)),
         _ => false,
     }

@@ -99,11 +99,11 @@ pub(super) fn is_shut(finding: &Finding, context: &Context<'_>) -> bool {
     parts.iter().any(|part| part.is_constant() && is_false(part))
 }
 
-/// Whether the question is a text without a letter, which asks for nothing: every node would be as near
+/// Whether the question is a text without a letter or a digit, which asks for nothing: every node would be as near
 /// as any other.
 pub(super) fn is_blank(finding: &Finding, row: &Row, context: &Context<'_>) -> bool {
     let asked = eval::eval(&finding.question, row, context);
-    matches!(asked, Ok(Cell::String(text)) if text.trim().is_empty())
+    matches!(asked, Ok(Cell::String(text)) if !text.contains(char::is_alphanumeric))
 }
 
 impl<'g> Gate<'g> {

@@ -63,13 +63,13 @@ fn of_session(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
         let turns = edges(reader, session, Side::Out, Some("CONTAINS"))?;
         all.extend(turns.into_iter().map(|edge| edge.tail));
     }
-    match all.is_empty() {
-        true => turns_of(reader, id),
-        false => Ok(all),
-    }
+    all.extend(turns_of(reader, id)?);
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
 }
 
-/// The turns that say that they are of a session, which itself was forgotten.
+/// The turns that say that they are of a session: it may have been forgotten by itself before.
 fn turns_of(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
     let catalog = reader.catalog();
     let (Some(label), Some(property)) = (catalog.label(TURN), catalog.property("session")) else {

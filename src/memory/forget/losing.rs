@@ -19,7 +19,9 @@ pub(super) struct Losing {
     pub(super) id: NodeId,
     pub(super) key: String,
     pub(super) session: String,
-    /// In order of time.
+    /// All of its turns, in order of time.
+    pub(super) all: Vec<TurnInput>,
+    /// Those that stay.
     pub(super) left: Vec<TurnInput>,
     /// What it says.
     pub(super) statements: Vec<Statement>,
@@ -81,20 +83,21 @@ impl Turns {
     }
 
     fn losing(&self, reader: Reader<'_>, id: NodeId) -> Result<Losing> {
-        let mut left = Vec::new();
+        let mut all = Vec::new();
         for edge in edges(reader, id, Side::Out, Some("CONTAINS"))? {
-            if !self.0.contains(&edge.tail) {
-                left.extend(turn_input(reader, edge.tail)?);
-            }
+            let stays = !self.0.contains(&edge.tail);
+            all.extend(turn_input(reader, edge.tail)?.map(|(at, turn)| (at, turn, stays)));
         }
-        left.sort_by_key(|(position, turn)| (turn.at, *position));
-        let left: Vec<TurnInput> = left.into_iter().map(|(_, turn)| turn).collect();
+        all.sort_by_key(|(position, turn, _)| (turn.at, *position));
+        let left = all.iter().filter(|(_, _, stays)| *stays);
+        let left: Vec<TurnInput> = left.map(|(_, turn, _)| turn.clone()).collect();
+        let all: Vec<TurnInput> = all.into_iter().map(|(_, turn, _)| turn).collect();
         let key = reader.node(id, SystemScope::Current)?.map(|record| record.key.clone());
         // By what its turns say, for the session itself may have been forgotten.
         let session = left.first().map(|turn| turn.session.clone());
         let statements = self.statements(reader, id)?;
         let (key, session) = (key.unwrap_or_default(), session.unwrap_or_default());
-        Ok(Losing { id, key, session, left, statements })
+        Ok(Losing { id, key, session, all, left, statements })
     }
 
     fn statements(&self, reader: Reader<'_>, episode: NodeId) -> Result<Vec<Statement>> {

@@ -1,6 +1,6 @@
 //! What somebody most likely meant who knows Cypher, GQL or SQL, and how MemQL says it.
 
-use crate::scan::is_apostrophe;
+use crate::scan::{APOSTROPHE, is_apostrophe};
 
 /// One likely mistake: what stands around the error, and the help.
 struct Mend {
@@ -313,10 +313,6 @@ const FOREIGN: [(&str, &str); 31] = [
     ("INNER", "write the patterns in one MATCH, joined by the names they share"),
     ("DESCRIBE", "write SHOW RELATIONS, SHOW LABELS or SHOW PROPERTIES"),
 ];
-
-/// For a text that an apostrophe has ended.
-pub(crate) const APOSTROPHE: &str =
-    "write it twice within a text, as in 'Nora''s', or put the text between \"";
 
 /// The help for what stands at `at`, if it is a likely mistake.
 pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String> {

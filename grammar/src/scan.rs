@@ -4,7 +4,6 @@
 //! which quote or bracket was never closed, where a grammar only knows that the text ended.
 
 use crate::error::SyntaxError;
-use crate::mends;
 
 /// The longest text, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -14,6 +13,10 @@ pub const NESTING_MAX: usize = 128;
 /// What stands for `CASE` among the open brackets: the parser descends there as well. It need not
 /// be closed, for a name may read the same.
 const CASE: u8 = b'c';
+
+/// The help for a text that an apostrophe has ended.
+pub(crate) const APOSTROPHE: &str =
+    "write it twice within a text, as in 'Nora''s', or put the text between \"";
 
 /// Checks the text: brackets pair up and every quote is closed. Gives how deep brackets nest.
 pub(crate) fn check(text: &str) -> Result<usize, SyntaxError> {
@@ -89,7 +92,7 @@ fn walk(
                         let end = skip_string(text, at).map_err(|open| match ended {
                             Some(at) => {
                                 SyntaxError::new("this apostrophe ends the text", at, at + 1)
-                                    .help(mends::APOSTROPHE.to_owned())
+                                    .help(APOSTROPHE.to_owned())
                             }
                             None => open,
                         })?;

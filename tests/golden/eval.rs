@@ -164,6 +164,11 @@ fn a_switch_that_is_off_is_compared() {
         "fill",
         "state_switching",
         "clean_boundaries",
+        "boundaries_but_by_3_turns",
+        "boundaries_but_by_5_turns",
+        "boundaries_but_by_256_tokens",
+        "boundaries_but_by_512_tokens",
+        "boundaries_but_by_session",
     ];
     let expected: Vec<String> = std::iter::once("gam".to_owned())
         .chain(parts.iter().map(|part| format!("gam without {part}")))

@@ -30,8 +30,6 @@ const QUOTES: &str = "text stands between ' or \"";
 const HOPS: &str = "hops stand behind the arrow: -[:r]->{1,3}";
 const ALONE: &str = "BEGIN, COMMIT and ROLLBACK stand alone";
 const AS_OF: &str = "write FOR VALID_TIME AS OF t, or FOR SYSTEM_TIME AS OF t, behind the pattern";
-const ASKED_AT: &str =
-    "write FOR VALID_TIME AS OF t behind it, or FOR SYSTEM_TIME AS OF t before RECALL";
 const TIMES: &str = "times stand behind the pattern of a MATCH, or before the first clause";
 const TIMES_BOTH: &str =
     "each time has a FOR of its own: FOR VALID_TIME AS OF t FOR SYSTEM_TIME AS OF u";
@@ -39,8 +37,6 @@ const SEARCH: &str = "write SEARCH n:Label FOR 'text' BY VECTOR TOP 5";
 const ASKED: &str =
     "write RECALL 'Where does Nora live?', then USING and a recipe if it is not the default one";
 const GIVEN: &str = "what a recipe is given stands behind its name: USING engraph {k: 5}";
-const GIVEN_CONFIDENCE: &str =
-    "a recipe takes it as a parameter, if it has one: USING real {confidence: 0.5}";
 const INSTANT: &str = "write TIMESTAMP '2023-05-08 13:56', or DATE '2023-05-08'";
 const NAMED_MODEL: &str = "a model goes by its name, or by a parameter that has it: \
      MODEL small, MODEL `by length`, MODEL $m";
@@ -155,8 +151,12 @@ const MENDS: &[Mend] = &[
     mend("DURATION", "", "a string", "text stands between quotes: DURATION 'P3D'"),
     mend("", "#", "", "a comment begins with `--` and a blank, or with `//`"),
     // Times.
-    mend("", "AS OF", "USING", ASKED_AT),
-    mend("", "AS OF", "BUDGET", ASKED_AT),
+    mend(
+        "",
+        "AS OF",
+        "BUDGET",
+        "write FOR VALID_TIME AS OF t behind it, or FOR SYSTEM_TIME AS OF t before RECALL",
+    ),
     mend("", "AS OF", "", AS_OF),
     mend("FOR", "VALID", "VALID_TIME", "write VALID_TIME, with an underscore"),
     mend("FOR", "SYSTEM", "VALID_TIME", "write SYSTEM_TIME, with an underscore"),
@@ -214,7 +214,6 @@ const MENDS: &[Mend] = &[
     mend("", "SCOPE", "USING", "write USING engraph {scope: 's1'}"),
     mend("", "WHERE", "BUDGET", "of what a recipe returns, write FILTER condition"),
     mend("", "USING", "BUDGET", "USING stands before FOR VALID_TIME"),
-    mend("", "CONFIDENCE", "USING", GIVEN_CONFIDENCE),
     mend("", "BY", "CONFIDENCE", "BY stands before TOP: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
     mend("", "MODEL", "BEAM", "MODEL stands behind BEAM 5"),
     mend("", "MODEL", "WHILE", "MODEL stands behind WHILE UNCERTAIN"),
@@ -226,7 +225,12 @@ const MENDS: &[Mend] = &[
     mend("COMMIT", "TRANSACTION", "", ALONE),
     mend("COMMIT", "WORK", "", ALONE),
     mend("ROLLBACK", "TO", "", ALONE),
-    mend("", "CONFIDENCE", "BUDGET", GIVEN_CONFIDENCE),
+    mend(
+        "",
+        "CONFIDENCE",
+        "BUDGET",
+        "a recipe takes it as a parameter, if it has one: USING real {confidence: 0.5}",
+    ),
     mend("", "CONFIDENCE", "a clause", "write CONFIDENCE >= 0.8, or f.confidence in WHERE"),
     mend("FORGET", "(", "TURN", "say what it is called: MATCH (n:Label 'key') FORGET n"),
     mend(

@@ -43,27 +43,25 @@ impl Binder<'_> {
     /// A new relation whose name is nearly that of an old one is probably not meant.
     pub(super) fn warn_if_misspelled(&mut self, relation: &ast::Name) {
         let catalog = self.reader().catalog();
-        if catalog.relation(&relation.text).is_none()
-            && let Some(known) = closest(&relation.text, catalog.relations())
-        {
-            let message = format!("the relation `{}` is new", relation.text);
-            self.warnings.push(
-                Diagnostic::at(relation.span, message).help(format!("did you mean {known}?")),
-            );
+        if catalog.relation(&relation.text).is_none() {
+            self.warn_if_near("relation", relation, closest(&relation.text, catalog.relations()));
         }
     }
 
-    /// A new label whose name is nearly that of an old one, as well.
-    pub(super) fn warn_if_label_misspelled(&mut self, label: &ast::Name) {
+    /// A new label as well. Of a few letters any is near another.
+    fn warn_if_label_misspelled(&mut self, label: &ast::Name) {
         let catalog = self.reader().catalog();
-        // Of a few letters any is near another.
-        if label.text.chars().count() > 3
-            && catalog.label(&label.text).is_none()
-            && let Some(known) = closest(&label.text, catalog.labels().map(|(_, name)| name))
-        {
-            let message = format!("the label `{}` is new", label.text);
+        if catalog.label(&label.text).is_none() && label.text.chars().count() > 3 {
+            let known = catalog.labels().map(|(_, name)| name);
+            self.warn_if_near("label", label, closest(&label.text, known));
+        }
+    }
+
+    fn warn_if_near(&mut self, what: &str, name: &ast::Name, known: Option<&str>) {
+        if let Some(known) = known {
+            let message = format!("the {what} `{}` is new", name.text);
             self.warnings
-                .push(Diagnostic::at(label.span, message).help(format!("did you mean {known}?")));
+                .push(Diagnostic::at(name.span, message).help(format!("did you mean {known}?")));
         }
     }
 

@@ -90,6 +90,21 @@ pub(super) fn extract(
     Ok((extraction, left_out))
 }
 
+/// What an episode is stored as, without embeddings and without its place among topics.
+pub(super) fn inputs(
+    reader: Reader<'_>,
+    names: (&str, &str),
+    turns: &[TurnInput],
+    (extraction, means): (&Extraction, Means<'_>),
+) -> Result<Vec<Input>> {
+    let known = concepts::known(extraction, means, reader)?;
+    let entities = resolve(extraction, means, reader)?;
+    let extractor = means.extractor.id();
+    let (session, key) = names;
+    let (concepts, entities) = (&known, &entities);
+    Ok(Episode { key, session, turns, extraction, concepts, entities, extractor }.inputs())
+}
+
 /// Makes of what was drawn from turns the episode of that key.
 pub(super) fn draw(
     reader: Reader<'_>,

@@ -34,8 +34,8 @@ pub(super) fn drawn_of_all(
         return Ok(None);
     };
     let names = (episode.session.as_str(), episode.key.as_str());
-    let drawn = or_by_cues(means, |means| draw(reader, names, &episode.all, (&extraction, means)))?;
-    let facts = drawn.inputs.iter().filter_map(|input| match input {
+    let inputs = draw::inputs(reader, names, &episode.all, (&extraction, means))?;
+    let facts = inputs.iter().filter_map(|input| match input {
         Input::Fact(fact) => Some(joined(fact)),
         _ => None,
     });

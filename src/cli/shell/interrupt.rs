@@ -3,11 +3,15 @@
 //! At the prompt the terminal hands Ctrl-C over as a key, and this hears nothing of it.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engraph::Interrupt;
 use parking_lot::Mutex;
 
 use crate::cli::{Failure, Result};
+
+/// Whether Ctrl-C was pressed: statements of a file may each be over before they hear of it.
+static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// From now on Ctrl-C asks the running statement to end, and never ends the process.
 pub(super) fn listen() -> Result<()> {
@@ -26,7 +30,13 @@ pub(super) fn about(interrupt: Interrupt) {
     *session().lock() = interrupt;
 }
 
-/// Asks the running statement to end.
+/// Asks the running statement to end, and the file that it is in.
 fn cancel() {
+    ASKED.store(true, Ordering::Relaxed);
     session().lock().interrupt();
+}
+
+/// Whether Ctrl-C was pressed since this was asked last.
+pub(super) fn was_asked() -> bool {
+    ASKED.swap(false, Ordering::Relaxed)
 }

@@ -154,8 +154,16 @@ impl Repl<'_, '_> {
 
     /// Runs all of a file or pipe, up to the first error.
     fn script(&mut self, script: &mut Script) -> Result<Next> {
+        // What was pressed before is not about it.
+        interrupt::was_asked();
         while let Some(text) = script.input()? {
-            match self.input(&text) {
+            let done = match self.input(&text) {
+                Ok(Next::Input) if interrupt::was_asked() => {
+                    Err(Failure::Database(engraph::Error::Interrupted))
+                }
+                done => done,
+            };
+            match done {
                 Ok(Next::Input) => {}
                 Ok(next) => return Ok(next),
                 Err(Failure::Shown) => return Err(Failure::Shown),

@@ -40,6 +40,7 @@ pub struct Transaction<'s> {
     /// See [`Transaction::has_overruled_own`].
     pub(crate) overruled_own: bool,
 }
+
 impl Store {
     /// That this thread has no transaction open, for which whatever it is about to wait for would wait.
     ///

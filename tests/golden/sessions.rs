@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use engraph::import::CsvOptions;
 use engraph::memory::{HeardTurn, Pipeline};
-use engraph::{Durability, Engraph, Error, FixedEmbedder, Options, StorageError, Value, import};
+use engraph::{
+    Durability, Engraph, Error, FixedEmbedder, Limits, Options, StorageError, Value, import,
+};
 
 use crate::{folder, open};
 
@@ -127,4 +129,22 @@ fn an_import_holds_no_fact_of_a_node_that_was_forgotten_meanwhile() {
         let facts = db.query("MATCH (a)-[f:knows]->(b) RETURN count(f) AS n", ()).expect("reads");
         assert_eq!(facts.get(0, "n"), Some(&Value::Int(rows as i64)));
     }
+}
+
+/// A hang, not a speed: all of it would take many times as long as it may.
+#[test]
+fn changes_heed_the_time_limit() {
+    let folder = folder();
+    let file = folder.path().join("facts.csv");
+    let mut text = String::from("head,relation,tail,valid_from\n");
+    (0..100_000).for_each(|row| text.push_str(&format!("e{},knows,f{row},2020-01-01\n", row % 97)));
+    std::fs::write(&file, text).expect("writes");
+    let limits = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
+    let options = Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
+    let db = options.limits(limits).open(folder.path().join("db")).expect("opens");
+    import::csv(&db, &file, &CsvOptions::default(), &mut |_, _| {}).expect("imports");
+    let ended = db.query("MATCH ()-[f:knows]->() RETRACT f", ()).expect_err("takes too long");
+    assert!(ended.to_string().contains("it took more than 2s"), "{ended}");
+    let count = db.query("MATCH ()-[f:knows]->() RETURN count(f) AS n", ()).expect("reads");
+    assert_eq!(count.get(0, "n"), Some(&Value::Int(100_000)));
 }

@@ -31,7 +31,7 @@ use crate::retrieval::anchor::Name;
 use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
 use crate::retrieval::rules::Derived;
 use crate::rows::{Params, Value};
-use crate::schema::{Asking, By, Generated};
+use crate::schema::{Asking, By, Generated, free_keys};
 use crate::signals::TurnIndex;
 use crate::text;
 use crate::vectors::{Search, Way};
@@ -353,6 +353,16 @@ impl<'c> Context<'c> {
         };
         let by = By::Model { model, tokenizer };
         self.asking(1, || self.indexes.schemas.generate(&asking(Some(&timely), by)))
+    }
+
+    /// The keys that a model writes for a question without the schema, the likeliest first.
+    pub(crate) fn free_keys(
+        &self,
+        model: &dyn KeyModel,
+        question: &str,
+        beams: usize,
+    ) -> Result<Vec<String>> {
+        self.asking(1, || free_keys(model, question, beams, &|| self.in_time()))
     }
 
     /// Counts nodes at the ends of paths that were judged.

@@ -7,6 +7,7 @@ pub(crate) mod evaluation;
 mod foreign;
 mod graph;
 mod instants;
+mod keys;
 mod lists;
 mod numbers;
 pub(crate) mod products;
@@ -159,11 +160,12 @@ impl Call<'_> {
 }
 
 /// Every function, by subject.
-const TABLES: [&[Function]; 11] = [
+const TABLES: [&[Function]; 12] = [
     borne_out::TABLE,
     evaluation::TABLE,
     graph::TABLE,
     instants::TABLE,
+    keys::TABLE,
     lists::TABLE,
     numbers::TABLE,
     products::TABLE,

@@ -52,6 +52,10 @@ pub(crate) struct Registered {
     pub(crate) policies: HashMap<String, Arc<dyn Policy>>,
 }
 
+/// How a model comes to have a name.
+pub(crate) const BRING: &str =
+    "a model has a name by Options in Rust, or by its folder beside that of the embedding model";
+
 /// The vector of a question, and those of its tokens if the embedder has such.
 pub(crate) type Question = (Arc<[f32]>, Option<Arc<TokenVectors>>);
 

@@ -134,6 +134,10 @@ impl KeyModel for CausalLm {
         match self.0 {}
     }
 
+    fn text(&self, _tokens: &[u32]) -> Result<String, NeuralError> {
+        match self.0 {}
+    }
+
     fn start<'m>(&'m self, _question: &str) -> Result<Box<dyn KeyWriter + 'm>, NeuralError> {
         match self.0 {}
     }

@@ -18,6 +18,18 @@ pub trait KeyModel: Send + Sync {
     /// [`NeuralError::Failed`] if the tokenizer cannot take the key apart.
     fn tokenize(&self, key: &str) -> Result<Vec<u32>, NeuralError>;
 
+    /// The text of token ids, for keys that are written without the schema (`free_keys` in a query);
+    /// nothing else asks for it. A model need not have it.
+    ///
+    /// # Errors
+    ///
+    /// [`NeuralError::Failed`] if the tokens have no text. This is so unless a model says otherwise.
+    fn text(&self, _tokens: &[u32]) -> Result<String, NeuralError> {
+        let reason =
+            "it writes keys of the schema alone: it has no text for its tokens (KeyModel::text)";
+        Err(NeuralError::Failed { reason: reason.to_string() })
+    }
+
     /// Begins to write keys that fit a question; the question is read once.
     ///
     /// # Errors

@@ -12,8 +12,10 @@
 //!   trie.rs     keys by their tokens
 //!   vectors.rs  embeddings, and their cosines to one vector
 //!   live.rs     which keys count
+//!   free.rs     keys without the schema, to measure it by
 //! ```
 
+mod free;
 mod known;
 mod live;
 mod marginal;
@@ -31,6 +33,7 @@ use parking_lot::Mutex;
 
 use crate::error::Result;
 use crate::neural::KeyModel;
+pub(crate) use free::free_keys;
 use known::Known;
 pub(crate) use live::Accept;
 use live::Live;

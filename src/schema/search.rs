@@ -53,7 +53,8 @@ pub(super) fn beam_search(
             break;
         }
         let mut longer = Vec::new();
-        for (beam, logits) in open.iter().zip(ask(writer, &open)?) {
+        let prefixes: Vec<&[u32]> = open.iter().map(|beam| &beam.tokens[..]).collect();
+        for (beam, logits) in open.iter().zip(answers(writer, &prefixes)?) {
             step(layers, live, beam, &logits, &mut longer, &mut done)?;
         }
         keep(&mut done, beams);
@@ -79,14 +80,13 @@ fn keep(beams: &mut Vec<Beam>, most: usize) {
     beams.truncate(most);
 }
 
-/// What the model says of all beginnings, in one call.
-fn ask(writer: &mut dyn KeyWriter, open: &[Beam]) -> Result<Vec<Logits>> {
-    let prefixes: Vec<&[u32]> = open.iter().map(|beam| &beam.tokens[..]).collect();
-    let logits = writer.next(&prefixes)?;
-    match logits.len() == open.len() {
+/// What the model says of all beginnings, in one call: as many answers as there are beginnings.
+pub(super) fn answers(writer: &mut dyn KeyWriter, prefixes: &[&[u32]]) -> Result<Vec<Logits>> {
+    let logits = writer.next(prefixes)?;
+    match logits.len() == prefixes.len() {
         true => Ok(logits),
         false => {
-            let reason = format!("it answered {} of {} prefixes", logits.len(), open.len());
+            let reason = format!("it answered {} of {} prefixes", logits.len(), prefixes.len());
             Err(NeuralError::Failed { reason }.into())
         }
     }
@@ -142,7 +142,7 @@ fn step(
 
 /// A score that can be counted with: what is no number is impossible, and what is beyond all numbers
 /// is the greatest one.
-fn tamed(score: f32) -> f64 {
+pub(super) fn tamed(score: f32) -> f64 {
     match score {
         score if score.is_nan() => f64::NEG_INFINITY,
         score => f64::from(score.min(f32::MAX)),
@@ -150,7 +150,7 @@ fn tamed(score: f32) -> f64 {
 }
 
 /// Scores to logarithms of probabilities that add up to 1; what is impossible stays so.
-fn log_softmax(scores: &mut [f64]) {
+pub(super) fn log_softmax(scores: &mut [f64]) {
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
     // In this order: the greatest score may be too large for a logarithm beside it to be seen.

@@ -157,49 +157,64 @@ fn without_activation_nothing_is_passed_on() {
     assert!(off.is_subset(&on) && off != on, "{off:?} {on:?}");
 }
 
-/// Writes keys a byte at a time, and would rather write a "v" than anything else.
-struct PrefersV;
+/// Would write this, a byte at a time, whatever it is asked.
+struct Writes(&'static str);
 
-impl KeyModel for PrefersV {
+impl KeyModel for Writes {
     fn id(&self) -> &str {
-        "prefers v"
+        "writes"
     }
 
     fn tokenize(&self, key: &str) -> Result<Vec<u32>, NeuralError> {
         Ok(key.bytes().map(u32::from).collect())
     }
 
+    fn text(&self, tokens: &[u32]) -> Result<String, NeuralError> {
+        Ok(tokens.iter().filter_map(|token| char::from_u32(*token)).collect())
+    }
+
     fn start<'m>(&'m self, _question: &str) -> Result<Box<dyn KeyWriter + 'm>, NeuralError> {
-        Ok(Box::new(Self))
+        Ok(Box::new(Self(self.0)))
     }
 }
 
-impl KeyWriter for PrefersV {
+impl KeyWriter for Writes {
     fn next(&mut self, prefixes: &[&[u32]]) -> Result<Vec<Logits>, NeuralError> {
-        let mut tokens = vec![0.0; 256];
-        tokens[usize::from(b'v')] = 9.0;
-        Ok(vec![Logits { tokens, end: 0.0 }; prefixes.len()])
+        let logits = |prefix: &&[u32]| {
+            let mut logits = Logits { tokens: vec![0.0; 256], end: 0.0 };
+            match self.0.as_bytes().get(prefix.len()) {
+                Some(byte) => logits.tokens[usize::from(*byte)] = 9.0,
+                None => logits.end = 9.0,
+            }
+            logits
+        };
+        Ok(prefixes.iter().map(logits).collect())
     }
 }
 
 #[test]
-fn a_model_writes_the_keys_and_without_the_constraint_writes_none() {
+fn a_model_writes_keys_that_exist_and_without_the_constraint_what_it_likes() {
     let options = Options::new().embedder(Arc::new(FixedEmbedder));
-    let options = options.key_model("prefers v", Arc::new(PrefersV));
+    let options = options.key_model("writes", Arc::new(Writes("violet bakery")));
     let db = options.open_read_only(MEMORY.0.path()).expect("opens");
-    let turns = |parameters: &str| {
-        let text = format!(
-            "RECALL $q USING scg_mem {{beam: 1, hops: 0, fill: false, {parameters}}} RETURN t.key"
-        );
-        let rows = db.query(&text, [("q", QUESTION)]).expect("found");
-        rows.rows.into_iter().map(|row| row[0].to_string()).collect::<BTreeSet<_>>()
+    let asked = |text: &str| -> BTreeSet<String> {
+        let rows = db.query(text, [("q", QUESTION)]).expect("found");
+        rows.rows.into_iter().map(|row| row[0].to_string()).collect()
     };
-    // The violin is met in two turns.
-    let violin = ["t7", "t8"].map(str::to_owned).into();
-    assert_eq!(turns("model: 'prefers v'"), violin);
+    let turns = |parameters: &str| {
+        let given = format!("{{beam: 1, hops: 0, fill: false, {parameters}}}");
+        asked(&format!("RECALL $q USING scg_mem {given} RETURN t.key"))
+    };
+    let of = |key: &str| asked(&format!("MATCH (:Concept '{key}')-[]->(t:Turn) RETURN t.key"));
+    assert_eq!(turns("model: 'writes'"), of("violin"));
+    assert_eq!(
+        asked("RETURN free_keys($q, 1, 'writes') = ['violet bakery']"),
+        ["true".into()].into()
+    );
+    // What it wrote is no key: the one that is nearest is found.
+    assert_eq!(turns("model: 'writes', constraint: false"), of("bakery"));
     let nearest = turns("model: null");
-    assert_ne!(nearest, violin);
-    assert_eq!(turns("model: 'prefers v', constraint: false"), nearest);
+    assert!(![of("violin"), of("bakery")].contains(&nearest), "{nearest:?}");
     // The embedder writes what is nearest.
     assert_eq!(turns("model: null, constraint: false"), nearest);
 }

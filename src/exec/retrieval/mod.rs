@@ -41,13 +41,10 @@ use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::eval;
+use crate::models::BRING;
 use crate::neural::NeuralError;
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Retrieval;
-
-/// How a model comes to have a name.
-const BRING: &str =
-    "a model has a name by Options in Rust, or by its folder beside that of the embedding model";
 
 /// A model that a clause names, and where.
 struct NamedModel {

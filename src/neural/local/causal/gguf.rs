@@ -1,9 +1,9 @@
 //! The header of a GGUF file: what the model is, and where its tensors lie.
 //!
 //! Every count, length and offset in the file is held against what is there before anything is
-//! made of it, and arrays (the vocabulary, which is read from `tokenizer.json`) are only stepped
-//! over. So the header costs no more memory than it is long. Layout: the GGUF specification of
-//! ggml, versions 2 and 3, little-endian.
+//! made of it, and arrays are only stepped over, but for those of the tokenizer. So the header costs
+//! little more memory than it is long. Layout: the GGUF specification of ggml, versions 2 and 3,
+//! little-endian.
 
 use std::collections::HashMap;
 
@@ -15,6 +15,15 @@ use super::place::Place;
 pub(super) const HEADER_BYTES_MAX: u64 = 64 << 20;
 /// The most metadata or tensors that are read.
 const COUNT_MAX: u64 = 1 << 16;
+/// The arrays that are kept, and the most items of each.
+const KEPT: [&str; 3] = [TOKENS, MERGES, TOKEN_TYPES];
+const ITEMS_MAX: u64 = 1 << 20;
+/// The texts of the tokens by their ids, how they are merged, and which of them are marks.
+pub(super) const TOKENS: &str = "tokenizer.ggml.tokens";
+pub(super) const MERGES: &str = "tokenizer.ggml.merges";
+pub(super) const TOKEN_TYPES: &str = "tokenizer.ggml.token_type";
+/// The kind of an array.
+const ARRAY: u32 = 9;
 /// Where a tensor begins, unless the file says otherwise: at a multiple of so many bytes.
 const ALIGNMENT: u64 = 32;
 
@@ -25,21 +34,31 @@ pub(super) struct Header {
     pub(super) tensors: HashMap<String, Place>,
 }
 
-/// What a GGUF file says about its model, without arrays.
-pub(super) struct Metadata(HashMap<String, Scalar>);
+/// What a GGUF file says about its model.
+#[derive(Default)]
+pub(super) struct Metadata(HashMap<String, Entry>);
 
-enum Scalar {
+#[cfg_attr(test, derive(Clone))]
+pub(super) enum Entry {
     Whole(u64),
     Number(f64),
     Text(String),
-    /// A truth value, a number below zero or an array; none of these is asked for.
+    Truth(bool),
+    Texts(Vec<String>),
+    Wholes(Vec<i64>),
+    /// A number below zero or another array; none of these is asked for.
     Other,
 }
 
 impl Metadata {
+    #[cfg(test)]
+    pub(super) fn insert(&mut self, key: &str, value: Entry) {
+        self.0.insert(key.to_string(), value);
+    }
+
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         match self.0.get(key)? {
-            Scalar::Text(text) => Some(text),
+            Entry::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -54,14 +73,35 @@ impl Metadata {
 
     pub(super) fn number(&self, key: &str) -> Option<f64> {
         match self.0.get(key)? {
-            Scalar::Number(number) => Some(*number),
+            Entry::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(super) fn truth(&self, key: &str) -> Option<bool> {
+        match self.0.get(key)? {
+            Entry::Truth(truth) => Some(*truth),
+            _ => None,
+        }
+    }
+
+    pub(super) fn texts(&self, key: &str) -> Option<&[String]> {
+        match self.0.get(key)? {
+            Entry::Texts(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
+    pub(super) fn wholes(&self, key: &str) -> Option<&[i64]> {
+        match self.0.get(key)? {
+            Entry::Wholes(numbers) => Some(numbers),
             _ => None,
         }
     }
 
     fn whole(&self, key: &str) -> Option<u64> {
         match self.0.get(key)? {
-            Scalar::Whole(number) => Some(*number),
+            Entry::Whole(number) => Some(*number),
             _ => None,
         }
     }
@@ -82,7 +122,11 @@ pub(super) fn read_header(start: &[u8], file_bytes: u64) -> Result<Header, Strin
     for _ in 0..pairs {
         let key = cursor.text()?.to_string();
         let kind = cursor.u32()?;
-        metadata.insert(key, cursor.value(kind)?);
+        let value = match kind {
+            ARRAY if KEPT.contains(&key.as_str()) => cursor.kept_array(&key)?,
+            kind => cursor.value(kind)?,
+        };
+        metadata.insert(key, value);
     }
     let metadata = Metadata(metadata);
     let mut places = Vec::new();
@@ -151,32 +195,53 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(bytes).map_err(|_| "a name in its header is not text".to_string())
     }
 
-    fn value(&mut self, kind: u32) -> Result<Scalar, String> {
+    fn value(&mut self, kind: u32) -> Result<Entry, String> {
         Ok(match kind {
-            0 => Scalar::Whole(self.array().map(u8::from_le_bytes)?.into()),
-            2 => Scalar::Whole(self.array().map(u16::from_le_bytes)?.into()),
-            4 => Scalar::Whole(self.u32()?.into()),
-            10 => Scalar::Whole(self.u64()?),
+            0 => Entry::Whole(self.array().map(u8::from_le_bytes)?.into()),
+            2 => Entry::Whole(self.array().map(u16::from_le_bytes)?.into()),
+            4 => Entry::Whole(self.u32()?.into()),
+            10 => Entry::Whole(self.u64()?),
             1 => signed(self.array().map(i8::from_le_bytes)?),
             3 => signed(self.array().map(i16::from_le_bytes)?),
             5 => signed(self.array().map(i32::from_le_bytes)?),
             11 => signed(self.array().map(i64::from_le_bytes)?),
-            6 => Scalar::Number(self.array().map(f32::from_le_bytes)?.into()),
-            12 => Scalar::Number(self.array().map(f64::from_le_bytes)?),
+            6 => Entry::Number(self.array().map(f32::from_le_bytes)?.into()),
+            12 => Entry::Number(self.array().map(f64::from_le_bytes)?),
             8 => {
                 let length = self.u64()?;
-                Scalar::Text(String::from_utf8_lossy(self.take(length)?).into_owned())
+                Entry::Text(String::from_utf8_lossy(self.take(length)?).into_owned())
             }
-            7 => {
-                self.take(1)?;
-                Scalar::Other
-            }
-            9 => {
+            7 => Entry::Truth(self.take(1)? != [0]),
+            ARRAY => {
                 self.skip_array()?;
-                Scalar::Other
+                Entry::Other
             }
             kind => return Err(format!("metadata of kind {kind} is not known")),
         })
+    }
+
+    /// An array of texts, or of whole numbers of four bytes.
+    fn kept_array(&mut self, key: &str) -> Result<Entry, String> {
+        let (kind, count) = (self.u32()?, self.u64()?);
+        if count > ITEMS_MAX {
+            return Err(format!("{count} items of {key} are above {ITEMS_MAX}"));
+        }
+        match kind {
+            4 => (0..count)
+                .map(|_| self.u32().map(i64::from))
+                .collect::<Result<_, _>>()
+                .map(Entry::Wholes),
+            5 => {
+                let number = |cursor: &mut Self| cursor.array().map(i32::from_le_bytes);
+                let numbers = (0..count).map(|_| number(self).map(i64::from));
+                numbers.collect::<Result<_, _>>().map(Entry::Wholes)
+            }
+            8 => {
+                let texts = (0..count).map(|_| self.text().map(str::to_owned));
+                texts.collect::<Result<_, _>>().map(Entry::Texts)
+            }
+            kind => Err(format!("{key} is an array of kind {kind}")),
+        }
     }
 
     fn skip_array(&mut self) -> Result<(), String> {
@@ -220,8 +285,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn signed(number: impl Into<i64>) -> Scalar {
-    u64::try_from(number.into()).map_or(Scalar::Other, Scalar::Whole)
+fn signed(number: impl Into<i64>) -> Entry {
+    u64::try_from(number.into()).map_or(Entry::Other, Entry::Whole)
 }
 
 /// The kinds of numbers that candle multiplies with.

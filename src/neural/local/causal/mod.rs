@@ -10,17 +10,20 @@
 //!   config.rs    the sizes of a model
 //!   weights.rs   its tensors, from safetensors or GGUF
 //!   gguf.rs      the header of a GGUF file
-//!   tokens.rs    its tokenizer
+//!   tokens.rs    its tokenizer, from `tokenizer.json`
+//!   gguf_tokenizer.rs   or from a GGUF file
 //!   llama.rs     the decoder
 //!   session.rs   at work on another text than a question
 //!   reader.rs    how uncertain it is of an answer
 //! ```
 //!
-//! Whatever the files hold, the answer is a model or a [`NeuralError`]. No text is ever written
-//! by the model: it only says how likely each token is, and a trie or a grammar which may come.
+//! Whatever the files hold, the answer is a model or a [`NeuralError`]. The model only says how
+//! likely each token is, and a trie or a grammar which may come; what it writes without either is
+//! never more than a text to search by.
 
 mod config;
 mod gguf;
+mod gguf_tokenizer;
 mod llama;
 mod place;
 mod reader;
@@ -86,9 +89,10 @@ pub struct CausalLm {
 }
 
 impl CausalLm {
-    /// Loads a model of the families Llama, Qwen2 or Qwen3 from a folder that holds
-    /// `tokenizer.json` and either `config.json` with `model.safetensors` (or
-    /// `model.safetensors.index.json` and the files it names), or one `.gguf` file.
+    /// Loads a model of the families Llama, Qwen2 or Qwen3 from a folder that holds one `.gguf`
+    /// file, or `tokenizer.json`, `config.json` and `model.safetensors` (or
+    /// `model.safetensors.index.json` and the files it names). A `tokenizer.json` beside a `.gguf`
+    /// file goes before the tokenizer in it.
     ///
     /// Its id is the name of the folder and the first 12 hex digits of a SHA-256 over its files.
     /// Weights of 16 GiB at most are read; those of 16 bits take twice as much memory as on disk.
@@ -100,7 +104,8 @@ impl CausalLm {
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
         let mut weights = Weights::open(folder)?;
         let config = weights.read_config(folder)?;
-        let (tokenizer, tokenizer_bytes) = tokens::read_tokenizer(folder, config.vocab_size)?;
+        let (tokenizer, tokenizer_bytes) =
+            tokens::read_tokenizer(folder, &weights, config.vocab_size)?;
         let ends = tokens::end_tokens(&tokenizer, &config.ends, config.vocab_size);
         if ends.is_empty() {
             let file = folder.join(folder::TOKENIZER);
@@ -166,6 +171,10 @@ impl KeyModel for CausalLm {
         }
         // In the prompt a key stands behind a space.
         tokens::encode(&self.tokenizer, &format!(" {key}"), false).map_err(failed)
+    }
+
+    fn text(&self, ids: &[u32]) -> Result<String, NeuralError> {
+        Ok(tokens::text(&self.tokenizer, ids))
     }
 
     fn start<'m>(&'m self, question: &str) -> Result<Box<dyn KeyWriter + 'm>, NeuralError> {

@@ -13,7 +13,8 @@ use tokenizers::{PreTokenizerWrapper, Tokenizer};
 use crate::neural::NeuralError;
 use crate::neural::local::folder::{self, damaged, first_line, guarded};
 
-use super::weights::absent;
+use super::gguf_tokenizer::tokenizer_json;
+use super::weights::{Weights, absent};
 
 /// The largest tokenizer that is read, in bytes.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
@@ -58,14 +59,31 @@ const ENDS: [&str; 10] = [
 ];
 
 /// Reads the tokenizer of a folder whose model has so many tokens, and what the id of the model
-/// is made of besides its weights: all of the file.
+/// is made of besides its weights: all of the file. Without `tokenizer.json` it is that of the GGUF file.
 pub(super) fn read_tokenizer(
     folder: &Path,
+    weights: &Weights,
     vocab_size: usize,
 ) -> Result<(Tokenizer, Vec<u8>), NeuralError> {
     let file = folder.join(folder::TOKENIZER);
-    let bytes = folder::read(&file, TOKENIZER_BYTES_MAX)?.ok_or_else(|| absent(file.clone()))?;
-    let blame = |reason: String| damaged(&file, reason);
+    match (folder::read(&file, TOKENIZER_BYTES_MAX)?, weights.metadata()) {
+        (Some(bytes), _) => read(&file, bytes, vocab_size),
+        (None, Some(metadata)) => {
+            let json = tokenizer_json(metadata);
+            let json = json.map_err(|reason| damaged(weights.main(), reason))?;
+            read(weights.main(), json.to_string().into_bytes(), vocab_size)
+        }
+        (None, None) => Err(absent(file)),
+    }
+}
+
+/// Makes a tokenizer of what `tokenizer.json` says; errors are about `file`.
+fn read(
+    file: &Path,
+    bytes: Vec<u8>,
+    vocab_size: usize,
+) -> Result<(Tokenizer, Vec<u8>), NeuralError> {
+    let blame = |reason: String| damaged(file, reason);
     let mut json: Value =
         serde_json::from_slice(&bytes).map_err(|error| blame(first_line(error)))?;
     check(&json).map_err(blame)?;
@@ -106,20 +124,37 @@ pub(super) fn encode(tokenizer: &Tokenizer, text: &str, marked: bool) -> Result<
 
 /// The bytes that each token writes, by its id; none for marks, and for ids without a token.
 pub(super) fn token_bytes(tokenizer: &Tokenizer, vocab_size: usize) -> Vec<Vec<u8>> {
-    let stand_ins = tokenizer.get_pre_tokenizer().is_some_and(is_byte_level).then(stand_ins);
-    let marks = tokenizer.get_added_vocabulary().get_added_tokens_decoder();
+    let bytes_of = bytes_of(tokenizer);
     let mut tokens = vec![Vec::new(); vocab_size];
     for (name, id) in tokenizer.get_vocab(false) {
-        let bytes = match &stand_ins {
-            // A token that is not written in stand-ins writes nothing.
-            Some(bytes) => name.chars().map(|c| bytes.get(&c).copied()).collect(),
-            None => Some(piece_bytes(&name)),
-        };
-        if let Some(token) = tokens.get_mut(id as usize).filter(|_| !marks.contains_key(&id)) {
-            *token = bytes.unwrap_or_default();
+        if let Some(token) = tokens.get_mut(id as usize) {
+            *token = bytes_of(&name, id);
         }
     }
     tokens
+}
+
+/// What these tokens write together; bytes that are no character are marked as such.
+pub(super) fn text(tokenizer: &Tokenizer, ids: &[u32]) -> String {
+    let bytes_of = bytes_of(tokenizer);
+    let names = ids.iter().filter_map(|id| Some((tokenizer.id_to_token(*id)?, *id)));
+    let bytes: Vec<u8> = names.flat_map(|(name, id)| bytes_of(&name, id)).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The bytes that a token writes, by its name and id; none for marks.
+fn bytes_of(tokenizer: &Tokenizer) -> impl Fn(&str, u32) -> Vec<u8> {
+    let stand_ins = tokenizer.get_pre_tokenizer().is_some_and(is_byte_level).then(stand_ins);
+    let marks = tokenizer.get_added_vocabulary().get_added_tokens_decoder();
+    move |name, id| {
+        let bytes = match &stand_ins {
+            _ if marks.contains_key(&id) => None,
+            // A token that is not written in stand-ins writes nothing.
+            Some(bytes) => name.chars().map(|c| bytes.get(&c).copied()).collect(),
+            None => Some(piece_bytes(name)),
+        };
+        bytes.unwrap_or_default()
+    }
 }
 
 fn is_byte_level(part: &PreTokenizerWrapper) -> bool {

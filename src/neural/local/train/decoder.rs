@@ -192,6 +192,10 @@ impl KeyModel for TrainedKeys {
         self.tokens.tokenize(key)
     }
 
+    fn text(&self, tokens: &[u32]) -> Result<String, NeuralError> {
+        self.tokens.text(tokens)
+    }
+
     fn start<'m>(&'m self, question: &str) -> Result<Box<dyn KeyWriter + 'm>, NeuralError> {
         let vector = self.embedder.embed(&[question])?.into_iter().next().unwrap_or_default();
         let (decoder, width) = (&self.decoder, vector.len());

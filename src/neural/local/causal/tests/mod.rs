@@ -137,6 +137,25 @@ fn tokens_have_the_bytes_that_they_write() {
 }
 
 #[test]
+fn a_gguf_file_has_a_tokenizer_of_its_own() {
+    let folder = Tiny::new("llama", true).gguf(GgmlDType::Q8_0);
+    let beside = CausalLm::load(folder.path()).unwrap();
+    std::fs::remove_file(folder.path().join(folder::TOKENIZER)).unwrap();
+    let own = CausalLm::load(folder.path()).unwrap();
+    for text in ["the theory", " x</s>y <s> \n\n", "Zürich 2024's", ""] {
+        for marked in [false, true] {
+            let ids = |model: &CausalLm| tokens::encode(&model.tokenizer, text, marked).unwrap();
+            assert_eq!(ids(&own), ids(&beside), "{text:?}, {marked}");
+        }
+        assert_eq!(own.text(&own.tokenize(text).unwrap()).unwrap(), format!(" {text}"));
+    }
+    assert_eq!(own.token_bytes(), beside.token_bytes());
+    assert_eq!(own.ends, beside.ends);
+    // Another tokenizer is another model, and so other tries.
+    assert_ne!(own.id, beside.id);
+}
+
+#[test]
 fn a_prefix_out_of_order_is_an_error_and_the_search_may_begin_again() {
     let folder = Tiny::new("llama", true).safetensors(DType::F32);
     let model = CausalLm::load(folder.path()).unwrap();

@@ -242,16 +242,42 @@ impl Tiny {
         ];
         let mut metadata: Vec<(String, Value)> =
             own.into_iter().map(|(key, value)| (format!("{family}.{key}"), value)).collect();
-        let words = ["a", "b"].map(|word| Value::String(word.to_string())).to_vec();
         metadata.extend([
-            ("general.architecture".to_string(), Value::String(family.to_string())),
-            ("tokenizer.ggml.tokens".to_string(), Value::Array(words)),
+            ("general.architecture".to_string(), text(family)),
             ("tokenizer.ggml.scores".to_string(), Value::Array(vec![Value::F32(0.5)])),
             ("tokenizer.ggml.eos_token_id".to_string(), Value::U32(END)),
-            ("tokenizer.ggml.add_bos_token".to_string(), Value::Bool(true)),
         ]);
+        metadata.extend(gguf_tokenizer(&tokenizer()));
         metadata
     }
+}
+
+fn text(text: &str) -> Value {
+    Value::String(text.to_string())
+}
+
+/// What the converter of llama.cpp makes of [`tokenizer`].
+fn gguf_tokenizer(json: &serde_json::Value) -> Vec<(String, Value)> {
+    // Ids without a token have a name too, and are of the kind that is not used.
+    let mut tokens: Vec<(Value, Value)> =
+        (0..=END).map(|id| (text(&format!("[PAD{id}]")), Value::I32(5))).collect();
+    for (token, id) in json["model"]["vocab"].as_object().unwrap() {
+        let id = id.as_u64().unwrap() as u32;
+        tokens[id as usize] = (text(token), Value::I32(if id >= BEGIN { 3 } else { 1 }));
+    }
+    let (tokens, kinds) = tokens.into_iter().unzip();
+    let merges = MERGES.iter().map(|(left, right)| text(&format!("{left} {right}"))).collect();
+    [
+        ("model", text("gpt2")),
+        ("pre", text("gpt-2")),
+        ("tokens", Value::Array(tokens)),
+        ("token_type", Value::Array(kinds)),
+        ("merges", Value::Array(merges)),
+        ("bos_token_id", Value::U32(BEGIN)),
+        ("add_bos_token", Value::Bool(true)),
+    ]
+    .map(|(name, value)| (format!("tokenizer.ggml.{name}"), value))
+    .into()
 }
 
 /// The name of a tensor in a GGUF file.

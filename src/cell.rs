@@ -186,6 +186,7 @@ impl Cell {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a.cmp(b),
             (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
+            (Self::String(a), Self::String(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
             (Self::String(a), Self::String(b)) => a.cmp(b),
             (Self::Timestamp(a), Self::Timestamp(b)) => a.cmp(b),
             (Self::Duration(a), Self::Duration(b)) => {
@@ -197,6 +198,7 @@ impl Cell {
             (Self::Period(a), Self::Period(b)) => (a.from, a.to).cmp(&(b.from, b.to)),
             (Self::List(a), Self::List(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
             (Self::List(a), Self::List(b)) => order_lists(a, b),
+            (Self::Map(a), Self::Map(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
             (Self::Map(a), Self::Map(b)) => order_maps(a, b),
             (Self::Node(a), Self::Node(b)) => a.id.cmp(&b.id),
             (Self::Fact(a), Self::Fact(b)) => (a.fact, a.version).cmp(&(b.fact, b.version)),

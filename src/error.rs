@@ -40,6 +40,9 @@ pub enum Error {
     Storage(#[from] StorageError),
 }
 
+/// The longest message, in bytes, but for the marks of what was left out.
+const MESSAGE_BYTES_MAX: usize = 2_000;
+
 /// How much a diagnostic says: a statement was not done, or it probably is not what was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -72,7 +75,7 @@ impl Diagnostic {
 
     /// A message about no place in particular.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        let (message, text) = (visible(message.into()), String::new());
+        let (message, text) = (visible(shortened(message.into())), String::new());
         Self { message, span: None, help: None, text, is_of_limit: false }
     }
 
@@ -134,6 +137,16 @@ impl Diagnostic {
         }
         renderer.render(&[group])
     }
+}
+
+/// A message that quotes a long text says how it begins and ends.
+fn shortened(text: String) -> String {
+    if text.len() <= MESSAGE_BYTES_MAX {
+        return text;
+    }
+    let begin = text.floor_char_boundary(MESSAGE_BYTES_MAX / 2);
+    let end = text.ceil_char_boundary(text.len() - MESSAGE_BYTES_MAX / 2);
+    format!("{} ... {}", &text[..begin], &text[end..])
 }
 
 /// A text that quotes another cannot act on a terminal: control characters are escaped.

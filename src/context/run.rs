@@ -8,16 +8,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use engraph_grammar::ast::Span;
 use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
 use engraph_storage::{Counts, Meter, StorageError};
 use regex::Regex;
+use regex_syntax::hir::{Hir, HirKind};
 
 use crate::cell::{Cell, NodeRef};
 use crate::context::derived::Derivation;
 use crate::context::held::Held;
 use crate::context::limits::{Limits, narrow};
 use crate::context::lineage::Lineage;
-use crate::error::{Error, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::neural::Scorer;
 
 /// Bytes of nodes kept in memory for one query.
@@ -109,7 +111,8 @@ pub(crate) struct Run {
     visited: Counter<u64>,
     nodes: RefCell<HashMap<NodeId, (SystemScope, Arc<NodeRecord>)>>,
     nodes_bytes: Counter<usize>,
-    expressions: RefCell<HashMap<String, Regex>>,
+    /// With how many places each has.
+    expressions: RefCell<HashMap<String, (Regex, u64)>>,
     /// Parameters as values of the query.
     parameters: RefCell<HashMap<String, Cell>>,
     /// Scorers by name.
@@ -344,10 +347,11 @@ impl Run {
         nodes.insert(node.id, (node.system, record));
     }
 
-    /// Whether a text fits a regular expression as a whole; what is wrong with the expression else.
-    pub(crate) fn fits(&self, text: &str, expression: &str) -> std::result::Result<bool, String> {
+    /// Whether a text fits a regular expression as a whole.
+    pub(crate) fn fits(&self, text: &str, expression: &str) -> std::result::Result<bool, Unfit> {
         let mut expressions = self.expressions.borrow_mut();
-        if let Some(compiled) = expressions.get(expression) {
+        if let Some((compiled, places)) = expressions.get(expression) {
+            check_length(text, *places)?;
             return Ok(compiled.is_match(text));
         }
         // What it means stands by itself, whatever brackets and comments the text has.
@@ -355,16 +359,70 @@ impl Run {
             .dot_matches_new_line(true)
             .build()
             .parse(expression)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| Unfit::Expression(error.to_string()))?;
+        let places = places(&parsed);
+        check_length(text, places)?;
         let compiled = regex::RegexBuilder::new(&format!("^(?:{parsed})$"))
             .size_limit(EXPRESSION_BYTES)
             .build()
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| Unfit::Expression(error.to_string()))?;
         let fits = compiled.is_match(text);
         if expressions.len() >= EXPRESSIONS_MAX {
             expressions.clear();
         }
-        expressions.insert(expression.to_owned(), compiled);
+        expressions.insert(expression.to_owned(), (compiled, places));
         Ok(fits)
+    }
+}
+
+/// Why a text cannot be held against a regular expression.
+pub(crate) enum Unfit {
+    /// It is none; what is wrong with it.
+    Expression(String),
+    /// It would take too long, which cannot be interrupted.
+    Long { places: u64, bytes: usize },
+}
+
+impl Unfit {
+    /// What to tell of it.
+    pub(crate) fn told(self, span: Span) -> Diagnostic {
+        match self {
+            Self::Expression(error) => {
+                Diagnostic::at(span, "the right side is no regular expression").help(error)
+            }
+            Self::Long { places, bytes } => {
+                let message = format!(
+                    "a regular expression of {places} places takes too long on a text of {bytes} bytes"
+                );
+                Diagnostic::at(span, message).help("repeat less in it, or look into shorter texts")
+            }
+        }
+    }
+}
+
+/// How many letters of a text may be taken each by how many places of an expression: a few seconds.
+const STEPS_MAX: u64 = 1 << 30;
+
+fn check_length(text: &str, places: u64) -> std::result::Result<(), Unfit> {
+    match (text.len() as u64).saturating_mul(places) {
+        steps if steps <= STEPS_MAX => Ok(()),
+        _ => Err(Unfit::Long { places, bytes: text.len() }),
+    }
+}
+
+/// The places that an expression has once its repetitions are written out: so many it may be at with each
+/// letter.
+fn places(expression: &Hir) -> u64 {
+    match expression.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => 1,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Repetition(repeated) => {
+            let times = u64::from(repeated.max.unwrap_or(repeated.min)).max(1);
+            places(&repeated.sub).saturating_mul(times)
+        }
+        HirKind::Capture(group) => places(&group.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(places).fold(0, u64::saturating_add)
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side};
 
-use crate::algo::{Network, NetworkBuilder, NetworkError};
+use crate::algo::{Network, NetworkBuilder, NetworkError, WEIGHT_MAX};
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
 use crate::context::held::Held;
@@ -50,7 +50,8 @@ impl Call {
         Self { input, procedure, arguments, scope, filter, slots, ready: Ready::default() }
     }
 
-    fn rows(&mut self, row: &Row, context: &Context<'_>) -> Result<Vec<Row>> {
+    /// The rows of an answer, and the memory that they hold.
+    fn rows(&mut self, row: &Row, context: &Context<'_>) -> Result<(Vec<Row>, Held)> {
         let filter = self.filter.filter(&self.scope, row, context)?;
         let cells: Vec<Cell> = self
             .arguments
@@ -62,7 +63,7 @@ impl Call {
         for (cell, expr) in cells.iter().zip(&self.arguments).take(nodes) {
             match cell {
                 Cell::Node(node) => ends.push(node.id),
-                Cell::Null => return Ok(Vec::new()),
+                Cell::Null => return Ok((Vec::new(), Held::default())),
                 other => {
                     let message = format!("expected a node, not {}", other.kind());
                     return Err(Diagnostic::at(expr.span, message).execute());
@@ -70,7 +71,8 @@ impl Call {
             }
         }
         let options = self.options(cells.get(nodes), context)?;
-        let (network, edges) = network(&options, &filter, context)?;
+        let mut held = Held::default();
+        let (network, edges) = network(&options, &filter, &mut held, context)?;
         let answer = self.answer(&network, &ends, &options, &edges, &filter, context)?;
         let bind = |cells: Vec<Cell>| {
             let mut row = row.clone();
@@ -81,7 +83,13 @@ impl Call {
             }
             row
         };
-        Ok(answer.into_iter().map(bind).collect())
+        let mut rows = Vec::with_capacity(answer.len());
+        for cells in answer {
+            rows.push(bind(cells));
+        }
+        let row_bytes = rows.iter().flatten().map(Cell::bytes).sum();
+        context.hold(&mut held, row_bytes)?;
+        Ok((rows, held))
     }
 
     fn answer(
@@ -197,10 +205,16 @@ impl Call {
     }
 }
 
+/// What a node and a fact take while there is a network: the fact itself, and what the network has of
+/// either, once as it is built and once as it is.
+const NODE_BYTES: usize = 2 * size_of::<NodeId>() + 32;
+const EDGE_BYTES: usize = size_of::<Edge>() + 40 + 32;
+
 /// The facts of the scope as a network.
 fn network(
     options: &Options,
     filter: &EdgeFilter,
+    held: &mut Held,
     context: &Context<'_>,
 ) -> Result<(Network, Vec<Edge>)> {
     let catalog = context.reader.catalog();
@@ -239,6 +253,7 @@ fn network(
         })?;
         context.work(edges.len() - first + 1)?;
         context.rows(edges.len())?;
+        context.hold(held, nodes.len() * NODE_BYTES + edges.len() * EDGE_BYTES)?;
     }
     for edge in &edges {
         builder.edge(edge.head, edge.tail, edge.fact, weight(edge, options, context)?);
@@ -267,6 +282,10 @@ fn unfit(error: NetworkError) -> Error {
             Diagnostic::new(format!("the weight {weight} of fact {} is below 0", fact.0)).execute()
         }
         NetworkError::Size => Diagnostic::new("there are too many facts for one network").execute(),
+        NetworkError::Weights => {
+            Diagnostic::new(format!("the weights of the facts add up to more than {WEIGHT_MAX:e}"))
+                .execute()
+        }
     }
 }
 
@@ -295,7 +314,8 @@ impl Operator for Call {
                 return Ok(Some(chunk));
             }
             let Some(row) = self.input.next(context)? else { return Ok(None) };
-            self.ready = Ready::new(self.rows(&row, context)?, Held::default());
+            let (rows, held) = self.rows(&row, context)?;
+            self.ready = Ready::new(rows, held);
         }
     }
 }

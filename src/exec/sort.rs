@@ -19,8 +19,19 @@ pub(crate) struct Sort {
     pub(crate) first: Option<Cut>,
 }
 
-fn bytes_of((key, row): &(Vec<Cell>, Row)) -> usize {
+/// The values of the keys, and the row.
+type Keyed = (Vec<Cell>, Row);
+
+/// Keys from so many bytes on take long to compare: the clock is looked at between them.
+const LARGE_BYTES: usize = 4 << 10;
+
+fn bytes_of((key, row): &Keyed) -> usize {
     key.iter().chain(row).map(Cell::bytes).sum()
+}
+
+/// All that a comparison may have to look through.
+fn key_bytes((key, _): &Keyed) -> usize {
+    key.iter().map(Cell::whole_bytes).fold(0, usize::saturating_add)
 }
 
 impl Sort {
@@ -28,7 +39,7 @@ impl Sort {
         let first = self.first(context)?;
         let (mut bytes, mut held) = (0, Held::default());
         let exprs: Vec<&Expr> = self.keys.iter().map(|key| &key.expr).collect();
-        let mut rows: Vec<(Vec<Cell>, Row)> = Vec::new();
+        let mut rows: Vec<Keyed> = Vec::new();
         while let Some(chunk) = input.next(context, CHUNK_ROWS)? {
             eval::warm(&exprs, chunk.iter(), context)?;
             for row in chunk {
@@ -41,18 +52,44 @@ impl Sort {
             if let Some(first) = first
                 && rows.len() > first.saturating_add(CHUNK_ROWS).saturating_mul(2)
             {
-                rows.sort_by(|a, b| self.order(&a.0, &b.0));
+                rows = self.in_order(rows, context)?;
                 rows.truncate(first);
                 bytes = rows.iter().map(bytes_of).sum();
                 context.hold(&mut held, bytes)?;
             }
             context.rows(rows.len())?;
         }
-        rows.sort_by(|a, b| self.order(&a.0, &b.0));
+        rows = self.in_order(rows, context)?;
         rows.truncate(first.unwrap_or(usize::MAX));
         let bytes = rows.iter().flat_map(|(_, row)| row.iter().map(Cell::bytes)).sum();
         context.hold(&mut held, bytes)?;
         Ok(Ready::new(rows.into_iter().map(|(_, row)| row).collect(), held))
+    }
+
+    fn in_order(&self, mut rows: Vec<Keyed>, context: &Context<'_>) -> Result<Vec<Keyed>> {
+        if rows.iter().any(|row| key_bytes(row) >= LARGE_BYTES) {
+            return self.merged(rows, context);
+        }
+        rows.sort_by(|a, b| self.order(&a.0, &b.0));
+        Ok(rows)
+    }
+
+    /// In order by merging halves, which can end between two comparisons when the time is up.
+    fn merged(&self, mut rows: Vec<Keyed>, context: &Context<'_>) -> Result<Vec<Keyed>> {
+        if rows.len() < 2 {
+            return Ok(rows);
+        }
+        let behind = rows.split_off(rows.len() / 2);
+        let mut left = self.merged(rows, context)?.into_iter().peekable();
+        let mut right = self.merged(behind, context)?.into_iter().peekable();
+        let mut merged = Vec::with_capacity(left.len() + right.len());
+        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+            context.passed(key_bytes(a).min(key_bytes(b)))?;
+            let next = if self.order(&a.0, &b.0).is_gt() { &mut right } else { &mut left };
+            merged.extend(next.next());
+        }
+        merged.extend(left.chain(right));
+        Ok(merged)
     }
 
     /// How many rows will be asked for, if that is known.

@@ -237,6 +237,10 @@ impl WalkPaths {
                 }
                 if let PathSearch::Cheapest(_, expr) = &self.walk.search {
                     cost += self.cost(eval::eval(expr, row, context)?, expr.span)?;
+                    if !cost.is_finite() {
+                        let message = "the costs of a path add up to more than a number holds";
+                        return Err(Diagnostic::at(expr.span, message).execute());
+                    }
                 }
             }
             let visit = Visit {

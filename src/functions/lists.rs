@@ -201,15 +201,20 @@ fn percentile_between(call: &Call<'_>) -> Result<Cell> {
     let place = share * numbers.len().saturating_sub(1) as f64;
     let at = |place: f64| numbers.get(place as usize).and_then(|number| number.number());
     match (at(place.floor()), at(place.ceil())) {
-        // Each is weighed by itself: their difference might not be finite.
-        (Some(a), Some(b)) => call.finite(a * (1.0 - place.fract()) + b * place.fract()),
+        // Each is weighed by itself: their difference might not be finite. What is rounded stays between them.
+        (Some(a), Some(b)) => {
+            call.finite((a * (1.0 - place.fract()) + b * place.fract()).clamp(a, b))
+        }
         _ => Ok(Cell::Null),
     }
 }
 
 fn percentile_of(call: &Call<'_>) -> Result<Cell> {
     let (numbers, share) = ranked(call)?;
-    let reached = (share * numbers.len() as f64).ceil() as usize;
+    let exact = share * numbers.len() as f64;
+    // 0.55 of a hundred is 55.00000000000001 in binary.
+    let is_whole = (exact - exact.round()).abs() <= exact * 4.0 * f64::EPSILON;
+    let reached = if is_whole { exact.round() } else { exact.ceil() } as usize;
     Ok(numbers.get(reached.saturating_sub(1)).map_or(Cell::Null, |number| (*number).clone()))
 }
 

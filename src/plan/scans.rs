@@ -23,7 +23,11 @@ pub(super) fn by_label(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
             let Some((node, labels)) = label_asked(&condition) else {
                 return LogicalPlan::Filter { input, condition, tentative };
             };
-            let ids = labels.iter().filter_map(|label| catalog.label(label)).collect();
+            let mut ids: Vec<LabelId> =
+                labels.iter().filter_map(|label| catalog.label(label)).collect();
+            // A label that is said twice is scanned once.
+            ids.sort_unstable();
+            ids.dedup();
             match labelled(*input, node, ids) {
                 (plan, true) => plan,
                 (input, false) => {

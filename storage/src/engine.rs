@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily,
@@ -76,6 +77,8 @@ pub(crate) struct Engine {
     snapshots: Snapshots,
     cache: Cache,
     memory: Memory,
+    /// Whether tables of a load were taken in and others were not, which is no state to read.
+    is_half_loaded: AtomicBool,
 }
 
 impl Engine {
@@ -85,7 +88,12 @@ impl Engine {
         let options = database_options(OPEN_FILES_MAX, &cache, memory)?;
         let families = descriptors(&Family::ALL, &cache, memory);
         let db = DB::open_cf_descriptors(&options, path, families).map_err(engine_error)?;
-        Ok(Self { db, snapshots: Snapshots::default(), cache, memory })
+        Ok(Self::new(db, cache, memory))
+    }
+
+    fn new(db: DB, cache: Cache, memory: Memory) -> Self {
+        let (snapshots, is_half_loaded) = (Snapshots::default(), AtomicBool::new(false));
+        Self { db, snapshots, cache, memory, is_half_loaded }
     }
 
     /// Opens some of the families for reading, beside a writer or not: the state as it stands at
@@ -106,7 +114,7 @@ impl Engine {
         let families = descriptors(families, &cache, memory);
         let db = DB::open_cf_descriptors_read_only(&options, path, families, false);
         let db = db.map_err(engine_error)?;
-        Ok(Self { db, snapshots: Snapshots::default(), cache, memory })
+        Ok(Self::new(db, cache, memory))
     }
 
     /// The names of the families in a folder.
@@ -173,13 +181,15 @@ impl Engine {
         table.finish().map_err(engine_error)
     }
 
-    /// Takes tables in whose keys do not overlap, which moves them into the folder of the engine.
+    /// Takes tables in whose keys do not overlap, which moves them into the folder of the engine. If that
+    /// fails, other tables of the load may have been taken in, so nothing is read any more.
     pub(crate) fn take_in(&self, family: Family, tables: &[PathBuf]) -> Result<()> {
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         let family = handle(&self.db, family)?;
         self.db
             .ingest_external_file_cf_opts(family, &options, tables.to_vec())
+            .inspect_err(|_| self.is_half_loaded.store(true, Ordering::Release))
             .map_err(engine_error)
     }
 
@@ -241,7 +251,8 @@ impl Engine {
     /// The state as it stands, for as long as it is held.
     pub(crate) fn snapshot(&self) -> EngineSnapshot<'_> {
         let pin = self.snapshots.pin();
-        EngineSnapshot { db: &self.db, snapshot: self.db.snapshot(), _pin: pin }
+        let is_half_loaded = &self.is_half_loaded;
+        EngineSnapshot { db: &self.db, is_half_loaded, snapshot: self.db.snapshot(), _pin: pin }
     }
 
     /// The snapshots that are held.
@@ -271,20 +282,31 @@ impl Engine {
 /// A state of the engine that does not change.
 pub(crate) struct EngineSnapshot<'e> {
     db: &'e DB,
+    is_half_loaded: &'e AtomicBool,
     // In this order: the pin says that the snapshot is gone.
     snapshot: rocksdb::Snapshot<'e>,
     _pin: Pin<'e>,
 }
 
 impl EngineSnapshot<'_> {
+    /// An error if it may be half of a load.
+    fn check_whole(&self) -> Result<()> {
+        match self.is_half_loaded.load(Ordering::Acquire) {
+            true => Err(StorageError::HalfLoaded),
+            false => Ok(()),
+        }
+    }
+
     /// The value of a key.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.check_whole()?;
         self.snapshot.get_cf(handle(self.db, family)?, key).map_err(engine_error)
     }
 
     /// The values of many keys, which takes less than one after the other: a cursor goes from each to the
     /// next one that is asked for.
     pub(crate) fn get_all(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.check_whole()?;
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_unstable_by(|a, b| keys[*a].cmp(&keys[*b]));
         let mut options = ReadOptions::default();
@@ -316,6 +338,7 @@ impl EngineSnapshot<'_> {
         to: Option<&[u8]>,
         visit: Visit<'_>,
     ) -> Result<()> {
+        self.check_whole()?;
         let mut options = ReadOptions::default();
         // Only then a filter of prefixes may say that there is nothing.
         options.set_total_order_seek(!has_one_prefix(family, from, to));
@@ -335,6 +358,7 @@ impl EngineSnapshot<'_> {
 
     /// Calls `visit` on every key of a family, the last one first, until it breaks.
     pub(crate) fn scan_back(&self, family: Family, visit: Visit<'_>) -> Result<()> {
+        self.check_whole()?;
         let mut cursor = self.snapshot.raw_iterator_cf(handle(self.db, family)?);
         cursor.seek_to_last();
         while let Some((key, value)) = cursor.item() {

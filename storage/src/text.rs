@@ -1,7 +1,7 @@
 //! Full-text indexes: which nodes of a label have which words in their texts, now and at any instant.
 //!
 //! ```text
-//! text       label, ""             documents, sum of the lengths of each field
+//! text       label, ""             documents, those with each field, sum of its lengths
 //!            label, "", node       since when its texts stand, their lengths, its terms
 //!            label, term           how many nodes have the term
 //!            label, term, node     since when, where in which field: the posting
@@ -26,9 +26,10 @@ mod write;
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{LabelId, NodeId};
+use crate::graph::{LabelId, NodeId, SystemScope};
 use crate::key;
 use crate::view::View;
+use read::Scope;
 
 pub use analyze::{TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
 pub(crate) use document::{Document, Held, Posting, Spell, Statistics, history};
@@ -44,6 +45,16 @@ pub(crate) fn document(view: View<'_>, label: LabelId, node: NodeId) -> Result<O
         Some(bytes) => Held::decode(Family::Text, &key, bytes).map(Some),
         None => Ok(None),
     }
+}
+
+/// The entry that says what all documents of an index are together, from the documents.
+pub(crate) fn renewed_statistics(
+    view: View<'_>,
+    label: LabelId,
+    fields: usize,
+) -> Result<(Vec<u8>, Vec<u8>)> {
+    let statistics = Scope::new(view, label, SystemScope::Current).counted(fields)?;
+    Ok((key::term(label, DOCUMENT), statistics.encode()))
 }
 
 /// How many nodes have a term now.

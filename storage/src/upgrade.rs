@@ -4,7 +4,8 @@
 //! as well, with its checksum. Each step is one batch, and what it writes shows itself how it is
 //! encoded; so after a crash the upgrade goes on where it stopped, and what it has done already stays.
 //! From the formats 2 and 3, the definitions are written anew in the batch that sets the format. What
-//! format 7 has is written as format 8 writes it beside the packs of loads, so only the number changes.
+//! format 7 has is written as format 8 writes it beside the packs of loads. From the formats 4 to 8,
+//! what the documents of each text index are together is counted anew in that batch.
 //! Families that are missing are made by opening. The format is set last: in the database, then in
 //! the identity file.
 
@@ -13,7 +14,7 @@ mod edges;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::catalog;
+use crate::catalog::{self, Catalog};
 use crate::commit::{COMMIT_KEY, Counters, read_commit};
 use crate::definitions;
 use crate::engine::{Engine, Memory};
@@ -35,12 +36,15 @@ use crate::store::{
     self, BULK_KEY, FORMAT, FORMAT_KEY, ID_KEY, Store, check_is_database, check_same,
     format_without_identity,
 };
+use crate::text;
 use crate::view::View;
 
 /// Since this format, definitions are written as they are now.
 const DEFINITIONS_FORMAT: u32 = 4;
 /// Since this format, facts between their nodes are written as they are now.
 const EDGES_FORMAT: u32 = 7;
+/// Since this format, text indexes know how many documents have each field.
+const TEXT_FORMAT: u32 = 9;
 /// Records that are written anew at once.
 const STEP: usize = if cfg!(test) { 2 } else { 4096 };
 
@@ -146,6 +150,9 @@ fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     if found < DEFINITIONS_FORMAT {
         renew_definitions(view, &mut overlay)?;
     }
+    if found < TEXT_FORMAT {
+        renew_statistics(view, &mut overlay)?;
+    }
     drop(snapshot);
     if found < EDGES_FORMAT {
         upgrade.finish_load(path)?;
@@ -171,6 +178,17 @@ fn renew_definitions(view: View<'_>, overlay: &mut Overlay) -> Result<()> {
         }
         Ok(ControlFlow::Continue(()))
     })
+}
+
+/// Counts the documents of each text index anew; before format 4 there is none.
+fn renew_statistics(view: View<'_>, overlay: &mut Overlay) -> Result<()> {
+    for index in Catalog::read(view)?.indexes() {
+        if let Some(fields) = index.text_fields() {
+            let (key, value) = text::renewed_statistics(view, index.label, fields.len())?;
+            overlay.put(Family::Text, key, value);
+        }
+    }
+    Ok(())
 }
 
 /// Puts what takes the place of a key and its value, if they are old: by the time of the last commit and

@@ -148,3 +148,28 @@ fn changes_heed_the_time_limit() {
     let count = db.query("MATCH ()-[f:knows]->() RETURN count(f) AS n", ()).expect("reads");
     assert_eq!(count.get(0, "n"), Some(&Value::Int(100_000)));
 }
+
+#[test]
+fn putting_rows_in_order_heeds_the_time_limit() {
+    let folder = folder();
+    let limits = Limits { timeout: Duration::from_secs(1), ..Limits::default() };
+    let options = Options::new().limits(limits).embedder(Arc::new(FixedEmbedder));
+    let db = options.open(folder.path()).expect("opens");
+    // Lists of a million numbers that differ nowhere and share nothing, to be compared many times.
+    let doubled = "reduce(l = [1], x IN range(1, 20) | [l, l])";
+    let text = format!(
+        "WITH {doubled} AS a, {doubled} AS b UNWIND range(1, 20000) AS i
+         WITH CASE WHEN i % 2 = 0 THEN a ELSE b END AS v, i ORDER BY v RETURN count(*)"
+    );
+    let ended = db.query(&text, ()).expect_err("takes too long");
+    assert!(ended.to_string().contains("it took more than 1s"), "{ended}");
+}
+
+#[test]
+fn a_message_quotes_no_more_than_its_beginning_and_end() {
+    let folder = folder();
+    let db = open(folder.path());
+    let text = "WITH reduce(s = 'é', x IN range(1, 16) | s + s) AS s RETURN datetime(s)";
+    let told = db.query(text, ()).expect_err("is no instant").to_string();
+    assert!(told.len() < 3_000 && told.contains("é ... é"), "{told}");
+}

@@ -83,11 +83,8 @@ pub(super) fn binary(
         }
         BinaryOp::Like => match (left, right) {
             (Cell::String(text), Cell::String(expression)) => {
-                context.run.fits(text, expression).map(Cell::Bool).map_err(|error| {
-                    Diagnostic::at(span, "the right side is no regular expression")
-                        .help(error)
-                        .execute()
-                })
+                let fits = context.run.fits(text, expression);
+                fits.map(Cell::Bool).map_err(|unfit| unfit.told(span).execute())
             }
             _ => Err(mismatch_two(op, left, right, span)),
         },

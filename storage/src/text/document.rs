@@ -3,7 +3,7 @@
 //! ```text
 //! document    [since 8][fields 1]([length 4] each)([term ...][0] each, in order)
 //! posting     [since 8][fields 1]([field 1][length 4][frequency 4] each)([position 4] each)
-//! statistics  [documents 8]([sum of lengths 8] each)
+//! statistics  [documents 8]([documents with the field 8][sum of their lengths 8] each)
 //! ```
 //!
 //! All numbers are little-endian. A posting has the fields that have the term, in order, and their
@@ -202,42 +202,59 @@ impl<'p> Posting<'p> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Statistics {
     pub(crate) documents: u64,
-    /// The sum of the lengths of each field.
-    pub(crate) lengths: Vec<u64>,
+    pub(crate) fields: Vec<FieldTotal>,
+}
+
+/// What the documents are together that have words in a field.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct FieldTotal {
+    documents: u64,
+    length: u64,
+}
+
+impl FieldTotal {
+    /// How long the field is in a document that has it, on average; 0 if none does.
+    pub(crate) fn mean(self) -> f64 {
+        self.length as f64 / self.documents.max(1) as f64
+    }
 }
 
 impl Statistics {
     /// Of no documents.
     pub(crate) fn none(fields: usize) -> Self {
-        Self { documents: 0, lengths: vec![0; fields] }
+        Self { documents: 0, fields: vec![FieldTotal::default(); fields] }
     }
 
     pub(crate) fn add(&mut self, lengths: &[u32]) {
         self.documents = self.documents.saturating_add(1);
-        for (sum, length) in self.lengths.iter_mut().zip(lengths) {
-            *sum = sum.saturating_add(u64::from(*length));
+        for (field, length) in self.fields.iter_mut().zip(lengths) {
+            field.documents = field.documents.saturating_add(u64::from(*length > 0));
+            field.length = field.length.saturating_add(u64::from(*length));
         }
     }
 
     pub(crate) fn subtract(&mut self, lengths: &[u32]) {
         self.documents = self.documents.saturating_sub(1);
-        for (sum, length) in self.lengths.iter_mut().zip(lengths) {
-            *sum = sum.saturating_sub(u64::from(*length));
+        for (field, length) in self.fields.iter_mut().zip(lengths) {
+            field.documents = field.documents.saturating_sub(u64::from(*length > 0));
+            field.length = field.length.saturating_sub(u64::from(*length));
         }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let lengths = self.lengths.iter().flat_map(|sum| sum.to_le_bytes());
-        self.documents.to_le_bytes().into_iter().chain(lengths).collect()
+        let fields = self.fields.iter().flat_map(|field| [field.documents, field.length]);
+        [self.documents].into_iter().chain(fields).flat_map(u64::to_le_bytes).collect()
     }
 
     pub(crate) fn decode(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        let (numbers, []) = bytes.as_chunks() else {
-            return Err(StorageError::corrupt(Family::Text.name(), key, "no statistics"));
-        };
-        let mut numbers = numbers.iter().map(|number| u64::from_le_bytes(*number));
-        let documents = numbers.next().unwrap_or_default();
-        Ok(Self { documents, lengths: numbers.collect() })
+        let wrong = || StorageError::corrupt(Family::Text.name(), key, "no statistics");
+        let (numbers, []) = bytes.as_chunks() else { return Err(wrong()) };
+        let numbers: Vec<u64> = numbers.iter().map(|number| u64::from_le_bytes(*number)).collect();
+        let [documents, fields @ ..] = &numbers[..] else { return Err(wrong()) };
+        let (fields, []) = fields.as_chunks() else { return Err(wrong()) };
+        let total =
+            |[documents, length]: &[u64; 2]| FieldTotal { documents: *documents, length: *length };
+        Ok(Self { documents: *documents, fields: fields.iter().map(total).collect() })
     }
 }
 

@@ -58,6 +58,11 @@ impl<'r> Scope<'r> {
                 None => Ok(Statistics::none(fields)),
             };
         }
+        self.counted(fields)
+    }
+
+    /// What all documents are together, counted one by one.
+    pub(super) fn counted(&self, fields: usize) -> Result<Statistics> {
         let mut statistics = Statistics::none(fields);
         self.each(DOCUMENT, &mut |node, value| {
             let key = key::posting(self.label, DOCUMENT, node);

@@ -7,6 +7,9 @@
 //! idf         ln(1 + (documents - df + 0.5) / (df + 0.5))
 //! ```
 //!
+//! The mean length of a field is that of the nodes that have it: a caption that few turns have is not
+//! long because the others have none.
+//!
 //! Exact: what is left out cannot be among the best (as in MaxScore, Turtle and Flood, "Query
 //! evaluation: strategies and optimizations", 1995). Parts are taken in order of what they can give
 //! at most. A node is scored when it is first met; once all parts that are left together give less
@@ -193,8 +196,8 @@ impl<'r> Search<'r> {
         let scope = Scope::new(reader.view(), index.label, system);
         let statistics = scope.statistics(weights.len())?;
         let documents = statistics.documents as f64;
-        let fields = weights.iter().zip(&statistics.lengths);
-        let fields = fields.map(|((_, weight), sum)| (f64::from(*weight), *sum as f64 / documents));
+        let fields = weights.iter().zip(&statistics.fields);
+        let fields = fields.map(|((_, weight), field)| (f64::from(*weight), field.mean()));
         let mut search =
             Self { scope, fields: fields.collect(), parts: Vec::new(), rest: Vec::new() };
         if statistics.documents == 0 || weights.is_empty() {

@@ -1,7 +1,7 @@
 //! Databases of every older format become one of this, wherever an upgrade was stopped.
 
 use super::*;
-use crate::graph::{Edge, EdgeFilter, FactId, Side};
+use crate::graph::{Edge, EdgeFilter, FactId, Side, SystemScope};
 use crate::key;
 
 /// A database of an old format, in a folder of its own.
@@ -51,7 +51,7 @@ fn an_upgrade_goes_on_where_it_stopped() {
 
 #[test]
 fn later_formats_are_upgraded_wherever_it_stopped() {
-    for format in [2, 3, 4, 5, 6, 7] {
+    for format in [2, 3, 4, 5, 6, 7, 8] {
         assert_upgrades(fixture(format).path(), format);
         // The families are there, and the format is the old one.
         let folder = fixture(format);
@@ -213,6 +213,25 @@ fn format_5_keeps_its_buffer_and_gets_codes_of_tokens() {
     let stats = store.stats().expect("counts");
     let codes = stats.into_iter().find(|stats| stats.family == Family::TokenCodes);
     assert_eq!(codes.map(|stats| stats.keys), Some(0));
+}
+
+#[test]
+fn format_8_counts_who_has_a_field() {
+    let folder = fixture(8);
+    assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 8);
+    let store = Store::open(folder.path(), Memory::default()).expect("opens");
+    let snapshot = store.snapshot(0);
+    let reader = snapshot.reader();
+    let turn = reader.catalog().label("Turn").expect("is known");
+    let index = reader.text_index(turn).expect("reads").expect("is there");
+    let mut all = |_| Ok::<_, StorageError>(true);
+    let found = reader.search_text(index, "sourdough loaf", SystemScope::Current, 2, &mut all);
+    let found = found.expect("searches").into_iter().map(|(_, node)| node);
+    let key =
+        |node| reader.node(node, SystemScope::Current).map(|record| record.map(|r| r.key.clone()));
+    let keys: Vec<_> = found.map(|node| key(node).expect("reads")).collect();
+    // The caption has both words, and only it has a caption.
+    assert_eq!(keys, [Some("cap".to_string()), Some("txt".to_string())]);
 }
 
 #[test]

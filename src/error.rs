@@ -198,6 +198,29 @@ impl Error {
         }
     }
 
+    /// The error with the text that it is about. If it has no place of its own, or is what the store says of
+    /// what it was told, its place is the first line of the statement.
+    pub(crate) fn of_statement(self, statement: Span, text: &str) -> Self {
+        let line = || {
+            let own = text.get(statement.start..statement.end).unwrap_or_default();
+            let length = own.lines().next().unwrap_or_default().trim_end().len();
+            Span { start: statement.start, end: statement.start + length }
+        };
+        let placed = |diagnostic: Box<Diagnostic>| match diagnostic.span {
+            Some(_) => diagnostic,
+            None => Box::new(Diagnostic { span: Some(line()), ..*diagnostic }),
+        };
+        let error = match self {
+            Self::Bind(diagnostic) => Self::Bind(placed(diagnostic)),
+            Self::Execute(diagnostic) => Self::Execute(placed(diagnostic)),
+            Self::Storage(StorageError::Invalid(reason)) => {
+                Diagnostic::at(line(), reason).execute()
+            }
+            other => other,
+        };
+        error.with_text(text)
+    }
+
     /// The error of a text within the statement, told at a place of the statement.
     pub(crate) fn within(self, place: &str, span: Span) -> Self {
         let moved = |diagnostic: Box<Diagnostic>| {

@@ -267,7 +267,7 @@ impl<'d> Session<'d> {
                     return Ok(rows);
                 }
                 let cursor = self.cursor(script, statement, query, params.clone())?;
-                return cursor.whole().map_err(|error| error.with_text(&script.text));
+                return cursor.whole().map_err(|error| error.of_statement(one.span, &script.text));
             }
             StatementKind::Explain(explain) => {
                 with_stack(script.text.len(), || self.explain(script, statement, explain, params))
@@ -278,7 +278,7 @@ impl<'d> Session<'d> {
             _ => with_stack(script.text.len(), || self.other(one, params)),
         };
         let text = &script.text;
-        let mut rows = rows.map_err(|error| error.with_text(text))?;
+        let mut rows = rows.map_err(|error| error.of_statement(one.span, text))?;
         let warnings = std::mem::take(&mut rows.warnings);
         rows.warnings = warnings.into_iter().map(|warning| warning.with_text(text)).collect();
         Ok(rows)
@@ -299,7 +299,9 @@ impl<'d> Session<'d> {
         let around = self.database.surroundings(&run, params);
         let rows =
             with_stack(script.text.len(), || short.rows(&bound.query, &around.context(reader)));
-        let rows = rows.map_err(|error| run.explained(error, &limits).with_text(&script.text))?;
+        let span = script.statements[statement].span;
+        let told = |error| run.explained(error, &limits).of_statement(span, &script.text);
+        let rows = rows.map_err(told)?;
         Ok(rows.map(|rows| {
             let columns = bound.query.columns().map(str::to_owned).collect();
             let warnings = bound.warnings.iter().cloned();

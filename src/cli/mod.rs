@@ -76,7 +76,10 @@ pub(crate) fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output.failure(&failure);
-            ExitCode::FAILURE
+            match failure {
+                Failure::Usage(_) => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }
@@ -113,13 +116,15 @@ const ROLLED_BACK: &str =
 /// The result of a command.
 type Result<T> = std::result::Result<T, Failure>;
 
-/// Why a command ends with exit code 1.
+/// Why a command ends with exit code 1, or 2.
 #[derive(Debug)]
 enum Failure {
     /// The database said no.
     Database(engraph::Error),
     /// Something around it did, in words.
     Other(String),
+    /// It was not called as it has to be, which clap cannot tell: exit code 2.
+    Usage(String),
     /// It has been shown already.
     Shown,
 }

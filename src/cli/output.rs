@@ -113,7 +113,9 @@ impl Output {
     pub(super) fn failure(&mut self, failure: &Failure) {
         let report = match failure {
             Failure::Database(error) => self.report(error),
-            Failure::Other(message) => format!("error: {}", visible(message)),
+            Failure::Other(message) | Failure::Usage(message) => {
+                format!("error: {}", visible(message))
+            }
             Failure::Shown => return,
         };
         self.tell(&report);
@@ -205,7 +207,7 @@ fn csv(rows: &Rows, out: &mut dyn Write) -> Result {
 fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) | Value::Duration(text) => text.clone(),
         // An instant is a JSON text or null; its quotes are no part of it.
         Value::Timestamp(_) => match serde_json::to_value(value) {
             Ok(serde_json::Value::String(text)) => text,

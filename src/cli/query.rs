@@ -38,7 +38,7 @@ pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
 fn params(given: &[(String, Value)]) -> Result<Params> {
     let mut names = BTreeSet::new();
     match given.iter().find(|(name, _)| !names.insert(name)) {
-        Some((twice, _)) => Err(Failure::Other(format!("--param {twice} is given twice"))),
+        Some((twice, _)) => Err(Failure::Usage(format!("--param {twice} is given twice"))),
         None => Ok(given.iter().cloned().collect()),
     }
 }

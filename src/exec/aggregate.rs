@@ -33,6 +33,8 @@ struct State {
     seen: Option<BTreeSet<Key>>,
     count: i64,
     value: Cell,
+    /// The sum of whole numbers, while `value` is one: it may be beyond 64 bits on the way.
+    whole: i128,
     items: Vec<Cell>,
     spread: Spread,
 }
@@ -77,6 +79,7 @@ impl State {
             seen: aggregate.distinct.then(BTreeSet::new),
             count: 0,
             value: Cell::Null,
+            whole: 0,
             items: Vec::new(),
             spread: Spread::default(),
         }
@@ -127,40 +130,53 @@ impl State {
         Diagnostic::at(span, message).execute()
     }
 
-    fn sum(&self, cell: &Cell) -> Option<Cell> {
+    fn sum(&mut self, cell: &Cell) -> Option<Cell> {
         match (&self.value, cell) {
-            (Cell::Null, Cell::Int(_) | Cell::Float(_) | Cell::Duration(_)) => Some(cell.clone()),
+            (Cell::Null, Cell::Int(one)) => {
+                self.whole = i128::from(*one);
+                Some(Cell::Int(*one))
+            }
+            (Cell::Null, Cell::Float(_) | Cell::Duration(_)) => Some(cell.clone()),
             (Cell::Duration(a), Cell::Duration(b)) => a.plus(*b).map(Cell::Duration),
-            (Cell::Int(a), Cell::Int(b)) => match (a.checked_add(*b), self.function) {
-                (Some(sum), _) => Some(Cell::Int(sum)),
-                // A mean is no whole number, and within bounds where its sum is not.
-                (None, AggregateFunction::Avg) => Some(Cell::Float(*a as f64 + *b as f64)),
-                (None, _) => None,
-            },
-            (a, b) => {
-                Some(a.number()? + b.number()?).filter(|sum| sum.is_finite()).map(Cell::Float)
+            (Cell::Int(_), Cell::Int(one)) => {
+                self.whole += i128::from(*one);
+                Some(self.value.clone())
+            }
+            (value, other) => {
+                let sum = if matches!(value, Cell::Int(_)) {
+                    self.whole as f64
+                } else {
+                    value.number()?
+                };
+                Some(sum + other.number()?).filter(|sum| sum.is_finite()).map(Cell::Float)
             }
         }
     }
 
-    fn finish(self) -> Cell {
-        match self.function {
+    /// The value; an error if a sum of whole numbers is beyond 64 bits.
+    fn finish(self, span: Span) -> Result<Cell> {
+        Ok(match self.function {
             AggregateFunction::Count => Cell::Int(self.count),
             AggregateFunction::Collect => Cell::list(self.items),
             AggregateFunction::Min | AggregateFunction::Max => self.value,
             AggregateFunction::StDev => Cell::Float(self.spread.deviation(true)),
             AggregateFunction::StDevP => Cell::Float(self.spread.deviation(false)),
             AggregateFunction::Sum if self.count == 0 => Cell::Int(0),
-            AggregateFunction::Sum => self.value,
+            AggregateFunction::Sum => match (&self.value, i64::try_from(self.whole)) {
+                (Cell::Int(_), Ok(sum)) => Cell::Int(sum),
+                (Cell::Int(_), Err(_)) => return Err(self.takes(ADDED, &Cell::Int(0), span)),
+                _ => self.value,
+            },
             AggregateFunction::Avg => match (&self.value, self.value.number()) {
                 // A part of what is within bounds is too.
                 (Cell::Duration(sum), _) => {
                     sum.divided(self.count as f64).map_or(Cell::Null, Cell::Duration)
                 }
+                (Cell::Int(_), _) => Cell::Float(self.whole as f64 / self.count as f64),
                 (_, Some(sum)) => Cell::Float(sum / self.count as f64),
                 (_, None) => Cell::Null,
             },
-        }
+        })
     }
 }
 
@@ -225,8 +241,9 @@ impl Aggregate {
             row[*slot] = cell;
         }
         for (aggregate, state) in self.aggregates.iter().zip(states) {
-            let span = aggregate.argument.as_ref().map(|argument| argument.span);
-            row[aggregate.slot] = eval::bounded(state.finish(), span.unwrap_or_default(), context)?;
+            let span =
+                aggregate.argument.as_ref().map(|argument| argument.span).unwrap_or_default();
+            row[aggregate.slot] = eval::bounded(state.finish(span)?, span, context)?;
         }
         joined.finish(&mut row, context)?;
         Ok(row)

@@ -262,7 +262,8 @@ fn similarity(call: &Call<'_>) -> Result<Cell> {
     }
     let cosine = f64::from(dot(&a, &b));
     match cosine.is_finite() {
-        true => Ok(Cell::Float(cosine)),
+        // Of two equal vectors it may be rounded to a little more than 1.
+        true => Ok(Cell::Float(cosine.clamp(-1.0, 1.0))),
         false => Err(call.fail("the embeddings are not finite").execute()),
     }
 }

@@ -373,6 +373,10 @@ fn property(json: &Json) -> std::result::Result<Value, String> {
         Json::Bool(value) => Value::Bool(*value),
         Json::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Value::Int(whole),
+            // As a float it would be another number.
+            _ if number.is_u64() => {
+                return Err(format!("{number} does not fit into 64 bits with a sign"));
+            }
             (None, Some(value)) if value.is_finite() => Value::Float(value),
             _ => return Err(format!("{number} is too large")),
         },

@@ -46,9 +46,13 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let session = take(&mut fields, &["session", "session_id"])?.unwrap_or_else(|| stem.to_owned());
     let id = take(&mut fields, &["id"])?.unwrap_or_else(|| format!("{session}:{number}"));
+    if let Some(name) =
+        ["key", "label", "aliases"].into_iter().find(|name| fields.contains_key(*name))
+    {
+        return Err(format!("a turn has no property `{name}`; give the field another name"));
+    }
     let mut properties: BTreeMap<String, Value> = fields
         .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "key" | "label" | "aliases"))
         .map(|(name, value)| Ok((name.clone(), property(value)?)))
         .collect::<std::result::Result<_, String>>()?;
     properties.insert("text".to_owned(), Value::String(said));

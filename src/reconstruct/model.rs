@@ -52,11 +52,13 @@ impl Policy for ModelPolicy {
         self.0.id()
     }
 
-    /// As many operations as the budget has calls.
+    /// As many operations as the budget has calls; one at least while there is no evidence, since a
+    /// small model says too soon that nothing is missing.
     fn select(&self, state: &Reconstruction) -> Result<Selection, NeuralError> {
         let calls = state.budget().calls;
-        let grammar = answer::operations_grammar(calls);
-        self.0.ask(&prompt::select(state), &grammar, |text| answer::operations(text, calls))
+        let least = usize::from(state.evidence().is_empty());
+        let grammar = answer::operations_grammar(least, calls);
+        self.0.ask(&prompt::select(state), &grammar, |text| answer::operations(text, least, calls))
     }
 
     /// What the model keeps of the contents that it is shown, in the order and with the weights of

@@ -37,11 +37,14 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     if let Some(instant) = plain(text) {
         return Some(instant);
     }
+    let clock = text.find(['T', 't', ' ']).map_or("", |at| &text[at..]);
+    if !is_possible(clock) {
+        return None;
+    }
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Some(instant.as_microsecond());
     }
     // An offset, or the name of a time zone, which would be passed over here.
-    let clock = text.find(['T', 't', ' ']).map_or("", |at| &text[at..]);
     if clock.contains(['+', '-']) || text.contains('[') {
         return None;
     }
@@ -51,6 +54,18 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
         return from_civil(date_time);
     }
     text.parse::<Date>().ok().or_else(|| early_date(text)).and_then(from_date)
+}
+
+/// Whether a time of day has no second 60, which would be another one, and no offset of more than 18
+/// hours, which no place on earth has.
+fn is_possible(clock: &str) -> bool {
+    let (time, offset) = match clock.find(['+', '-']) {
+        Some(at) => (&clock[..at], clock.get(at + 1..at + 3)),
+        None => (clock, None),
+    };
+    let second = time.split(':').nth(2).and_then(|rest| rest.get(..2));
+    second != Some("60")
+        && offset.and_then(|hours| hours.parse().ok()).is_none_or(|hours: u8| hours <= 18)
 }
 
 /// What a text that [`parse`] refuses is not.

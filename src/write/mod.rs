@@ -298,6 +298,11 @@ pub(crate) fn put_new_fact(
     }
 }
 
+/// The properties that a fact is told with: null says nothing.
+fn said(fact: &FactInput) -> impl Iterator<Item = (&String, &Value)> {
+    fact.properties.iter().filter(|(_, value)| **value != Value::Null)
+}
+
 /// Whether the sources of a fact have said it: not, if anything that it names is new.
 fn has_said(transaction: &Transaction<'_>, fact: &FactInput) -> Result<bool> {
     let reader = transaction.reader();
@@ -309,7 +314,7 @@ fn has_said(transaction: &Transaction<'_>, fact: &FactInput) -> Result<bool> {
     let (Some(head), Some(tail)) = (node(&fact.head)?, node(&fact.tail)?) else { return Ok(false) };
     let Some(relation) = catalog.relation(&fact.relation) else { return Ok(false) };
     let known = |(name, value): (&String, &Value)| Some((catalog.property(name)?, value.clone()));
-    let properties: Option<BTreeMap<_, _>> = fact.properties.iter().map(known).collect();
+    let properties: Option<BTreeMap<_, _>> = said(fact).map(known).collect();
     let Some(properties) = properties else { return Ok(false) };
     let belief = believed(fact, tail, catalog.rule(relation).intent, properties);
     Ok(transaction.has_said(head, relation, &belief)?)
@@ -326,7 +331,7 @@ fn told(
     let relation = transaction.relation(&fact.relation)?;
     let default = transaction.reader().catalog().rule(relation).intent;
     let mut properties = BTreeMap::new();
-    for (name, value) in &fact.properties {
+    for (name, value) in said(fact) {
         properties.insert(transaction.property(name)?, value.clone());
     }
     Ok((head, relation, believed(fact, tail, default, properties)))

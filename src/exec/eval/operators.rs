@@ -203,7 +203,8 @@ fn arithmetic(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cel
                 BinaryOp::Subtract => a.checked_sub(*b),
                 BinaryOp::Multiply => a.checked_mul(*b),
                 BinaryOp::Divide => a.checked_div(*b),
-                _ => a.checked_rem(*b),
+                // Of the least number by -1 too, whose quotient there is no room for.
+                _ => Some(a.wrapping_rem(*b)),
             };
             result.map(Cell::Int).ok_or_else(|| overflow(span))
         }

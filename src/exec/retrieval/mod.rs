@@ -96,6 +96,7 @@ pub(super) fn run(
     if let Some(finding) = clause.finding() {
         rows.retain(|row| !finding::is_blank(finding, row, context));
     }
+    check_kinds(clause, &rows)?;
     match clause {
         Retrieval::Search(clause) => search::search(clause, &rows, context),
         Retrieval::Signals(clause) => signals::signals(clause, &rows, context),
@@ -107,5 +108,27 @@ pub(super) fn run(
         Retrieval::Reconstruct(clause) => reconstruct::reconstruct(clause, &rows, context),
         Retrieval::Admit(clause) => admit::admit(clause, &rows, context),
         Retrieval::Pack(clause) => pack::pack(clause, &rows, begin, context),
+    }
+}
+
+/// An error if a row has something else where the clause takes a node; null is no node, and passed over.
+fn check_kinds(clause: &Retrieval, rows: &[Row]) -> Result<()> {
+    let (word, slot) = match clause {
+        Retrieval::Search(clause) if clause.bound => ("SEARCH", clause.finding.node),
+        Retrieval::Signals(clause) if clause.bound => ("SEARCH", clause.finding.node),
+        Retrieval::Activate(clause) => ("ACTIVATE", clause.from),
+        Retrieval::Represent(clause) => ("REPRESENT", clause.from),
+        Retrieval::Admit(clause) => ("ADMIT", clause.from),
+        _ => return Ok(()),
+    };
+    let is_wrong = |cell: &&Cell| !matches!(cell, Cell::Null | Cell::Node(_));
+    match rows.iter().map(|row| &row[slot]).find(is_wrong) {
+        Some(other) => {
+            let message = format!("{word} takes nodes, not {}", other.kind());
+            Err(Diagnostic::new(message)
+                .help("unwind a list first: UNWIND nodes(p) AS n")
+                .execute())
+        }
+        None => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::operation::Operation;
 use super::super::policy::Selection;
 use crate::neural::json;
-use crate::neural::writer::json::{list, number, object, text};
+use crate::neural::writer::json::{list, number, object, some, text};
 use crate::neural::writer::{Grammar, Rule};
 
 /// The longest arguments, in characters.
@@ -20,10 +20,12 @@ const OPERATIONS_MAX: usize = 16;
 /// How much is told of an item that is no operation.
 const REASON_CHARS: usize = 200;
 
-/// `{"operations":[...]}`.
-pub(super) fn operations_grammar(calls: usize) -> Grammar {
+/// `{"operations":[...]}`; of `least` operations, none or one.
+pub(super) fn operations_grammar(least: usize, calls: usize) -> Grammar {
     let calls = u16::try_from(calls.clamp(1, OPERATIONS_MAX)).unwrap_or(1);
-    Grammar::new(&object(vec![("operations", list(Rule::Whole(Box::new(operation())), calls))]))
+    let operations = Rule::Whole(Box::new(operation()));
+    let operations = if least == 0 { list(operations, calls) } else { some(operations, calls) };
+    Grammar::new(&object(vec![("operations", operations)]))
 }
 
 fn operation() -> Rule {
@@ -87,8 +89,9 @@ pub(super) fn enough_grammar() -> Grammar {
     Grammar::new(&object(vec![("enough", Rule::one_of(&["true", "false"]))]))
 }
 
-/// The operations of an answer: an object that has them, or a list of them.
-pub(super) fn operations(text: &str, calls: usize) -> Result<Selection, String> {
+/// The operations of an answer: an object that has them, or a list of them. An error if there are fewer
+/// than `least`.
+pub(super) fn operations(text: &str, least: usize, calls: usize) -> Result<Selection, String> {
     let mut selection = Selection::default();
     let items = match json(text)? {
         Value::Array(items) => items,
@@ -98,6 +101,9 @@ pub(super) fn operations(text: &str, calls: usize) -> Result<Selection, String> 
         },
         _ => return Err("the answer is no object".to_owned()),
     };
+    if items.len() < least {
+        return Err("the answer has no operation, and nothing was found yet".to_owned());
+    }
     for item in items.into_iter().take(calls.max(1)) {
         match Operation::deserialize(&item) {
             Ok(operation) => selection.operations.push(operation),
@@ -139,9 +145,9 @@ mod tests {
         for line in shown {
             let (json, _) = line.split_once("} ").unwrap();
             let answer = format!("{{\"operations\":[{json}}}]}}").replace("...", "a");
-            let grammar = operations_grammar(10);
+            let grammar = operations_grammar(0, 10);
             assert!(grammar.holds(&answer), "{answer}");
-            let read = operations(&answer, 10).unwrap();
+            let read = operations(&answer, 0, 10).unwrap();
             assert_eq!((read.operations.len(), read.refused.len()), (1, 0), "{answer}");
             count += 1;
         }
@@ -149,23 +155,39 @@ mod tests {
     }
 
     #[test]
+    fn before_anything_is_found_there_is_an_operation() {
+        let (none, one) =
+            (r#"{"operations":[]}"#, r#"{"operations":[{"operation":"search_cues","text":"a"}]}"#);
+        for (least, answer, fits) in
+            [(0, none, true), (1, none, false), (0, one, true), (1, one, true)]
+        {
+            assert_eq!(operations_grammar(least, 3).holds(answer), fits, "{least} {answer}");
+            assert_eq!(operations(answer, least, 3).is_ok(), fits, "{least} {answer}");
+        }
+    }
+
+    #[test]
     fn answers_are_read_item_by_item() {
         let text = r#"```json
             {"operations":[{"operation":"tags_of_cue","cue":"bread"},{"operation":"bake"},7]}```"#;
-        let read = operations(text, 10).unwrap();
+        let read = operations(text, 0, 10).unwrap();
         assert_eq!(read.operations, [Operation::TagsOfCue { cue: "bread".into() }]);
         assert_eq!(read.refused.len(), 2, "{:?}", read.refused);
         let list = r#"[{"operation":"tags_of_cue","cue":"bread"}]"#;
-        assert_eq!(operations(list, 10).unwrap().operations.len(), 1);
+        assert_eq!(operations(list, 0, 10).unwrap().operations.len(), 1);
         assert_eq!(
-            operations(&list.replace("[{", "[{\"operation\":\"search_cues\",\"text\":\"a\"},{"), 1)
-                .unwrap()
-                .operations
-                .len(),
+            operations(
+                &list.replace("[{", "[{\"operation\":\"search_cues\",\"text\":\"a\"},{"),
+                0,
+                1
+            )
+            .unwrap()
+            .operations
+            .len(),
             1
         );
         for text in ["", "no", "{", "}{", "{\"operations\":1}", "{}", "\"[\""] {
-            assert!(operations(text, 10).is_err(), "{text}");
+            assert!(operations(text, 0, 10).is_err(), "{text}");
             assert!(places(text, 3).is_err() && enough(text).is_err(), "{text}");
         }
         assert_eq!(places(r#"{"keep":[3,1,0,9,-1,"2",1.5]}"#, 3).unwrap(), [2, 0]);

@@ -44,7 +44,8 @@ pub(crate) fn some(item: Rule, most: u16) -> Rule {
     Rule::Each(vec![Rule::bytes("["), item.clone(), further(item, most), Rule::bytes("]")])
 }
 
-fn further(item: Rule, most: u16) -> Rule {
+/// Behind the first of so many items, the others.
+pub(crate) fn further(item: Rule, most: u16) -> Rule {
     let further = Rule::Each(vec![Rule::bytes(","), item]);
     Rule::Repeat(Box::new(further), 0, most.saturating_sub(1))
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::operation::Operation;
 use super::super::policy::Selection;
 use crate::neural::json;
-use crate::neural::writer::json::{list, number, object, some, text};
+use crate::neural::writer::json::{further, list, number, object, text};
 use crate::neural::writer::{Grammar, Rule};
 
 /// The longest arguments, in characters.
@@ -23,8 +23,14 @@ const REASON_CHARS: usize = 200;
 /// `{"operations":[...]}`; of `least` operations, none or one.
 pub(super) fn operations_grammar(least: usize, calls: usize) -> Grammar {
     let calls = u16::try_from(calls.clamp(1, OPERATIONS_MAX)).unwrap_or(1);
-    let operations = Rule::Whole(Box::new(operation()));
-    let operations = if least == 0 { list(operations, calls) } else { some(operations, calls) };
+    let whole = Rule::Whole(Box::new(operation()));
+    let operations = match least {
+        0 => list(whole, calls),
+        // The first may have to be cut short, so that there is room for it.
+        _ => {
+            Rule::Each(vec![Rule::bytes("["), operation(), further(whole, calls), Rule::bytes("]")])
+        }
+    };
     Grammar::new(&object(vec![("operations", operations)]))
 }
 

@@ -1,6 +1,7 @@
 //! Tiny models with random weights, held against a reference in plain loops.
 
 mod damage;
+mod real;
 mod reference;
 mod tiny;
 

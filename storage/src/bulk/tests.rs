@@ -376,6 +376,29 @@ fn a_load_that_a_crash_left_behind_its_commit_is_finished() {
 }
 
 #[test]
+fn half_of_a_load_is_not_read_by_the_process_that_failed_to_take_it_in() {
+    let other = tempfile::tempdir().unwrap();
+    let (whole, _, new) = one_after_another(other.path());
+    load(&whole, &new, 6);
+    let folder = tempfile::tempdir().unwrap();
+    let (store, nodes, new) = one_after_another(folder.path());
+    load_to_its_commit(&store, &new);
+    // One table cannot be read, and so its family is not taken in.
+    let tables = staged::tables(&staged::folder(folder.path()), Family::In).unwrap();
+    let bytes = fs::read(&tables[0]).unwrap();
+    fs::write(&tables[0], b"").unwrap();
+    assert!(staged::take_in(&store.engine, folder.path()).is_err());
+    let snapshot = store.snapshot(9);
+    let read = snapshot.reader().version(FactId(0), 0);
+    assert!(matches!(read, Err(StorageError::HalfLoaded)), "{read:?}");
+    drop(snapshot);
+    drop(store);
+    fs::write(&tables[0], bytes).unwrap();
+    let store = Store::open(folder.path(), Memory::default()).unwrap();
+    assert_eq!(believed(&store, &nodes), believed(&whole, &nodes));
+}
+
+#[test]
 fn a_load_tells_that_heads_of_its_relations_changed() {
     let folder = tempfile::tempdir().unwrap();
     let (store, nodes, [one, many]) = store(folder.path());

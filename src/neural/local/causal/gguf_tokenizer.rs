@@ -30,12 +30,12 @@ pub(super) fn tokenizer_json(metadata: &Metadata) -> Result<Value, String> {
     let pre = metadata.text("tokenizer.ggml.pre").unwrap_or("gpt-2");
     let (normalizer, split, is_llama) = split(pre)?;
     let types = metadata.wholes(TOKEN_TYPES).unwrap_or_default();
-    let added = tokens.iter().zip(types).enumerate().filter_map(|(id, (text, kind))| {
-        [MARK, ADDED].contains(kind).then(|| {
-            json!({
-                "id": id, "content": text, "special": *kind == MARK, "normalized": false,
-                "single_word": false, "lstrip": false, "rstrip": false
-            })
+    let is_added = |kind: &i64| [MARK, ADDED].contains(kind);
+    let added = tokens.iter().zip(types).enumerate().filter(|(_, (_, kind))| is_added(kind));
+    let added = added.map(|(id, (text, kind))| {
+        json!({
+            "id": id, "content": text, "special": *kind == MARK, "normalized": false,
+            "single_word": false, "lstrip": false, "rstrip": false
         })
     });
     let is_used = |id: usize| types.get(id) != Some(&UNUSED);

@@ -37,12 +37,7 @@ pub(crate) enum NetworkError {
     },
     /// More nodes or edges than 32 bits can number.
     Size,
-    /// The weights together are beyond [`WEIGHT_MAX`].
-    Weights,
 }
-
-/// What all weights may add up to: products of two sums are numbers too.
-pub(crate) const WEIGHT_MAX: f64 = 1e150;
 
 /// Nodes and edges on their way to a network, in any order.
 #[derive(Debug, Default)]
@@ -76,16 +71,12 @@ impl NetworkBuilder {
         self.edges.push(Edge { from, to, link: Link { fact, weight } });
     }
 
-    /// The network. Fails if a weight is not a finite number of zero or more, or if
-    /// they add up to too much.
+    /// The network. Fails if a weight is not a finite number of zero or more.
     pub(crate) fn finish(mut self) -> Result<Network, NetworkError> {
         let good = |weight: f64| weight.is_finite() && weight >= 0.0;
         if let Some(bad) = self.edges.iter().find(|edge| !good(edge.link.weight)) {
             let Link { fact, weight } = bad.link;
             return Err(NetworkError::Weight { fact, weight });
-        }
-        if self.edges.iter().map(|edge| edge.link.weight).sum::<f64>() > WEIGHT_MAX {
-            return Err(NetworkError::Weights);
         }
         self.edges.sort_unstable_by(|a, b| {
             let ids = |edge: &Edge| (edge.from, edge.to, edge.link.fact);

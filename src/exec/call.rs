@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side};
 
-use crate::algo::{Network, NetworkBuilder, NetworkError, WEIGHT_MAX};
+use crate::algo::{Network, NetworkBuilder, NetworkError};
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
 use crate::context::held::Held;
@@ -121,12 +121,17 @@ impl Call {
                 numbered(network.communities(options.resolution, &mut proceed)?)
             }
             Procedure::Distances => match ends {
-                [from, ..] => scored(network.distances(*from, options.directed, &mut proceed)?),
+                [from, ..] => {
+                    let found = network.distances(*from, options.directed, &mut proceed)?;
+                    found.iter().try_for_each(|(_, cost)| check_cost(*cost))?;
+                    scored(found)
+                }
                 [] => Vec::new(),
             },
             Procedure::Shortest => match ends {
                 [from, to, ..] => {
                     let found = network.shortest(*from, *to, options.directed, &mut proceed)?;
+                    found.iter().try_for_each(|(cost, _)| check_cost(*cost))?;
                     found
                         .map(|(cost, steps)| {
                             let path = path(*from, &steps, edges, filter);
@@ -276,16 +281,23 @@ fn weight(edge: &Edge, options: &Options, context: &Context<'_>) -> Result<f64> 
     }
 }
 
+/// An error if the weights along a way are beyond all numbers.
+fn check_cost(cost: f64) -> Result<()> {
+    match cost.is_finite() {
+        true => Ok(()),
+        false => {
+            let message = "the weights along a path add up to more than a number holds";
+            Err(Diagnostic::new(message).execute())
+        }
+    }
+}
+
 fn unfit(error: NetworkError) -> Error {
     match error {
         NetworkError::Weight { fact, weight } => {
             Diagnostic::new(format!("the weight {weight} of fact {} is below 0", fact.0)).execute()
         }
         NetworkError::Size => Diagnostic::new("there are too many facts for one network").execute(),
-        NetworkError::Weights => {
-            Diagnostic::new(format!("the weights of the facts add up to more than {WEIGHT_MAX:e}"))
-                .execute()
-        }
     }
 }
 

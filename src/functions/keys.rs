@@ -4,8 +4,7 @@
 use crate::cell::Cell;
 use crate::error::Result;
 use crate::functions::{Call, Function};
-use crate::models::BRING;
-use crate::neural::NeuralError;
+use crate::models;
 
 pub(super) const TABLE: &[Function] = &[Function::new(
     "free_keys",
@@ -25,13 +24,8 @@ fn free_keys(call: &Call<'_>) -> Result<Cell> {
     if !question.contains(char::is_alphanumeric) {
         return Ok(Cell::list(Vec::new()));
     }
-    let model = call.context.models.key_model(name).map_err(|error| {
-        let told = call.fail(error.to_string());
-        match error {
-            NeuralError::Unknown { .. } => told.help(BRING).execute(),
-            _ => told.execute(),
-        }
-    })?;
+    let model = call.context.models.key_model(name);
+    let model = model.map_err(|error| models::named_failed(call.span, &error))?;
     let keys = call.context.free_keys(&*model, question, beams)?;
     Ok(Cell::list(keys.iter().map(|key| Cell::text(key)).collect()))
 }

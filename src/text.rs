@@ -10,6 +10,11 @@ pub(crate) fn sentence(head: &str, relation: &str, tail: &str) -> String {
     format!("{head} {} {tail}.", relation.replace('_', " ").to_lowercase())
 }
 
+/// Whether a question has no letter and no digit, and so asks for nothing.
+pub(crate) fn is_blank(question: &str) -> bool {
+    !question.contains(char::is_alphanumeric)
+}
+
 /// The properties that make up the text of a node.
 pub(crate) const PROPERTIES: [&str; 3] = ["text", "speaker", "caption"];
 

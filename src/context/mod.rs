@@ -5,6 +5,7 @@ pub(crate) mod held;
 mod limits;
 pub(crate) mod lineage;
 pub(crate) mod run;
+mod sorted;
 mod whole;
 
 use std::collections::BTreeSet;

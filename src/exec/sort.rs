@@ -22,9 +22,6 @@ pub(crate) struct Sort {
 /// The values of the keys, and the row.
 type Keyed = (Vec<Cell>, Row);
 
-/// Keys from so many bytes on take long to compare: the clock is looked at between them.
-const LARGE_BYTES: usize = 4 << 10;
-
 fn bytes_of((key, row): &Keyed) -> usize {
     key.iter().chain(row).map(Cell::bytes).sum()
 }
@@ -66,30 +63,8 @@ impl Sort {
         Ok(Ready::new(rows.into_iter().map(|(_, row)| row).collect(), held))
     }
 
-    fn in_order(&self, mut rows: Vec<Keyed>, context: &Context<'_>) -> Result<Vec<Keyed>> {
-        if rows.iter().any(|row| key_bytes(row) >= LARGE_BYTES) {
-            return self.merged(rows, context);
-        }
-        rows.sort_by(|a, b| self.order(&a.0, &b.0));
-        Ok(rows)
-    }
-
-    /// In order by merging halves, which can end between two comparisons when the time is up.
-    fn merged(&self, mut rows: Vec<Keyed>, context: &Context<'_>) -> Result<Vec<Keyed>> {
-        if rows.len() < 2 {
-            return Ok(rows);
-        }
-        let behind = rows.split_off(rows.len() / 2);
-        let mut left = self.merged(rows, context)?.into_iter().peekable();
-        let mut right = self.merged(behind, context)?.into_iter().peekable();
-        let mut merged = Vec::with_capacity(left.len() + right.len());
-        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-            context.passed(key_bytes(a).min(key_bytes(b)))?;
-            let next = if self.order(&a.0, &b.0).is_gt() { &mut right } else { &mut left };
-            merged.extend(next.next());
-        }
-        merged.extend(left.chain(right));
-        Ok(merged)
+    fn in_order(&self, rows: Vec<Keyed>, context: &Context<'_>) -> Result<Vec<Keyed>> {
+        context.sorted(rows, &key_bytes, &|a: &Keyed, b: &Keyed| self.order(&a.0, &b.0))
     }
 
     /// How many rows will be asked for, if that is known.

@@ -5,6 +5,7 @@ use crate::cell::Cell;
 use crate::error::Result;
 use crate::functions::{Call, Function};
 use crate::models;
+use crate::text;
 
 pub(super) const TABLE: &[Function] = &[Function::new(
     "free_keys",
@@ -21,7 +22,7 @@ fn free_keys(call: &Call<'_>) -> Result<Cell> {
         return Err(call.fail(message).execute());
     }
     // As GENERATE, which finds nothing for it.
-    if !question.contains(char::is_alphanumeric) {
+    if text::is_blank(question) {
         return Ok(Cell::list(Vec::new()));
     }
     let model = call.context.models.key_model(name);

@@ -145,8 +145,7 @@ fn reverse(call: &Call<'_>) -> Result<Cell> {
 }
 
 fn sort(call: &Call<'_>) -> Result<Cell> {
-    let mut sorted = items(call)?.to_vec();
-    sorted.sort_by(Cell::order);
+    let sorted = call.context.sorted(items(call)?.to_vec(), &Cell::whole_bytes, &Cell::order)?;
     Ok(Cell::list(sorted))
 }
 

@@ -17,6 +17,7 @@ use crate::exec::retrieval::names::{Asking, Names};
 use crate::exec::{eval, scope};
 use crate::plan::expr::{Expr, Slot, conjuncts};
 use crate::plan::retrieval::Finding;
+use crate::text;
 use crate::vectors::check_model;
 
 /// Nodes with their labels.
@@ -103,7 +104,7 @@ pub(super) fn is_shut(finding: &Finding, context: &Context<'_>) -> bool {
 /// as any other.
 pub(super) fn is_blank(finding: &Finding, row: &Row, context: &Context<'_>) -> bool {
     let asked = eval::eval(&finding.question, row, context);
-    matches!(asked, Ok(Cell::String(text)) if !text.contains(char::is_alphanumeric))
+    matches!(asked, Ok(Cell::String(asked)) if text::is_blank(&asked))
 }
 
 impl<'g> Gate<'g> {

@@ -35,7 +35,7 @@ pub(super) struct Header {
 }
 
 /// What a GGUF file says about its model.
-#[derive(Default)]
+#[cfg_attr(test, derive(Default))]
 pub(super) struct Metadata(HashMap<String, Entry>);
 
 #[cfg_attr(test, derive(Clone))]

@@ -101,12 +101,12 @@ impl Weights {
 
     /// The sizes of the model: from the GGUF file, or from `config.json`.
     pub(super) fn read_config(&mut self, folder: &Path) -> Result<Config, NeuralError> {
-        if self.metadata.is_none() {
+        let Some(metadata) = self.metadata.take() else {
             let file = folder.join(folder::CONFIG);
             let bytes = folder::read(&file, JSON_BYTES_MAX)?.ok_or_else(|| absent(file.clone()))?;
             self.hash.update(&bytes);
             return Config::from_json(&bytes).map_err(|reason| damaged(&file, reason));
-        }
+        };
         let tokens = self.places.get("model.embed_tokens.weight");
         let vocab_size = tokens.and_then(|place| place.shape.first().copied()).unwrap_or(0);
         let tied = !self.places.contains_key("lm_head.weight");
@@ -117,8 +117,9 @@ impl Weights {
             }
             None => None,
         };
-        let metadata = self.metadata.get_or_insert_default();
-        let config = Config::from_gguf(metadata, vocab_size, tied, factors.as_deref());
+        let config = Config::from_gguf(&metadata, vocab_size, tied, factors.as_deref());
+        // Its tokenizer is asked for later.
+        self.metadata = Some(metadata);
         config.map_err(|reason| self.failed(reason))
     }
 

@@ -190,9 +190,14 @@ fn weights_of_16_bits_and_in_several_files_are_read() {
 fn a_gguf_file_gives_the_same_within_its_rounding() {
     for family in FAMILIES {
         // Quantised, the rows are rounded to 8 bits too.
-        for (dtype, most) in
-            [(GgmlDType::F32, 1e-4), (GgmlDType::Q8_0, 0.06), (GgmlDType::Q4_0, 0.06)]
-        {
+        for (dtype, most) in [
+            (GgmlDType::F32, 1e-4),
+            (GgmlDType::Q8_0, 0.06),
+            (GgmlDType::Q4_0, 0.06),
+            (GgmlDType::Q4_1, 0.06),
+            (GgmlDType::Q5_0, 0.06),
+            (GgmlDType::Q5_1, 0.06),
+        ] {
             let tiny = Tiny::new(family, family == "qwen3");
             let model = CausalLm::load(tiny.gguf(dtype).path()).unwrap();
             let error = error_of(&model, &tiny.quantised(dtype));

@@ -12,12 +12,12 @@ use crate::context::held::Held;
 use crate::context::lineage::Lineage;
 use crate::context::run::{Interrupt, Run, Watch};
 use crate::database::{Engraph, with_stack};
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::exec::lineage;
 use crate::exec::{self, CHUNK_ROWS, Operator};
 use crate::plan::expr::Slot;
 use crate::plan::{BoundQuery, End};
-use crate::plans::Bound;
+use crate::plans::{Bound, Script};
 use crate::rows::{Params, Rows, Value};
 use crate::statement::Surroundings;
 
@@ -76,7 +76,9 @@ pub struct Cursor<'s> {
     waiting: Held,
     done: bool,
     warnings: Vec<Diagnostic>,
-    text: Arc<str>,
+    script: Arc<Script>,
+    /// Its place in the script.
+    statement: usize,
 }
 
 impl<'s> Cursor<'s> {
@@ -84,9 +86,9 @@ impl<'s> Cursor<'s> {
         database: &'s Engraph,
         source: Source<'s>,
         Bound { query, warnings, .. }: Bound,
-        parameters: Params,
-        interrupt: Interrupt,
-        (text, watch): (Arc<str>, Watch),
+        (parameters, interrupt): (Params, Interrupt),
+        (script, statement): (Arc<Script>, usize),
+        watch: Watch,
     ) -> Result<Self> {
         let End::Return(named) = &query.end else {
             return Err(Diagnostic::new("the query returns no rows").bind());
@@ -98,8 +100,9 @@ impl<'s> Cursor<'s> {
             Watch::Costs => run.profiled(exec::operators(&query.plan)),
             Watch::Lineage => run.traced(Lineage::of(&query)),
         };
+        let text = &script.text;
         let operator = with_stack(text.len(), || exec::start(&query, watch));
-        let warnings = warnings.into_iter().map(|warning| warning.with_text(&text)).collect();
+        let warnings = warnings.into_iter().map(|warning| warning.with_text(text)).collect();
         let cursor = Self {
             database,
             source,
@@ -116,7 +119,8 @@ impl<'s> Cursor<'s> {
             waiting: Held::default(),
             done: false,
             warnings,
-            text,
+            script,
+            statement,
             query,
         };
         cursor.check()?;
@@ -125,8 +129,14 @@ impl<'s> Cursor<'s> {
 
     fn check(&self) -> Result<()> {
         let context = self.surroundings().context(self.source.reader());
-        let checked = with_stack(self.text.len(), || exec::check(&self.query.plan, &context));
-        checked.map_err(|error| error.with_text(&self.text))
+        let checked =
+            with_stack(self.script.text.len(), || exec::check(&self.query.plan, &context));
+        checked.map_err(|error| self.placed(error))
+    }
+
+    /// The error at its place, or at the statement.
+    fn placed(&self, error: Error) -> Error {
+        error.of_statement(self.script.statements[self.statement].span, &self.script.text)
     }
 
     /// The names of the columns, in order.
@@ -148,10 +158,10 @@ impl<'s> Cursor<'s> {
             rows.push(row?);
             if rows.len() > limits.rows_max {
                 let message = format!("there are more than {} rows", limits.rows_max);
-                let error = Diagnostic::new(message);
-                return Err(error
+                let error = Diagnostic::new(message)
                     .help("narrow the pattern, add LIMIT, stream the rows, or raise the limit")
-                    .execute());
+                    .execute();
+                return Err(self.placed(error));
             }
         }
         Ok(Rows { columns: self.columns, rows, warnings: self.warnings })
@@ -229,13 +239,13 @@ impl Iterator for Cursor<'_> {
             if self.done {
                 return None;
             }
-            match with_stack(self.text.len(), || self.pull()) {
+            match with_stack(self.script.text.len(), || self.pull()) {
                 Ok(true) => {}
                 Ok(false) => self.done = true,
                 Err(error) => {
                     self.done = true;
                     let error = self.run.explained(error, &self.database.limits());
-                    return Some(Err(error.with_text(&self.text)));
+                    return Some(Err(self.placed(error)));
                 }
             }
         }

@@ -35,6 +35,9 @@ pub(crate) const LAYERS: [&str; 7] =
 /// The label of what was said.
 pub(crate) const TURN: &str = "Turn";
 
+/// How far the clock of who says a turn is ahead of UTC, such as `-08:00`: "today" is told by that clock.
+pub(crate) const UTC_OFFSET: &str = "utc_offset";
+
 /// The relation between concepts of one turn (SCG-MEM, eq. 10).
 pub(crate) const CO_OCCURS: &str = "CO_OCCURS";
 

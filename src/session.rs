@@ -266,8 +266,7 @@ impl<'d> Session<'d> {
                 if let Some(rows) = self.short(script, statement, params)? {
                     return Ok(rows);
                 }
-                let cursor = self.cursor(script, statement, query, params.clone())?;
-                return cursor.whole().map_err(|error| error.of_statement(one.span, &script.text));
+                return self.cursor(script, statement, query, params.clone())?.whole();
             }
             StatementKind::Explain(explain) => {
                 with_stack(script.text.len(), || self.explain(script, statement, explain, params))
@@ -325,13 +324,13 @@ impl<'d> Session<'d> {
         query: &ast::Query,
         params: Params,
     ) -> Result<Cursor<'_>> {
-        let text = Arc::clone(&script.text);
         let source = self.source();
         let bound = self
             .bound(script, statement, query, (source.reader(), &params))
-            .map_err(|error| error.with_text(&text))?;
-        let interrupt = self.interrupt.clone();
-        Cursor::new(self.database, source, bound, params, interrupt, (text, Watch::Nothing))
+            .map_err(|error| error.of_statement(script.statements[statement].span, &script.text))?;
+        let run = (params, self.interrupt.clone());
+        let place = (Arc::clone(script), statement);
+        Cursor::new(self.database, source, bound, run, place, Watch::Nothing)
     }
 
     /// The plan of a query: the one that is kept, or a new one.
@@ -375,15 +374,11 @@ impl<'d> Session<'d> {
         let costs = match explain.profile {
             false => None,
             true => {
-                let (text, interrupt) = (Arc::clone(&script.text), self.interrupt.clone());
-                let mut cursor = Cursor::new(
-                    self.database,
-                    self.source(),
-                    bound,
-                    params.clone(),
-                    interrupt,
-                    (text, Watch::Costs),
-                )?;
+                let run = (params.clone(), self.interrupt.clone());
+                let place = (Arc::clone(script), statement);
+                let source = self.source();
+                let mut cursor =
+                    Cursor::new(self.database, source, bound, run, place, Watch::Costs)?;
                 cursor.by_ref().try_for_each(|row| row.map(drop))?;
                 Some(cursor.run().costs())
             }
@@ -415,9 +410,9 @@ impl<'d> Session<'d> {
         }
         let source = self.source();
         let bound = self.bound(script, statement, query, (source.reader(), params))?;
-        let (text, interrupt) = (Arc::clone(&script.text), self.interrupt.clone());
-        let watched = (text, Watch::Lineage);
-        Cursor::new(self.database, source, bound, params.clone(), interrupt, watched)?.trace()
+        let run = (params.clone(), self.interrupt.clone());
+        let place = (Arc::clone(script), statement);
+        Cursor::new(self.database, source, bound, run, place, Watch::Lineage)?.trace()
     }
 
     /// Any statement that is no query for rows.

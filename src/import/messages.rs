@@ -19,6 +19,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
+use crate::graph_names::UTC_OFFSET;
 use crate::import::facts::{instant, key};
 use crate::import::turns::take;
 use crate::import::{Line, Lines, Progress, Refused, Report, remember};
@@ -116,6 +117,8 @@ struct Said {
     id: Option<String>,
     speaker: String,
     at: Option<Time>,
+    /// How far the clock of that time is ahead of UTC.
+    offset: Option<String>,
     text: String,
     has_picture: bool,
 }
@@ -211,6 +214,9 @@ impl Said {
             // Shown as `[image: an image]` behind the text.
             properties.insert("caption".to_owned(), Value::String("an image".to_owned()));
         }
+        if let Some(offset) = self.offset {
+            properties.insert(UTC_OFFSET.to_owned(), Value::String(offset));
+        }
         let id = self.id.unwrap_or_else(|| format!("{session}:{}", self.position));
         let turn = HeardTurn { id: Some(id), speaker: self.speaker, at: self.at, properties };
         Input::Heard { session: session.to_owned(), turn }
@@ -233,6 +239,7 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
         position,
         id: take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?,
         speaker: key(&speaker)?,
+        offset: at.as_deref().and_then(time::offset),
         at: at.map(|at| moment(&at)).transpose()?,
         text,
         has_picture,

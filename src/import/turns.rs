@@ -13,9 +13,11 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::Result;
+use crate::graph_names::UTC_OFFSET;
 use crate::import::facts::{instant, key};
 use crate::import::messages::moment;
 use crate::import::{Lines, Progress, Report, property, remember};
+use crate::time;
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
 
@@ -56,6 +58,9 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         .map(|(name, value)| Ok((name.clone(), property(value)?)))
         .collect::<std::result::Result<_, String>>()?;
     properties.insert("text".to_owned(), Value::String(said));
+    if let Some(offset) = at.as_deref().and_then(time::offset) {
+        properties.entry(UTC_OFFSET.to_owned()).or_insert(Value::String(offset));
+    }
     let turn = HeardTurn {
         id: Some(key(&id)?),
         speaker: key(&speaker)?,

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use engraph_storage::graph::{NodeId, Time};
+use engraph_storage::graph::{Interval, NodeId, Time, Value};
 use engraph_storage::{Reader, Transaction};
 
 use super::concepts;
@@ -19,11 +19,13 @@ use super::extract::{Extraction, Extractor, SourceTurn, keep_sound};
 use super::means::Means;
 use super::past;
 use super::resolve::resolve;
-use super::theme_graph::Grouping;
+use super::theme_graph::{Grouping, LazyGrouping};
 use super::topic_graph::{self, About};
 use crate::error::Result;
+use crate::graph_names::UTC_OFFSET;
 use crate::neural::NeuralError;
 use crate::text;
+use crate::time;
 use crate::write::{self, FactInput, Input, TurnInput};
 
 /// An episode that turns have become.
@@ -84,10 +86,36 @@ pub(super) fn extract(
     turns: &[TurnInput],
     extractor: &dyn Extractor,
 ) -> std::result::Result<(Extraction, u64), NeuralError> {
-    let sources: Vec<SourceTurn> = turns.iter().map(source).collect();
+    let ahead: Vec<Time> = turns.iter().map(ahead).collect();
+    let sources: Vec<SourceTurn> =
+        turns.iter().zip(&ahead).map(|(turn, ahead)| source(turn, *ahead)).collect();
     let mut extraction = extractor.extract(&sources, &Entities::new(reader))?;
     let left_out = keep_sound(&mut extraction, sources.len());
+    let of = |told: &[usize]| told.last().and_then(|turn| ahead.get(*turn)).copied().unwrap_or(0);
+    for semantic in &mut extraction.semantics {
+        semantic.valid = behind(semantic.valid, of(&semantic.turns));
+    }
+    for fact in &mut extraction.facts {
+        fact.valid = behind(fact.valid, of(&fact.turns));
+    }
     Ok((extraction, left_out))
+}
+
+/// How far the clock of who says a turn is ahead of UTC, in microseconds.
+fn ahead(turn: &TurnInput) -> Time {
+    match turn.properties.get(UTC_OFFSET) {
+        Some(Value::String(offset)) => time::ahead(offset).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// An interval by a clock that is so far ahead of UTC, in UTC.
+fn behind(valid: Interval, ahead: Time) -> Interval {
+    let bound = |time: Time| match time {
+        Interval::MIN | Interval::MAX => time,
+        time => time.saturating_sub(ahead),
+    };
+    Interval::new(bound(valid.from), bound(valid.to)).unwrap_or(valid)
 }
 
 /// What an episode is stored as, without embeddings and without its place among topics.
@@ -98,7 +126,7 @@ pub(super) fn inputs(
     (extraction, means): (&Extraction, Means<'_>),
 ) -> Result<Vec<Input>> {
     let known = concepts::known(extraction, means, reader)?;
-    let entities = resolve(extraction, means, reader)?;
+    let entities = resolve(extraction, turns, means, reader)?;
     let extractor = means.extractor.id();
     let (session, key) = names;
     let (concepts, entities) = (&known, &entities);
@@ -113,7 +141,7 @@ pub(super) fn draw(
     (extraction, means): (&Extraction, Means<'_>),
 ) -> Result<Drawn> {
     let known = concepts::known(extraction, means, reader)?;
-    let entities = resolve(extraction, means, reader)?;
+    let entities = resolve(extraction, turns, means, reader)?;
     let episode = Episode {
         key,
         session,
@@ -163,7 +191,9 @@ pub(super) fn store(
     for input in &drawn.facts {
         tell(transaction, input, means)?;
     }
-    place(transaction, drawn, grouping, means)
+    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
+    grouping.attach(transaction, &statements, means.models)?;
+    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
 }
 
 /// Stores what was drawn once more, but for its facts: what its turns have said before is not said again,
@@ -171,7 +201,7 @@ pub(super) fn store(
 pub(super) fn store_again(
     transaction: &mut Transaction<'_>,
     drawn: &Drawn,
-    grouping: &mut Grouping,
+    grouping: &mut LazyGrouping,
     means: Means<'_>,
 ) -> Result<()> {
     for input in &drawn.inputs {
@@ -180,7 +210,9 @@ pub(super) fn store_again(
             input => write::put(transaction, input, means.models)?,
         }
     }
-    place(transaction, drawn, grouping, means)
+    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
+    grouping.attach(transaction, &statements, means.models)?;
+    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
 }
 
 /// Stores a fact that was drawn.
@@ -193,17 +225,6 @@ pub(super) fn tell(
         Input::Fact(fact) if past::is_over(fact) => past::put(transaction, fact, means.models),
         input => write::put(transaction, input, means.models),
     }
-}
-
-fn place(
-    transaction: &mut Transaction<'_>,
-    drawn: &Drawn,
-    grouping: &mut Grouping,
-    means: Means<'_>,
-) -> Result<()> {
-    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
-    grouping.attach(transaction, &statements, means.models)?;
-    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
 }
 
 /// The time of the first turn that has one.
@@ -239,14 +260,14 @@ fn counted(
     }
 }
 
-/// A turn as an extractor reads it.
-fn source(turn: &TurnInput) -> SourceTurn {
+/// A turn as an extractor reads it, at the time of a clock that is so far ahead of UTC.
+fn source(turn: &TurnInput, ahead: Time) -> SourceTurn {
     let mut properties = turn.properties.clone();
     properties.remove("speaker");
     SourceTurn {
         key: turn.key.clone(),
         speaker: Some(turn.speaker.clone()).filter(|speaker| !speaker.is_empty()),
-        at: turn.at,
+        at: turn.at.map(|at| at.saturating_add(ahead)),
         text: text::of_node(&properties).unwrap_or_default(),
     }
 }

@@ -31,7 +31,7 @@ use self::redraw::{Joined, drawn_of_all, redraw, wanted_statements, wanted_tags}
 use self::together::{Together, Told};
 use super::draw::{self, Drawn};
 use super::means::Means;
-use super::theme_graph::{Grouping, SEMANTIC};
+use super::theme_graph::{LazyGrouping, SEMANTIC};
 use super::topic_graph::{self, About};
 use super::topics::CueLinker;
 use super::walk::{edges, key_of, tags};
@@ -87,13 +87,8 @@ fn forget_statements(
         let record = transaction.reader().node(*node, SystemScope::Current)?;
         statements.extend(record.filter(|record| Some(record.label) == label).map(|_| *node));
     }
-    match statements.is_empty() {
-        true => Ok(Forgotten::default()),
-        false => {
-            let mut grouping = Grouping::of(transaction.reader(), means.construction.themes)?;
-            grouping.forget(transaction, &statements, means.models)
-        }
-    }
+    let mut grouping = LazyGrouping::new(means.construction.themes);
+    grouping.forget(transaction, &statements, means.models)
 }
 
 /// What the linker fails at is done by cues.
@@ -106,7 +101,7 @@ fn or_by_cues<T>(means: Means<'_>, mut work: impl FnMut(Means<'_>) -> Result<T>)
 
 /// What is told anew of episodes that lose turns.
 struct Redrawing {
-    grouping: Grouping,
+    grouping: LazyGrouping,
     /// Other episodes that were evidence of their topics.
     others: Vec<About>,
     /// What turns that stay have told together with others that do not.
@@ -127,7 +122,6 @@ impl Redrawing {
         let together = together::told(reader, episodes, &turns.names(reader)?)?;
         let drawn_before = episodes.iter().map(|episode| drawn_of_all(reader, episode, means));
         let drawn_before = drawn_before.collect::<Result<_>>()?;
-        let mut grouping = Grouping::of(reader, means.construction.themes)?;
         let mut topics = BTreeSet::new();
         for episode in episodes {
             topics.extend(topic_graph::of_episode(reader, episode.id)?);
@@ -136,6 +130,7 @@ impl Redrawing {
         let statements = episodes.iter().flat_map(|episode| &episode.statements);
         let lost = statements.filter(|statement| statement.loses);
         let mut gone: Vec<NodeId> = lost.map(|statement| statement.id).collect();
+        let mut grouping = LazyGrouping::new(means.construction.themes);
         let mut forgotten = grouping.forget(transaction, &gone, means.models)?;
         gone.extend(topics);
         gone.extend(episodes.iter().map(|episode| episode.id));

@@ -3,7 +3,7 @@
 //!
 //! A name that means an entity of another name is kept as a `Mention` that refers to it, with how
 //! that was found, so that it can be seen and undone (`SPLIT`). Common nouns are never merged: "two
-//! cats" is like "three cats". Nothing is written here.
+//! cats" is like "three cats". Nor are who speaks, and two given names. Nothing is written here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::models::Models;
 use crate::neural::dot;
 use crate::retrieval::anchor::likeness;
+use crate::write::TurnInput;
 
 /// The label of names that mean an entity of another name.
 pub(crate) const MENTION: &str = "Mention";
@@ -54,14 +55,18 @@ impl Resolution {
     }
 }
 
-/// Finds the entities of an extraction in the graph.
+/// Finds the entities of an extraction in the graph. Who speaks in it is nobody of another name.
 pub(super) fn resolve(
     extraction: &Extraction,
+    turns: &[TurnInput],
     means: Means<'_>,
     reader: Reader<'_>,
 ) -> Result<Resolution> {
     let ends = extraction.facts.iter().flat_map(|fact| [&fact.head, &fact.tail]);
-    let said: BTreeSet<&Entity> = ends.collect();
+    let speaks = |entity: &Entity| {
+        entity.label == "Person" && turns.iter().any(|turn| turn.speaker == entity.name)
+    };
+    let said: BTreeSet<&Entity> = ends.filter(|entity| !speaks(entity)).collect();
     let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut resolution = Resolution::default();
     for entity in said {
@@ -180,8 +185,14 @@ fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Me
         if let [name] = parts.as_slice() {
             return Ok(Some(merge(name, "a part of the name".to_owned(), PART)));
         }
+        // Stefan and Stefanie are two; Anna Lehmann and Anna Lehman may be one.
+        if said.len() == 1 {
+            return Ok(None);
+        }
     }
-    let best = by_likeness(&entity.name, names, models)?;
+    let alike = |name: &&str| are_alike(&said, &normal(name));
+    let names: Vec<&str> = names.iter().copied().filter(alike).collect();
+    let best = by_likeness(&entity.name, &names, models)?;
     Ok(best.map(|(name, how, likeness)| merge(name, how, likeness)))
 }
 
@@ -234,9 +245,18 @@ fn normal(name: &str) -> Vec<String> {
 }
 
 /// Whether one name is the other with words left out.
-fn is_part(a: &[String], b: &[String]) -> bool {
-    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+fn is_part(short: &[String], long: &[String]) -> bool {
     !short.is_empty() && short.len() < long.len() && short.iter().all(|word| long.contains(word))
+}
+
+/// Whether two names are alike word by word: what differs is spelled alike, or is a plural. South is not
+/// North, and Nigeria is not Niger.
+fn are_alike(a: &[String], b: &[String]) -> bool {
+    let goes_on = |short: &str, long: &str| long.strip_prefix(short).is_some_and(|end| end != "s");
+    let same = |(a, b): (&String, &String)| {
+        a == b || likeness(a, b, 0.0).is_some() && !goes_on(a, b) && !goes_on(b, a)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
 fn digits(name: &str) -> String {

@@ -45,6 +45,57 @@ pub(super) struct Grouping {
     before: Time,
 }
 
+/// The themes of a state of the database, read once something of them changes: that takes time by the
+/// square of their number.
+pub(super) struct LazyGrouping {
+    policy: Policy,
+    read: Option<Grouping>,
+}
+
+impl LazyGrouping {
+    pub(super) fn new(policy: Policy) -> Self {
+        Self { policy, read: None }
+    }
+
+    fn read(&mut self, reader: Reader<'_>) -> Result<&mut Grouping> {
+        let read = match self.read.take() {
+            Some(read) => read,
+            None => Grouping::of(reader, self.policy)?,
+        };
+        Ok(self.read.insert(read))
+    }
+
+    /// See [`Grouping::attach`]; statements that have a theme stay in it.
+    pub(super) fn attach(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        statements: &[NodeId],
+        models: &Models,
+    ) -> Result<()> {
+        let mut loose = false;
+        for statement in statements {
+            loose |= edges(transaction.reader(), *statement, Side::In, Some(INCLUDES))?.is_empty();
+        }
+        match loose {
+            true => self.read(transaction.reader())?.attach(transaction, statements, models),
+            false => Ok(()),
+        }
+    }
+
+    /// See [`Grouping::forget`].
+    pub(super) fn forget(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        statements: &[NodeId],
+        models: &Models,
+    ) -> Result<Forgotten> {
+        match statements.is_empty() {
+            true => Ok(Forgotten::default()),
+            false => self.read(transaction.reader())?.forget(transaction, statements, models),
+        }
+    }
+}
+
 impl Grouping {
     /// Reads all themes with the embeddings of their members.
     pub(super) fn of(reader: Reader<'_>, policy: Policy) -> Result<Self> {

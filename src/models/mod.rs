@@ -13,7 +13,6 @@ mod cache;
 mod named;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -25,9 +24,9 @@ use self::cache::{Cache, Kept};
 use self::named::{Lazy, Named};
 use crate::error::{Diagnostic, Error};
 use crate::neural::{
-    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LanguageModel, LocalReader,
-    NeuralError, QueryAdapter, ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens,
-    encode_signs, even_shares, to_unit,
+    BYTES_TOKENIZER, CausalLm, CrossEncoder, Embedder, KeyModel, LocalReader, NeuralError,
+    QueryAdapter, ReaderModel, Reranker, SentenceModel, TokenVectors, WithTokens, encode_signs,
+    even_shares, to_unit,
 };
 use crate::reconstruct::{ModelPolicy, Policy};
 use crate::retrieval::anchor::Anchorer;
@@ -89,6 +88,7 @@ pub(crate) struct Models {
     anchorer: Option<Arc<dyn Anchorer>>,
     evaluator: Option<Arc<dyn Evaluator>>,
     policies: Named<dyn Policy>,
+    language_models: Named<CausalLm>,
 }
 
 impl Models {
@@ -107,6 +107,7 @@ impl Models {
             anchorer: registered.anchorer,
             evaluator: registered.evaluator,
             policies: Named::new("policy", registered.policies),
+            language_models: Named::new("language model", HashMap::new()),
         }
     }
 
@@ -299,20 +300,25 @@ impl Models {
     /// The key model of this name: the caller's, or a language model in the folder of that name
     /// beside the embedder's.
     pub(crate) fn key_model(&self, name: &str) -> Result<Arc<dyn KeyModel>, NeuralError> {
-        self.key_models.get(name, |folder| Ok(Arc::new(CausalLm::load(folder)?)))
+        self.key_models.get(name, |_| Ok(self.language_model(name)?))
     }
 
     /// The policy of this name: the caller's, or a language model in the folder of that name beside
     /// the embedder's.
     pub(crate) fn policy(&self, name: &str) -> Result<Arc<dyn Policy>, NeuralError> {
-        let load = |folder: &Path| ModelPolicy::new(LanguageModel::load(folder)?);
-        self.policies.get(name, |folder| Ok(Arc::new(load(folder)?)))
+        self.policies
+            .get(name, |_| Ok(Arc::new(ModelPolicy::new(self.language_model(name)?.into())?)))
     }
 
     /// The reader of this name: the caller's, or a language model in the folder of that name beside
     /// the embedder's.
     pub(crate) fn reader(&self, name: &str) -> Result<Arc<dyn ReaderModel>, NeuralError> {
-        self.readers.get(name, |folder| Ok(Arc::new(LocalReader::load(folder)?)))
+        self.readers.get(name, |_| Ok(Arc::new(LocalReader::new(self.language_model(name)?)?)))
+    }
+
+    /// The language model in the folder of this name, which is one whatever it is asked for.
+    fn language_model(&self, name: &str) -> Result<Arc<CausalLm>, NeuralError> {
+        self.language_models.get(name, |folder| Ok(Arc::new(CausalLm::load(folder)?)))
     }
 }
 

@@ -202,3 +202,19 @@ fn models_of_the_callers_go_by_their_names() {
     let unknown = models.key_model("by length").err().unwrap();
     assert!(matches!(unknown, NeuralError::Unknown { kind: "key model", .. }), "{unknown}");
 }
+
+#[cfg(feature = "models")]
+#[test]
+fn one_model_serves_as_many_things() {
+    use crate::neural::{LanguageModel, tiny_folder};
+
+    let folder = tiny_folder("llama");
+    let model = Arc::new(CausalLm::load(folder.path()).unwrap());
+    let reader = LocalReader::new(Arc::clone(&model)).unwrap();
+    let language = LanguageModel::from(Arc::clone(&model));
+    let first = ModelPolicy::new(language.clone()).unwrap();
+    let second = ModelPolicy::new(language).unwrap();
+    assert_eq!(Arc::strong_count(&model), 4);
+    assert_eq!(reader.id(), model.id());
+    assert_eq!(first.id(), second.id());
+}

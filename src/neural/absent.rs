@@ -2,6 +2,7 @@
 //! which none can be loaded. Each way to one is an error that names the feature.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{
     Embedder, KeyModel, KeyWriter, NeuralError, ReaderModel, Reranker, Training, model_folder,
@@ -155,6 +156,15 @@ impl LocalReader {
     /// [`NeuralError::Feature`] always.
     pub fn load(_folder: &Path) -> Result<Self, NeuralError> {
         lacking("a reader in the process")
+    }
+
+    /// A reader by a model, of which this build has none.
+    ///
+    /// # Errors
+    ///
+    /// None: there is no model to call it with.
+    pub fn new(model: Arc<CausalLm>) -> Result<Self, NeuralError> {
+        match model.0 {}
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 #[cfg(feature = "http")]
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use super::{Chat, TokenUsage};
 /// The best of the whole numbers by which a model says how much: from 0 on.
 pub(crate) const BEST: usize = 10;
 
-/// A language model: from a folder, on the CPU, behind an HTTP endpoint, or behind a function.
+/// A language model: from a folder, on the CPU, behind an HTTP endpoint, or behind a function. A clone is the same
+/// model: one serves as extractor, policy and evaluator without its weights being held three times.
 ///
 /// ```
 /// use std::path::Path;
@@ -26,6 +28,7 @@ pub(crate) const BEST: usize = 10;
 /// let error = LanguageModel::load(Path::new("/no/such/folder")).unwrap_err();
 /// assert!(error.to_string().starts_with("cannot read /no/such/folder"));
 /// ```
+#[derive(Clone)]
 pub struct LanguageModel(Model);
 
 /// Asks for the answer to a text behind a task.
@@ -37,11 +40,12 @@ struct Own {
     ask: Box<Ask>,
 }
 
+#[derive(Clone)]
 enum Model {
-    Folder(Box<CausalLm>),
-    Own(Own),
+    Folder(Arc<CausalLm>),
+    Own(Arc<Own>),
     #[cfg(feature = "http")]
-    Endpoint(Chat),
+    Endpoint(Arc<Chat>),
 }
 
 impl LanguageModel {
@@ -52,7 +56,7 @@ impl LanguageModel {
     ///
     /// Those of [`CausalLm::load`].
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
-        Ok(Self(Model::Folder(Box::new(CausalLm::load(folder)?))))
+        Ok(Arc::new(CausalLm::load(folder)?).into())
     }
 
     /// Any other model, by a function: of another provider, or one of a test. It is given the task, which is what a
@@ -81,7 +85,7 @@ impl LanguageModel {
         name: impl Into<String>,
         ask: impl Fn(&str, &str) -> Result<String, NeuralError> + Send + Sync + 'static,
     ) -> Self {
-        Self(Model::Own(Own { name: name.into(), ask: Box::new(ask) }))
+        Self(Model::Own(Arc::new(Own { name: name.into(), ask: Box::new(ask) })))
     }
 
     /// Asks `model` behind an endpoint that speaks as OpenAI's `/v1/chat/completions` does. `base_url` is what
@@ -95,7 +99,14 @@ impl LanguageModel {
 
     #[cfg(feature = "http")]
     pub(crate) fn from_chat(chat: Chat) -> Self {
-        Self(Model::Endpoint(chat))
+        Self(Model::Endpoint(Arc::new(chat)))
+    }
+}
+
+/// The same model as the one that writes keys.
+impl From<Arc<CausalLm>> for LanguageModel {
+    fn from(model: Arc<CausalLm>) -> Self {
+        Self(Model::Folder(model))
     }
 }
 
@@ -119,9 +130,9 @@ pub(crate) struct JsonModel {
 
 enum Source {
     Folder(Box<Writer>),
-    Own(Own, &'static str),
+    Own(Arc<Own>, &'static str),
     #[cfg(feature = "http")]
-    Endpoint(Chat, &'static str),
+    Endpoint(Arc<Chat>, &'static str),
 }
 
 impl JsonModel {
@@ -138,7 +149,7 @@ impl JsonModel {
         match model.0 {
             Model::Folder(model) => {
                 let id = format!("{} {prompt}", model.name());
-                let writer = Writer::new(*model, task, tokens_max)?;
+                let writer = Writer::new(model, task, tokens_max)?;
                 Ok(Self { id, source: Source::Folder(Box::new(writer)) })
             }
             Model::Own(own) => {

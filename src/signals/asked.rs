@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use engraph_storage::graph::{Interval, Time};
 
-use crate::retrieval::words::{Word, words};
+use crate::retrieval::words::{Word, is_stop_word, words};
 use crate::time::{self, month};
 
 /// A question, taken apart.
@@ -66,25 +66,16 @@ const NAMED: [&str; 22] = [
 ];
 
 impl Asked {
-    /// What a question asks of what these speakers said.
-    pub(crate) fn new<'s>(question: &str, speakers: impl IntoIterator<Item = &'s String>) -> Self {
+    /// What a question asks of what these speakers said, who have these places.
+    pub(crate) fn new<'s>(
+        question: &str,
+        speakers: impl IntoIterator<Item = (&'s String, u32)>,
+    ) -> Self {
         let all = words(question);
         let mut asked = Self { day: Day::of(&all), ..Self::default() };
-        let mut named: Vec<(usize, u32)> = Vec::new();
-        let mut cut: Vec<Range<usize>> = Vec::new();
-        for (speaker, place) in speakers.into_iter().zip(0..) {
-            let name = words(speaker);
-            let is_of_it =
-                |word: &&Word| word.is_capital && name.iter().any(|n| n.lower == word.lower);
-            let found: Vec<&Word> = all.iter().filter(is_of_it).collect();
-            if let Some(first) = found.first() {
-                named.push((first.range.start, place));
-                cut.extend(found.iter().map(|word| word.range.clone()));
-            }
-        }
-        named.sort_unstable();
-        asked.speakers = named.into_iter().map(|(_, place)| place).collect();
-        asked.text = without(question, cut);
+        let named = named(&all, speakers);
+        asked.speakers = named.iter().map(|one| one.place).collect();
+        asked.text = without(question, named.into_iter().flat_map(|one| one.ranges).collect());
         let says = |word: &str| all.iter().any(|other| other.lower == word);
         let follows = |a: &str, b: &[&str]| {
             all.windows(2).any(|two| two[0].lower == a && b.contains(&two[1].lower.as_str()))
@@ -100,6 +91,55 @@ impl Asked {
             says("where") || says("who") || ((says("what") || says("which")) && names);
         asked
     }
+}
+
+/// A speaker that a question names.
+struct Named {
+    place: u32,
+    ranges: Vec<Range<usize>>,
+    /// Words of the name that are not in the question.
+    missing: usize,
+}
+
+/// The speakers that a question names, in its order. Of those whose names begin at the same word, who is named
+/// more fully: Anna is not Anna Lee.
+fn named<'s>(all: &[Word], speakers: impl IntoIterator<Item = (&'s String, u32)>) -> Vec<Named> {
+    let mut named: Vec<Named> = Vec::new();
+    for (speaker, place) in speakers {
+        let name = words(speaker);
+        let is_of_it = |at: &usize| {
+            let word = &all[*at];
+            word.is_capital && name.iter().any(|n| n.lower == word.lower) && may_name(all, *at)
+        };
+        let ranges: Vec<Range<usize>> =
+            (0..all.len()).filter(is_of_it).map(|at| all[at].range.clone()).collect();
+        if !ranges.is_empty() {
+            let is_said = |word: &&Word| all.iter().any(|other| other.lower == word.lower);
+            let missing = name.len() - name.iter().filter(is_said).count();
+            named.push(Named { place, ranges, missing });
+        }
+    }
+    named.sort_by_key(|one| {
+        (one.ranges[0].start, usize::MAX - one.ranges.len(), one.missing, one.place)
+    });
+    let same = |a: &Named, b: &Named| a.ranges[0] == b.ranges[0];
+    let better = |a: &Named, b: &Named| (a.ranges.len(), b.missing) > (b.ranges.len(), a.missing);
+    named.dedup_by(|next, kept| same(next, kept) && better(kept, next));
+    named
+}
+
+/// Whether a word of a question may be a name: not "Will" at its beginning, nor the month of "in May 2023".
+fn may_name(all: &[Word], at: usize) -> bool {
+    let word = &all[at];
+    let is_number = |other: Option<&Word>| {
+        other.is_some_and(|other| other.lower.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let before = at.checked_sub(1).and_then(|at| all.get(at));
+    let is_month = month(&word.lower).is_some()
+        && (is_number(before)
+            || is_number(all.get(at + 1))
+            || before.is_some_and(|before| matches!(&*before.lower, "in" | "since" | "until")));
+    !is_month && !(word.is_first && is_stop_word(&word.lower))
 }
 
 /// A text without some parts of it, and without the `'s` behind them.
@@ -189,7 +229,18 @@ mod tests {
     use crate::time;
 
     fn asked(question: &str) -> Asked {
-        Asked::new(question, &["Nora Quint".to_owned(), "Otto".to_owned()])
+        Asked::new(question, ["Nora Quint".to_owned(), "Otto".to_owned()].iter().zip(0..))
+    }
+
+    #[test]
+    fn of_two_who_share_a_name_the_one_is_named_that_has_no_other() {
+        let speakers = ["Anna Lee", "Anna", "Will", "May Lee"].map(str::to_owned);
+        let named = |question: &str| Asked::new(question, speakers.iter().zip(0..)).speakers;
+        assert_eq!(named("What did Anna say?"), [1]);
+        assert_eq!(named("What did Anna Lee say?"), [0, 3]);
+        assert_eq!(named("Will it rain?"), [0; 0]);
+        assert_eq!(named("Where was Will in May 2023?"), [2]);
+        assert_eq!(named("Where was May?"), [3]);
     }
 
     #[test]

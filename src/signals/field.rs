@@ -1,7 +1,7 @@
 //! The turns that a question is held against, in their order, with what can be said of all of them
 //! without reading the disk: words, speakers, times.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use engraph_storage::graph::{NodeId, Time};
@@ -47,7 +47,6 @@ impl<'i> Field<'i> {
         sessions: &[&'i Arc<Session>],
         wanted: Wanted<'_, 'i>,
     ) -> Result<Self> {
-        let mut asked = Asked::new(question, &index.speakers);
         let mut entries: Vec<Entry<'i>> = Vec::new();
         for (number, session) in sessions.iter().enumerate() {
             let begin = entries.len();
@@ -58,6 +57,9 @@ impl<'i> Field<'i> {
                 entries.truncate(begin);
             }
         }
+        let heard: BTreeSet<u32> = entries.iter().filter_map(|entry| entry.turn.speaker).collect();
+        let speakers = index.speakers.iter().zip(0..);
+        let mut asked = Asked::new(question, speakers.filter(|(_, place)| heard.contains(place)));
         asked.day.look_back(question, now, entries.iter().filter_map(|entry| entry.turn.at));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.turn.node, at)).collect();
         let wanted = index.known_terms(&asked.text);

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use engraph_storage::graph::{Interval, Time};
 use jiff::civil::{Date, DateTime};
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Span, Timestamp};
 
@@ -54,6 +55,19 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
         return from_civil(date_time);
     }
     text.parse::<Date>().ok().or_else(|| early_date(text)).and_then(from_date)
+}
+
+/// The offset that a text with a time of day has, such as `-08:00`; none if it has no other than UTC.
+pub(crate) fn offset(text: &str) -> Option<String> {
+    let seconds = Pieces::parse(text.trim()).ok()?.to_numeric_offset()?.seconds();
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
+    (minutes != 0).then(|| format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
+}
+
+/// How many microseconds a clock with an offset such as `-08:00` is ahead of UTC.
+pub(crate) fn ahead(offset: &str) -> Option<Time> {
+    let (utc, there) = ("1970-01-01T00:00:00", offset.trim());
+    is_possible(there).then(|| parse(&format!("{utc}{there}")))?.map(|instant| -instant)
 }
 
 /// Whether a time of day has no second 60, which would be another one, and no offset of more than 18

@@ -148,6 +148,11 @@ impl NearEdges {
     pub(crate) fn of_relation(&self, relation: RelationId) -> Range<usize> {
         let relations = self.column(Column::RelationAndVersion);
         let relation = u64::from(relation.0);
+        // Most nodes that are asked for one relation have no other, or only its facts are kept.
+        let is_it = |word: Option<&u64>| word.is_some_and(|word| word >> 32 == relation);
+        if is_it(relations.first()) && is_it(relations.last()) {
+            return 0..relations.len();
+        }
         let start = relations.partition_point(|word| word >> 32 < relation);
         let end = relations.partition_point(|word| word >> 32 <= relation);
         start..end

@@ -12,8 +12,8 @@ use engraph_storage::graph::{LabelId, NodeId, SystemScope};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::retrieval::finding::{Gate, question};
-use crate::exec::{candidates, eval};
+use crate::exec::retrieval::finding::{Gate, groups, question};
+use crate::exec::{candidates, eval, scope};
 use crate::graph_names::TURN;
 use crate::neural::{SignQuery, TokenVectors, encode_signs};
 use crate::plan::expr::Expr;
@@ -70,17 +70,26 @@ fn among(
     label: LabelId,
     context: &Context<'_>,
 ) -> Result<Vec<Row>> {
-    let mut by_question: BTreeMap<Arc<str>, HashMap<NodeId, Vec<usize>>> = BTreeMap::new();
-    for (place, row) in rows.iter().enumerate() {
-        let Cell::Node(node) = row[clause.finding.node] else { continue };
-        let asked = question(&clause.finding.question, WORD, row, context)?;
-        by_question.entry(asked).or_default().entry(node.id).or_default().push(place);
-    }
+    let value = |expr: &Option<Expr>, row: &Row| {
+        expr.as_ref().map_or(Ok(Cell::Null), |expr| eval::eval(expr, row, context))
+    };
+    let said = |row: &Row| {
+        let text = question(&clause.finding.question, WORD, row, context)?;
+        let filter = scope::filter(&clause.finding.scope, row, context)?;
+        Ok((text, filter, value(&clause.weights, row)?, value(&clause.without, row)?))
+    };
     let mut found = Vec::new();
-    for places in by_question.into_values() {
-        let Some(row) = places.values().flatten().min().map(|place| &rows[*place]) else {
-            continue;
-        };
+    for (_, group) in groups(rows, said)? {
+        let row = &rows[group[0]];
+        let mut places: HashMap<NodeId, Vec<usize>> = HashMap::new();
+        for place in group {
+            let Cell::Node(node) = rows[place][clause.finding.node] else { continue };
+            // A condition may ask something else of each row.
+            let gate = Gate::new(&clause.finding, &clause.own(), &rows[place], context)?;
+            if gate.admits(node.id)? {
+                places.entry(node.id).or_default().push(place);
+            }
+        }
         let gate = Gate::new(&clause.finding, &clause.own(), row, context)?;
         let asked = Asked { clause, row, label, context, system: gate.filter.system };
         let mut left = top;
@@ -164,7 +173,8 @@ struct Vectors {
 }
 
 impl Asked<'_> {
-    /// The best turns with what was measured of them, best first; of those only, if some are named.
+    /// The best turns with what was measured of them, best first; of those only, if some are named, which all
+    /// count.
     fn ranked(
         &self,
         only: Option<&HashMap<NodeId, Vec<usize>>>,
@@ -175,7 +185,7 @@ impl Asked<'_> {
         let weights = self.weights()?;
         let index = context.turns(self.label, self.system)?;
         // Where all turns of a session count alike, the first one tells.
-        let told = Told::new(gate.is_by(&SCOPES));
+        let told = Told::new(only.is_none() && gate.is_by(&SCOPES));
         let wanted = |session: &Session| -> Result<Vec<bool>> {
             let is_named = |node: &NodeId| only.is_none_or(|only| only.contains_key(node));
             let counts = match session.turns.first() {
@@ -202,7 +212,7 @@ impl Asked<'_> {
             if places.len() == POOL {
                 break;
             }
-            if gate.is_open() || told.all() || gate.admits(field.node(place))? {
+            if only.is_some() || gate.is_open() || told.all() || gate.admits(field.node(place))? {
                 places.push(place);
             }
         }

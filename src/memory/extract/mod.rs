@@ -32,7 +32,8 @@ pub struct SourceTurn {
     pub key: String,
     /// Who said it.
     pub speaker: Option<String>,
-    /// When, in microseconds since 1970, UTC.
+    /// When, in microseconds since 1970: UTC, or by the clock of who said it if the turn has a `utc_offset`. What
+    /// is drawn of it has times by the same clock.
     pub at: Option<Time>,
     /// What was said, and what stood beside it (the caption of a picture).
     pub text: String,

@@ -8,6 +8,8 @@ mod grammar;
 pub(crate) mod json;
 mod vocabulary;
 
+use std::sync::Arc;
+
 use self::vocabulary::Vocabulary;
 use crate::neural::{CausalLm, NeuralError, Prefix};
 
@@ -15,7 +17,7 @@ pub(crate) use self::grammar::{Grammar, Rule};
 
 /// A model with a task, ready to answer.
 pub(crate) struct Writer {
-    model: CausalLm,
+    model: Arc<CausalLm>,
     vocabulary: Vocabulary,
     /// What stands before the text, run.
     task: Prefix,
@@ -29,7 +31,11 @@ impl Writer {
     ///
     /// [`NeuralError::Failed`] if a character of ASCII is not among the tokens, or the model cannot
     /// run.
-    pub(crate) fn new(model: CausalLm, task: &str, tokens_max: u32) -> Result<Self, NeuralError> {
+    pub(crate) fn new(
+        model: Arc<CausalLm>,
+        task: &str,
+        tokens_max: u32,
+    ) -> Result<Self, NeuralError> {
         let vocabulary = Vocabulary::new(model.token_bytes());
         let vocabulary = vocabulary.map_err(|reason| NeuralError::Failed { reason })?;
         let task = model.run_prefix(task)?;

@@ -112,7 +112,9 @@ fn first_phrase(tokens: &[Token], at: usize, reference: Time) -> Option<(&[Token
     let is_mark = |token: &Token| matches!(token.kind, Kind::Mark(_));
     let used = used.get(..=used.iter().rposition(|token| !is_mark(token))?)?;
     let is_cut = is_glued(tokens, at + used.len());
-    (!is_cut && sure::is_sure(used)).then_some((used, period.span))
+    let next = tokens.get(at + used.len());
+    let is_sure = sure::is_sure(used) && !sure::is_amount(used, next, at == 0);
+    (!is_cut && is_sure).then_some((used, period.span))
 }
 
 /// Whether no phrase begins at a piece, nor ends before it, for lack of a blank: `may_x`, `2.5`.

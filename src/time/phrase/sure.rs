@@ -92,6 +92,38 @@ fn is_sure_number(lead: &Lead<'_>, kind: &Kind) -> bool {
     }
 }
 
+/// Whether what could be years is a number of something: "1000 to 1200 dollars", "at 1600 Elm Street".
+/// `next` is the piece behind them, and `is_first` tells that nothing stands before them.
+pub(super) fn is_amount(used: &[Token], next: Option<&Token>, is_first: bool) -> bool {
+    let is_year = |token: &Token| matches!(&token.kind, Kind::Number(number) if number.digits == 4);
+    let joins = |token: &Token| match &token.kind {
+        Kind::Word(word) => {
+            let word = word.as_str();
+            PREPOSITIONS.contains(&word) || BOUNDS.contains(&word) || JOINING.contains(&word)
+        }
+        Kind::Mark(mark) => *mark == '-',
+        Kind::Number(_) => is_year(token),
+    };
+    let (Some(first), Some(last)) = (used.first(), used.last()) else { return false };
+    if !is_year(last) || !used.iter().all(joins) {
+        return false;
+    }
+    let Some(Token { kind: Kind::Word(word), range, capital }) = next else { return false };
+    let word = word.as_str();
+    let is_plural = word.len() > 4 && word.ends_with('s') && !is_first && !capital;
+    range.start == last.range.end + 1
+        && (is_plural || AMOUNTS.contains(&word) || *capital && is_in(&first.kind, &["at"]))
+}
+
+/// What joins two years.
+const JOINING: &[&str] = &["to", "and", "through", "thru", "between", "for", "the"];
+
+/// What numbers count and measure that does not end as plurals do, or is short.
+const AMOUNTS: &[&str] = &[
+    "euro", "usd", "eur", "yen", "square", "people", "feet", "kg", "km", "ml", "mg", "kcal", "mah",
+    "psi", "rpm", "grams", "bucks", "men", "women", "children", "percent", "cubic", "dollar",
+];
+
 fn is_in(kind: &Kind, words: &[&str]) -> bool {
     matches!(kind, Kind::Word(word) if words.contains(&word.as_str()))
 }

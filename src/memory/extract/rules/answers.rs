@@ -4,6 +4,7 @@
 //! question's topic goes before the answer. A pattern is a question word, an auxiliary, `you` and
 //! a verb; nothing is guessed beyond.
 
+use super::dates::{DAYS, MONTHS, SEASONS};
 use super::people::People;
 use super::sentences::gap;
 use super::{lexicon, rewrite, verbs};
@@ -156,7 +157,7 @@ fn pattern(question: &str, answer: &str, me: &str) -> Option<String> {
         }
         ("how", "long") => joined_up(&[me, &said, rest, "for", answer]),
         ("how", "many" | "much") => joined_up(&[me, &said, answer, rest]),
-        ("when", _) => joined_up(&[me, &said, rest, answer]),
+        ("when", _) => joined_up(&[me, &said, rest, date_link(answer), answer]),
         ("what" | "which" | "who", _) if rewrite::is_preposition(last) || rest.is_empty() => {
             joined_up(&[me, &said, rest, answer])
         }
@@ -169,6 +170,27 @@ fn pattern(question: &str, answer: &str, me: &str) -> Option<String> {
 
 fn is_question_word(lower: &str) -> bool {
     matches!(lower, "where" | "what" | "which" | "who" | "when" | "how")
+}
+
+/// The preposition of a date, unless there is one already or none belongs there: "in 2010", "on Monday".
+fn date_link(answer: &str) -> &'static str {
+    let words = words(answer);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.lower.as_str()));
+    let digits = |word: &Word| word.lower.bytes().take_while(u8::is_ascii_digit).count();
+    let is_day = words.iter().any(|word| matches!(digits(word), 1 | 2));
+    let is_year = words.iter().any(|word| digits(word) == 4);
+    let first = words.first().map_or("", |word| word.lower.as_str());
+    let is_told_from_now =
+        has(&["ago", "last", "next", "this", "yesterday", "today", "tomorrow", "every"]);
+    if starts_with_preposition(answer) || is_told_from_now || words.len() > 4 {
+        return "";
+    }
+    if DAYS.contains(&first) || is_day && has(MONTHS) {
+        return "on";
+    }
+    let is_period =
+        MONTHS.contains(&first) || SEASONS.contains(&first) || is_year && words.len() < 3;
+    if is_period { "in" } else { "" }
 }
 
 /// The preposition of a place, unless there is one already.

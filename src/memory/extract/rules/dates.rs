@@ -180,7 +180,7 @@ fn so_long_ago(text: &str, at: Time) -> Option<Interval> {
 }
 
 const POSSESSIVES: [&str; 7] = ["my", "your", "his", "her", "its", "our", "their"];
-const DAYS: [&str; 7] =
+pub(super) const DAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// A phrase of time, where it stands, and what it means.
@@ -212,7 +212,7 @@ impl<'t> Phrase<'t> {
         let before = before.rsplit(' ').next().unwrap_or_default().to_lowercase();
         let is_often = ["every", "each", "most", "usually", "on", "some", "any", "once"];
         let is_part = self.has(&["morning", "afternoon", "evening", "night", "noon", "midnight"]);
-        let is_season = self.has(&["summer", "winter", "spring", "fall", "autumn", "weekend"]);
+        let is_season = self.has(SEASONS) || self.has(&["weekend"]);
         // "haven't met in a few days" looks back.
         let is_back = self.lower.starts_with("in ")
             && self.has(UNITS)
@@ -226,6 +226,23 @@ impl<'t> Phrase<'t> {
             || is_often.contains(&before.as_str())
             || ((is_part || is_season) && !self.is_told_from_now() && !self.has_year())
             || self.is_length()
+            || self.is_weekly()
+    }
+
+    /// "works from Monday to Friday", "plays tennis on Monday and Friday".
+    fn is_weekly(&self) -> bool {
+        let is_day = |word: &str| DAYS.contains(&word);
+        let named = self.lower.split(|c: char| !c.is_alphanumeric());
+        let behind = self.text.get(self.range.end..).unwrap_or_default().to_lowercase();
+        let next = behind.strip_prefix(" and ").or_else(|| behind.strip_prefix(" or "));
+        let next = next.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric()).next());
+        let days = named.filter(|word| is_day(word)).count();
+        let are_several = days > 1 || days == 1 && next.is_some_and(is_day);
+        let before = self.text.get(..self.range.start).unwrap_or_default();
+        let is_dated = self.has_year() || self.has(MONTHS) || self.has(FROM_NOW);
+        let clause = clause_before(before).to_lowercase();
+        let is_to_come = AHEAD.iter().any(|word| format!(" {clause}").contains(word));
+        are_several && !is_dated && !is_to_come && !tells_of_the_past(&clause)
     }
 
     /// "ran it in 3 hours": how long something took.
@@ -249,7 +266,7 @@ impl<'t> Phrase<'t> {
     /// has begun.
     fn ahead(&self) -> Option<Interval> {
         let is_month = self.has(MONTHS);
-        let is_named = is_month || self.has(WEEKDAYS);
+        let is_named = is_month || self.has(&DAYS);
         if self.span.to > self.at || !is_named || self.has_year() || self.is_told_from_now() {
             return None;
         }
@@ -293,7 +310,7 @@ impl<'t> Phrase<'t> {
             return;
         }
         let is_dated = self.has(MONTHS) && self.lower.contains(|c: char| c.is_ascii_digit());
-        let is_named = self.has(MONTHS) || self.has(WEEKDAYS);
+        let is_named = self.has(MONTHS) || self.has(&DAYS);
         let has_lead = ["in ", "on ", "during ", "at "].iter().any(|p| self.lower.starts_with(p));
         if !(self.is_told_from_now() || is_dated || is_named && has_lead) {
             return;
@@ -343,7 +360,7 @@ const FROM_NOW: &[&str] = &[
 const UNITS: &[&str] =
     &["day", "days", "week", "weeks", "weekend", "month", "months", "year", "years"];
 
-const MONTHS: &[&str] = &[
+pub(super) const MONTHS: &[&str] = &[
     "january",
     "february",
     "march",
@@ -370,8 +387,7 @@ const MONTHS: &[&str] = &[
     "dec",
 ];
 
-const WEEKDAYS: &[&str] =
-    &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+pub(super) const SEASONS: &[&str] = &["summer", "winter", "spring", "fall", "autumn"];
 
 const BOUNDS: &[&str] =
     &["since", "ever since", "until", "till", "by", "before", "after", "from", "between", "up to"];

@@ -134,6 +134,9 @@ impl<'a> Finder<'a> {
     /// What is told of the past in a sentence with several dates, none of which is its own, is uncertain.
     fn of_dated_clause(&mut self, person: &str, at: usize, group: Group) {
         let is_dated = self.date_clause(at);
+        if !self.has_dates {
+            self.valid = self.own_date(at, group);
+        }
         let before = self.found.len();
         self.of_clause(person, group);
         if !is_dated && group.tense != Tense::Present {

@@ -15,6 +15,7 @@ mod answers;
 mod dates;
 mod edits;
 mod facts;
+mod handed;
 mod lead;
 mod lexicon;
 mod names;

@@ -1,9 +1,10 @@
 //! A turn cut into sentences, and the caption of its picture.
 //!
-//! Works on marks alone: nothing here knows a word but some abbreviations.
+//! Works on marks alone, but for some abbreviations and texts that are handed over ([`handed`]).
 
 use std::ops::Range;
 
+use super::handed;
 use crate::retrieval::words::Word;
 
 /// Bytes of a turn that are looked at.
@@ -22,8 +23,11 @@ pub(super) struct Sentence<'t> {
     pub(super) text: &'t str,
     /// A question mark ends it.
     pub(super) is_question: bool,
-    /// It begins within quotes that an earlier one may have opened, or its line begins with `>`.
+    /// It begins within quotes that an earlier one may have opened, its line begins with `>`, or it is of
+    /// a text that an earlier one hands over.
     pub(super) is_quoted: bool,
+    /// What follows it is not told of whoever speaks.
+    hands_over: bool,
 }
 
 /// What was said in a turn, of its first 16 KiB, and the caption of its picture.
@@ -60,29 +64,35 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     found
 }
 
-/// Whether a place is within quotes of its line, or the line is one that was quoted.
+/// Whether a place is within quotes or a fence of code, or its line is one that was quoted.
 fn is_within_quotes(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default());
     let mut is_open = false;
     let mut last = ' ';
-    for c in line.chars() {
+    for c in before.chars() {
         match c {
             '“' => is_open = true,
             '”' => is_open = false,
             // 6" is a length.
             '"' if is_open || !last.is_ascii_digit() => is_open = !is_open,
+            // Those that nothing ends are of their line alone.
+            '\n' if is_open && !behind.contains(['"', '”']) => is_open = false,
             _ => {}
         }
         last = c;
     }
-    is_open || line.trim_start().starts_with('>')
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let is_fenced = !before.matches("```").count().is_multiple_of(2);
+    is_open || is_fenced || line.trim_start().starts_with('>')
 }
 
 fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) {
     let text = &whole[range.clone()];
     let first = text.find(char::is_alphanumeric).unwrap_or(0);
     let is_quoted = is_within_quotes(whole, range.start + first);
+    let hands_over = found.last().is_some_and(|last| last.hands_over);
+    let is_quoted = is_quoted || hands_over;
+    let hands_over = hands_over || handed::hands_over(text);
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');
@@ -91,7 +101,7 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) 
     let is_closed = text.matches(['"', '“', '”']).count().is_multiple_of(2);
     let text = if is_closed { text } else { text.trim_matches(['"', '“', '”']) };
     if text.chars().any(char::is_alphanumeric) {
-        found.push(Sentence { text, is_question, is_quoted });
+        found.push(Sentence { text, is_question, is_quoted, hands_over });
     }
 }
 

@@ -3,6 +3,7 @@
 use engraph_storage::graph::Interval;
 
 mod any;
+mod clauses;
 mod sure;
 
 use super::Rules;
@@ -22,7 +23,7 @@ impl KnownEntities for Graph {
 
 pub(super) const EMPTY: Graph = Graph(&[]);
 
-/// Turns of Monday, 8 May 2023, a minute apart; `Nora: Hi` is a line.
+/// Turns of Monday, 8 May 2023, a minute apart; `Nora: Hi` is a line, and `⏎` one of a turn.
 fn turns(text: &str) -> Vec<SourceTurn> {
     let at = time::parse("2023-05-08 13:56").expect("a time");
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate();
@@ -33,7 +34,7 @@ fn turns(text: &str) -> Vec<SourceTurn> {
                 key: format!("T{place}"),
                 speaker: Some(speaker.to_owned()),
                 at: Some(at + 60_000_000 * place as i64),
-                text: said.to_owned(),
+                text: said.replace('⏎', "\n"),
             }
         })
         .collect()

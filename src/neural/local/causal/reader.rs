@@ -2,18 +2,19 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{CausalLm, Prefix};
 use crate::neural::NeuralError;
 use crate::neural::ReaderModel;
 use crate::neural::prompt::{ANSWER_TOKENS, TASK, prompt};
 
-/// A [`ReaderModel`] with a language model of its own: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3.
+/// A [`ReaderModel`] by a language model in the process: Llama, SmolLM, Qwen2, Qwen2.5 or Qwen3.
 ///
 /// It reads 16 KiB of evidence at most, the last that is given, and looks at the first 8 tokens of
 /// the likeliest answer. It may be shared between threads.
 pub struct LocalReader {
-    model: CausalLm,
+    model: Arc<CausalLm>,
     /// The task, run.
     task: Prefix,
 }
@@ -25,7 +26,15 @@ impl LocalReader {
     ///
     /// Those of [`CausalLm::load`], and [`NeuralError::Failed`] if the model cannot run.
     pub fn load(folder: &Path) -> Result<Self, NeuralError> {
-        let model = CausalLm::load(folder)?;
+        Self::new(Arc::new(CausalLm::load(folder)?))
+    }
+
+    /// A reader by a model that may serve for other things as well.
+    ///
+    /// # Errors
+    ///
+    /// [`NeuralError::Failed`] if the model cannot run.
+    pub fn new(model: Arc<CausalLm>) -> Result<Self, NeuralError> {
         let task = model.run_prefix(TASK)?;
         Ok(Self { model, task })
     }

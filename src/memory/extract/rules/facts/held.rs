@@ -41,14 +41,51 @@ impl Finder<'_> {
     /// Of a sentence with several dates, takes the one of the clause around a place; whether it has one.
     pub(super) fn date_clause(&mut self, at: usize) -> bool {
         let (Some(told), true) = (self.statement.at, self.has_dates) else { return true };
-        let place = self.words[at].range.start;
-        let (before, behind) = self.text.split_at(place);
-        let cuts = [" and ", " but ", "; "];
-        let start = cuts.iter().filter_map(|cut| before.rfind(cut)).max().unwrap_or(0);
-        let end = cuts.iter().filter_map(|cut| behind.find(cut)).min().unwrap_or(behind.len());
-        let clause = self.text.get(start..place + end).unwrap_or_default();
-        self.valid = dates::resolve(clause, Some(told), &mut Edits::default());
+        self.valid = dates::resolve(self.clause(at, at), Some(told), &mut Edits::default());
         self.valid.from != told
+    }
+
+    /// When a clause around a place holds whose sentence has one date: of the present, and of what was once,
+    /// the date must be its own. "I live in Rome and my course starts in August."
+    pub(super) fn own_date(&self, at: usize, group: Group) -> Interval {
+        let is_now = group.tense == Tense::Present && !group.is_future || group.is_former;
+        let clause = self.clause(at, group.main);
+        let Some(told) = self.statement.at.filter(|_| is_now && clause.len() < self.text.len())
+        else {
+            return self.statement.valid;
+        };
+        match dates::resolve(clause, Some(told), &mut Edits::default()) {
+            own if own == since(told, own) => own,
+            _ => self.statement.valid,
+        }
+    }
+
+    /// The clause that begins at or before a word and goes on behind another one: as far as what joins it to
+    /// the next, or a comma behind which the next begins.
+    fn clause(&self, at: usize, behind: usize) -> &str {
+        let before = &self.text[..self.words[at].range.start];
+        let place = self.words[behind].range.start;
+        let behind = &self.text[place..];
+        let starts = CUTS.iter().filter_map(|cut| before.rfind(cut)).max();
+        let start = match before.trim_end().ends_with(',') {
+            true => before.len(),
+            false => starts.unwrap_or(0),
+        };
+        let commas = behind.match_indices(", ").map(|(comma, _)| comma);
+        let comma = commas.filter(|comma| self.begins_behind(place + comma + 2)).min();
+        let untils = [" until ", " till "].iter().filter_map(|cut| Some((behind.find(cut)?, cut)));
+        let untils = untils.filter(|(until, cut)| self.begins_behind(place + until + cut.len()));
+        let cuts = CUTS.iter().filter_map(|cut| behind.find(cut));
+        let end = cuts.chain(comma).chain(untils.map(|(until, _)| until)).min();
+        self.text.get(start..place + end.unwrap_or(behind.len())).unwrap_or_default()
+    }
+
+    /// Whether a clause begins at a place in the text: with a subject of its own or a word of time.
+    fn begins_behind(&self, place: usize) -> bool {
+        let rest = self.text.get(place..).unwrap_or_default();
+        let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let is_of_speaker = self.speakers.iter().any(|speaker| rest.starts_with(speaker));
+        is_of_speaker || SUBJECTS.contains(&first.to_lowercase().as_str())
     }
 
     /// Whether a verb in the present is dated ahead: "we fly to Oslo on 5 May".
@@ -95,6 +132,15 @@ impl Finder<'_> {
         since(self.valid.from, self.valid)
     }
 }
+
+/// What joins two clauses.
+const CUTS: &[&str] = &[" and ", " but ", "; ", ", then ", " because ", " while ", " where "];
+
+/// Words with which a clause begins behind a comma.
+const SUBJECTS: &[&str] = &[
+    "i", "you", "he", "she", "it", "we", "they", "my", "his", "her", "our", "their", "the", "then",
+    "now", "before", "later", "so", "there",
+];
 
 fn since(from: Time, otherwise: Interval) -> Interval {
     Interval::new(from, Interval::MAX).unwrap_or(otherwise)

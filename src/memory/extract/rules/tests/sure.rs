@@ -19,13 +19,13 @@ fn told(lines: &str) -> Vec<String> {
     told.collect()
 }
 
-fn assert_told(cases: &[(&str, &[&str])]) {
+pub(super) fn assert_told(cases: &[(&str, &[&str])]) {
     for (text, expected) in cases {
         assert_eq!(told(text), *expected, "{text}");
     }
 }
 
-fn assert_none(texts: &[&str]) {
+pub(super) fn assert_none(texts: &[&str]) {
     for text in texts {
         assert_eq!(told(text), <[&str; 0]>::default(), "{text}");
     }

@@ -1,0 +1,115 @@
+//! Dates, lists and quotes of a turn that has several clauses or sentences.
+
+use super::sure::{assert_none, assert_told};
+
+#[test]
+fn a_date_of_another_clause_is_not_that_of_the_present() {
+    assert_told(&[
+        ("I live in Berlin now and my vacation starts in August.", &["lives_in Berlin now..∞"]),
+        ("I work at Siemens and my vacation starts next week.", &["works_at Siemens now..∞"]),
+        (
+            "I live in Berlin and next year I will move to Munich.",
+            &["lives_in Berlin now..∞", "plans_to move to Munich 2024-01-01..2025-01-01"],
+        ),
+        (
+            "I still live in Berlin but I'm moving to Munich next month.",
+            &["lives_in Berlin now..∞"],
+        ),
+        ("I have a dog named Rex and he turns 5 next month.", &["has_pet Rex now..∞"]),
+        ("I live in Berlin, my lease ends in August.", &["lives_in Berlin now..∞"]),
+        ("I live in Berlin until we move next year.", &["lives_in Berlin now..∞"]),
+        ("I live in Berlin and my lease ends in August.", &["lives_in Berlin now..∞"]),
+        ("I love pottery and my class starts in September.", &["loves pottery now..∞"]),
+        (
+            "I used to live in Berlin but I moved to Munich in 2019.",
+            &[
+                "lives_in Berlin -∞..now",
+                "moved_to Munich 2019-01-01..2020-01-01",
+                "lives_in Munich 2019-01-01..∞ ?",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn each_of_several_dates_is_of_its_clause() {
+    assert_told(&[
+        (
+            "I moved to Berlin in 2015, then I moved to Munich in 2019.",
+            &[
+                "moved_to Berlin 2015-01-01..2016-01-01",
+                "lives_in Berlin 2015-01-01..∞ ?",
+                "moved_to Munich 2019-01-01..2020-01-01",
+                "lives_in Munich 2019-01-01..∞ ?",
+            ],
+        ),
+        (
+            "I lived in Berlin in 2010, I lived in Munich in 2015.",
+            &["lives_in Berlin 2010-01-01..2011-01-01", "lives_in Munich 2015-01-01..2016-01-01"],
+        ),
+        (
+            "I worked at Siemens from 2015 to 2018, then I worked at Bosch until 2021.",
+            &["works_at Siemens 2015-01-01..2019-01-01", "works_at Bosch -∞..2022-01-01"],
+        ),
+    ]);
+}
+
+#[test]
+fn numbers_of_things_are_no_years_and_weekly_days_no_dates() {
+    assert_told(&[
+        ("I bought a couch for between 1000 and 1200 dollars.", &["bought couch now..∞"]),
+        ("I sold my Tesla for 2000 to 3000 euros.", &["sold Tesla now..∞"]),
+        ("I adopted a cat at 1600 Elm Street.", &["adopted cat now..∞"]),
+        ("I work at Siemens from Monday to Friday.", &["works_at Siemens now..∞"]),
+        ("I play tennis on Monday and Friday.", &["plays tennis now..∞"]),
+        (
+            "I moved to Linz in 2019.",
+            &["moved_to Linz 2019-01-01..2020-01-01", "lives_in Linz 2019-01-01..∞"],
+        ),
+    ]);
+}
+
+#[test]
+fn what_is_handed_over_is_told_of_nobody() {
+    assert_none(&[
+        "Please translate this into German:⏎I live in Paris and I work at Fiat.",
+        "Please proofread my cover letter:⏎⏎I am a nurse at Siemens. I live in Berlin.",
+        "Write an email to my landlord: Hi Tom. I live in Berlin. I work at Siemens.",
+        "Tom wrote me this:⏎I live in Berlin now and work at Siemens.",
+        "Here is the text: \"Hello all.⏎I live in Berlin.⏎I work at Siemens.\"",
+        "Summarize:⏎- I live in Berlin",
+        "Here's a short story. I live in Berlin.",
+        "Consider this scenario. I live in Berlin and work at Siemens.",
+        "Sure! Here's a draft: Dear Tom. I live in Berlin.",
+        "```⏎I live in Berlin.⏎```",
+    ]);
+    assert_told(&[
+        ("Can you write a letter for me? I live in Berlin.", &["lives_in Berlin now..∞"]),
+        ("Some facts about me:⏎I live in Berlin.", &["lives_in Berlin now..∞"]),
+        ("He has 6\" nails.⏎I live in Berlin.", &["lives_in Berlin now..∞"]),
+        ("He said \"hi.⏎I live in Berlin.", &["lives_in Berlin now..∞"]),
+    ]);
+}
+
+#[test]
+fn manners_of_speaking_are_no_homes() {
+    assert_none(&[
+        "I practically live in Excel these days.",
+        "I basically live in Starbucks.",
+        "I literally live in Slack.",
+        "I work at Christmas.",
+    ]);
+    assert_told(&[("I work at Siemens when my office is closed.", &["works_at Siemens now..∞ ?"])]);
+}
+
+#[test]
+fn short_answers_are_made_whole_with_their_dates() {
+    assert_told(&[
+        (
+            "Tom: When did you move to Berlin?\nNora: 2010.",
+            &["moved_to Berlin 2010-01-01..2011-01-01", "lives_in Berlin 2010-01-01..∞ ?"],
+        ),
+        ("Tom: Where do you live?\nNora: Secret!", &[]),
+        ("Tom: Where do you live?\nNora: Berlin.", &["lives_in Berlin 2023-05-08T13:57:00Z..∞"]),
+    ]);
+}

@@ -11,7 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engraph_grammar::ast::{self, StatementKind};
-use engraph_storage::{Durability, Family, FamilyStats, Reader, Store, Torn, Violation};
+use engraph_storage::{
+    Durability, Family, FamilyStats, Reader, StorageError, Store, Torn, Violation,
+};
 use parking_lot::Mutex;
 
 use crate::bind::{self, Binder};
@@ -150,6 +152,12 @@ impl Engraph {
     /// for reading passed over it. Beside a writer, which may be in the middle of it, none.
     pub fn torn(&self) -> Option<&Torn> {
         self.store.torn()
+    }
+
+    /// Why the bytes of what was forgotten are in the files yet, if they could not be taken out when it was opened:
+    /// mostly there is no room to write tables anew. The next opening tries again.
+    pub fn not_purged(&self) -> Option<&StorageError> {
+        self.store.not_purged()
     }
 
     /// Reads everything and holds it against itself: calls `report` with each violation of an

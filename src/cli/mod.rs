@@ -88,6 +88,9 @@ pub(crate) fn run() -> ExitCode {
 fn open(path: &Path, output: &mut Output) -> Result<Engraph> {
     let db = Engraph::open(path)?;
     tell_torn(&db, "was dropped", output);
+    if let Some(reason) = db.not_purged() {
+        output.note(&format!("warning: what was forgotten is in the files yet: {reason}"));
+    }
     Ok(db)
 }
 

@@ -4,9 +4,9 @@
 
 use engraph::{FORMAT, Options, upgrade as upgrade_database};
 
-use super::Result;
 use super::args::{Recover, Upgrade};
 use super::output::Output;
+use super::{Failure, Result};
 
 /// Brings a database of an older format to this one.
 pub(super) fn upgrade(command: &Upgrade, output: &mut Output) -> Result<()> {
@@ -27,5 +27,16 @@ pub(super) fn recover(command: &Recover, output: &mut Output) -> Result<()> {
         ),
         None => "the log is whole; nothing was dropped".to_owned(),
     };
-    Ok(output.line(&said)?)
+    output.line(&said)?;
+    let mut violations = 0_u64;
+    if db.torn().is_some() {
+        db.check(&mut |_| violations += 1, &mut |_| {})?;
+    }
+    match violations {
+        0 => Ok(()),
+        count => Err(Failure::Other(format!(
+            "tables hold a part of what was dropped: {count} violations. Restore a backup; without one, read what \
+             is there and do not write to it (engraph check lists them)"
+        ))),
+    }
 }

@@ -15,6 +15,7 @@ use crate::neural::{Embedder, KeyModel, QueryAdapter, ReaderModel, Reranker};
 use crate::reconstruct::Policy;
 use crate::retrieval::anchor::Anchorer;
 use crate::retrieval::evaluate::Evaluator;
+use crate::time;
 
 /// How a database is opened.
 ///
@@ -353,7 +354,8 @@ impl Options {
     }
 
     /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
-    /// acknowledged or not, and told by [`Engraph::torn`]. One that is whole is opened as it is.
+    /// acknowledged or not, and told by [`Engraph::torn`]. One that is whole is opened as it is. Where tables hold
+    /// something of what is dropped, [`Engraph::check`] finds it: such a database is to be read and not to be written to.
     ///
     /// # Errors
     ///
@@ -363,13 +365,17 @@ impl Options {
         Ok(Engraph::new(Store::recover(path.as_ref(), self.memory)?, self))
     }
 
-    /// Opens the database in a folder for reading, beside a writer or not: the state as it stands.
+    /// Opens the database in a folder for reading, beside a writer or not: the state as it stands. `now()` is that
+    /// instant from then on, since a later one may have facts that it does not see.
     ///
     /// # Errors
     ///
     /// [`Error::Storage`](crate::Error::Storage) if there is no database.
     pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Engraph> {
-        Ok(Engraph::new(Store::open_read_only(path.as_ref(), self.memory)?, self))
+        // Before the files are read: what is committed later has a later instant.
+        let instant = time::wall();
+        let store = Store::open_read_only(path.as_ref(), self.memory)?.read_at(instant);
+        Ok(Engraph::new(store, self))
     }
 }
 

@@ -31,6 +31,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::thread::Builder;
 
 use parking_lot::Mutex;
 
@@ -163,10 +164,14 @@ impl Store {
             return written;
         };
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
-        self.commit_load(&mut writer, counters).inspect_err(|_| self.commits.drop_load())?;
+        self.sync_staged().inspect_err(|_| self.commits.drop_load())?;
         let has = |relation: RelationId| relations.get(relation.0 as usize) == Some(&true);
         self.changes().loaded(commit, has);
-        self.commits.show_load(commit, || self.take_in(&mut writer))?;
+        // Nobody may read the counters of the load, which tell its commit, without its facts.
+        self.commits.show_load(commit, || {
+            self.commit_load(&mut writer, counters)?;
+            self.take_in(&mut writer)
+        })?;
         drop(writer);
         // So that the next opening has no log to read.
         self.engine.flush()?;
@@ -225,12 +230,17 @@ impl Store {
         Ok(staged)
     }
 
-    /// Commits the mark of a load whose tables are written. Both are on the disk then, since the
-    /// engine syncs its list of tables: they may not be there without their mark, nor it without them.
-    fn commit_load(&self, writer: &mut Writer, counters: Counters) -> Result<()> {
+    /// Brings the names of the tables of a load to the disk.
+    fn sync_staged(&self) -> Result<()> {
         for folder in [&staged::folder(self.path()), self.path()] {
             fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed(folder))?;
         }
+        Ok(())
+    }
+
+    /// Commits the mark of a load whose tables are on the disk. So is the mark then, since the engine syncs its
+    /// list of tables: they may not be there without their mark, nor it without them.
+    fn commit_load(&self, writer: &mut Writer, counters: Counters) -> Result<()> {
         let mut overlay = Overlay::default();
         counters.put(&mut overlay);
         overlay.put(Family::Meta, BULK_KEY, counters.clock.to_be_bytes().to_vec());
@@ -364,21 +374,27 @@ fn each_part(
     work: &(dyn Fn(usize) -> Result<()> + Sync),
     done: &mut dyn FnMut(),
 ) -> Result<()> {
-    let next = AtomicUsize::new(0);
+    let next = &AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(parts);
     let (sender, receiver) = mpsc::channel();
+    let work_off = |sender: mpsc::Sender<Result<()>>| {
+        loop {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            // Nobody listens any more behind an error.
+            if part >= parts || sender.send(work(part)).is_err() {
+                return;
+            }
+        }
+    };
+    let work_off = &work_off;
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (next, sender) = (&next, sender.clone());
-            scope.spawn(move || {
-                loop {
-                    let part = next.fetch_add(1, Ordering::Relaxed);
-                    // Nobody listens any more behind an error.
-                    if part >= parts || sender.send(work(part)).is_err() {
-                        return;
-                    }
-                }
-            });
+        let start = || {
+            let sender = sender.clone();
+            Builder::new().spawn_scoped(scope, move || work_off(sender)).is_ok()
+        };
+        // Where no thread can be started, this one does it.
+        if (0..threads).filter(|_| start()).count() == 0 {
+            work_off(sender.clone());
         }
         drop(sender);
         // Taken in, so that it is dropped behind an error.

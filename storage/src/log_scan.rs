@@ -26,6 +26,7 @@
 //!
 //! It never writes, never needs RocksDB, and never trusts a length.
 
+mod edits;
 mod manifest;
 mod records;
 #[cfg(test)]
@@ -37,7 +38,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StorageError};
-pub(crate) use manifest::{check_manifest, manifest_length};
+pub(crate) use manifest::{check_manifest, manifest_length, newest_flushed_log};
 use records::{Event, Records};
 
 /// Bytes of a commit record as it stands in a batch.
@@ -107,6 +108,8 @@ pub(crate) struct Tables {
     pub(crate) sequence: u64,
     /// The first log that may hold something which they do not. Older ones are leftovers.
     pub(crate) oldest_log: u64,
+    /// Some family has all that logs before this one hold in tables.
+    pub(crate) flushed_log: u64,
 }
 
 /// What the logs of a folder hold.
@@ -148,7 +151,7 @@ pub(crate) fn scan(folder: &Path, tables: &Tables) -> Result<LogScan> {
     for log in logs(folder)?.into_iter().filter(|log| log.number >= tables.oldest_log) {
         let io = |source| StorageError::Io { path: log.path.clone(), source };
         match File::open(&log.path) {
-            Ok(file) => judge.read(log.name.clone(), file, io)?,
+            Ok(file) => judge.read((log.name.clone(), log.number), file, io)?,
             // A writer beside this reader deletes logs that it no longer needs.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(io(error)),
@@ -223,8 +226,9 @@ struct Judge {
     /// Where the first batch begins.
     start: Option<(String, u64)>,
     damage: Option<Damage>,
-    /// The log being read.
+    /// The log being read, and its number.
     file: String,
+    number: u64,
     /// Logs before it.
     files_before: u64,
     /// Bytes of the logs before it.
@@ -253,7 +257,7 @@ struct Damage {
     witness: Option<(u64, bool)>,
     /// The greatest `synced` behind it.
     synced: u64,
-    /// Whether a commit stands behind it that is in the tables.
+    /// Whether something stands behind it that is in the tables.
     has_flushed: bool,
     /// Whether batches of format 1 stand behind it.
     has_old: bool,
@@ -262,12 +266,12 @@ struct Damage {
 impl Judge {
     fn read(
         &mut self,
-        name: String,
+        (name, number): (String, u64),
         file: File,
         io: impl Fn(std::io::Error) -> StorageError,
     ) -> Result<()> {
         let mut records = Records::new(file);
-        (self.file, self.begun) = (name, false);
+        (self.file, self.number, self.begun) = (name, number, false);
         while let Some(event) = records.next().map_err(&io)? {
             match event {
                 Event::Whole(offset) => self.record(offset, records.record())?,
@@ -323,7 +327,12 @@ impl Judge {
                 Fit::Follows => {}
                 Fit::Ahead => {
                     self.bad(offset);
-                    self.damage.iter_mut().for_each(|damage| damage.is_gap = true);
+                    // At the beginning of a log it is the one before that is not whole.
+                    let is_before = !self.begun && self.number <= self.tables.flushed_log;
+                    if let Some(damage) = &mut self.damage {
+                        damage.is_gap = true;
+                        damage.has_flushed |= is_before;
+                    }
                     self.witness(commit, true);
                     return Ok(());
                 }
@@ -383,7 +392,7 @@ impl Judge {
             is_gap: false,
             witness: None,
             synced: 0,
-            has_flushed: false,
+            has_flushed: self.number < self.tables.flushed_log,
             has_old: false,
         });
     }

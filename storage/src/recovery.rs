@@ -174,6 +174,7 @@ fn tables(path: &Path) -> Result<Tables> {
         commit: read_commit(View::new(&snapshot, None))?,
         sequence: engine.last_sequence(),
         oldest_log: engine.oldest_log_needed()?,
+        flushed_log: log_scan::newest_flushed_log(path)?,
     })
 }
 

@@ -218,7 +218,10 @@ impl Transaction<'_> {
         let concepts = self.reader().concept_records()?;
         let mut keys = Vec::with_capacity(concepts.len());
         for (node, record) in &concepts {
-            keys.push((tokens_of(tokenizer, &record.key)?, *node, record.created));
+            // One that is longer by this tokenizer than it was by the other keeps its beginning.
+            let mut tokens = tokenizer.tokenize(&record.key).map_err(StorageError::Tokenizer)?;
+            tokens.truncate(KEY_TOKENS_MAX);
+            keys.push((tokens_that_fit(tokens)?, *node, record.created));
         }
         self.delete_prefix(Family::SchemaKeys, &[])?;
         for (tokens, node, created) in keys {
@@ -238,6 +241,11 @@ fn tokens_of(tokenizer: &dyn KeyTokenizer, key: &str) -> Result<Vec<u32>> {
             tokens.len()
         )));
     }
+    tokens_that_fit(tokens)
+}
+
+/// The greatest number ends a key.
+fn tokens_that_fit(tokens: Vec<u32>) -> Result<Vec<u32>> {
     match tokens.contains(&u32::MAX) {
         true => Err(StorageError::Exhausted("token")),
         false => Ok(tokens),

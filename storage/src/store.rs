@@ -50,6 +50,10 @@ pub struct Store {
     /// The last commit when it was opened.
     recovered: Commit,
     torn: Option<Torn>,
+    /// Why what was forgotten is in the files yet.
+    not_purged: Option<Box<StorageError>>,
+    /// The last instant that readers are told.
+    read_at: Option<Time>,
     pub(crate) tokenizer: Option<Arc<dyn KeyTokenizer>>,
 }
 
@@ -147,7 +151,18 @@ impl Store {
             Commits::new(Counters::read(view)?, recovered, Catalog::read(view)?, memory.reads);
         drop(snapshot);
         let path = path.to_owned();
-        Ok(Self { engine, commits, path, lock, identity, recovered, torn: None, tokenizer: None })
+        Ok(Self {
+            engine,
+            commits,
+            path,
+            lock,
+            identity,
+            recovered,
+            torn: None,
+            not_purged: None,
+            read_at: None,
+            tokenizer: None,
+        })
     }
 
     /// Finishes what a crash interrupted.
@@ -162,9 +177,26 @@ impl Store {
             None => staged::remove(&self.path)?,
         }
         if self.purge_mark()?.is_some() {
-            self.purge(self.engine.snapshots().next())?;
+            match self.purge(self.engine.snapshots().next()) {
+                // Whoever cannot write has to be able to make room.
+                Err(StorageError::NotPurged(reason)) => self.not_purged = Some(reason),
+                purged => purged?,
+            }
         }
         Ok(self)
+    }
+
+    /// Why the bytes of what was forgotten are in the files yet, if they could not be taken out when it was
+    /// opened: there is no room to write tables anew, mostly. The next opening tries again.
+    pub fn not_purged(&self) -> Option<&StorageError> {
+        self.not_purged.as_deref()
+    }
+
+    /// The same store, whose readers are told no later instant than this one, which has to be before the store
+    /// was opened: for a store that is only read, beside a writer whose commits it does not see.
+    pub fn read_at(mut self, instant: Time) -> Self {
+        self.read_at = Some(instant);
+        self
     }
 
     /// What an unfinished write had left at the end of the log: opening for writing dropped it, opening
@@ -200,6 +232,7 @@ impl Store {
 
     /// The state as it stands; `wall` is what the clock on the wall says.
     pub fn snapshot(&self, wall: Time) -> Snapshot<'_> {
+        let wall = self.read_at.map_or(wall, |instant| wall.min(instant));
         let (engine, catalog, now) = self.commits.observe(wall, || self.engine.snapshot());
         Snapshot { engine, catalog, now, kept: self.commits.kept() }
     }

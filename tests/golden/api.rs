@@ -39,6 +39,26 @@ fn a_second_writer_is_told_who_holds_the_database() {
 }
 
 #[test]
+fn what_a_reader_is_told_of_an_instant_stays_so() {
+    let folder = folder();
+    let db = open(folder.path());
+    let lives = |city: &str| {
+        let text = "REMEMBER (:Person 'Nora')-[lives_in]->(:City $city)";
+        db.query(text, [("city", city)]).expect("writes");
+    };
+    db.query("DEFINE RELATION lives_in CARDINALITY ONE", ()).expect("defines");
+    lives("Lisbon");
+    let reader = Options::new().open_read_only(folder.path()).expect("opens beside the writer");
+    lives("Porto");
+    let told = "MATCH (:Person 'Nora')-[:lives_in]->(c) FOR SYSTEM_TIME AS OF now()
+                RETURN c.key, now()";
+    let told = reader.query(told, ()).expect("reads").rows.remove(0);
+    let then = "MATCH (:Person 'Nora')-[:lives_in]->(c) FOR SYSTEM_TIME AS OF $now RETURN c.key";
+    let later = db.query(then, [("now", told[1].clone())]).expect("reads");
+    assert_eq!(later.rows[0][0], told[0]);
+}
+
+#[test]
 fn a_reader_stands_beside_a_writer() {
     let folder = folder();
     let db = open(folder.path());

@@ -222,7 +222,9 @@ fn a_disk_that_refuses_says_that_the_deletion_stands() {
     drop(store);
     std::fs::rename(&elsewhere, &path).expect("renames");
     assert!(!marks.found_in(&path).is_empty());
-    drop(open(&path));
+    let store = open(&path);
+    assert!(store.not_purged().is_none());
+    drop(store);
     assert_eq!(marks.found_in(&path), []);
 }
 

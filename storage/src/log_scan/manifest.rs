@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
+use super::edits::flushed_before;
 use super::records::{Event, Records};
 use crate::error::{Result, StorageError};
 
@@ -47,6 +48,22 @@ pub(crate) fn check_manifest(folder: &Path) -> Result<()> {
         true => Err(damaged("bytes of a recycled file, which it never is")),
         false => Ok(()),
     }
+}
+
+/// The first log that the family needs whose tables reach furthest; 0 if there are no tables. What is damaged in a
+/// log before that is not the end of an unfinished write: a log is synced before tables take its place.
+pub(crate) fn newest_flushed_log(folder: &Path) -> Result<u64> {
+    let Some(name) = current(folder)? else { return Ok(0) };
+    let path = folder.join(&name);
+    let io = |source| StorageError::Io { path: path.clone(), source };
+    let mut records = Records::new(File::open(&path).map_err(io)?);
+    let mut newest = 0;
+    while let Some(event) = records.next().map_err(io)? {
+        if matches!(event, Event::Whole(_)) {
+            newest = newest.max(flushed_before(records.record()).unwrap_or(0));
+        }
+    }
+    Ok(newest)
 }
 
 /// The list of tables as it stands, its name and its length; each change makes it longer, or another.

@@ -17,7 +17,7 @@ fn four_logs(is_synced: bool) -> Logs {
 /// The tables when so many of the commits are in them; each takes two sequence numbers.
 fn tables(logs: &Logs, commits: usize, oldest_log: u64) -> Tables {
     let commit = commits.checked_sub(1).map(|last| logs.commits[last].0);
-    Tables { commit, sequence: 2 * commits as u64, oldest_log }
+    Tables { commit, sequence: 2 * commits as u64, oldest_log, flushed_log: 0 }
 }
 
 #[test]
@@ -74,6 +74,23 @@ fn unsynced_commits_may_be_missing_between_logs() {
     logs.file_at(1).truncate(third);
     let behind = tables(&logs, 4, 8);
     assert!(matches!(logs.scan_behind(&behind), Err(StorageError::DamagedLog { .. })));
+}
+
+/// `meta` has its commits in tables up to the first log, another family up to the second: that one was synced.
+#[test]
+fn damage_before_what_tables_of_another_family_hold_is_no_torn_end() {
+    let logs = four_logs(false);
+    let mut rotten = logs.clone();
+    rotten.file_at(1)[20..30].fill(0);
+    let mut short = logs.clone();
+    let third = logs.commits[3].2.start;
+    short.file_at(1).truncate(third);
+    for damaged in [rotten, short] {
+        let behind = |flushed_log| Tables { flushed_log, ..tables(&logs, 2, 8) };
+        assert!(damaged.scan_behind(&behind(8)).unwrap().torn.is_some());
+        let scan = damaged.scan_behind(&behind(12));
+        assert!(matches!(scan, Err(StorageError::DamagedLog { .. })), "{scan:?}");
+    }
 }
 
 /// The first page of a log that was begun after the tables were made.

@@ -288,6 +288,7 @@ impl Engraph {
             self.prepared(statement, times, around, snapshot.reader()).map_err(explained)?
         };
         let mut transaction = self.store.begin(time::wall())?;
+        heed(&mut transaction, interrupt);
         let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
         transaction.commit(self.options.durability, time::wall())?;
         rows.warnings = warnings;
@@ -332,6 +333,7 @@ impl Engraph {
         let explained = |error| run.explained(error, &limits);
         let (write, warnings) =
             self.prepared(statement, times, around, transaction.reader()).map_err(explained)?;
+        heed(transaction, interrupt);
         let apply =
             |transaction: &mut engraph_storage::Transaction<'_>| write.apply(transaction, around);
         let mut rows = transaction.whole(apply).map_err(explained)?;
@@ -362,6 +364,12 @@ impl Engraph {
             other => (other, warnings),
         })
     }
+}
+
+/// Ends what a transaction does at length once somebody asks for it.
+fn heed(transaction: &mut engraph_storage::Transaction<'_>, interrupt: &Interrupt) {
+    let interrupt = interrupt.clone();
+    transaction.heed(move || !interrupt.is_asked());
 }
 
 /// Brings a database of an older format to [`FORMAT`](crate::FORMAT), in place. Gives the format

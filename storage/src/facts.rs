@@ -228,6 +228,10 @@ impl Transaction<'_> {
     /// The believed facts that the rule may look at: those between the same nodes and, where only
     /// one is allowed, those that the head has, and those that the tail has by the mirror.
     fn touched(&self, ends: Ends, rule: &RelationRule, act: &Act) -> Result<Vec<Believed>> {
+        // These look at no other fact.
+        if let Act::Retract(fact) | Act::Doubt(fact, _) | Act::Close(fact, _) = act {
+            return Ok(self.believed(*fact)?.into_iter().collect());
+        }
         let current = &EdgeFilter::CURRENT;
         let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
         let mut edges = match takes_one(ends.relation) {
@@ -399,15 +403,19 @@ impl Transaction<'_> {
     }
 }
 
-/// Leaves out what an assertion cannot meet, so that their versions need not be read: facts with other
-/// tails, at other times than it and what it may be merged with.
+/// Leaves out what an assertion cannot meet, so that their versions need not be read: facts at other times than
+/// it and what it may be merged with.
 fn keep_met(edges: &mut Vec<Edge>, tail: NodeId, valid: Interval) {
-    let same = edges.iter().filter(|edge| edge.tail == tail);
-    let hull = same.fold(valid, |hull, edge| Interval {
-        from: hull.from.min(edge.valid.from),
-        to: hull.to.max(edge.valid.to),
-    });
-    edges.retain(|edge| edge.tail == tail || edge.valid.touches(&hull));
+    let mut hull = valid;
+    loop {
+        let same = edges.iter().filter(|edge| edge.tail == tail && edge.valid.touches(&hull));
+        let wider = same.fold(hull, |hull, edge| hull.hull(&edge.valid));
+        if wider == hull {
+            break;
+        }
+        hull = wider;
+    }
+    edges.retain(|edge| edge.valid.touches(&hull));
 }
 
 impl Ends {

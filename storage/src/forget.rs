@@ -101,6 +101,7 @@ impl Transaction<'_> {
         forgotten: &mut Forgotten,
     ) -> Result<Vec<String>> {
         for fact in facts_of(self.reader(), node)? {
+            self.check_goes_on()?;
             self.forget_fact(fact, touched, forgotten)?;
         }
         touched.remove(&node);
@@ -130,6 +131,7 @@ impl Transaction<'_> {
         let mut keys = Vec::new();
         let end = key::after_prefix(prefix);
         self.view().scan(family, prefix, end.as_deref(), &mut |key, _| {
+            self.check_goes_on()?;
             keys.push(key.to_vec());
             Ok(ControlFlow::Continue(()))
         })?;
@@ -180,6 +182,7 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let mut facts = BTreeSet::new();
         for (fact, number) in told {
+            self.check_goes_on()?;
             let version = self.reader().version(fact, number)?;
             facts.insert(fact);
             self.delete_record(fact, number, &version)?;

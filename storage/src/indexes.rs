@@ -32,6 +32,7 @@ impl Transaction<'_> {
         let nodes = self.nodes_to_index(&index)?;
         self.define(Definition::Index(index.clone()))?;
         for node in nodes {
+            self.check_goes_on()?;
             let record = self.current_node(node)?;
             if let Some(key) = index.key(node, &record) {
                 self.overlay.put(Family::Values, key, Vec::new());

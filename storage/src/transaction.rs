@@ -39,7 +39,12 @@ pub struct Transaction<'s> {
     pub(crate) forgotten: bool,
     /// See [`Transaction::has_overruled_own`].
     pub(crate) overruled_own: bool,
+    /// Whether long work is to go on.
+    goes_on: Option<GoesOn>,
 }
+
+/// Asked by long work.
+type GoesOn = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl Store {
     /// That this thread has no transaction open, for which whatever it is about to wait for would wait.
@@ -72,7 +77,18 @@ impl<'s> Transaction<'s> {
     ) -> Self {
         let (pending, overlay) = (writer.counters, Overlay::default());
         let (forgotten, overruled_own) = (false, false);
-        Self { store, writer, pending, snapshot, overlay, catalog, now, forgotten, overruled_own }
+        Self {
+            store,
+            writer,
+            pending,
+            snapshot,
+            overlay,
+            catalog,
+            now,
+            forgotten,
+            overruled_own,
+            goes_on: None,
+        }
     }
 
     pub(crate) fn view(&self) -> View<'_> {
@@ -121,6 +137,20 @@ impl<'s> Transaction<'s> {
             }
         }
         result
+    }
+
+    /// Once `goes_on` says no, work that looks at much ends with [`StorageError::Stopped`]: an index that is made or
+    /// dropped, and forgetting.
+    pub fn heed(&mut self, goes_on: impl Fn() -> bool + Send + Sync + 'static) {
+        self.goes_on = Some(Box::new(goes_on));
+    }
+
+    /// An error if long work is not to go on.
+    pub(crate) fn check_goes_on(&self) -> Result<()> {
+        match self.goes_on.as_ref().is_none_or(|goes_on| goes_on()) {
+            true => Ok(()),
+            false => Err(StorageError::Stopped),
+        }
     }
 
     /// Whether what it told has cut or ended another fact that it told, or took the place of what the

@@ -249,23 +249,23 @@ fn absorb<'h>(
     rule: &RelationRule,
     uncertain: bool,
 ) {
-    let own = candidate.clone();
+    let may_merge = |other: &&Held| other.same && other.belief.uncertain == uncertain;
+    let mut rest: Vec<&Held> = held.iter().copied().filter(may_merge).collect();
+    let mut valid = candidate.valid;
     let mut told: Option<Belief> = None;
     // What is merged may reach further facts, before or behind it.
-    while let Some(other) = held.iter().find(|other| {
-        other.same
-            && other.belief.uncertain == uncertain
-            && other.belief.valid.touches(&candidate.valid)
-            && merged.iter().all(|merged| merged.fact != other.fact)
-    }) {
+    while let Some(place) = rest.iter().position(|other| other.belief.valid.touches(&valid)) {
+        let other = rest.remove(place);
         let mut all = other.belief.clone();
         if let Some(told) = &told {
             merge(&mut all, told, rule.policy);
         }
-        *candidate = own.clone();
-        merge(candidate, &all, rule.policy);
+        valid = valid.hull(&all.valid);
         told = Some(all);
         merged.push(other);
+    }
+    if let Some(told) = told {
+        merge(candidate, &told, rule.policy);
     }
 }
 

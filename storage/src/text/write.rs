@@ -44,6 +44,7 @@ impl Transaction<'_> {
         self.define(Definition::Index(index))?;
         let mut tally = Tally::new(fields.len());
         for node in nodes {
+            self.check_goes_on()?;
             let record = self.current_node(node)?;
             let mut spells = Vec::new();
             history(self.view(), &fields, node, &record, &mut |spell| {

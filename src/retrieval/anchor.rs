@@ -14,7 +14,7 @@ use engraph_storage::graph::{Intent, Interval, NodeId, Time};
 
 use super::hedge::hedging;
 use super::intent::intents_near;
-use super::words::{Word, is_stop_word, words};
+use super::words::{Word, is_stop_word, is_unspaced, words};
 use crate::time;
 
 pub use model::{Anchorer, ModelAnchorer, Root};
@@ -404,15 +404,6 @@ pub(crate) fn likeness(mention: &str, name: &str, raise: f64) -> Option<f64> {
     let edited = strsim::normalized_damerau_levenshtein(mention, name);
     let likeness = f64::midpoint(strsim::jaro_winkler(mention, name), edited);
     (likeness >= threshold + raise).then_some(likeness)
-}
-
-/// Whether a name is of a script that has no letter cases and, most likely, no blanks.
-fn is_unspaced(name: &str) -> bool {
-    let is_of_it = |c: char| {
-        matches!(c as u32, 0x0E00..=0x0EFF | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF)
-            || matches!(c as u32, 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
-    };
-    name.chars().count() > 1 && name.chars().all(is_of_it)
 }
 
 /// What stands between quotation marks, in bytes.

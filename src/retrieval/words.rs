@@ -90,10 +90,29 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// The stems of the words that say something, in order.
+/// The stems of the words that say something, in order. Of a script without blanks, in which a word may be a whole
+/// sentence, the pairs of letters.
 pub(crate) fn content(text: &str) -> Vec<String> {
     let words = words(text).into_iter().filter(|word| !is_stop_word(&word.lower));
-    words.map(|word| stem(&word.lower)).collect()
+    let mut terms = Vec::new();
+    for Word { lower, .. } in words {
+        match is_unspaced(&lower) {
+            true => terms.extend(
+                lower.chars().zip(lower.chars().skip(1)).map(|(a, b)| String::from_iter([a, b])),
+            ),
+            false => terms.push(stem(&lower)),
+        }
+    }
+    terms
+}
+
+/// Whether a word is of a script that has no letter cases and, most likely, no blanks.
+pub(crate) fn is_unspaced(word: &str) -> bool {
+    let is_of_it = |c: char| {
+        matches!(c as u32, 0x0E00..=0x0EFF | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x9FFF)
+            || matches!(c as u32, 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
+    };
+    word.chars().count() > 1 && word.chars().all(is_of_it)
 }
 
 /// A crude stem: `lives`, `lived` and `living` are one word, and so are `city` and `cities`.
@@ -329,6 +348,12 @@ mod tests {
             ["krako\u{301}w", "cre\u{300}me", "bru\u{302}le\u{301}e"]
         );
         assert_eq!(lower("मुम्बई 2"), ["मुम्बई", "2"]);
+    }
+
+    #[test]
+    fn a_sentence_without_blanks_has_its_pairs_of_letters() {
+        assert_eq!(content("护照在哪里？ Nora"), ["护照", "照在", "在哪", "哪里", "nora"]);
+        assert_eq!(content("茶"), ["茶"]);
     }
 
     #[test]

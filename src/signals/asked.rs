@@ -139,7 +139,8 @@ fn may_name(all: &[Word], at: usize) -> bool {
         && (is_number(before)
             || is_number(all.get(at + 1))
             || before.is_some_and(|before| matches!(&*before.lower, "in" | "since" | "until")));
-    !is_month && !(word.is_first && is_stop_word(&word.lower))
+    let is_verb = word.is_first && is_stop_word(&word.lower);
+    !is_month && !is_verb
 }
 
 /// A text without some parts of it, and without the `'s` behind them.

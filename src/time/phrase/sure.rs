@@ -110,7 +110,10 @@ pub(super) fn is_amount(used: &[Token], next: Option<&Token>, is_first: bool) ->
     }
     let Some(Token { kind: Kind::Word(word), range, capital }) = next else { return false };
     let word = word.as_str();
+    // Of one year "in 2019 thanks to her" is as likely.
+    let are_two = used.iter().filter(|token| is_year(token)).count() > 1;
     let is_plural = word.len() > 4 && word.ends_with('s') && !is_first && !capital;
+    let is_plural = is_plural && are_two && !FUNCTION_WORDS.contains(&word);
     range.start == last.range.end + 1
         && (is_plural || AMOUNTS.contains(&word) || *capital && is_in(&first.kind, &["at"]))
 }
@@ -118,10 +121,25 @@ pub(super) fn is_amount(used: &[Token], next: Option<&Token>, is_first: bool) ->
 /// What joins two years.
 const JOINING: &[&str] = &["to", "and", "through", "thru", "between", "for", "the"];
 
-/// What numbers count and measure that does not end as plurals do, or is short.
+/// Words that end as plurals do and count nothing.
+const FUNCTION_WORDS: &[&str] = &[
+    "thanks",
+    "across",
+    "always",
+    "perhaps",
+    "sometimes",
+    "besides",
+    "towards",
+    "regardless",
+    "unless",
+];
+
+/// What numbers count and measure.
 const AMOUNTS: &[&str] = &[
     "euro", "usd", "eur", "yen", "square", "people", "feet", "kg", "km", "ml", "mg", "kcal", "mah",
-    "psi", "rpm", "grams", "bucks", "men", "women", "children", "percent", "cubic", "dollar",
+    "psi", "rpm", "words", "dollars", "euros", "pounds", "watts", "steps", "miles", "meters",
+    "metres", "calories", "pieces", "copies", "pages", "points", "tiles", "grams", "bucks", "men",
+    "women", "children", "percent", "cubic", "dollar",
 ];
 
 fn is_in(kind: &Kind, words: &[&str]) -> bool {

@@ -242,7 +242,13 @@ impl<'t> Phrase<'t> {
         let is_dated = self.has_year() || self.has(MONTHS) || self.has(FROM_NOW);
         let clause = clause_before(before).to_lowercase();
         let is_to_come = AHEAD.iter().any(|word| format!(" {clause}").contains(word));
-        are_several && !is_dated && !is_to_come && !tells_of_the_past(&clause)
+        // "I am in Rome from Monday to Friday" tells of one week.
+        let is_stay = |word: &str| {
+            ["be", "visit", "stay", "travel", "fly", "go", "come"]
+                .contains(&verbs::lemma(word).unwrap_or_default())
+        };
+        let is_once = words(&clause).iter().any(|word| is_stay(&word.lower));
+        are_several && !is_dated && !is_to_come && !is_once && !tells_of_the_past(&clause)
     }
 
     /// "ran it in 3 hours": how long something took.

@@ -5,23 +5,44 @@
 //! be of the text. A turn that only asks for a text ("Can you write a letter for me? I live in Rome.") hands
 //! none over.
 
-/// Whether what follows a sentence is a text that it hands over.
-pub(super) fn hands_over(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+/// Whether what follows a sentence, which may end its line, is a text that it hands over.
+pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
+    let lower = sentence.trim().to_lowercase().replace('’', "'");
+    let words = words_of(&lower);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    let ends_in_colon = lower.trim_end().ends_with(':');
+    let ends_in_colon = lower.ends_with(':');
     let has_colon = ends_in_colon || lower.contains(": ");
     let command = words.iter().copied().find(|word| !POLITE.contains(word)).unwrap_or_default();
-    let is_about_them = has(&["me", "myself", "my"]) && has(OWN);
     let is_mended = MENDED.contains(&command) && (has(TEXTS) || has(WORDING));
-    let is_given =
-        WORKED_ON.contains(&command) || is_mended || MADE.contains(&command) && has_colon;
-    let is_introduced = INTRODUCED.iter().any(|lead| lower.contains(lead)) && has(TEXTS);
-    let is_of_another = ends_in_colon && (has(TEXTS) || has(SAID) || has(WORKED_ON));
-    !is_about_them && (is_given || is_introduced || is_of_another)
+    let is_worked_on = WORKED_ON.contains(&command) || is_mended;
+    let is_alone = WORKED_ON.contains(&command) && ends_line && !lower.ends_with('?');
+    let is_given = (is_worked_on || MADE.contains(&command)) && has_colon || is_alone;
+    let is_about_them = has(&["me", "myself", "my"]) && has(OWN);
+    !is_about_them
+        && (is_given || is_introduced(&lower) || ends_in_colon && (has(TEXTS) || says(&words)))
+}
+
+fn words_of(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// "Here's a draft", but not "here's the song I love" and "here's my story".
+fn is_introduced(lower: &str) -> bool {
+    let begins = |lead: &&&str| lower.starts_with(**lead) || lower.contains(&format!("! {lead}"));
+    let Some(lead) = INTRODUCED.iter().find(begins) else { return false };
+    let behind = lower.split_once(lead).map_or("", |(_, behind)| behind);
+    let words = words_of(behind);
+    let place = words.iter().take(4).position(|word| TEXTS.contains(word));
+    let is_own = |word: &str| matches!(word, "my" | "i" | "we" | "our");
+    place.is_some_and(|place| !words[..words.len().min(place + 2)].iter().any(|word| is_own(word)))
+}
+
+/// Whether another one is told to have said something: not "as I told you".
+fn says(words: &[&str]) -> bool {
+    let is_own = words.first().is_some_and(|first| matches!(*first, "as" | "like" | "to"));
+    let other = |pair: &[&str]| SAID.contains(&pair[1]) && !matches!(pair[0], "i" | "you" | "we");
+    !is_own && words.windows(2).any(other)
 }
 
 /// What stands before the verb of a request.
@@ -91,18 +112,8 @@ const TEXTS: &[&str] = &[
 ];
 
 /// What introduces one.
-const INTRODUCED: &[&str] = &[
-    "here's",
-    "here’s",
-    "here is",
-    "here are",
-    "consider this",
-    "consider the",
-    "take this",
-    "this is a",
-    "below is",
-    "following",
-];
+const INTRODUCED: &[&str] =
+    &["here's", "here is", "consider this", "consider the", "take this", "this is", "below is"];
 
 /// What another one did.
 const SAID: &[&str] = &[
@@ -133,7 +144,6 @@ mod tests {
         for sentence in [
             "Please translate this into German:",
             "Please proofread my cover letter:",
-            "Could you fix the grammar.",
             "Write an email to my landlord: Hi Tom.",
             "Tom wrote me this:",
             "Here's a short story.",
@@ -141,10 +151,20 @@ mod tests {
             "Sure! Here's a draft: Dear Tom,",
             "Summarize:",
         ] {
-            assert!(hands_over(sentence), "{sentence}");
+            assert!(hands_over(sentence, false), "{sentence}");
         }
+        assert!(hands_over("Translate this", true));
         for sentence in [
             "Can you write a letter for me?",
+            "Can you translate \"hello\" into Italian?",
+            "Can you summarize what I told you?",
+            "Could you help me rewrite my resume?",
+            "Check the email I sent.",
+            "As I told you earlier:",
+            "To answer what you asked:",
+            "Here's the song I love.",
+            "Here's my story.",
+            "Following up on our text yesterday.",
             "Here are some facts about me:",
             "Here's a text about myself:",
             "I wrote a letter yesterday.",
@@ -155,7 +175,7 @@ mod tests {
             "I will send it tomorrow.",
             "",
         ] {
-            assert!(!hands_over(sentence), "{sentence}");
+            assert!(!hands_over(sentence, false), "{sentence}");
         }
     }
 }

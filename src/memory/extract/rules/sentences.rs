@@ -66,17 +66,23 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
 
 /// Whether a place is within quotes or a fence of code, or its line is one that was quoted.
 fn is_within_quotes(text: &str, at: usize) -> bool {
-    let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default());
+    let before = text.get(..at).unwrap_or_default();
     let mut is_open = false;
     let mut last = ' ';
-    for c in before.chars() {
+    // The next quote that is known, and whether it closes.
+    let mut next: Option<(usize, bool)> = None;
+    for (place, c) in before.char_indices() {
         match c {
             '“' => is_open = true,
             '”' => is_open = false,
             // 6" is a length.
             '"' if is_open || !last.is_ascii_digit() => is_open = !is_open,
             // Those that nothing ends are of their line alone.
-            '\n' if is_open && !behind.contains(['"', '”']) => is_open = false,
+            '\n' if is_open => {
+                let known = next.filter(|(at, _)| *at > place);
+                next = known.or_else(|| next_quote(text, place));
+                is_open = next.is_some_and(|(_, closes)| closes);
+            }
             _ => {}
         }
         last = c;
@@ -86,13 +92,30 @@ fn is_within_quotes(text: &str, at: usize) -> bool {
     is_open || is_fenced || line.trim_start().starts_with('>')
 }
 
+/// The next quote behind a place, and whether it closes: something stands before it, and no word behind it.
+fn next_quote(text: &str, place: usize) -> Option<(usize, bool)> {
+    let at = place + text.get(place..)?.find(['"', '”'])?;
+    let before = text.get(..at)?.chars().next_back();
+    let behind = text.get(at..)?.chars().nth(1);
+    let closes =
+        before.is_some_and(|c| !c.is_whitespace()) && behind.is_none_or(|c| !c.is_alphanumeric());
+    Some((at, closes || text.get(at..)?.starts_with('”')))
+}
+
 fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) {
     let text = &whole[range.clone()];
+    if !text.chars().any(char::is_alphanumeric) {
+        return;
+    }
     let first = text.find(char::is_alphanumeric).unwrap_or(0);
     let is_quoted = is_within_quotes(whole, range.start + first);
     let hands_over = found.last().is_some_and(|last| last.hands_over);
     let is_quoted = is_quoted || hands_over;
-    let hands_over = hands_over || handed::hands_over(text);
+    let hands_over = hands_over
+        || handed::hands_over(
+            text,
+            text.ends_with('\n') || whole[range.end..].trim_start_matches(' ').starts_with('\n'),
+        );
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');

@@ -4,10 +4,12 @@
 //! date in the past beside a verb in the present is that of something else. What is told as over
 //! without a date ended when it was told, and nothing says when it began.
 
+use std::ops::Range;
+
 use engraph_storage::graph::{Interval, Time};
 
 use super::group::{Group, Tense};
-use super::{Finder, verbs};
+use super::{Finder, rewrite, verbs};
 use crate::memory::extract::rules::dates;
 use crate::memory::extract::rules::edits::Edits;
 
@@ -50,13 +52,22 @@ impl Finder<'_> {
     pub(super) fn own_date(&self, at: usize, group: Group) -> Interval {
         let is_now = group.tense == Tense::Present && !group.is_future || group.is_former;
         let clause = self.clause(at, group.main);
+        let dated = |text: &str, told| {
+            let own = dates::resolve(text, Some(told), &mut Edits::default());
+            own != since(told, own)
+        };
         let Some(told) = self.statement.at.filter(|_| is_now && clause.len() < self.text.len())
         else {
             return self.statement.valid;
         };
-        match dates::resolve(clause, Some(told), &mut Edits::default()) {
-            own if own == since(told, own) => own,
-            _ => self.statement.valid,
+        // "Since 2010 I live in Linz and work at Siemens."
+        let named =
+            |at: &usize| self.speakers.iter().any(|speaker| self.named(*at, speaker).is_some());
+        let first = (0..at).find(named).unwrap_or(at);
+        let lead = &self.text[..self.words[first].range.start];
+        match dated(clause, told) || dated(lead, told) {
+            true => self.statement.valid,
+            false => since(told, self.statement.valid),
         }
     }
 
@@ -67,17 +78,44 @@ impl Finder<'_> {
         let place = self.words[behind].range.start;
         let behind = &self.text[place..];
         let starts = CUTS.iter().filter_map(|cut| before.rfind(cut)).max();
-        let start = match before.trim_end().ends_with(',') {
+        let start = starts.unwrap_or(0);
+        let start = match before.trim_end().ends_with(',') && self.has_verb(start..before.len()) {
             true => before.len(),
-            false => starts.unwrap_or(0),
+            false => start,
         };
-        let commas = behind.match_indices(", ").map(|(comma, _)| comma);
-        let comma = commas.filter(|comma| self.begins_behind(place + comma + 2)).min();
-        let untils = [" until ", " till "].iter().filter_map(|cut| Some((behind.find(cut)?, cut)));
-        let untils = untils.filter(|(until, cut)| self.begins_behind(place + until + cut.len()));
-        let cuts = CUTS.iter().filter_map(|cut| behind.find(cut));
-        let end = cuts.chain(comma).chain(untils.map(|(until, _)| until)).min();
+        // "with Tom and Anna", "Rome, my favourite city": no clause begins there.
+        let places =
+            |cut: &'static str| behind.match_indices(cut).map(move |(at, _)| (at, cut.len()));
+        let tells = |(at, length): &(usize, usize)| self.tells_behind(place + at + length);
+        let joined = CUTS.iter().flat_map(|cut| places(cut).find(tells));
+        let subject = |(at, length): &(usize, usize)| self.begins_behind(place + at + length);
+        let own = [", ", " until ", " till "].into_iter();
+        let own = own.flat_map(|cut| places(cut).filter(subject).find(tells));
+        let end = joined.chain(own).map(|(at, _)| at).min();
         self.text.get(start..place + end.unwrap_or(behind.len())).unwrap_or_default()
+    }
+
+    /// Whether what stands from a place on, up to what joins the next, tells something by itself.
+    fn tells_behind(&self, place: usize) -> bool {
+        let rest = self.text.get(place..).unwrap_or_default();
+        // Whose verbs have no ending: "until we move".
+        if ["we ", "they ", "you ", "i "]
+            .iter()
+            .any(|subject| rest.to_lowercase().starts_with(subject))
+        {
+            return true;
+        }
+        let cuts = CUTS.iter().copied().chain([", "]).filter_map(|cut| rest.find(cut));
+        self.has_verb(place..place + cuts.min().unwrap_or(rest.len()))
+    }
+
+    /// Whether a part of the text tells something by itself: "In 2010, " does not.
+    fn has_verb(&self, part: Range<usize>) -> bool {
+        let mut words = self.words.iter().filter(|word| part.contains(&word.range.start));
+        words.any(|word| {
+            let forms = verbs::verb(&word.lower).map(|verb| verb.forms);
+            rewrite::is_modal(&word.lower) || forms.is_some_and(|forms| forms.past || forms.third)
+        })
     }
 
     /// Whether a clause begins at a place in the text: with a subject of its own or a word of time.

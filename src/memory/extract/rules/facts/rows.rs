@@ -41,7 +41,10 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let is_one = matches!(row.relation, "lives_in" | "works_at");
-            if is_one && UNREAL.contains(&tail.text.to_lowercase().as_str()) {
+            if is_one
+                && UNREAL.contains(&tail.text.to_lowercase().as_str())
+                && !self.is_in_state(&tail)
+            {
                 return;
             }
             let label = label(row, &tail);
@@ -83,7 +86,13 @@ impl<'a> Finder<'a> {
         let told = self.found[from..].iter().filter(is_told).count();
         let is_either = self.lower(tail.end) == "or" && told > 0;
         // "works at Forno Labs when the office is closed".
-        let is_at_times = is_one && AT_TIMES.contains(&self.lower(tail.end));
+        let follows = self.words.get(tail.end).map(|next| gap(self.text, tail.last, next));
+        let is_at_times =
+            is_one && follows == Some(" ") && AT_TIMES.contains(&self.lower(tail.end));
+        // "I literally live in Slack".
+        let is_figure =
+            row.verb == "live" && self.statement.said.to_lowercase().contains("literally live");
+        let is_at_times = is_at_times || is_figure;
         is_at_times
             || is_either
             || is_declined
@@ -92,10 +101,18 @@ impl<'a> Finder<'a> {
             || is_one && (!is_named || told > 1)
     }
 
+    /// "Paradise, Nevada".
+    fn is_in_state(&self, tail: &Tail<'_>) -> bool {
+        self.words
+            .get(tail.end)
+            .is_some_and(|next| next.is_capital && gap(self.text, tail.last, next) == ", ")
+    }
+
     /// "I basically live in Starbucks".
     fn is_exaggerated(&self, verb: &str, group: Group) -> bool {
         let is_so = |at: usize| MANNERS.contains(&self.lower(at));
-        verb == "live" && (group.main.saturating_sub(2)..group.main).any(is_so)
+        let is_now = group.tense == Tense::Present && !group.is_perfect;
+        verb == "live" && is_now && (group.main.saturating_sub(2)..group.main).any(is_so)
     }
 
     /// What a row takes as its tail at a place; of "a flat in Linz" the city.
@@ -264,10 +281,10 @@ fn is_over(fact: &ExtractedFact) -> bool {
 const NONE: &[&str] = &["neither", "no", "none", "nowhere", "nobody", "nothing"];
 
 /// What says of where somebody lives that it is only a manner of speaking.
-const MANNERS: &[&str] = &["practically", "basically", "literally", "virtually", "much", "kinda"];
+const MANNERS: &[&str] = &["practically", "basically", "virtually", "kinda"];
 
 /// What stands behind a place where somebody works, or lives, at times.
-const AT_TIMES: &[&str] = &["when", "whenever", "if", "most", "some", "sometimes", "during"];
+const AT_TIMES: &[&str] = &["when", "whenever", "sometimes"];
 
 /// Where nobody lives or works, though it is said: days, and answers that tell nothing.
 const UNREAL: &[&str] = &[

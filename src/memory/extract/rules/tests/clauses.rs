@@ -17,6 +17,14 @@ fn a_date_of_another_clause_is_not_that_of_the_present() {
         ),
         ("I have a dog named Rex and he turns 5 next month.", &["has_pet Rex now..∞"]),
         ("I live in Berlin, my lease ends in August.", &["lives_in Berlin now..∞"]),
+        (
+            "Since 2010, I live in Berlin and work at Siemens.",
+            &["lives_in Berlin 2010-01-01..∞", "works_at Siemens 2010-01-01..∞"],
+        ),
+        ("I live in Berlin with Tom and Anna since 2019.", &["lives_in Berlin 2019-01-01..∞"]),
+        ("I live in Rome, my favourite city, since 2019.", &["lives_in Rome 2019-01-01..∞"]),
+        ("I live in Rome until the end of August.", &["lives_in Rome now..2023-09-01"]),
+        ("Since 2010, I live in Berlin.", &["lives_in Berlin 2010-01-01..∞"]),
         ("I live in Berlin until we move next year.", &["lives_in Berlin now..∞"]),
         ("I live in Berlin and my lease ends in August.", &["lives_in Berlin now..∞"]),
         ("I love pottery and my class starts in September.", &["loves pottery now..∞"]),
@@ -48,6 +56,10 @@ fn each_of_several_dates_is_of_its_clause() {
             &["lives_in Berlin 2010-01-01..2011-01-01", "lives_in Munich 2015-01-01..2016-01-01"],
         ),
         (
+            "In 2010, I lived in Berlin and in 2015 I lived in Munich.",
+            &["lives_in Berlin 2010-01-01..2011-01-01", "lives_in Munich 2015-01-01..2016-01-01"],
+        ),
+        (
             "I worked at Siemens from 2015 to 2018, then I worked at Bosch until 2021.",
             &["works_at Siemens 2015-01-01..2019-01-01", "works_at Bosch -∞..2022-01-01"],
         ),
@@ -60,6 +72,10 @@ fn numbers_of_things_are_no_years_and_weekly_days_no_dates() {
         ("I bought a couch for between 1000 and 1200 dollars.", &["bought couch now..∞"]),
         ("I sold my Tesla for 2000 to 3000 euros.", &["sold Tesla now..∞"]),
         ("I adopted a cat at 1600 Elm Street.", &["adopted cat now..∞"]),
+        (
+            "I worked at Siemens in 2019 thanks to Otto.",
+            &["works_at Siemens 2019-01-01..2020-01-01"],
+        ),
         ("I work at Siemens from Monday to Friday.", &["works_at Siemens now..∞"]),
         ("I play tennis on Monday and Friday.", &["plays tennis now..∞"]),
         (
@@ -87,6 +103,11 @@ fn what_is_handed_over_is_told_of_nobody() {
         ("Can you write a letter for me? I live in Berlin.", &["lives_in Berlin now..∞"]),
         ("Some facts about me:⏎I live in Berlin.", &["lives_in Berlin now..∞"]),
         ("He has 6\" nails.⏎I live in Berlin.", &["lives_in Berlin now..∞"]),
+        ("He said \"hello.⏎How are you.\" I live in Berlin.", &["lives_in Berlin now..∞"]),
+        (
+            "He said \"hi.⏎I live in Berlin.⏎I like \"Dune\".",
+            &["lives_in Berlin now..∞", "likes Dune now..∞"],
+        ),
         ("He said \"hi.⏎I live in Berlin.", &["lives_in Berlin now..∞"]),
     ]);
 }
@@ -96,10 +117,14 @@ fn manners_of_speaking_are_no_homes() {
     assert_none(&[
         "I practically live in Excel these days.",
         "I basically live in Starbucks.",
-        "I literally live in Slack.",
         "I work at Christmas.",
     ]);
-    assert_told(&[("I work at Siemens when my office is closed.", &["works_at Siemens now..∞ ?"])]);
+    assert_told(&[
+        ("I work at Siemens when my office is closed.", &["works_at Siemens now..∞ ?"]),
+        ("I literally live in Slack.", &["lives_in Slack now..∞ ?"]),
+        ("I work at Siemens if that helps.", &["works_at Siemens now..∞"]),
+        ("I live in Paradise, Nevada.", &["lives_in Paradise now..∞"]),
+    ]);
 }
 
 #[test]

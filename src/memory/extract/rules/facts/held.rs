@@ -89,22 +89,26 @@ impl Finder<'_> {
         let tells = |(at, length): &(usize, usize)| self.tells_behind(place + at + length);
         let joined = CUTS.iter().flat_map(|cut| places(cut).find(tells));
         let subject = |(at, length): &(usize, usize)| self.begins_behind(place + at + length);
-        let own = [", ", " until ", " till "].into_iter();
-        let own = own.flat_map(|cut| places(cut).filter(subject).find(tells));
-        let end = joined.chain(own).map(|(at, _)| at).min();
+        // "until we move", "until Nora and Otto move": whoever it is, something is told of them.
+        let awaited = |at: &(usize, usize)| tells(at) || self.is_somebody(place + at.0 + at.1);
+        let commas = places(", ").filter(subject).find(tells);
+        let untils = [" until ", " till "];
+        let untils = untils.into_iter().flat_map(|cut| places(cut).filter(subject).find(awaited));
+        let end = joined.chain(commas).chain(untils).map(|(at, _)| at).min();
         self.text.get(start..place + end.unwrap_or(behind.len())).unwrap_or_default()
+    }
+
+    /// Whether a speaker, or somebody by a pronoun, stands at a place.
+    fn is_somebody(&self, place: usize) -> bool {
+        let rest = self.text.get(place..).unwrap_or_default();
+        let first = rest.split(' ').next().unwrap_or_default().to_lowercase();
+        self.speakers.iter().any(|speaker| rest.starts_with(speaker))
+            || ["i", "we", "they", "you", "he", "she"].contains(&first.as_str())
     }
 
     /// Whether what stands from a place on, up to what joins the next, tells something by itself.
     fn tells_behind(&self, place: usize) -> bool {
         let rest = self.text.get(place..).unwrap_or_default();
-        // Whose verbs have no ending: "until we move".
-        if ["we ", "they ", "you ", "i "]
-            .iter()
-            .any(|subject| rest.to_lowercase().starts_with(subject))
-        {
-            return true;
-        }
         let cuts = CUTS.iter().copied().chain([", "]).filter_map(|cut| rest.find(cut));
         self.has_verb(place..place + cuts.min().unwrap_or(rest.len()))
     }

@@ -191,9 +191,9 @@ pub(super) fn store(
     for input in &drawn.facts {
         tell(transaction, input, means)?;
     }
-    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
-    grouping.attach(transaction, &statements, means.models)?;
-    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
+    place(transaction, drawn, means, |transaction, statements| {
+        grouping.attach(transaction, statements, means.models)
+    })
 }
 
 /// Stores what was drawn once more, but for its facts: what its turns have said before is not said again,
@@ -210,9 +210,9 @@ pub(super) fn store_again(
             input => write::put(transaction, input, means.models)?,
         }
     }
-    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
-    grouping.attach(transaction, &statements, means.models)?;
-    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
+    place(transaction, drawn, means, |transaction, statements| {
+        grouping.attach(transaction, statements, means.models)
+    })
 }
 
 /// Stores a fact that was drawn.
@@ -225,6 +225,18 @@ pub(super) fn tell(
         Input::Fact(fact) if past::is_over(fact) => past::put(transaction, fact, means.models),
         input => write::put(transaction, input, means.models),
     }
+}
+
+/// Gives what was stored its place among themes, to which `attach` puts statements, and topics.
+fn place<'t>(
+    transaction: &mut Transaction<'t>,
+    drawn: &Drawn,
+    means: Means<'_>,
+    attach: impl FnOnce(&mut Transaction<'t>, &[NodeId]) -> Result<()>,
+) -> Result<()> {
+    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
+    attach(transaction, &statements)?;
+    topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
 }
 
 /// The time of the first turn that has one.

@@ -38,7 +38,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StorageError};
-pub(crate) use manifest::{check_manifest, manifest_length, newest_flushed_log};
+pub(crate) use manifest::{check_manifest, manifest_length};
 use records::{Event, Records};
 
 /// Bytes of a commit record as it stands in a batch.

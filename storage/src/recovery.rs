@@ -39,11 +39,11 @@ const LOOK: Memory = Memory { cache: 8 << 20, write_buffers: 8 << 20, reads: 0 }
 
 /// Looks through the files and changes nothing.
 pub(crate) fn look(path: &Path) -> Result<LogScan> {
-    log_scan::check_manifest(path)?;
+    let flushed_log = log_scan::check_manifest(path)?;
     // To empty logs the tables need not be held: they are opened once less.
     match log_scan::are_empty(path)? {
         true => Ok(LogScan::default()),
-        false => log_scan::scan(path, &tables(path)?),
+        false => log_scan::scan(path, &Tables { flushed_log, ..tables(path)? }),
     }
 }
 
@@ -162,7 +162,7 @@ fn unlike(last: Commit, recovered: Commit) -> StorageError {
     ))
 }
 
-/// What the tables say, read without any log.
+/// What the tables say, read without any log; what the list of them says of logs is not among it.
 fn tables(path: &Path) -> Result<Tables> {
     if !has_meta(path)? {
         return Ok(Tables::default());
@@ -174,7 +174,7 @@ fn tables(path: &Path) -> Result<Tables> {
         commit: read_commit(View::new(&snapshot, None))?,
         sequence: engine.last_sequence(),
         oldest_log: engine.oldest_log_needed()?,
-        flushed_log: log_scan::newest_flushed_log(path)?,
+        flushed_log: 0,
     })
 }
 

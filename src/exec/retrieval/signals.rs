@@ -70,13 +70,15 @@ fn among(
     label: LabelId,
     context: &Context<'_>,
 ) -> Result<Vec<Row>> {
-    let value = |expr: &Option<Expr>, row: &Row| {
-        expr.as_ref().map_or(Ok(Cell::Null), |expr| eval::eval(expr, row, context))
-    };
     let said = |row: &Row| {
         let text = question(&clause.finding.question, WORD, row, context)?;
         let filter = scope::filter(&clause.finding.scope, row, context)?;
-        Ok((text, filter, value(&clause.weights, row)?, value(&clause.without, row)?))
+        Ok((
+            text,
+            filter,
+            value(&clause.weights, row, context)?,
+            value(&clause.without, row, context)?,
+        ))
     };
     let mut found = Vec::new();
     for (_, group) in groups(rows, said)? {
@@ -105,6 +107,11 @@ fn among(
         }
     }
     Ok(found)
+}
+
+/// What a row says of weights or signals; null if the clause says nothing.
+fn value(expr: &Option<Expr>, row: &Row, context: &Context<'_>) -> Result<Cell> {
+    expr.as_ref().map_or(Ok(Cell::Null), |expr| eval::eval(expr, row, context))
 }
 
 /// The search of one row.
@@ -230,9 +237,6 @@ impl Asked<'_> {
 
     /// What each signal counts.
     fn weights(&self) -> Result<Weights> {
-        let value = |expr: &Option<Expr>| {
-            expr.as_ref().map_or(Ok(Cell::Null), |expr| eval::eval(expr, self.row, self.context))
-        };
         let refused = |expr: &Option<Expr>, message: String| -> Error {
             let span = expr.as_ref().map_or(self.clause.finding.question.span, |expr| expr.span);
             Diagnostic::at(span, message)
@@ -240,7 +244,7 @@ impl Asked<'_> {
                 .execute()
         };
         let no_signal = |name: String| format!("there is no signal `{name}`");
-        let mut weights = match value(&self.clause.weights)? {
+        let mut weights = match value(&self.clause.weights, self.row, self.context)? {
             Cell::Null => Weights::trained(),
             Cell::Map(map) => {
                 let mut said = BTreeMap::new();
@@ -259,7 +263,7 @@ impl Asked<'_> {
                 return Err(refused(&self.clause.weights, message));
             }
         };
-        match value(&self.clause.without)? {
+        match value(&self.clause.without, self.row, self.context)? {
             Cell::Null => {}
             Cell::List(names) => {
                 for name in names.iter() {

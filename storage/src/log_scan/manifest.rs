@@ -21,8 +21,11 @@ const CURRENT: &str = "CURRENT";
 const CURRENT_BYTES_MAX: u64 = 64;
 
 /// Refuses a list of tables that RocksDB would read wrongly. A folder without one is a new one.
-pub(crate) fn check_manifest(folder: &Path) -> Result<()> {
-    let Some(name) = current(folder)? else { return Ok(()) };
+///
+/// Gives the first log that the family needs whose tables reach furthest; 0 if there are no tables. What is damaged in
+/// a log before that is not the end of an unfinished write: a log is synced before tables take its place.
+pub(crate) fn check_manifest(folder: &Path) -> Result<u64> {
+    let Some(name) = current(folder)? else { return Ok(0) };
     let path = folder.join(&name);
     let damaged =
         |reason: &str| StorageError::DamagedFile { file: name.clone(), reason: reason.to_owned() };
@@ -33,7 +36,7 @@ pub(crate) fn check_manifest(folder: &Path) -> Result<()> {
         }
         file => file.map_err(io)?,
     };
-    let (mut records, mut is_broken) = (Records::new(file), false);
+    let (mut records, mut is_broken, mut newest) = (Records::new(file), false, 0);
     while let Some(event) = records.next().map_err(io)? {
         match event {
             Event::Bad(_) => is_broken = true,
@@ -41,29 +44,13 @@ pub(crate) fn check_manifest(folder: &Path) -> Result<()> {
                 return Err(damaged("bytes that are no record, before records"));
             }
             Event::Tail(_) => return Err(damaged("a record without its beginning")),
-            Event::Whole(_) => {}
+            Event::Whole(_) => newest = newest.max(flushed_before(records.record()).unwrap_or(0)),
         }
     }
     match records.has_recycled() {
         true => Err(damaged("bytes of a recycled file, which it never is")),
-        false => Ok(()),
+        false => Ok(newest),
     }
-}
-
-/// The first log that the family needs whose tables reach furthest; 0 if there are no tables. What is damaged in a
-/// log before that is not the end of an unfinished write: a log is synced before tables take its place.
-pub(crate) fn newest_flushed_log(folder: &Path) -> Result<u64> {
-    let Some(name) = current(folder)? else { return Ok(0) };
-    let path = folder.join(&name);
-    let io = |source| StorageError::Io { path: path.clone(), source };
-    let mut records = Records::new(File::open(&path).map_err(io)?);
-    let mut newest = 0;
-    while let Some(event) = records.next().map_err(io)? {
-        if matches!(event, Event::Whole(_)) {
-            newest = newest.max(flushed_before(records.record()).unwrap_or(0));
-        }
-    }
-    Ok(newest)
 }
 
 /// The list of tables as it stands, its name and its length; each change makes it longer, or another.

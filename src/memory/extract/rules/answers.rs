@@ -4,7 +4,7 @@
 //! question's topic goes before the answer. A pattern is a question word, an auxiliary, `you` and
 //! a verb; nothing is guessed beyond.
 
-use super::dates::{DAYS, MONTHS, SEASONS};
+use super::dates::{DAYS, FROM_NOW, MONTHS, SEASONS};
 use super::people::People;
 use super::sentences::gap;
 use super::{lexicon, rewrite, verbs};
@@ -180,8 +180,7 @@ fn date_link(answer: &str) -> &'static str {
     let is_day = words.iter().any(|word| matches!(digits(word), 1 | 2));
     let is_year = words.iter().any(|word| digits(word) == 4);
     let first = words.first().map_or("", |word| word.lower.as_str());
-    let is_told_from_now =
-        has(&["ago", "last", "next", "this", "yesterday", "today", "tomorrow", "every"]);
+    let is_told_from_now = has(FROM_NOW) || has(&["every"]);
     if starts_with_preposition(answer) || is_told_from_now || words.len() > 4 {
         return "";
     }

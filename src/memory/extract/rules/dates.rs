@@ -345,7 +345,7 @@ impl<'t> Phrase<'t> {
     }
 }
 
-const FROM_NOW: &[&str] = &[
+pub(super) const FROM_NOW: &[&str] = &[
     "yesterday",
     "today",
     "tonight",

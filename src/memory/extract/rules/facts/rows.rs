@@ -92,8 +92,8 @@ impl<'a> Finder<'a> {
         // "I literally live in Slack".
         let is_figure =
             row.verb == "live" && self.statement.said.to_lowercase().contains("literally live");
-        let is_at_times = is_at_times || is_figure;
         is_at_times
+            || is_figure
             || is_either
             || is_declined
             || is_where

@@ -100,7 +100,7 @@ pub use reader::{EdgeMark, Reader};
 pub use record::{RECORD_BYTES_MAX, VALUE_DEPTH_MAX};
 pub use relations::Observed;
 pub use sample::{Degree, Sample};
-pub use schema_keys::{Allowed, CONCEPT, KEY_TOKENS_MAX};
+pub use schema_keys::{CONCEPT, KEY_TOKENS_MAX};
 pub use store::{FORMAT, FamilyStats, Snapshot, Store};
 pub use text::{TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
 pub use token_codes::{TOKEN_CODES_MAX, TokenCodes};

@@ -17,11 +17,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::commit::Durability;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{LabelId, NodeId, NodeRecord, Time};
-use crate::key;
 use crate::reader::Reader;
 use crate::record;
 use crate::store::Store;
@@ -37,15 +35,6 @@ pub(crate) const TOKENIZER: &[u8] = b"key_tokenizer";
 
 /// Marks an end.
 const END: [u8; 4] = [0; 4];
-
-/// What may come behind a prefix of tokens.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowed {
-    /// The next tokens of longer keys, in order.
-    pub tokens: Vec<u32>,
-    /// Whether the prefix is a key itself.
-    pub end: bool,
-}
 
 /// The key of a concept in the family.
 fn place(tokens: &[u32], node: NodeId) -> Result<Vec<u8>> {
@@ -126,29 +115,6 @@ impl Reader<'_> {
         nodes.into_iter().map(|node| Ok((node, record(node)?))).collect()
     }
 
-    /// What may come behind a prefix of a key now: one seek for each token that may (SCG-MEM,
-    /// eq. 5). The tokens are those of [`Self::key_tokenizer`].
-    pub fn allowed_next(&self, prefix: &[u32]) -> Result<Allowed> {
-        let Ok(path) = path(prefix) else { return Ok(Allowed::default()) };
-        let behind = key::after_prefix(&path);
-        let mut allowed = Allowed::default();
-        let mut from = Some(path.clone());
-        while let Some(start) = from.take() {
-            self.view().scan(Family::SchemaKeys, &start, behind.as_deref(), &mut |key, _| {
-                let next = key.get(path.len()..).and_then(<[u8]>::first_chunk);
-                let stored = u32::from_be_bytes(*next.ok_or_else(|| damaged(key))?);
-                match stored.checked_sub(1) {
-                    Some(token) => allowed.tokens.push(token),
-                    None => allowed.end = true,
-                }
-                let after = stored.checked_add(1);
-                from = after.map(|after| [&path[..], &after.to_be_bytes()].concat());
-                Ok(ControlFlow::Break(()))
-            })?;
-        }
-        Ok(allowed)
-    }
-
     /// The nodes that the open transaction has changed, or the embeddings of which; none if this is
     /// no transaction's own state, or it has changed nothing.
     pub fn uncommitted(&self) -> Option<Vec<NodeId>> {
@@ -212,8 +178,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Makes the schema of all concepts that there are. Gives their number.
-    fn rebuild_schema_keys(&mut self, tokenizer: &dyn KeyTokenizer) -> Result<usize> {
+    /// Makes the schema of all concepts that there are.
+    fn rebuild_schema_keys(&mut self, tokenizer: &dyn KeyTokenizer) -> Result<()> {
         let id = tokenizer.id().map_err(StorageError::Tokenizer)?;
         let concepts = self.reader().concept_records()?;
         let mut keys = Vec::with_capacity(concepts.len());
@@ -228,7 +194,7 @@ impl Transaction<'_> {
             self.put_schema_key(&tokens, node, created)?;
         }
         self.overlay.put(Family::Meta, TOKENIZER, id.into_bytes());
-        Ok(concepts.len())
+        Ok(())
     }
 }
 
@@ -257,25 +223,6 @@ impl Store {
     pub fn with_tokenizer(mut self, tokenizer: Arc<dyn KeyTokenizer>) -> Self {
         self.tokenizer = Some(tokenizer);
         self
-    }
-
-    /// Makes the schema anew, in one transaction: for a database of an older format or after a
-    /// change of the tokenizer, so that the next concept is written as fast as any. Nothing is done
-    /// if it is that of the tokenizer already. Gives the number of concepts.
-    ///
-    /// # Errors
-    ///
-    /// As when a concept is written.
-    pub fn rebuild_schema_keys(&self, wall: Time, durability: Durability) -> Result<usize> {
-        let tokenizer = self.tokenizer.as_ref().ok_or(StorageError::NoTokenizer)?;
-        let mut transaction = self.begin(wall)?;
-        let id = tokenizer.id().map_err(StorageError::Tokenizer)?;
-        if transaction.reader().key_tokenizer()? == Some(id) {
-            return Ok(transaction.reader().concept_records()?.len());
-        }
-        let concepts = transaction.rebuild_schema_keys(&**tokenizer)?;
-        transaction.commit(durability, wall)?;
-        Ok(concepts)
     }
 }
 

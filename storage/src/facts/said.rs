@@ -21,9 +21,13 @@ impl Transaction<'_> {
             return Ok(false);
         }
         let ends = Ends { head, relation, tail: belief.tail };
-        let edges = self.edges_between(ends, &EdgeFilter::EVERYTHING)?;
-        let facts: HashSet<FactId> = edges.into_iter().map(|edge| edge.fact).collect();
         let (rule, valid) = (self.rule_of(relation), belief.valid);
+        let edges = self.edges_between(ends, &EdgeFilter::EVERYTHING)?;
+        // Where another value may end what a source said, that may have been of any time.
+        let may_say =
+            |edge: &Edge| rule.cardinality == Cardinality::One || edge.valid.overlaps(&valid);
+        let facts: HashSet<FactId> =
+            edges.into_iter().filter(may_say).map(|edge| edge.fact).collect();
         let claim = claim_of(belief);
         let mut said: Vec<Interval> = Vec::new();
         for fact in facts {

@@ -229,6 +229,24 @@ fn a_disk_that_refuses_says_that_the_deletion_stands() {
 }
 
 #[test]
+fn who_is_not_to_go_on_stops_and_nothing_is_done() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    let subject = remember(&store, &Marks { number: 1 });
+    let mut transaction = store.begin(0).expect("begins");
+    transaction.heed(|| false);
+    let error = transaction.forget(&[subject], &[]).expect_err("is stopped");
+    assert!(matches!(error, StorageError::Stopped), "{error}");
+    drop(transaction);
+    assert!(
+        store.snapshot(0).reader().node(subject, SystemScope::Current).expect("reads").is_some()
+    );
+    let mut transaction = store.begin(0).expect("begins");
+    transaction.heed(|| true);
+    transaction.forget(&[subject], &[]).expect("goes on");
+}
+
+#[test]
 fn a_rollback_forgets_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());

@@ -310,3 +310,28 @@ fn forgotten_words_leave_every_file() {
     assert_eq!(keys(&store), [4, 0]);
     assert_eq!(violations(&store), Vec::<String>::new());
 }
+
+#[test]
+fn who_is_not_to_go_on_makes_and_drops_no_index() {
+    let (_folder, store) = open();
+    commit(&store, |transaction| transaction.put_node("Turn", "t", &text("words")).map(drop));
+    let stopped = |work: &dyn Fn(&mut Transaction<'_>) -> Result<()>| {
+        let mut transaction = store.begin(0).expect("begins");
+        transaction.heed(|| false);
+        let result = work(&mut transaction);
+        assert!(matches!(result, Err(StorageError::Stopped)), "{result:?}");
+    };
+    let define_texts = |transaction: &mut Transaction<'_>| {
+        transaction.define_text_index("words", "Turn", &[("text", 1.0)])
+    };
+    let define_values =
+        |transaction: &mut Transaction<'_>| transaction.define_index("texts", "Turn", "text");
+    stopped(&define_texts);
+    stopped(&define_values);
+    commit(&store, define_texts);
+    commit(&store, define_values);
+    for name in ["words", "texts"] {
+        stopped(&|transaction| transaction.drop_index(name).map(drop));
+    }
+    assert_eq!(violations(&store), [""; 0]);
+}

@@ -332,6 +332,7 @@ fn run() {
         "rot" => crate::rot::job(),
         "buffer" => crate::buffering::job(),
         "hold" => crate::matrix::job(),
+        "purge" => crate::forgetting::purge_job(),
         other => panic!("there is no job {other}"),
     }
 }

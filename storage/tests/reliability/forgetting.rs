@@ -1,5 +1,6 @@
 //! Row S1_kill: a process that forgets is killed, also while the bytes leave the files. What it said
-//! it has forgotten is gone, from every read, the log and the list of tables; the rest is whole.
+//! it has forgotten is gone, from every read, the log and the list of tables; the rest is whole. And a disk
+//! without room for a purge does not keep a database from being opened.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -10,8 +11,12 @@ use std::time::Duration;
 use engraph_storage::graph::{Belief, Intent, Interval, SystemScope, Value};
 use engraph_storage::{Durability, Memory, Store};
 
+use crate::child::{self, Child, PATIENCE, rest, say};
+use crate::folder;
 use crate::lane::{Row, count, scratch};
 use crate::rng::Rng;
+use crate::shim;
+use crate::workload::{Sizes, Workload};
 
 const FOLDER: &str = "ENGRAPH_FORGETTING_FOLDER";
 /// Cycles on one folder.
@@ -137,4 +142,68 @@ fn child() {
         transaction.commit(Durability::Sync, 0).expect("commits");
         println!("\nforgot {mark}");
     }
+}
+
+/// What a child does: opens, says whether the purge that was left is done, and writes.
+pub(crate) fn purge_job() {
+    match folder::open(&child::folder()) {
+        Ok(store) => {
+            say(store
+                .not_purged()
+                .map_or("purged".to_owned(), |reason| format!("unpurged {reason}"))
+                .as_str());
+            let mut transaction = store.begin(0).expect("begins");
+            transaction.put_node("Subject", "small", &BTreeMap::new()).expect("puts");
+            say(&match transaction.commit(Durability::Sync, 0) {
+                Ok(_) => "written".to_owned(),
+                Err(error) => format!("unwritten {error}"),
+            });
+        }
+        Err(error) => say(&format!("unopened {error}")),
+    }
+}
+
+#[test]
+fn a_database_without_room_for_a_purge_opens_and_purges_later() {
+    let root = scratch();
+    let path = root.path().join("db");
+    let subject = {
+        let store = folder::open(&path).expect("opens");
+        let mut rng = Rng::new(7);
+        let mut transaction = store.begin(0).expect("begins");
+        let mut nodes = (0..64).map(|n| {
+            let text: String =
+                (0..96 << 10).map(|_| char::from(b'0' + (rng.next() % 64) as u8)).collect();
+            let text = BTreeMap::from([("text".to_owned(), Value::String(text))]);
+            transaction.put_node("Subject", &n.to_string(), &text).expect("puts")
+        });
+        let first = nodes.next().expect("there are 64");
+        assert_eq!(nodes.count(), 63);
+        transaction.commit(Durability::Sync, 0).expect("commits");
+        let reading = store.snapshot(0);
+        let mut transaction = store.begin(0).expect("begins");
+        transaction.forget(&[first], &[]).expect("forgets");
+        transaction.commit(Durability::Sync, 0).expect_err("somebody reads it yet");
+        drop(reading);
+        first
+    };
+    let settings = |budget: u64| {
+        let workload = Workload { seed: 0, sizes: Sizes::Small };
+        let mut settings = child::settings(&path, &workload);
+        settings.extend(shim::settings(&path));
+        settings.push(("ENGRAPH_SHIM_BUDGET", budget.to_string()));
+        settings
+    };
+    let said = |budget: u64| {
+        let ended = Child::start("purge", &settings(budget)).finish(PATIENCE);
+        ended.map(|ended| ended.lines).unwrap_or_else(|ended| panic!("{}", ended.story()))
+    };
+    let lines = said(1 << 20);
+    assert!(lines.iter().any(|line| rest(line, "unpurged").is_some()), "{lines:?}");
+    let lines = said(1 << 30);
+    assert!(lines.iter().any(|line| line == "purged"), "{lines:?}");
+    assert!(lines.iter().any(|line| line == "written"), "{lines:?}");
+    let store = folder::open(&path).expect("opens");
+    let node = store.snapshot(0).reader().node(subject, SystemScope::Current).expect("reads");
+    assert_eq!(node, None);
 }

@@ -9,7 +9,7 @@ use engraph_storage::graph::{SystemScope, Time, Value};
 use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
 
 use crate::error::Result;
-use crate::graph_names::named;
+use crate::graph_names::{UTC_OFFSET, named};
 use crate::text;
 use crate::time;
 
@@ -85,7 +85,7 @@ const COMPARED: u64 = 32;
 /// # Errors
 ///
 /// [`StorageError::Invalid`] if a turn of its id belongs to another session, or has another text: that
-/// is another turn; and if its time is beyond the years -9999 to 9999.
+/// is another turn; if its time is beyond the years -9999 to 9999; and if its `utc_offset` is none.
 pub(crate) fn observe(
     transaction: &mut Transaction<'_>,
     session: &str,
@@ -93,6 +93,13 @@ pub(crate) fn observe(
 ) -> Result<Observed> {
     if turn.at.is_some_and(|at| time::civil(at).is_none()) {
         let message = "the time of a turn is beyond the years -9999 to 9999; it is in microseconds";
+        return Err(StorageError::Invalid(message.to_owned()).into());
+    }
+    if let Some(offset) = turn.properties.get(UTC_OFFSET)
+        && !matches!(offset, Value::String(offset) if time::ahead(offset).is_some())
+    {
+        let message =
+            "the `utc_offset` of a turn says how far its clock is ahead of UTC, such as '-08:00'";
         return Err(StorageError::Invalid(message.to_owned()).into());
     }
     let head = transaction.reader().session_buffer(session)?.unwrap_or_default();

@@ -138,7 +138,7 @@ impl Engraph {
     }
 
     /// Brings what was written from the log into tables, and waits until they are merged into larger
-    /// ones, which goes on behind reads and writes. A program that ends at once behind an import leaves
+    /// ones, which goes on after reads and writes. A program that ends at once after an import leaves
     /// that to the next one, which reads the log, and whose first answers wait for the disk meanwhile.
     ///
     /// # Errors

@@ -119,7 +119,7 @@ impl Indexes {
         }
     }
 
-    /// The nodes of these labels that commits behind `from` and up to `to` changed, each once; none
+    /// The nodes of these labels that commits after `from` and up to `to` changed, each once; none
     /// if nobody knows, or if it is faster to read all of them.
     fn changed(
         &self,
@@ -227,7 +227,7 @@ impl Indexes {
         Ok(count)
     }
 
-    /// The concepts that commits behind an instant changed, and when; none if nobody knows.
+    /// The concepts that commits after an instant changed, and when; none if nobody knows.
     pub(crate) fn changed_concepts(
         &self,
         label: Option<LabelId>,

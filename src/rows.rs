@@ -314,7 +314,7 @@ impl Value {
     }
 }
 
-/// Six digits behind the point are enough for a person, unless they would show nothing; JSON has them all.
+/// Six digits after the point are enough for a person, unless they would show nothing; JSON has them all.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size != 0.0 && !(1e-4..1e18).contains(&size) => format!("{value:e}"),

@@ -66,8 +66,8 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// Any [`Error`](crate::Error). Nothing was changed then, but for three of storage: behind
-    /// [`StorageError::StillRead`](engraph_storage::StorageError::StillRead) and `NotPurged` what was to be forgotten is, and behind
+    /// Any [`Error`](crate::Error). Nothing was changed then, but for three of storage: after
+    /// [`StorageError::StillRead`](engraph_storage::StorageError::StillRead) and `NotPurged` what was to be forgotten is, and after
     /// `Engine`, which is the disk's, a commit may have been written.
     pub fn query(&self, text: &str, params: impl Into<Params>) -> Result<Rows> {
         self.prepare(text)?.query(params)
@@ -162,8 +162,8 @@ impl Prepared<'_> {
     ///
     /// # Errors
     ///
-    /// Any [`Error`](crate::Error). Nothing was changed then, but for three of storage: behind
-    /// [`StorageError::StillRead`](engraph_storage::StorageError::StillRead) and `NotPurged` what was to be forgotten is, and behind
+    /// Any [`Error`](crate::Error). Nothing was changed then, but for three of storage: after
+    /// [`StorageError::StillRead`](engraph_storage::StorageError::StillRead) and `NotPurged` what was to be forgotten is, and after
     /// `Engine`, which is the disk's, a commit may have been written.
     pub fn query(&self, params: impl Into<Params>) -> Result<Rows> {
         self.database.session().run(&self.script, 0, &params.into())

@@ -69,7 +69,7 @@ impl Snapshot<'_> {
     }
 
     /// The facts of a node on one side, of one relation or of all, that the filter keeps: in order of
-    /// relation and valid_from, and what is no longer believed behind what is.
+    /// relation and valid_from, and what is no longer believed after what is.
     ///
     /// # Errors
     ///

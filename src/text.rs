@@ -18,7 +18,7 @@ pub(crate) fn is_blank(question: &str) -> bool {
 /// The properties that make up the text of a node.
 pub(crate) const PROPERTIES: [&str; 3] = ["text", "speaker", "caption"];
 
-/// What is embedded of a node: its text, with the speaker before and the picture's caption behind.
+/// What is embedded of a node: its text, with the speaker before and the picture's caption after.
 /// A node without a text is not embedded.
 pub(crate) fn of_node(properties: &BTreeMap<String, Value>) -> Option<String> {
     let field = |name: &str| match properties.get(name) {

@@ -17,7 +17,7 @@ const BUILDER: &str = "engraph-vectors";
 /// One node in a hundred has this number as its shard, and a fact that is sure.
 const SHARD: u64 = 7;
 
-/// What stands behind a search, and how a table calls it.
+/// What stands after a search, and how a table calls it.
 const FILTERS: [(&str, &str); 3] = [
     ("", "none"),
     ("WHERE n.shard = 7", "property, 1 %"),

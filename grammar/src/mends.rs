@@ -27,20 +27,20 @@ const RELATION: &str = "write a relation as (a)-[:r]->(b) or (a)-->(b), either w
 const STORED: &str = "a fact is stored from head to tail: (:A 'a')-[relation]->(:B 'b')";
 const PARAMETER: &str = "a parameter is written $name";
 const QUOTES: &str = "text stands between ' or \"";
-const HOPS: &str = "hops stand behind the arrow: -[:r]->{1,3}";
+const HOPS: &str = "hops stand after the arrow: -[:r]->{1,3}";
 const ALONE: &str = "BEGIN, COMMIT and ROLLBACK stand alone";
-const AS_OF: &str = "write FOR VALID_TIME AS OF t, or FOR SYSTEM_TIME AS OF t, behind the pattern";
-const TIMES: &str = "times stand behind the pattern of a MATCH, or before the first clause";
+const AS_OF: &str = "write FOR VALID_TIME AS OF t, or FOR SYSTEM_TIME AS OF t, after the pattern";
+const TIMES: &str = "times stand after the pattern of a MATCH, or before the first clause";
 const TIMES_BOTH: &str =
     "each time has a FOR of its own: FOR VALID_TIME AS OF t FOR SYSTEM_TIME AS OF u";
 const SEARCH: &str = "write SEARCH n:Label FOR 'text' BY VECTOR TOP 5";
 const ASKED: &str =
     "write RECALL 'Where does Nora live?', then USING and a recipe if it is not the default one";
-const GIVEN: &str = "what a recipe is given stands behind its name: USING engraph {k: 5}";
+const GIVEN: &str = "what a recipe is given stands after its name: USING engraph {k: 5}";
 const INSTANT: &str = "write TIMESTAMP '2023-05-08 13:56', or DATE '2023-05-08'";
 const NAMED_MODEL: &str = "a model goes by its name, or by a parameter that has it: \
      MODEL small, MODEL `by length`, MODEL $m";
-const PLANNED: &str = "a query stands behind it, such as MATCH (n:Label) RETURN n";
+const PLANNED: &str = "a query stands after it, such as MATCH (n:Label) RETURN n";
 const WHOLE: &str = "write a whole number from 0, or a parameter such as $count";
 
 /// The first that fits is taken: the particular stand before the general.
@@ -70,7 +70,7 @@ const MENDS: &[Mend] = &[
     mend("IS", "LABELED", "", "write n:Label"),
     mend("IS NOT", "LABELED", "", "write NOT n:Label"),
     mend("IS", ":", "", "MemQL has no types to cast to or to test for"),
-    mend("", "IS", "`:`", "a label stands behind a colon: (n:Label)"),
+    mend("", "IS", "`:`", "a label stands after a colon: (n:Label)"),
     // Patterns.
     mend("(", "(", "`:`", "one relation repeats, and no path: write (a)-[:r]->{1,3}(b)"),
     mend(")", "(", "a clause", "join nodes by a relation, (a)-[:r]->(b), or patterns by a comma"),
@@ -91,7 +91,7 @@ const MENDS: &[Mend] = &[
     mend("", "-", "`{`", "a range of hops is written *1..3"),
     mend("]", "{", "", HOPS),
     mend("{", "", "a number of hops", "write {1,3}, {1,} or {2}"),
-    mend("{", "", "a property", "a map is written {name: value}; hops stand behind: -[:r]->{1,3}"),
+    mend("{", "", "a property", "a map is written {name: value}; hops stand after: -[:r]->{1,3}"),
     mend("'", ",", "`{`", "no comma stands between a key and properties"),
     mend(",", "RETURN", "", "leave out the comma before it"),
     mend("MATCH", "RETURN", "", "say what is to match: MATCH (n:Label)"),
@@ -150,7 +150,7 @@ const MENDS: &[Mend] = &[
     mend("", "„", "", QUOTES),
     mend("", ".", "an expression", "write 0.5 for .5"),
     mend("", ".", "UNION", WHOLE),
-    mend("%", "", "an expression", "% takes a number behind it; a share is written 0.9"),
+    mend("%", "", "an expression", "% takes a number after it; a share is written 0.9"),
     mend("DATETIME", "'", "", INSTANT),
     mend("TIME", "'", "", INSTANT),
     mend("LOCAL", "DATETIME", "", INSTANT),
@@ -167,7 +167,7 @@ const MENDS: &[Mend] = &[
         "",
         "AS OF",
         "BUDGET",
-        "write FOR VALID_TIME AS OF t behind it, or FOR SYSTEM_TIME AS OF t before RECALL",
+        "write FOR VALID_TIME AS OF t after it, or FOR SYSTEM_TIME AS OF t before RECALL",
     ),
     mend("", "AS OF", "", AS_OF),
     mend("FOR", "VALID", "VALID_TIME", "write VALID_TIME, with an underscore"),
@@ -210,7 +210,7 @@ const MENDS: &[Mend] = &[
     mend("", "ONE", "CARDINALITY", "write CARDINALITY ONE"),
     mend("", "MANY", "CARDINALITY", "write CARDINALITY MANY"),
     mend("INDEX ON", "", "", "write DEFINE INDEX name FOR (n:Label) ON (n.property)"),
-    mend("", "YIELD", "", "YIELD stands behind CALL name(...)"),
+    mend("", "YIELD", "", "YIELD stands after CALL name(...)"),
     mend("", "WHERE", "UNION", "WHERE stands before RETURN; of columns, write WITH ... WHERE ..."),
     mend("", "SKIP", "UNION", "SKIP stands before LIMIT"),
     mend("", "OFFSET", "UNION", "OFFSET stands before LIMIT"),
@@ -235,11 +235,11 @@ const MENDS: &[Mend] = &[
     mend("", "WHERE", "BUDGET", "of what a recipe returns, write FILTER condition"),
     mend("", "USING", "BUDGET", "USING stands before FOR VALID_TIME"),
     mend("", "BY", "CONFIDENCE", "BY stands before TOP: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
-    mend("", "MODEL", "BEAM", "MODEL stands behind BEAM 5"),
-    mend("", "MODEL", "WHILE", "MODEL stands behind WHILE UNCERTAIN"),
+    mend("", "MODEL", "BEAM", "MODEL stands after BEAM 5"),
+    mend("", "MODEL", "WHILE", "MODEL stands after WHILE UNCERTAIN"),
     mend("", "", "TOKENS", "say of what: BUDGET 500 TOKENS"),
     mend("", "TOP", "USING", "write LIMIT 5 for TOP 5"),
-    mend("", "TOP", "FOR", "TOP stands behind FOR: RERANK n FOR 'text' TOP 5"),
+    mend("", "TOP", "FOR", "TOP stands after FOR: RERANK n FOR 'text' TOP 5"),
     mend("BEGIN", "TRANSACTION", "", ALONE),
     mend("BEGIN", "WORK", "", ALONE),
     mend("COMMIT", "TRANSACTION", "", ALONE),
@@ -265,12 +265,12 @@ const MENDS: &[Mend] = &[
         "an operator",
         "a list stands in square brackets, [1, 2], and conditions are joined by AND",
     ),
-    mend(":", "", "a name", "a name stands behind the colon; text stands between quotes: 'D1:1'"),
+    mend(":", "", "a name", "a name stands after the colon; text stands between quotes: 'D1:1'"),
     mend(
         "",
         "AS",
         "an operator",
-        "AS names a column, behind the whole expression; for CAST write toInteger(x)",
+        "AS names a column, after the whole expression; for CAST write toInteger(x)",
     ),
     mend("", "", "a number of hops", "a name with a blank stands in back quotes: -[:`lives in`]->"),
     mend("", "", "COVERAGE", "say how much: REPRESENT s FROM c COVERAGE 0.9"),
@@ -344,15 +344,15 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
     if at.checked_sub(1).filter(is_quote).is_some_and(|quote| is_apostrophe(text, quote)) {
         return Some(format!("the apostrophe before it ends the text: {APOSTROPHE}"));
     }
-    let (before, behind) = (text[..at].trim_end(), &text[at..]);
+    let (before, after) = (text[..at].trim_end(), &text[at..]);
     let fits = |mend: &&Mend| {
         ends_with(before, mend.before)
-            && begins_with(behind, mend.at)
+            && begins_with(after, mend.at)
             && (mend.expected.is_empty() || expected.contains(&mend.expected))
     };
     let known = MENDS.iter().find(fits).map(|mend| mend.help);
     let is_next = || {
-        let begins = BEGINNINGS.iter().any(|word| begins_with(behind, word));
+        let begins = BEGINNINGS.iter().any(|word| begins_with(after, word));
         (begins && expected.contains(&"the end of the text"))
             .then_some("a statement ends with a semicolon: write `;` before the next one")
     };

@@ -21,7 +21,7 @@ use crate::{NESTING_MAX, TEXT_BYTES_MAX, is_unfinished, parse};
 /// A script in which every rule of the grammar has its place.
 const EVERYTHING: &str = include_str!("everything.memql");
 
-/// Every input of the scripts, behind the script of everything.
+/// Every input of the scripts, after the script of everything.
 fn corpus() -> Vec<String> {
     let mut inputs = vec![EVERYTHING.to_owned()];
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/scripts")];

@@ -258,7 +258,7 @@ fn begun(found: &str) -> Option<String> {
         .into_iter()
         .filter(|word| word.len() > 3)
         .find(glued)
-        .map(|word| format!("a blank stands behind {word}"))
+        .map(|word| format!("a blank stands after {word}"))
         .or_else(|| Some("a query begins with a clause such as MATCH (n:Label)".to_owned()))
 }
 

@@ -30,7 +30,7 @@ const EDGES_PER_CALL: usize = 4096;
 pub(crate) enum NetworkError {
     /// The weight of an edge is below zero or not finite.
     Weight {
-        /// The fact behind the edge.
+        /// The fact after the edge.
         fact: FactId,
         /// Its weight.
         weight: f64,

@@ -175,7 +175,7 @@ impl Binder<'_> {
         Ok(projected(plan, computed.into_iter()))
     }
 
-    /// `ORDER BY`, `SKIP` and `LIMIT` behind columns.
+    /// `ORDER BY`, `SKIP` and `LIMIT` after columns.
     pub(super) fn ordered(
         &mut self,
         mut plan: LogicalPlan,

@@ -388,7 +388,7 @@ pub(super) fn names_others(span: Span) -> Error {
         span,
         "a path search tests one node or fact at a time, and this names another part",
     )
-    .help("test it in WHERE behind the pattern, or bind the other part in a MATCH before it")
+    .help("test it in WHERE after the pattern, or bind the other part in a MATCH before it")
     .bind()
 }
 

@@ -164,7 +164,7 @@ fn is_known(name: &ast::Name, recipe: &Recipe) -> Result<()> {
     let message = format!("the recipe has no parameter ${}", name.text);
     let error = Diagnostic::at(name.span, message);
     Err(match closest(&name.text, known.iter().copied()) {
-        _ if name.text == "q" => error.help("the question stands behind RECALL"),
+        _ if name.text == "q" => error.help("the question stands after RECALL"),
         Some(known) => error.help(format!("did you mean {known}?")),
         None if known.is_empty() => error.help("it has none"),
         None => error.help(format!("it has {}", known.join(", "))),

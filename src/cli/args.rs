@@ -62,7 +62,7 @@ pub(super) enum Command {
     /// Brings a database of an older format to this one, in place
     #[command(after_help = UPGRADE_EXAMPLES)]
     Upgrade(Upgrade),
-    /// Opens a database whose log is damaged, and drops what stands behind the damage
+    /// Opens a database whose log is damaged, and drops what stands after the damage
     #[command(after_help = RECOVER_EXAMPLES)]
     Recover(Recover),
     /// Makes the embeddings of all texts anew, by the model that is installed

@@ -19,7 +19,7 @@ pub(super) fn run(command: &Embed, output: &mut Output) -> Result<()> {
         bar.set_length(total);
         bar.set_position(done);
     });
-    // Also after a failure, or its text would stand behind the bar.
+    // Also after a failure, or its text would stand after the bar.
     bar.finish_and_clear();
     Ok(output.line(&format!("embeddings made {}", made?))?)
 }

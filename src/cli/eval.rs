@@ -61,7 +61,7 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         true => Err(Failure::Other(format!("there is nothing to write: {TOO_FEW}"))),
         false => Ok((training, eval::locomo(&settings, &options, &mut watch)?)),
     });
-    // Also after a failure, or its text would stand behind the bar.
+    // Also after a failure, or its text would stand after the bar.
     bar.finish_and_clear();
     let (training, mut runs) = measured?;
     if is_left_out {

@@ -43,7 +43,7 @@ fn to_file(db: &Engraph, path: &Path, force: bool) -> Result<u64> {
         bar.set_length(total);
         bar.set_position(done);
     });
-    // Also after a failure, or its text would stand behind the bar.
+    // Also after a failure, or its text would stand after the bar.
     bar.finish_and_clear();
     let named = exported.map_err(Failure::from).and_then(|lines| {
         file.sync_all().map_err(|error| writing(&part, &error))?;

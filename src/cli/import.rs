@@ -38,7 +38,7 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
         }),
         None => import::whole(&command.db, file, progress),
     };
-    // Also after a failure, or its text would stand behind the bar.
+    // Also after a failure, or its text would stand after the bar.
     bar.finish_and_clear();
     show(&report?, file, output)
 }

@@ -13,7 +13,7 @@ use super::layout::Point;
 use super::svg::{COLOURS, STYLE, escaped, group, label, push, short};
 use super::timeline::Axis;
 
-/// The layers of memory, each with the labels of its nodes. What has another label stands behind
+/// The layers of memory, each with the labels of its nodes. What has another label stands after
 /// them, a layer a label.
 const LAYERS: [(&str, &[&str]); 7] = [
     ("Sessions", &["Conversation", "Session"]),

@@ -410,7 +410,7 @@ fn ranks(boxes: usize, ends: &[(usize, usize)]) -> Vec<usize> {
             rank[next] = rank[next].max(rank[index] + 1);
         }
     }
-    // What has nothing before it stands next to the first thing behind it.
+    // What has nothing before it stands next to the first thing after it.
     let has_left: Vec<bool> = (0..boxes).map(|index| rank[index] > 0).collect();
     for index in (0..boxes).filter(|&index| !has_left[index]) {
         let nearest = forward[index].iter().map(|&next| rank[next]).min();

@@ -32,7 +32,7 @@ impl FamilyBar {
         self.0.set_message(family.name());
     }
 
-    /// Takes the bar away, so that nothing stands behind it.
+    /// Takes the bar away, so that nothing stands after it.
     pub(super) fn clear(&self) {
         self.0.finish_and_clear();
     }

@@ -17,7 +17,7 @@ pub(super) fn upgrade(command: &Upgrade, output: &mut Output) -> Result<()> {
     Ok(output.line(&said)?)
 }
 
-/// Drops what stands behind the damage in a log, and says what that was.
+/// Drops what stands after the damage in a log, and says what that was.
 pub(super) fn recover(command: &Recover, output: &mut Output) -> Result<()> {
     let db = Options::new().recover(&command.db)?;
     let said = match db.torn() {

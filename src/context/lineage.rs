@@ -1,6 +1,6 @@
 //! What brought the rows of a running query, as a store of steps.
 //!
-//! Each row carries one cell more, behind its slots: the last step that made it. A step knows the
+//! Each row carries one cell more, after its slots: the last step that made it. A step knows the
 //! steps before it, so rows share what they have in common.
 
 use std::cell::RefCell;

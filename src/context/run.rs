@@ -232,7 +232,7 @@ impl Run {
         if before / 1024 == after / 1024 { Ok(()) } else { self.in_time(limits) }
     }
 
-    /// Bytes that are looked through or copied: behind some of them the clock is looked at.
+    /// Bytes that are looked through or copied: after some of them the clock is looked at.
     pub(crate) fn passed(&self, bytes: usize, limits: &Limits) -> Result<()> {
         let passed = self.passed.get().saturating_add(bytes);
         if passed < TIMED_BYTES {

@@ -353,7 +353,7 @@ impl Options {
         Ok(Engraph::new(Store::open(path.as_ref(), self.memory)?, self))
     }
 
-    /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
+    /// Opens a database whose log is damaged for writing: everything after the damage is dropped,
     /// acknowledged or not, and told by [`Engraph::torn`]. One that is whole is opened as it is. Where tables hold
     /// something of what is dropped, [`Engraph::check`] finds it: such a database is to be read and not to be written to.
     ///

@@ -1,6 +1,6 @@
 //! The figures of runs as tables: rows of text, for a terminal or for Markdown.
 //!
-//! Shares are per cent; behind them, in brackets, stands the interval of 95 %.
+//! Shares are per cent; after them, in brackets, stands the interval of 95 %.
 
 use super::bootstrap::{Mean, mean};
 use super::metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT};

@@ -124,7 +124,7 @@ impl State {
         } else if self.value != Cell::Null && is_duration(&self.value) != is_duration(cell) {
             format!("{name} takes {what}, not both")
         } else {
-            let what = if name == "avg" { "the sum behind" } else { "the result of" };
+            let what = if name == "avg" { "the sum of" } else { "the result of" };
             format!("{what} {name} is beyond 64 bits")
         };
         Diagnostic::at(span, message).execute()

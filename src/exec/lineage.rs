@@ -1,6 +1,6 @@
 //! Which operators brought what is in a row, for `TRACE`.
 //!
-//! Each row carries one cell more, behind its slots: the last step that made it. A step knows the
+//! Each row carries one cell more, after its slots: the last step that made it. A step knows the
 //! steps before it, so rows share what they have in common, and an operator that puts rows together
 //! joins what brought them. Nothing of this is there when nobody traces.
 
@@ -19,7 +19,7 @@ use crate::plan::retrieval::Retrieval;
 use crate::plan::{BoundQuery, LogicalPlan};
 use crate::rows::{Rows, Value};
 
-/// The columns of a trace. They stay as they are: what is new comes behind them.
+/// The columns of a trace. They stay as they are: what is new comes after them.
 const COLUMNS: [&str; 7] =
     ["row", "operator", "evidence", "found", "fact", "sources", "system_time"];
 

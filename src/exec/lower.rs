@@ -83,7 +83,7 @@ pub(super) fn reach_from(input: &LogicalPlan, step: &Arc<Step>, row: &Row) -> Re
 /// Plans are deep: what each kind of operator needs to be made is not on the stack meanwhile.
 fn operator(plan: &LogicalPlan, row: &Row, place: Option<usize>) -> Box<dyn Operator> {
     match plan {
-        // `order` leaves none behind in a plan that is run.
+        // `order` leaves none after in a plan that is run.
         LogicalPlan::Match { .. } => operator(&order::as_written(plan.clone()), row, place),
         LogicalPlan::Union { inputs, slots } => {
             Box::new(Union { inputs: union(inputs, row, place), slots: slots.clone(), at: 0 })

@@ -1,6 +1,6 @@
 //! Each input row with each node of the labels, in order of label and key.
 //!
-//! It holds no cursor between chunks: it goes on behind the last key it gave.
+//! It holds no cursor between chunks: it goes on after the last key it gave.
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,5 @@
 //! The nodes that one relation pattern leads to from all input rows, each once: what `DISTINCT` or
-//! `count(DISTINCT n)` right behind the pattern ask for.
+//! `count(DISTINCT n)` right after the pattern ask for.
 //!
 //! It stands in the place of an `Expand` and what tells the nodes apart above it, where nobody asks
 //! what each of them costs or brings. A row is made of each node, and not of each fact.

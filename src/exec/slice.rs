@@ -1,4 +1,4 @@
-//! The input rows without the first ones, up to a number; it asks for no row behind the last.
+//! The input rows without the first ones, up to a number; it asks for no row after the last.
 
 use crate::context::Context;
 use crate::error::Result;

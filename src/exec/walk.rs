@@ -159,7 +159,7 @@ impl WalkPaths {
         let Some((at, way)) = searching.frontier.pop() else { return Ok(false) };
         searching.ways -= way.len();
         if matches!(searching.frontier, Frontier::Last(_)) {
-            // What lies behind has been walked to its end.
+            // What lies after has been walked to its end.
             searching.visits.truncate(at + 1);
         }
         if self.is_done(searching, at) {
@@ -267,7 +267,7 @@ impl WalkPaths {
         match &mut searching.frontier {
             Frontier::First(queue) => queue.extend(pushed),
             Frontier::Last(stack) => {
-                // The first one lies on top, so that all behind it can be dropped once it is done.
+                // The first one lies on top, so that all after it can be dropped once it is done.
                 if let Some(first) = pushed.first() {
                     visits[*first..].reverse();
                 }

@@ -258,7 +258,7 @@ mod tests {
             assert!(matches!(error, Error::Import(_)), "{error}");
             assert!(error.to_string().contains(reason), "{error}");
         }
-        // An index that comes behind its nodes lacks them.
+        // An index that comes after its nodes lacks them.
         let mut lines: Vec<&str> = good[..at].lines().collect();
         let index = lines.iter().position(|line| line.contains("by_age")).expect("a line");
         let line = lines.remove(index);

@@ -21,7 +21,7 @@ use crate::time;
 
 /// The name that makes a map an instant.
 const TIMESTAMP: &str = "$timestamp";
-/// The instant before all others and the one behind them, where null does not say which it is.
+/// The instant before all others and the one after them, where null does not say which it is.
 const MIN: &str = "-infinity";
 const MAX: &str = "infinity";
 

@@ -6,7 +6,7 @@ use crate::cell::Cell;
 use crate::error::Result;
 use crate::functions::{Call, Function};
 
-/// A float at or beyond it has no digits behind the point.
+/// A float at or beyond it has no digits after the point.
 const WHOLE_FROM: f64 = 9_007_199_254_740_992.0;
 
 pub(super) const TABLE: &[Function] = &[
@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Function] = &[
     Function::new(
         "round",
         (1, 2),
-        "round(x[, digits]): to so many digits behind the point (0), halves away from zero",
+        "round(x[, digits]): to so many digits after the point (0), halves away from zero",
         round,
     ),
     Function::new("sign", (1, 1), "sign(x): -1, 0 or 1", sign),
@@ -120,7 +120,7 @@ fn round(call: &Call<'_>) -> Result<Cell> {
     }
 }
 
-/// A number to so many digits behind the point, as it is written: 1.005 becomes 1.01, though the
+/// A number to so many digits after the point, as it is written: 1.005 becomes 1.01, though the
 /// float is a little less.
 fn rounded(value: f64, digits: usize) -> f64 {
     match moved(value, i64::try_from(digits).unwrap_or(i64::MAX)) {

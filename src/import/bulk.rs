@@ -71,7 +71,7 @@ pub(super) fn load(
                 }
             }
         });
-        // Taken in, so that it is dropped behind an error: else the reader would wait for ever.
+        // Taken in, so that it is dropped after an error: else the reader would wait for ever.
         let receiver = receiver;
         let mut loader = Loader::new(db, file)?;
         for batch in receiver {

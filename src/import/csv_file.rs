@@ -70,7 +70,7 @@ impl Default for CsvOptions {
 /// Imports facts from a table.
 ///
 /// Dates may have unknown parts (`1952-##-##`): a fact then begins at the first instant that the
-/// date may be, and ends, if its end is inclusive, behind the last one. `####-##-##` and an empty
+/// date may be, and ends, if its end is inclusive, after the last one. `####-##-##` and an empty
 /// field are open.
 ///
 /// # Errors

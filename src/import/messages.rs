@@ -36,7 +36,7 @@ const SECOND: Time = 1_000_000;
 ///
 /// The file is JSON, or a JSON value a line: a list of messages, an object that has one under
 /// `messages`, or a list of such objects. A list belongs to the session under `session`,
-/// `session_id`, `conversation_id` or `id`, else to one of the file's name, with `#n` behind it for
+/// `session_id`, `conversation_id` or `id`, else to one of the file's name, with `#n` after it for
 /// the `n`-th list but the first. A message has a `role`, and a `name` that goes before it, a
 /// `content`, which is a text or a list of parts, and if wanted an `id` and a time under `timestamp`,
 /// `created_at` or `at`: seconds since 1970, or a text. Messages without a time follow the one
@@ -143,7 +143,7 @@ impl<'o> Lists<'o> {
     /// The messages of a line.
     fn line(&mut self, text: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
         let json = serde_json::from_str(text).map_err(|error| {
-            // Lists behind it keep their names when it is mended.
+            // Lists after it keep their names when it is mended.
             self.count += 1;
             format!("no JSON: {error}")
         })?;
@@ -211,7 +211,7 @@ impl Said {
     fn input(self, session: &str) -> Input {
         let mut properties = BTreeMap::from([("text".to_owned(), Value::String(self.text))]);
         if self.has_picture {
-            // Shown as `[image: an image]` behind the text.
+            // Shown as `[image: an image]` after the text.
             properties.insert("caption".to_owned(), Value::String("an image".to_owned()));
         }
         if let Some(offset) = self.offset {

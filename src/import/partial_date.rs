@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use crate::time;
 
-/// When a date with unknown parts may be: from its first instant, before the instant behind its
+/// When a date with unknown parts may be: from its first instant, before the instant after its
 /// last. None if it is no such date or wholly unknown.
 pub(super) fn period(text: &str) -> Option<(Time, Time)> {
     let (sign, digits) = match text.strip_prefix('-') {

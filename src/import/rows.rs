@@ -10,7 +10,7 @@ use memchr::{memchr_iter, memchr2, memchr3};
 
 /// Bytes that are asked for together.
 const READ_BYTES: usize = 256 << 10;
-/// About the longest row; behind a quote that nothing ends the rest of the file is one.
+/// About the longest row; after a quote that nothing ends the rest of the file is one.
 const ROW_BYTES_MAX: u64 = 16 << 20;
 /// Some editors write it at the beginning of a text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -132,7 +132,7 @@ impl<R: Read> Rows<R> {
         let text =
             text.filter(|text| gap > 0 || ends.iter().all(|end| text.is_char_boundary(*end)));
         let fields = match text {
-            _ if !is_ended => Err("a quote in the row has no end, and all behind it is within it"),
+            _ if !is_ended => Err("a quote in the row has no end, and all after it is within it"),
             Some(text) => Ok(Fields { text, ends, gap }),
             None => Err("the row is no UTF-8 text"),
         };
@@ -224,7 +224,7 @@ impl<R: Read> Rows<R> {
         self.begin += bytes;
     }
 
-    /// Reads on behind what is there; says whether there was more.
+    /// Reads on after what is there; says whether there was more.
     fn fill(&mut self) -> Result<bool> {
         self.buffer.copy_within(self.begin..self.end, 0);
         (self.begin, self.end) = (0, self.end - self.begin);

@@ -1,4 +1,4 @@
-//! Inputs of a file, told one behind the other in few transactions.
+//! Inputs of a file, told one after the other in few transactions.
 //!
 //! Invariant: whatever a fact of the file has said is in some version that stays. A transaction keeps no
 //! version that it overrules itself, so a fact that overrules another one of the same transaction is told in

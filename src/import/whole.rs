@@ -6,7 +6,7 @@
 //! ```
 //!
 //! It is all or nothing: a file that is cut off, changed or does not hold together leaves nothing
-//! behind. It never adds to a database that has something.
+//! after. It never adds to a database that has something.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -76,7 +76,7 @@ pub fn whole(db: &Path, file: &Path, progress: Progress<'_>) -> Result<Report> {
     Ok(Report { stored: counts.into_iter().collect(), refused: Vec::new() })
 }
 
-/// Adds every line behind the first one; gives how many of each kind.
+/// Adds every line after the first one; gives how many of each kind.
 fn add_all(
     builder: &mut Builder,
     ids: &Ids,
@@ -206,7 +206,7 @@ impl<'f> Lines<'f> {
             ));
         }
         match self.advance()? {
-            true => Err(self.wrong("there is something behind the last line")),
+            true => Err(self.wrong("there is something after the last line")),
             false => Ok(()),
         }
     }

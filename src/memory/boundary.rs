@@ -111,7 +111,7 @@ pub fn is_due(buffer: &Buffered) -> bool {
 }
 
 /// The episodes that may be consolidated now, in order and without a turn between them; the turns
-/// behind the last one stay in the buffer.
+/// after the last one stay in the buffer.
 ///
 /// After a session or a pause they are all. A conversation that goes on may still add to its last
 /// episode, so that one stays in the buffer, unless it is full: it holds 25 turns, or 2,048 tokens
@@ -151,13 +151,13 @@ fn parts(cuts: &[usize], whole: Range<usize>) -> Vec<Range<usize>> {
     starts.zip(ends).map(|(start, end)| start..end).filter(|part| !part.is_empty()).collect()
 }
 
-/// Cuts at pauses, and where the similarity of what was said before and behind drops (Hearst,
+/// Cuts at pauses, and where the similarity of what was said before and after drops (Hearst,
 /// "TextTiling: Segmenting Text into Multi-paragraph Subtopic Passages", 1997, with embeddings in
 /// place of words).
 ///
 /// 1. A pause of more than 30 minutes always cuts. Nothing is compared across it.
 /// 2. At each gap `g` that leaves two turns on either side, the means of the `k` turns before and
-///    behind are compared: `s(g) = cos(mean(x[g-k..g]), mean(x[g..g+k]))`, with fewer turns beside
+///    after are compared: `s(g) = cos(mean(x[g-k..g]), mean(x[g..g+k]))`, with fewer turns beside
 ///    a pause.
 /// 3. The depth of a gap is how far the similarity rises to either side before it falls again:
 ///    `d(g) = (s(left peak) - s(g)) + (s(right peak) - s(g))`.
@@ -269,7 +269,7 @@ fn cut_long(turns: &[Heard<'_>], gaps: &Gaps, part: Range<usize>, cuts: &mut Vec
     }
 }
 
-/// What was measured at the gaps, by the place behind each; none where nothing was.
+/// What was measured at the gaps, by the place after each; none where nothing was.
 struct Gaps {
     measured: Vec<Option<Gap>>,
 }

@@ -52,7 +52,7 @@ impl Episode<'_> {
         inputs
     }
 
-    /// The facts that it tells, each behind what its names refer to.
+    /// The facts that it tells, each after what its names refer to.
     pub(crate) fn facts(&self) -> Vec<Input> {
         let mut inputs = Vec::new();
         for fact in &self.extraction.facts {

@@ -34,7 +34,7 @@ use crate::write::observe::{HeardTurn, Observed, observe};
 /// The name of the thread.
 const THREAD: &str = "engraph-memory";
 
-/// Turns go in, and memory is made of them behind one's back.
+/// Turns go in, and memory is made of them after one's back.
 ///
 /// A session is consolidated when it has [ended](Self::end), when nobody has spoken for 30 minutes,
 /// and when more than 2,048 tokens are buffered of it. Turns that were observed otherwise, or before
@@ -172,7 +172,7 @@ impl Drop for Pipeline {
         self.shared.state.lock().is_stopped = true;
         self.messages.send(Message::Look).ok();
         let is_waited_for = self.shared.host.workshop().store.no_own_transaction().is_ok();
-        // A worker that waits for this thread's transaction ends by itself behind it.
+        // A worker that waits for this thread's transaction ends by itself after it.
         if let Some(worker) = self.worker.take().filter(|_| is_waited_for) {
             worker.join().ok();
         }

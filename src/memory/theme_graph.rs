@@ -124,7 +124,7 @@ impl Grouping {
         let Some(changes) = store.changes_since(self.before) else { return false };
         let catalog = reader.catalog();
         let labels = [catalog.label(THEME), catalog.label(SEMANTIC)];
-        // The first commit behind is the one that it was changed in.
+        // The first commit after is the one that it was changed in.
         let own = changes.first().map(|(time, _)| *time);
         let others = changes.iter().filter(|(time, _)| Some(*time) != own);
         !others.into_iter().any(|(_, changed)| labels.contains(&Some(changed.label)))

@@ -44,7 +44,7 @@ fn day(word: &str) -> Option<String> {
     is_number.then(|| number.to_owned())
 }
 
-/// Whether these words stand in a turn, one behind the other.
+/// Whether these words stand in a turn, one after the other.
 fn has_words(turn: &TurnInput, cue: &str) -> bool {
     let lower = |text: &str| words(text).into_iter().map(|word| word.lower).collect::<Vec<_>>();
     let cue = lower(cue);

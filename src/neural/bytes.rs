@@ -1,9 +1,9 @@
-//! Trained models as bytes: little-endian numbers in a row, behind a name and a version.
+//! Trained models as bytes: little-endian numbers in a row, after a name and a version.
 //!
 //! What is read was stored by this crate, but may have been damaged since. So each length is
 //! held against what is left, and each number must be finite.
 
-/// Puts numbers behind each other.
+/// Puts numbers after each other.
 pub(super) struct Writer(Vec<u8>);
 
 impl Writer {
@@ -33,7 +33,7 @@ impl Writer {
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Begins behind the name and the version, which must be these.
+    /// Begins after the name and the version, which must be these.
     pub(super) fn new(bytes: &'a [u8], magic: &[u8]) -> Result<Self, String> {
         let rest = bytes.strip_prefix(magic).ok_or("it is of another kind or version")?;
         Ok(Self(rest))
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
 
     /// Nothing may be left.
     pub(super) fn done(self) -> Result<(), String> {
-        if self.0.is_empty() { Ok(()) } else { Err("there is more behind it".to_string()) }
+        if self.0.is_empty() { Ok(()) } else { Err("there is more after it".to_string()) }
     }
 }
 

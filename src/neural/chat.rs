@@ -57,7 +57,7 @@ impl Chat {
         *self.usage.lock()
     }
 
-    /// What the model answers to a text behind a task.
+    /// What the model answers to a text after a task.
     pub(crate) fn ask(&self, task: &str, text: &str) -> Result<String, NeuralError> {
         let request = json!({
             "model": self.model,

@@ -34,7 +34,7 @@ struct Failure {
 }
 
 impl Endpoint {
-    /// Asks at `path` behind `base_url`, such as `https://api.openai.com/v1`; `timeout` is for each
+    /// Asks at `path` after `base_url`, such as `https://api.openai.com/v1`; `timeout` is for each
     /// request as a whole.
     pub(crate) fn new(base_url: &str, path: &str, key: Option<&str>, timeout: Duration) -> Self {
         let config = ureq::Agent::config_builder()

@@ -69,7 +69,7 @@ fn embed_words(text: &str) -> TokenVectors {
 
 /// The pieces of a text in lower case: each run of letters and digits in threes, and what stands
 /// between the runs by itself. The bytes of a piece are the digits of its id, and the digit above
-/// them says whether it begins behind a gap, so that texts with the same ids differ in gaps only.
+/// them says whether it begins after a gap, so that texts with the same ids differ in gaps only.
 fn pieces(lower: &str) -> Vec<u32> {
     let mut ids = Vec::new();
     for part in lower.split(|c: char| c.is_whitespace() || c.is_control()) {

@@ -38,7 +38,7 @@ pub struct HttpEmbedder {
 
 impl HttpEmbedder {
     /// Asks the endpoint for one vector, which tells the width of all. `base_url` is what
-    /// `/embeddings` is put behind, such as `https://api.openai.com/v1`; `timeout` is for each
+    /// `/embeddings` is put after, such as `https://api.openai.com/v1`; `timeout` is for each
     /// request as a whole.
     ///
     /// # Errors

@@ -38,7 +38,7 @@ pub struct HttpReader {
 }
 
 impl HttpReader {
-    /// A reader that will ask `model`. `base_url` is what `/chat/completions` is put behind, such as
+    /// A reader that will ask `model`. `base_url` is what `/chat/completions` is put after, such as
     /// `https://api.openai.com/v1`; `timeout` is for each request as a whole.
     pub fn new(base_url: &str, model: &str, key: Option<&str>, timeout: Duration) -> Self {
         let endpoint = Endpoint::new(base_url, "chat/completions", key, timeout);

@@ -1,4 +1,4 @@
-//! A language model that answers texts behind one task, each with JSON of a form: from a folder, held to the form by
+//! A language model that answers texts after one task, each with JSON of a form: from a folder, held to the form by
 //! a grammar; behind an HTTP endpoint or a function of the caller's, what it says is read as it comes.
 
 use std::fmt;
@@ -17,7 +17,7 @@ use super::{Chat, TokenUsage};
 /// The best of the whole numbers by which a model says how much: from 0 on.
 pub(crate) const BEST: usize = 10;
 
-/// A language model: from a folder, on the CPU, behind an HTTP endpoint, or behind a function. A clone is the same
+/// A language model: from a folder, on the CPU, behind an HTTP endpoint, or of a function. A clone is the same
 /// model: one serves as extractor, policy and evaluator without its weights being held three times.
 ///
 /// ```
@@ -31,7 +31,7 @@ pub(crate) const BEST: usize = 10;
 #[derive(Clone)]
 pub struct LanguageModel(Model);
 
-/// Asks for the answer to a text behind a task.
+/// Asks for the answer to a text after a task.
 type Ask = dyn Fn(&str, &str) -> Result<String, NeuralError> + Send + Sync;
 
 /// A model of the caller's.
@@ -89,7 +89,7 @@ impl LanguageModel {
     }
 
     /// Asks `model` behind an endpoint that speaks as OpenAI's `/v1/chat/completions` does. `base_url` is what
-    /// `/chat/completions` is put behind, such as `https://api.openai.com/v1`; `timeout` is for each request as a whole.
+    /// `/chat/completions` is put after, such as `https://api.openai.com/v1`; `timeout` is for each request as a whole.
     /// One that times out or is answered with 429 or 5xx is made four times at most, with pauses between them. The key
     /// goes into the request and nowhere else.
     #[cfg(feature = "http")]

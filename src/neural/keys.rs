@@ -41,7 +41,7 @@ pub trait KeyModel: Send + Sync {
 /// A model at work on one question. It may keep what it has computed for a prefix, for the next
 /// prefixes continue some of the last ones.
 pub trait KeyWriter {
-    /// What comes behind each of the prefixes. All prefixes of a call have the same length, from 0
+    /// What comes after each of the prefixes. All prefixes of a call have the same length, from 0
     /// on, and each is one of the last call's with one token more.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ pub trait KeyWriter {
 /// Scores of what may come next; the larger, the likelier. They need not be finite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logits {
-    /// That of each token, by its id; ids behind the end count as impossible.
+    /// That of each token, by its id; ids after the end count as impossible.
     pub tokens: Vec<f32>,
     /// That of the key being at its end.
     pub end: f32,

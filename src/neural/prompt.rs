@@ -2,7 +2,7 @@
 
 /// Tokens of an answer that are looked at: what it says is decided there.
 pub(super) const ANSWER_TOKENS: u32 = 8;
-/// The longest question that is read, in bytes; what lies behind is not.
+/// The longest question that is read, in bytes; what lies after is not.
 const QUESTION_BYTES_MAX: usize = 2 << 10;
 /// The evidence that is read, in bytes; of more the first is left out.
 const EVIDENCE_BYTES_MAX: usize = 16 << 10;
@@ -11,7 +11,7 @@ const EVIDENCE_BYTES_MAX: usize = 16 << 10;
 pub(super) const TASK: &str =
     "Answer the question in a few words, from these memories of a conversation.\n\n";
 
-/// What stands behind the task: the evidence, a line each, the question, and the place of the
+/// What stands after the task: the evidence, a line each, the question, and the place of the
 /// answer.
 pub(super) fn prompt(question: &str, evidence: &[&str]) -> String {
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -32,7 +32,7 @@ pub(crate) fn said(content: &str, prompt: u64, completion: u64) -> Reply {
     Reply::Status(200, json!({ "choices": choices, "usage": usage }).to_string())
 }
 
-/// A language model behind a server.
+/// A language model after a server.
 pub(crate) fn chat(url: &str) -> Chat {
     let timeout = Duration::from_millis(300);
     let endpoint = Endpoint::new(url, "chat/completions", Some(KEY), timeout);

@@ -49,7 +49,7 @@ pub(crate) enum ExprKind {
     Or(Vec<Expr>),
     List(Vec<Expr>),
     Map(Vec<(String, Expr)>),
-    /// The value behind the first condition that is true, else the last.
+    /// The value after the first condition that is true, else the last.
     Case(Vec<(Expr, Expr)>, Option<Box<Expr>>),
     /// What becomes of the items of a list for which a condition is true.
     Comprehension(Box<Each>),

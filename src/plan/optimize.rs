@@ -304,7 +304,7 @@ fn into_lookup(plan: LogicalPlan, by: LookupBy, key: Expr) -> LogicalPlan {
     }
 }
 
-/// A limit behind a sort lets the sort keep no more rows than that.
+/// A limit after a sort lets the sort keep no more rows than that.
 fn sort_first(plan: LogicalPlan) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Slice { input, cut } if cut.limit.is_some() => {

@@ -15,7 +15,7 @@ pub(crate) struct Pattern {
     pub(crate) links: Vec<Link>,
     /// The path patterns as they are written.
     pub(crate) chains: Vec<Chain>,
-    /// Path patterns that are searched each by itself, behind all others.
+    /// Path patterns that are searched each by itself, after all others.
     pub(crate) walks: Vec<PatternWalk>,
     /// What must hold of the names of the pattern.
     pub(crate) conditions: Vec<Expr>,

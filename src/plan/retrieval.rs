@@ -478,7 +478,7 @@ pub(crate) fn mode_name(mode: SearchMode) -> &'static str {
     }
 }
 
-/// A sign and an expression behind it, or nothing.
+/// A sign and an expression after it, or nothing.
 pub(crate) struct Behind<'a>(pub(crate) &'a str, pub(crate) Option<&'a Expr>);
 
 impl Display for Behind<'_> {

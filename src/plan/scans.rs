@@ -190,7 +190,7 @@ fn narrow(plan: &mut LogicalPlan, asked: &FactAsked) {
         LogicalPlan::Expand { step, .. } if step.fact == asked.fact => {
             narrow_step(Arc::make_mut(step), &asked.what);
         }
-        // What is asked of rows behind these must not reach facts that they leave out.
+        // What is asked of rows after these must not reach facts that they leave out.
         LogicalPlan::Filter { input, .. }
         | LogicalPlan::Expand { input, .. }
         | LogicalPlan::Walk { input, .. }

@@ -27,8 +27,8 @@ const MENTIONED: f64 = 0.8;
 /// Decides by scores: deterministic, and without a model.
 ///
 /// The first step searches for the question. Each later one looks around the best turns, leads from
-/// them back to other cues, asks for the tags of the nearest cues, reads what stands behind the best
-/// pairs of cue and tag, and goes down from the best topic. It is enough when a step behind the first
+/// them back to other cues, asks for the tags of the nearest cues, reads what stands after the best
+/// pairs of cue and tag, and goes down from the best topic. It is enough when a step after the first
 /// has brought little and nothing promising is left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByScore;

@@ -49,14 +49,14 @@ pub enum Operation {
         /// The key of the concept.
         cue: String,
     },
-    /// The contents behind a cue and a tag: turns, and statements with their turns (eq. 5).
+    /// The contents after a cue and a tag: turns, and statements with their turns (eq. 5).
     EventsOfTag {
         /// The key of the concept.
         cue: String,
         /// The relation between the two.
         tag: String,
     },
-    /// The contents behind a cue by any tag, which leaves the first of the two stages out.
+    /// The contents after a cue by any tag, which leaves the first of the two stages out.
     EventsOfCue {
         /// The key of the concept.
         cue: String,
@@ -66,7 +66,7 @@ pub enum Operation {
         /// The keys of turns or statements, 16 at most.
         events: Vec<String>,
     },
-    /// What was said around turns: two before and two behind each.
+    /// What was said around turns: two before and two after each.
     ContextOfEvents {
         /// The keys of turns, 16 at most.
         events: Vec<String>,

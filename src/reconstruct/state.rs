@@ -301,7 +301,7 @@ impl Reconstruction {
         &self.steps
     }
 
-    /// Whether the contents behind a cue and a tag were read.
+    /// Whether the contents after a cue and a tag were read.
     pub fn is_visited(&self, cue: &str, tag: &str) -> bool {
         self.visited.contains(&(cue.to_owned(), tag.to_owned()))
     }

@@ -40,13 +40,13 @@ const TOOLS: [(&str, &str, &[Argument]); 11] = [
     ("tags_of_cue", "By which tags a concept leads to turns and statements.", &[CUE]),
     (
         "events_of_tag",
-        "The turns and statements behind a concept and one of its tags.",
+        "The turns and statements under a concept and one of its tags.",
         &[CUE, ("tag", Type::Text, "a tag of the concept", true)],
     ),
     ("cues_of_events", "The concepts and tags that lead to turns or statements.", EVENTS),
     (
         "context_of_events",
-        "What was said around turns: two before and two behind each.",
+        "What was said around turns: two before and two after each.",
         &[("events", Type::Keys, "keys of turns that were found", true)],
     ),
     (

@@ -28,7 +28,7 @@ const FUZZY_MENTIONS_MAX: usize = 16;
 /// Nodes taken for one mention, the best ones.
 const MATCHES_MAX: usize = 8;
 
-/// Marks behind the last word that are read as well.
+/// Marks after the last word that are read as well.
 const MARKS_MAX: usize = 8;
 /// The longest name that is looked for as a whole, in bytes.
 const MENTION_BYTES_MAX: usize = 512;
@@ -137,7 +137,7 @@ fn asked(read: &str, phrases: &[(Range<usize>, Interval)]) -> Anchors {
     }
 }
 
-/// As much of a question as is looked at: its words, and the marks behind the last one, where a quote may end.
+/// As much of a question as is looked at: its words, and the marks after the last one, where a quote may end.
 fn read<'q>(question: &'q str, words: &[Word]) -> &'q str {
     let last = words.last().map_or(0, |word| word.range.end);
     let behind = question.get(last..).unwrap_or_default().chars();

@@ -1,4 +1,4 @@
-//! The algorithms behind the retrieval clauses: plain data in, plain data out.
+//! The algorithms after the retrieval clauses: plain data in, plain data out.
 //!
 //! ```text
 //!   fusion.rs     several ranked lists to one

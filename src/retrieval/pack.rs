@@ -41,7 +41,7 @@ impl Item {
         self.time.filter(|_| matches!(self.source, Source::Turn(_)))
     }
 
-    /// What its line begins with behind that of another one: its time, as far as that has not said it.
+    /// What its line begins with after that of another one: its time, as far as that has not said it.
     fn lead(&self, before: Option<&Self>) -> String {
         let said = self.told().map(|time| time::beside(time, before.and_then(Self::told)));
         said.filter(|said| !said.is_empty()).map_or(String::new(), |said| format!("[{said}] "))
@@ -247,7 +247,7 @@ impl Packer<'_> {
         Ok(Some(left))
     }
 
-    /// The tokens that a line and the one behind it begin with: those of the latter if it stood there
+    /// The tokens that a line and the one after it begin with: those of the latter if it stood there
     /// alone, and those of both.
     fn leads_around<E>(
         &mut self,
@@ -332,7 +332,7 @@ pub(crate) struct Hop<'a> {
     pub(crate) confidence: f64,
     /// Whether a rule derived it, see [`super::rules`].
     pub(crate) is_derived: bool,
-    /// The name of the node behind it.
+    /// The name of the node after it.
     pub(crate) node: &'a str,
 }
 

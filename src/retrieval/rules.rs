@@ -83,7 +83,7 @@ pub(crate) struct Rule {
 /// Why a rule cannot be walked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum RuleError {
-    #[error("`{0}` stands only behind IMPLIES")]
+    #[error("`{0}` stands only after IMPLIES")]
     Unbound(String),
     #[error("the body of a rule has {0} steps, more than {BODY_STEPS_MAX}")]
     Long(usize),
@@ -91,7 +91,7 @@ pub(crate) enum RuleError {
     Confidence(f64),
 }
 
-/// The rules of a definition: one for each step behind `IMPLIES`, in order.
+/// The rules of a definition: one for each step after `IMPLIES`, in order.
 ///
 /// # Errors
 ///
@@ -167,7 +167,7 @@ pub(crate) struct Walk {
     pub(crate) from: String,
     pub(crate) relation: String,
     pub(crate) direction: Direction,
-    /// The variable behind it; if it is known already, the step must lead to that node.
+    /// The variable after it; if it is known already, the step must lead to that node.
     pub(crate) to: String,
 }
 

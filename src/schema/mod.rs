@@ -42,7 +42,7 @@ use vectors::Vectors;
 /// Gives a vector for each text.
 pub(crate) type Embed<'a> = &'a dyn Fn(&[&str]) -> Result<Vec<Arc<[f32]>>>;
 
-/// The concepts that were written or forgotten behind an instant, or the embeddings of which were,
+/// The concepts that were written or forgotten after an instant, or the embeddings of which were,
 /// and when; none if nobody knows.
 pub(crate) type Changes<'a> = &'a dyn Fn(Time) -> Option<Vec<(Time, NodeId)>>;
 

@@ -232,7 +232,7 @@ fn a_snapshot_has_what_was_forgotten_since() {
         let schemas = Schemas::default();
         let (before, knew) = (store.snapshot(0), Cell::new(0));
         if is_warm {
-            // The concepts are known from before, and their trie is made behind it.
+            // The concepts are known from before, and their trie is made after it.
             schemas.generate(&asking(before.reader(), "tea", BY_MEANING)).expect("asks");
         }
         let state = before.reader().last_commit().expect("reads");

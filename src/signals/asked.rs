@@ -143,7 +143,7 @@ fn may_name(all: &[Word], at: usize) -> bool {
     !is_month && !is_verb
 }
 
-/// A text without some parts of it, and without the `'s` behind them.
+/// A text without some parts of it, and without the `'s` after them.
 fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
     parts.sort_by_key(|part| part.start);
     let mut rest = String::new();

@@ -142,7 +142,7 @@ impl<'i> Field<'i> {
         (entry.session == self.entries[place].session).then_some(other)
     }
 
-    /// BM25 over each turn with so many turns before it and behind it.
+    /// BM25 over each turn with so many turns before it and after it.
     pub(super) fn words(&self, before: isize, behind: isize) -> Vec<f32> {
         let around = |place| (-before..=behind).filter_map(move |by| self.beside(place, by));
         let lengths: Vec<f32> = (0..self.len())

@@ -89,7 +89,7 @@ pub(crate) struct Late {
 }
 
 impl Late {
-    /// How near the question is to each turn with so many before it and behind it.
+    /// How near the question is to each turn with so many before it and after it.
     fn around(
         &self,
         field: &Field<'_>,

@@ -32,7 +32,7 @@ impl Binder<'_> {
         let known: Vec<&str> = names(&define.body).collect();
         if let Some(name) = names_of(&define.head).find(|name| !known.contains(&name.text.as_str()))
         {
-            let message = format!("`{}` stands only behind IMPLIES", name.text);
+            let message = format!("`{}` stands only after IMPLIES", name.text);
             return Err(Diagnostic::at(name.span, message)
                 .help("what follows is said of nodes that are named before it")
                 .bind());

@@ -1,4 +1,4 @@
-//! Graphs are built behind the searches that could use them: by one thread a database, which reads
+//! Graphs are built after the searches that could use them: by one thread a database, which reads
 //! the codes a few at a time, so that nobody waits for it. It ends with the database.
 //!
 //! A graph is in memory alone; after the database was opened it is built again when a search could
@@ -66,7 +66,7 @@ impl Drop for Builder {
     }
 }
 
-/// Whether a graph would find what stands sooner, or is far behind.
+/// Whether a graph would find what stands sooner, or is far after.
 pub(super) fn is_worth_it(index: &LabelIndex, graph_min: usize) -> bool {
     let known = index.graph.as_ref().map_or(0, |graph| graph.len());
     let new = index.entries.len() - known.min(index.entries.len());

@@ -44,7 +44,7 @@ impl Scale {
     }
 }
 
-/// Vectors as rows of codes, one behind the other.
+/// Vectors as rows of codes, one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Codes {
     dimensions: usize,
@@ -177,7 +177,7 @@ impl Query {
         self.dimensions == codes.dimensions
     }
 
-    /// The sums of the vectors `from..to`, one behind the other, into `sums`.
+    /// The sums of the vectors `from..to`, one after the other, into `sums`.
     pub(crate) fn sums(&self, codes: &Codes, from: usize, to: usize, sums: &mut Vec<i32>) {
         sums.clear();
         sums.resize(to.saturating_sub(from), 0);

@@ -1,4 +1,4 @@
-//! The best candidates of an index by their codes: of all entries, of those behind a graph, or of a
+//! The best candidates of an index by their codes: of all entries, of those after a graph, or of a
 //! set of nodes.
 //!
 //! A candidate has the most that its exact score can be. So whoever takes candidates in that order

@@ -1,5 +1,5 @@
 //! A turn of a conversation: its node, its speaker, its session, and its place among the turns before
-//! and behind it.
+//! and after it.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ pub(crate) fn put_turn(
     Ok(is_new)
 }
 
-/// The position of a turn behind so many, and behind the last one: some may have been forgotten.
+/// The position of a turn after so many, and after the last one: some may have been forgotten.
 fn position_after(
     transaction: &Transaction<'_>,
     turns: usize,
@@ -123,7 +123,7 @@ struct Places {
 }
 
 impl Places {
-    /// The place behind a turn, if that is the last one of its session.
+    /// The place after a turn, if that is the last one of its session.
     fn behind(transaction: &Transaction<'_>, key: Option<&str>) -> Result<Option<Self>> {
         let reader = transaction.reader();
         let (Some(key), Some(label)) = (key, reader.catalog().label("Turn")) else {
@@ -158,7 +158,7 @@ impl Places {
         Ok(Self { count, last: node(last), before: node(before), after })
     }
 
-    /// Puts a turn between those before and behind it.
+    /// Puts a turn between those before and after it.
     fn chain(&self, transaction: &mut Transaction<'_>, id: NodeId, at: Option<Time>) -> Result<()> {
         if let Some(before) = self.before {
             for fact in steps(transaction, before)? {

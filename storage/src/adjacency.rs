@@ -107,7 +107,7 @@ impl Adjacency {
         key
     }
 
-    /// The parts of a key, and what is behind them; none if it is no such key.
+    /// The parts of a key, and what is after them; none if it is no such key.
     pub(crate) fn decode(key: &[u8]) -> Option<(Self, &[u8])> {
         let (near, rest) = key.split_first_chunk()?;
         let (relation, mut rest) = rest.split_first_chunk()?;

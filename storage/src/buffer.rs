@@ -124,7 +124,7 @@ impl Reader<'_> {
 }
 
 impl Transaction<'_> {
-    /// Puts a turn into the buffer, behind all others of its session; `tokens` says about how many
+    /// Puts a turn into the buffer, after all others of its session; `tokens` says about how many
     /// tokens it has. It costs the same however many turns there are, and changes nothing but the
     /// buffer. A turn that is earlier than others is late, and stands last all the same.
     ///
@@ -270,7 +270,7 @@ pub(crate) fn check_turn(turn: &BufferedTurn) -> Result<()> {
     turn.properties.iter().try_for_each(|(name, value)| check_value(name, value))
 }
 
-/// The longest name of a session, a turn or a speaker, in bytes: keys of nodes are made of them, with a number behind.
+/// The longest name of a session, a turn or a speaker, in bytes: keys of nodes are made of them, with a number after.
 const NAME_BYTES_MAX: usize = KEY_BYTES_MAX - 64;
 
 /// A name must be something, and short enough for the keys that are made of it.

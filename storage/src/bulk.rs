@@ -15,7 +15,7 @@
 //! core.
 //!
 //! Invariant: all of a load has one instant, and no reader is told that instant or a later one before
-//! it sees all of it, nor an earlier one of a state that has part of it. A crash behind the commit leaves
+//! it sees all of it, nor an earlier one of a state that has part of it. A crash after the commit leaves
 //! the mark and the tables; the next opening for writing takes them in.
 
 mod known;
@@ -73,7 +73,7 @@ pub struct Loaded {
     pub stored: u64,
     /// How many say nothing that is not held already, and change nothing.
     pub known: u64,
-    /// The others, which are to be asserted one by one, behind these.
+    /// The others, which are to be asserted one by one, after these.
     pub left: Left,
 }
 
@@ -266,7 +266,7 @@ impl Load<'_> {
     ///
     /// # Errors
     ///
-    /// [`StorageError::Invalid`] if the place is not behind that of the fact before;
+    /// [`StorageError::Invalid`] if the place is not after that of the fact before;
     /// [`StorageError::Io`] if the disk refuses.
     pub fn add(&mut self, place: u64, fact: BulkFact<'_>) -> Result<()> {
         if self.last.is_some_and(|last| place <= last) {
@@ -380,7 +380,7 @@ fn each_part(
     let work_off = |sender: mpsc::Sender<Result<()>>| {
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);
-            // Nobody listens any more behind an error.
+            // Nobody listens any more after an error.
             if part >= parts || sender.send(work(part)).is_err() {
                 return;
             }
@@ -397,7 +397,7 @@ fn each_part(
             work_off(sender.clone());
         }
         drop(sender);
-        // Taken in, so that it is dropped behind an error.
+        // Taken in, so that it is dropped after an error.
         let receiver = receiver;
         receiver.iter().try_for_each(|result| {
             done();

@@ -2,7 +2,7 @@
 //! everything again.
 //!
 //! It is filled at each commit, before any reader can see it, and never written to the disk. It is
-//! bounded: behind its oldest commit nobody can say what changed, and whoever asks reads anew.
+//! bounded: after its oldest commit nobody can say what changed, and whoever asks reads anew.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -47,7 +47,7 @@ struct Watched {
     relation: RelationId,
     /// In order of time.
     heads: VecDeque<(Time, NodeId)>,
-    /// The instant behind which all of them are kept.
+    /// The instant after which all of them are kept.
     since: Time,
 }
 
@@ -63,7 +63,7 @@ impl Changes {
         Self { kept: Mutex::new(kept), entries_max }
     }
 
-    /// Every node that a commit behind `time` changed, with the instant of the commit, in order; a
+    /// Every node that a commit after `time` changed, with the instant of the commit, in order; a
     /// node is named once a commit. None if it is not known any more.
     ///
     /// A commit that failed, and one that a reader does not see yet, may be among them.
@@ -85,7 +85,7 @@ impl Changes {
         }
     }
 
-    /// The heads of facts of the watched relation that commits behind `from` and up to `to` added, changed or took
+    /// The heads of facts of the watched relation that commits after `from` and up to `to` added, changed or took
     /// away, each once. None if it is not known, as of another relation.
     pub fn heads(&self, relation: RelationId, from: Time, to: Time) -> Option<BTreeSet<NodeId>> {
         let kept = self.kept.lock();

@@ -1,5 +1,5 @@
 //! The check of a whole database: every key and value of every family is read and held against the
-//! others. It changes nothing, and goes on behind what it finds.
+//! others. It changes nothing, and goes on after what it finds.
 //!
 //! ```text
 //! I1  a ONE relation has one certain tail at any valid and any system instant

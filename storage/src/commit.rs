@@ -86,7 +86,7 @@ pub(crate) fn read_commit(view: View<'_>) -> Result<Option<Commit>> {
     Commit::decode(&bytes).map(Some).ok_or_else(damaged)
 }
 
-/// What a writer needs, behind the writer's lock.
+/// What a writer needs, after the writer's lock.
 pub(crate) struct Writer {
     pub(crate) counters: Counters,
     last: Commit,
@@ -168,7 +168,7 @@ pub(crate) struct Commits {
 }
 
 impl Commits {
-    /// Goes on behind the last commit, which is on the disk.
+    /// Goes on after the last commit, which is on the disk.
     pub(crate) fn new(
         counters: Counters,
         last: Commit,
@@ -236,7 +236,7 @@ impl Commits {
         }
     }
 
-    /// The catalogue, and an instant behind every commit and every instant that a reader was told.
+    /// The catalogue, and an instant after every commit and every instant that a reader was told.
     pub(crate) fn begin(&self, wall: Time) -> Result<(Arc<Catalog>, Time)> {
         let published = self.published.lock();
         Ok((Arc::clone(&published.catalog), after(published.clock, wall)?))
@@ -390,7 +390,7 @@ pub(crate) struct Pending {
     pub(crate) mark: Time,
 }
 
-/// An instant behind `clock`, by the clock on the wall unless that stood still or went back.
+/// An instant after `clock`, by the clock on the wall unless that stood still or went back.
 fn after(clock: Time, wall: Time) -> Result<Time> {
     let next = clock.checked_add(1).filter(|next| *next < Interval::MAX);
     Ok(wall.max(next.ok_or(StorageError::Exhausted("system time"))?))

@@ -158,13 +158,13 @@ impl NearEdges {
         start..end
     }
 
-    /// The first place in a range of one relation whose fact begins at or behind an instant.
+    /// The first place in a range of one relation whose fact begins at or after an instant.
     pub(crate) fn begun(&self, range: Range<usize>, time: Time) -> usize {
         let begun = self.column(Column::ValidFrom).get(range.clone()).unwrap_or_default();
         range.start + begun.partition_point(|from| from.cast_signed() < time)
     }
 
-    /// The first place behind that of a key.
+    /// The first place after that of a key.
     pub(crate) fn behind(&self, near: &Near, key: &Adjacency) -> usize {
         let mark = (key.relation, key.valid_from, key.far, key.fact);
         let (mut start, mut end) = (0, self.len());
@@ -181,7 +181,7 @@ impl NearEdges {
     }
 
     /// Calls `visit` on the facts of these places that the filter keeps, until it breaks. Gives the
-    /// place behind the last one that was looked at.
+    /// place after the last one that was looked at.
     pub(crate) fn visit(
         &self,
         near: &Near,

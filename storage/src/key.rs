@@ -103,7 +103,7 @@ pub(crate) fn posting_past(label: LabelId, term: &str, node: NodeId, system_to: 
     key
 }
 
-/// The label and term of a key of the texts, and what is behind it; none if it has no end.
+/// The label and term of a key of the texts, and what is after it; none if it has no end.
 pub(crate) fn term_from(key: &[u8]) -> Option<(LabelId, &str, &[u8])> {
     let (label, rest) = key.split_first_chunk()?;
     let end = rest.iter().position(|byte| *byte == 0)?;
@@ -159,7 +159,7 @@ pub(crate) fn escape(bytes: impl Iterator<Item = u8>, to: &mut Vec<u8>) {
     }
 }
 
-/// The first key behind every key with this prefix; none if there is no such key.
+/// The first key after every key with this prefix; none if there is no such key.
 pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();

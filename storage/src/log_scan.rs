@@ -3,7 +3,7 @@
 //! Recovery stops at the first bad byte of a log and drops the rest without a word. That is right
 //! for a write which a power failure cut short, and wrong for a disk that lost bits. The scan
 //! tells them apart: commits say which commits before them were on the disk already, so one that
-//! stands whole behind the bad bytes can prove that acknowledged work was there. It also holds the
+//! stands whole after the bad bytes can prove that acknowledged work was there. It also holds the
 //! logs against what the tables say, and so finds logs that are missing, older than the tables, or
 //! another database's, and tables that are older than the logs.
 //!
@@ -245,7 +245,7 @@ enum Fit {
     Foreign,
 }
 
-/// Where recovery has to stop, and what stands behind.
+/// Where recovery has to stop, and what stands after.
 struct Damage {
     file: String,
     offset: u64,
@@ -253,13 +253,13 @@ struct Damage {
     position: u64,
     /// Whether a whole commit stands here that comes too early.
     is_gap: bool,
-    /// The number of the first commit behind it, and whether all of its batch is there.
+    /// The number of the first commit after it, and whether all of its batch is there.
     witness: Option<(u64, bool)>,
-    /// The greatest `synced` behind it.
+    /// The greatest `synced` after it.
     synced: u64,
-    /// Whether something stands behind it that is in the tables.
+    /// Whether something stands after it that is in the tables.
     has_flushed: bool,
-    /// Whether batches of format 1 stand behind it.
+    /// Whether batches of format 1 stand after it.
     has_old: bool,
 }
 
@@ -303,7 +303,7 @@ impl Judge {
         if self.damage.is_none() {
             return self.follow(offset, &batch);
         }
-        // A power failure may leave blocks of deleted logs behind the end.
+        // A power failure may leave blocks of deleted logs after the end.
         let is_stale = self.next_sequence.is_some_and(|next| batch.sequence < next);
         match Commit::split(batch.entries) {
             _ if is_stale || batch.entries.is_empty() => {}
@@ -318,7 +318,7 @@ impl Judge {
         // The tables know that this log was begun, so its name lasts; its contents may not.
         let is_first = self.next_sequence.is_none() && self.files_before == 0;
         if is_first && batch.sequence > self.tables.sequence.saturating_add(1) {
-            let reason = "it begins behind the end of the tables; a log is missing, \
+            let reason = "it begins after the end of the tables; a log is missing, \
                           or the tables are of another time";
             return Err(self.unfit(offset, reason, None));
         }
@@ -397,7 +397,7 @@ impl Judge {
         });
     }
 
-    /// A commit behind the damage.
+    /// A commit after the damage.
     fn witness(&mut self, commit: Commit, is_whole: bool) {
         let Some(damage) = &mut self.damage else { return };
         if self.last.is_some_and(|last| commit.number <= last.number) {
@@ -428,7 +428,7 @@ impl Judge {
 
 impl Damage {
     /// The damage as the end of an unfinished write, if it can be one. `last` is the last commit
-    /// that is known without what stands behind, and the logs may end before it.
+    /// that is known without what stands after, and the logs may end before it.
     fn torn(self, last: Option<Commit>, ends_early: bool, bytes: u64) -> Result<Torn> {
         let Some((reason, lost)) = self.proof(last, ends_early) else {
             return Ok(Torn { file: self.file, offset: self.offset, bytes: bytes - self.position });
@@ -460,7 +460,7 @@ impl Damage {
             };
             return Some((reason, lost));
         }
-        // Nothing writes to a log behind a write of its own that failed.
+        // Nothing writes to a log after a write of its own that failed.
         (self.witness == Some((from, true)))
             .then_some(("bytes that are no record and no lost commit, before commits", None))
     }

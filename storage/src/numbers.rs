@@ -1,4 +1,4 @@
-//! Lists of numbers, as they are multiplied: one behind the other, as narrow as they can be.
+//! Lists of numbers, as they are multiplied: one after the other, as narrow as they can be.
 //!
 //! It knows nothing of where they are stored.
 

@@ -65,7 +65,7 @@ impl<'r> Reader<'r> {
         self.catalog
     }
 
-    /// The instant of this state: at or behind every commit that it holds.
+    /// The instant of this state: at or after every commit that it holds.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -166,7 +166,7 @@ impl<'r> Reader<'r> {
         Ok(found)
     }
 
-    /// Calls `visit` on every node of a label in order of its key, from behind `after`, until it
+    /// Calls `visit` on every node of a label in order of its key, from after `after`, until it
     /// breaks. Aliases are left out.
     pub fn nodes_of_label(
         &self,

@@ -57,7 +57,7 @@ pub(crate) fn prepare(path: &Path) -> Result<LogScan> {
 }
 
 /// Cuts the log where it is torn or damaged, or does not go with the tables, whatever stands
-/// behind. Gives what was cut.
+/// after. Gives what was cut.
 pub(crate) fn cut_damage(path: &Path) -> Result<Option<Torn>> {
     let torn = end_of_use(path)?;
     if let Some(torn) = &torn {
@@ -212,7 +212,7 @@ fn cut_copy(path: &Path, torn: Option<&Torn>) -> Result<Option<TempDir>> {
     Ok(Some(copy))
 }
 
-/// Cuts a log, and the logs behind it: these first, so that a crash leaves no gap.
+/// Cuts a log, and the logs after it: these first, so that a crash leaves no gap.
 fn cut(path: &Path, torn: &Torn) -> Result<()> {
     for log in log_scan::logs(path)?.into_iter().rev() {
         let io = |source| StorageError::Io { path: log.path.clone(), source };

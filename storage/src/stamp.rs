@@ -2,7 +2,7 @@
 //!
 //! While it is open, a transaction marks its changes with an instant of its own. Readers come and
 //! go meanwhile and are told later instants; so at the commit every mark is moved to an instant
-//! behind all of them, and what was seen as of any instant stays as it was seen.
+//! after all of them, and what was seen as of any instant stays as it was seen.
 
 use crate::adjacency;
 use crate::catalog;

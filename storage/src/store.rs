@@ -106,7 +106,7 @@ impl Store {
         store.complete(scan.torn)
     }
 
-    /// Opens a database whose log is damaged for writing: everything behind the damage is dropped,
+    /// Opens a database whose log is damaged for writing: everything after the damage is dropped,
     /// acknowledged or not, and told by [`Self::torn`]. A log that does not go with the tables is
     /// dropped as a whole.
     pub fn recover(path: &Path, memory: Memory) -> Result<Self> {

@@ -4,7 +4,7 @@
 //!
 //! Invariant: what a transaction has not committed, no reader sees; dropping it leaves no trace.
 //! Invariant: all its changes have one system time, and an intermediate state within it leaves no
-//! version behind.
+//! version after.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -330,7 +330,7 @@ impl<'s> Transaction<'s> {
     }
 
     /// Makes all changes last, at once; `wall` is what the clock on the wall says. Their system
-    /// time is an instant behind every one that a reader was told until now.
+    /// time is an instant after every one that a reader was told until now.
     ///
     /// # Errors
     ///

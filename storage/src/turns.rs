@@ -45,7 +45,7 @@ pub struct SessionBuffer {
 }
 
 impl SessionBuffer {
-    /// Counts a turn that comes behind all others.
+    /// Counts a turn that comes after all others.
     pub(crate) fn add(&mut self, turn: &BufferedTurn, tokens: u64) -> Result<()> {
         let too_many = || StorageError::Invalid("a session has too many tokens".to_owned());
         self.tokens = self.tokens.checked_add(tokens).ok_or_else(too_many)?;

@@ -51,7 +51,7 @@ pub enum Act {
     Doubt(FactId, f64),
     /// The belief in a held fact ends.
     Retract(FactId),
-    /// A held fact ended at an instant, behind its beginning.
+    /// A held fact ended at an instant, after its beginning.
     Close(FactId, Time),
 }
 
@@ -60,7 +60,7 @@ pub enum Act {
 pub enum Change {
     /// A new fact between the nodes of the act.
     Insert(Belief),
-    /// A new fact between the nodes of this one: what is left of it behind another.
+    /// A new fact between the nodes of this one: what is left of it after another.
     Remainder(FactId, Belief),
     /// The fact's believed version goes to history, and this one takes its place.
     Replace(FactId, Belief),
@@ -253,7 +253,7 @@ fn absorb<'h>(
     let mut rest: Vec<&Held> = held.iter().copied().filter(may_merge).collect();
     let mut valid = candidate.valid;
     let mut told: Option<Belief> = None;
-    // What is merged may reach further facts, before or behind it.
+    // What is merged may reach further facts, before or after it.
     while let Some(place) = rest.iter().position(|other| other.belief.valid.touches(&valid)) {
         let other = rest.remove(place);
         let mut all = other.belief.clone();

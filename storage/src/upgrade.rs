@@ -238,7 +238,7 @@ impl Upgrade {
         self.engine.compact()
     }
 
-    /// Takes the tables of a load in that a crash left behind its commit: they are as old as all else.
+    /// Takes the tables of a load in that a crash left after its commit: they are as old as all else.
     fn finish_load(&mut self, path: &Path) -> Result<()> {
         let snapshot = self.engine.snapshot();
         let mark = View::new(&snapshot, None).get(Family::Meta, BULK_KEY)?;

@@ -68,9 +68,9 @@ fn split(whole: i64) -> (f64, u16) {
     (float, u16::try_from(exact(float)).unwrap_or(u16::MAX))
 }
 
-/// The first bytes behind everything that begins with these.
+/// The first bytes after everything that begins with these.
 fn behind(prefix: &[u8]) -> Vec<u8> {
-    // No kind is 255, so that is behind all of them.
+    // No kind is 255, so that is after all of them.
     key::after_prefix(prefix).unwrap_or_else(|| vec![u8::MAX])
 }
 
@@ -80,7 +80,7 @@ fn behind(prefix: &[u8]) -> Vec<u8> {
 pub struct ValueRange {
     /// The first encoded value that is in it.
     from: Vec<u8>,
-    /// The first encoded value behind it.
+    /// The first encoded value after it.
     to: Vec<u8>,
 }
 
@@ -143,7 +143,7 @@ fn is_long(value: &Value) -> bool {
     matches!(value, Value::String(text) if text.len() >= INDEXED_BYTES_MAX)
 }
 
-/// A place in an index, to go on behind it.
+/// A place in an index, to go on after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueMark(Vec<u8>);
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Invariant: while some are by one model and some by another, `meta` says so, and
-//! [`Reader::model`] is an error. What is moved to history meanwhile comes behind what is read then,
+//! [`Reader::model`] is an error. What is moved to history meanwhile comes after what is read then,
 //! as embeddings that were are renewed after those that are.
 
 use std::ops::ControlFlow;
@@ -100,7 +100,7 @@ impl Reader<'_> {
         self.view().scan(family, prefix, key::after_prefix(prefix).as_deref(), visit)
     }
 
-    /// Calls `visit` on every embedding in the order in which they are made anew, from behind
+    /// Calls `visit` on every embedding in the order in which they are made anew, from after
     /// `after`, until it breaks.
     pub fn stored_vectors(
         &self,

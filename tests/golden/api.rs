@@ -132,7 +132,7 @@ fn what_was_seen_as_of_an_instant_stays_so() {
     transaction
         .execute("REMEMBER (:Person 'Ann')-[knows]->(:Person 'Bob') VALID FROM null", ())
         .expect("writes");
-    // An instant behind the beginning of the transaction and before its end.
+    // An instant after the beginning of the transaction and before its end.
     let now = db.query("RETURN now() AS t", ()).expect("reads");
     let then = now.get(0, "t").cloned().expect("a row");
     let text = "MATCH (p:Person) FOR SYSTEM_TIME AS OF $t RETURN p.key AS k";

@@ -801,7 +801,7 @@ fn damage_in_the_log_is_refused_until_it_is_dropped() {
     let db = facts();
     let log = log(&db);
     let mut bytes = std::fs::read(&log).expect("reads");
-    // The second half is damaged, and there are commits behind it.
+    // The second half is damaged, and there are commits after it.
     let at = bytes.len() / 2;
     bytes[at] ^= 0xff;
     std::fs::write(&log, bytes).expect("writes");

@@ -1,9 +1,9 @@
 //! Keeps README.md and the pages of `docs` true: their examples run, and what they name exists.
 //!
 //! ```text
-//! memql block        runs, in order, on one fresh database a page; a text block straight behind
+//! memql block        runs, in order, on one fresh database a page; a text block straight after
 //!                    it is its answer: of each statement the warnings, the columns, the rows
-//! memql error block  must fail; a text block straight behind it is part of the report
+//! memql error block  must fail; a text block straight after it is part of the report
 //! -- $who = 'Nora'   inside an example gives a parameter its value before the example runs
 //! ```
 //!

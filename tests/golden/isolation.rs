@@ -1,5 +1,5 @@
 //! Writers and readers at once: every statement sees one state, and transactions could have run
-//! one behind the other.
+//! one after the other.
 //!
 //! Writers move money between accounts, so that the sum stays, and append to lists what they have
 //! read the end of, as Elle's workload does. Readers ask for all accounts, or for some lists, in

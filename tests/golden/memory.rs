@@ -90,7 +90,7 @@ fn a_child_consolidates() {
     println!("\ndone {}", done.len());
 }
 
-/// Runs the child for so long behind its start, and kills it. True if it was done by then.
+/// Runs the child for so long after its start, and kills it. True if it was done by then.
 fn run_and_kill(path: &Path, work: Duration) -> bool {
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args(["memory::a_child_consolidates", "--exact", "--nocapture", "--test-threads=1"])

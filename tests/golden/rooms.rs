@@ -20,7 +20,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The names of rooms behind each `crate::` of a text.
+/// The names of rooms after each `crate::` of a text.
 fn named(text: &str) -> BTreeSet<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: String = code.map(|line| format!("{line}\n")).collect();

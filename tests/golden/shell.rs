@@ -130,7 +130,7 @@ fn parameters_are_kept_and_shown() {
     let input = ".let b = 2\n.let $a = [$b, 'x\\n']\n.params\n.params x\n";
     let output = shell(db.path(), input);
     assert_eq!(text(&output.stdout), "$b = 2\n$a = [2, 'x\\n']\n$a = [2, 'x\\n']\n$b = 2\n");
-    assert_eq!(failure(&output), "error: .params takes nothing behind it\nstdin: line 4\n");
+    assert_eq!(failure(&output), "error: .params takes nothing after it\nstdin: line 4\n");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn typed(db: &Path, steps: &[(&str, &str)]) -> Option<String> {
     Some(seen)
 }
 
-/// Reads until a text has come behind `at`, or the end; gives where it ends.
+/// Reads until a text has come after `at`, or the end; gives where it ends.
 #[cfg(target_os = "linux")]
 fn await_text(
     from: &mut impl std::io::Read,

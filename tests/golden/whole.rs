@@ -310,7 +310,7 @@ fn a_file_that_was_changed_is_refused_with_the_line() {
         assert!(error.contains(reason), "{from} to {to}: {error}");
     }
     let error = damaged.error(format!("{good}{good}").as_bytes());
-    assert!(error.contains("there is something behind the last line"), "{error}");
+    assert!(error.contains("there is something after the last line"), "{error}");
     // A change that is meant and holds together is imported.
     let at = good.rfind(",\"sha256\"").expect("a hash");
     let meant = format!("{}}}}}\n", &good[..at]).replace("\"age\":31", "\"age\":32");

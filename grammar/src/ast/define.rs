@@ -24,7 +24,7 @@ pub struct DefineRule {
 pub struct RulePath {
     /// The first node.
     pub start: RuleNode,
-    /// Each relation, its direction and the node behind it.
+    /// Each relation, its direction and the node after it.
     pub steps: Vec<(Name, Direction, RuleNode)>,
     /// Where it stands.
     pub span: Span,

@@ -17,7 +17,7 @@ pub struct PathPattern {
     pub span: Span,
     /// The first node.
     pub start: NodePattern,
-    /// Each relation with the node behind it.
+    /// Each relation with the node after it.
     pub steps: Vec<(RelationPattern, NodePattern)>,
 }
 
@@ -65,7 +65,7 @@ pub struct NodePattern {
     pub variable: Option<Name>,
     /// Any of these labels; none stands for all.
     pub labels: Vec<Name>,
-    /// The key straight behind the label.
+    /// The key straight after the label.
     pub key: Option<Expr>,
     /// Properties that must be equal.
     pub properties: Vec<(Name, Expr)>,

@@ -146,7 +146,7 @@ pub struct Recall {
     pub span: Span,
 }
 
-/// `MATCH pattern, ...` with what stands behind it.
+/// `MATCH pattern, ...` with what stands after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
     /// `OPTIONAL`: a row for which nothing fits goes on with nulls.
@@ -170,7 +170,7 @@ pub struct Match {
 /// `INTENT x`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentFilter {
-    /// `~`: facts of other intents come behind, and are not left out.
+    /// `~`: facts of other intents come after, and are not left out.
     pub preferred: bool,
     /// The intent: its bare name, or an expression.
     pub intent: Expr,

@@ -76,7 +76,7 @@ impl BinaryOp {
         self.written().1
     }
 
-    /// How strongly its operands must bind to stand without brackets, before it and behind.
+    /// How strongly its operands must bind to stand without brackets, before it and after.
     pub fn sides(self) -> (Strength, Strength) {
         let strength = self.strength();
         match strength {

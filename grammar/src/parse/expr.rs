@@ -248,7 +248,7 @@ fn is_comparison(op: BinaryOp) -> bool {
     matches!(op, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
 }
 
-/// A comparison; behind another one without brackets, both must hold: `a < b < c`, which is flat.
+/// A comparison; after another one without brackets, both must hold: `a < b < c`, which is flat.
 fn compared(op: BinaryOp, left: Deep, right: Deep, at: Span) -> Result<Deep> {
     let compare = |operand: Expr, right: Expr, span: Span| Expr {
         kind: ExprKind::Binary(op, Box::new(operand), Box::new(right)),

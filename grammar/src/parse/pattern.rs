@@ -39,7 +39,7 @@ pub(super) fn path_pattern(pair: Pair<'_, Rule>) -> Result<PathPattern> {
     Ok(PathPattern { variable, search, mode, time, span: whole, start, steps })
 }
 
-/// A node, and each relation with the node behind it.
+/// A node, and each relation with the node after it.
 type Chain = (NodePattern, Vec<(RelationPattern, NodePattern)>);
 
 /// A pattern within an expression.

@@ -288,7 +288,7 @@ impl BeamParts {
             (Some(width), None) => fail(
                 "BEAM needs a score to order its paths",
                 width.span,
-                "add SCORE BY similarity(p, $question) behind the pattern",
+                "add SCORE BY similarity(p, $question) after the pattern",
             ),
             (None, scores) => {
                 let said = [

@@ -106,7 +106,7 @@ fn clause(f: &mut Formatter<'_>, clause: &Clause) -> fmt::Result {
     }
 }
 
-/// A `MATCH` behind its word.
+/// A `MATCH` after its word.
 fn match_body(f: &mut Formatter<'_>, matched: &Match) -> fmt::Result {
     commas(f, &matched.patterns, path)?;
     if let Some(beam) = &matched.beam {
@@ -242,7 +242,7 @@ pub(super) fn times(times: &Times) -> String {
     valid.into_iter().chain(system).collect()
 }
 
-/// A valid time behind its word.
+/// A valid time after its word.
 pub(super) struct Valid<'a>(pub(super) &'a ValidTimeKind);
 
 impl Display for Valid<'_> {
@@ -258,7 +258,7 @@ impl Display for Valid<'_> {
     }
 }
 
-/// A system time behind its word.
+/// A system time after its word.
 pub(super) struct System<'a>(pub(super) &'a SystemTime);
 
 impl Display for System<'_> {

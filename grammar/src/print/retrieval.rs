@@ -31,7 +31,7 @@ pub(super) fn search(f: &mut Formatter<'_>, found: &Search) -> fmt::Result {
     among(f, &found.among)
 }
 
-/// `text 0.4, vector 0.6` behind the sign, if there are any.
+/// `text 0.4, vector 0.6` after the sign, if there are any.
 fn factors(f: &mut Formatter<'_>, sign: &str, factors: &[(Name, Expr)]) -> fmt::Result {
     f.write_str(if factors.is_empty() { "" } else { sign })?;
     commas(f, factors, |f, (name, factor)| write!(f, "{} {}", word(name), Sum(factor)))
@@ -120,7 +120,7 @@ pub(super) fn pack(f: &mut Formatter<'_>, packed: &Pack) -> fmt::Result {
     write!(f, " BUDGET {} TOKENS", Count(&packed.budget))
 }
 
-/// What stands behind the patterns of a beam.
+/// What stands after the patterns of a beam.
 pub(super) fn beam(f: &mut Formatter<'_>, beam: &Beam) -> fmt::Result {
     optional(f, " EXPAND ", beam.expand.as_ref().map(Count))?;
     optional(f, " DEPTH ", beam.depth.as_ref().map(Count))?;

@@ -16,7 +16,7 @@ pub(super) enum Answer {
     Nodes(Vec<NodeId>),
     /// How many there are.
     Count(u64),
-    /// Paths, the best first: the score, and the entities behind the first one.
+    /// Paths, the best first: the score, and the entities after the first one.
     Paths(Vec<(f64, Vec<NodeId>)>),
 }
 

@@ -19,7 +19,7 @@ struct Path {
     nodes: [NodeId; STEPS + 1],
 }
 
-/// The best paths, the best first: their scores and the nodes behind the first one. Ties go to the
+/// The best paths, the best first: their scores and the nodes after the first one. Ties go to the
 /// facts that began earlier.
 pub(super) fn beam(
     state: &Snapshot<'_>,

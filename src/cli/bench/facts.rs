@@ -1,4 +1,4 @@
-//! The facts of the workload, and those that are written behind them.
+//! The facts of the workload, and those that are written after them.
 //!
 //! A few heads own many facts, no (head, relation, tail) occurs twice, and a later fact of a relation
 //! that takes one value at a time closes the earlier one.

@@ -15,7 +15,7 @@ use crate::cli::{Failure, Result};
 const OPENS: usize = 5;
 
 /// The cold open of the median time to the first answer, each in a process of its own. The phases
-/// behind it find the files in the system's memory again, as peers find theirs.
+/// after it find the files in the system's memory again, as peers find theirs.
 pub(super) fn median(store: &Path, open: impl Fn() -> Result<Json>) -> Result<Json> {
     let mut opens = (0..OPENS).map(|_| open()).collect::<Result<Vec<Json>>>()?;
     read_pages(store)?;

@@ -1,4 +1,4 @@
-//! What the past costs: reading the value that holds now, with a hundred behind it that have ended, and
+//! What the past costs: reading the value that holds now, with a hundred after it that have ended, and
 //! with none.
 
 use std::hint::black_box;

@@ -137,7 +137,7 @@ pub(super) struct Asked {
     pub(super) relation: u64,
     /// The instant, or the first of the period, in seconds.
     pub(super) from: u64,
-    /// The first instant behind the period.
+    /// The first instant after the period.
     pub(super) to: u64,
 }
 

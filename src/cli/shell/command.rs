@@ -10,7 +10,7 @@ use engraph_grammar::closest;
 use crate::cli::args::Format;
 use crate::cli::{Failure, Result};
 
-/// What stands behind the name of a command.
+/// What stands after the name of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Argument {
     None,
@@ -230,7 +230,7 @@ pub(super) fn parse(line: &str) -> Result<Command> {
     };
     let entry = entry(known).ok_or_else(|| unknown(name))?;
     if entry.argument == Argument::None && !rest.is_empty() {
-        return Err(Failure::Other(format!("{name} takes nothing behind it")));
+        return Err(Failure::Other(format!("{name} takes nothing after it")));
     }
     entry.command(rest).ok_or_else(|| entry.misused(rest))
 }
@@ -381,7 +381,7 @@ mod tests {
         );
         assert_eq!(refused(".rows"), ".rows needs N|all, as in .rows all");
         assert_eq!(refused(".width 0"), ".width needs N|auto, as in .width 120");
-        assert_eq!(refused(".stats x"), ".stats takes nothing behind it");
+        assert_eq!(refused(".stats x"), ".stats takes nothing after it");
         assert_eq!(refused(".let x"), ".let needs n = E, as in .let before = DATE '2025-06-14'");
         assert_eq!(refused(".help mod"), "there is no command .mod; did you mean .mode?");
     }

@@ -51,7 +51,7 @@ const STARTS: &[&str] = &[
 const INTENTS: &[&str] = &["causal", "contrast", "evolution", "fact", "temporal"];
 
 /// The byte at which the word at the cursor begins, and what it may become, sorted. `position` is
-/// the cursor's byte; what stands behind it does not matter.
+/// the cursor's byte; what stands after it does not matter.
 pub(super) fn complete(text: &str, position: usize, names: &Names) -> (usize, Vec<String>) {
     let Some(before) = text.get(..position) else { return (position, Vec::new()) };
     let (start, mut found) = match before.trim_start().starts_with('.') {

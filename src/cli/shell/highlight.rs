@@ -60,7 +60,7 @@ fn before(tokens: &[Token], index: usize) -> Option<Kind> {
     index.checked_sub(1).and_then(|before| tokens.get(before)).map(|token| token.kind)
 }
 
-/// Whether a name behind `:` or `|` is of a label or relation; within `{}` it is a value.
+/// Whether a name after `:` or `|` is of a label or relation; within `{}` it is a value.
 fn is_filter(tokens: &[Token], index: usize) -> bool {
     innermost(&tokens[..index]) != Some('{')
 }
@@ -70,7 +70,7 @@ fn is_map_key(tokens: &[Token], index: usize) -> bool {
     is_colon && innermost(&tokens[..index]) == Some('{')
 }
 
-/// The bracket that is open behind these tokens.
+/// The bracket that is open after these tokens.
 pub(super) fn innermost(tokens: &[Token]) -> Option<char> {
     let mut closed = 0_usize;
     for token in tokens.iter().rev() {

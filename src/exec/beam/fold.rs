@@ -40,7 +40,7 @@ struct Hop {
     end: NodeId,
 }
 
-/// The total behind one of some facts.
+/// The total after one of some facts.
 struct Scored {
     score: f64,
     total: Cell,
@@ -153,7 +153,7 @@ impl Fold {
         Ok(answer.paths.into_iter().map(|candidate| candidate.row).collect())
     }
 
-    /// The totals behind each of these facts.
+    /// The totals after each of these facts.
     fn scored(
         &self,
         edges: &[(Edge, NodeId)],
@@ -245,7 +245,7 @@ fn facts(layers: &[Vec<Hop>], hop: &Hop) -> Vec<Edge> {
     facts
 }
 
-/// Whether a node is on the path at that place of the last layer, behind its start.
+/// Whether a node is on the path at that place of the last layer, after its start.
 fn visits(layers: &[Vec<Hop>], place: usize, node: NodeId) -> bool {
     let mut at = place;
     layers.iter().rev().any(|layer| {

@@ -85,7 +85,7 @@ impl Product {
 }
 
 impl Along<'_> {
-    /// The totals behind facts; none where the expression has to tell it.
+    /// The totals after facts; none where the expression has to tell it.
     pub(super) fn next(
         &self,
         total: f64,

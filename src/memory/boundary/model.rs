@@ -1,4 +1,4 @@
-//! Boundaries by a language model, as GAM finds them (algorithm 2, appendix E.3): from a folder, or behind an HTTP
+//! Boundaries by a language model, as GAM finds them (algorithm 2, appendix E.3): from a folder, or after an HTTP
 //! endpoint. One call shows what was said between two pauses, some turns at a time.
 
 use std::fmt::Write;
@@ -98,7 +98,7 @@ fn text(turns: &[Heard<'_>]) -> String {
     text + "JSON:\n"
 }
 
-/// `{"begins":[...]}`, of the turns behind the first.
+/// `{"begins":[...]}`, of the turns after the first.
 fn grammar(shown: usize) -> Grammar {
     let most = u16::try_from(shown / TURNS_MIN).unwrap_or(u16::MAX);
     Grammar::new(&object(vec![("begins", list(number(2..=shown.max(2)), most))]))

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::time;
 
-/// The longest title and summary, in characters; what lies behind is cut.
+/// The longest title and summary, in characters; what lies after is cut.
 const TITLE_CHARS_MAX: usize = 200;
 const SUMMARY_CHARS_MAX: usize = 4_000;
 /// The longest statement, name and relation, in characters; an item with a longer one is left out.

@@ -81,7 +81,7 @@ JSON:
     "\n\n"
 );
 
-/// The turns as the model reads them, and what makes it answer. Those behind [`TURNS_MAX`] are left
+/// The turns as the model reads them, and what makes it answer. Those after [`TURNS_MAX`] are left
 /// out.
 pub(super) fn turns(turns: &[SourceTurn]) -> String {
     let turns = turns.get(..TURNS_MAX).unwrap_or(turns);

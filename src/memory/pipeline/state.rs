@@ -27,7 +27,7 @@ pub struct Progress {
     /// The session at hand.
     pub running: Option<String>,
     /// When the oldest turn in the buffer was observed, in microseconds since 1970, UTC: how far
-    /// memory is behind.
+    /// memory is after.
     pub oldest_waiting: Option<i64>,
     /// The last error, until all that failed has gone well.
     pub failed: Option<String>,

@@ -142,7 +142,7 @@ fn observing_waits_for_no_model() {
     tell.send(true).expect("the model listens");
     pipeline.flush().expect("all is well");
     let done = progress(&pipeline);
-    // What was said to s1 behind its end waits for another end.
+    // What was said to s1 after its end waits for another end.
     assert_eq!((done.episodes, done.turns, done.buffered_turns), (2, 3, 1));
     assert_eq!((done.due_sessions, done.running), (0, None));
     assert!(done.oldest_waiting > halfway.oldest_waiting);

@@ -24,7 +24,7 @@ fn holds(a: &Sentence, b: &Sentence, x: &str, y: &str) -> bool {
     has(a, x) && has(b, y) && !has(a, y) && !has(b, x)
 }
 
-/// The content words of each cause that sentences name, with two or more of them: behind
+/// The content words of each cause that sentences name, with two or more of them: after
 /// `because`, before `led to`, and the sentence before one that begins with `so`.
 pub(super) fn cause_parts(sentences: &[Sentence]) -> Vec<BTreeSet<String>> {
     let mut causes = Vec::new();
@@ -54,7 +54,7 @@ fn begins_with(words: &[String], phrase: &str) -> bool {
 const BEHIND: &[&str] =
     &["because of", "because", "due to", "thanks to", "as a result of", "inspired by"];
 
-/// What stands behind a cause.
+/// What stands after a cause.
 const BEFORE: &[&str] = &[
     "and so",
     "so he",

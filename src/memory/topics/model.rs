@@ -1,4 +1,4 @@
-//! Topics related by a language model, as GAM does it (algorithm 3, appendix E.1): from a folder, or behind an HTTP
+//! Topics related by a language model, as GAM does it (algorithm 3, appendix E.1): from a folder, or after an HTTP
 //! endpoint. One call shows the new topic and its candidates.
 
 use std::fmt::Write;

@@ -16,7 +16,7 @@ pub(super) struct Sentence {
     pub(super) words: Vec<String>,
     /// The stems of the words that say something.
     pub(super) content: BTreeSet<String>,
-    /// Those of them that are the first behind a negation.
+    /// Those of them that are the first after a negation.
     pub(super) negated: BTreeSet<String>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn content(words: &[String]) -> BTreeSet<String> {
     words.iter().filter(|word| says_something(word)).map(|word| stem(word)).collect()
 }
 
-/// The stem of the first word that says something behind each negation.
+/// The stem of the first word that says something after each negation.
 fn negated(words: &[String]) -> BTreeSet<String> {
     let is_negation = |at: &usize| {
         let (word, next) = (words[*at].as_str(), words.get(at + 1).map_or("", String::as_str));

@@ -8,7 +8,7 @@
 //! The score is late interaction (Khattab and Zaharia, ColBERT, 2020, eq. 3) by stored signs, as it
 //! is measured afterwards; the loss is ListNet's (Cao and others, 2007, eq. 5); `s` is learned with
 //! the rest. The gradient passes through the steps in which signs are compared as if there were none. Steps are those of AdamW (Loshchilov and Hutter, "Decoupled Weight Decay
-//! Regularization", 2019, algorithm 2), their length a half cosine behind a rise. The same lessons
+//! Regularization", 2019, algorithm 2), their length a half cosine after a rise. The same lessons
 //! give the same adapter on one machine.
 
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Pace {
     pub(crate) const ONLY: Self = Self { rounds: 8, rate: 2e-3 };
     /// Of lessons that others will follow.
     pub(crate) const FIRST: Self = Self { rounds: 4, rate: 2e-3 };
-    /// Of lessons behind others, which are not to be forgotten.
+    /// Of lessons after others, which are not to be forgotten.
     pub(crate) const NEXT: Self = Self { rounds: 8, rate: 1e-3 };
 }
 

@@ -153,7 +153,7 @@ fn check_replace(pattern: &Value, content: &str) -> Result<(), String> {
 }
 
 /// A table of replaced characters in base64: the length of a trie in bytes as four of its own,
-/// little-endian, the trie, and the texts, each with a zero behind it. Its parser believes the
+/// little-endian, the trie, and the texts, each with a zero after it. Its parser believes the
 /// length, and whatever lies between two zeros may take the place of any character.
 fn check_charsmap(base64: &str) -> Option<()> {
     if base64.len() > CHARSMAP_BYTES_MAX {

@@ -161,7 +161,7 @@ fn add(to: &mut [f32], times: &[f32], rows: &[f32]) {
 /// What MPNet adds to the score of two tokens: what was learned for the distance between them.
 pub(super) struct Distances {
     sequence_max: usize,
-    /// For each head the bias of each distance, from the farthest before to the farthest behind.
+    /// For each head the bias of each distance, from the farthest before to the farthest after.
     heads: Vec<Vec<f32>>,
 }
 
@@ -185,7 +185,7 @@ impl Distances {
     }
 }
 
-/// The row of the table that belongs to a distance, behind if it is above 0: half of the rows are
+/// The row of the table that belongs to a distance, after if it is above 0: half of the rows are
 /// for each side, and half of those for one distance each, the others for ever more of them.
 fn bucket(distance: i64, buckets: usize) -> usize {
     let half = buckets / 2;

@@ -11,12 +11,12 @@ use serde::Deserialize;
 pub(super) enum Family {
     /// Positions from 0 on, and two token types.
     Bert,
-    /// Positions behind the id of the padding, and one token type.
+    /// Positions after the id of the padding, and one token type.
     #[serde(alias = "xlm-roberta", alias = "camembert")]
     Roberta,
     /// Positions from 0 on, and no token types.
     DistilBert,
-    /// Positions behind the id of the padding, no token types, and a bias by distance in attention.
+    /// Positions after the id of the padding, no token types, and a bias by distance in attention.
     MpNet,
 }
 

@@ -107,7 +107,7 @@ const RELU: Activation = |x| if x < 0.0 { 0.0 } else { x };
 
 /// What makes a score of a row.
 struct Head {
-    /// A layer before the last, with the function behind it.
+    /// A layer before the last, with the function after it.
     layer: Option<(Rows, Activation)>,
     /// One row, or two whose difference counts.
     outputs: Rows,

@@ -3,11 +3,11 @@
 //! A text becomes tokens, at most as many as the model was trained for, the tokens become rows, and
 //! the rows, pooled and brought to length 1, are the vector. What stands for the text as a whole is
 //! for search; for late interaction each token has a vector of its own. That one is of two layers: the
-//! last one has made of a word what the whole text is about, and behind two thirds of the layers it
+//! last one has made of a word what the whole text is about, and after two thirds of the layers it
 //! still stands for itself.
 //!
 //! ```text
-//! token   unit(unit(row behind two thirds of the layers) / 2, unit(row behind the last))
+//! token   unit(unit(row after two thirds of the layers) / 2, unit(row after the last))
 //! ```
 
 use std::fmt;
@@ -30,7 +30,7 @@ const TOKENS_DEFAULT: usize = 256;
 /// The name of the default model, and the weights that are known to be it.
 const KNOWN_NAME: &str = "all-MiniLM-L6-v2";
 const KNOWN_HASH: &str = "53aa51172d14";
-/// How long the part of a token's vector that is behind two thirds of the layers is, where the other
+/// How long the part of a token's vector that is after two thirds of the layers is, where the other
 /// has length 1.
 const MIDDLE: f32 = 0.5;
 
@@ -145,7 +145,7 @@ impl Embedder for SentenceModel {
     }
 }
 
-/// Of the tokens that are no marks, the rows of both layers one behind the other, of length 1.
+/// Of the tokens that are no marks, the rows of both layers one after the other, of length 1.
 fn token_vectors(sequence: &Sequence, rows: Rows<'_>, width: usize) -> Option<TokenVectors> {
     let length = MIDDLE.hypot(1.0);
     let mut values = Vec::with_capacity(2 * rows.last.len());

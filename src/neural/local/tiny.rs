@@ -212,7 +212,7 @@ impl Tiny {
         self.encode_by(LAYERS, ids, types)
     }
 
-    /// What stands for the tokens behind the first layers.
+    /// What stands for the tokens after the first layers.
     fn encode_by(&self, layers: usize, ids: &[u32], types: &[u32]) -> Vec<Vec<f64>> {
         let prefix = self.prefix;
         let words = self.rows(&format!("{prefix}embeddings.word_embeddings.weight"));

@@ -72,7 +72,7 @@ impl TextTokenizer {
         Ok(ids)
     }
 
-    /// Each text as the model reads it: with its marks, and cut behind what the model can read.
+    /// Each text as the model reads it: with its marks, and cut after what the model can read.
     pub(super) fn sequences(&self, texts: &[&str]) -> Result<Vec<Sequence>, NeuralError> {
         let room = self.room(false).map_err(failed)?;
         let sequence = |text: &&str| {
@@ -83,7 +83,7 @@ impl TextTokenizer {
         texts.iter().map(sequence).collect()
     }
 
-    /// Each text behind the question. What is too long is cut off the text; of the question no more
+    /// Each text after the question. What is too long is cut off the text; of the question no more
     /// is read than half of what the model can read.
     pub(super) fn pairs(
         &self,
@@ -152,7 +152,7 @@ fn first_part(text: &str) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// The whole text in parts of at most [`TEXT_BYTES_MAX`], which end behind a space where one is.
+/// The whole text in parts of at most [`TEXT_BYTES_MAX`], which end after a space where one is.
 fn parts(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let mut part = first_part(text);

@@ -1,7 +1,7 @@
 //! Writing a text of a grammar by a model's scores, token after token, always the best one that the
 //! grammar allows.
 //!
-//! Bytes between which there is no choice are not asked for: they are put behind the text at once.
+//! Bytes between which there is no choice are not asked for: they are put after the text at once.
 //! Whatever the scores are, what comes out is a whole text of the grammar, of no more tokens than
 //! allowed, and the same each time.
 
@@ -9,7 +9,7 @@ use super::grammar::{Grammar, State};
 use super::vocabulary::Vocabulary;
 use crate::neural::NeuralError;
 
-/// Writes a text of at most `budget` tokens. `scores` is given the tokens that were put behind the
+/// Writes a text of at most `budget` tokens. `scores` is given the tokens that were put after the
 /// last ones, and says how likely each token comes next.
 ///
 /// # Errors

@@ -55,7 +55,7 @@ impl Rule {
         Self::one_of_sorted(&texts)
     }
 
-    /// What stands behind one of these texts, told by the text; none may be the beginning of
+    /// What stands after one of these texts, told by the text; none may be the beginning of
     /// another.
     pub(crate) fn behind(choices: &[(&str, Self)]) -> Self {
         let mut choices: Vec<(&str, &Self)> =
@@ -142,7 +142,7 @@ struct Node {
 enum Kind {
     Bytes(Vec<u8>),
     Byte,
-    /// The parts, each with the room that it and all behind it need.
+    /// The parts, each with the room that it and all after it need.
     Each(Vec<(u32, u32)>),
     One(Vec<u32>),
     Repeat {
@@ -203,7 +203,7 @@ impl Grammar {
         state
     }
 
-    /// The state behind a byte; none if it may not follow.
+    /// The state after a byte; none if it may not follow.
     pub(crate) fn step(&self, state: &State, byte: u8) -> Option<State> {
         let mut state = *state;
         loop {
@@ -361,7 +361,7 @@ fn count(length: usize) -> u32 {
 
 #[cfg(test)]
 impl Grammar {
-    /// The state behind a text; none if no text of the grammar begins so.
+    /// The state after a text; none if no text of the grammar begins so.
     pub(crate) fn walk(&self, text: &str) -> Option<State> {
         text.bytes().try_fold(self.start(), |state, byte| self.step(&state, byte))
     }

@@ -61,7 +61,7 @@ pub(crate) fn text(most: u16) -> Rule {
     Rule::Each(vec![Rule::bytes("\""), character(b'!'), rest, Rule::bytes("\"")])
 }
 
-/// A character within quotes, from `lowest` on: as it is, or a quote or a backslash behind a
+/// A character within quotes, from `lowest` on: as it is, or a quote or a backslash after a
 /// backslash. The sequences of bytes are those of table 3-7 of the Unicode standard.
 fn character(lowest: u8) -> Rule {
     let sequence = |bytes: &[(u8, u8)]| {

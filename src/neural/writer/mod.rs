@@ -1,4 +1,4 @@
-//! A language model from a folder that writes texts of a grammar behind one task.
+//! A language model from a folder that writes texts of a grammar after one task.
 //!
 //! The likeliest token is taken each time, so the same text gives the same answer. What stands before
 //! the text is run once, when the model is loaded.

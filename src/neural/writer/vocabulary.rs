@@ -1,7 +1,7 @@
 //! The tokens of a model that a grammar lets pass.
 //!
 //! The tokens lie in a tree of their bytes, which is walked together with the grammar: where a byte
-//! may not follow, none of the tokens behind it is looked at. So finding the allowed ones costs
+//! may not follow, none of the tokens after it is looked at. So finding the allowed ones costs
 //! what is allowed, and not the vocabulary.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //!                                            0     b     "b"     3
 //! ```
 //!
-//! No token is ever allowed behind which the text could not be ended within the tokens that are
+//! No token is ever allowed after which the text could not be ended within the tokens that are
 //! left: a text of so many bytes takes so many tokens at most, as each byte is a token too.
 
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub(super) struct Vocabulary {
     /// The bytes of each token by its id; empty if it is no text.
     tokens: Vec<Vec<u8>>,
     nodes: Vec<Node>,
-    /// The ids of all nodes, one behind the other.
+    /// The ids of all nodes, one after the other.
     ids: Vec<u32>,
 }
 
@@ -99,7 +99,7 @@ impl Vocabulary {
     /// The tokens that may follow, by their bytes.
     pub(super) fn allowed(&self, grammar: &Grammar, state: &State, budget: u32) -> Vec<u32> {
         let mut allowed = Vec::new();
-        // The states behind the bytes of the path to here.
+        // The states after the bytes of the path to here.
         let mut states = vec![*state];
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {
@@ -120,7 +120,7 @@ impl Vocabulary {
         allowed
     }
 
-    /// The state behind a token; none if it may not follow or is no text.
+    /// The state after a token; none if it may not follow or is no text.
     pub(super) fn run(&self, grammar: &Grammar, state: &State, id: u32) -> Option<State> {
         let bytes = Some(self.bytes(id)).filter(|bytes| !bytes.is_empty())?;
         bytes.iter().try_fold(*state, |state, byte| grammar.step(&state, *byte))

@@ -1,4 +1,4 @@
-//! What a question is about as a language model tells it, as REAL has it (section III-B1): from a folder, or behind an
+//! What a question is about as a language model tells it, as REAL has it (section III-B1): from a folder, or after an
 //! HTTP endpoint. It is shown the question and the names of relations, and nothing of what is stored.
 
 use engraph_storage::graph::Intent;
@@ -58,7 +58,7 @@ pub trait Anchorer: Send + Sync {
 }
 
 /// An [`Anchorer`] that asks a language model. It is shown 1,600 bytes of the question and 100 relations at most; what
-/// it says that is no list of entities is an error, and those behind the eighth are left out.
+/// it says that is no list of entities is an error, and those after the eighth are left out.
 #[derive(Debug)]
 pub struct ModelAnchorer(JsonModel);
 

@@ -165,7 +165,7 @@ impl<'s> History<'s> {
         }
     }
 
-    /// Forgets while snapshots are held, and asks before and behind it.
+    /// Forgets while snapshots are held, and asks before and after it.
     fn forget(&mut self) {
         let living: Vec<usize> =
             (0..self.fates.len()).filter(|i| self.fates[*i].1.to == Interval::MAX).collect();

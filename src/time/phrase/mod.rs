@@ -226,7 +226,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Reads a month or a weekday, and the dot behind it if it is an abbreviation.
+    /// Reads a month or a weekday, and the dot after it if it is an abbreviation.
     fn dotted<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         let word = { *self }.any_word();
         let value = self.named(table)?;

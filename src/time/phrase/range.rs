@@ -19,7 +19,7 @@ pub(super) fn point(r: &mut Reader<'_>) -> Option<Period> {
     r.longest(&[clock::with_time, preposed])
 }
 
-/// A period behind words that do not change it.
+/// A period after words that do not change it.
 fn preposed(r: &mut Reader<'_>) -> Option<Period> {
     r.word(PREPOSITIONS)?;
     clock::with_time(r)
@@ -67,7 +67,7 @@ fn two_ends(r: &mut Reader<'_>) -> Option<Period> {
         // "March to May 2022": the latest March before it.
         (seen_from(start, right.span.from, false)?.span, right.span)
     } else if !right.is_anchored {
-        // "Monday to Friday": the first Friday behind it.
+        // "Monday to Friday": the first Friday after it.
         (left.span, seen_from(right_start, left.span.from, true)?.span)
     } else {
         (left.span, right.span)

@@ -31,11 +31,11 @@ const SHORT_DAYS: &[&str] =
 /// What may stand before a period and bounds it.
 const BOUNDS: &[&str] = &["since", "until", "till", "by", "before", "after", "from"];
 
-/// Prepositions behind which a lone name is a time.
+/// Prepositions after which a lone name is a time.
 const FIRM: &[&str] = &["in", "on", "at", "during", "throughout"];
 
 /// Whether the pieces of a phrase name a time in a sentence too. More than a lone word or number
-/// does; these do if they mean nothing else, or stand behind the right preposition.
+/// does; these do if they mean nothing else, or stand after the right preposition.
 pub(super) fn is_sure(used: &[Token]) -> bool {
     let is_lead = |token: &&Token| {
         is_in(&token.kind, PREPOSITIONS)
@@ -93,7 +93,7 @@ fn is_sure_number(lead: &Lead<'_>, kind: &Kind) -> bool {
 }
 
 /// Whether what could be years is a number of something: "1000 to 1200 dollars", "at 1600 Elm Street".
-/// `next` is the piece behind them, and `is_first` tells that nothing stands before them.
+/// `next` is the piece after them, and `is_first` tells that nothing stands before them.
 pub(super) fn is_amount(used: &[Token], next: Option<&Token>, is_first: bool) -> bool {
     let is_year = |token: &Token| matches!(&token.kind, Kind::Number(number) if number.digits == 4);
     let joins = |token: &Token| match &token.kind {

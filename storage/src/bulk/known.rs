@@ -18,7 +18,7 @@ use crate::update::{self, Act, Effect};
 /// Held facts with one tail that each new one with it is held against; if there are more, it is asserted.
 const SAME_MAX: usize = 1_024;
 
-/// Beliefs of held facts. Those that are asked for behind each other mostly are of one pack, which is read
+/// Beliefs of held facts. Those that are asked for after each other mostly are of one pack, which is read
 /// once.
 pub(super) struct Beliefs<'r> {
     reader: Reader<'r>,
@@ -151,7 +151,7 @@ impl<'h> HeldFacts<'h> {
     }
 
     /// Of a relation with one value, the certain ones beside which a fact would stand, with what it would
-    /// be merged with: up to the first one that begins behind it. Either it ends there, and meets none that
+    /// be merged with: up to the first one that begins after it. Either it ends there, and meets none that
     /// come later, or something changes. No two of them hold at the same time.
     fn others(&self, fact: &BulkFact<'_>, hull: Interval) -> impl Iterator<Item = &Edge> {
         let BulkFact { tail, valid, .. } = *fact;

@@ -34,7 +34,7 @@ impl Counts {
         self.0[place] += 1;
     }
 
-    /// The parts of so many facts. Each ends behind the node that fills its share of what is left.
+    /// The parts of so many facts. Each ends after the node that fills its share of what is left.
     pub(super) fn ranges(&self) -> Ranges {
         let count: u64 = self.0.iter().sum();
         let size = (count / PARTS).clamp(FACTS_MIN, FACTS_MAX.max(count / PARTS_MAX));
@@ -56,7 +56,7 @@ impl Counts {
 
 /// See the module.
 pub(super) struct Ranges {
-    /// The node behind each part but the last.
+    /// The node after each part but the last.
     ends: Vec<u64>,
     /// How many facts each part has.
     sizes: Vec<u64>,

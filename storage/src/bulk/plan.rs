@@ -158,7 +158,7 @@ impl Fates<'_> {
         self.all.extend(std::iter::repeat_n(fate, count));
     }
 
-    /// Of a relation with one value: each closes the one before it, behind what is known already.
+    /// Of a relation with one value: each closes the one before it, after what is known already.
     fn one(&mut self, group: &mut [Row<'_>], held: &[Edge], rule: &RelationRule) -> Result<()> {
         let mut known = 0;
         let mut closing = one_after_another(group, held, rule);

@@ -105,7 +105,7 @@ impl Records {
         take_row(&mut self.bytes()).ok_or_else(damaged)
     }
 
-    /// The head of the fact, which stands behind its place.
+    /// The head of the fact, which stands after its place.
     pub(super) fn head(&self) -> Result<NodeId> {
         let head = self.record.get(8..).and_then(|mut rest| take(&mut rest));
         Ok(NodeId(u64::from_le_bytes(head.ok_or_else(damaged)?)))
@@ -130,7 +130,7 @@ fn damaged() -> Error {
     Error::new(ErrorKind::InvalidData, "a fact of the load is not what was written")
 }
 
-/// The first row of some bytes, which go on behind it.
+/// The first row of some bytes, which go on after it.
 fn take_row<'b>(bytes: &mut &'b [u8]) -> Option<Row<'b>> {
     let place = u64::from_le_bytes(take(bytes)?);
     let (head, tail) =

@@ -66,7 +66,7 @@ fn load(store: &Store, facts: &[BulkFact<'_>], wall: Time) -> (u64, Vec<usize>) 
     (stored, left)
 }
 
-/// The same, and behind the first how many say nothing new.
+/// The same, and after the first how many say nothing new.
 fn load_again(store: &Store, facts: &[BulkFact<'_>], wall: Time) -> (u64, u64, Vec<usize>) {
     let mut load = store.begin_load().unwrap();
     for (place, fact) in (0..).zip(facts) {

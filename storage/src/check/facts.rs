@@ -41,7 +41,7 @@ impl Check<'_> {
         flow.map(|_| Ok(()))
     }
 
-    /// Those behind which no key came.
+    /// Those after which no key came.
     pub(super) fn last_versions(&mut self, versions: Versions) {
         let Versions { in_order, mut before } = versions;
         let rest = in_order.finish(&mut |fact, number, version| {

@@ -160,7 +160,7 @@ fn everything(store: &Store) -> Vec<(Family, Vec<u8>, Vec<u8>)> {
     found
 }
 
-/// Puts one value, or takes it away, behind the back of everything else.
+/// Puts one value, or takes it away, after the back of everything else.
 fn put(store: &Store, family: Family, key: &[u8], value: Option<Vec<u8>>) {
     let mut overlay = Overlay::default();
     match value {

@@ -53,7 +53,7 @@ fn writers_at_once_lose_nothing() {
 }
 
 /// The clock on the wall stands still, goes back, jumps ahead: commits and what readers are told go
-/// on in order, also behind a restart.
+/// on in order, also after a restart.
 #[test]
 fn system_time_only_grows() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,6 @@
 //! What RocksDB's list of tables says of logs: up to which log a family has all of its changes in tables.
 //!
-//! A record of the list is an edit: numbers and texts behind tags, as RocksDB's `VersionEdit` writes them. What
+//! A record of the list is an edit: numbers and texts after tags, as RocksDB's `VersionEdit` writes them. What
 //! is not known is skipped where RocksDB says that it may be, and else ends the reading: then nothing is said.
 
 /// Tags of an edit.

@@ -1,9 +1,9 @@
 //! Looks through RocksDB's list of tables before RocksDB does.
 //!
-//! The list has the form of a log. RocksDB takes a length that points behind its end for the end
-//! itself, so one flipped bit can hide all that stands behind; and it reads a header of a recycled
+//! The list has the form of a log. RocksDB takes a length that points after its end for the end
+//! itself, so one flipped bit can hide all that stands after; and it reads a header of a recycled
 //! file again and again without an end. Neither is to be met: the list is refused where a record
-//! stands whole behind a place that has none, and where such a place could keep RocksDB. A record
+//! stands whole after a place that has none, and where such a place could keep RocksDB. A record
 //! that is not finished at the very end is left to RocksDB: it drops one that is cut short, and
 //! refuses one with a wrong checksum.
 

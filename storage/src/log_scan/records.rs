@@ -1,4 +1,4 @@
-//! The records of one log file, in order, and the next of them behind bytes that are none.
+//! The records of one log file, in order, and the next of them after bytes that are none.
 //!
 //! A file is cut into blocks, and a record into pieces, so that no piece crosses a block:
 //!
@@ -171,7 +171,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Where the next piece of a record begins in the block, behind a place that has none: as far
+    /// Where the next piece of a record begins in the block, after a place that has none: as far
     /// as the length there says, if it is right, or else wherever there is one.
     fn next_piece(&self) -> usize {
         let is_piece = |at: &usize| {
@@ -192,7 +192,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// A kind that only recycled files have. Where it stands in another file, behind its first record,
+/// A kind that only recycled files have. Where it stands in another file, after its first record,
 /// RocksDB 11.8 reads the same header again and again without an end (`ReadPhysicalRecord` in its
 /// `db/log_reader.cc`).
 fn is_recycled(kind: u8) -> bool {

@@ -276,7 +276,7 @@ fn lost_commits_are_named() {
          before synced commits; opening would lose commits 2 to 3, which had been acknowledged; \
          restore a backup, or run `engraph recover`"
     );
-    // Without a commit before the damage, those behind the tables.
+    // Without a commit before the damage, those after the tables.
     logs.file()[20] ^= 1;
     assert_damaged(logs.scan(), "000004.log", 0, Some((0, 3)));
     let mut logs = Logs::new();

@@ -125,7 +125,7 @@ fn what_is_not_committed_counts() {
     for number in 0..10 {
         transaction.delete_record(FactId(number), 0, &version(number)).unwrap();
     }
-    // One in front of all that is committed, one behind.
+    // One in front of all that is committed, one after.
     for number in [FACTS, FACTS + 1] {
         let mut version = version(number);
         version.belief.valid.from = if number == FACTS { -1 } else { number as i64 };

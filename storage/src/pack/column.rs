@@ -97,7 +97,7 @@ impl<'b> Numbers<'b> {
     }
 }
 
-/// Adds the lowest bits of numbers, one behind the other, and fills the last byte with zeros.
+/// Adds the lowest bits of numbers, one after the other, and fills the last byte with zeros.
 fn put_bits(numbers: impl Iterator<Item = u64>, bits: usize, to: &mut Vec<u8>) {
     let (mut waiting, mut filled) = (0_u128, 0);
     for number in numbers {

@@ -18,7 +18,7 @@ use crate::graph::{NodeId, RelationId};
 
 /// Bytes of a key, fewer than those of any fact.
 const KEY: usize = 12;
-/// Bytes of a checksum, a CRC-32C of what is behind it.
+/// Bytes of a checksum, a CRC-32C of what is after it.
 const CHECKSUM: usize = 4;
 
 /// Where the runs of a head stand.

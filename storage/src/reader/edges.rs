@@ -26,7 +26,7 @@ type VisitEdge<'v> = &'v mut dyn FnMut(Edge) -> Result<ControlFlow<()>>;
 
 impl Reader<'_> {
     /// Calls `visit` on every edge of a node on one side that the filter keeps, in order of
-    /// relation and valid_from, until it breaks. What is no longer believed comes behind what is.
+    /// relation and valid_from, until it breaks. What is no longer believed comes after what is.
     pub fn edges(
         &self,
         near: NodeId,
@@ -101,7 +101,7 @@ impl Reader<'_> {
         Ok(flow)
     }
 
-    /// Goes on with [`Self::edges`] behind the edge of `after`, wherever it was left; nothing is
+    /// Goes on with [`Self::edges`] after the edge of `after`, wherever it was left; nothing is
     /// held in between, and what was passed is not read again.
     pub fn edges_after(
         &self,
@@ -436,7 +436,7 @@ impl EdgeMark {
         Self { family, key: key.as_ref().to_vec() }
     }
 
-    /// The first key behind it.
+    /// The first key after it.
     fn behind(&self) -> Vec<u8> {
         [&self.key[..], &[0]].concat()
     }
@@ -478,7 +478,7 @@ enum Begin<'m> {
 }
 
 impl Part<'_> {
-    /// The first key, and the first one behind the last.
+    /// The first key, and the first one after the last.
     fn keys(&self) -> (Vec<u8>, Option<Vec<u8>>) {
         let Near { node, relation, .. } = self.near;
         let prefix = adjacency::prefix(node, relation);

@@ -59,7 +59,7 @@ fn names_are_found_however_far_they_are_apart() {
         begin.put_node("Person", &format!("n{number:03}"), &BTreeMap::new()).expect("puts");
     }
     begin.commit(Durability::Buffered, 1).expect("commits");
-    // Next to each other, few and many names apart, between names, before all and behind all; in no order.
+    // Next to each other, few and many names apart, between names, before all and after all; in no order.
     let numbers = [399, 398, 0, 2, 1, 4, 30, 200, 201, 202, 390, 90, 44, 46, 45];
     let keys: Vec<String> = numbers.iter().map(|number| format!("n{number:03}")).collect();
     let names: Vec<_> = keys.iter().map(|key| (LabelId(0), key.as_str())).collect();

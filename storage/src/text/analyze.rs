@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The longest term, in bytes; what is longer is cut.
 pub const TERM_BYTES_MAX: usize = 64;
-/// The bytes of a text that are looked at; the words behind them are not in the index.
+/// The bytes of a text that are looked at; the words after them are not in the index.
 pub const TEXT_ANALYZED_MAX: usize = 4 << 20;
 
 /// Words that nearly every English text has; in order.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::analyze;
 
-/// The most different parts of a query; those behind them are left out.
+/// The most different parts of a query; those after them are left out.
 pub(crate) const CLAUSES_MAX: usize = 1024;
 
 /// A part of a query.
@@ -13,7 +13,7 @@ pub(crate) const CLAUSES_MAX: usize = 1024;
 pub(crate) enum Clause {
     /// A term.
     Word(String),
-    /// Terms in one field, each so far behind the first one.
+    /// Terms in one field, each so far after the first one.
     Phrase(Vec<(u32, String)>),
     /// Terms that begin with this, folded; or that are its stem.
     Prefix(String),
@@ -46,7 +46,7 @@ fn parts(query: &str, wanted: &dyn Fn(&str) -> bool) -> BTreeMap<Clause, u32> {
     clauses
 }
 
-/// What is before the first quotation, in it and behind it; none if there is none.
+/// What is before the first quotation, in it and after it; none if there is none.
 fn quotation(text: &str) -> Option<(&str, &str, &str)> {
     const QUOTES: [char; 3] = ['"', '\u{201c}', '\u{201d}'];
     let (plain, rest) = text.split_once(QUOTES)?;

@@ -140,7 +140,7 @@ impl<'r> Scope<'r> {
         Ok(Some(weigh(&mut self.decode(term, node, &value)?.heads())))
     }
 
-    /// Every node that has terms behind each other, at these distances, in one field. The rarest
+    /// Every node that has terms after each other, at these distances, in one field. The rarest
     /// term is read, and the others at those nodes.
     pub(super) fn phrase(&self, terms: &[(u32, String)], weigh: Weigh<'_>) -> Result<Weighed> {
         let mut order = Vec::with_capacity(terms.len());

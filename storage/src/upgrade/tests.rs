@@ -96,7 +96,7 @@ fn facts_are_renewed_wherever_it_stopped() {
     }
 }
 
-/// A load of format 6 whose tables wait behind its commit.
+/// A load of format 6 whose tables wait after its commit.
 #[test]
 fn a_load_that_a_crash_left_is_taken_in_before_its_facts_are_renewed() {
     let folder = fixture(6);

@@ -68,7 +68,7 @@ impl Ended {
     }
 }
 
-/// What is behind a first word.
+/// What is after a first word.
 pub(crate) fn rest<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     line.strip_prefix(word)?.strip_prefix(' ').or((line == word).then_some(""))
 }

@@ -225,7 +225,7 @@ fn the_nth_call_fails() {
     row.end(&tally.failures);
 }
 
-/// With texts so long that the engine writes tables behind the back of the commits.
+/// With texts so long that the engine writes tables after the back of the commits.
 #[test]
 fn the_nth_call_of_a_flush_fails() {
     let mut row = Row::begin("D4_flush");

@@ -170,7 +170,7 @@ impl Tally {
         }
         let mut child = Child::start("load", &settings);
         let ready = child.wait_for(&["ready", "unready"], PATIENCE).is_some();
-        // Most of the time goes into the tables; what matters most is what comes behind them.
+        // Most of the time goes into the tables; what matters most is what comes after them.
         let word = *rng.pick(&["ready", "staged", "staged", "ack"]);
         if word != "ready" {
             child.wait_for(&[word, "failed"], PATIENCE);

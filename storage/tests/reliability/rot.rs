@@ -62,7 +62,7 @@ fn look(store: engraph_storage::Result<Store>, workload: &Workload) -> String {
 }
 
 /// Makes one record of the manifest seem longer than the file: by one bit, and a reader that takes
-/// this for an unfinished end drops all that stands behind.
+/// this for an unfinished end drops all that stands after.
 fn damage_length(folder: &Path, case: usize) -> String {
     let path = folder::of_kind(folder, Kind::Manifest).pop().expect("there is one");
     let mut bytes = folder::read(&path);
@@ -236,7 +236,7 @@ fn batch(rot: &Rot<'_>, (from, to): (u64, u64), tally: &mut Tally) {
     ended.lines.iter().for_each(|line| tally.hear(prepared, line));
     let done = tally.done - before;
     if done < to - from {
-        // The case that it was at is to blame; the next child begins behind it.
+        // The case that it was at is to blame; the next child begins after it.
         tally.hung += u64::from(hung);
         tally.crashed += u64::from(!hung);
         let end = if hung { "hangs".to_owned() } else { ended.story() };

@@ -109,7 +109,7 @@ fn tails_of_garbage() {
     row.end(&failures);
 }
 
-/// A page of the newest log was never written, and those behind it were: a loss of power does that
+/// A page of the newest log was never written, and those after it were: a loss of power does that
 /// to commits that were not synced. Those before the page are there, and nothing is refused.
 #[test]
 fn missing_pages() {

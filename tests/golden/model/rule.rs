@@ -252,7 +252,7 @@ impl World {
             }
         }
         rows.sort_by_key(|(old, _)| (old.belief.from, old.fact));
-        // Row 7 first: what begins behind the end that it sets is not met at all.
+        // Row 7 first: what begins after the end that it sets is not met at all.
         let late = rows.iter().filter(|(_, row)| *row == Row::Late);
         if let Some(end) = late.map(|(old, _)| old.belief.from).min() {
             rows.retain(|(old, row)| old.belief.from < end || *row == Row::Late);
@@ -283,10 +283,10 @@ impl World {
         }
     }
 
-    /// Old keeps what is left before and behind new.
+    /// Old keeps what is left before and after new.
     fn cut(&mut self, new: &Belief, open: bool, old: &Version, met: &mut Met) {
         let front = Belief { to: new.from, ..old.belief.clone() };
-        // Row 6 leaves nothing behind a new fact without an end, whatever row 7 makes of it.
+        // Row 6 leaves nothing after a new fact without an end, whatever row 7 makes of it.
         let end = if open { FOREVER } else { new.to };
         let back = Belief { from: end, ..old.belief.clone() };
         let (has_front, has_back) = (front.from < front.to, back.from < back.to);

@@ -13,7 +13,7 @@ use crate::open;
 /// What runs one statement: the database, or a session with an open transaction.
 pub(crate) type Statement<'s> = dyn FnMut(&str, Params) -> engraph::Result<engraph::Rows> + 's;
 
-/// Past instants that are looked at behind the last act.
+/// Past instants that are looked at after the last act.
 const PASTS: usize = 30;
 
 /// A history and how it is looked at.
@@ -32,7 +32,7 @@ pub(crate) struct Tally {
     pub(crate) reads: u64,
 }
 
-/// A difference: behind which act, and what.
+/// A difference: after which act, and what.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) act: usize,

@@ -149,7 +149,7 @@ pub(crate) fn arithmetic(op: BinaryOp, a: &Value, b: &Value) -> Result<Value> {
     }
 }
 
-/// `list[i]` or `map[name]`; behind the end is null, and negative places count from the end.
+/// `list[i]` or `map[name]`; after the end is null, and negative places count from the end.
 pub(crate) fn item(list: &Value, index: &Value) -> Result<Value> {
     match (list, index) {
         (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),

@@ -1,6 +1,6 @@
 //! Random queries, as marked text, in which every type fits.
 //!
-//! Only what the language determines is asked for: rows are cut behind an order that is total, of
+//! Only what the language determines is asked for: rows are cut after an order that is total, of
 //! paths that a search is free to choose only the length or the cost is looked at, and a list that
 //! has no order is called `bag`.
 
@@ -204,7 +204,7 @@ impl Maker<'_> {
         format!("‹ {word} {} ›", self.term(&Type::Bool, 3))
     }
 
-    /// What may stand behind patterns, but for `WHERE`.
+    /// What may stand after patterns, but for `WHERE`.
     fn modifiers(&mut self) -> String {
         let mut text = self.times(35, 6, false);
         if self.in_100(10) {

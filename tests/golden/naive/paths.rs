@@ -69,7 +69,7 @@ impl Maker<'_> {
         format!("‹{time} ›")
     }
 
-    /// The pattern with its prefix, before or behind the name of the path, if it gets one.
+    /// The pattern with its prefix, before or after the name of the path, if it gets one.
     fn named(
         &mut self,
         text: String,

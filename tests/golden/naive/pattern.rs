@@ -219,7 +219,7 @@ impl Naive<'_> {
         Ok(())
     }
 
-    /// Ends the repetition that began behind so many facts, or takes one fact more.
+    /// Ends the repetition that began after so many facts, or takes one fact more.
     fn repeat(
         &self,
         walk: &Walk<'_>,
@@ -254,7 +254,7 @@ impl Naive<'_> {
         Ok(())
     }
 
-    /// The facts that may come next, each with the node behind it.
+    /// The facts that may come next, each with the node after it.
     fn next(
         &self,
         walk: &Walk<'_>,

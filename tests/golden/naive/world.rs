@@ -13,7 +13,7 @@ use crate::model::Random;
 pub(crate) const DAY: i64 = 86_400_000_000;
 /// 2020-01-01, day 0.
 pub(crate) const START: i64 = 1_577_836_800_000_000;
-/// The present of the evaluator: 2026-01-01, behind every bounded interval.
+/// The present of the evaluator: 2026-01-01, after every bounded interval.
 pub(crate) const NOW: i64 = 1_767_225_600_000_000;
 /// The system time of the evaluator: what is written first, `$early`, what is written then, now.
 const FIRST: i64 = 0;

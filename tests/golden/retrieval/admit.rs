@@ -46,7 +46,7 @@ fn world(says: fn(&[&str]) -> f64) -> (tempfile::TempDir, Engraph, Arc<Told>) {
     (folder, db, told)
 }
 
-/// What is admitted of both episodes, the rows without left out, with what is said behind the model's name.
+/// What is admitted of both episodes, the rows without left out, with what is said after the model's name.
 fn admitted(db: &Engraph, more: &str) -> Vec<String> {
     let text = format!(
         "UNWIND ['e1', 'e2'] AS key MATCH (e:Episode {{key: key}}) MATCH (s:Semantic)

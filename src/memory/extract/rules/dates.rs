@@ -89,7 +89,7 @@ fn clause_before(before: &str) -> &str {
     before.get(cut.max().unwrap_or(0)..).unwrap_or(before)
 }
 
-/// What stands behind a place and belongs to the same clause.
+/// What stands after a place and belongs to the same clause.
 fn clause_behind(behind: &str) -> &str {
     let start = behind.trim_start_matches([',', ' ']);
     let cut = [", ", "; ", " and ", " but "].iter().filter_map(|cut| start.find(cut));
@@ -310,7 +310,7 @@ impl<'t> Phrase<'t> {
         Interval::new(self.span.from, to)
     }
 
-    /// Puts the date in place of the phrase, or behind it.
+    /// Puts the date in place of the phrase, or after it.
     fn rewrite(&self, edits: &mut Edits) {
         if self.has_year() || self.has(&["now", "currently", "moment", "present"]) {
             return;

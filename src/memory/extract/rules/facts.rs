@@ -1,4 +1,4 @@
-//! Facts by patterns: a person, a verb and what stands behind it, in a sentence that was rewritten.
+//! Facts by patterns: a person, a verb and what stands after it, in a sentence that was rewritten.
 //!
 //! Only who speaks is a head: the rules know who that is. A sentence that denies, supposes or asks
 //! gives no fact, and neither does one that fits no row of the table.
@@ -91,7 +91,7 @@ impl<'a> Finder<'a> {
         self.words.get(at).map_or("", |word| word.lower.as_str())
     }
 
-    /// The place behind a name that begins at a word.
+    /// The place after a name that begins at a word.
     fn named(&self, at: usize, name: &str) -> Option<usize> {
         let mut place = at;
         for part in words(name) {

@@ -75,7 +75,7 @@ const MENDED: &[&str] = &[
 const WORDING: &[&str] =
     &["grammar", "spelling", "sentence", "sentences", "wording", "punctuation"];
 
-/// Verbs whose object is a text that is to be, behind a colon.
+/// Verbs whose object is a text that is to be, after a colon.
 const MADE: &[&str] =
     &["write", "draft", "compose", "continue", "finish", "complete", "reply", "send"];
 

@@ -8,7 +8,7 @@ use super::sentences::gap;
 use super::{lexicon, verbs};
 use crate::retrieval::words::{Word, words};
 
-/// A sentence without interjections, conjunctions and names called before and behind it.
+/// A sentence without interjections, conjunctions and names called before and after it.
 pub(super) fn strip<'t>(text: &'t str, spelling: &Spelling) -> &'t str {
     let words = words(text);
     let mut first = 0;
@@ -28,7 +28,7 @@ pub(super) fn strip<'t>(text: &'t str, spelling: &Spelling) -> &'t str {
     } else {
         from.range.start
     };
-    // What stands behind the last word, such as a possessive or a plus, stays with it.
+    // What stands after the last word, such as a possessive or a plus, stays with it.
     let stop = if end == words.len() { text.len() } else { to.range.end };
     let begin = if first == 0 { 0 } else { begin };
     text.get(begin..stop).unwrap_or_default()

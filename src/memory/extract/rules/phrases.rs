@@ -50,7 +50,7 @@ pub(super) fn phrases(text: &str, words: &[Word], taken: &[Range<usize>]) -> Vec
     found
 }
 
-/// The phrase of a run of words: without adjectives behind and bland words around it, and of more
+/// The phrase of a run of words: without adjectives after and bland words around it, and of more
 /// than three words the last three.
 fn phrase(text: &str, words: &[Word], run: Range<usize>) -> Option<Phrase> {
     let mut run = run;
@@ -113,7 +113,7 @@ fn is_content(text: &str, words: &[Word], at: usize) -> bool {
     }
 }
 
-/// Whether a word that can be a noun or a verb is a noun behind this one.
+/// Whether a word that can be a noun or a verb is a noun after this one.
 fn is_noun_after(before: &str) -> bool {
     lexicon::is_determiner(before)
         || lexicon::is_adjective(before)

@@ -1,6 +1,6 @@
 //! The relations that the pattern extractor knows, as data.
 //!
-//! A row says: behind a person, this verb and this link word make this relation, and what follows
+//! A row says: after a person, this verb and this link word make this relation, and what follows
 //! is its tail. Rows are tried in order.
 
 use engraph_storage::graph::Intent;
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Change,
     /// Something that happens at a time.
     Event,
-    /// A name, or a phrase behind an indefinite article.
+    /// A name, or a phrase after an indefinite article.
     Indefinite,
 }
 
@@ -184,7 +184,7 @@ pub(super) const ROWS: &[Row] = &[
     row("hike", "", "hiked", "Place", Named),
 ];
 
-/// Relations by what stands behind `is`.
+/// Relations by what stands after `is`.
 pub(super) const STATES: &[Row] = &[
     row("allergic", "to", "allergic_to", "Thing", Any),
     row("fan", "of", "likes", "Thing", Any),

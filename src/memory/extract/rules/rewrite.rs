@@ -242,7 +242,7 @@ impl Writer<'_> {
         verbs::is_past(self.lower(place)) && verb.base != "discuss" || is_ongoing || is_habit
     }
 
-    /// The place of the main verb behind a subject.
+    /// The place of the main verb after a subject.
     fn main_behind(&self, at: usize) -> usize {
         let is_light = |place: &usize| {
             let lower = self.lower(*place);
@@ -300,7 +300,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Puts the verb behind a subject into the third person.
+    /// Puts the verb after a subject into the third person.
     fn agree(&mut self, at: usize) {
         if matches!(self.before(at), "am" | "do" | "have" | "are") {
             let auxiliary = verbs::verb(self.before(at)).map(|verb| verbs::third(verb.base));
@@ -372,7 +372,7 @@ impl Writer<'_> {
     }
 }
 
-/// The form for `she` of a verb as it stands behind `I` or `you`; none if it stays.
+/// The form for `she` of a verb as it stands after `I` or `you`; none if it stays.
 fn agreed(lower: &str, is_next: bool) -> Option<String> {
     let fixed = match lower {
         "am" | "are" => "is",
@@ -392,7 +392,7 @@ fn agreed(lower: &str, is_next: bool) -> Option<String> {
         return Some(fixed.to_owned());
     }
     let Some(verb) = verbs::verb(lower) else {
-        // Right behind `I` a word that nothing else is known of is a verb.
+        // Right after `I` a word that nothing else is known of is a verb.
         let is_plain = lower.len() > 3 && lower.bytes().all(|byte| byte.is_ascii_lowercase());
         let is_other = lexicon::is_empty(lower) || lexicon::is_feeling(lower) || is_modal(lower);
         let is_inflected = lower.ends_with('s') || lower.ends_with("ed") || lower.ends_with("ing");

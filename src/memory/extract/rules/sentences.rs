@@ -92,7 +92,7 @@ fn is_within_quotes(text: &str, at: usize) -> bool {
     is_open || is_fenced || line.trim_start().starts_with('>')
 }
 
-/// The next quote behind a place, and whether it closes: something stands before it, and no word behind it.
+/// The next quote after a place, and whether it closes: something stands before it, and no word after it.
 fn next_quote(text: &str, place: usize) -> Option<(usize, bool)> {
     let at = place + text.get(place..)?.find(['"', '”'])?;
     let before = text.get(..at)?.chars().next_back();

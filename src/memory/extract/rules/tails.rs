@@ -23,11 +23,11 @@ pub(super) struct Tail<'t> {
     pub(super) text: &'t str,
     /// It begins with a capital, or stands in quotes.
     pub(super) is_name: bool,
-    /// One word behind `the` or `this`: it was spoken of before.
+    /// One word after `the` or `this`: it was spoken of before.
     pub(super) is_definite: bool,
     /// Its last word, in lower case.
     pub(super) last: &'t Word,
-    /// The place behind it.
+    /// The place after it.
     pub(super) end: usize,
 }
 
@@ -38,7 +38,7 @@ impl<'t> Tail<'t> {
     }
 }
 
-/// The phrase of nouns that begins at a word, behind articles, numbers, adverbs and the name of its
+/// The phrase of nouns that begins at a word, after articles, numbers, adverbs and the name of its
 /// owner.
 pub(super) fn noun<'t>(
     text: &'t str,
@@ -106,7 +106,7 @@ fn is_cut_short(text: &str, words: &[Word], from: usize, end: usize) -> bool {
     is_of_another || between == "-" || between == " " && (is_thing || is_other_name)
 }
 
-/// Whether a phrase that ends in an `-ing` form has its object behind it.
+/// Whether a phrase that ends in an `-ing` form has its object after it.
 fn goes_on(text: &str, words: &[Word], start: usize, end: usize) -> bool {
     let (Some(last), Some(next)) = (words.get(end - 1), words.get(end)) else { return false };
     let is_doing = verbs::verb(&last.lower).is_some_and(|verb| verb.forms.gerund)
@@ -213,7 +213,7 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         && (!is_verb || word.is_capital)
 }
 
-/// Whether a possessive stands behind a word.
+/// Whether a possessive stands after a word.
 fn has_owner(text: &str, word: &Word) -> bool {
     text.get(word.range.end..).is_some_and(|rest| rest.starts_with("'s") || rest.starts_with("’s"))
 }

@@ -47,7 +47,7 @@ pub(super) fn is_past(word: &str) -> bool {
     }
 }
 
-/// Whether a word can be the participle behind `has`.
+/// Whether a word can be the participle after `has`.
 pub(super) fn is_participle(word: &str) -> bool {
     match verb(word) {
         Some(verb) => verb.forms.participle,
@@ -60,7 +60,7 @@ pub(super) fn is_bland(base: &str) -> bool {
     BLAND.split_whitespace().any(|bland| bland == base)
 }
 
-/// The form behind `she`: `goes`.
+/// The form after `she`: `goes`.
 pub(super) fn third(base: &str) -> String {
     match base {
         "be" => return "is".to_owned(),
@@ -82,7 +82,7 @@ pub(super) fn past(base: &str) -> String {
     }
 }
 
-/// The form behind `has`: `gone`.
+/// The form after `has`: `gone`.
 pub(super) fn participle(base: &str) -> String {
     match irregular(base) {
         Some((_, participle)) => participle.to_owned(),
@@ -90,7 +90,7 @@ pub(super) fn participle(base: &str) -> String {
     }
 }
 
-/// The form behind `is`: `going`.
+/// The form after `is`: `going`.
 pub(super) fn gerund(base: &str) -> String {
     if matches!(base, "be" | "see" | "agree" | "flee" | "dye") {
         return format!("{base}ing");

@@ -28,7 +28,7 @@ pub(super) struct Llama {
     output: Option<QMatMul>,
 }
 
-/// Keys and values of tokens that every beam has behind it; for each layer (kv_heads, length,
+/// Keys and values of tokens that every beam begins with; for each layer (kv_heads, length,
 /// head_size).
 #[derive(Clone, Default)]
 pub(super) struct Shared {
@@ -44,7 +44,7 @@ pub(super) struct Own {
 }
 
 impl Shared {
-    /// These tokens and behind them those of the only beam of `own`.
+    /// These tokens and after them those of the only beam of `own`.
     pub(super) fn with(&self, own: &Own) -> Result<Self> {
         let join = |(number, (keys, values)): (usize, &(Tensor, Tensor))| {
             let (keys, values) = (keys.squeeze(0)?, values.squeeze(0)?);
@@ -92,9 +92,9 @@ impl Llama {
         self.config.vocab_size
     }
 
-    /// Runs `ids`, as many for each beam, behind what the beams have had; their keys and values
+    /// Runs `ids`, as many for each beam, after what the beams have had; their keys and values
     /// are added to `own`. The answer is one row of scores for each beam, (beams, vocab_size):
-    /// those of what comes behind its last token.
+    /// those of what comes after its last token.
     pub(super) fn forward(
         &self,
         ids: &[u32],
@@ -144,7 +144,7 @@ struct Step {
     beams: usize,
     count: usize,
     turn: (Tensor, Tensor),
-    /// Keeps a token from seeing those behind it, (count, own length + count).
+    /// Keeps a token from seeing those after it, (count, own length + count).
     mask: Option<Tensor>,
 }
 
@@ -158,7 +158,7 @@ fn mask(before: usize, count: usize) -> Result<Tensor> {
     Tensor::from_vec(values, (count, width), &Device::Cpu)
 }
 
-/// A matrix and what is added behind it.
+/// A matrix and what is added after it.
 struct Linear {
     matrix: QMatMul,
     bias: Option<Tensor>,

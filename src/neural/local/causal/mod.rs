@@ -50,7 +50,7 @@ use super::folder::{self, damaged, first_line, guarded};
 use super::keys::{KeyModel, KeyWriter, Logits};
 use super::{NeuralError, cut};
 
-/// What the model reads before the question. A key follows behind `Key:` and a space, and a line
+/// What the model reads before the question. A key follows after `Key:` and a space, and a line
 /// ends it.
 const PROMPT: &str = "\
 Each memory is filed under a short key: the name or the keyword it is about. \
@@ -66,9 +66,9 @@ Question: How is Tom's knee since the operation?
 Key: knee operation
 
 Question:";
-/// What it reads behind the question.
+/// What it reads after the question.
 const PROMPT_END: &str = "\nKey:";
-/// The longest question that is read, in bytes; what lies behind is not.
+/// The longest question that is read, in bytes; what lies after is not.
 const QUESTION_BYTES_MAX: usize = 2 << 10;
 /// The longest key that is taken apart, in bytes.
 const KEY_BYTES_MAX: usize = 64 << 10;
@@ -125,7 +125,7 @@ impl CausalLm {
         Ok(loaded)
     }
 
-    /// Runs the tokens behind the shared ones and gives the scores of what comes next.
+    /// Runs the tokens after the shared ones and gives the scores of what comes next.
     fn read(&self, mut shared: Shared, ids: &[u32]) -> Result<(Shared, Logits), String> {
         let mut last = None;
         for chunk in ids.chunks(CHUNK_TOKENS) {
@@ -169,7 +169,7 @@ impl KeyModel for CausalLm {
             let length = key.len();
             return Err(failed(format!("a key of {length} bytes is above {KEY_BYTES_MAX}")));
         }
-        // In the prompt a key stands behind a space.
+        // In the prompt a key stands after a space.
         tokens::encode(&self.tokenizer, &format!(" {key}"), false).map_err(failed)
     }
 
@@ -192,7 +192,7 @@ struct Writer<'m> {
     model: &'m CausalLm,
     /// The prompt and the question.
     prompt: Shared,
-    /// What comes behind them.
+    /// What comes after them.
     first: Logits,
     /// The places of the prefixes in `own`.
     beams: Beams,

@@ -8,7 +8,7 @@ use crate::neural::local::folder::{first_line, guarded};
 /// The beginning of texts, run once for all of them.
 pub(crate) struct Prefix(Shared);
 
-/// A text that was read, and what was written behind it.
+/// A text that was read, and what was written after it.
 pub(crate) struct Session<'m> {
     model: &'m CausalLm,
     read: Shared,
@@ -38,7 +38,7 @@ impl CausalLm {
         Ok(Prefix(read))
     }
 
-    /// Reads a text behind a prefix; it must not be empty.
+    /// Reads a text after a prefix; it must not be empty.
     ///
     /// # Errors
     ///

@@ -106,7 +106,7 @@ fn read(
     Ok((tokenizer, bytes))
 }
 
-/// The tokens behind which a key is at its end: those the model's file names, and a line's end.
+/// The tokens after which a key is at its end: those the model's file names, and a line's end.
 pub(super) fn end_tokens(tokenizer: &Tokenizer, named: &[u32], vocab_size: usize) -> Vec<u32> {
     let mut ends = named.to_vec();
     ends.extend(ENDS.iter().filter_map(|name| tokenizer.token_to_id(name)));

@@ -141,7 +141,7 @@ impl KeyDecoder {
         read(bytes).map_err(|reason| NeuralError::Stored { reason: format!("decoder: {reason}") })
     }
 
-    /// The scores of what comes behind each state, (rows, STATE).
+    /// The scores of what comes after each state, (rows, STATE).
     fn logits(&self, state: &Tensor) -> Result<Vec<Logits>, NeuralError> {
         let scores = guarded(|| self.gru.scores(state)?.to_vec2::<f32>());
         let rows = scores.map_err(failed)?.map_err(failed)?;
@@ -214,7 +214,7 @@ struct AtWork<'m> {
     decoder: &'m KeyDecoder,
     /// The state before the first token, (1, STATE).
     begin: Tensor,
-    /// The states behind the prefixes of the last step.
+    /// The states after the prefixes of the last step.
     state: Tensor,
     beams: Beams,
 }
@@ -333,7 +333,7 @@ impl Masks {
     }
 }
 
-/// The column of the token of a key at a place; behind the key it is the end.
+/// The column of the token of a key at a place; after the key it is the end.
 fn column_of(key: &[u32], place: usize, tokens: &[u32]) -> u32 {
     let column = key.get(place).and_then(|id| tokens.binary_search(id).ok());
     column.unwrap_or(tokens.len()) as u32

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The unit is that of Cho et al. ("Learning Phrase Representations using RNN Encoder-Decoder",
-//! 2014), with the reset gate behind the product, as usual today.
+//! 2014), with the reset gate after the product, as usual today.
 
 use candle_core::{Device, Result, Tensor, Var};
 use candle_nn::ops::sigmoid;

@@ -18,7 +18,7 @@ const MONTH: i64 = 28 * 24 * 3_600_000_000;
 type Ended = (&'static str, &'static str);
 
 impl Finder<'_> {
-    /// Tells where somebody lives, or has lived, who moved; and where to, behind where from.
+    /// Tells where somebody lives, or has lived, who moved; and where to, after where from.
     pub(super) fn of_move(&mut self, person: &str, row: &Row, tail: &Tail<'_>, group: Group) {
         let begin = self.begun().from;
         let valid = match row.relation {
@@ -154,7 +154,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The place behind "Nora's job" or "the job" at a place.
+    /// The place after "Nora's job" or "the job" at a place.
     fn own_job(&self, person: &str, at: usize) -> Option<usize> {
         let own = self.named(at, person).filter(|end| self.has_possessive(end - 1));
         let job = match self.lower(at) {

@@ -82,7 +82,7 @@ impl Finder<'_> {
     }
 
     /// The second verb of the same subject: "lives in Rome and works at Fiat". It must agree with the
-    /// first, which is not denied, and have no other subject between and a plain object behind.
+    /// first, which is not denied, and have no other subject between and a plain object after.
     pub(super) fn next_verb(&self, group: Group) -> Option<usize> {
         (!group.is_negated && !group.is_modal).then_some(())?;
         let agrees = |at: usize| match (verbs::verb(self.lower(at)), group.tense) {
@@ -120,7 +120,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether nothing behind a word is told as true: `if`, `hopes`, `thinks`.
+/// Whether nothing after a word is told as true: `if`, `hopes`, `thinks`.
 pub(super) fn is_supposed(word: &str) -> bool {
     SUPPOSED.contains(&word) || THOUGHTS.contains(&word)
 }
@@ -160,17 +160,17 @@ const SUPPOSED: &[&str] = &[
 /// Words of thinking before a name: what somebody thinks of another is not told as true.
 const THOUGHTS: &[&str] = &["thinks", "guesses", "believes", "supposes"];
 
-/// Words before "that" behind which a fact is told.
+/// Words before "that" after which a fact is told.
 const FACTIVES: &[&str] = &[
     "love", "hate", "know", "remember", "forget", "regret", "realise", "realize", "notice", "fact",
     "now", "sure", "certain",
 ];
 
-/// Verbs behind which, with a comma, stands what somebody said.
+/// Verbs after which, with a comma, stands what somebody said.
 const SAYINGS: &[&str] =
     &["told", "said", "says", "asked", "wrote", "replied", "texted", "shouted"];
 
-/// Words before a colon behind which somebody tells of themself.
+/// Words before a colon after which somebody tells of themself.
 const NEWS: &[&str] = &[
     "fact",
     "update",

@@ -40,7 +40,7 @@ pub(super) enum Tense {
 }
 
 impl Finder<'_> {
-    /// The place behind `and her kids`.
+    /// The place after `and her kids`.
     pub(super) fn behind_company(&self, at: usize) -> usize {
         if self.lower(at) != "and" {
             return at;

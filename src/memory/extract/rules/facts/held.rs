@@ -71,8 +71,8 @@ impl Finder<'_> {
         }
     }
 
-    /// The clause that begins at or before a word and goes on behind another one: as far as what joins it to
-    /// the next, or a comma behind which the next begins.
+    /// The clause that begins at or before a word and goes on after another one: as far as what joins it to
+    /// the next, or a comma after which the next begins.
     fn clause(&self, at: usize, behind: usize) -> &str {
         let before = &self.text[..self.words[at].range.start];
         let place = self.words[behind].range.start;
@@ -178,7 +178,7 @@ impl Finder<'_> {
 /// What joins two clauses.
 const CUTS: &[&str] = &[" and ", " but ", "; ", ", then ", " because ", " while ", " where "];
 
-/// Words with which a clause begins behind a comma.
+/// Words with which a clause begins after a comma.
 const SUBJECTS: &[&str] = &[
     "i", "you", "he", "she", "it", "we", "they", "my", "his", "her", "our", "their", "the", "then",
     "now", "before", "later", "so", "there",

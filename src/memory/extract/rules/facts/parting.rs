@@ -23,13 +23,13 @@ pub(super) struct Had<'a> {
     pub(super) owner: Range<usize>,
     /// The place of `dog` or `wife`.
     pub(super) place: usize,
-    /// The place behind the name.
+    /// The place after the name.
     pub(super) end: usize,
 }
 
 impl Finder<'_> {
     /// Whether somebody is gone: by what stands before them ("my late husband"), between them and
-    /// the name ("my dog was named"), behind them ("my cat Minka died") or in front of all of it ("I
+    /// the name ("my dog was named"), after them ("my cat Minka died") or in front of all of it ("I
     /// sold my horse").
     pub(super) fn is_over(&self, had: &Had<'_>) -> bool {
         let is_late = |at| matches!(self.lower(at), "late" | "former" | "ex" | "childhood");
@@ -55,7 +55,7 @@ impl Finder<'_> {
             && before.any(|at| matches!(self.lower(at), "would" | "could" | "might"))
     }
 
-    /// A word behind which nothing is told as true: `if`, `thinks`, `might`, `dreamed`.
+    /// A word after which nothing is told as true: `if`, `thinks`, `might`, `dreamed`.
     fn is_open_word(&self, at: usize) -> bool {
         let lower = self.lower(at);
         is_supposed(lower)
@@ -128,7 +128,7 @@ impl Finder<'_> {
         parts && !is_denied && is_whole && !self.comes_back(had.end)
     }
 
-    /// Whether a clause that says that something ended has no more behind a place than when or why:
+    /// Whether a clause that says that something ended has no more after a place than when or why:
     /// who works somewhere "on Fridays" no more may work there still.
     pub(super) fn ends_plainly(&self, at: usize) -> bool {
         let next = at.checked_sub(1).zip(self.words.get(at));

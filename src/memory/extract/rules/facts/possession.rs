@@ -16,7 +16,7 @@ use crate::retrieval::words::Word;
 pub(super) const KIN: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
 
 impl<'a> Finder<'a> {
-    /// What stands behind a person's name in the possessive.
+    /// What stands after a person's name in the possessive.
     pub(super) fn of_possession(&mut self, person: &str, owner: Range<usize>) {
         let at = owner.end;
         let (lower, next) = (self.lower(at), self.lower(at + 1));

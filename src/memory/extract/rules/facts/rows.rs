@@ -1,4 +1,4 @@
-//! Facts by the rows of the table: a verb, a link word and the tail behind them.
+//! Facts by the rows of the table: a verb, a link word and the tail after them.
 //!
 //! What a row does not fit gives no fact here; nothing is guessed of it.
 
@@ -155,7 +155,7 @@ impl<'a> Finder<'a> {
         (fits && !is_caused && (!is_pointed || may_point)).then_some(tail)
     }
 
-    /// The first place behind another at which the name of a speaker stands, or the end: "when Nora
+    /// The first place after another at which the name of a speaker stands, or the end: "when Nora
     /// worked at IBM Nora hated the food".
     fn next_speaker(&self, at: usize) -> usize {
         let is_named = |place: &usize| {
@@ -191,7 +191,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What a list has behind its first part, which ends before a place.
+    /// What a list has after its first part, which ends before a place.
     fn list(&self, person: &str, row: &Row, at: usize) -> Option<Vec<Tail<'a>>> {
         let mut found: Vec<Tail<'a>> = Vec::new();
         let mut at = at;
@@ -231,7 +231,7 @@ impl<'a> Finder<'a> {
         is_end || self.is_dated(tail.end)
     }
 
-    /// The place behind how or with whom somebody lives: "alone in Linz", "with my parents in Linz".
+    /// The place after how or with whom somebody lives: "alone in Linz", "with my parents in Linz".
     fn behind_manner(&self, row: &Row, at: usize) -> usize {
         if row.verb != "live" {
             return at;
@@ -247,7 +247,7 @@ impl<'a> Finder<'a> {
         if self.lower(at) == "with" { link.next().unwrap_or(at) } else { at }
     }
 
-    /// The place behind the words of a link.
+    /// The place after the words of a link.
     fn behind_link(&self, link: &str, at: usize) -> Option<usize> {
         let mut place = at;
         for part in link.split(' ').filter(|part| !part.is_empty()) {
@@ -283,7 +283,7 @@ const NONE: &[&str] = &["neither", "no", "none", "nowhere", "nobody", "nothing"]
 /// What says of where somebody lives that it is only a manner of speaking.
 const MANNERS: &[&str] = &["practically", "basically", "virtually", "kinda"];
 
-/// What stands behind a place where somebody works, or lives, at times.
+/// What stands after a place where somebody works, or lives, at times.
 const AT_TIMES: &[&str] = &["when", "whenever", "sometimes"];
 
 /// Where nobody lives or works, though it is said: days, and answers that tell nothing.

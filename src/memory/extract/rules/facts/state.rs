@@ -10,7 +10,7 @@ use crate::memory::extract::rules::people;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
 
 impl Finder<'_> {
-    /// What stands behind `is`.
+    /// What stands after `is`.
     pub(super) fn of_state(&mut self, person: &str, at: usize, group: Group) {
         let start = self.next_of_group(at);
         if self.is_number(start) {
@@ -50,7 +50,7 @@ impl Finder<'_> {
             || matches!(behind, (_, "at", "heart") | ("student", "of", _))
     }
 
-    /// "is so proud": the feeling ends the clause or has its reason behind.
+    /// "is so proud": the feeling ends the clause or has its reason after.
     pub(super) fn of_feeling(&mut self, person: &str, at: usize, group: Group) {
         let place = self.next_of_group(at);
         let Some(word) = self.words.get(place).filter(|word| lexicon::is_feeling(&word.lower))

@@ -59,7 +59,7 @@ pub(super) fn subject(words: &[Word], people: &People<'_>) -> Subject {
     if has_noun { Subject::Named } else { Subject::Command }
 }
 
-/// Whether a word behind `this` is what it points at.
+/// Whether a word after `this` is what it points at.
 fn is_noun(word: &Word) -> bool {
     let lower = word.lower.as_str();
     let is_kept = !lexicon::is_empty(lower) || lexicon::is_praise(lower);

@@ -35,7 +35,7 @@ const QUESTION: &str = "Where did Ann spend the summer?";
 /// A short text, as the loops of the reference are slow.
 const IDS: [u32; 12] = [tiny::BEGIN, 84, 256, 257, 258, 33, 32, 260, 111, 10, 100, 262];
 
-/// The largest difference from the reference behind a short text.
+/// The largest difference from the reference after a short text.
 fn error_of(model: &CausalLm, tiny: &Tiny) -> f32 {
     let (_, logits) = model.read(Shared::default(), &IDS).unwrap();
     difference(&logits.tokens, &scores(tiny, &IDS))
@@ -272,7 +272,7 @@ fn the_tokenizers_of_all_families_are_read() {
         std::fs::write(&file, json.to_string()).unwrap();
         let model = CausalLm::load(folder.path()).unwrap();
         assert_eq!(prompt_ids(&model, QUESTION)[0], tiny::BEGIN);
-        // A letter and the accent behind it are one letter, two bytes and a space.
+        // A letter and the accent after it are one letter, two bytes and a space.
         assert_eq!(model.tokenize("e\u{301}").unwrap(), [32, 195, 169]);
     }
 }

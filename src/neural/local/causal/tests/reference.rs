@@ -2,7 +2,7 @@
 
 use super::tiny::{HEADS, INNER, KV_HEADS, LAYERS, Tiny};
 
-/// The scores of what comes behind the ids.
+/// The scores of what comes after the ids.
 pub(super) fn scores(tiny: &Tiny, ids: &[u32]) -> Vec<f32> {
     let table = tiny.weight("model.embed_tokens.weight");
     let hidden = tiny.hidden();

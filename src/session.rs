@@ -371,12 +371,12 @@ impl<'d> Session<'d> {
         let bound = self.bound(script, statement, query, (source.reader(), params))?;
         let Bound { query, warnings, .. } = bound.clone();
         let statistics = self.database.statistics(source.reader())?;
+        let catalog = Arc::clone(source.reader().shared_catalog());
         let costs = match explain.profile {
             false => None,
             true => {
                 let run = (params.clone(), self.interrupt.clone());
                 let place = (Arc::clone(script), statement);
-                let source = self.source();
                 let mut cursor =
                     Cursor::new(self.database, source, bound, run, place, Watch::Costs)?;
                 cursor.by_ref().try_for_each(|row| row.map(drop))?;
@@ -385,7 +385,7 @@ impl<'d> Session<'d> {
         };
         let shown = Shown {
             query: &query,
-            catalog: source.reader().catalog(),
+            catalog: &catalog,
             statistics: &statistics,
             costs: costs.as_deref(),
             rules: explain.rules,
@@ -454,7 +454,10 @@ impl<'d> Session<'d> {
             (StatementKind::SessionSet(times), _) => self.set_times(times, params)?,
             (StatementKind::Show(show), _) => {
                 let source = self.source();
-                show::show(show, source.reader(), self.database)?
+                let limits = self.database.limits();
+                let run = Run::new(&limits, self.interrupt.clone());
+                show::show(show, source.reader().metered(run.meter()))
+                    .map_err(|error| run.explained(error, &limits))?
             }
             (StatementKind::Consolidate(_), Some(_)) => {
                 return Err(misplaced(

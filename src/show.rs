@@ -13,7 +13,6 @@ use engraph_storage::graph::{
 };
 use engraph_storage::{Catalog, Reader};
 
-use crate::database::Engraph;
 use crate::error::{Diagnostic, Result};
 use crate::functions;
 use crate::graph_names::cardinality;
@@ -45,7 +44,7 @@ const SHOWN: [(&str, bool); 13] = [
 const NODES_MAX: usize = 256;
 
 /// The rows of a `SHOW`.
-pub(crate) fn show(show: &ast::Show, reader: Reader<'_>, database: &Engraph) -> Result<Rows> {
+pub(crate) fn show(show: &ast::Show, reader: Reader<'_>) -> Result<Rows> {
     let word = show.what.text.to_ascii_uppercase();
     let Some((_, named)) = SHOWN.iter().find(|known| known.0 == word) else {
         let names = SHOWN.map(|known| known.0);
@@ -75,7 +74,7 @@ pub(crate) fn show(show: &ast::Show, reader: Reader<'_>, database: &Engraph) -> 
             "INDEXES" => Ok(indexes(reader)),
             "SCORERS" => scorers(reader),
             "SIGNALS" => Ok(signals()),
-            "STATS" => stats(database),
+            "STATS" => stats(reader),
             "FUNCTIONS" => Ok(functions()),
             _ => Ok(procedures()),
         },
@@ -239,9 +238,9 @@ fn weighed(fields: &[(PropertyId, f32)], catalog: &Catalog) -> String {
     fields.iter().map(field).collect::<Vec<_>>().join(", ")
 }
 
-fn stats(database: &Engraph) -> Result<Rows> {
+fn stats(reader: Reader<'_>) -> Result<Rows> {
     let count = |count: u64| Value::Int(count.cast_signed());
-    let families = database.stats()?;
+    let families = reader.stats()?;
     let row = |family: &engraph_storage::FamilyStats| {
         vec![text(family.family.name()), count(family.keys), count(family.bytes)]
     };

@@ -102,9 +102,8 @@ fn modulo(call: &Call<'_>) -> Result<Cell> {
         return Err(call.fail("division by zero").execute());
     }
     match (call.argument(0), call.argument(1)) {
-        (Cell::Int(a), Cell::Int(b)) => {
-            a.checked_rem(*b).map(Cell::Int).ok_or_else(|| call.overflow())
-        }
+        // Of the least number and -1 nothing is left, though their quotient is none.
+        (Cell::Int(a), Cell::Int(b)) => Ok(Cell::Int(a.wrapping_rem(*b))),
         _ => call.finite(call.number(0)? % call.number(1)?),
     }
 }

@@ -1,5 +1,6 @@
 //! Texts, counted in letters (Unicode scalar values), never in bytes.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::cell::Cell;
@@ -87,8 +88,14 @@ fn letters(call: &Call<'_>) -> Result<Cell> {
 }
 
 fn trim(call: &Call<'_>, start: bool, end: bool) -> Result<Cell> {
-    let set = if call.arguments.len() > 1 { Some(call.text(1)?) } else { None };
-    let goes = |letter: char| set.map_or(letter.is_whitespace(), |set| set.contains(letter));
+    let set: Option<HashSet<char>> = match call.arguments.len() > 1 {
+        true => Some(call.text(1)?.chars().collect()),
+        false => None,
+    };
+    let goes = |letter: char| match &set {
+        Some(set) => set.contains(&letter),
+        None => letter.is_whitespace(),
+    };
     let mut text: &str = call.text(0)?;
     if start {
         text = text.trim_start_matches(goes);

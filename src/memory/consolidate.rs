@@ -249,17 +249,24 @@ fn store_block(
     Ok(Some(drawn.done))
 }
 
-/// The first key of the form `session#number` that no episode has.
+/// A key of the form `session#number` that no episode has, and the one before it has one. How often it
+/// looks grows with the logarithm of their number.
 fn free_key(reader: Reader<'_>, session: &str) -> Result<String> {
-    let Some(label) = reader.catalog().label("Episode") else { return Ok(format!("{session}#1")) };
-    let mut number = 1_u64;
-    loop {
-        let key = format!("{session}#{number}");
-        if reader.find_node(label, &key)?.is_none() {
-            return Ok(key);
-        }
-        number += 1;
+    let key = |number: u64| format!("{session}#{number}");
+    let Some(label) = reader.catalog().label("Episode") else { return Ok(key(1)) };
+    let is_taken = |number: u64| reader.find_node(label, &key(number)).map(|found| found.is_some());
+    let (mut taken, mut free) = (0, 1);
+    while is_taken(free)? {
+        (taken, free) = (free, free.saturating_mul(2));
     }
+    while free - taken > 1 {
+        let middle = taken.midpoint(free);
+        match is_taken(middle)? {
+            true => taken = middle,
+            false => free = middle,
+        }
+    }
+    Ok(key(free))
 }
 
 /// A buffered turn as what becomes a node.

@@ -18,6 +18,7 @@ use super::episode::Episode;
 use super::extract::{Extraction, Extractor, SourceTurn, keep_sound};
 use super::means::Means;
 use super::past;
+use super::present;
 use super::resolve::resolve;
 use super::theme_graph::{Grouping, LazyGrouping};
 use super::topic_graph::{self, About};
@@ -223,6 +224,9 @@ pub(super) fn tell(
 ) -> Result<()> {
     match fact {
         Input::Fact(fact) if past::is_over(fact) => past::put(transaction, fact, means.models),
+        Input::Fact(fact) if present::is_present(fact) => {
+            present::put(transaction, fact, means.models)
+        }
         input => write::put(transaction, input, means.models),
     }
 }
@@ -244,12 +248,17 @@ pub(super) fn began(turns: &[TurnInput]) -> Option<Time> {
     turns.iter().filter_map(|turn| turn.at).min()
 }
 
+/// The node of a label and key, if there is one.
+pub(super) fn node(reader: Reader<'_>, label: &str, key: &str) -> Result<Option<NodeId>> {
+    let label = reader.catalog().label(label);
+    Ok(label.map(|label| reader.find_node(label, key)).transpose()?.flatten())
+}
+
 /// Those of these nodes that there are.
 pub(super) fn nodes(reader: Reader<'_>, label: &str, keys: &[String]) -> Result<Vec<NodeId>> {
-    let Some(label) = reader.catalog().label(label) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for key in keys {
-        found.extend(reader.find_node(label, key)?);
+        found.extend(node(reader, label, key)?);
     }
     Ok(found)
 }

@@ -14,6 +14,8 @@ pub(crate) mod forget;
 pub(crate) mod means;
 mod past;
 pub(crate) mod pipeline;
+mod places;
+mod present;
 mod resolve;
 pub(crate) mod split;
 mod theme_graph;

@@ -7,6 +7,7 @@ use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side
 use engraph_storage::{Reader, Transaction};
 
 use super::draw;
+use super::present::LIKINGS;
 use super::validate::UNCERTAIN;
 use super::walk::edges;
 use crate::error::Result;
@@ -25,6 +26,9 @@ pub(super) fn put(
     fact: &FactInput,
     models: &Models,
 ) -> Result<()> {
+    if end_likings(transaction, fact)? {
+        return Ok(());
+    }
     let (same, others, threshold) = held(transaction.reader(), fact)?;
     let mut told = fact.clone();
     match same.iter().max_by_key(|edge| edge.valid.from) {
@@ -50,6 +54,25 @@ pub(super) fn put(
     }
 }
 
+/// "I don't like sushi anymore" is said of what was loved too. Whether that is held, and ends.
+fn end_likings(transaction: &mut Transaction<'_>, fact: &FactInput) -> Result<bool> {
+    let is_liking = LIKINGS.contains(&fact.relation.as_str());
+    if !is_liking || fact.intent != Some(Intent::Evolution) {
+        return Ok(false);
+    }
+    let mut ends = false;
+    for relation in LIKINGS.into_iter().filter(|relation| *relation != fact.relation) {
+        let sibling = FactInput { relation: relation.to_owned(), ..fact.clone() };
+        let (same, _, threshold) = held(transaction.reader(), &sibling)?;
+        for edge in same.iter().filter(|_| fact.confidence >= threshold) {
+            transaction.close(edge.fact, fact.valid.to)?;
+            ends = true;
+        }
+    }
+    let (same, ..) = held(transaction.reader(), fact)?;
+    Ok(ends && same.is_empty())
+}
+
 /// Whether somebody has told that it holds later than it is said to have ended.
 fn is_claimed_later(reader: Reader<'_>, held: &Edge, over: &FactInput) -> Result<bool> {
     let belief = reader.version(held.fact, held.version)?.belief;
@@ -62,13 +85,10 @@ fn is_claimed_later(reader: Reader<'_>, held: &Edge, over: &FactInput) -> Result
 /// The certain facts that hold before its end: those between the same nodes, and the others of the head
 /// where the relation takes one value. And how sure a fact of it has to be to end another.
 fn held(reader: Reader<'_>, fact: &FactInput) -> Result<(Vec<Edge>, Vec<Edge>, f64)> {
-    let node = |label: &str, key: &String| draw::nodes(reader, label, std::slice::from_ref(key));
     let relation = reader.catalog().relation(&fact.relation);
-    let (Some(relation), Some(head)) = (relation, node(&fact.head.label, &fact.head.key)?.pop())
-    else {
-        return Ok(<_>::default());
-    };
-    let tail = node(&fact.tail.label, &fact.tail.key)?.pop();
+    let head = draw::node(reader, &fact.head.label, &fact.head.key)?;
+    let (Some(relation), Some(head)) = (relation, head) else { return Ok(<_>::default()) };
+    let tail = draw::node(reader, &fact.tail.label, &fact.tail.key)?;
     let mut found = edges(reader, head, Side::Out, Some(&fact.relation))?;
     found.retain(|edge| !edge.uncertain && edge.valid.from < fact.valid.to);
     let (same, mut others): (Vec<Edge>, Vec<Edge>) =

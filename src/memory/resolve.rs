@@ -11,8 +11,10 @@ use std::ops::ControlFlow;
 use engraph_storage::Reader;
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope};
 
-use super::extract::{Entity, Extraction};
+use super::draw;
+use super::extract::{Entity, ExtractedFact, Extraction};
 use super::means::Means;
+use super::walk::edges;
 use crate::error::Result;
 use crate::models::Models;
 use crate::neural::dot;
@@ -85,6 +87,10 @@ pub(super) fn resolve(
                     .filter(|name| !split.contains(*name))
                     .collect();
                 let merge = nearest(entity, &others, means.models)?;
+                let merge = match merge {
+                    Some(merge) if is_another(reader, &extraction.facts, &merge)? => None,
+                    merge => merge,
+                };
                 if merge.is_none() {
                     known.push(entity.name.clone());
                 }
@@ -94,6 +100,33 @@ pub(super) fn resolve(
         resolution.0.extend(merge.map(|merge| (entity.clone(), merge)));
     }
     Ok(resolution)
+}
+
+/// Whether a part of a name is told of a relative, and who has the whole name is known as none: "my daughter
+/// Anna" is not the friend Anna Schmidt.
+fn is_another(reader: Reader<'_>, facts: &[ExtractedFact], merge: &Merge) -> Result<bool> {
+    if merge.into.label != "Person" || merge.likeness != PART {
+        return Ok(false);
+    }
+    let Some(whole) = draw::node(reader, &merge.into.label, &merge.into.name)? else {
+        return Ok(false);
+    };
+    for fact in facts.iter().filter(|fact| fact.tail == merge.said && is_family(&fact.relation)) {
+        let head = draw::node(reader, &fact.head.label, &fact.head.name)?;
+        let known = match head {
+            Some(head) => edges(reader, head, Side::Out, Some(&fact.relation))?,
+            None => Vec::new(),
+        };
+        if !known.iter().any(|edge| edge.tail == whole) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a relation leads to a relative: `has_child`, `married_to`.
+fn is_family(relation: &str) -> bool {
+    relation.starts_with("has_") || matches!(relation, "married_to" | "engaged_to" | "partner_of")
 }
 
 /// The names of the entities of a label; none if there are too many to compare with.

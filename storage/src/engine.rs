@@ -270,13 +270,6 @@ impl Engine {
     pub(crate) fn last_sequence(&self) -> u64 {
         self.db.latest_sequence_number()
     }
-
-    /// Bytes of a family's tables on disk.
-    pub(crate) fn table_bytes(&self, family: Family) -> Result<u64> {
-        let property = "rocksdb.total-sst-files-size";
-        let bytes = self.db.property_int_value_cf(handle(&self.db, family)?, property);
-        Ok(bytes.map_err(engine_error)?.unwrap_or(0))
-    }
 }
 
 /// A state of the engine that does not change.
@@ -295,6 +288,13 @@ impl EngineSnapshot<'_> {
             true => Err(StorageError::HalfLoaded),
             false => Ok(()),
         }
+    }
+
+    /// Bytes of a family's tables on disk.
+    pub(crate) fn table_bytes(&self, family: Family) -> Result<u64> {
+        let property = "rocksdb.total-sst-files-size";
+        let bytes = self.db.property_int_value_cf(handle(self.db, family)?, property);
+        Ok(bytes.map_err(engine_error)?.unwrap_or(0))
     }
 
     /// The value of a key.

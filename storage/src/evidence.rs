@@ -257,7 +257,9 @@ fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) 
             both
         }
         (Some(Evidence::Claim(old)), Evidence::Claim(mut claim))
-            if old.sources == claim.sources && old.valid.touches(&claim.valid) =>
+            if old.sources == claim.sources
+                && old.valid.touches(&claim.valid)
+                && is_as_one(old, &claim, policy) =>
         {
             let heard = (old.confidence, old.sources.as_slice());
             claim.confidence = upgraded(heard, (claim.confidence, &claim.sources), policy);
@@ -270,6 +272,15 @@ fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) 
         (_, part) => part,
     };
     evidence.push(joined);
+}
+
+/// Whether two claims of the same sources, one after the other, move a confidence as the joined one does. By
+/// noisy-or a source that is heard again and is surer than before raises it to its own confidence at most, and
+/// the joined claim would move it by all of that.
+fn is_as_one(old: &Claim, new: &Claim, policy: ConfidencePolicy) -> bool {
+    policy != ConfidencePolicy::NoisyOr
+        || old.sources.is_empty()
+        || new.confidence <= old.confidence
 }
 
 /// Drops evidence that says just what the belief says.
@@ -337,6 +348,19 @@ mod tests {
         }
         assert_eq!(forgetting(&all, &["a", "b", "c"]), None);
         assert_eq!(forgetting(&all, &["d"]), Some(all));
+    }
+
+    #[test]
+    fn a_source_that_grows_surer_counts_once() {
+        let parts = [("b", 0.6), ("a", 0.3), ("a", 0.6), ("c", 0.1), ("a", 0.2), ("b", 0.9)];
+        let parts = parts.map(|(source, confidence)| belief(source, 0, 10, confidence));
+        let all = merged(&parts);
+        for gone in ["a", "b", "c"] {
+            let left = parts.iter().filter(|part| part.sources != [gone]).cloned();
+            let never_heard = merged(&left.collect::<Vec<_>>());
+            let left = forgetting(&all, &[gone]).expect("others are left");
+            assert_eq!(left.confidence, never_heard.confidence, "{gone}");
+        }
     }
 
     #[test]

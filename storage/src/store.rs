@@ -1,7 +1,6 @@
 //! The store: one folder, one writer at a time, any number of readers.
 
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +20,7 @@ use crate::overlay::Overlay;
 use crate::reader::Reader;
 use crate::recovery;
 use crate::staged;
+use crate::stats::FamilyStats;
 use crate::tokenizer::KeyTokenizer;
 use crate::view::View;
 
@@ -74,19 +74,6 @@ impl Snapshot<'_> {
     pub(crate) fn view(&self) -> View<'_> {
         View::new(&self.engine, None)
     }
-}
-
-/// How much a column family holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FamilyStats {
-    /// The family.
-    pub family: Family,
-    /// Its keys.
-    pub keys: u64,
-    /// Bytes of its keys and values.
-    pub bytes: u64,
-    /// Bytes of its tables on disk; what is still in the log is not in them.
-    pub table_bytes: u64,
 }
 
 impl Store {
@@ -303,22 +290,9 @@ impl Store {
         }
     }
 
-    /// Counts every key of every family, one scan each.
+    /// See [`Reader::stats`].
     pub fn stats(&self) -> Result<Vec<FamilyStats>> {
-        let snapshot = self.engine.snapshot();
-        Family::ALL
-            .into_iter()
-            .map(|family| {
-                let (mut keys, mut bytes) = (0, 0);
-                snapshot.scan(family, &[], None, &mut |key, value| {
-                    keys += 1;
-                    bytes += (key.len() + value.len()) as u64;
-                    Ok(ControlFlow::Continue(()))
-                })?;
-                let table_bytes = self.engine.table_bytes(family)?;
-                Ok(FamilyStats { family, keys, bytes, table_bytes })
-            })
-            .collect()
+        self.snapshot(0).reader().stats()
     }
 }
 

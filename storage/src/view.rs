@@ -56,6 +56,11 @@ impl<'v> View<'v> {
         first.is_some_and(|(key, _)| key.starts_with(prefix))
     }
 
+    /// Bytes of a family's tables on disk.
+    pub(crate) fn table_bytes(&self, family: Family) -> Result<u64> {
+        self.engine.table_bytes(family)
+    }
+
     /// The value of a key.
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.count_seek()?;

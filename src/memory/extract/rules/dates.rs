@@ -76,10 +76,52 @@ const AHEAD: &[&str] = &[
 
 /// Verbs in the present that tell of what is to come, with a date: "the baby is due in February".
 const SCHEDULED: &[&str] = &[
-    "due", "start", "starts", "starting", "begin", "begins", "end", "ends", "retire", "retires",
-    "turn", "turns", "fly", "flies", "flying", "leave", "leaves", "leaving", "arrive", "arrives",
-    "arriving", "open", "opens", "move", "moves", "moving", "depart", "departs",
+    "due",
+    "start",
+    "starts",
+    "starting",
+    "begin",
+    "begins",
+    "end",
+    "ends",
+    "retire",
+    "retires",
+    "turn",
+    "turns",
+    "fly",
+    "flies",
+    "flying",
+    "leave",
+    "leaves",
+    "leaving",
+    "arrive",
+    "arrives",
+    "arriving",
+    "open",
+    "opens",
+    "move",
+    "moves",
+    "moving",
+    "depart",
+    "departs",
+    "visiting",
+    "seeing",
+    "expecting",
+    "hosting",
+    "attending",
+    "expire",
+    "expires",
+    "travelling",
+    "traveling",
+    "graduating",
+    "returning",
 ];
+
+/// Days that come each year, so that none of them is meant.
+const RECURRING: &[&str] = &["birthday", "anniversary", "christmas"];
+
+/// Words after a date in which the verb of its noun stands.
+const PAST_WITHIN: usize = 3;
 
 /// What stands before a place and belongs to the same clause.
 fn clause_before(before: &str) -> &str {
@@ -285,10 +327,12 @@ impl<'t> Phrase<'t> {
         };
         let own = clause_before(&before);
         let is_scheduled = words(own).iter().any(|word| SCHEDULED.contains(&&*word.lower));
-        let told = if is_scheduled { own } else { &before };
-        let may_come = self.has(&["until", "till"])
-            || is_scheduled
-            || DATES_KEPT.iter().any(|w| before.contains(w));
+        // "The concert is on 5 February", but "the concert on 5 February was long".
+        let is_noun = DATES_KEPT.iter().any(|noun| before.contains(noun));
+        let is_set = self.is_set(own) && !RECURRING.iter().any(|noun| own.contains(noun));
+        let told = if is_scheduled || is_set { own } else { &before };
+        let may_come = self.has(&["until", "till"]) || is_scheduled || is_set || is_noun;
+        let may_come = may_come && !self.is_past_after();
         let behind = AHEAD.iter().filter_map(|word| Some(before.find(word)? + word.len())).min();
         let looks_ahead = match behind.and_then(|behind| before.get(behind..)) {
             Some(clause) => !tells_of_the_past(clause),
@@ -300,6 +344,24 @@ impl<'t> Phrase<'t> {
             bound => time::Duration::new(months, days, 0).add_to(bound),
         };
         looks_ahead.then(|| Interval::new(next(self.span.from)?, next(self.span.to)?)).flatten()
+    }
+
+    /// Whether it stands straight after `is`: "the wedding is in June".
+    fn is_set(&self, own: &str) -> bool {
+        let has_lead = ["in ", "on ", "at "].iter().any(|lead| self.lower.starts_with(lead));
+        let own = own.trim_end();
+        let own = ["in", "on", "at"].iter().find_map(|lead| own.strip_suffix(lead)).unwrap_or(own);
+        let last = own.trim_end().rsplit(' ').next().unwrap_or_default();
+        let is_copula = matches!(last, "is" | "are") || last.ends_with("'s") && has_lead;
+        is_copula && words(own).len() > 1
+    }
+
+    /// Whether the verb after it is in the past: "the meeting on Monday went well".
+    fn is_past_after(&self) -> bool {
+        let rest = self.text.get(self.range.end..).unwrap_or_default().to_lowercase();
+        let next = clause_behind(&rest).split(' ').filter(|word| !word.is_empty());
+        let next: Vec<&str> = next.take(PAST_WITHIN).collect();
+        !rest.starts_with([',', ';']) && tells_of_the_past(&next.join(" "))
     }
 
     /// When what is said held: a period that reaches to the turn goes on.

@@ -17,7 +17,7 @@ use engraph_storage::graph::{Intent, Interval};
 use group::{Group, Tense};
 
 use super::relations::{AIMS, ROWS, STATES};
-use super::sentences::gap;
+use super::sentences::{gap, is_joined};
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
 use super::{dates, lexicon, rewrite, verbs};
@@ -238,9 +238,18 @@ impl<'a> Finder<'a> {
             && !self.is_longer(group.main)
             && !self.is_more(group.main)
             && let Some(tail) = tails::noun(self.text, self.words, group.main + 1, person)
+            && !self.is_qualified(tail.end)
         {
             self.tell(person, "dislikes", "Thing", &tail, group, None);
         }
+    }
+
+    /// "doesn't like coffee in the evening", "doesn't love tea as much": not all of it is disliked.
+    fn is_qualified(&self, at: usize) -> bool {
+        let next = at.checked_sub(1).zip(self.words.get(at));
+        let goes_on =
+            next.is_some_and(|(before, word)| is_joined(self.text, &self.words[before], word));
+        goes_on && QUALIFIERS.contains(&self.lower(at)) && !self.is_dated(at)
     }
 
     fn is_longer(&self, at: usize) -> bool {
@@ -332,6 +341,7 @@ fn is_of_another_world(said: &str) -> bool {
     };
     let mut cited = ["',", "’,", "\",", "”", ",\""].iter().filter_map(|end| lower.split_once(end));
     lower.starts_with(['\'', '"', '“', '‘'])
+        || SUPPOSED.iter().any(|lead| lower.starts_with(lead))
         || lower.starts_with("according to ")
         || told.iter().any(|told| lower.contains(told))
         || cited.any(|(_, rest)| is_said(rest))
@@ -341,6 +351,27 @@ fn is_of_another_world(said: &str) -> bool {
         })
         || ["in my dreams", "in my dream ", "in a dream"].iter().any(|dream| lower.contains(dream))
 }
+
+/// What says that only some of something is meant.
+const QUALIFIERS: &[&str] = &[
+    "in", "on", "at", "with", "without", "as", "when", "before", "after", "for", "than", "during",
+    "if", "enough", "unless", "from", "made", "that",
+];
+
+/// How a sentence begins that only supposes.
+const SUPPOSED: &[&str] = &[
+    "hypothetically",
+    "assume ",
+    "assuming ",
+    "suppose ",
+    "supposing ",
+    "imagine ",
+    "pretend ",
+    "let's say ",
+    "let’s say ",
+    "let's pretend ",
+    "what if ",
+];
 
 /// What is not told of the world.
 const FICTION: &[&str] =

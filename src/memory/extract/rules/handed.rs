@@ -8,6 +8,9 @@
 /// Whether what follows a sentence, which may end its line, is a text that it hands over.
 pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
+    if is_forwarded(&lower) {
+        return true;
+    }
     let words = words_of(&lower);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     let ends_in_colon = lower.ends_with(':');
@@ -18,8 +21,34 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let is_alone = WORKED_ON.contains(&command) && ends_line && !lower.ends_with('?');
     let is_given = (is_worked_on || MADE.contains(&command)) && has_colon || is_alone;
     let is_about_them = has(&["me", "myself", "my"]) && has(OWN);
+    // "My husband texted me: I live in Oslo."
+    let lead = words_of(lower.split_once(':').map_or("", |(lead, _)| lead));
+    let is_told = has_colon && says(&lead) && !lead.contains(&"asked");
+    let is_received = has_colon
+        && lead.iter().any(|word| RECEIVED.contains(word))
+        && lead.iter().any(|word| TEXTS.contains(word));
+    // "Story: my husband left."
+    let is_titled =
+        has_colon && lead.len() <= 2 && lead.last().is_some_and(|word| TEXTS.contains(word));
+    let is_headed = is_told || is_received || is_titled && !lead.contains(&"my");
     !is_about_them
-        && (is_given || is_introduced(&lower) || ends_in_colon && (has(TEXTS) || says(&words)))
+        && (is_given
+            || is_headed
+            || is_introduced(&lower)
+            || ends_in_colon && (has(TEXTS) || says(&words)))
+}
+
+/// Whether a line stands above a message that is passed on: a header of it, or what mail programs write.
+fn is_forwarded(lower: &str) -> bool {
+    let is_header =
+        ["from: ", "subject: ", "fwd:", "fw:", "sent: "].iter().any(|name| lower.starts_with(name));
+    let is_pointed_at = lower.split_once(" below").is_some_and(|(before, _)| {
+        words_of(before).iter().any(|word| TEXTS.contains(word) || *word == "message")
+    });
+    let is_noted = ["forwarded message", "original message", "forwarded email", "forwarded mail"]
+        .iter()
+        .any(|note| lower.contains(note));
+    is_header || is_noted || is_pointed_at && !lower.contains('?')
 }
 
 fn words_of(text: &str) -> Vec<&str> {
@@ -109,7 +138,13 @@ const TEXTS: &[&str] = &[
     "quote",
     "excerpt",
     "chapter",
+    "message",
+    "note",
+    "sms",
 ];
+
+/// What somebody did who shows a text of another one.
+const RECEIVED: &[&str] = &["got", "get", "received", "forwarding", "forwarded", "found"];
 
 /// What introduces one.
 const INTRODUCED: &[&str] =
@@ -150,6 +185,16 @@ mod tests {
             "Consider this scenario.",
             "Sure! Here's a draft: Dear Tom,",
             "Summarize:",
+            "My husband texted me: I live in Oslo now!",
+            "My boss told me: I quit Acme.",
+            "I got this text from my son: I live in Bonn.",
+            "Proofread: Dear Sir, I live in Oslo.",
+            "Story: my husband left me.",
+            "---------- Forwarded message ---------",
+            "Fwd:",
+            "From: Peter Hall",
+            "Subject: hello",
+            "See the mail below.",
         ] {
             assert!(hands_over(sentence, false), "{sentence}");
         }
@@ -173,6 +218,11 @@ mod tests {
             "My news:",
             "I love this story.",
             "I will send it tomorrow.",
+            "My favorite song: Yesterday.",
+            "Tom asked me: where do you live?",
+            "One thing: I live in Rome.",
+            "Did you see the message below?",
+            "I moved from: Rome.",
             "",
         ] {
             assert!(!hands_over(sentence, false), "{sentence}");

@@ -54,6 +54,13 @@ fn stripped_at(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> Op
             return Some(count);
         }
     }
+    // "I meant I live in Lyon."
+    if word.lower == "i"
+        && matches!(next.lower.as_str(), "mean" | "meant")
+        && words.get(at + 2).is_some_and(|after| is_subject(&after.lower))
+    {
+        return Some(2);
+    }
     let is_called = spelling.is_speaker(&word.lower) && word.is_capital;
     let is_cut = is_cut(text, word, next);
     if is_called {
@@ -274,6 +281,7 @@ mod tests {
             ("Hey Tom", ""),
             ("Wow", ""),
             ("So I went, Tom", "I went"),
+            ("Sorry, I meant I went", "I went"),
             ("By the way, I went there, right", "I went there"),
             ("Great news from Rome", "Great news from Rome"),
             ("Nora went home", "Nora went home"),

@@ -109,13 +109,12 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) 
     }
     let first = text.find(char::is_alphanumeric).unwrap_or(0);
     let is_quoted = is_within_quotes(whole, range.start + first);
-    let hands_over = found.last().is_some_and(|last| last.hands_over);
-    let is_quoted = is_quoted || hands_over;
-    let hands_over = hands_over
-        || handed::hands_over(
-            text,
-            text.ends_with('\n') || whole[range.end..].trim_start_matches(' ').starts_with('\n'),
-        );
+    let is_of_text = found.last().is_some_and(|last| last.hands_over);
+    let ends_line =
+        text.ends_with('\n') || whole[range.end..].trim_start_matches(' ').starts_with('\n');
+    let hands_over = is_of_text || handed::hands_over(text, ends_line);
+    // What is handed over may begin in the same sentence.
+    let is_quoted = is_quoted || is_of_text || hands_over && text.contains(": ");
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');

@@ -10,6 +10,7 @@ use super::group::Tense;
 use super::{Finder, Group};
 use crate::memory::extract::rules::relations::{ROWS, Row};
 use crate::memory::extract::rules::tails::{self, Tail};
+use crate::memory::places;
 
 /// The shortest month, in microseconds.
 const MONTH: i64 = 28 * 24 * 3_600_000_000;
@@ -28,7 +29,10 @@ impl Finder<'_> {
         };
         let is_told = tail.is_name && self.has_moved(group) && !self.is_for_a_time(tail.end);
         if let Some(valid) = valid.filter(|_| is_told) {
-            let is_place = self.known.find(tail.text).is_some_and(|known| known.label == "Place");
+            let is_place = match self.known.find(tail.text) {
+                Some(known) => known.label == "Place",
+                None => places::is_place(tail.text),
+            };
             let before = self.found.len();
             self.tell_of(person, ("lives_in", "Place", tail), valid, Intent::Evolution);
             if !is_place {

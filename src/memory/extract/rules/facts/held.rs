@@ -138,7 +138,7 @@ impl Finder<'_> {
 
     /// Whether what is told in the past without a date is over.
     fn is_over_by_now(&self, relation: &str) -> bool {
-        let said = self.statement.said.to_lowercase();
+        let said = format!(" {} ", self.statement.said.to_lowercase().replace(',', ""));
         LASTING.contains(&relation)
             || LIKINGS.contains(&relation) && BACK_THEN.iter().any(|then| said.contains(then))
     }

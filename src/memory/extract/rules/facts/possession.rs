@@ -45,7 +45,7 @@ impl<'a> Finder<'a> {
         };
         let name = self.name_of(place).or_else(|| self.name_before(owner.start, place));
         let Some(tail) = name else { return };
-        if self.is_only_thought_of(owner.start) {
+        if self.is_only_thought_of(owner.start) || self.after_correction(tail.end).is_some() {
             return;
         }
         // Who has died is still a father.

@@ -47,6 +47,7 @@ impl<'a> Finder<'a> {
             {
                 return;
             }
+            let tail = self.corrected(person, row, &tail).unwrap_or(tail);
             let label = label(row, &tail);
             let tail = self.named_behind(&tail).unwrap_or(tail);
             let end = tail.end;
@@ -89,16 +90,42 @@ impl<'a> Finder<'a> {
         let follows = self.words.get(tail.end).map(|next| gap(self.text, tail.last, next));
         let is_at_times =
             is_one && follows == Some(" ") && AT_TIMES.contains(&self.lower(tail.end));
+        let said = self.statement.said.to_lowercase();
+        // "I live in Oslo on weekends".
+        let is_in_part = is_one && IN_PART.iter().any(|part| said.contains(part));
         // "I literally live in Slack".
-        let is_figure =
-            row.verb == "live" && self.statement.said.to_lowercase().contains("literally live");
+        let is_figure = row.verb == "live" && FIGURES.iter().any(|figure| said.contains(figure));
         is_at_times
+            || is_in_part
             || is_figure
             || is_either
             || is_declined
             || is_where
             || is_begun
             || is_one && (!is_named || told > 1)
+    }
+
+    /// "in Oslo, no wait, Rome": what somebody means who corrects what they say.
+    fn corrected(&self, person: &str, row: &Row, tail: &Tail<'a>) -> Option<Tail<'a>> {
+        let start = self.after_correction(tail.end)?;
+        let start = start + usize::from(self.lower(start) == row.link);
+        self.tail(person, row, start).filter(|meant| meant.is_name == tail.is_name)
+    }
+
+    /// The place after words that take back what stands before them, if they do.
+    pub(super) fn after_correction(&self, at: usize) -> Option<usize> {
+        let next = at.checked_sub(1).zip(self.words.get(at));
+        let is_parted = next.is_some_and(|(before, word)| {
+            gap(self.text, &self.words[before], word).trim_start().starts_with([',', '-', '('])
+        });
+        let follows = |words: &&&[&str]| {
+            words.iter().enumerate().all(|(place, word)| self.lower(at + place) == *word)
+        };
+        let longest = CORRECTIONS.iter().filter(follows).map(|words| at + words.len()).max();
+        // "I mean", once the speaker stands in it by name.
+        let meant = self.speakers.iter().find_map(|speaker| self.named(at, speaker));
+        let meant = meant.filter(|end| matches!(self.lower(*end), "means" | "meant"));
+        longest.or(meant.map(|end| end + 1)).filter(|_| is_parted)
     }
 
     /// "Paradise, Nevada".
@@ -285,6 +312,41 @@ const MANNERS: &[&str] = &["practically", "basically", "virtually", "kinda"];
 
 /// What stands after a place where somebody works, or lives, at times.
 const AT_TIMES: &[&str] = &["when", "whenever", "sometimes"];
+
+/// What says that somebody lives or works somewhere for a part of the time.
+const IN_PART: &[&str] = &[
+    " on weekends",
+    " on the weekend",
+    " at weekends",
+    " at the weekend",
+    " during the week",
+    " on weekdays",
+    " temporarily",
+    " for the summer",
+    " for the winter",
+    " for the semester",
+    " part-time",
+    " part time",
+    " half the year",
+    " half of the year",
+    " part of the year",
+    " some of the time",
+];
+
+/// What says that living somewhere is only a manner of speaking.
+const FIGURES: &[&str] = &["literally live", " all day", " 24/7", " lol", " haha"];
+
+/// What takes back the words before it.
+const CORRECTIONS: &[&[&str]] = &[
+    &["no"],
+    &["no", "wait"],
+    &["wait", "no"],
+    &["sorry"],
+    &["no", "sorry"],
+    &["or", "rather"],
+    &["scratch", "that"],
+    &["correction"],
+];
 
 /// Where nobody lives or works, though it is said: days, and answers that tell nothing.
 const UNREAL: &[&str] = &[

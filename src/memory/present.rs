@@ -1,0 +1,136 @@
+//! What a fact that holds now does to what is held, beyond the update rule of its relation: who tells
+//! where they live lives there when they tell it, whatever date stands beside it.
+//!
+//! Dates are often of a month or a year, and so begin before what was told earlier; by the rule the older
+//! fact would then end the newer one. A region does not end a home that may lie in it. Who comes to dislike
+//! something does not love it any more. Nothing here makes a fact surer.
+
+use engraph_storage::graph::{
+    Cardinality, Edge, Intent, Interval, NodeId, RelationRule, Side, SystemScope, Time, Value,
+};
+use engraph_storage::{Reader, Transaction};
+
+use super::validate::UNCERTAIN;
+use super::walk::edges;
+use super::{draw, places};
+use crate::error::Result;
+use crate::models::Models;
+use crate::write::{self, FactInput, Input};
+
+/// Relations of what somebody likes.
+pub(super) const LIKINGS: [&str; 3] = ["likes", "loves", "prefers"];
+/// That of what they do not.
+const DISLIKES: [&str; 1] = ["dislikes"];
+
+/// Whether a fact says that something began and goes on.
+pub(super) fn is_present(fact: &FactInput) -> bool {
+    fact.valid.to == Interval::MAX && fact.valid.from != Interval::MIN
+}
+
+/// Stores such a fact.
+pub(super) fn put(
+    transaction: &mut Transaction<'_>,
+    fact: &FactInput,
+    models: &Models,
+) -> Result<()> {
+    let mut told = fact.clone();
+    let reader = transaction.reader();
+    if let Some((head, rule)) = known(reader, fact)? {
+        let others = others(reader, head, fact, &rule)?;
+        if fact.relation == "lives_in" && is_wider(reader, fact, &others)? {
+            told.confidence = told.confidence.min(UNCERTAIN);
+        }
+        if told.confidence >= rule.threshold {
+            told.valid.from = begin(reader, fact, &others)?;
+            close_opposites(transaction, fact, head)?;
+        }
+    }
+    write::put(transaction, &Input::Fact(Box::new(told)), models)
+}
+
+/// The head of a fact, and the rule of its relation, if both are known.
+fn known(reader: Reader<'_>, fact: &FactInput) -> Result<Option<(NodeId, RelationRule)>> {
+    let head = draw::node(reader, &fact.head.label, &fact.head.key)?;
+    let relation = reader.catalog().relation(&fact.relation);
+    Ok(head.zip(relation.map(|relation| reader.catalog().rule(relation))))
+}
+
+/// The values beside which a fact cannot hold: the certain ones that go on, where one does at a time.
+fn others(
+    reader: Reader<'_>,
+    head: NodeId,
+    fact: &FactInput,
+    rule: &RelationRule,
+) -> Result<Vec<Edge>> {
+    if rule.cardinality != Cardinality::One {
+        return Ok(Vec::new());
+    }
+    let tail = draw::node(reader, &fact.tail.label, &fact.tail.key)?;
+    let mut found = edges(reader, head, Side::Out, Some(&fact.relation))?;
+    let goes_on = |edge: &Edge| !edge.uncertain && edge.valid.to == Interval::MAX;
+    found.retain(|edge| Some(edge.tail) != tail && goes_on(edge));
+    Ok(found)
+}
+
+/// When a fact begins to hold: as it says, or when it was told, if another value was told between the two.
+fn begin(reader: Reader<'_>, fact: &FactInput, others: &[Edge]) -> Result<Time> {
+    let from = fact.valid.from;
+    if !others.iter().any(|edge| edge.valid.from >= from) {
+        return Ok(from);
+    }
+    let Some(told) = told_at(reader, fact)? else { return Ok(from) };
+    let is_between = |edge: &Edge| edge.valid.from >= from && edge.valid.from < told;
+    Ok(if others.iter().any(is_between) { told } else { from })
+}
+
+/// When the last of its turns was said.
+fn told_at(reader: Reader<'_>, fact: &FactInput) -> Result<Option<Time>> {
+    let mut last = None;
+    let at = reader.catalog().property("at");
+    for turn in draw::nodes(reader, "Turn", &fact.sources)? {
+        let Some(record) = reader.node(turn, SystemScope::Current)? else { continue };
+        if let Some(Value::Timestamp(time)) = at.and_then(|at| record.properties.get(&at)) {
+            last = last.max(Some(*time));
+        }
+    }
+    Ok(last)
+}
+
+/// Whether the place of a home is a country or a part of one, and a home is held that is none: it may lie
+/// there. Who says that they moved there has left it.
+fn is_wider(reader: Reader<'_>, fact: &FactInput, others: &[Edge]) -> Result<bool> {
+    if !places::is_region(&fact.tail.key) || fact.intent == Some(Intent::Evolution) {
+        return Ok(false);
+    }
+    for edge in others {
+        let held = reader.node(edge.tail, SystemScope::Current)?;
+        if held.is_some_and(|held| !places::is_region(&held.key)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Ends that somebody loves what they dislike from now on, and the other way round.
+fn close_opposites(
+    transaction: &mut Transaction<'_>,
+    fact: &FactInput,
+    head: NodeId,
+) -> Result<()> {
+    let opposites: &[&str] = match fact.relation.as_str() {
+        relation if DISLIKES.contains(&relation) => &LIKINGS,
+        relation if LIKINGS.contains(&relation) => &DISLIKES,
+        _ => return Ok(()),
+    };
+    let Some(tail) = draw::node(transaction.reader(), &fact.tail.label, &fact.tail.key)? else {
+        return Ok(());
+    };
+    for relation in opposites {
+        for edge in edges(transaction.reader(), head, Side::Out, Some(relation))? {
+            if edge.tail == tail && edge.valid.to == Interval::MAX {
+                transaction.close(edge.fact, fact.valid.from)?;
+            }
+        }
+    }
+    Ok(())
+}

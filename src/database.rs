@@ -9,6 +9,7 @@ mod reembed;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use engraph_grammar::ast::{self, StatementKind};
 use engraph_storage::{
@@ -19,7 +20,7 @@ use parking_lot::Mutex;
 use crate::bind::{self, Binder};
 use crate::context::Limits;
 use crate::context::run::{Interrupt, Run};
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::indexes::{Indexes, KeyTokens};
 use crate::memory::consolidate::{self, Consolidator};
 use crate::memory::means::Means;
@@ -271,6 +272,24 @@ impl Engraph {
         Ok(statistics)
     }
 
+    /// Begins a transaction, once no other one is open; waiting for that takes no longer than a statement may.
+    pub(crate) fn begin_within_limits(
+        &self,
+        interrupt: &Interrupt,
+    ) -> Result<engraph_storage::Transaction<'_>> {
+        let (begun, timeout) = (Instant::now(), self.options.limits.timeout);
+        let goes_on = || !interrupt.is_asked() && begun.elapsed() < timeout;
+        self.store.begin_while(time::wall(), &goes_on).map_err(|error| match error {
+            StorageError::Stopped if interrupt.is_asked() => Error::Interrupted,
+            StorageError::Stopped => {
+                let message =
+                    format!("another transaction has been open for more than {timeout:?}");
+                Diagnostic::new(message).help("COMMIT or ROLLBACK it, or raise the limit").limit()
+            }
+            error => error.into(),
+        })
+    }
+
     /// The way of a write: bound and embedded on a snapshot, then applied to one transaction.
     pub(crate) fn write(
         &self,
@@ -287,7 +306,7 @@ impl Engraph {
             let snapshot = self.store.snapshot(time::wall());
             self.prepared(statement, times, around, snapshot.reader()).map_err(explained)?
         };
-        let mut transaction = self.store.begin(time::wall())?;
+        let mut transaction = self.begin_within_limits(interrupt)?;
         heed(&mut transaction, interrupt);
         let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
         transaction.commit(self.options.durability, time::wall())?;

@@ -149,16 +149,22 @@ fn shortened(text: String) -> String {
     format!("{} ... {}", &text[..begin], &text[end..])
 }
 
-/// A text that quotes another cannot act on a terminal: control characters are escaped.
+/// A text that quotes another cannot act on a terminal: what could is escaped.
 fn visible(text: String) -> String {
-    if !text.contains(char::is_control) {
+    if !text.contains(acts) {
         return text;
     }
-    let shown = |letter: char| match letter.is_control() {
+    let shown = |letter: char| match acts(letter) {
         true => letter.escape_default().to_string(),
         false => letter.to_string(),
     };
     text.chars().map(shown).collect()
+}
+
+/// Whether a character could act on a terminal, or reorder what it shows.
+fn acts(character: char) -> bool {
+    let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || reorders || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
 impl std::fmt::Display for Diagnostic {

@@ -428,7 +428,7 @@ impl<'d> Session<'d> {
                 ));
             }
             (StatementKind::Begin, None) => {
-                self.open = Some(self.database.store.begin(time::wall())?);
+                self.open = Some(self.database.begin_within_limits(&self.interrupt)?);
                 done("begun")
             }
             (StatementKind::Begin, Some(_)) => {

@@ -3,8 +3,9 @@
 //! A file gets its name when it is whole, so what has the name can be imported; one that is there
 //! already is left alone unless it is to be replaced.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use engraph::{Engraph, Error};
@@ -65,19 +66,40 @@ fn part(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Makes the file, which no other export may write at the same time.
 fn create(part: &Path, force: bool) -> Result<File> {
-    let created = match force {
-        true => File::create(part),
-        false => File::create_new(part),
+    let mut options = File::options();
+    options.write(true);
+    let opened = match force {
+        true => options.create(true).truncate(false).open(part),
+        false => options.create_new(true).open(part),
     };
-    created.map_err(|error| match error.kind() {
+    let file = opened.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::Other(format!(
             "{} is there already: another export is under way, or was cut off; --force writes over \
              it",
             part.display()
         )),
         _ => writing(part, &error),
-    })
+    })?;
+    match file.try_lock() {
+        Ok(()) if is_there(part, &file) => {}
+        // It has been written meanwhile, and has its name.
+        Ok(()) | Err(TryLockError::WouldBlock) => {
+            let message = "another export writes it; try again when that is done";
+            return Err(Failure::Other(format!("{}: {message}", part.display())));
+        }
+        Err(TryLockError::Error(error)) => return Err(writing(part, &error)),
+    }
+    file.set_len(0).map_err(|error| writing(part, &error))?;
+    Ok(file)
+}
+
+/// Whether a file is the one that has the name now.
+fn is_there(path: &Path, file: &File) -> bool {
+    let own = file.metadata().map(|own| (own.dev(), own.ino()));
+    let named = std::fs::metadata(path).map(|named| (named.dev(), named.ino()));
+    own.ok().zip(named.ok()).is_some_and(|(own, named)| own == named)
 }
 
 /// Only a file may be replaced, and only if that was asked for.

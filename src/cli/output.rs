@@ -64,6 +64,13 @@ impl Output {
         Ok(())
     }
 
+    /// Answers go to stdout again, and what the file could not take is dropped.
+    pub(super) fn leave_file(&mut self) {
+        if let Some(file) = self.file.take() {
+            drop(file.into_parts());
+        }
+    }
+
     /// Whether answers go to a file.
     pub(super) fn is_redirected(&self) -> bool {
         self.file.is_some()

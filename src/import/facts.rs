@@ -80,6 +80,7 @@ pub fn jsonl(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report
 }
 
 fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
+    super::check_object(text)?;
     let json: Json = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
     if json.get("node").is_some() {
         let line: NodeLine = serde_json::from_value(json).map_err(|error| error.to_string())?;

@@ -39,6 +39,7 @@ pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report
 }
 
 fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
+    super::check_object(text)?;
     let mut fields: Map<String, Json> =
         serde_json::from_str(text).map_err(|error| format!("no JSON object: {error}"))?;
     let said = take(&mut fields, &["text", "content"])?.ok_or("the turn has no text")?;

@@ -14,6 +14,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -167,6 +168,9 @@ pub(crate) struct Commits {
     kept: KeptReads,
 }
 
+/// How long the writer's lock is waited for until it is asked whether to wait on.
+const ASKED_EACH: Duration = Duration::from_millis(20);
+
 impl Commits {
     /// Goes on after the last commit, which is on the disk.
     pub(crate) fn new(
@@ -224,10 +228,21 @@ impl Commits {
     ///
     /// [`StorageError::OwnTransaction`] if this thread holds it, which would wait for itself.
     pub(crate) fn writer(&self) -> Result<Writing<'_>> {
+        self.writer_while(&|| true)
+    }
+
+    /// The same, unless `goes_on` says no meanwhile: then [`StorageError::Stopped`].
+    pub(crate) fn writer_while(&self, goes_on: &dyn Fn() -> bool) -> Result<Writing<'_>> {
         if self.is_own() {
             return Err(StorageError::OwnTransaction);
         }
-        let writer = self.writer.lock();
+        let writer = loop {
+            match self.writer.try_lock_for(ASKED_EACH) {
+                Some(writer) => break writer,
+                None if goes_on() => {}
+                None => return Err(StorageError::Stopped),
+            }
+        };
         self.holder.store(this_thread(), Ordering::Release);
         let writing = Writing { writer, holder: &self.holder };
         match self.poisoned.load(Ordering::Acquire) {

@@ -58,10 +58,19 @@ impl Store {
 
     /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
     pub fn begin(&self, wall: Time) -> Result<Transaction<'_>> {
+        self.begin_while(wall, &|| true)
+    }
+
+    /// The same, but it waits for another one no longer than `goes_on` says.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Stopped`] where another one is open yet.
+    pub fn begin_while(&self, wall: Time, goes_on: &dyn Fn() -> bool) -> Result<Transaction<'_>> {
         if self.is_read_only() {
             return Err(StorageError::ReadOnly);
         }
-        let writer = self.commits.writer()?;
+        let writer = self.commits.writer_while(goes_on)?;
         let (catalog, now) = self.commits.begin(wall)?;
         Ok(Transaction::new(self, writer, self.engine.snapshot(), catalog, now))
     }

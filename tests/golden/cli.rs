@@ -544,6 +544,13 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     assert_eq!(useless.status.code(), Some(1));
     assert!(text(&useless.stderr).contains("useless.jsonl:1: no JSON: "), "{useless:?}");
 
+    // A list of objects is not one object a line.
+    let list = write(&files, "list.jsonl", "[{\"head\": {\"label\": \"X\", \"key\": \"a\"}}]\n");
+    for kind in ["jsonl", "turns"] {
+        let refused = engraph(&["import", db, kind, list.to_str().expect("a plain path")], "");
+        assert!(text(&refused.stderr).contains("list.jsonl:1: it begins a list; "), "{refused:?}");
+    }
+
     // What nobody said asks for no model.
     let prompt = r#"[{"role": "system", "content": "Be kind."}, {"role": "tool"}]"#;
     let prompt = write(&files, "prompt.json", prompt);
@@ -628,6 +635,13 @@ fn an_export_replaces_a_file_only_if_asked() {
     let refused = engraph(&["export", arg(db.path()), arg(&new)], "");
     assert!(message(&refused, 1).contains("another export is under way, or was cut off"));
     assert_eq!(std::fs::read_to_string(&part).expect("a file"), "cut off");
+    // While one writes, another does not.
+    let writing = std::fs::File::open(&part).expect("opens");
+    writing.lock().expect("locks");
+    let refused = engraph(&["export", arg(db.path()), arg(&new), "--force"], "");
+    assert!(message(&refused, 1).contains("new.jsonl.part: another export writes it"));
+    assert_eq!(std::fs::read_to_string(&part).expect("a file"), "cut off");
+    drop(writing);
     answer(&engraph(&["export", arg(db.path()), arg(&new), "--force"], ""));
     assert!(!part.exists());
     // What cannot be exported leaves no file.

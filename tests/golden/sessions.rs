@@ -150,6 +150,80 @@ fn changes_heed_the_time_limit() {
 }
 
 #[test]
+fn waiting_for_another_transaction_heeds_the_time_limit_and_an_interrupt() {
+    let folder = folder();
+    let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
+    let options = Options::new().limits(limits).embedder(Arc::new(FixedEmbedder));
+    let db = options.open(folder.path()).expect("opens");
+    let mut waiting = db.session();
+    let interrupt = waiting.interrupt();
+    let (begun, has_begun) = channel();
+    let (done, is_done) = channel::<()>();
+    std::thread::scope(|scope| {
+        let db = &db;
+        scope.spawn(move || {
+            let mut other = db.session();
+            other.execute("BEGIN; REMEMBER (:P 'a')", ()).expect("begins");
+            begun.send(()).expect("is awaited");
+            is_done.recv().expect("is told");
+            other.execute("COMMIT", ()).expect("commits");
+        });
+        has_begun.recv().expect("begins");
+        for text in ["REMEMBER (:P 'b')", "BEGIN"] {
+            let error = waiting.execute(text, ()).expect_err("waits too long").to_string();
+            assert!(
+                error.contains("another transaction has been open for more than 200ms"),
+                "{error}"
+            );
+        }
+        let late = interrupt.clone();
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            late.interrupt();
+        });
+        let ended = waiting.execute("REMEMBER (:P 'b')", ());
+        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+        done.send(()).expect("is awaited");
+    });
+    waiting.execute("REMEMBER (:P 'b')", ()).expect("nobody else writes");
+    assert_eq!(db.query("MATCH (p:P) RETURN p", ()).expect("reads").len(), 2);
+}
+
+#[test]
+fn what_is_shown_heeds_the_time_limit() {
+    let folder = folder();
+    let file = folder.path().join("facts.csv");
+    let mut text = String::from("head,relation,tail,valid_from\n");
+    (0..5_000).for_each(|row| text.push_str(&format!("e{row},knows,f{row},2020-01-01\n")));
+    std::fs::write(&file, text).expect("writes");
+    let options = Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
+    let db = options.open(folder.path().join("db")).expect("opens");
+    import::csv(&db, &file, &CsvOptions::default(), &mut |_, _| {}).expect("imports");
+    drop(db);
+    let limits = Limits { timeout: Duration::ZERO, ..Limits::default() };
+    let options = Options::new().limits(limits).embedder(Arc::new(FixedEmbedder));
+    let db = options.open(folder.path().join("db")).expect("opens");
+    for text in ["SHOW STATS", "SHOW LABELS"] {
+        let ended = db.query(text, ()).expect_err("takes too long").to_string();
+        assert!(ended.contains("it took more than 0ns"), "{text}: {ended}");
+    }
+}
+
+#[test]
+fn letters_are_trimmed_in_one_look_at_the_text() {
+    let folder = folder();
+    let limits = Limits { timeout: Duration::from_secs(20), ..Limits::default() };
+    let options = Options::new().limits(limits).embedder(Arc::new(FixedEmbedder));
+    let db = options.open(folder.path()).expect("opens");
+    let letters: String = (0..200_000).filter_map(|n| char::from_u32(0x1_0000 + n)).collect();
+    let last = letters.chars().last().expect("a letter");
+    let text = last.to_string().repeat(200_000);
+    let params = [("text", Value::from(text)), ("letters", Value::from(letters))];
+    let rows = db.query("RETURN trim($text, $letters) AS left", params).expect("trims");
+    assert_eq!(rows.get(0, "left"), Some(&Value::from("")));
+}
+
+#[test]
 fn putting_rows_in_order_heeds_the_time_limit() {
     let folder = folder();
     let limits = Limits { timeout: Duration::from_secs(1), ..Limits::default() };

@@ -148,7 +148,15 @@ impl Repl<'_, '_> {
                 Ok(next) => return Ok(next),
                 Err(failure) => self.output.failure(&failure),
             }
-            self.output.flush()?;
+            match self.output.flush() {
+                // The file is full, and not the terminal.
+                Err(error) if self.output.is_redirected() => {
+                    self.output.leave_file();
+                    self.output.failure(&error.into());
+                    self.output.note("answers are shown here again");
+                }
+                flushed => flushed?,
+            }
         }
     }
 

@@ -307,7 +307,7 @@ impl Engraph {
             self.prepared(statement, times, around, snapshot.reader()).map_err(explained)?
         };
         let mut transaction = self.begin_within_limits(interrupt)?;
-        heed(&mut transaction, interrupt);
+        stop_on(&mut transaction, interrupt);
         let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
         transaction.commit(self.options.durability, time::wall())?;
         rows.warnings = warnings;
@@ -352,7 +352,7 @@ impl Engraph {
         let explained = |error| run.explained(error, &limits);
         let (write, warnings) =
             self.prepared(statement, times, around, transaction.reader()).map_err(explained)?;
-        heed(transaction, interrupt);
+        stop_on(transaction, interrupt);
         let apply =
             |transaction: &mut engraph_storage::Transaction<'_>| write.apply(transaction, around);
         let mut rows = transaction.whole(apply).map_err(explained)?;
@@ -386,9 +386,9 @@ impl Engraph {
 }
 
 /// Ends what a transaction does at length once somebody asks for it.
-fn heed(transaction: &mut engraph_storage::Transaction<'_>, interrupt: &Interrupt) {
+fn stop_on(transaction: &mut engraph_storage::Transaction<'_>, interrupt: &Interrupt) {
     let interrupt = interrupt.clone();
-    transaction.heed(move || !interrupt.is_asked());
+    transaction.stop_unless(move || !interrupt.is_asked());
 }
 
 /// Brings a database of an older format to [`FORMAT`](crate::FORMAT), in place. Gives the format

@@ -37,6 +37,7 @@ mod models;
 pub mod neural;
 mod plan;
 mod plans;
+mod random;
 mod reading;
 mod recipes;
 pub mod reconstruct;

@@ -1,6 +1,6 @@
 //! Intervals of a mean by the bootstrap: the questions are drawn again, with repeats (Efron, 1979).
 
-use crate::retrieval::random::SplitMix64;
+use crate::random::SplitMix64;
 
 /// How often the questions are drawn.
 const RESAMPLES: usize = 1000;

@@ -43,7 +43,6 @@ mod max_sim;
 mod model_folder;
 #[cfg(any(feature = "models", feature = "http"))]
 mod prompt;
-mod random;
 mod reader;
 mod rerank;
 #[cfg(all(test, feature = "http"))]

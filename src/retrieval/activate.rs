@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_storage::graph::NodeId;
 
-use super::random::SplitMix64;
+use crate::random::SplitMix64;
 
 /// What passes on at each hop; the rest is lost on the way.
 const DECAY: f64 = 0.5;

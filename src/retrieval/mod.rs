@@ -29,7 +29,6 @@ pub(crate) mod hedge;
 pub(crate) mod intent;
 pub(crate) mod open;
 pub(crate) mod pack;
-pub(crate) mod random;
 pub(crate) mod represent;
 pub(crate) mod rules;
 pub(crate) mod words;

@@ -18,6 +18,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
 use super::codes::{Codes, Query};
+use crate::random::SplitMix64;
 
 /// Links of a vector in a layer above the lowest: `M` of the paper.
 const LINKS: usize = 16;
@@ -311,11 +312,7 @@ fn choose(codes: &Codes, near: &[Near], count: usize) -> Vec<Near> {
 
 /// The layer of a vector: each has one sixteenth of the vectors of the one below.
 fn layer_of(name: u64) -> u8 {
-    // The last step of SplitMix64 (Steele, Lea and Flood 2014): every bit of the name counts.
-    let mut hash = name.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^= hash >> 31;
+    let hash = SplitMix64::new(name).next();
     (hash.trailing_zeros() / LINKS.ilog2()).min(LAYER_MAX.into()) as u8
 }
 

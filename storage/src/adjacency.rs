@@ -189,8 +189,8 @@ pub(crate) fn decode(side: Side, key: &[u8], value: &[u8]) -> Option<Edge> {
     let (key, behind) = Adjacency::decode(key)?;
     let ([kinds, what], mut rest) = value.split_first_chunk()?;
     let system_from = Time::from_le_bytes(take(&mut rest)?);
-    let (sure, behind_sure) = rest.split_at_checked(usize::from(what >> SURE) + 1)?;
-    rest = behind_sure;
+    let (sure, after_sure) = rest.split_at_checked(usize::from(what >> SURE) + 1)?;
+    rest = after_sure;
     let mut confidence = [0; 8];
     confidence[..sure.len()].copy_from_slice(sure);
     let valid_to = match kinds & END {

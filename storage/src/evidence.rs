@@ -184,7 +184,7 @@ pub(crate) fn claims(belief: &Belief) -> impl Iterator<Item = &Claim> {
 }
 
 /// What a belief rests on, written out.
-fn evidence_of(belief: &Belief) -> Vec<Evidence> {
+pub(crate) fn evidence_of(belief: &Belief) -> Vec<Evidence> {
     match belief.evidence.is_empty() {
         true => vec![Evidence::Claim(claim_of(belief))],
         false => belief.evidence.clone(),

@@ -150,7 +150,7 @@ impl<'s> Transaction<'s> {
 
     /// Once `goes_on` says no, work that looks at much ends with [`StorageError::Stopped`]: an index that is made or
     /// dropped, and forgetting.
-    pub fn heed(&mut self, goes_on: impl Fn() -> bool + Send + Sync + 'static) {
+    pub fn stop_unless(&mut self, goes_on: impl Fn() -> bool + Send + Sync + 'static) {
         self.goes_on = Some(Box::new(goes_on));
     }
 

@@ -21,7 +21,7 @@
 //! closed                                the fact ends at the instant, if it held longer
 //! ```
 
-use crate::evidence::{has_claimed, merge, revise};
+use crate::evidence::{evidence_of, has_claimed, merge, revise};
 use crate::graph::{
     Belief, Cardinality, ConfidencePolicy, Evidence, FactId, Interval, RelationRule, Time,
 };
@@ -319,7 +319,9 @@ fn give_way(other: &Held, candidate: &Belief, open_ended: bool, resolution: &mut
     match (before, after) {
         (Some(before), Some(after)) => {
             resolution.changes.push(Change::Replace(other.fact, part(before)));
-            resolution.changes.push(Change::Remainder(other.fact, part(after)));
+            resolution
+                .changes
+                .push(Change::Remainder(other.fact, claiming(part(after), &other.belief)));
             resolution.split.push(other.fact);
         }
         (Some(before), None) => {
@@ -340,6 +342,12 @@ fn give_way(other: &Held, candidate: &Belief, open_ended: bool, resolution: &mut
 /// What the candidate says when nothing makes room for it.
 fn hull(alone: Interval, merged: &[&Held]) -> Interval {
     merged.iter().fold(alone, |interval, held| interval.hull(&held.belief.valid))
+}
+
+/// A part of a belief that begins later than what it rests on: its sources said so from the beginning.
+fn claiming(part: Belief, whole: &Belief) -> Belief {
+    let evidence = evidence_of(whole);
+    Belief { evidence, ..part }
 }
 
 /// Adds the change that carries the candidate: under the id of the first fact it was merged with.

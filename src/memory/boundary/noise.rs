@@ -3,6 +3,7 @@
 //! For experiments and tests; nothing else uses it.
 
 use super::{BoundaryDetector, Heard};
+use crate::random::SplitMix64;
 
 /// How often a boundary goes wrong, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,11 +51,11 @@ impl<D: BoundaryDetector> BoundaryDetector for Noisy<D> {
 
     fn boundaries(&self, turns: &[Heard<'_>]) -> Vec<usize> {
         let last = turns.len().saturating_sub(1);
-        let mut random = Random::of(self.seed, turns);
+        let mut random = random_of(self.seed, turns);
         let mut boundaries = Vec::new();
         for place in self.inner.boundaries(turns) {
-            let is_missed = random.is(self.noise.miss);
-            let is_shifted = random.is(self.noise.shift);
+            let is_missed = happens(&mut random, self.noise.miss);
+            let is_shifted = happens(&mut random, self.noise.shift);
             if !is_missed && is_shifted {
                 let off = random.below(4);
                 let place = if off < 2 { place + 1 + off } else { place.saturating_sub(off - 1) };
@@ -62,7 +63,7 @@ impl<D: BoundaryDetector> BoundaryDetector for Noisy<D> {
             } else if !is_missed {
                 boundaries.push(place);
             }
-            if random.is(self.noise.extra) {
+            if happens(&mut random, self.noise.extra) {
                 boundaries.push(1 + random.below(last.max(1)));
             }
         }
@@ -72,35 +73,16 @@ impl<D: BoundaryDetector> BoundaryDetector for Noisy<D> {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-struct Random(u64);
+/// Numbers that depend on a seed, and on the times and lengths of the turns.
+fn random_of(seed: u64, turns: &[Heard<'_>]) -> SplitMix64 {
+    let seed = turns.iter().fold(seed, |seed, turn| {
+        let at = turn.at.unwrap_or_default().cast_unsigned();
+        SplitMix64::new(seed ^ at.rotate_left(17) ^ turn.tokens as u64).next()
+    });
+    SplitMix64::new(seed)
+}
 
-impl Random {
-    /// Numbers that depend on a seed, and on the times and lengths of the turns.
-    fn of(seed: u64, turns: &[Heard<'_>]) -> Self {
-        let mut random = Self(seed);
-        for turn in turns {
-            let at = turn.at.unwrap_or_default().cast_unsigned();
-            random.0 ^= at.rotate_left(17) ^ turn.tokens as u64;
-            random.0 = random.next();
-        }
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn is(&mut self, probability: f64) -> bool {
-        ((self.next() >> 11) as f64 / (1_u64 << 53) as f64) < probability
-    }
-
-    /// A number from 0 to `end` less one, `end` being small and not 0.
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
+/// Whether something happens that has a probability.
+fn happens(random: &mut SplitMix64, probability: f64) -> bool {
+    random.unit() <= probability
 }

@@ -14,8 +14,8 @@
 use std::sync::Arc;
 
 use super::{QueryAdapter, add, dot, softmax};
-use crate::neural::random::SplitMix64;
 use crate::neural::{SignQuery, TokenVectors};
+use crate::random::SplitMix64;
 
 const RANK: usize = 64;
 /// Questions of a step.

@@ -11,6 +11,7 @@ use engraph_storage::Snapshot;
 use engraph_storage::graph::Interval;
 
 use super::*;
+use crate::random::SplitMix64;
 
 /// Generations of one history.
 const LENGTH: u64 = 1_000;
@@ -18,20 +19,19 @@ const LENGTH: u64 = 1_000;
 const SHORT: u64 = 20_000;
 const LONG: u64 = 1_000_000;
 
-/// SplitMix64 (Steele, Lea and Flood, 2014).
-struct Random(u64);
+struct Random(SplitMix64);
 
 impl Random {
+    fn new(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     fn under(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
+        self.0.below(end)
     }
 
     fn key(&mut self) -> String {
@@ -86,7 +86,11 @@ impl KeyModel for Hostile {
     }
 
     fn start<'m>(&'m self, _: &str) -> std::result::Result<Box<dyn KeyWriter + 'm>, NeuralError> {
-        Ok(Box::new(Wild { kind: self.kind, random: Random(self.seed), last: BTreeSet::new() }))
+        Ok(Box::new(Wild {
+            kind: self.kind,
+            random: Random::new(self.seed),
+            last: BTreeSet::new(),
+        }))
     }
 }
 
@@ -304,7 +308,7 @@ fn history(seed: u64) {
     let mut history = History {
         store: &store,
         schemas: Schemas::default(),
-        random: Random(seed),
+        random: Random::new(seed),
         fates: Vec::new(),
         log: Vec::new(),
         held: Vec::new(),

@@ -234,7 +234,7 @@ fn who_is_not_to_go_on_stops_and_nothing_is_done() {
     let store = open(folder.path());
     let subject = remember(&store, &Marks { number: 1 });
     let mut transaction = store.begin(0).expect("begins");
-    transaction.heed(|| false);
+    transaction.stop_unless(|| false);
     let error = transaction.forget(&[subject], &[]).expect_err("is stopped");
     assert!(matches!(error, StorageError::Stopped), "{error}");
     drop(transaction);
@@ -242,7 +242,7 @@ fn who_is_not_to_go_on_stops_and_nothing_is_done() {
         store.snapshot(0).reader().node(subject, SystemScope::Current).expect("reads").is_some()
     );
     let mut transaction = store.begin(0).expect("begins");
-    transaction.heed(|| true);
+    transaction.stop_unless(|| true);
     transaction.forget(&[subject], &[]).expect("goes on");
 }
 

@@ -73,11 +73,11 @@ impl Logs {
     }
 
     fn scan(&self) -> Result<LogScan> {
-        self.scan_behind(&Tables::default())
+        self.scan_after(&Tables::default())
     }
 
     /// As it is with these tables.
-    fn scan_behind(&self, tables: &Tables) -> Result<LogScan> {
+    fn scan_after(&self, tables: &Tables) -> Result<LogScan> {
         let folder = TempDir::new().unwrap();
         for (number, bytes) in &self.files {
             std::fs::write(folder.path().join(format!("{number:06}.log")), bytes).unwrap();

@@ -317,7 +317,7 @@ fn who_is_not_to_go_on_makes_and_drops_no_index() {
     commit(&store, |transaction| transaction.put_node("Turn", "t", &text("words")).map(drop));
     let stopped = |work: &dyn Fn(&mut Transaction<'_>) -> Result<()>| {
         let mut transaction = store.begin(0).expect("begins");
-        transaction.heed(|| false);
+        transaction.stop_unless(|| false);
         let result = work(&mut transaction);
         assert!(matches!(result, Err(StorageError::Stopped)), "{result:?}");
     };

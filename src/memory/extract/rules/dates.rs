@@ -132,7 +132,7 @@ fn clause_before(before: &str) -> &str {
 }
 
 /// What stands after a place and belongs to the same clause.
-fn clause_behind(behind: &str) -> &str {
+fn clause_after(behind: &str) -> &str {
     let start = behind.trim_start_matches([',', ' ']);
     let cut = [", ", "; ", " and ", " but "].iter().filter_map(|cut| start.find(cut));
     start.get(..cut.min().unwrap_or(start.len())).unwrap_or(start)
@@ -322,7 +322,7 @@ impl<'t> Phrase<'t> {
         let before = plain(self.text.get(..self.range.start)?);
         // "In May I will move".
         let before = match words(&before).is_empty() || before.trim_end().ends_with("starting") {
-            true => plain(clause_behind(self.text.get(self.range.end..)?)) + " ",
+            true => plain(clause_after(self.text.get(self.range.end..)?)) + " ",
             false => before,
         };
         let own = clause_before(&before);
@@ -359,7 +359,7 @@ impl<'t> Phrase<'t> {
     /// Whether the verb after it is in the past: "the meeting on Monday went well".
     fn is_past_after(&self) -> bool {
         let rest = self.text.get(self.range.end..).unwrap_or_default().to_lowercase();
-        let next = clause_behind(&rest).split(' ').filter(|word| !word.is_empty());
+        let next = clause_after(&rest).split(' ').filter(|word| !word.is_empty());
         let next: Vec<&str> = next.take(PAST_WITHIN).collect();
         !rest.starts_with([',', ';']) && tells_of_the_past(&next.join(" "))
     }

@@ -121,7 +121,7 @@ impl<'a> Finder<'a> {
         if !self.begins_clause(person, at) {
             return;
         }
-        let verb = self.behind_company(end);
+        let verb = self.after_company(end);
         if let Some(group) = self.group(verb).filter(|group| !self.is_awaited(at, *group)) {
             self.of_dated_clause(person, at, group);
             let next = self.next_verb(group);

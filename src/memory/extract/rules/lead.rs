@@ -16,7 +16,7 @@ pub(super) fn strip<'t>(text: &'t str, spelling: &Spelling) -> &'t str {
         first += count;
     }
     let mut end = words.len();
-    while end > first + 1 && is_called_behind(text, &words, end - 1, spelling) {
+    while end > first + 1 && is_called_after(text, &words, end - 1, spelling) {
         end -= 1;
     }
     let (Some(from), Some(to)) = (words.get(first), words.get(..end).and_then(<[Word]>::last))
@@ -87,7 +87,7 @@ fn is_cut(text: &str, word: &Word, next: &Word) -> bool {
 }
 
 /// `, Nora` and `, right` at the end.
-fn is_called_behind(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> bool {
+fn is_called_after(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> bool {
     let word = &words[at];
     let is_called = spelling.is_speaker(&word.lower) && word.is_capital
         || matches!(

@@ -223,7 +223,7 @@ impl Writer<'_> {
 
     /// Whether `we` talk with each other: "since we last spoke", "we haven't talked".
     fn is_talk(&self, at: usize) -> bool {
-        let place = self.main_behind(at);
+        let place = self.main_after(at);
         let is_talk =
             matches!(verbs::lemma(self.lower(place)), Some("talk" | "speak" | "chat" | "catch"));
         let is_last = (at..=place + 1).any(|place| self.lower(place) == "last");
@@ -233,7 +233,7 @@ impl Writer<'_> {
     /// Whether what `we` did, are at or are used to do is news to who is spoken to, who then has
     /// no part in it.
     fn tells_of_others(&self, at: usize) -> bool {
-        let place = self.main_behind(at);
+        let place = self.main_after(at);
         let Some(verb) = verbs::verb(self.lower(place)) else {
             return verbs::is_past(self.lower(place));
         };
@@ -243,7 +243,7 @@ impl Writer<'_> {
     }
 
     /// The place of the main verb after a subject.
-    fn main_behind(&self, at: usize) -> usize {
+    fn main_after(&self, at: usize) -> usize {
         let is_light = |place: &usize| {
             let lower = self.lower(*place);
             let is_auxiliary = matches!(lower, "are" | "have" | "had" | "been" | "haven't");

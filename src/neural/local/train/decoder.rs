@@ -17,8 +17,8 @@ use super::gru::{self, Gru};
 use crate::neural::bytes::{Reader, Writer};
 use crate::neural::local::beams::Beams;
 use crate::neural::local::folder::{first_line, guarded};
-use crate::neural::random::SplitMix64;
 use crate::neural::{Embedder, KeyModel, KeyWriter, Logits, NeuralError};
+use crate::random::SplitMix64;
 
 /// The most pairs that are learned from.
 const PAIRS_MAX: usize = 1_000_000;

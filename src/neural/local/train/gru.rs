@@ -10,7 +10,7 @@
 use candle_core::{Device, Result, Tensor, Var};
 use candle_nn::ops::sigmoid;
 
-use crate::neural::random::SplitMix64;
+use crate::random::SplitMix64;
 
 /// How many numbers the state has.
 pub(super) const STATE: usize = 256;

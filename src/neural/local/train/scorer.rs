@@ -13,8 +13,8 @@ use candle_nn::{AdamW, Optimizer, ParamsAdamW};
 
 use crate::neural::bytes::{Reader, Writer};
 use crate::neural::local::folder::{first_line, guarded};
-use crate::neural::random::SplitMix64;
 use crate::neural::{NeuralError, Training};
+use crate::random::SplitMix64;
 
 /// The fewest rows that are learned from.
 const ROWS_MIN: usize = 4;

@@ -34,9 +34,9 @@ fn logs_go_on_where_the_tables_end() {
                 bytes.fill(7);
             }
         }
-        assert_eq!(logs.scan_behind(&tables).unwrap(), whole, "{commits} {oldest_log}");
+        assert_eq!(logs.scan_after(&tables).unwrap(), whole, "{commits} {oldest_log}");
         logs.files.retain(|(number, _)| *number >= oldest_log);
-        assert_eq!(logs.scan_behind(&tables).unwrap(), whole, "{commits} {oldest_log}");
+        assert_eq!(logs.scan_after(&tables).unwrap(), whole, "{commits} {oldest_log}");
     }
 }
 
@@ -45,11 +45,11 @@ fn a_missing_log_is_damage() {
     let mut logs = four_logs(true);
     logs.files.remove(1);
     assert_damaged(logs.scan(), "000012.log", 0, Some((2, 6)));
-    assert_damaged(logs.scan_behind(&tables(&logs, 1, 4)), "000012.log", 0, Some((2, 6)));
+    assert_damaged(logs.scan_after(&tables(&logs, 1, 4)), "000012.log", 0, Some((2, 6)));
     // The first that is needed, or tables that are older than the logs.
     logs.files.remove(0);
     for commits in 0..4 {
-        assert_damaged(logs.scan_behind(&tables(&logs, commits, 4)), "000012.log", 0, None);
+        assert_damaged(logs.scan_after(&tables(&logs, commits, 4)), "000012.log", 0, None);
     }
     // The order of files is that of their numbers.
     let mut logs = four_logs(true);
@@ -63,17 +63,17 @@ fn unsynced_commits_may_be_missing_between_logs() {
     let mut logs = four_logs(false);
     let third = logs.commits[3].2.start;
     logs.file_at(1).truncate(third);
-    let found = logs.scan_behind(&tables(&logs, 2, 8)).unwrap();
+    let found = logs.scan_after(&tables(&logs, 2, 8)).unwrap();
     assert_eq!(found, LogScan { last: Some(logs.commits[2].0), torn: logs.torn(2, 0) });
     // A whole log without its contents.
     logs.file_at(1).clear();
-    let found = logs.scan_behind(&tables(&logs, 2, 8)).unwrap();
+    let found = logs.scan_after(&tables(&logs, 2, 8)).unwrap();
     assert_eq!(found, LogScan { last: Some(logs.commits[1].0), torn: logs.torn(2, 0) });
     // Tables were made of the log, so it was whole.
     logs.files[1] = four_logs(false).files[1].clone();
     logs.file_at(1).truncate(third);
     let behind = tables(&logs, 4, 8);
-    assert!(matches!(logs.scan_behind(&behind), Err(StorageError::DamagedLog { .. })));
+    assert!(matches!(logs.scan_after(&behind), Err(StorageError::DamagedLog { .. })));
 }
 
 /// `meta` has its commits in tables up to the first log, another family up to the second: that one was synced.
@@ -87,8 +87,8 @@ fn damage_before_what_tables_of_another_family_hold_is_no_torn_end() {
     short.file_at(1).truncate(third);
     for damaged in [rotten, short] {
         let behind = |flushed_log| Tables { flushed_log, ..tables(&logs, 2, 8) };
-        assert!(damaged.scan_behind(&behind(8)).unwrap().torn.is_some());
-        let scan = damaged.scan_behind(&behind(12));
+        assert!(damaged.scan_after(&behind(8)).unwrap().torn.is_some());
+        let scan = damaged.scan_after(&behind(12));
         assert!(matches!(scan, Err(StorageError::DamagedLog { .. })), "{scan:?}");
     }
 }
@@ -99,11 +99,11 @@ fn the_beginning_of_an_unsynced_log_may_be_missing() {
     let logs = four_logs(false);
     let mut torn = logs.clone();
     torn.file_at(3)[..20].fill(0);
-    let found = torn.scan_behind(&tables(&logs, 6, 16)).unwrap();
+    let found = torn.scan_after(&tables(&logs, 6, 16)).unwrap();
     assert_eq!(found, LogScan { last: Some(logs.commits[5].0), torn: logs.torn(3, 0) });
     // It holds a commit of the tables, so it was synced.
     let behind = tables(&logs, 8, 16);
-    assert!(matches!(torn.scan_behind(&behind), Err(StorageError::DamagedLog { .. })));
+    assert!(matches!(torn.scan_after(&behind), Err(StorageError::DamagedLog { .. })));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn an_older_log_is_damage() {
     for (commits, kept) in [(5, 1), (7, 1), (8, 2), (8, 0)] {
         let mut older = logs.clone();
         older.files = vec![(16, logs.files[kept].1.clone())];
-        assert_damaged(older.scan_behind(&tables(&logs, commits, 16)), "000016.log", 0, None);
+        assert_damaged(older.scan_after(&tables(&logs, commits, 16)), "000016.log", 0, None);
     }
 }
 
@@ -153,13 +153,13 @@ fn a_log_of_another_database_is_damage() {
         let behind = Tables { commit: None, ..tables(&logs, commits.min(8), 4) };
         let commit = Commit { number: commits as u64 - 1, synced: 0, chain: 77 };
         let behind = Tables { commit: Some(commit), ..behind };
-        assert_damaged(other.scan_behind(&behind), "000004.log", 0, None);
+        assert_damaged(other.scan_after(&behind), "000004.log", 0, None);
     }
     // What goes with the tables is kept.
     let mut mixed = logs.clone();
     let (at, range) = (mixed.file().len(), other.commits[8].2.clone());
     mixed.file().extend(&other.files[0].1[range]);
-    assert_damaged(mixed.scan_behind(&tables(&logs, 7, 16)), "000016.log", at, None);
+    assert_damaged(mixed.scan_after(&tables(&logs, 7, 16)), "000016.log", at, None);
 }
 
 #[test]
@@ -167,11 +167,11 @@ fn without_commits_in_the_logs_the_tables_have_the_last() {
     let mut logs = four_logs(true);
     let behind = tables(&logs, 8, 17);
     let whole = LogScan { last: logs.last, torn: None };
-    assert_eq!(logs.scan_behind(&behind).unwrap(), whole);
+    assert_eq!(logs.scan_after(&behind).unwrap(), whole);
     logs.begin();
     logs.write(b"", 0);
-    assert_eq!(logs.scan_behind(&behind).unwrap(), whole);
+    assert_eq!(logs.scan_after(&behind).unwrap(), whole);
     logs.file().extend([7; 20]);
     let torn = logs.torn(4, 19);
-    assert_eq!(logs.scan_behind(&behind).unwrap(), LogScan { torn, ..whole });
+    assert_eq!(logs.scan_after(&behind).unwrap(), LogScan { torn, ..whole });
 }

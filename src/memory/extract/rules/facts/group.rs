@@ -41,7 +41,7 @@ pub(super) enum Tense {
 
 impl Finder<'_> {
     /// The place after `and her kids`.
-    pub(super) fn behind_company(&self, at: usize) -> usize {
+    pub(super) fn after_company(&self, at: usize) -> usize {
         if self.lower(at) != "and" {
             return at;
         }
@@ -127,8 +127,8 @@ impl Finder<'_> {
                 _ if lexicon::is_adverb(lower) || lower == "both" || lower == "all" => {}
                 _ => {
                     group.main = place;
-                    group.is_negated |= self.is_denied_behind(place);
-                    group.is_ended |= group.is_negated && self.is_over_behind(place);
+                    group.is_negated |= self.is_denied_after(place);
+                    group.is_ended |= group.is_negated && self.is_over_after(place);
                     group.is_ended |=
                         self.lower(place + 1) == "no" && self.lower(place + 2) == "longer";
                     group.tense = tense.unwrap_or_else(|| own_tense(lower));
@@ -141,13 +141,13 @@ impl Finder<'_> {
     }
 
     /// "is not a doctor", "is hardly ever happy", "is no longer a student", "has no dog".
-    pub(super) fn is_denied_behind(&self, verb: usize) -> bool {
+    pub(super) fn is_denied_after(&self, verb: usize) -> bool {
         let next = self.next_of_group(verb + 1);
         self.lower(next) == "no" || (verb + 1..next).any(|place| is_denial(self.lower(place)))
     }
 
     /// "does not live there anymore".
-    fn is_over_behind(&self, verb: usize) -> bool {
+    fn is_over_after(&self, verb: usize) -> bool {
         let is_cut = |place: &usize| {
             self.words
                 .get(*place)
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn company_goes_along() {
-        assert_eq!(with("Nora and her kids went home", |finder| finder.behind_company(1)), 4);
-        assert_eq!(with("Nora went home", |finder| finder.behind_company(1)), 1);
-        assert_eq!(with("Nora and", |finder| finder.behind_company(1)), 1);
+        assert_eq!(with("Nora and her kids went home", |finder| finder.after_company(1)), 4);
+        assert_eq!(with("Nora went home", |finder| finder.after_company(1)), 1);
+        assert_eq!(with("Nora and", |finder| finder.after_company(1)), 1);
     }
 }

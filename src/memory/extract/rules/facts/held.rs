@@ -86,9 +86,9 @@ impl Finder<'_> {
         // "with Tom and Anna", "Rome, my favourite city": no clause begins there.
         let places =
             |cut: &'static str| behind.match_indices(cut).map(move |(at, _)| (at, cut.len()));
-        let tells = |(at, length): &(usize, usize)| self.tells_behind(place + at + length);
+        let tells = |(at, length): &(usize, usize)| self.tells_after(place + at + length);
         let joined = CUTS.iter().flat_map(|cut| places(cut).find(tells));
-        let subject = |(at, length): &(usize, usize)| self.begins_behind(place + at + length);
+        let subject = |(at, length): &(usize, usize)| self.begins_after(place + at + length);
         // "until we move", "until Nora and Otto move": whoever it is, something is told of them.
         let awaited = |at: &(usize, usize)| tells(at) || self.is_somebody(place + at.0 + at.1);
         let commas = places(", ").filter(subject).find(tells);
@@ -107,7 +107,7 @@ impl Finder<'_> {
     }
 
     /// Whether what stands from a place on, up to what joins the next, tells something by itself.
-    fn tells_behind(&self, place: usize) -> bool {
+    fn tells_after(&self, place: usize) -> bool {
         let rest = self.text.get(place..).unwrap_or_default();
         let cuts = CUTS.iter().copied().chain([", "]).filter_map(|cut| rest.find(cut));
         self.has_verb(place..place + cuts.min().unwrap_or(rest.len()))
@@ -123,7 +123,7 @@ impl Finder<'_> {
     }
 
     /// Whether a clause begins at a place in the text: with a subject of its own or a word of time.
-    fn begins_behind(&self, place: usize) -> bool {
+    fn begins_after(&self, place: usize) -> bool {
         let rest = self.text.get(place..).unwrap_or_default();
         let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         let is_of_speaker = self.speakers.iter().any(|speaker| rest.starts_with(speaker));

@@ -66,25 +66,25 @@ impl Finder<'_> {
 
     /// "my cat Minka died", "my wife Anna and I got divorced".
     fn is_gone(&self, had: &Had<'_>) -> bool {
-        let told = self.group(self.behind_company(had.end)).filter(|group| {
+        let told = self.group(self.after_company(had.end)).filter(|group| {
             let is_denied = group.is_negated || group.is_modal || group.is_future;
             !is_denied && (group.tense != Tense::Present || group.is_passive)
         });
         let Some(group) = told else { return false };
         let verb = verbs::lemma(self.lower(group.main)).unwrap_or_default();
         let at = group.main + 1;
-        let behind_us = |at| self.named(at, had.person);
+        let after_us = |at| self.named(at, had.person);
         let end = match (verb, self.lower(at)) {
             ("die", _) => return self.is_final(at),
             ("pass", "away") => return self.is_final(at + 1),
             ("run", "away") => Some(at + 1),
             _ if !PARTNERS.contains(&had.relation) => None,
-            ("break", "up") if self.lower(at + 1) == "with" => behind_us(at + 2),
+            ("break", "up") if self.lower(at + 1) == "with" => after_us(at + 2),
             ("break", "up") => Some(at + 1),
             ("get" | "be", "divorced" | "separated") => Some(at + 1),
             ("separate", _) => Some(at),
-            ("divorce", _) => Some(behind_us(at).unwrap_or(at)),
-            ("leave", _) => behind_us(at),
+            ("divorce", _) => Some(after_us(at).unwrap_or(at)),
+            ("leave", _) => after_us(at),
             _ => None,
         };
         end.is_some_and(|end| self.ends_plainly(end) && !self.comes_back(end))

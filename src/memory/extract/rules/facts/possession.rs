@@ -72,7 +72,7 @@ impl<'a> Finder<'a> {
         let is_name = self.has_possessive(at)
             && self.lower(at + 1) == "name"
             && self.lower(at + 2) == "is"
-            && !self.is_denied_behind(at + 2);
+            && !self.is_denied_after(at + 2);
         let kin = lexicon::kin(self.lower(at)).and_then(|kin| kin.relation);
         let pet = lexicon::is_pet(self.lower(at)).then_some("has_pet");
         let name = tails::noun(self.text, self.words, at + 3, "").filter(|name| name.is_name);
@@ -123,7 +123,7 @@ impl<'a> Finder<'a> {
     fn of_favourite(&mut self, person: &str, at: usize) {
         let is_verb = |place: &usize| matches!(self.lower(*place), "is" | "are" | "was");
         let Some(verb) = (at + 1..at + 4).find(is_verb) else { return };
-        if self.is_denied_behind(verb) {
+        if self.is_denied_after(verb) {
             return;
         }
         if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {

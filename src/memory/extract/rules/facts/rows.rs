@@ -30,7 +30,7 @@ impl<'a> Finder<'a> {
             }
             let is_on = group.is_ongoing || self.is_to_come(group);
             let Some(relation) = row.relation(is_on) else { continue };
-            let Some(start) = self.behind_link(row.link, self.behind_manner(row, at)) else {
+            let Some(start) = self.after_link(row.link, self.after_manner(row, at)) else {
                 continue;
             };
             let Some(tail) = self.tail(person, row, start) else { continue };
@@ -49,7 +49,7 @@ impl<'a> Finder<'a> {
             }
             let tail = self.corrected(person, row, &tail).unwrap_or(tail);
             let label = label(row, &tail);
-            let tail = self.named_behind(&tail).unwrap_or(tail);
+            let tail = self.named_after(&tail).unwrap_or(tail);
             let end = tail.end;
             let before = self.found.len();
             self.tell(person, relation, label, &tail, group, row.intent());
@@ -259,7 +259,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The place after how or with whom somebody lives: "alone in Linz", "with my parents in Linz".
-    fn behind_manner(&self, row: &Row, at: usize) -> usize {
+    fn after_manner(&self, row: &Row, at: usize) -> usize {
         if row.verb != "live" {
             return at;
         }
@@ -275,7 +275,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The place after the words of a link.
-    fn behind_link(&self, link: &str, at: usize) -> Option<usize> {
+    fn after_link(&self, link: &str, at: usize) -> Option<usize> {
         let mut place = at;
         for part in link.split(' ').filter(|part| !part.is_empty()) {
             if self.lower(place) != part {
@@ -287,7 +287,7 @@ impl<'a> Finder<'a> {
     }
 
     /// "a puppy named Max": the name.
-    pub(super) fn named_behind(&self, tail: &Tail<'a>) -> Option<Tail<'a>> {
+    pub(super) fn named_after(&self, tail: &Tail<'a>) -> Option<Tail<'a>> {
         let is_called = matches!(self.lower(tail.end), "named" | "called");
         let named =
             is_called.then(|| tails::noun(self.text, self.words, tail.end + 1, "")).flatten()?;

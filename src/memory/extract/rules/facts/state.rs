@@ -98,7 +98,7 @@ impl Finder<'_> {
         if !lexicon::is_pet(&tail.last.lower) || tail.is_name || is_other || is_thought {
             return;
         }
-        let tail = self.named_behind(&tail).unwrap_or(tail);
+        let tail = self.named_after(&tail).unwrap_or(tail);
         self.tell(person, "has_pet", "Animal", &tail, group, None);
     }
 

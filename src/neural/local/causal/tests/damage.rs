@@ -8,8 +8,8 @@ use candle_core::{DType, Device, Tensor};
 use serde_json::{Value, json};
 
 use super::tiny::{Tiny, tokenizer};
-use crate::neural::random::SplitMix64;
 use crate::neural::{CausalLm, NeuralError};
+use crate::random::SplitMix64;
 
 /// The error of loading, which blames the file with this name.
 fn error(folder: &Path, name: &str) -> String {

@@ -9,7 +9,7 @@ use candle_core::{DType, Device, Tensor};
 use serde_json::json;
 
 use crate::neural::local::causal::gguf::NAMES;
-use crate::neural::random::SplitMix64;
+use crate::random::SplitMix64;
 
 pub(super) const FAMILIES: [&str; 3] = ["llama", "qwen2", "qwen3"];
 pub(super) const LAYERS: usize = 2;

@@ -56,8 +56,7 @@ pub(super) fn put(
 
 /// "I don't like sushi anymore" is said of what was loved too. Whether that is held, and ends.
 fn end_likings(transaction: &mut Transaction<'_>, fact: &FactInput) -> Result<bool> {
-    let is_liking = LIKINGS.contains(&fact.relation.as_str());
-    if !is_liking || fact.intent != Some(Intent::Evolution) {
+    if fact.relation != "likes" || fact.intent != Some(Intent::Evolution) {
         return Ok(false);
     }
     let mut ends = false;

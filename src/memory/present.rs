@@ -17,6 +17,9 @@ use crate::error::Result;
 use crate::models::Models;
 use crate::write::{self, FactInput, Input};
 
+/// The longest month, in microseconds: a date of one may begin so long before what it means.
+const MONTH: Time = 31 * 24 * 3_600_000_000;
+
 /// Relations of what somebody likes.
 pub(super) const LIKINGS: [&str; 3] = ["likes", "loves", "prefers"];
 /// That of what they do not.
@@ -72,14 +75,16 @@ fn others(
     Ok(found)
 }
 
-/// When a fact begins to hold: as it says, or when it was told, if another value was told between the two.
+/// When a fact begins to hold: as it says, or when it was told, if another value was told between the two and
+/// within a month of the first. What is said to have begun long before that may be of the past.
 fn begin(reader: Reader<'_>, fact: &FactInput, others: &[Edge]) -> Result<Time> {
     let from = fact.valid.from;
     if !others.iter().any(|edge| edge.valid.from >= from) {
         return Ok(from);
     }
     let Some(told) = told_at(reader, fact)? else { return Ok(from) };
-    let is_between = |edge: &Edge| edge.valid.from >= from && edge.valid.from < told;
+    let latest = from.saturating_add(MONTH).min(told);
+    let is_between = |edge: &Edge| edge.valid.from >= from && edge.valid.from < latest;
     Ok(if others.iter().any(is_between) { told } else { from })
 }
 
@@ -111,12 +116,16 @@ fn is_wider(reader: Reader<'_>, fact: &FactInput, others: &[Edge]) -> Result<boo
     Ok(false)
 }
 
-/// Ends that somebody loves what they dislike from now on, and the other way round.
+/// Ends that somebody loves what they say to dislike now, and the other way round.
 fn close_opposites(
     transaction: &mut Transaction<'_>,
     fact: &FactInput,
     head: NodeId,
 ) -> Result<()> {
+    // "I hate running in the rain" says nothing of a change.
+    if fact.intent != Some(Intent::Evolution) {
+        return Ok(());
+    }
     let opposites: &[&str] = match fact.relation.as_str() {
         relation if DISLIKES.contains(&relation) => &LIKINGS,
         relation if LIKINGS.contains(&relation) => &DISLIKES,

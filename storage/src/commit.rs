@@ -228,21 +228,30 @@ impl Commits {
     ///
     /// [`StorageError::OwnTransaction`] if this thread holds it, which would wait for itself.
     pub(crate) fn writer(&self) -> Result<Writing<'_>> {
-        self.writer_while(&|| true)
+        self.own_writer(|| Some(self.writer.lock()))
     }
 
     /// The same, unless `goes_on` says no meanwhile: then [`StorageError::Stopped`].
     pub(crate) fn writer_while(&self, goes_on: &dyn Fn() -> bool) -> Result<Writing<'_>> {
+        self.own_writer(|| {
+            loop {
+                match self.writer.try_lock_for(ASKED_EACH) {
+                    None if goes_on() => {}
+                    writer => return writer,
+                }
+            }
+        })
+    }
+
+    /// The writer's lock as `lock` waits for it; [`StorageError::Stopped`] if it gives up.
+    fn own_writer<'c>(
+        &'c self,
+        lock: impl FnOnce() -> Option<MutexGuard<'c, Writer>>,
+    ) -> Result<Writing<'c>> {
         if self.is_own() {
             return Err(StorageError::OwnTransaction);
         }
-        let writer = loop {
-            match self.writer.try_lock_for(ASKED_EACH) {
-                Some(writer) => break writer,
-                None if goes_on() => {}
-                None => return Err(StorageError::Stopped),
-            }
-        };
+        let writer = lock().ok_or(StorageError::Stopped)?;
         self.holder.store(this_thread(), Ordering::Release);
         let writing = Writing { writer, holder: &self.holder };
         match self.poisoned.load(Ordering::Acquire) {

@@ -58,7 +58,7 @@ impl Store {
 
     /// Begins a transaction, once no other one is open; `wall` is what the clock on the wall says.
     pub fn begin(&self, wall: Time) -> Result<Transaction<'_>> {
-        self.begin_while(wall, &|| true)
+        self.begin_with(wall, || self.commits.writer())
     }
 
     /// The same, but it waits for another one no longer than `goes_on` says.
@@ -67,10 +67,18 @@ impl Store {
     ///
     /// [`StorageError::Stopped`] where another one is open yet.
     pub fn begin_while(&self, wall: Time, goes_on: &dyn Fn() -> bool) -> Result<Transaction<'_>> {
+        self.begin_with(wall, || self.commits.writer_while(goes_on))
+    }
+
+    fn begin_with<'s>(
+        &'s self,
+        wall: Time,
+        writer: impl FnOnce() -> Result<Writing<'s>>,
+    ) -> Result<Transaction<'s>> {
         if self.is_read_only() {
             return Err(StorageError::ReadOnly);
         }
-        let writer = self.commits.writer_while(goes_on)?;
+        let writer = writer()?;
         let (catalog, now) = self.commits.begin(wall)?;
         Ok(Transaction::new(self, writer, self.engine.snapshot(), catalog, now))
     }

@@ -9,7 +9,7 @@ use engraph_storage::graph::{Interval, Time};
 
 use super::edits::Edits;
 use super::verbs;
-use crate::retrieval::words::words;
+use crate::retrieval::words::{Word, words};
 use crate::time;
 
 const HOUR: i64 = 3_600_000_000;
@@ -76,41 +76,19 @@ const AHEAD: &[&str] = &[
 
 /// Verbs in the present that tell of what is to come, with a date: "the baby is due in February".
 const SCHEDULED: &[&str] = &[
-    "due",
-    "start",
-    "starts",
-    "starting",
-    "begin",
-    "begins",
-    "end",
-    "ends",
-    "retire",
-    "retires",
-    "turn",
-    "turns",
-    "fly",
-    "flies",
-    "flying",
-    "leave",
-    "leaves",
-    "leaving",
-    "arrive",
-    "arrives",
-    "arriving",
-    "open",
-    "opens",
-    "move",
-    "moves",
-    "moving",
-    "depart",
-    "departs",
+    "due", "start", "starts", "starting", "begin", "begins", "end", "ends", "retire", "retires",
+    "turn", "turns", "fly", "flies", "flying", "leave", "leaves", "leaving", "arrive", "arrives",
+    "arriving", "open", "opens", "move", "moves", "moving", "depart", "departs", "expire",
+    "expires",
+];
+
+/// What somebody "is doing" with a date, once it comes: "we are visiting Rome in May".
+const COMING: &[&str] = &[
     "visiting",
     "seeing",
     "expecting",
     "hosting",
     "attending",
-    "expire",
-    "expires",
     "travelling",
     "traveling",
     "graduating",
@@ -326,7 +304,14 @@ impl<'t> Phrase<'t> {
             false => before,
         };
         let own = clause_before(&before);
-        let is_scheduled = words(own).iter().any(|word| SCHEDULED.contains(&&*word.lower));
+        let listed = words(own);
+        let is_coming = |pair: &[Word]| {
+            let is_now = matches!(pair[0].lower.as_str(), "am" | "is" | "are")
+                || ["'m", "'s", "'re"].iter().any(|end| pair[0].lower.ends_with(end));
+            is_now && COMING.contains(&&*pair[1].lower)
+        };
+        let is_scheduled = listed.iter().any(|word| SCHEDULED.contains(&&*word.lower))
+            || listed.windows(2).any(is_coming);
         // "The concert is on 5 February", but "the concert on 5 February was long".
         let is_noun = DATES_KEPT.iter().any(|noun| before.contains(noun));
         let is_set = self.is_set(own) && !RECURRING.iter().any(|noun| own.contains(noun));
@@ -361,7 +346,9 @@ impl<'t> Phrase<'t> {
         let rest = self.text.get(self.range.end..).unwrap_or_default().to_lowercase();
         let next = clause_after(&rest).split(' ').filter(|word| !word.is_empty());
         let next: Vec<&str> = next.take(PAST_WITHIN).collect();
-        !rest.starts_with([',', ';']) && tells_of_the_past(&next.join(" "))
+        // "arranged by Tom" is no verb of its own.
+        let is_passive = next.get(1).is_some_and(|word| *word == "by");
+        !rest.starts_with([',', ';']) && !is_passive && tells_of_the_past(&next.join(" "))
     }
 
     /// When what is said held: a period that reaches to the turn goes on.

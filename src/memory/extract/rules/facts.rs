@@ -249,7 +249,8 @@ impl<'a> Finder<'a> {
         let next = at.checked_sub(1).zip(self.words.get(at));
         let goes_on =
             next.is_some_and(|(before, word)| is_joined(self.text, &self.words[before], word));
-        goes_on && QUALIFIERS.contains(&self.lower(at)) && !self.is_dated(at)
+        let is_of_all = matches!(self.lower(at + 1), "general" | "any" | "all");
+        goes_on && QUALIFIERS.contains(&self.lower(at)) && !is_of_all && !self.is_dated(at)
     }
 
     fn is_longer(&self, at: usize) -> bool {
@@ -354,8 +355,8 @@ fn is_of_another_world(said: &str) -> bool {
 
 /// What says that only some of something is meant.
 const QUALIFIERS: &[&str] = &[
-    "in", "on", "at", "with", "without", "as", "when", "before", "after", "for", "than", "during",
-    "if", "enough", "unless", "from", "made", "that",
+    "in", "on", "at", "with", "without", "as", "when", "before", "after", "than", "during", "if",
+    "enough", "unless", "from", "made", "that",
 ];
 
 /// How a sentence begins that only supposes.

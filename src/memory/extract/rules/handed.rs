@@ -21,29 +21,37 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let is_alone = WORKED_ON.contains(&command) && ends_line && !lower.ends_with('?');
     let is_given = (is_worked_on || MADE.contains(&command)) && has_colon || is_alone;
     let is_about_them = has(&["me", "myself", "my"]) && has(OWN);
-    // "My husband texted me: I live in Oslo."
-    let lead = words_of(lower.split_once(':').map_or("", |(lead, _)| lead));
-    let is_told = has_colon && says(&lead) && !lead.contains(&"asked");
-    let is_received = has_colon
-        && lead.iter().any(|word| RECEIVED.contains(word))
-        && lead.iter().any(|word| TEXTS.contains(word));
     // "Story: my husband left."
-    let is_titled =
-        has_colon && lead.len() <= 2 && lead.last().is_some_and(|word| TEXTS.contains(word));
-    let is_headed = is_told || is_received || is_titled && !lead.contains(&"my");
+    let lead = words_of(lower.split_once(':').map_or("", |(lead, _)| lead));
+    let is_titled = has_colon
+        && lead.len() <= 2
+        && lead.last().is_some_and(|word| TEXTS.contains(word))
+        && !lead.contains(&"my");
     !is_about_them
         && (is_given
-            || is_headed
+            || is_titled
             || is_introduced(&lower)
             || ends_in_colon && (has(TEXTS) || says(&words)))
+}
+
+/// Whether a sentence has the words of another one after a colon: "My husband texted me: I live in Oslo."
+pub(super) fn cites(sentence: &str) -> bool {
+    let lower = sentence.trim().to_lowercase().replace('’', "'");
+    let Some((lead, _)) = lower.split_once(": ") else { return false };
+    let lead = words_of(lead);
+    let has = |known: &[&str]| lead.iter().any(|word| known.contains(word));
+    let is_received = has(RECEIVED) && (has(TEXTS) || has(&["message", "note", "sms"]));
+    is_received || says(&lead) && !lead.contains(&"asked")
 }
 
 /// Whether a line stands above a message that is passed on: a header of it, or what mail programs write.
 fn is_forwarded(lower: &str) -> bool {
     let is_header =
         ["from: ", "subject: ", "fwd:", "fw:", "sent: "].iter().any(|name| lower.starts_with(name));
-    let is_pointed_at = lower.split_once(" below").is_some_and(|(before, _)| {
-        words_of(before).iter().any(|word| TEXTS.contains(word) || *word == "message")
+    let is_pointed_at = lower.strip_prefix("see ").is_some_and(|rest| {
+        let words = words_of(rest);
+        words.contains(&"below")
+            && words.iter().any(|word| TEXTS.contains(word) || *word == "message")
     });
     let is_noted = ["forwarded message", "original message", "forwarded email", "forwarded mail"]
         .iter()
@@ -70,8 +78,10 @@ fn is_introduced(lower: &str) -> bool {
 /// Whether another one is told to have said something: not "as I told you".
 fn says(words: &[&str]) -> bool {
     let is_own = words.first().is_some_and(|first| matches!(*first, "as" | "like" | "to"));
-    let other = |pair: &[&str]| SAID.contains(&pair[1]) && !matches!(pair[0], "i" | "you" | "we");
-    !is_own && words.windows(2).any(other)
+    // "I already told you".
+    let subject = |at: usize| words[..at].iter().rfind(|word| !BESIDE.contains(word));
+    let other = |at: usize| subject(at).is_some_and(|word| !matches!(*word, "i" | "you" | "we"));
+    !is_own && (0..words.len()).any(|at| SAID.contains(&words[at]) && other(at))
 }
 
 /// What stands before the verb of a request.
@@ -138,9 +148,6 @@ const TEXTS: &[&str] = &[
     "quote",
     "excerpt",
     "chapter",
-    "message",
-    "note",
-    "sms",
 ];
 
 /// What somebody did who shows a text of another one.
@@ -149,6 +156,10 @@ const RECEIVED: &[&str] = &["got", "get", "received", "forwarding", "forwarded",
 /// What introduces one.
 const INTRODUCED: &[&str] =
     &["here's", "here is", "consider this", "consider the", "take this", "this is", "below is"];
+
+/// What may stand between who says something and that they do.
+const BESIDE: &[&str] =
+    &["already", "just", "also", "once", "even", "have", "had", "i've", "we've", "you've", "then"];
 
 /// What another one did.
 const SAID: &[&str] = &[
@@ -185,9 +196,6 @@ mod tests {
             "Consider this scenario.",
             "Sure! Here's a draft: Dear Tom,",
             "Summarize:",
-            "My husband texted me: I live in Oslo now!",
-            "My boss told me: I quit Acme.",
-            "I got this text from my son: I live in Bonn.",
             "Proofread: Dear Sir, I live in Oslo.",
             "Story: my husband left me.",
             "---------- Forwarded message ---------",
@@ -219,6 +227,9 @@ mod tests {
             "I love this story.",
             "I will send it tomorrow.",
             "My favorite song: Yesterday.",
+            "Note: I live in Oslo now.",
+            "Thanks for the message below!",
+            "I already told you:",
             "Tom asked me: where do you live?",
             "One thing: I live in Rome.",
             "Did you see the message below?",
@@ -226,6 +237,23 @@ mod tests {
             "",
         ] {
             assert!(!hands_over(sentence, false), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn words_of_another_one_in_the_same_sentence() {
+        for sentence in [
+            "My husband texted me: I live in Oslo now!",
+            "My boss told me: I quit Acme.",
+            "I got this text from my son: I live in Bonn.",
+        ] {
+            assert!(cites(sentence), "{sentence}");
+            assert!(!hands_over(sentence, false), "{sentence}");
+        }
+        for sentence in
+            ["I already told you: I live in Rome.", "One thing: I live in Rome.", "Note: hi."]
+        {
+            assert!(!cites(sentence), "{sentence}");
         }
     }
 }

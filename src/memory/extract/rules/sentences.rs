@@ -114,7 +114,8 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) 
         text.ends_with('\n') || whole[range.end..].trim_start_matches(' ').starts_with('\n');
     let hands_over = is_of_text || handed::hands_over(text, ends_line);
     // What is handed over may begin in the same sentence.
-    let is_quoted = is_quoted || is_of_text || hands_over && text.contains(": ");
+    let is_quoted =
+        is_quoted || is_of_text || hands_over && text.contains(": ") || handed::cites(text);
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');

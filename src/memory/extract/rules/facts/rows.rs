@@ -90,11 +90,14 @@ impl<'a> Finder<'a> {
         let follows = self.words.get(tail.end).map(|next| gap(self.text, tail.last, next));
         let is_at_times =
             is_one && follows == Some(" ") && AT_TIMES.contains(&self.lower(tail.end));
-        let said = self.statement.said.to_lowercase();
+        let rest = self.text.get(tail.last.range.end..).unwrap_or_default().to_lowercase();
+        let clause = [" and ", ", ", " but "].iter().filter_map(|cut| rest.find(cut)).min();
+        let clause = rest.get(..clause.unwrap_or(rest.len())).unwrap_or_default();
         // "I live in Oslo on weekends".
-        let is_in_part = is_one && IN_PART.iter().any(|part| said.contains(part));
-        // "I literally live in Slack".
-        let is_figure = row.verb == "live" && FIGURES.iter().any(|figure| said.contains(figure));
+        let is_in_part = is_one && IN_PART.iter().any(|part| clause.contains(part));
+        // "I literally live in Slack", "I live in Slack all day".
+        let is_literal = self.statement.said.to_lowercase().contains("literally live");
+        let is_figure = row.verb == "live" && (is_literal || clause.contains(" all day"));
         is_at_times
             || is_in_part
             || is_figure
@@ -109,7 +112,9 @@ impl<'a> Finder<'a> {
     fn corrected(&self, person: &str, row: &Row, tail: &Tail<'a>) -> Option<Tail<'a>> {
         let start = self.after_correction(tail.end)?;
         let start = start + usize::from(self.lower(start) == row.link);
-        self.tail(person, row, start).filter(|meant| meant.is_name == tail.is_name)
+        let is_speaker = self.speakers.iter().any(|speaker| self.named(start, speaker).is_some());
+        let meant = self.tail(person, row, start).filter(|_| !is_speaker)?;
+        (meant.is_name && tail.is_name && self.ends_plainly(meant.end)).then_some(meant)
     }
 
     /// The place after words that take back what stands before them, if they do.
@@ -118,8 +123,14 @@ impl<'a> Finder<'a> {
         let is_parted = next.is_some_and(|(before, word)| {
             gap(self.text, &self.words[before], word).trim_start().starts_with([',', '-', '('])
         });
+        // "no, Rome" takes back, and "no kids" does not.
+        let is_cut = |end: usize| {
+            let next = self.words.get(end - 1).zip(self.words.get(end));
+            next.is_some_and(|(last, next)| gap(self.text, last, next).starts_with(','))
+        };
         let follows = |words: &&&[&str]| {
             words.iter().enumerate().all(|(place, word)| self.lower(at + place) == *word)
+                && (words.len() > 1 || is_cut(at + 1))
         };
         let longest = CORRECTIONS.iter().filter(follows).map(|words| at + words.len()).max();
         // "I mean", once the speaker stands in it by name.
@@ -332,9 +343,6 @@ const IN_PART: &[&str] = &[
     " part of the year",
     " some of the time",
 ];
-
-/// What says that living somewhere is only a manner of speaking.
-const FIGURES: &[&str] = &["literally live", " all day", " 24/7", " lol", " haha"];
 
 /// What takes back the words before it.
 const CORRECTIONS: &[&[&str]] = &[

@@ -1,9 +1,8 @@
-//! What a fact that holds now does to what is held, beyond the update rule of its relation: who tells
-//! where they live lives there when they tell it, whatever date stands beside it.
+//! What a fact that holds now does to what is held, beyond the update rule of its relation.
 //!
-//! Dates are often of a month or a year, and so begin before what was told earlier; by the rule the older
-//! fact would then end the newer one. A region does not end a home that may lie in it. Who comes to dislike
-//! something does not love it any more. Nothing here makes a fact surer.
+//! A date of a month mostly begins before what was told within that month; by the rule the older fact would
+//! then end the newer one, so the newer one begins when it was told. A region does not end a home that may lie
+//! in it. Who says to dislike something now does not love it any more. Nothing here makes a fact surer.
 
 use engraph_storage::graph::{
     Cardinality, Edge, Intent, Interval, NodeId, RelationRule, Side, SystemScope, Time, Value,

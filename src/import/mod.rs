@@ -394,7 +394,7 @@ fn property(json: &Json) -> std::result::Result<Value, String> {
 }
 /// An error if a line begins a list, as a document has them that is JSON as a whole.
 fn check_object(line: &str) -> std::result::Result<(), String> {
-    match line.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
+    match line.trim_start().starts_with('[') {
         true => {
             Err("it begins a list; write one object a line, without `[` and commas between"
                 .to_owned())

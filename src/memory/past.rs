@@ -3,7 +3,7 @@
 //! Such a fact says that something ended, or was at some time before. It never makes anything longer
 //! than it is known to be, and takes no time from another fact.
 
-use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side};
+use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side, Time};
 use engraph_storage::{Reader, Transaction};
 
 use super::draw;
@@ -26,10 +26,15 @@ pub(super) fn put(
     fact: &FactInput,
     models: &Models,
 ) -> Result<()> {
-    if end_likings(transaction, fact)? {
+    let (same, others, threshold) = held(transaction.reader(), fact)?;
+    // "I don't like sushi anymore" is said of what was loved too.
+    if fact.relation == "likes"
+        && fact.intent == Some(Intent::Evolution)
+        && close_of(transaction, fact, LIKINGS, fact.valid.to)?
+        && same.is_empty()
+    {
         return Ok(());
     }
-    let (same, others, threshold) = held(transaction.reader(), fact)?;
     let mut told = fact.clone();
     match same.iter().max_by_key(|edge| edge.valid.from) {
         Some(last) => {
@@ -54,22 +59,24 @@ pub(super) fn put(
     }
 }
 
-/// "I don't like sushi anymore" is said of what was loved too. Whether that is held, and ends.
-fn end_likings(transaction: &mut Transaction<'_>, fact: &FactInput) -> Result<bool> {
-    if fact.relation != "likes" || fact.intent != Some(Intent::Evolution) {
-        return Ok(false);
-    }
-    let mut ends = false;
-    for relation in LIKINGS.into_iter().filter(|relation| *relation != fact.relation) {
-        let sibling = FactInput { relation: relation.to_owned(), ..fact.clone() };
-        let (same, _, threshold) = held(transaction.reader(), &sibling)?;
-        for edge in same.iter().filter(|_| fact.confidence >= threshold) {
-            transaction.close(edge.fact, fact.valid.to)?;
-            ends = true;
+/// Ends at an instant what is held of the same two nodes in other relations, if the fact is sure enough for
+/// those. Whether there was any.
+pub(super) fn close_of(
+    transaction: &mut Transaction<'_>,
+    fact: &FactInput,
+    relations: &[&str],
+    at: Time,
+) -> Result<bool> {
+    let mut any = false;
+    for relation in relations.iter().filter(|relation| **relation != fact.relation) {
+        let other = FactInput { relation: (*relation).to_owned(), ..fact.clone() };
+        let (same, _, threshold) = held(transaction.reader(), &other)?;
+        for edge in same.iter().filter(|edge| fact.confidence >= threshold && edge.valid.to > at) {
+            transaction.close(edge.fact, at)?;
+            any = true;
         }
     }
-    let (same, ..) = held(transaction.reader(), fact)?;
-    Ok(ends && same.is_empty())
+    Ok(any)
 }
 
 /// Whether somebody has told that it holds later than it is said to have ended.
@@ -83,7 +90,7 @@ fn is_claimed_later(reader: Reader<'_>, held: &Edge, over: &FactInput) -> Result
 
 /// The certain facts that hold before its end: those between the same nodes, and the others of the head
 /// where the relation takes one value. And how sure a fact of it has to be to end another.
-fn held(reader: Reader<'_>, fact: &FactInput) -> Result<(Vec<Edge>, Vec<Edge>, f64)> {
+pub(super) fn held(reader: Reader<'_>, fact: &FactInput) -> Result<(Vec<Edge>, Vec<Edge>, f64)> {
     let relation = reader.catalog().relation(&fact.relation);
     let head = draw::node(reader, &fact.head.label, &fact.head.key)?;
     let (Some(relation), Some(head)) = (relation, head) else { return Ok(<_>::default()) };

@@ -4,13 +4,11 @@
 //! then end the newer one, so the newer one begins when it was told. A region does not end a home that may lie
 //! in it. Who says to dislike something now does not love it any more. Nothing here makes a fact surer.
 
-use engraph_storage::graph::{
-    Cardinality, Edge, Intent, Interval, NodeId, RelationRule, Side, SystemScope, Time, Value,
-};
+use engraph_storage::graph::{Cardinality, Edge, Intent, Interval, SystemScope, Time, Value};
 use engraph_storage::{Reader, Transaction};
 
+use super::past::{close_of, held};
 use super::validate::UNCERTAIN;
-use super::walk::edges;
 use super::{draw, places};
 use crate::error::Result;
 use crate::models::Models;
@@ -20,9 +18,9 @@ use crate::write::{self, FactInput, Input};
 const MONTH: Time = 31 * 24 * 3_600_000_000;
 
 /// Relations of what somebody likes.
-pub(super) const LIKINGS: [&str; 3] = ["likes", "loves", "prefers"];
+pub(super) const LIKINGS: &[&str] = &["likes", "loves", "prefers"];
 /// That of what they do not.
-const DISLIKES: [&str; 1] = ["dislikes"];
+const DISLIKES: &[&str] = &["dislikes"];
 
 /// Whether a fact says that something began and goes on.
 pub(super) fn is_present(fact: &FactInput) -> bool {
@@ -37,41 +35,20 @@ pub(super) fn put(
 ) -> Result<()> {
     let mut told = fact.clone();
     let reader = transaction.reader();
-    if let Some((head, rule)) = known(reader, fact)? {
-        let others = others(reader, head, fact, &rule)?;
+    let relation = reader.catalog().relation(&fact.relation);
+    let rule = relation.map(|relation| reader.catalog().rule(relation));
+    if rule.is_some_and(|rule| rule.cardinality == Cardinality::One) {
+        let (_, mut others, threshold) = held(reader, fact)?;
+        others.retain(|edge| edge.valid.to == Interval::MAX);
         if fact.relation == "lives_in" && is_wider(reader, fact, &others)? {
             told.confidence = told.confidence.min(UNCERTAIN);
         }
-        if told.confidence >= rule.threshold {
+        if told.confidence >= threshold {
             told.valid.from = begin(reader, fact, &others)?;
-            close_opposites(transaction, fact, head)?;
         }
     }
+    close_opposites(transaction, fact)?;
     write::put(transaction, &Input::Fact(Box::new(told)), models)
-}
-
-/// The head of a fact, and the rule of its relation, if both are known.
-fn known(reader: Reader<'_>, fact: &FactInput) -> Result<Option<(NodeId, RelationRule)>> {
-    let head = draw::node(reader, &fact.head.label, &fact.head.key)?;
-    let relation = reader.catalog().relation(&fact.relation);
-    Ok(head.zip(relation.map(|relation| reader.catalog().rule(relation))))
-}
-
-/// The values beside which a fact cannot hold: the certain ones that go on, where one does at a time.
-fn others(
-    reader: Reader<'_>,
-    head: NodeId,
-    fact: &FactInput,
-    rule: &RelationRule,
-) -> Result<Vec<Edge>> {
-    if rule.cardinality != Cardinality::One {
-        return Ok(Vec::new());
-    }
-    let tail = draw::node(reader, &fact.tail.label, &fact.tail.key)?;
-    let mut found = edges(reader, head, Side::Out, Some(&fact.relation))?;
-    let goes_on = |edge: &Edge| !edge.uncertain && edge.valid.to == Interval::MAX;
-    found.retain(|edge| Some(edge.tail) != tail && goes_on(edge));
-    Ok(found)
 }
 
 /// When a fact begins to hold: as it says, or when it was told, if another value was told between the two and
@@ -115,30 +92,14 @@ fn is_wider(reader: Reader<'_>, fact: &FactInput, others: &[Edge]) -> Result<boo
     Ok(false)
 }
 
-/// Ends that somebody loves what they say to dislike now, and the other way round.
-fn close_opposites(
-    transaction: &mut Transaction<'_>,
-    fact: &FactInput,
-    head: NodeId,
-) -> Result<()> {
-    // "I hate running in the rain" says nothing of a change.
-    if fact.intent != Some(Intent::Evolution) {
-        return Ok(());
-    }
-    let opposites: &[&str] = match fact.relation.as_str() {
-        relation if DISLIKES.contains(&relation) => &LIKINGS,
-        relation if LIKINGS.contains(&relation) => &DISLIKES,
+/// Ends that somebody loves what they say to dislike now, and the other way round. "I hate running in the
+/// rain" says nothing of a change.
+fn close_opposites(transaction: &mut Transaction<'_>, fact: &FactInput) -> Result<()> {
+    let opposites = match fact.relation.as_str() {
+        _ if fact.intent != Some(Intent::Evolution) => return Ok(()),
+        relation if DISLIKES.contains(&relation) => LIKINGS,
+        relation if LIKINGS.contains(&relation) => DISLIKES,
         _ => return Ok(()),
     };
-    let Some(tail) = draw::node(transaction.reader(), &fact.tail.label, &fact.tail.key)? else {
-        return Ok(());
-    };
-    for relation in opposites {
-        for edge in edges(transaction.reader(), head, Side::Out, Some(relation))? {
-            if edge.tail == tail && edge.valid.to == Interval::MAX {
-                transaction.close(edge.fact, fact.valid.from)?;
-            }
-        }
-    }
-    Ok(())
+    close_of(transaction, fact, opposites, fact.valid.from).map(drop)
 }

@@ -12,6 +12,7 @@
 //! families   column families      key, record       bytes of keys and values
 //! store      open, snapshot       reader            typed reads
 //! meter      what reads cost      sample            what a typical node looks like
+//! stats      how much there is of each family
 //! transaction, facts, relations, forget             typed writes
 //! definitions, define             rules, recipes, scorers
 //! indexes, values                 nodes by the value of a property

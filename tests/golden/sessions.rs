@@ -1,5 +1,6 @@
 //! Sessions and transactions of a program: what ends them, and what would wait for itself.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -131,14 +132,20 @@ fn an_import_holds_no_fact_of_a_node_that_was_forgotten_meanwhile() {
     }
 }
 
+/// A table of so many facts of 97 heads, in a folder.
+fn table(folder: &Path, facts: usize) -> PathBuf {
+    let file = folder.join("facts.csv");
+    let mut text = String::from("head,relation,tail,valid_from\n");
+    (0..facts).for_each(|row| text.push_str(&format!("e{},knows,f{row},2020-01-01\n", row % 97)));
+    std::fs::write(&file, text).expect("writes");
+    file
+}
+
 /// A hang, not a speed: all of it would take many times as long as it may.
 #[test]
 fn changes_heed_the_time_limit() {
     let folder = folder();
-    let file = folder.path().join("facts.csv");
-    let mut text = String::from("head,relation,tail,valid_from\n");
-    (0..100_000).for_each(|row| text.push_str(&format!("e{},knows,f{row},2020-01-01\n", row % 97)));
-    std::fs::write(&file, text).expect("writes");
+    let file = table(folder.path(), 100_000);
     let limits = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
     let options = Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
     let db = options.limits(limits).open(folder.path().join("db")).expect("opens");
@@ -192,10 +199,7 @@ fn waiting_for_another_transaction_heeds_the_time_limit_and_an_interrupt() {
 #[test]
 fn what_is_shown_heeds_the_time_limit() {
     let folder = folder();
-    let file = folder.path().join("facts.csv");
-    let mut text = String::from("head,relation,tail,valid_from\n");
-    (0..5_000).for_each(|row| text.push_str(&format!("e{row},knows,f{row},2020-01-01\n")));
-    std::fs::write(&file, text).expect("writes");
+    let file = table(folder.path(), 5_000);
     let options = Options::new().durability(Durability::Buffered).embedder(Arc::new(FixedEmbedder));
     let db = options.open(folder.path().join("db")).expect("opens");
     import::csv(&db, &file, &CsvOptions::default(), &mut |_, _| {}).expect("imports");
@@ -207,20 +211,6 @@ fn what_is_shown_heeds_the_time_limit() {
         let ended = db.query(text, ()).expect_err("takes too long").to_string();
         assert!(ended.contains("it took more than 0ns"), "{text}: {ended}");
     }
-}
-
-#[test]
-fn letters_are_trimmed_in_one_look_at_the_text() {
-    let folder = folder();
-    let limits = Limits { timeout: Duration::from_secs(20), ..Limits::default() };
-    let options = Options::new().limits(limits).embedder(Arc::new(FixedEmbedder));
-    let db = options.open(folder.path()).expect("opens");
-    let letters: String = (0..200_000).filter_map(|n| char::from_u32(0x1_0000 + n)).collect();
-    let last = letters.chars().last().expect("a letter");
-    let text = last.to_string().repeat(200_000);
-    let params = [("text", Value::from(text)), ("letters", Value::from(letters))];
-    let rows = db.query("RETURN trim($text, $letters) AS left", params).expect("trims");
-    assert_eq!(rows.get(0, "left"), Some(&Value::from("")));
 }
 
 #[test]

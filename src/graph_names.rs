@@ -10,7 +10,7 @@ use engraph_storage::graph::{Cardinality, NodeRecord, Value};
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
 
 /// What every fact has.
-pub(crate) const FACT_PROPERTIES: [&str; 15] = [
+pub(crate) const FACT_PROPERTIES: [&str; 16] = [
     "id",
     "relation",
     "valid",
@@ -26,6 +26,7 @@ pub(crate) const FACT_PROPERTIES: [&str; 15] = [
     "rule",
     "family",
     "sources",
+    "denied_by",
 ];
 
 /// The labels of the layers of a memory, which name nothing in the world.

@@ -216,6 +216,11 @@ impl<'c> Context<'c> {
                 let version = self.version(edge)?;
                 Cell::list(version.belief.sources.iter().map(|source| Cell::text(source)).collect())
             }
+            "denied_by" => {
+                let version = self.version(edge)?;
+                let denied: BTreeSet<&str> = version.belief.deniers().collect();
+                Cell::list(denied.into_iter().map(Cell::text).collect())
+            }
             name => {
                 let Some(property) = catalog.property(name) else { return Ok(Cell::Null) };
                 let version = self.version(edge)?;

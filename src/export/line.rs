@@ -15,8 +15,8 @@
 use std::collections::BTreeMap;
 
 use engraph_storage::graph::{
-    Belief, Cardinality, Claim, ConfidencePolicy, Evidence, FactId, Intent, Interval, NodeId,
-    NodeRecord, Properties, RelationRule, VersionRecord,
+    Belief, Cardinality, Claim, ConfidencePolicy, Denial, Evidence, FactId, Intent, Interval,
+    NodeId, NodeRecord, Properties, RelationRule, VersionRecord,
 };
 use engraph_storage::{Item, Summary, TokenCodes};
 use serde::{Deserialize, Serialize};
@@ -113,6 +113,15 @@ enum EvidenceLine {
     Claim(ClaimLine),
     Confirmed(f64),
     Doubted(f64),
+    Denied(DenialLine),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DenialLine {
+    sources: Vec<String>,
+    valid_from: Start,
+    valid_to: End,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -269,6 +278,11 @@ impl Names<'_> {
             Ok(match part {
                 Evidence::Confirmed(by) => EvidenceLine::Confirmed(finite(by)?),
                 Evidence::Doubted(by) => EvidenceLine::Doubted(finite(by)?),
+                Evidence::Denied(denial) => EvidenceLine::Denied(DenialLine {
+                    sources: denial.sources,
+                    valid_from: Start(denial.valid.from),
+                    valid_to: End(denial.valid.to),
+                }),
                 Evidence::Claim(claim) => EvidenceLine::Claim(ClaimLine {
                     sources: claim.sources,
                     valid_from: Start(claim.valid.from),
@@ -356,6 +370,10 @@ impl Ids {
         Ok(match line {
             EvidenceLine::Confirmed(by) => Evidence::Confirmed(by),
             EvidenceLine::Doubted(by) => Evidence::Doubted(by),
+            EvidenceLine::Denied(denial) => Evidence::Denied(Denial {
+                sources: denial.sources,
+                valid: interval(denial.valid_from, denial.valid_to)?,
+            }),
             EvidenceLine::Claim(claim) => Evidence::Claim(Claim {
                 sources: claim.sources,
                 valid: interval(claim.valid_from, claim.valid_to)?,

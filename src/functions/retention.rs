@@ -64,7 +64,7 @@ fn told_of_fact(call: &Call<'_>, edge: &Edge) -> Result<BTreeSet<Time>> {
     let version = call.context.version(edge)?;
     let claims = version.belief.evidence.iter().filter_map(|part| match part {
         Evidence::Claim(claim) => Some(claim.valid.from),
-        Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+        Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => None,
     });
     let told: BTreeSet<Time> = claims.chain([edge.valid.from]).filter(is_finite).collect();
     Ok(told)

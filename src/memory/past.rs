@@ -42,7 +42,7 @@ pub(super) fn put(
             let is_changed = fact.intent == Some(Intent::Evolution);
             let is_sure = fact.confidence >= threshold;
             if is_changed && is_sure && !is_claimed_later(transaction.reader(), last, fact)? {
-                transaction.close(last.fact, fact.valid.to)?;
+                transaction.close(last.fact, fact.valid.to, &fact.sources)?;
             }
         }
         // Where one value holds at a time, it was before the first that is known; of two that nothing
@@ -72,7 +72,7 @@ pub(super) fn close_of(
         let other = FactInput { relation: (*relation).to_owned(), ..fact.clone() };
         let (same, _, threshold) = held(transaction.reader(), &other)?;
         for edge in same.iter().filter(|edge| fact.confidence >= threshold && edge.valid.to > at) {
-            transaction.close(edge.fact, at)?;
+            transaction.close(edge.fact, at, &fact.sources)?;
             any = true;
         }
     }
@@ -84,7 +84,7 @@ fn is_claimed_later(reader: Reader<'_>, held: &Edge, over: &FactInput) -> Result
     let belief = reader.version(held.fact, held.version)?.belief;
     Ok(belief.evidence.iter().any(|part| match part {
         Evidence::Claim(claim) => claim.valid.from > over.valid.to,
-        Evidence::Confirmed(_) | Evidence::Doubted(_) => false,
+        Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => false,
     }))
 }
 

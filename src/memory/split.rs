@@ -92,8 +92,13 @@ fn move_claims(
     let Some(property) = reader.catalog().property(property) else { return Ok(false) };
     let version = reader.version(edge.fact, edge.version)?;
     let is_named = |claim: &Claim| matches!(claim.properties.get(&property), Some(Value::String(said)) if said == name);
+    // Of what was denied since, nothing is told anew.
+    let held = |claim: Cow<'_, Claim>| {
+        let valid = claim.valid.common(&version.belief.valid)?;
+        Some(Claim { valid, ..claim.into_owned() })
+    };
     let (named, others): (Vec<Claim>, Vec<Claim>) =
-        version.belief.claims().map(Cow::into_owned).partition(is_named);
+        version.belief.claims().filter_map(held).partition(is_named);
     if named.is_empty() {
         return Ok(false);
     }
@@ -112,7 +117,7 @@ fn move_claims(
     for fact in if stays.is_empty() { moved } else { stays } {
         for part in &version.belief.evidence {
             match part {
-                Evidence::Claim(_) => {}
+                Evidence::Claim(_) | Evidence::Denied(_) => {}
                 Evidence::Confirmed(by) => drop(transaction.confirm(fact, *by)?),
                 Evidence::Doubted(by) => drop(transaction.doubt(fact, *by)?),
             }

@@ -100,7 +100,7 @@ fn close(
             .help("RETRACT ends the belief in what never held")
             .execute());
     }
-    Ok(transaction.close(fact, at)?)
+    Ok(transaction.close(fact, at, &[])?)
 }
 
 fn confirmed_by(by: &Expr, context: &Context<'_>) -> Result<f64> {

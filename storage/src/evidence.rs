@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
-use crate::graph::{Belief, Claim, ConfidencePolicy, Evidence, Interval};
+use crate::graph::{Belief, Claim, ConfidencePolicy, Denial, Evidence, Interval};
 
 /// The confidence after both; a source that is heard again is not new evidence.
 pub(crate) fn upgraded(
@@ -61,45 +61,120 @@ pub(crate) fn revise(belief: &mut Belief, part: Evidence, policy: ConfidencePoli
     belief.confidence = match part {
         Evidence::Confirmed(by) => either(belief.confidence, by),
         Evidence::Doubted(by) => doubted(belief.confidence, by),
-        Evidence::Claim(_) => belief.confidence,
+        Evidence::Claim(_) | Evidence::Denied(_) => belief.confidence,
     };
     push(&mut evidence, part, policy);
     belief.evidence = evidence;
+}
+
+/// Adds to a part of a belief that the rest of its time was denied: it was claimed of the `whole`.
+pub(crate) fn deny(part: &mut Belief, whole: &Belief, denial: Denial) {
+    let mut evidence = evidence_of(whole);
+    push_denial(&mut evidence, denial);
+    part.evidence = evidence;
+}
+
+/// Adds a denial at the end, where it denies what was claimed since as well.
+fn push_denial(evidence: &mut Vec<Evidence>, denial: Denial) {
+    let denial = Evidence::Denied(denial);
+    evidence.retain(|part| *part != denial);
+    evidence.push(denial);
 }
 
 /// The belief without what these sources said; nothing if nobody else said anything. The same belief
 /// if they said nothing, and several if only they told of the time between.
 ///
 /// A claim of several sources together stays, with those that are left. What remains holds within
-/// the valid time that the belief had.
+/// the valid time that the belief had, and within what only these sources denied of it.
 pub(crate) fn without(
     belief: &Belief,
     forgotten: &HashSet<&str>,
     policy: ConfidencePolicy,
 ) -> Vec<Belief> {
-    if !belief.sources.iter().any(|source| forgotten.contains(source.as_str())) {
-        return vec![belief.clone()];
+    let is_left = |sources: &mut Vec<String>| {
+        let told = !sources.is_empty();
+        sources.retain(|source| !forgotten.contains(source.as_str()));
+        !told || !sources.is_empty()
+    };
+    let keep = |part: &mut Evidence| match part {
+        Evidence::Claim(claim) => is_left(&mut claim.sources),
+        Evidence::Denied(denial) => is_left(&mut denial.sources),
+        Evidence::Confirmed(_) | Evidence::Doubted(_) => true,
+    };
+    match belief.witnesses().any(|source| forgotten.contains(source)) {
+        true => left(belief, keep, policy),
+        false => vec![belief.clone()],
     }
-    let evidence = evidence_of(belief).into_iter().filter_map(|part| match part {
-        Evidence::Claim(mut claim) if !claim.sources.is_empty() => {
-            claim.sources.retain(|source| !forgotten.contains(source.as_str()));
-            (!claim.sources.is_empty()).then_some(Evidence::Claim(claim))
+}
+
+/// The belief without some denials: it holds for what these took from it. None if it has none of them.
+pub(crate) fn undenied(
+    belief: &Belief,
+    is_gone: impl Fn(&Denial) -> bool,
+    policy: ConfidencePolicy,
+) -> Option<Belief> {
+    let is_one = |part: &Evidence| matches!(part, Evidence::Denied(denial) if is_gone(denial));
+    let found = belief.evidence.iter().any(is_one);
+    found.then(|| left(belief, |part| !is_one(part), policy).pop()).flatten()
+}
+
+/// What is left of a belief with a part of what it rests on.
+fn left(
+    belief: &Belief,
+    keep: impl Fn(&mut Evidence) -> bool,
+    policy: ConfidencePolicy,
+) -> Vec<Belief> {
+    let (mut evidence, mut dropped) = (Vec::new(), Vec::new());
+    for mut part in evidence_of(belief) {
+        let denied = denied(&part);
+        match keep(&mut part) {
+            true => evidence.push(part),
+            false => dropped.extend(denied.map(|denied| (evidence.len(), denied))),
         }
-        other => Some(other),
-    });
-    let evidence: Vec<Evidence> = evidence.collect();
+    }
+    let within = regained(belief.valid, dropped, &mut evidence);
     let parts = stretches(&evidence).into_iter().filter_map(|stretch| {
         let of_it = |part: &&Evidence| match part {
             Evidence::Claim(claim) => stretch.overlaps(&claim.valid),
+            Evidence::Denied(denial) => stretch.overlaps(&denial.valid),
             Evidence::Confirmed(_) | Evidence::Doubted(_) => true,
         };
         let mut left = derived(evidence.iter().filter(of_it).cloned().collect(), belief, policy)?;
-        let within = (left.valid.from.max(belief.valid.from), left.valid.to.min(belief.valid.to));
-        left.valid = Interval::new(within.0, within.1)?;
+        left.valid = left.valid.common(&within)?;
         simplify(&mut left);
         Some(left)
     });
     parts.collect()
+}
+
+fn denied(part: &Evidence) -> Option<Interval> {
+    match part {
+        Evidence::Denied(denial) => Some(denial.valid),
+        Evidence::Claim(_) | Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+    }
+}
+
+/// The time of a belief with what dropped denials took from it, each with the place in the evidence that
+/// comes after it. What a later one would have taken, had this one not been before it, it takes now.
+fn regained(
+    valid: Interval,
+    dropped: Vec<(usize, Interval)>,
+    evidence: &mut [Evidence],
+) -> Interval {
+    let mut within = valid;
+    for (after, gone) in dropped.into_iter().rev() {
+        let later = evidence[after..].iter_mut().find_map(|part| match part {
+            Evidence::Denied(denial) => Some(denial)
+                .filter(|denial| denial.valid.touches(&gone) && !denial.valid.overlaps(&gone)),
+            _ => None,
+        });
+        match later {
+            Some(denial) => denial.valid = denial.valid.hull(&gone),
+            None if gone.touches(&within) => within = within.hull(&gone),
+            None => {}
+        }
+    }
+    within
 }
 
 /// The stretches of time that claims cover without a gap, in order.
@@ -108,7 +183,7 @@ fn stretches(evidence: &[Evidence]) -> Vec<Interval> {
         .iter()
         .filter_map(|part| match part {
             Evidence::Claim(claim) => Some(claim.valid),
-            Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+            Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => None,
         })
         .collect();
     claimed.sort_by_key(|valid| valid.from);
@@ -123,10 +198,15 @@ fn stretches(evidence: &[Evidence]) -> Vec<Interval> {
 }
 
 /// What the evidence says in order, of the tail and with the standing of `belief`.
-fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -> Option<Belief> {
+fn derived(
+    mut evidence: Vec<Evidence>,
+    belief: &Belief,
+    policy: ConfidencePolicy,
+) -> Option<Belief> {
     let mut derived: Option<Belief> = None;
     let mut known = HashSet::new();
-    for part in &evidence {
+    let mut first = 0;
+    for (place, part) in evidence.iter().enumerate() {
         match (part, &mut derived) {
             (Evidence::Claim(claim), None) => {
                 known.extend(claim.sources.iter().map(String::as_str));
@@ -160,10 +240,19 @@ fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -
             (Evidence::Doubted(by), Some(derived)) => {
                 derived.confidence = doubted(derived.confidence, *by);
             }
-            // It moved the confidence of what is forgotten.
-            (Evidence::Confirmed(_) | Evidence::Doubted(_), None) => {}
+            (Evidence::Denied(denial), Some(belief)) => match belief.valid.outside(&denial.valid) {
+                Some(valid) => belief.valid = valid,
+                // Nothing is left of what was claimed until then.
+                None => {
+                    (derived, first) = (None, place + 1);
+                    known.clear();
+                }
+            },
+            // It moved or denied what is forgotten.
+            (Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_), None) => {}
         }
     }
+    evidence.drain(..first);
     derived.map(|derived| Belief { evidence, ..derived })
 }
 
@@ -173,13 +262,27 @@ impl Belief {
         let own = self.evidence.is_empty().then(|| Cow::Owned(claim_of(self)));
         own.into_iter().chain(claims(self).map(Cow::Borrowed))
     }
+
+    /// Who said anything of it: its sources, and who denied a part of its time.
+    pub fn witnesses(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(String::as_str).chain(self.deniers())
+    }
+
+    /// Who said that it does not hold for a part of the time that was claimed.
+    pub fn deniers(&self) -> impl Iterator<Item = &str> {
+        let denied = self.evidence.iter().filter_map(|part| match part {
+            Evidence::Denied(denial) => Some(&denial.sources),
+            Evidence::Claim(_) | Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+        });
+        denied.flatten().map(String::as_str)
+    }
 }
 
 /// The claims that a belief names beside what it says itself.
 pub(crate) fn claims(belief: &Belief) -> impl Iterator<Item = &Claim> {
     belief.evidence.iter().filter_map(|part| match part {
         Evidence::Claim(claim) => Some(claim),
-        Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
+        Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => None,
     })
 }
 
@@ -269,6 +372,7 @@ fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) 
             evidence.pop();
             Evidence::Claim(claim)
         }
+        (_, Evidence::Denied(denial)) => return push_denial(evidence, denial),
         (_, part) => part,
     };
     evidence.push(joined);

@@ -112,9 +112,10 @@ impl Transaction<'_> {
         self.act_on(fact, &Act::Retract(fact))
     }
 
-    /// Ends a held fact at an instant. One that has ended by then, or begins no earlier, stays as it is.
-    pub fn close(&mut self, fact: FactId, at: Time) -> Result<Outcome> {
-        self.act_on(fact, &Act::Close(fact, at))
+    /// Ends a held fact at an instant, as these sources say; if they are forgotten, it goes on. One that has
+    /// ended by then, or begins no earlier, stays as it is.
+    pub fn close(&mut self, fact: FactId, at: Time, sources: &[String]) -> Result<Outcome> {
+        self.act_on(fact, &Act::Close(fact, at, sources.to_vec()))
     }
 
     fn act_on(&mut self, fact: FactId, act: &Act) -> Result<Outcome> {
@@ -148,7 +149,7 @@ impl Transaction<'_> {
     }
 
     /// The rule that an act meets: that a relation's mirror takes one tail is its rule as well.
-    fn rule_of(&self, relation: RelationId) -> RelationRule {
+    pub(crate) fn rule_of(&self, relation: RelationId) -> RelationRule {
         let rule = self.catalog.rule(relation);
         match rule.mirror.map(|mirror| self.catalog.rule(mirror).cardinality) {
             Some(Cardinality::One) => RelationRule { cardinality: Cardinality::One, ..rule },
@@ -229,23 +230,10 @@ impl Transaction<'_> {
     /// one is allowed, those that the head has, and those that the tail has by the mirror.
     fn touched(&self, ends: Ends, rule: &RelationRule, act: &Act) -> Result<Vec<Believed>> {
         // These look at no other fact.
-        if let Act::Retract(fact) | Act::Doubt(fact, _) | Act::Close(fact, _) = act {
+        if let Act::Retract(fact) | Act::Doubt(fact, _) | Act::Close(fact, ..) = act {
             return Ok(self.believed(*fact)?.into_iter().collect());
         }
-        let current = &EdgeFilter::CURRENT;
-        let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
-        let mut edges = match takes_one(ends.relation) {
-            true => {
-                self.edges_of((ends.head, Side::Out), ends.relation, current, usize::MAX, |_| true)?
-                    .0
-            }
-            false => self.edges_between(ends, current)?,
-        };
-        if let Some(mirror) = rule.mirror.filter(|mirror| takes_one(*mirror)) {
-            edges.extend(
-                self.edges_of((ends.tail, Side::Out), mirror, current, usize::MAX, |_| true)?.0,
-            );
-        }
+        let mut edges = self.beside(ends, rule, &EdgeFilter::CURRENT)?;
         if let (Act::Assert(belief), None) = (act, rule.mirror) {
             keep_met(&mut edges, ends.tail, belief.valid);
         }
@@ -259,6 +247,30 @@ impl Transaction<'_> {
                 Ok(Believed { fact: edge.fact, number: edge.version, version })
             })
             .collect()
+    }
+
+    /// What a version may not hold beside, now or then, itself included: the facts between its nodes and,
+    /// where only one is allowed, the others of its head or, by the mirror, of its tail.
+    pub(crate) fn rivals(&self, version: &VersionRecord) -> Result<Vec<Edge>> {
+        let VersionRecord { head, relation, .. } = *version;
+        let ends = Ends { head, relation, tail: version.belief.tail };
+        self.beside(ends, &self.rule_of(relation), &EdgeFilter::EVERYTHING)
+    }
+
+    /// The edges that a filter keeps of those that the rule may look at.
+    fn beside(&self, ends: Ends, rule: &RelationRule, filter: &EdgeFilter) -> Result<Vec<Edge>> {
+        let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
+        let all = |node, relation| {
+            self.edges_of((node, Side::Out), relation, filter, usize::MAX, |_| true)
+        };
+        let mut edges = match takes_one(ends.relation) {
+            true => all(ends.head, ends.relation)?.0,
+            false => self.edges_between(ends, filter)?,
+        };
+        if let Some(mirror) = rule.mirror.filter(|mirror| takes_one(*mirror)) {
+            edges.extend(all(ends.tail, mirror)?.0);
+        }
+        Ok(edges)
     }
 
     /// The edges between two nodes that a filter keeps. A node with many facts of a relation mostly has

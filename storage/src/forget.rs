@@ -8,9 +8,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use crate::error::Result;
-use crate::evidence::without;
+use crate::evidence::{deny, undenied, without};
 use crate::families::Family;
-use crate::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, VersionRecord};
+use crate::graph::{
+    Belief, Cardinality, Denial, EdgeFilter, FactId, Interval, NodeId, NodeRecord, Side,
+    SystemScope, VersionRecord,
+};
 use crate::key;
 use crate::pack::runs;
 use crate::reader::Reader;
@@ -39,29 +42,47 @@ impl Forgotten {
     }
 }
 
+/// What an act forgets, and what it has to look at after it.
+#[derive(Default)]
+struct Loss {
+    counts: Forgotten,
+    /// Nodes at the ends of what went.
+    touched: BTreeSet<NodeId>,
+    /// Versions of facts of which nothing is left.
+    gone: Vec<VersionRecord>,
+}
+
+/// A version that may get time back: with all of it, and the time that it had before.
+struct Regaining {
+    fact: FactId,
+    number: u32,
+    version: VersionRecord,
+    had: Interval,
+}
+
 impl Transaction<'_> {
     /// Forgets nodes and facts: everything that says something of these nodes, everything that only
-    /// they are the source of, and nodes that stood in nothing else. Scans all versions once, and
-    /// once more where a node that is left alone was a source itself.
+    /// they are the source of, and nodes that stood in nothing else. What held until one of these facts
+    /// goes on. Scans all versions once, and once more where a node that is left alone was a source itself.
     pub fn forget(&mut self, nodes: &[NodeId], facts: &[FactId]) -> Result<Forgotten> {
         self.forgotten = true;
-        let mut forgotten = Forgotten::default();
-        let mut touched = BTreeSet::new();
+        let mut loss = Loss::default();
         for fact in facts {
-            self.forget_fact(*fact, &mut touched, &mut forgotten)?;
+            self.forget_fact(*fact, &mut loss)?;
         }
         let mut nodes: BTreeSet<NodeId> = nodes.iter().copied().collect();
-        nodes.extend(self.left_alone(&touched)?);
+        nodes.extend(self.left_alone(&loss.touched)?);
         while !nodes.is_empty() {
             let mut names = HashSet::new();
-            touched.clear();
+            loss.touched.clear();
             for node in std::mem::take(&mut nodes) {
-                names.extend(self.forget_node(node, &mut touched, &mut forgotten)?);
+                names.extend(self.forget_node(node, &mut loss)?);
             }
-            self.forget_sources(&names, &mut touched, &mut forgotten)?;
-            nodes = self.left_alone(&touched)?;
+            self.forget_sources(&names, &mut loss)?;
+            nodes = self.left_alone(&loss.touched)?;
         }
-        Ok(forgotten)
+        self.reopen(&mut loss)?;
+        Ok(loss.counts)
     }
 
     /// Forgets nodes that are the source of nothing: those that were drawn from others. What names
@@ -69,42 +90,35 @@ impl Transaction<'_> {
     /// any more stay too.
     pub fn forget_drawn(&mut self, nodes: &[NodeId]) -> Result<Forgotten> {
         self.forgotten = true;
-        let mut forgotten = Forgotten::default();
+        let mut loss = Loss::default();
         for node in nodes {
-            self.forget_node(*node, &mut BTreeSet::new(), &mut forgotten)?;
+            self.forget_node(*node, &mut loss)?;
         }
-        Ok(forgotten)
+        Ok(loss.counts)
     }
 
     /// Takes out a fact with all its versions.
-    fn forget_fact(
-        &mut self,
-        fact: FactId,
-        touched: &mut BTreeSet<NodeId>,
-        forgotten: &mut Forgotten,
-    ) -> Result<()> {
+    fn forget_fact(&mut self, fact: FactId, loss: &mut Loss) -> Result<()> {
         let versions = self.reader().versions(fact)?;
-        forgotten.facts += u64::from(!versions.is_empty());
+        loss.counts.facts += u64::from(!versions.is_empty());
         for (number, version) in versions {
-            touched.extend([version.head, version.belief.tail]);
+            loss.touched.extend([version.head, version.belief.tail]);
             self.delete_record(fact, number, &version)?;
-            forgotten.versions += 1;
+            loss.counts.versions += 1;
+            if self.rule_of(version.relation).cardinality == Cardinality::One {
+                loss.gone.push(version);
+            }
         }
         Ok(())
     }
 
     /// Takes out a node with all its facts and gives the names by which it was a source.
-    fn forget_node(
-        &mut self,
-        node: NodeId,
-        touched: &mut BTreeSet<NodeId>,
-        forgotten: &mut Forgotten,
-    ) -> Result<Vec<String>> {
+    fn forget_node(&mut self, node: NodeId, loss: &mut Loss) -> Result<Vec<String>> {
         for fact in facts_of(self.reader(), node)? {
             self.check_goes_on()?;
-            self.forget_fact(fact, touched, forgotten)?;
+            self.forget_fact(fact, loss)?;
         }
-        touched.remove(&node);
+        loss.touched.remove(&node);
         let Some(record) = self.reader().node(node, SystemScope::Current)? else {
             return Ok(Vec::new());
         };
@@ -123,7 +137,7 @@ impl Transaction<'_> {
         self.overlay.delete(Family::TokenCodes, key::vector(record.label, node));
         self.delete_prefix(Family::NodesPast, &key::node(node))?;
         self.delete_prefix(Family::VectorsPast, &key::vector(record.label, node))?;
-        forgotten.nodes += 1;
+        loss.counts.nodes += 1;
         Ok(names)
     }
 
@@ -139,21 +153,16 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Derives every version again that these names are among the sources of; one that has no other
-    /// source is taken out.
-    fn forget_sources(
-        &mut self,
-        names: &HashSet<String>,
-        touched: &mut BTreeSet<NodeId>,
-        forgotten: &mut Forgotten,
-    ) -> Result<()> {
+    /// Derives every version again that these names have said anything of; one that has no other source is
+    /// taken out.
+    fn forget_sources(&mut self, names: &HashSet<String>, loss: &mut Loss) -> Result<()> {
         if names.is_empty() {
             return Ok(());
         }
         let mut told: Vec<(FactId, u32)> = Vec::new();
         self.reader().told_by(names, &mut |fact, number, _| told.push((fact, number)))?;
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
-        self.forget_claims_of(told, &names, touched, forgotten)
+        self.forget_claims_of(told, &names, loss)
     }
 
     /// Forgets what these sources said of a fact, and nothing else. Nodes that are in no fact any
@@ -161,15 +170,14 @@ impl Transaction<'_> {
     pub fn forget_claims(&mut self, fact: FactId, sources: &[&str]) -> Result<Forgotten> {
         self.forgotten = true;
         let names: HashSet<&str> = sources.iter().copied().collect();
-        let mut forgotten = Forgotten::default();
-        let told = |version: &VersionRecord| {
-            version.belief.sources.iter().any(|source| names.contains(source.as_str()))
-        };
         let versions = self.reader().versions(fact)?.into_iter();
-        let versions = versions.filter(|(_, version)| told(version));
+        let versions = versions
+            .filter(|(_, version)| version.belief.witnesses().any(|name| names.contains(name)));
         let versions = versions.map(|(number, _)| (fact, number)).collect();
-        self.forget_claims_of(versions, &names, &mut BTreeSet::new(), &mut forgotten)?;
-        Ok(forgotten)
+        let mut loss = Loss::default();
+        self.forget_claims_of(versions, &names, &mut loss)?;
+        self.reopen(&mut loss)?;
+        Ok(loss.counts)
     }
 
     /// Derives versions again without these sources.
@@ -177,38 +185,119 @@ impl Transaction<'_> {
         &mut self,
         told: Vec<(FactId, u32)>,
         names: &HashSet<&str>,
-        touched: &mut BTreeSet<NodeId>,
-        forgotten: &mut Forgotten,
+        loss: &mut Loss,
     ) -> Result<()> {
-        let mut facts = BTreeSet::new();
+        let (mut facts, mut regaining) = (BTreeSet::new(), Vec::new());
         for (fact, number) in told {
             self.check_goes_on()?;
             let version = self.reader().version(fact, number)?;
             facts.insert(fact);
             self.delete_record(fact, number, &version)?;
-            let policy = self.catalog.rule(version.relation).policy;
-            let mut left = without(&version.belief, names, policy).into_iter();
+            let rule = self.rule_of(version.relation);
+            let had = version.belief.valid;
+            let mut left = without(&version.belief, names, rule.policy).into_iter();
             match left.next() {
                 Some(belief) => {
-                    forgotten.derived += 1;
+                    loss.counts.derived += 1;
                     let version = VersionRecord { belief, ..version.clone() };
-                    self.put_record(fact, number, &version)?;
+                    regaining.extend(self.put_within(fact, number, version, had)?);
                 }
                 None => {
-                    forgotten.versions += 1;
-                    touched.extend([version.head, version.belief.tail]);
+                    loss.counts.versions += 1;
+                    loss.touched.extend([version.head, version.belief.tail]);
+                    if rule.cardinality == Cardinality::One {
+                        loss.gone.push(version.clone());
+                    }
                 }
             }
-            // Behind a time that only the forgotten told of, it is another fact.
+            // After a time that only the forgotten told of, it is another fact.
             for belief in left {
                 let fact = self.new_fact()?;
-                self.put_record(fact, 0, &VersionRecord { belief, ..version.clone() })?;
+                let version = VersionRecord { belief, ..version.clone() };
+                regaining.extend(self.put_within(fact, 0, version, had)?);
             }
         }
+        for version in regaining {
+            self.put_beside_rivals(version)?;
+        }
         for fact in facts {
-            forgotten.facts += u64::from(self.reader().versions(fact)?.is_empty());
+            loss.counts.facts += u64::from(self.reader().versions(fact)?.is_empty());
         }
         Ok(())
+    }
+
+    /// Stores a version for the time that it had before, and gives it back if there is more.
+    fn put_within(
+        &mut self,
+        fact: FactId,
+        number: u32,
+        version: VersionRecord,
+        had: Interval,
+    ) -> Result<Option<Regaining>> {
+        let part = version.belief.valid.common(&had);
+        if let Some(valid) = part {
+            let belief = Belief { valid, ..version.belief.clone() };
+            self.put_record(fact, number, &VersionRecord { belief, ..version.clone() })?;
+        }
+        let is_whole = part == Some(version.belief.valid);
+        Ok((!is_whole).then_some(Regaining { fact, number, version, had }))
+    }
+
+    /// What the facts that went had closed goes on: nothing denies it any more where one of them began or
+    /// ended.
+    fn reopen(&mut self, loss: &mut Loss) -> Result<()> {
+        for gone in std::mem::take(&mut loss.gone) {
+            self.check_goes_on()?;
+            let is_its = |denial: &Denial| {
+                denial.sources.iter().all(|source| gone.belief.sources.contains(source))
+                    && (denial.valid.from == gone.belief.valid.from
+                        || denial.valid.to == gone.belief.valid.to)
+            };
+            let policy = self.rule_of(gone.relation).policy;
+            let rivals: BTreeSet<FactId> =
+                self.rivals(&gone)?.into_iter().map(|edge| edge.fact).collect();
+            for fact in rivals {
+                for (number, version) in self.reader().versions(fact)? {
+                    let had = version.belief.valid;
+                    if let Some(belief) = undenied(&version.belief, is_its, policy) {
+                        let version = VersionRecord { belief, ..version };
+                        self.put_beside_rivals(Regaining { fact, number, version, had })?;
+                        loss.counts.derived += 1;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a version that gets time back, up to another fact that it may not hold beside: that one denies
+    /// the rest. Where no time is left, it is uncertain.
+    fn put_beside_rivals(&mut self, regaining: Regaining) -> Result<()> {
+        let Regaining { fact, number, mut version, had } = regaining;
+        if self.reader().versions(fact)?.iter().any(|(held, _)| *held == number) {
+            let held = self.reader().version(fact, number)?;
+            self.delete_record(fact, number, &held)?;
+        }
+        let mut rivals = self.rivals(&version)?;
+        rivals.retain(|edge| {
+            edge.fact != fact && !edge.uncertain && edge.system.overlaps(&version.system)
+        });
+        for rival in rivals {
+            let whole = version.belief.clone();
+            if whole.uncertain {
+                break;
+            }
+            let Some(valid) = beside(whole.valid, rival.valid, had) else {
+                version.belief.uncertain = true;
+                break;
+            };
+            if let Some(denied) = whole.valid.outside(&valid) {
+                let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
+                version.belief.valid = valid;
+                deny(&mut version.belief, &whole, Denial { sources, valid: denied });
+            }
+        }
+        self.put_record(fact, number, &version)
     }
 
     /// Those nodes that are in no fact any more and say nothing themselves.
@@ -231,19 +320,33 @@ impl Transaction<'_> {
 }
 
 impl Reader<'_> {
-    /// Calls `visit` on every version of every fact that one of these names is among the sources of. Scans
-    /// all versions.
+    /// Calls `visit` on every version of every fact that one of these names has said anything of, for it or
+    /// against it. Scans all versions.
     pub fn told_by(
         &self,
         names: &HashSet<String>,
         visit: &mut dyn FnMut(FactId, u32, &VersionRecord),
     ) -> Result<()> {
         self.all_versions(&mut |fact, number, version| {
-            if version.belief.sources.iter().any(|source| names.contains(source)) {
+            if version.belief.witnesses().any(|name| names.contains(name)) {
                 visit(fact, number, &version);
             }
             Ok(ControlFlow::Continue(()))
         })
+    }
+}
+
+/// What is left of a time beside that of a rival, on the side of the time that was had before; none if the
+/// rival leaves nothing.
+fn beside(valid: Interval, rival: Interval, had: Interval) -> Option<Interval> {
+    if !valid.overlaps(&rival) {
+        return Some(valid);
+    }
+    let before = Interval::new(valid.from, rival.from);
+    let after = Interval::new(rival.to, valid.to);
+    match rival.from >= had.to {
+        true => before.or(after),
+        false => after.or(before),
     }
 }
 

@@ -112,6 +112,23 @@ impl Interval {
         Self { from: self.from.min(other.from), to: self.to.max(other.to) }
     }
 
+    /// The time of both; none if there is none.
+    pub fn common(&self, other: &Self) -> Option<Self> {
+        Self::new(self.from.max(other.from), self.to.min(other.to))
+    }
+
+    /// What is left of it without one that reaches over its end or its beginning; all of it if that one
+    /// does neither, and none if it reaches over both.
+    pub fn outside(&self, other: &Self) -> Option<Self> {
+        match (other.from <= self.from, other.to >= self.to) {
+            _ if !self.overlaps(other) => Some(*self),
+            (true, true) => None,
+            (true, false) => Some(Self { from: other.to, ..*self }),
+            (false, true) => Some(Self { to: other.from, ..*self }),
+            (false, false) => Some(*self),
+        }
+    }
+
     /// Whether each instant of it is in one of these.
     pub fn is_within(&self, others: &[Self]) -> bool {
         let mut others: Vec<&Self> = others.iter().filter(|other| other.overlaps(self)).collect();
@@ -382,6 +399,29 @@ pub enum Evidence {
     Confirmed(f64),
     /// It was doubted by this much, in (0, 1].
     Doubted(f64),
+    /// It was said not to hold for a time.
+    Denied(Denial),
+}
+
+impl Evidence {
+    /// The time that it tells of, if it tells of any.
+    pub fn valid(&self) -> Option<Interval> {
+        match self {
+            Self::Claim(claim) => Some(claim.valid),
+            Self::Denied(denial) => Some(denial.valid),
+            Self::Confirmed(_) | Self::Doubted(_) => None,
+        }
+    }
+}
+
+/// What was said against a fact: of this time another value was told, or that it was over.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[bincode(decode_context = "Form")]
+pub struct Denial {
+    /// Who says so.
+    pub sources: Vec<String>,
+    /// The time that the fact would hold in otherwise: up to its end, or from its beginning.
+    pub valid: Interval,
 }
 
 /// What the same sources asserted of a fact.

@@ -25,7 +25,7 @@ use crate::tokenizer::KeyTokenizer;
 use crate::view::View;
 
 /// The format that this version reads and writes.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
 /// The id of the database, also in the identity file.

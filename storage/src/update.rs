@@ -21,9 +21,9 @@
 //! closed                                the fact ends at the instant, if it held longer
 //! ```
 
-use crate::evidence::{evidence_of, has_claimed, merge, revise};
+use crate::evidence::{deny, has_claimed, merge, revise};
 use crate::graph::{
-    Belief, Cardinality, ConfidencePolicy, Evidence, FactId, Interval, RelationRule, Time,
+    Belief, Cardinality, ConfidencePolicy, Denial, Evidence, FactId, Interval, RelationRule, Time,
 };
 
 /// From this confidence on, a fact is stable: a fact under the relation's threshold cannot close it.
@@ -51,8 +51,8 @@ pub enum Act {
     Doubt(FactId, f64),
     /// The belief in a held fact ends.
     Retract(FactId),
-    /// A held fact ended at an instant, after its beginning.
-    Close(FactId, Time),
+    /// A held fact ended at an instant, after its beginning, as these sources say.
+    Close(FactId, Time, Vec<String>),
 }
 
 /// One change to what is believed.
@@ -152,9 +152,8 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
                 }
             })
         }
-        Act::Close(fact, at) => {
-            target(fact).map_or(Resolution::new(Effect::NotBelieved), |target| close(target, *at))
-        }
+        Act::Close(fact, at, sources) => target(fact)
+            .map_or(Resolution::new(Effect::NotBelieved), |target| close(target, *at, sources)),
         Act::Retract(fact) => match target(fact) {
             Some(_) => Resolution {
                 changes: vec![Change::Retire(*fact)],
@@ -166,14 +165,26 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
     }
 }
 
-/// What holds longer ends at the instant. What does not, or has not begun by then, stays as it is.
-fn close(target: &Held, at: Time) -> Resolution {
+/// What holds longer ends at the instant. What does not, or has not begun by then, stays as it is; but
+/// that another source says so too is kept.
+fn close(target: &Held, at: Time, sources: &[String]) -> Resolution {
     let held = &target.belief;
+    let until = held.claims().map(|claim| claim.valid.to).max().unwrap_or(held.valid.to);
+    let mut belief = held.clone();
+    if let Some(valid) = Interval::new(at, until.max(held.valid.to)).filter(|_| !sources.is_empty())
+        && held.valid.from < at
+    {
+        deny(&mut belief, held, Denial { sources: sources.to_vec(), valid });
+    }
     match Interval::new(held.valid.from, at.min(held.valid.to)) {
         Some(valid) if valid != held.valid => {
-            let belief = Belief { valid, ..held.clone() };
+            belief.valid = valid;
             Resolution::replacing(Effect::Closed, target.fact, belief)
         }
+        _ if belief != *held => Resolution {
+            changes: vec![Change::Rest(target.fact, belief)],
+            ..unchanged(target.fact)
+        },
         _ => unchanged(target.fact),
     }
 }
@@ -211,6 +222,7 @@ fn assert<'h>(
     rule: &RelationRule,
 ) -> Resolution {
     let alone = new.valid;
+    let sources = new.sources.clone();
     // What is confirmed is asserted anew with all that it rests on.
     let own = merged.is_empty().then(|| new.clone());
     let mut candidate = new;
@@ -221,7 +233,7 @@ fn assert<'h>(
         let open_ended = candidate.valid.to == Interval::MAX;
         let others: Vec<&Held> =
             held.iter().copied().filter(|held| !held.same && !held.belief.uncertain).collect();
-        make_room(&mut candidate, &others, rule, &mut resolution);
+        let denial = make_room(&mut candidate, &others, rule, &mut resolution);
         candidate.uncertain =
             others.iter().any(|other| prevails(&other.belief, &candidate, open_ended, rule));
         if candidate.uncertain {
@@ -230,7 +242,14 @@ fn assert<'h>(
             resolution.unsettled.clear();
         } else {
             for other in others {
-                give_way(other, &candidate, open_ended, &mut resolution);
+                give_way(other, (&candidate, &sources), open_ended, &mut resolution);
+            }
+            if let Some(denial) = denial {
+                let whole = Belief {
+                    valid: Interval { to: denial.valid.to, ..candidate.valid },
+                    ..candidate.clone()
+                };
+                deny(&mut candidate, &whole, denial);
             }
         }
     }
@@ -269,28 +288,32 @@ fn absorb<'h>(
     }
 }
 
-/// Late arrival: an open-ended candidate ends where the next fact starts, unless that one is too
-/// weak to close it, in which case that one becomes uncertain.
+/// Late arrival: an open-ended candidate ends where the next fact starts, which denies the rest of it,
+/// unless that one is too weak to close it, in which case that one becomes uncertain.
 fn make_room(
     candidate: &mut Belief,
     others: &[&Held],
     rule: &RelationRule,
     resolution: &mut Resolution,
-) {
+) -> Option<Denial> {
     if candidate.valid.to != Interval::MAX {
-        return;
+        return None;
     }
     let later = others.iter().filter(|other| other.belief.valid.from > candidate.valid.from);
     let (weak, strong): (Vec<&Held>, Vec<&Held>) =
         later.partition(|other| is_gated(&other.belief, candidate, rule));
-    for other in strong {
-        candidate.valid.to = candidate.valid.to.min(other.belief.valid.from);
-    }
+    let next = strong.into_iter().map(|other| &other.belief).min_by_key(|next| next.valid.from);
+    let denial = next.and_then(|next| {
+        let valid = Interval::new(next.valid.from, Interval::MAX)?;
+        Some(Denial { sources: next.sources.clone(), valid })
+    });
+    candidate.valid.to = next.map_or(Interval::MAX, |next| next.valid.from);
     for other in weak.into_iter().filter(|other| other.belief.valid.from < candidate.valid.to) {
         let belief = Belief { uncertain: true, ..other.belief.clone() };
         resolution.changes.push(Change::Replace(other.fact, belief));
         resolution.unsettled.push(other.fact);
     }
+    denial
 }
 
 /// The conflict gate: too weak to close a stable fact.
@@ -307,47 +330,43 @@ fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationR
         && (is_gated(candidate, old, rule) || (is_less_sure && !is_gated(old, candidate, rule)))
 }
 
-/// What is left of a held fact of another tail once the candidate holds.
-fn give_way(other: &Held, candidate: &Belief, open_ended: bool, resolution: &mut Resolution) {
+/// What is left of a held fact of another tail once the candidate holds, which these sources tell.
+fn give_way(
+    other: &Held,
+    (candidate, sources): (&Belief, &[String]),
+    open_ended: bool,
+    resolution: &mut Resolution,
+) {
     let (old, new) = (other.belief.valid, candidate.valid);
     if resolution.unsettled.contains(&other.fact) || !old.overlaps(&new) {
         return;
     }
-    let part = |interval| Belief { valid: interval, ..other.belief.clone() };
-    let before = Interval::new(old.from, new.from);
-    let after = Interval::new(new.to, old.to).filter(|_| !open_ended);
-    match (before, after) {
+    let part = |valid, denied| {
+        let mut part = Belief { valid, ..other.belief.clone() };
+        deny(&mut part, &other.belief, Denial { sources: sources.to_vec(), valid: denied });
+        part
+    };
+    let before = Interval::new(old.from, new.from)
+        .map(|valid| part(valid, Interval { from: new.from, to: old.to }));
+    let after = Interval::new(new.to, old.to)
+        .filter(|_| !open_ended)
+        .map(|valid| part(valid, Interval { from: old.from, to: new.to }));
+    let (change, told) = match (before, after) {
         (Some(before), Some(after)) => {
-            resolution.changes.push(Change::Replace(other.fact, part(before)));
-            resolution
-                .changes
-                .push(Change::Remainder(other.fact, claiming(part(after), &other.belief)));
-            resolution.split.push(other.fact);
+            resolution.changes.push(Change::Replace(other.fact, before));
+            (Change::Remainder(other.fact, after), &mut resolution.split)
         }
-        (Some(before), None) => {
-            resolution.changes.push(Change::Replace(other.fact, part(before)));
-            resolution.closed.push(other.fact);
-        }
-        (None, Some(after)) => {
-            resolution.changes.push(Change::Replace(other.fact, part(after)));
-            resolution.split.push(other.fact);
-        }
-        (None, None) => {
-            resolution.changes.push(Change::Retire(other.fact));
-            resolution.superseded.push(other.fact);
-        }
-    }
+        (Some(before), None) => (Change::Replace(other.fact, before), &mut resolution.closed),
+        (None, Some(after)) => (Change::Replace(other.fact, after), &mut resolution.split),
+        (None, None) => (Change::Retire(other.fact), &mut resolution.superseded),
+    };
+    resolution.changes.push(change);
+    told.push(other.fact);
 }
 
 /// What the candidate says when nothing makes room for it.
 fn hull(alone: Interval, merged: &[&Held]) -> Interval {
     merged.iter().fold(alone, |interval, held| interval.hull(&held.belief.valid))
-}
-
-/// A part of a belief that begins later than what it rests on: its sources said so from the beginning.
-fn claiming(part: Belief, whole: &Belief) -> Belief {
-    let evidence = evidence_of(whole);
-    Belief { evidence, ..part }
 }
 
 /// Adds the change that carries the candidate: under the id of the first fact it was merged with.

@@ -5,7 +5,7 @@
 //! encoded; so after a crash the upgrade goes on where it stopped, and what it has done already stays.
 //! From the formats 2 and 3, the definitions are written anew in the batch that sets the format. What
 //! format 7 has is written as format 8 writes it beside the packs of loads. From the formats 4 to 8,
-//! what the documents of each text index are together is counted anew in that batch.
+//! what the documents of each text index are together is counted anew in that batch. Of format 9 nothing is.
 //! Families that are missing are made by opening. The format is set last: in the database, then in
 //! the identity file.
 

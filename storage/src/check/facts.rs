@@ -104,7 +104,8 @@ impl Check<'_> {
         let (belief, system) = (&version.belief, version.system);
         let sure = |confidence: f64| confidence > 0.0 && confidence <= 1.0;
         let holds = |interval: Interval| Interval::new(interval.from, interval.to).is_some();
-        if !holds(belief.valid) || !claims(belief).all(|claim| holds(claim.valid)) {
+        let told = belief.evidence.iter().filter_map(Evidence::valid);
+        if !holds(belief.valid) || !told.into_iter().all(holds) {
             return wrong("I4", "its valid time holds no instant");
         }
         if !sure(belief.confidence) || !claims(belief).all(|claim| sure(claim.confidence)) {
@@ -112,7 +113,7 @@ impl Check<'_> {
         }
         let by = |part: &Evidence| match part {
             Evidence::Confirmed(by) | Evidence::Doubted(by) => sure(*by),
-            Evidence::Claim(_) => true,
+            Evidence::Claim(_) | Evidence::Denied(_) => true,
         };
         if !belief.evidence.iter().all(by) {
             return wrong("I4", "it was confirmed or doubted by what is not above 0 and at most 1");

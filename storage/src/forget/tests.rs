@@ -7,8 +7,9 @@ use super::*;
 use crate::commit::Durability;
 use crate::engine::Memory;
 use crate::error::StorageError;
-use crate::graph::{Belief, Intent, Interval, Value};
+use crate::graph::{Belief, Intent, Interval, RelationRule, Time, Value};
 use crate::store::Store;
+use proptest::prelude::*;
 
 /// Subjects that are forgotten; with `ENGRAPH_SOAK` set, so many more.
 const SUBJECTS: usize = 20;
@@ -272,4 +273,208 @@ fn the_list_of_tables_forgets_a_node_alone() {
     assert!(marks.found_in(folder.path()).iter().any(manifest), "keys are in the list");
     forget(&store, node).expect("forgets");
     assert_eq!(marks.found_in(folder.path()), []);
+}
+
+/// A store in which one person lives in one place at a time, as sources tell in turn.
+struct Homes {
+    _folder: tempfile::TempDir,
+    store: Store,
+}
+
+impl Homes {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = open(folder.path());
+        let homes = Self { _folder: folder, store };
+        homes.write(|transaction| {
+            let rule = RelationRule { cardinality: Cardinality::One, ..<_>::default() };
+            transaction.define_relation("lives", rule)
+        });
+        homes
+    }
+
+    fn write<T>(&self, work: impl FnOnce(&mut Transaction<'_>) -> Result<T>) -> T {
+        let mut transaction = self.store.begin(0).expect("begins");
+        let done = work(&mut transaction).expect("works");
+        transaction.commit(Durability::Buffered, 0).expect("commits");
+        done
+    }
+
+    /// The source is a node, so that it can be forgotten.
+    fn tell(&self, source: &str, place: &str, from: Time, to: Time) -> FactId {
+        self.write(|transaction| {
+            transaction.put_node("Turn", source, &BTreeMap::new())?;
+            let head = transaction.put_node("Person", "Nora", &BTreeMap::new())?;
+            let tail = transaction.put_node("Place", place, &BTreeMap::new())?;
+            let lives = transaction.relation("lives")?;
+            let told = Belief { valid: Interval { from, to }, ..belief(tail, source, 0.9) };
+            Ok(transaction.assert_fact(head, lives, &told)?.fact)
+        })
+    }
+
+    fn forget(&self, source: &str) -> Forgotten {
+        self.write(|transaction| {
+            let turn = transaction.catalog.label("Turn").expect("is known");
+            let node = transaction.reader().find_node(turn, source)?.expect("is there");
+            transaction.forget(&[node], &[])
+        })
+    }
+
+    /// What is believed and held at an instant; all of it, by when it begins, if none is given.
+    fn held(&self) -> Vec<(String, Time, Time)> {
+        let (snapshot, mut held) = (self.store.snapshot(0), Vec::new());
+        let reader = snapshot.reader();
+        let mut visit = |_, _, version: VersionRecord| {
+            let VersionRecord { belief, system, .. } = version;
+            if system.to == Interval::MAX && !belief.uncertain {
+                held.push((belief.tail, belief.valid));
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        reader.all_versions(&mut visit).expect("reads");
+        let name = |node| {
+            let node = reader.node(node, SystemScope::Current).expect("reads").expect("is there");
+            node.key.clone()
+        };
+        let mut held: Vec<_> =
+            held.into_iter().map(|(tail, valid)| (name(tail), valid.from, valid.to)).collect();
+        held.sort_by_key(|(_, from, _)| *from);
+        held
+    }
+
+    fn assert_sound(&self) {
+        let mut violations = Vec::new();
+        let check = self.store.check(&mut |violation| violations.push(violation), &mut |_| {});
+        check.expect("checks");
+        assert_eq!(violations, []);
+    }
+}
+
+const OPEN: Time = Interval::MAX;
+
+fn home(place: &str, from: Time, to: Time) -> (String, Time, Time) {
+    (place.to_owned(), from, to)
+}
+
+#[test]
+fn what_a_forgotten_fact_closed_goes_on() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 10, OPEN);
+    homes.tell("2", "Rome", 20, OPEN);
+    let versions = homes.forget("2").derived;
+    assert_eq!((homes.held(), versions), (vec![home("Bonn", 10, OPEN)], 1));
+    // As of before as well, so that nothing tells when it had been.
+    let snapshot = homes.store.snapshot(0);
+    let mut ends = Vec::new();
+    let mut visit = |_, _, version: VersionRecord| {
+        ends.push((version.belief.valid.to, version.belief.evidence));
+        Ok(ControlFlow::Continue(()))
+    };
+    snapshot.reader().all_versions(&mut visit).expect("reads");
+    assert_eq!(ends, [(OPEN, vec![]), (OPEN, vec![])]);
+    homes.assert_sound();
+}
+
+#[test]
+fn it_goes_on_up_to_the_next_that_holds() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 10, OPEN);
+    homes.tell("2", "Rome", 20, OPEN);
+    homes.tell("3", "Oslo", 30, OPEN);
+    homes.forget("2");
+    assert_eq!(homes.held(), [home("Bonn", 10, 30), home("Oslo", 30, OPEN)]);
+    // And on again without that one.
+    homes.forget("3");
+    assert_eq!(homes.held(), [home("Bonn", 10, OPEN)]);
+    homes.assert_sound();
+}
+
+#[test]
+fn another_source_of_the_same_end_keeps_it() {
+    let homes = Homes::new();
+    let fact = homes.tell("1", "Bonn", 10, OPEN);
+    for (source, at) in [("2", 20), ("3", 25), ("3", 25)] {
+        homes.write(|transaction| {
+            transaction.put_node("Turn", source, &BTreeMap::new())?;
+            transaction.close(fact, at, &[source.to_owned()])
+        });
+    }
+    assert_eq!(homes.held(), [home("Bonn", 10, 20)]);
+    homes.forget("2");
+    assert_eq!(homes.held(), [home("Bonn", 10, 25)]);
+    homes.forget("3");
+    assert_eq!(homes.held(), [home("Bonn", 10, OPEN)]);
+    homes.assert_sound();
+}
+
+#[test]
+fn what_made_room_in_the_middle_gives_it_back() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 10, OPEN);
+    homes.tell("2", "Rome", 20, 30);
+    homes.forget("2");
+    assert_eq!(homes.held(), [home("Bonn", 10, 30), home("Bonn", 30, OPEN)]);
+    homes.assert_sound();
+}
+
+#[test]
+fn a_forgotten_fact_and_a_forgotten_place_close_nothing_either() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 10, OPEN);
+    let fact = homes.tell("2", "Rome", 20, OPEN);
+    homes.write(|transaction| transaction.forget(&[], &[fact]));
+    assert_eq!(homes.held(), [home("Bonn", 10, OPEN)]);
+    homes.tell("3", "Oslo", 30, OPEN);
+    homes.write(|transaction| {
+        let place = transaction.catalog.label("Place").expect("is known");
+        let oslo = transaction.reader().find_node(place, "Oslo")?.expect("is there");
+        transaction.forget(&[oslo], &[])
+    });
+    assert_eq!(homes.held(), [home("Bonn", 10, OPEN)]);
+    homes.assert_sound();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Places that are told of one by one, in any order: whoever is forgotten might never have spoken.
+    #[test]
+    fn who_is_forgotten_might_never_have_told_of_a_place(
+        starts in proptest::sample::subsequence((0..20).collect::<Vec<Time>>(), 2..8).prop_shuffle(),
+        gone in proptest::collection::vec(any::<proptest::sample::Index>(), 1..4),
+    ) {
+        let (all, never) = (Homes::new(), Homes::new());
+        let gone: BTreeSet<usize> = gone.iter().map(|gone| gone.index(starts.len())).collect();
+        for (place, from) in starts.iter().enumerate() {
+            let name = place.to_string();
+            all.tell(&name, &name, *from, OPEN);
+            if !gone.contains(&place) {
+                never.tell(&name, &name, *from, OPEN);
+            }
+        }
+        for place in gone {
+            all.forget(&place.to_string());
+        }
+        prop_assert_eq!(all.held(), never.held());
+        all.assert_sound();
+    }
+
+    /// With ends, corrections and the same places told again: no two places at a time, at any instant.
+    #[test]
+    fn one_place_at_a_time_is_left(
+        told in proptest::collection::vec((0..4_usize, 0..10_i64, 1..6_i64, 0..4_usize), 2..10),
+        gone in proptest::collection::vec(0..4_usize, 1..3),
+    ) {
+        let homes = Homes::new();
+        for (place, from, length, source) in &told {
+            let to = if *length == 5 { OPEN } else { from + length };
+            homes.tell(&source.to_string(), &place.to_string(), *from, to);
+        }
+        for source in gone.iter().collect::<BTreeSet<_>>() {
+            if told.iter().any(|(_, _, _, teller)| teller == source) {
+                homes.forget(&source.to_string());
+            }
+        }
+        homes.assert_sound();
+    }
 }

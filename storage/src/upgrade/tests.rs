@@ -51,7 +51,7 @@ fn an_upgrade_goes_on_where_it_stopped() {
 
 #[test]
 fn later_formats_are_upgraded_wherever_it_stopped() {
-    for format in [2, 3, 4, 5, 6, 7, 8] {
+    for format in [2, 3, 4, 5, 6, 7, 8, 9] {
         assert_upgrades(fixture(format).path(), format);
         // The families are there, and the format is the old one.
         let folder = fixture(format);
@@ -232,6 +232,18 @@ fn format_8_counts_who_has_a_field() {
     let keys: Vec<_> = found.map(|node| key(node).expect("reads")).collect();
     // The caption has both words, and only it has a caption.
     assert_eq!(keys, [Some("cap".to_string()), Some("txt".to_string())]);
+}
+
+#[test]
+fn what_format_9_closed_stays_closed() {
+    let folder = fixture(9);
+    assert_eq!(super::upgrade(folder.path()).expect("upgrades"), 9);
+    let store = Store::open(folder.path(), Memory::default()).expect("opens");
+    let mut transaction = store.begin(0).expect("begins");
+    transaction.forget(&[], &[FactId(1)]).expect("forgets");
+    let (_, left) = transaction.reader().last_version(FactId(0)).expect("reads").expect("is there");
+    assert_ne!(left.belief.valid.to, Interval::MAX);
+    assert_eq!(left.belief.deniers().count(), 0);
 }
 
 #[test]

@@ -19,22 +19,26 @@ pub(crate) fn is_blank(question: &str) -> bool {
 pub(crate) const PROPERTIES: [&str; 3] = ["text", "speaker", "caption"];
 
 /// What is embedded of a node: its text, with the speaker before and the picture's caption after.
-/// A node without a text is not embedded.
+/// A node with neither a text nor a caption is not embedded.
 pub(crate) fn of_node(properties: &BTreeMap<String, Value>) -> Option<String> {
     let field = |name: &str| match properties.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Some(text.as_str()),
         _ => None,
     };
-    let text = field("text")?;
-    let (speaker, caption) = (field("speaker"), field("caption"));
-    Some(joined(speaker.unwrap_or_default(), text, caption.unwrap_or_default()))
+    let (text, caption) = (field("text"), field("caption"));
+    text.or(caption)?;
+    let speaker = field("speaker").unwrap_or_default();
+    Some(joined(speaker, text.unwrap_or_default(), caption.unwrap_or_default()))
 }
 
 /// A text with its speaker and its caption, where there are some.
 pub(crate) fn joined(speaker: &str, text: &str, caption: &str) -> String {
     let speaker = if speaker.is_empty() { String::new() } else { format!("{speaker}: ") };
-    let caption = if caption.is_empty() { String::new() } else { format!(" [image: {caption}]") };
-    format!("{speaker}{text}{caption}")
+    let blank = if text.is_empty() { "" } else { " " };
+    match caption.is_empty() {
+        true => format!("{speaker}{text}"),
+        false => format!("{speaker}{text}{blank}[image: {caption}]"),
+    }
 }
 
 /// The tokens of a text, by its length, where they need not be exact.

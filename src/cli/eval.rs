@@ -173,12 +173,22 @@ fn write_run(run: &Run, file: &Path) -> std::io::Result<()> {
 
 fn write_markdown(tables: &[Table], file: &Path) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(file)?);
-    for (place, table) in tables.iter().enumerate() {
-        let before = if place == 0 { "" } else { "\n" };
-        writeln!(out, "{before}### {}\n", table.title)?;
+    writeln!(out, "Engraph {}: `{}`", env!("CARGO_PKG_VERSION"), asked())?;
+    for table in tables {
+        writeln!(out, "\n### {}\n", table.title)?;
         markdown::write(&table.rows, &mut out)?;
     }
     out.flush()
+}
+
+/// The command as it was asked, so that figures say what they are of.
+fn asked() -> String {
+    let is_plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "-_./=,:".contains(c));
+    let shown = std::env::args().skip(1).map(|argument| match is_plain(&argument) {
+        true => argument,
+        false => format!("'{}'", argument.replace('\'', "'\\''").replace('`', "'")),
+    });
+    std::iter::once("engraph".to_owned()).chain(shown).collect::<Vec<_>>().join(" ")
 }
 
 /// A folder that goes with it.

@@ -1,9 +1,9 @@
 //! How good a ranked list of turns is: the metrics of retrieval, each a mean over questions.
 //!
-//! A turn that is named twice counts once, at its first place. One that the conversation does not
-//! have keeps its place and is never right.
+//! A turn that is named twice counts once, at its first place. One of another conversation keeps its place,
+//! takes its tokens, and is never right.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use crate::retrieval::pack::{Item, pack};
@@ -17,7 +17,7 @@ pub const TOKENS_AT: [usize; 3] = [10, 20, 50];
 /// Budgets of tokens within which recall is measured.
 pub const BUDGETS: [f64; 4] = [500.0, 1000.0, 1500.0, 4000.0];
 /// How deep the discounted gain looks.
-const NDCG_AT: usize = 10;
+pub(super) const NDCG_AT: usize = 10;
 /// Tenths of a token a word, as a reader's tokenizer would count them, roughly.
 const TENTHS_PER_WORD: usize = 13;
 const TOKENS_PER_WORD: f64 = TENTHS_PER_WORD as f64 / 10.0;
@@ -52,11 +52,11 @@ pub struct Metrics {
     pub packed: [f64; BUDGETS.len()],
 }
 
-/// The metrics of a ranked list of turns of a conversation.
-pub(super) fn score(
+/// The metrics of a ranked list of turns, which are known by their ids.
+pub(super) fn score<'t>(
     retrieved: &[String],
     gold: &[String],
-    turns: &BTreeMap<String, Turn>,
+    turn: impl Fn(&str) -> Option<&'t Turn>,
 ) -> Metrics {
     let mut seen = BTreeSet::new();
     let ranked: Vec<&String> = retrieved.iter().filter(|id| seen.insert(*id)).collect();
@@ -65,7 +65,7 @@ pub(super) fn score(
     let places: Vec<usize> = (0..ranked.len()).filter(is_gold).collect();
     let found = |k: usize| places.iter().filter(|place| **place < k).count();
     let share = |found: usize| found as f64 / gold.len().max(1) as f64;
-    let tokens = |id: &String| turns.get(id).map_or(0.0, |turn| turn.cost);
+    let tokens = |id: &String| turn(id).map_or(0.0, |turn| turn.cost);
     let gain = |place: usize| 1.0 / ((place + 2) as f64).log2();
     let ideal = total((0..NDCG_AT.min(gold.len())).map(gain));
     let reached = total(places.iter().filter(|place| **place < NDCG_AT).map(|p| gain(*p)));
@@ -85,18 +85,18 @@ pub(super) fn score(
             };
             share(ranked.iter().filter(|id| fits(id) && gold.contains(**id)).count())
         }),
-        packed: packed(&ranked, turns)
+        packed: packed(&ranked, &turn)
             .map(|held| share(held.iter().filter(|id| gold.contains(*id)).count())),
     }
 }
 
 /// The turns that `PACK` takes within each of [`BUDGETS`].
-fn packed<'r>(
+fn packed<'r, 't>(
     ranked: &[&'r String],
-    turns: &BTreeMap<String, Turn>,
+    turn: impl Fn(&str) -> Option<&'t Turn>,
 ) -> [Vec<&'r String>; BUDGETS.len()] {
     let (ids, items): (Vec<&String>, Vec<Item>) =
-        ranked.iter().filter_map(|id| Some((*id, turns.get(*id)?.item.clone()))).unzip();
+        ranked.iter().filter_map(|id| Some((*id, turn(id)?.item.clone()))).unzip();
     let tenths = |text: &str| Ok::<_, Infallible>(words(text) * TENTHS_PER_WORD);
     BUDGETS.map(|budget| {
         // Nothing above: the budgets are whole numbers.
@@ -110,7 +110,7 @@ fn words(text: &str) -> usize {
 }
 
 /// The sum of numbers; 0 of none, where `sum` says -0.
-fn total(numbers: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn total(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |total, number| total + number)
 }
 
@@ -125,6 +125,8 @@ pub fn tokens(date: &str, speaker: &str, text: &str, caption: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use engraph_storage::graph::NodeId;
 
     use super::*;
@@ -152,7 +154,7 @@ mod tests {
     fn values_by_hand() {
         let cost = turns(&["a", "b", "c", "d", "e", "f", "g"].map(|id| (id, 300.0)));
         // Gold at the places 1 and 5 (from 0), one gold turn missing; `a` is named twice.
-        let found = score(&ids("a b a c d e f x"), &ids("b f g"), &cost);
+        let found = score(&ids("a b a c d e f x"), &ids("b f g"), |id| cost.get(id));
         assert_eq!(found.recall, [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]);
         assert_eq!(found.all, [0.0; 3]);
         assert!(near(found.mrr, 0.5));
@@ -167,10 +169,10 @@ mod tests {
     #[test]
     fn nothing_and_everything() {
         let cost = turns(&[("a", 0.0), ("b", 0.0)]);
-        let none = score(&[], &ids("a"), &cost);
+        let none = score(&[], &ids("a"), |id| cost.get(id));
         assert_eq!((none.mrr, none.ndcg, none.recall[4], none.all[2]), (0.0, 0.0, 0.0, 0.0));
         assert!([none.ndcg, none.tokens[0]].into_iter().all(f64::is_sign_positive), "no -0.0");
-        let all = score(&ids("a b"), &ids("b a"), &cost);
+        let all = score(&ids("a b"), &ids("b a"), |id| cost.get(id));
         assert_eq!((all.mrr, all.ndcg, all.recall[0], all.all[0]), (1.0, 1.0, 1.0, 1.0));
         assert_eq!((all.within, all.packed), ([1.0; 4], [1.0; 4]));
     }
@@ -178,8 +180,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_left_out_and_the_next_one_tried() {
         let cost = turns(&[("long", 600.0), ("short", 90.0)]);
-        assert_eq!(score(&ids("long short"), &ids("short"), &cost).within[0], 1.0);
-        assert_eq!(score(&ids("long short"), &ids("long"), &cost).within[0], 0.0);
+        assert_eq!(score(&ids("long short"), &ids("short"), |id| cost.get(id)).within[0], 1.0);
+        assert_eq!(score(&ids("long short"), &ids("long"), |id| cost.get(id)).within[0], 0.0);
     }
 
     #[test]
@@ -197,10 +199,11 @@ mod tests {
         let morning = 36_000_000_000;
         let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
         let same: BTreeMap<String, Turn> = names.map(|id| words(id, 37, morning)).into();
-        assert_eq!(score(&names.map(str::to_owned), &ids("j"), &same).packed[0], 1.0);
+        assert_eq!(score(&names.map(str::to_owned), &ids("j"), |id| same.get(id)).packed[0], 1.0);
         let day = |place: i64| morning + place * 86_400_000_000;
-        let apart = names.iter().zip(0..).map(|(id, place)| words(id, 37, day(place))).collect();
-        assert_eq!(score(&names.map(str::to_owned), &ids("j"), &apart).packed[0], 0.0);
+        let apart: BTreeMap<String, Turn> =
+            names.iter().zip(0..).map(|(id, place)| words(id, 37, day(place))).collect();
+        assert_eq!(score(&names.map(str::to_owned), &ids("j"), |id| apart.get(id)).packed[0], 0.0);
     }
 
     #[test]

@@ -36,7 +36,7 @@ use crate::import::Progress;
 use crate::rows::Value;
 use brought::brought;
 use metrics::score;
-use samples::Sample;
+use samples::{Question, Sample};
 use stores::{Making, copied};
 use variants::{Variant, variants};
 
@@ -111,6 +111,8 @@ pub struct Run {
     pub without: Option<String>,
     /// Whose memory was asked.
     pub setting: Setting,
+    /// The most turns of a question: deeper in the list nothing was measured.
+    pub k: usize,
     /// The recipe and what was left out.
     pub name: String,
     /// An answer for each question, those that have no gold turns too.
@@ -160,6 +162,9 @@ impl std::fmt::Debug for Watch<'_> {
 /// error of an import or a recipe.
 pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> Result<Vec<Run>> {
     let samples = samples::read(&settings.file, &settings.samples)?;
+    if let Some(what) = unscored(&samples) {
+        (watch.warn)(what);
+    }
     let making = Making::new(settings, options);
     let whole = own_stores(&making, &samples, watch)?;
     let pool = settings.pooled.then(|| copied(&samples, settings.copies));
@@ -167,7 +172,7 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
         (watch.begin)("import all");
         let ids: Vec<&str> = samples.iter().map(|sample| sample.id.as_str()).collect();
         let name = format!("pooled-{}-{}", ids.join("-"), settings.copies.max(1));
-        making.store(&name, &all, watch.progress)
+        making.store(&name, &all, watch)
     });
     let pool = pool.transpose()?;
     let Some(first) = whole.first() else { return Ok(Vec::new()) };
@@ -184,7 +189,8 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
         };
         (watch.begin)(&variant.name());
         let mut folders = built.iter();
-        runs.push(run(variant, Setting::Own, &samples, watch, &mut |sample, done| {
+        let asked = |setting| Asked { variant, setting, k: settings.k };
+        runs.push(run(asked(Setting::Own), &samples, watch, &mut |sample, done| {
             let Some(folder) = folders.next() else { return Ok(Vec::new()) };
             // Each recipe begins with empty caches.
             let db = making.open(folder)?;
@@ -202,7 +208,7 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
             }
             (watch.begin)(&format!("{}{}", variant.name(), setting.suffix()));
             let db = making.open(pool)?;
-            runs.push(run(variant, setting, &samples, watch, &mut |sample, done| {
+            runs.push(run(asked(setting), &samples, watch, &mut |sample, done| {
                 let scope = (setting == Setting::Scoped).then_some(sample.id.as_str());
                 ask::ask(&db, sample, variant, (settings.k, scope), done)
             })?);
@@ -223,17 +229,24 @@ fn own_stores(
             making.unbuilt.map_or(String::new(), |part| format!(" without {}", part.name()));
         (watch.begin)(&format!("import {}{without}", sample.id));
         let json = std::slice::from_ref(&sample.json);
-        stores.push(making.store(&sample.id, json, watch.progress)?);
+        stores.push(making.store(&sample.id, json, watch)?);
     }
     Ok(stores)
+}
+
+/// What is asked, of whose memory, and how many turns of a question.
+#[derive(Clone, Copy)]
+struct Asked<'v> {
+    variant: &'v Variant,
+    setting: Setting,
+    k: usize,
 }
 
 /// Asks the questions of one sample, and says when one is done.
 type Ask<'a> = dyn FnMut(&Sample, &mut dyn FnMut()) -> Result<Vec<Answer>> + 'a;
 
 fn run(
-    variant: &Variant,
-    setting: Setting,
+    Asked { variant, setting, k }: Asked<'_>,
     samples: &[Sample],
     watch: &mut Watch<'_>,
     ask: &mut Ask<'_>,
@@ -247,7 +260,8 @@ fn run(
         })?;
         for (question, answer) in sample.questions.iter().zip(found) {
             if !question.gold.is_empty() {
-                let scored = score(&answer.retrieved, &question.gold, &sample.turns);
+                let scored =
+                    score(&answer.retrieved, &question.gold, |id| sample.turn(samples, id));
                 scores.push((answers.len(), scored));
                 told.push((answers.len(), brought(&answer, &question.gold)));
             }
@@ -259,7 +273,22 @@ fn run(
     if let Some(what) = amiss(samples, &answers) {
         (watch.warn)(format!("{name}{}: {what}", setting.suffix()));
     }
-    Ok(Run { recipe, without, setting, name, answers, scores, brought: told })
+    Ok(Run { recipe, without, setting, k, name, answers, scores, brought: told })
+}
+
+/// How many questions are in no figure, and why, if there are any but those without evidence.
+fn unscored(samples: &[Sample]) -> Option<String> {
+    let all = samples.iter().flat_map(|sample| sample.questions.iter().map(move |q| (sample, q)));
+    let why = |question: &Question| match question.gold.is_empty() {
+        true if question.names_evidence => Some("its evidence names no turn"),
+        false if !(1..=5).contains(&question.category) => Some("its category is none of 1 to 5"),
+        _ => None,
+    };
+    let found: Vec<_> = all.filter_map(|(sample, q)| Some((sample, q, why(q)?))).collect();
+    let (sample, question, why) = found.first()?;
+    let total: usize = samples.iter().map(|sample| sample.questions.len()).sum();
+    let first = format!("{}, question {}: {why}", sample.id, question.index);
+    Some(format!("{} of {total} questions are in no figure; the first is {first}", found.len()))
 }
 
 /// Why answers are worth nothing, where all of them are.

@@ -23,6 +23,9 @@ use crate::text;
 static EVIDENCE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"D\s*:?\s*(\d+)\s*:\s*(\d+)").ok());
 
+/// What stands between a conversation and the number of its copy.
+pub(super) const COPY: &str = "-copy";
+
 /// A conversation with its questions.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
@@ -34,6 +37,20 @@ pub(super) struct Sample {
     pub(super) json: Json,
 }
 
+impl Sample {
+    /// What a turn says that stands in a store by this id: bare, or with its conversation before it, which
+    /// may be a copy.
+    pub(super) fn turn<'s>(&'s self, all: &'s [Sample], id: &str) -> Option<&'s Turn> {
+        let of_other = |other: &'s Sample| {
+            let rest = id.strip_prefix(&other.id)?;
+            let (copy, turn) = rest.split_once('/')?;
+            let is_copy = copy.strip_prefix(COPY).is_some_and(|copy| copy.parse::<u64>().is_ok());
+            (copy.is_empty() || is_copy).then(|| other.turns.get(turn)).flatten()
+        };
+        self.turns.get(id).or_else(|| all.iter().find_map(of_other))
+    }
+}
+
 /// A question and the turns that answer it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
@@ -41,6 +58,8 @@ pub(super) struct Question {
     pub(super) text: String,
     pub(super) category: u64,
     pub(super) gold: Vec<String>,
+    /// Whether the file names evidence, be it of turns or not.
+    pub(super) names_evidence: bool,
 }
 
 #[derive(Deserialize)]
@@ -70,13 +89,15 @@ pub(super) fn read(file: &Path, wanted: &[String]) -> Result<Vec<Sample>> {
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
-    let all: Vec<Json> = serde_json::from_str(&text).map_err(|error| {
+    let text = text.trim_start_matches('\u{feff}');
+    let all: Vec<Json> = serde_json::from_str(text).map_err(|error| {
         let form = "the file is a list of conversations with sample_id, conversation and qa";
         failed(&format!("{error}; {form}"))
     })?;
     let mut samples = Vec::new();
     for (place, json) in all.into_iter().enumerate() {
-        let sample = sample(json).map_err(|error| failed(&format!("sample {place}: {error}")))?;
+        let sample = sample(json, place as u64);
+        let sample = sample.map_err(|error| failed(&format!("sample {place}: {error}")))?;
         samples.push(sample);
     }
     let known: Vec<String> = samples.iter().map(|sample| sample.id.clone()).collect();
@@ -93,62 +114,87 @@ pub(super) fn read(file: &Path, wanted: &[String]) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-fn sample(json: Json) -> std::result::Result<Sample, String> {
+fn sample(json: Json, place: u64) -> std::result::Result<Sample, String> {
     let text = |name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
-    let id = text("sample_id").ok_or("sample_id is missing")?;
+    let id = text("sample_id").filter(|id| !id.is_empty());
+    let id = id.ok_or("sample_id, a text that names the conversation, is missing")?;
     let conversation = json.get("conversation").and_then(Json::as_object);
-    let turns = turns(conversation.ok_or("conversation is missing")?)?;
-    let asked = json.get("qa").ok_or("qa, its questions, is missing")?;
-    let asked: Vec<JsonQuestion> =
-        serde_json::from_value(asked.clone()).map_err(|error| format!("qa: {error}"))?;
-    let question = |(index, asked): (usize, JsonQuestion)| Question {
-        index,
-        gold: gold(&asked.evidence.unwrap_or_default(), &turns),
-        text: asked.question,
-        category: asked.category,
+    let turns = turns(conversation.ok_or("conversation is missing")?, place << 32)?;
+    let asked = json.get("qa").and_then(Json::as_array);
+    let asked = asked.ok_or("qa, the list of its questions, is missing")?;
+    let question = |(index, asked): (usize, &Json)| {
+        let asked = JsonQuestion::deserialize(asked)
+            .map_err(|error| format!("qa, question {index}: {error}"))?;
+        let evidence = asked.evidence.unwrap_or_default();
+        Ok(Question {
+            index,
+            gold: gold(&evidence, &turns),
+            names_evidence: evidence.iter().any(|text| !text.trim().is_empty()),
+            text: asked.question,
+            category: asked.category,
+        })
     };
-    let questions = asked.into_iter().enumerate().map(question).collect();
-    Ok(Sample { id, questions, turns, json })
+    let questions =
+        asked.iter().enumerate().map(question).collect::<std::result::Result<_, String>>();
+    Ok(Sample { id, questions: questions?, turns, json })
 }
 
-fn turns(conversation: &Map<String, Json>) -> std::result::Result<BTreeMap<String, Turn>, String> {
-    let (mut turns, mut number) = (BTreeMap::new(), 0);
+/// What a conversation says, by the ids of turns, which are numbered from `number` on.
+fn turns(
+    conversation: &Map<String, Json>,
+    mut number: u64,
+) -> std::result::Result<BTreeMap<String, Turn>, String> {
+    let mut turns = BTreeMap::new();
     for (name, said) in conversation {
-        let session = name.strip_prefix("session_").unwrap_or("none");
-        if session.parse::<u64>().is_err() {
+        if !import::is_locomo_session(name) {
             continue;
         }
-        let date = conversation.get(&format!("{name}_date_time")).and_then(Json::as_str);
-        let date = date.unwrap_or_default();
-        let said: Vec<JsonTurn> =
-            serde_json::from_value(said.clone()).map_err(|error| format!("{name}: {error}"))?;
-        for JsonTurn { dia_id, speaker, text, blip_caption } in said {
+        let said = said.as_array().ok_or_else(|| format!("{name}: it is no list of turns"))?;
+        let key = format!("{name}_date_time");
+        let date = conversation.get(&key).and_then(Json::as_str);
+        let date = date.ok_or_else(|| format!("{key}, its time as a text, is missing"))?;
+        let time = import::locomo_time(date).ok_or_else(|| import::no_locomo_time(&key, date))?;
+        for (place, said) in said.iter().enumerate() {
+            let JsonTurn { dia_id, speaker, text, blip_caption } = JsonTurn::deserialize(said)
+                .map_err(|error| format!("{name}, turn {place}: {error}"))?;
             let caption = blip_caption.unwrap_or_default();
             let item = Item {
                 source: Source::Turn(NodeId(number)),
                 text: text::joined(&speaker, &text, &caption),
-                time: import::locomo_time(date),
+                time: Some(time),
                 place: i64::try_from(number).unwrap_or(i64::MAX),
             };
             number += 1;
-            turns.insert(dia_id, Turn { cost: tokens(date, &speaker, &text, &caption), item });
+            let turn = Turn { cost: tokens(date, &speaker, &text, &caption), item };
+            if turns.insert(dia_id.clone(), turn).is_some() {
+                return Err(format!("{name}, turn {place}: there is another turn {dia_id}"));
+            }
         }
     }
     Ok(turns)
 }
 
-/// The turns that evidence names, each once.
+/// The turns that evidence names, each once: by their ids, or by numbers as in `D:11:26` and `D30:05`.
 fn gold<T>(evidence: &[String], known: &BTreeMap<String, T>) -> Vec<String> {
-    let mut gold: Vec<String> = Vec::new();
-    let found = evidence.iter().flat_map(|text| {
-        EVIDENCE.iter().flat_map(|pattern| pattern.captures_iter(text)).collect::<Vec<_>>()
+    let by_numbers = |text: &str| {
+        let found = EVIDENCE.iter().flat_map(|pattern| pattern.captures_iter(text));
+        let id = found.filter_map(|found| {
+            let number = |part: usize| found.get(part)?.as_str().parse::<u64>().ok();
+            Some(format!("D{}:{}", number(1)?, number(2)?))
+        });
+        id.collect::<Vec<_>>()
+    };
+    let named = evidence.iter().flat_map(|text| {
+        let ids = text.split([';', ',']).flat_map(str::split_whitespace).map(str::to_owned);
+        let ids: Vec<String> = ids.filter(|id| known.contains_key(id)).collect();
+        if ids.is_empty() {
+            by_numbers(text)
+        } else {
+            ids.into_iter().chain(by_numbers(text)).collect()
+        }
     });
-    for found in found {
-        // Leading zeros are dropped.
-        let number =
-            |part: usize| found.get(part).and_then(|text| text.as_str().parse::<u64>().ok());
-        let (Some(session), Some(turn)) = (number(1), number(2)) else { continue };
-        let id = format!("D{session}:{turn}");
+    let mut gold: Vec<String> = Vec::new();
+    for id in named {
         if known.contains_key(&id) && !gold.contains(&id) {
             gold.push(id);
         }
@@ -171,15 +217,41 @@ mod tests {
         assert_eq!(read(&["D:11:26", "D30:05"]), ["D11:26", "D30:5"]);
         assert_eq!(read(&["D1:3", "D1:3", "D99:1", "D", ""]), ["D1:3"]);
         assert_eq!(read(&["D99999999999999999999:1"]), [""; 0]);
+        let known = ["t1", "t 2", "D01:1"].map(|id| (id.to_owned(), 1.0)).into();
+        let read = |text: &str| gold(&[text.to_owned()], &known);
+        assert_eq!(
+            (read("t1; t9"), read("D01:1")),
+            (vec!["t1".to_owned()], vec!["D01:1".to_owned()])
+        );
     }
 
     #[test]
     fn a_sample_without_its_parts_is_refused() {
-        let read = |json: &str| sample(serde_json::from_str(json).unwrap()).unwrap_err();
-        assert_eq!(read("{}"), "sample_id is missing");
+        let read = |json: &str| sample(serde_json::from_str(json).unwrap(), 0).unwrap_err();
+        assert_eq!(read("{}"), "sample_id, a text that names the conversation, is missing");
         assert_eq!(read(r#"{"sample_id":"a"}"#), "conversation is missing");
-        assert_eq!(read(r#"{"sample_id":"a","conversation":{}}"#), "qa, its questions, is missing");
-        let wrong = r#"{"sample_id":"a","conversation":{"session_1":[{}]},"qa":[]}"#;
-        assert_eq!(read(wrong), "session_1: missing field `dia_id`");
+        assert_eq!(
+            read(r#"{"sample_id":"a","conversation":{}}"#),
+            "qa, the list of its questions, is missing"
+        );
+        let of = |conversation: &str, qa: &str| {
+            read(&format!(r#"{{"sample_id":"a","conversation":{{{conversation}}},"qa":[{qa}]}}"#))
+        };
+        let begun = r#""session_1_date_time":"1:56 pm on 8 May, 2023","session_1":"#;
+        let turn = r#"{"dia_id":"D1:1","speaker":"A","text":"Hi"}"#;
+        assert_eq!(
+            of(&format!("{begun}[{turn},{{}}]"), ""),
+            "session_1, turn 1: missing field `dia_id`"
+        );
+        let twice = "session_1, turn 1: there is another turn D1:1";
+        assert_eq!(of(&format!("{begun}[{turn},{turn}]"), ""), twice);
+        let text = r#"{"question":"Who?"}"#;
+        let asked = format!(r#"{{"question":"Who?","category":1}},{text}"#);
+        assert_eq!(of("", &asked), "qa, question 1: missing field `category`");
+        let late = r#""session_2":[],"session_2_date_time":"yesterday""#;
+        assert_eq!(
+            of(late, ""),
+            "session_2_date_time: 'yesterday' is no time; write one as 1:56 pm on 8 May, 2023 or 2023-05-08 13:56"
+        );
     }
 }

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
-use super::Settings;
-use super::samples::Sample;
+use super::samples::{COPY, Sample};
 use super::unbuilt::Unbuilt;
+use super::{Settings, Watch};
 use crate::database::{Engraph, Options};
 use crate::error::{Error, Result};
-use crate::import::{self, Progress};
+use crate::import;
+use crate::text;
 
 /// The words of what recipes search by words, and what tells the turns of a scope.
 const INDEXES: &str = "\
@@ -25,6 +26,9 @@ DEFINE INDEX semantic_words FOR (s:Semantic) ON (s.text) FULLTEXT;";
 
 /// Of what made a store. Another embedder is refused when it is asked.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The longest beginning of a name that is taken as it is: a name of a file has 255 bytes at most.
+const NAME_MAX: usize = 150;
 
 /// How stores are made.
 #[derive(Clone, Copy)]
@@ -54,9 +58,9 @@ impl<'m> Making<'m> {
         &self,
         name: &str,
         samples: &[Json],
-        progress: Progress<'_>,
+        watch: &mut Watch<'_>,
     ) -> Result<PathBuf> {
-        let mut name = name.to_owned();
+        let mut name = file_name(name);
         name.extend(self.observations.then_some("-observations"));
         name.extend(self.unbuilt.iter().flat_map(|unbuilt| ["-without-", unbuilt.name()]));
         let folder = self.folder.join(&name);
@@ -68,7 +72,7 @@ impl<'m> Making<'m> {
         if !folder.exists() {
             std::fs::create_dir_all(self.folder).map_err(|error| failed(self.folder, &error))?;
             std::fs::write(&beside, &stamp).map_err(|error| failed(&beside, &error))?;
-            self.make(&name, &text, &folder, progress)?;
+            self.make(&name, &text, &folder, watch)?;
         } else if std::fs::read_to_string(&beside).ok().as_ref() != Some(&stamp) {
             let what = "it is not of these conversations as they stand in the file, or an earlier \
                         version made it; remove it, or name another folder to --keep";
@@ -80,7 +84,7 @@ impl<'m> Making<'m> {
         }
     }
 
-    fn make(&self, name: &str, samples: &str, folder: &Path, progress: Progress<'_>) -> Result<()> {
+    fn make(&self, name: &str, samples: &str, folder: &Path, watch: &mut Watch<'_>) -> Result<()> {
         let unfinished = self.folder.join(format!("{name}.unfinished"));
         let io = |error: std::io::Error| failed(&unfinished, &error);
         if unfinished.exists() {
@@ -90,9 +94,14 @@ impl<'m> Making<'m> {
         let (file, db) = (unfinished.join("samples.json"), unfinished.join("db"));
         std::fs::write(&file, samples).map_err(io)?;
         let database = self.options.clone().open(&db)?;
-        let report = import::locomo(&database, &file, None, self.observations, progress)?;
+        let report = import::locomo(&database, &file, None, self.observations, watch.progress)?;
         if let Some(refused) = report.refused.first().filter(|_| report.stored.is_empty()) {
             return Err(Error::Import(format!("{name}: {}", refused.reason)));
+        }
+        if let Some(refused) = report.refused.first() {
+            let count = report.refused.len();
+            let what = "of what it says is not in its store";
+            (watch.warn)(format!("{name}: {count} {what}; the first: {}", refused.reason));
         }
         database.execute(INDEXES, ())?;
         drop(database);
@@ -125,6 +134,23 @@ fn heard(sample: &Json) -> Json {
     sample
 }
 
+/// A name as that of a file, whatever it holds: what is no letter, digit, `-` or `_` of ASCII as its bytes,
+/// and of a long one the beginning and its hash.
+fn file_name(name: &str) -> String {
+    let mut safe = String::new();
+    for byte in name.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
+            true => safe.push(char::from(byte)),
+            false => safe.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    if safe.len() > NAME_MAX {
+        safe.truncate(NAME_MAX);
+        safe.push_str(&format!("-{:016x}", text::hash(name)));
+    }
+    safe
+}
+
 fn failed(path: &Path, error: &std::io::Error) -> Error {
     Error::Import(format!("{}: {error}", path.display()))
 }
@@ -135,7 +161,7 @@ pub(super) fn copied(samples: &[Sample], copies: usize) -> Vec<Json> {
         samples.iter().map(move |sample| {
             let mut json = sample.json.clone();
             if copy > 0 {
-                json["sample_id"] = Json::String(format!("{}-copy{copy}", sample.id));
+                json["sample_id"] = Json::String(format!("{}{COPY}{copy}", sample.id));
             }
             json
         })
@@ -145,7 +171,16 @@ pub(super) fn copied(samples: &[Sample], copies: usize) -> Vec<Json> {
 
 #[cfg(test)]
 mod tests {
-    use super::INDEXES;
+    use super::{INDEXES, file_name};
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        assert_eq!(file_name("conv-26_b"), "conv-26_b");
+        assert_eq!(file_name("../a.b"), "%2e%2e%2fa%2eb");
+        let long = "x".repeat(1000);
+        assert_ne!(file_name(&long), file_name(&(long.clone() + "y")));
+        assert!(file_name(&long).len() < 200);
+    }
 
     #[test]
     fn the_page_of_the_evaluation_has_its_indexes() {

@@ -3,7 +3,7 @@
 //! Shares are per cent; after them, in brackets, stands the interval of 95 %.
 
 use super::bootstrap::{Mean, mean};
-use super::metrics::{ALL_AT, BUDGETS, Metrics, RECALL_AT, TOKENS_AT};
+use super::metrics::{ALL_AT, BUDGETS, Metrics, NDCG_AT, RECALL_AT, TOKENS_AT, total};
 use super::{Run, Setting, brought};
 use crate::rows::{Rows, Value};
 
@@ -65,8 +65,8 @@ pub fn ablation(runs: &[Run]) -> Option<Table> {
         });
         let (Some(whole), Some(switch)) = (whole, &run.without) else { continue };
         let mut row = vec![Value::from(run.recipe.as_str()), Value::from(switch.as_str())];
-        for figure in FIGURES {
-            row.push(text(difference(run, whole, figure.1)));
+        for (_, figure, depth) in FIGURES {
+            row.push(of_depth(run, depth, || difference(run, whole, figure)));
         }
         let same = run.answers.iter().zip(&whole.answers);
         let changed = same.filter(|(one, other)| one.retrieved != other.retrieved).count();
@@ -90,16 +90,19 @@ fn difference(run: &Run, whole: &Run, figure: fn(&Metrics) -> f64) -> String {
     format!("{without:.1} ({:+.1} [{:+.1}, {:+.1}])", 100.0 * by, 100.0 * low, 100.0 * high)
 }
 
-/// A figure with its name.
-type Figure = (&'static str, fn(&Metrics) -> f64);
+/// What stands for a figure of more turns than were asked for.
+const UNKNOWN: &str = "-";
+
+/// A figure with its name, and of how many turns it is.
+type Figure = (&'static str, fn(&Metrics) -> f64, usize);
 
 /// The figures that are compared most.
 const FIGURES: [Figure; 5] = [
-    ("R@5", |found| found.recall[0]),
-    ("R@10", |found| found.recall[1]),
-    ("R@20", |found| found.recall[2]),
-    ("R@50", |found| found.recall[4]),
-    ("NDCG@10", |found| found.ndcg),
+    ("R@5", |found| found.recall[0], 5),
+    ("R@10", |found| found.recall[1], 10),
+    ("R@20", |found| found.recall[2], 20),
+    ("R@50", |found| found.recall[4], 50),
+    ("NDCG@10", |found| found.ndcg, NDCG_AT),
 ];
 
 fn overall(runs: &[&Run]) -> Rows {
@@ -109,22 +112,25 @@ fn overall(runs: &[&Run]) -> Rows {
     columns.extend(["MRR", "NDCG@10"].map(str::to_owned));
     columns.extend(TOKENS_AT.map(|k| format!("tokens@{k}")));
     table(columns, runs, |run| {
-        let shares = (0..RECALL_AT.len()).map(|at| share(run, OVERALL, |m| m.recall[at]));
-        let all = (0..ALL_AT.len()).map(|at| share(run, OVERALL, |m| m.all[at]));
-        let rest = [share(run, OVERALL, |m| m.mrr), share(run, OVERALL, |m| m.ndcg)];
-        let shares = shares.chain(all).chain(rest).map(|share| text(format!("{share:.1}")));
-        let tokens = (0..TOKENS_AT.len()).map(|at| {
-            let mean = mean(&values(run, OVERALL, |m| m.tokens[at])).mean;
-            text(format!("{mean:.0}"))
+        let shown = |depth, figure: &dyn Fn(&Metrics) -> f64| {
+            of_depth(run, depth, || format!("{:.1}", share(run, OVERALL, figure)))
+        };
+        let shares = RECALL_AT.iter().enumerate().map(|(at, k)| shown(*k, &|m| m.recall[at]));
+        let all = ALL_AT.iter().enumerate().map(|(at, k)| shown(*k, &|m| m.all[at]));
+        let rest = [shown(0, &|m| m.mrr), shown(NDCG_AT, &|m| m.ndcg)];
+        let tokens = TOKENS_AT.iter().enumerate().map(|(at, k)| {
+            of_depth(run, *k, || {
+                format!("{:.0}", mean(&values(run, OVERALL, |m| m.tokens[at])).mean)
+            })
         });
-        shares.chain(tokens).collect()
+        shares.chain(all).chain(rest).chain(tokens).collect()
     })
 }
 
 fn intervals(runs: &[&Run]) -> Rows {
     let columns = ["recipe"].into_iter().chain(FIGURES.map(|figure| figure.0));
     table(columns.map(str::to_owned).collect(), runs, |run| {
-        FIGURES.map(|figure| interval(run, OVERALL, figure.1)).to_vec()
+        FIGURES.map(|figure| figure_of(run, OVERALL, figure)).to_vec()
     })
 }
 
@@ -141,8 +147,10 @@ fn categories(runs: &[&Run]) -> Rows {
             }
             let mut row = vec![Value::from(run.name.as_str()), Value::from(name)];
             row.push(Value::Int(i64::try_from(count).unwrap_or(i64::MAX)));
-            row.extend(FIGURES.map(|figure| interval(run, kinds, figure.1)));
-            row.extend([0, 1].map(|at| interval(run, kinds, |m: &Metrics| m.all[at])));
+            row.extend(FIGURES.map(|figure| figure_of(run, kinds, figure)));
+            row.extend([0, 1].map(|at| {
+                of_depth(run, ALL_AT[at], || interval(run, kinds, |m: &Metrics| m.all[at]))
+            }));
             rows.push(row);
         }
     }
@@ -153,7 +161,8 @@ fn within(runs: &[&Run], share: fn(&Metrics, usize) -> f64) -> Rows {
     let mut columns = vec!["recipe".to_owned()];
     columns.extend(BUDGETS.map(|budget| format!("{budget} tokens")));
     table(columns, runs, |run| {
-        (0..BUDGETS.len()).map(|at| interval(run, OVERALL, |m: &Metrics| share(m, at))).collect()
+        let within = |at| text(interval(run, OVERALL, |m: &Metrics| share(m, at)));
+        (0..BUDGETS.len()).map(within).collect()
     })
 }
 
@@ -207,13 +216,22 @@ fn is_of(run: &Run, place: usize, kinds: &[u64]) -> bool {
 /// The mean of a figure, per cent.
 fn share(run: &Run, kinds: &[u64], figure: impl Fn(&Metrics) -> f64) -> f64 {
     let values = values(run, kinds, figure);
-    100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64
+    100.0 * total(values.iter().copied()) / values.len().max(1) as f64
 }
 
 /// The same with its interval.
-fn interval(run: &Run, kinds: &[u64], figure: impl Fn(&Metrics) -> f64) -> Value {
+fn interval(run: &Run, kinds: &[u64], figure: impl Fn(&Metrics) -> f64) -> String {
     let Mean { mean, low, high } = mean(&values(run, kinds, figure));
-    text(format!("{:.1} [{:.1}, {:.1}]", 100.0 * mean, 100.0 * low, 100.0 * high))
+    format!("{:.1} [{:.1}, {:.1}]", 100.0 * mean, 100.0 * low, 100.0 * high)
+}
+
+fn figure_of(run: &Run, kinds: &[u64], (_, figure, depth): Figure) -> Value {
+    of_depth(run, depth, || interval(run, kinds, figure))
+}
+
+/// A figure of so many turns, if so many were asked for.
+fn of_depth(run: &Run, depth: usize, shown: impl FnOnce() -> String) -> Value {
+    text(if depth <= run.k { shown() } else { UNKNOWN.to_owned() })
 }
 
 fn text(text: String) -> Value {

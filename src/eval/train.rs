@@ -139,7 +139,7 @@ fn course<'s>(
     let making = Making::new(settings, options);
     (watch.begin)(&format!("import {}", sample.id));
     let json = std::slice::from_ref(&sample.json);
-    let folder = making.store(&sample.id, json, watch.progress)?;
+    let folder = making.store(&sample.id, json, watch)?;
     (watch.begin)(&format!("lessons of {}", sample.id));
     let db = making.open(&folder)?;
     let embedder = db.models.embedder()?;
@@ -388,7 +388,8 @@ impl Trained<'_> {
                 let retrieved: Vec<String> =
                     order.into_iter().take(self.k).map(|at| pool.keys[at].clone()).collect();
                 if !question.gold.is_empty() {
-                    scores.push((answers.len(), score(&retrieved, &question.gold, &sample.turns)));
+                    let scored = score(&retrieved, &question.gold, |id| sample.turns.get(id));
+                    scores.push((answers.len(), scored));
                 }
                 answers.push(Answer {
                     sample_id: sample.id.clone(),
@@ -404,7 +405,7 @@ impl Trained<'_> {
         let name =
             without.as_ref().map_or(recipe.clone(), |family| format!("{recipe} without {family}"));
         let brought = Vec::new();
-        Run { recipe, without, setting: Setting::Own, name, answers, scores, brought }
+        Run { recipe, without, setting: Setting::Own, k: self.k, name, answers, scores, brought }
     }
 }
 
@@ -419,6 +420,7 @@ mod tests {
             text: "Who?".to_owned(),
             category: 1,
             gold: vec!["D1:1".to_owned()],
+            names_evidence: true,
         };
         let (turns, json) = (BTreeMap::new(), serde_json::Value::Null);
         Sample { id: id.to_owned(), questions: vec![question], turns, json }

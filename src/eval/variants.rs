@@ -104,6 +104,13 @@ pub(super) fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>
         true => recipes::BUILT_IN.iter().map(|one| one.0.to_owned()).collect(),
         false => settings.recipes.clone(),
     };
+    if let Some((name, _)) =
+        settings.set.iter().find(|(name, _)| ["k", "scope"].contains(&name.as_str()))
+    {
+        let error =
+            Diagnostic::new(format!("${name} is not set but asked by: each setting has its own"));
+        return Err(error.help("--top says how many turns, --pooled asks by conversation").bind());
+    }
     let mut met = BTreeSet::new();
     let names = names.into_iter().filter(|name| met.insert(name.clone()));
     let mut variants = Vec::new();

@@ -59,7 +59,8 @@ pub fn locomo(
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
-    let mut samples: Vec<Sample> = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let mut samples: Vec<Sample> = serde_json::from_str(text).map_err(|error| failed(&error))?;
     if let Some(sample) = sample {
         let known: Vec<String> = samples.iter().map(|sample| sample.sample_id.clone()).collect();
         samples.retain(|other| other.sample_id == sample);
@@ -129,8 +130,7 @@ impl<'s> Conversation<'s> {
 
     fn turns(&mut self) -> std::result::Result<Vec<Line>, String> {
         let mut lines = Vec::new();
-        for number in self.session_numbers() {
-            let session = format!("session_{number}");
+        for (_, session) in self.sessions() {
             let Some(turns) = self.sample.conversation.get(&session) else { continue };
             let turns: Vec<JsonTurn> = serde_json::from_value(turns.clone())
                 .map_err(|error| format!("{} {session}: {error}", self.sample.sample_id))?;
@@ -151,10 +151,10 @@ impl<'s> Conversation<'s> {
         Ok(lines)
     }
 
-    /// The numbers of the sessions, in order; some have a time and no turns.
-    fn session_numbers(&self) -> BTreeSet<u64> {
+    /// The sessions by their numbers, in order; some have a time and no turns.
+    fn sessions(&self) -> BTreeSet<(u64, String)> {
         let keys = self.sample.conversation.keys();
-        keys.filter_map(|key| key.strip_prefix("session_")?.parse().ok()).collect()
+        keys.filter_map(|key| Some((session_number(key)?, key.clone()))).collect()
     }
 
     fn time_of(&self, session: &str) -> std::result::Result<Time, String> {
@@ -162,7 +162,7 @@ impl<'s> Conversation<'s> {
         let text = self.sample.conversation.get(&key).and_then(Json::as_str);
         let text = text.ok_or_else(|| format!("{}: {key} is missing", self.sample.sample_id))?;
         locomo_time(text)
-            .ok_or_else(|| format!("{}: {key}: '{text}' is no time", self.sample.sample_id))
+            .ok_or_else(|| format!("{}: {}", self.sample.sample_id, no_locomo_time(&key, text)))
     }
 
     fn key(&self, id: &str) -> String {
@@ -247,9 +247,24 @@ impl<'s> Conversation<'s> {
     }
 }
 
-/// When a session is, such as `1:56 pm on 8 May, 2023`; UTC.
+/// When a session is, such as `1:56 pm on 8 May, 2023`, or as MemQL writes an instant; UTC.
 pub(crate) fn locomo_time(text: &str) -> Option<Time> {
-    DateTime::strptime("%I:%M %p on %d %B, %Y", text).ok().and_then(time::from_civil)
+    let civil = DateTime::strptime("%I:%M %p on %d %B, %Y", text).ok();
+    civil.and_then(time::from_civil).or_else(|| time::parse(text))
+}
+
+/// That the time of a session is none, and how one is written.
+pub(crate) fn no_locomo_time(key: &str, text: &str) -> String {
+    format!("{key}: '{text}' is no time; write one as 1:56 pm on 8 May, 2023 or 2023-05-08 13:56")
+}
+
+/// Whether that is the name of the turns of a session.
+pub(crate) fn is_locomo_session(key: &str) -> bool {
+    session_number(key).is_some()
+}
+
+fn session_number(key: &str) -> Option<u64> {
+    key.strip_prefix("session_")?.parse().ok()
 }
 
 /// The turns of an observation: one id, several in a list, or several in one text.

@@ -42,7 +42,7 @@ use crate::write::{self, Input};
 pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
 pub use locomo::locomo;
-pub(crate) use locomo::locomo_time;
+pub(crate) use locomo::{is_locomo_session, locomo_time, no_locomo_time};
 pub use messages::messages;
 use rows::BYTE_ORDER_MARK;
 use telling::Telling;

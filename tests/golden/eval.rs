@@ -425,7 +425,112 @@ fn errors_name_the_place_and_the_mend() {
     let text = fail(twice);
     assert!(text.ends_with("twice.json: sample 1: there is another talk-1"), "{text}");
     let text = fail(Settings { file: broken, ..plain() });
-    assert!(text.contains("broken.json: sample 0: qa, its questions, is missing"), "{text}");
+    assert!(
+        text.contains("broken.json: sample 0: qa, the list of its questions, is missing"),
+        "{text}"
+    );
+    for (name, what) in
+        [("k", "--top says how many turns"), ("scope", "--pooled asks by conversation")]
+    {
+        let text = fail(Settings { set: vec![(name.to_owned(), Value::Int(3))], ..plain() });
+        assert!(text.contains(what), "{text}");
+    }
+}
+
+/// Whatever a conversation is called, what is made for it stays in the folder, and nothing else goes.
+#[test]
+fn no_name_of_a_conversation_leads_out_of_the_folder() {
+    let folder = folder();
+    let keep = folder.path().join("stores");
+    let beside = folder.path().join("victim.unfinished");
+    std::fs::create_dir_all(&beside).expect("is made");
+    let kept = write(&beside, "data.txt", "x");
+    let absolute = folder.path().join("elsewhere");
+    for name in ["../victim", "a/b", ".", absolute.to_str().expect("a text")] {
+        let file = write(folder.path(), "named.json", &FILE.replace("talk-2", name));
+        let folder = keep.clone();
+        let named =
+            Settings { file, folder, recipes: vec!["bm25".to_owned()], k: 5, ..<_>::default() };
+        assert_eq!(measured(&named).expect("measured")[0].answers.len(), 5, "{name}");
+    }
+    assert!(kept.exists() && !absolute.exists());
+    assert_eq!(std::fs::read_dir(&keep).expect("a folder").count(), 2 * 5);
+}
+
+#[test]
+fn turns_of_other_conversations_take_their_tokens() {
+    let folder = folder();
+    let long = format!("violin violin sold market {}", "word ".repeat(380));
+    let talks = FILE.replace("I moved to Porto with the dog.", &long);
+    let file = write(folder.path(), "long.json", &talks);
+    let wanted = Settings { pooled: true, ..settings(folder.path(), &["bm25"]) };
+    let runs = measured(&Settings { file, ..wanted }).expect("measured");
+    let of_violin = |setting| {
+        let run = runs.iter().find(|run| run.setting == setting).expect("a run");
+        let (place, found) = run.scores.last().expect("a score");
+        (run.answers[*place].retrieved.clone(), found.tokens[0])
+    };
+    let (own, tokens) = of_violin(Setting::Own);
+    assert_eq!(own, ["D1:1"]);
+    let (all, more) = of_violin(Setting::Unscoped);
+    assert!(all.contains(&"talk-1/D1:1".to_owned()), "{all:?}");
+    assert!(more > tokens + 480.0, "{more} {tokens}");
+}
+
+#[test]
+fn a_figure_of_more_turns_than_were_asked_for_is_none() {
+    let folder = folder();
+    let runs =
+        measured(&Settings { k: 7, ..settings(folder.path(), &["bm25"]) }).expect("measured");
+    for (table, column, shown) in [
+        ("Categories 1 to 4", "R@5", "100.0"),
+        ("Categories 1 to 4", "R@10", "-"),
+        ("Categories 1 to 4", "NDCG@10", "-"),
+        ("Categories 1 to 4", "tokens@10", "-"),
+        ("Intervals", "R@50", "-"),
+        ("By category", "all@10", "-"),
+    ] {
+        assert_eq!(cell(&runs, table, 0, column), shown, "{table} {column}");
+    }
+}
+
+#[test]
+fn questions_that_are_in_no_figure_are_told() {
+    let folder = folder();
+    let odd = FILE
+        .replace(r#"["D:2:2", "D9:9"]"#, r#"["D9:9"]"#)
+        .replace(r#""category": 2"#, r#""category": 7"#);
+    let file = write(folder.path(), "odd.json", &odd);
+    let mut told = Vec::new();
+    let mut warn = |what| told.push(what);
+    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {}, warn: &mut warn };
+    let wanted = Settings { file, ..settings(folder.path(), &["bm25"]) };
+    locomo(&wanted, &options(), &mut watch).expect("measured");
+    let first = "2 of 5 questions are in no figure; the first is talk-1, question 3: its evidence names no turn";
+    assert_eq!(told, [first]);
+    // Of no questions at all no figure is negative.
+    let none = odd.replace("D1:1\"], \"cat", "D9\"], \"cat").replace("D2:1; D2:02", "D9");
+    let file = write(folder.path(), "none.json", &none);
+    let folder = folder.path().join("others");
+    let runs = measured(&Settings {
+        file,
+        folder,
+        recipes: vec!["bm25".to_owned()],
+        k: 50,
+        ..<_>::default()
+    });
+    assert_eq!(cell(&runs.expect("measured"), "Categories 1 to 4, 0 questions", 0, "R@10"), "0.0");
+}
+
+#[test]
+fn a_turn_that_is_told_twice_is_refused_by_its_place() {
+    let folder = folder();
+    let twice = FILE.replace("D2:1\", \"text", "D1:1\", \"text");
+    let file = write(folder.path(), "twice.json", &twice);
+    let text =
+        measured(&Settings { file, ..settings(folder.path(), &["bm25"]) }).expect_err("twice");
+    let what = "sample 0: session_2, turn 0: there is another turn D1:1";
+    assert!(text.to_string().ends_with(what), "{text}");
 }
 
 #[test]
@@ -463,7 +568,10 @@ fn the_command_prints_tables_and_writes_runs() {
          {\"question_index\":0,\"retrieved\":[\"D1:1\"],\"sample_id\":\"talk-2\"}\n"
     );
     let tables = std::fs::read_to_string(&markdown).expect("a file of tables");
-    assert!(tables.starts_with(&format!("### {title}\n\n| recipe | R@5 |")), "{tables}");
+    let asked =
+        concat!("Engraph ", env!("CARGO_PKG_VERSION"), ": `engraph eval locomo --recipe bm25 ");
+    assert!(tables.starts_with(asked), "{tables}");
+    assert!(tables.contains(&format!("`\n\n### {title}\n\n| recipe | R@5 |")), "{tables}");
     assert!(stores.join("talk-1").exists() && stores.join("talk-2").exists());
 }
 

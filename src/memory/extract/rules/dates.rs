@@ -47,9 +47,14 @@ pub(super) fn are_several(text: &str, at: Time) -> bool {
     dates.next().is_some_and(|first| dates.any(|other| other != first))
 }
 
-/// Whether a clause has a verb in the past.
+/// Whether a clause has a verb in the past; "getting married" is none.
 fn tells_of_the_past(clause: &str) -> bool {
-    words(clause).iter().any(|word| verbs::is_past(&word.lower))
+    let listed = words(clause);
+    let is_passive = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |at| &listed[at].lower);
+        matches!(before, "get" | "gets" | "getting")
+    };
+    (0..listed.len()).any(|at| verbs::is_past(&listed[at].lower) && !is_passive(at))
 }
 
 /// What says that the rest of a clause is still to come.
@@ -76,10 +81,10 @@ const AHEAD: &[&str] = &[
 
 /// Verbs in the present that tell of what is to come, with a date: "the baby is due in February".
 const SCHEDULED: &[&str] = &[
-    "due", "start", "starts", "starting", "begin", "begins", "end", "ends", "retire", "retires",
-    "turn", "turns", "fly", "flies", "flying", "leave", "leaves", "leaving", "arrive", "arrives",
-    "arriving", "open", "opens", "move", "moves", "moving", "depart", "departs", "expire",
-    "expires",
+    "go", "goes", "visit", "visits", "come", "comes", "travel", "travels", "due", "start",
+    "starts", "starting", "begin", "begins", "end", "ends", "retire", "retires", "turn", "turns",
+    "fly", "flies", "flying", "leave", "leaves", "leaving", "arrive", "arrives", "arriving",
+    "open", "opens", "move", "moves", "moving", "depart", "departs", "expire", "expires",
 ];
 
 /// What somebody "is doing" with a date, once it comes: "we are visiting Rome in May".
@@ -93,6 +98,18 @@ const COMING: &[&str] = &[
     "traveling",
     "graduating",
     "returning",
+    "getting",
+    "going",
+    "coming",
+    "having",
+    "taking",
+    "meeting",
+    "marrying",
+    "performing",
+    "celebrating",
+    "spending",
+    "joining",
+    "competing",
 ];
 
 /// Days that come each year, so that none of them is meant.
@@ -289,11 +306,12 @@ impl<'t> Phrase<'t> {
     }
 
     /// The next weekday or month of its name, where the clause looks ahead: the period of a name is the latest that
-    /// has begun.
+    /// has begun. Who means this day says "today".
     fn ahead(&self) -> Option<Interval> {
         let is_month = self.has(MONTHS);
         let is_named = is_month || self.has(&DAYS);
-        if self.span.to > self.at || !is_named || self.has_year() || self.is_told_from_now() {
+        let is_to_come = if is_month { self.span.to > self.at } else { self.span.from > self.at };
+        if is_to_come || !is_named || self.has_year() || self.is_told_from_now() {
             return None;
         }
         let plain = |text: &str| text.to_lowercase().replace('’', "'");
@@ -310,8 +328,11 @@ impl<'t> Phrase<'t> {
                 || ["'m", "'s", "'re"].iter().any(|end| pair[0].lower.ends_with(end));
             is_now && COMING.contains(&&*pair[1].lower)
         };
-        let is_scheduled = listed.iter().any(|word| SCHEDULED.contains(&&*word.lower))
-            || listed.windows(2).any(is_coming);
+        // "has been better since the surgery in March".
+        let is_since = listed.iter().any(|word| word.lower == "since");
+        let is_scheduled = !is_since
+            && (listed.iter().any(|word| SCHEDULED.contains(&&*word.lower))
+                || listed.windows(2).any(is_coming));
         // "The concert is on 5 February", but "the concert on 5 February was long".
         let is_noun = DATES_KEPT.iter().any(|noun| before.contains(noun));
         let is_set = self.is_set(own) && !RECURRING.iter().any(|noun| own.contains(noun));

@@ -15,7 +15,7 @@ pub(super) struct People<'t> {
     /// Who is spoken to.
     pub(super) you: Option<&'t str>,
     /// Who is meant by `we`, beside who speaks.
-    with: Option<String>,
+    pub(super) with: Option<String>,
     /// Those that `he`, `she` and `they` may mean, by pronoun.
     named: Vec<(&'static str, String)>,
 }

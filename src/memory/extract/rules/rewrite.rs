@@ -207,12 +207,21 @@ impl Writer<'_> {
         let who = match both {
             _ if has_we => Some(again.to_owned()),
             Some(both) => Some(both),
+            // "My sister lives with us": she is none of those.
+            None if !is_subject && self.is_named_before(at) => Some(me.to_owned()),
             None => self.people.we(is_told),
         };
         if let Some(who) = who {
             self.put(at, format!("{who}{rest}"));
         }
         true
+    }
+
+    /// Whether the sentence has named before whom "us" would have with whoever speaks.
+    fn is_named_before(&self, at: usize) -> bool {
+        let with = self.people.with.as_deref().unwrap_or_default().to_lowercase();
+        let last = with.rsplit(' ').next().unwrap_or_default();
+        !last.is_empty() && (0..at).any(|place| self.lower(place) == last)
     }
 
     /// Whether `our` belongs to those who speak with each other: "our friendship".

@@ -11,6 +11,9 @@ use crate::memory::extract::rules::relations::{Kind, ROWS, Row};
 use crate::memory::extract::rules::tails::Tail;
 use crate::retrieval::words::Word;
 
+/// What says that one is meant, not all of a kind.
+const ONE: &[&str] = &["a", "an", "one", "my", "our", "his", "her", "their"];
+
 impl<'a> Finder<'a> {
     /// The first row that fits what stands at a place.
     pub(super) fn of_rows(
@@ -33,6 +36,11 @@ impl<'a> Finder<'a> {
             let Some(start) = self.after_link(row.link, self.after_manner(row, at)) else {
                 continue;
             };
+            // "Played a gig" tells of one evening, and nothing of what somebody plays.
+            if row.verb == "play" && group.tense == Tense::Past && ONE.contains(&self.lower(start))
+            {
+                continue;
+            }
             let Some(tail) = self.tail(person, row, start) else { continue };
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
                 .trim_matches(['"', '“', ' '])

@@ -1,13 +1,25 @@
 //! Graph elements as plain sentences, for a model to read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use engraph_storage::graph::Value;
+use engraph_storage::{TERM_BYTES_MAX, folded};
 use sha2::{Digest, Sha256};
 
 /// A fact as a sentence: `Nora works at Forno Studio.`
 pub(crate) fn sentence(head: &str, relation: &str, tail: &str) -> String {
     format!("{head} {} {tail}.", relation.replace('_', " ").to_lowercase())
+}
+
+/// A name in lower case and without accents, as an index of words has it: `jose maria` for `José María`. A long one as
+/// it is.
+pub(crate) fn unaccented(name: &str) -> Cow<'_, str> {
+    let is_plain = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    match is_plain || name.len() > TERM_BYTES_MAX {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(folded(name)),
+    }
 }
 
 /// Whether a question has no letter and no digit, and so asks for nothing.

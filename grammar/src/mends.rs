@@ -40,11 +40,19 @@ const GIVEN: &str = "what a recipe is given stands after its name: USING engraph
 const INSTANT: &str = "write TIMESTAMP '2023-05-08 13:56', or DATE '2023-05-08'";
 const NAMED_MODEL: &str = "a model goes by its name, or by a parameter that has it: \
      MODEL small, MODEL `by length`, MODEL $m";
+const SEARCHED: &str = "first the search, then the mode: SHORTEST 2 WALK (a)-[:r]->{1,9}(b)";
 const PLANNED: &str = "a query stands after it, such as MATCH (n:Label) RETURN n";
 const WHOLE: &str = "write a whole number from 0, or a parameter such as $count";
 
 /// The first that fits is taken: the particular stand before the general.
 const MENDS: &[Mend] = &[
+    // What stands together, and in which order.
+    mend("BEAM", "", "a number", "write BEAM 5 p = (a)-[f]->{1,3}(b) SCORE BY f.confidence"),
+    mend("", "BOOST", "TOP", "boosts stand together: BOOST role 1.4, time 2"),
+    mend("", "SHORTEST", "a path search", SEARCHED),
+    mend("", "ANY", "a path search", SEARCHED),
+    mend("", "CHEAPEST", "a path search", SEARCHED),
+    mend("CHRONOLOGICAL", "", "a path search", SEARCHED),
     // Labels and names.
     mend("-[", ":", "", "a pattern as a condition: EXISTS { (a)-[:r]->(b) }, or (a)-[:r]->(b)"),
     mend("", "&&", "", "MemQL writes `AND` for `&&`"),
@@ -149,7 +157,16 @@ const MENDS: &[Mend] = &[
     mend("", "”", "", QUOTES),
     mend("", "„", "", QUOTES),
     mend("", ".", "an expression", "write 0.5 for .5"),
-    mend("", ".", "UNION", WHOLE),
+    mend(
+        "",
+        ".",
+        "UNION",
+        "a whole number stands here, as in LIMIT 10, or a name by itself, as in RETRACT f",
+    ),
+    mend("", "+", "UNION", "a number of rows is one number, or a parameter such as $count"),
+    mend("*", "$", "", "a number of hops is written out: -[:r*1..3]->"),
+    mend(".", "$", "", "a property whose name is a parameter is written n[$name]"),
+    mend("COLLECT {", "(", "", "write COLLECT { MATCH (a)-->(b) RETURN b }"),
     mend("%", "", "an expression", "% takes a number after it; a share is written 0.9"),
     mend("DATETIME", "'", "", INSTANT),
     mend("TIME", "'", "", INSTANT),
@@ -283,6 +300,9 @@ const MENDS: &[Mend] = &[
     mend("", "", "a number", WHOLE),
 ];
 
+const ALONE_REMEMBERED: &str = "REMEMBER stands alone, with both nodes written out: \
+     REMEMBER (:A 'a')-[relation]->(:B 'b')";
+
 /// What begins a statement.
 const BEGINNINGS: [&str; 9] =
     ["MATCH", "REMEMBER", "OBSERVE", "CONSOLIDATE", "RECALL", "DEFINE", "SHOW", "BEGIN", "COMMIT"];
@@ -352,6 +372,10 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
     };
     let known = MENDS.iter().find(fits).map(|mend| mend.help);
     let is_next = || {
+        let statement = before.rsplit(';').next().unwrap_or_default().trim_start();
+        if begins_with(after, "REMEMBER") && begins_with(statement, "MATCH") {
+            return Some(ALONE_REMEMBERED);
+        }
         let begins = BEGINNINGS.iter().any(|word| begins_with(after, word));
         (begins && expected.contains(&"the end of the text"))
             .then_some("a statement ends with a semicolon: write `;` before the next one")

@@ -242,7 +242,10 @@ impl Binder<'_> {
                 span,
                 format!("`{name}` is a name, and a value must stand here"),
             )
-            .help(format!("write '{name}' for text, or ${name} for a parameter"))
+            .help(match self.scope.get(name) {
+                Some(_) => "one value is for all rows: write it out, or as a parameter".to_owned(),
+                None => format!("write '{name}' for text, or ${name} for a parameter"),
+            })
             .bind()),
             _ => Err(self.unknown_name(name, span)),
         }

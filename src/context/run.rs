@@ -388,7 +388,10 @@ impl Unfit {
     pub(crate) fn told(self, span: Span) -> Diagnostic {
         match self {
             Self::Expression(error) => {
-                Diagnostic::at(span, "the right side is no regular expression").help(error)
+                // Its first lines show the place, which the text itself shows as well.
+                let why = error.lines().last().unwrap_or_default();
+                let why = why.strip_prefix("error: ").unwrap_or(why).to_owned();
+                Diagnostic::at(span, "the right side is no regular expression").help(why)
             }
             Self::Long { places, bytes } => {
                 let message = format!(

@@ -36,6 +36,8 @@ const TABLE: &[(&str, &str)] = &[
     ("rand", REPEATABLE),
     ("random", REPEATABLE),
     ("randomuuid", REPEATABLE),
+    ("shortestpath", "a path stands in a pattern: MATCH p = shortestPath((a)-[:r*]->(b))"),
+    ("allshortestpaths", "paths stand in a pattern: MATCH p = allShortestPaths((a)-[:r*]->(b))"),
     ("string_agg", "write join(collect(x), ', ')"),
     ("strlen", "write size(x)"),
     ("substr", "write substring(text, from, length)"),

@@ -6,6 +6,7 @@
 
 mod model;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
@@ -15,6 +16,7 @@ use engraph_storage::graph::{Intent, Interval, NodeId, Time};
 use super::hedge::hedging;
 use super::intent::intents_near;
 use super::words::{Word, is_stop_word, is_unspaced, words};
+use crate::text::unaccented;
 use crate::time;
 
 pub use model::{Anchorer, ModelAnchorer, Root};
@@ -113,8 +115,16 @@ pub(crate) fn anchor<E>(
     let words = words(question);
     let read = read(question, &words);
     let phrases = time::find(read, now);
-    let names: Vec<(String, &Match)> =
-        candidates.iter().map(|name| (name.name.to_lowercase(), &name.of)).collect();
+    let spelled = |name: &'_ Name| {
+        let lower = name.name.to_lowercase();
+        let plain = unaccented(&lower).into_owned();
+        let other = (plain != lower).then_some(plain);
+        std::iter::once(lower).chain(other)
+    };
+    let names: Vec<(String, &Match)> = candidates
+        .iter()
+        .flat_map(|name| spelled(name).map(move |spelling| (spelling, &name.of)))
+        .collect();
     let mut mentions = Mentions::new(read, words, &phrases, &names);
     mentions.exact(lookup)?;
     mentions.fuzzy(2..=FUZZY_WORDS_MAX);
@@ -274,8 +284,9 @@ impl<'q> Mentions<'q> {
                 for spelling in spellings(text) {
                     matches.extend(lookup(&spelling)?);
                 }
-                let names = known.get(text.to_lowercase().as_str()).into_iter().flatten();
-                matches.extend(names.map(|of| (*of).clone()));
+                let lower = text.to_lowercase();
+                let names = known.get(lower.as_str()).or_else(|| known.get(&*unaccented(&lower)));
+                matches.extend(names.into_iter().flatten().map(|of| (*of).clone()));
                 if !matches.is_empty() {
                     let scored = matches.into_iter().map(|found| {
                         let score = if found.how == How::Key { 1.0 } else { 0.95 };
@@ -303,12 +314,13 @@ impl<'q> Mentions<'q> {
     fn parts(&mut self) {
         let free: Vec<Range<usize>> =
             self.places(1).into_iter().filter(|place| self.is_marked(place)).collect();
-        let wanted: HashSet<&str> =
-            free.iter().map(|place| self.words[place.start].lower.as_str()).collect();
+        let spoken = free.iter().map(|place| self.words[place.start].lower.as_str());
+        let wanted: HashSet<Cow<'_, str>> =
+            spoken.flat_map(|word| [Cow::Borrowed(word), unaccented(word)]).collect();
         let mut parts: BTreeMap<String, Vec<(Match, f64)>> = BTreeMap::new();
         for (lower, of) in self.names.iter().filter(|(name, _)| name.contains(' ')) {
             let count = lower.split_whitespace().count();
-            for part in lower.split_whitespace().filter(|part| wanted.contains(part)) {
+            for part in lower.split_whitespace().filter(|part| wanted.contains(*part)) {
                 let score = 0.6 + 0.3 / count as f64;
                 let found = Match { how: How::Part, ..(*of).clone() };
                 parts.entry(part.to_owned()).or_default().push((found, score));
@@ -316,7 +328,8 @@ impl<'q> Mentions<'q> {
         }
         for place in free {
             let lower = self.words[place.start].lower.clone();
-            if let Some(matches) = parts.get(&lower).filter(|_| !is_stop_word(&lower)) {
+            let matches = parts.get(&lower).or_else(|| parts.get(&*unaccented(&lower)));
+            if let Some(matches) = matches.filter(|_| !is_stop_word(&lower)) {
                 self.keep(&place, matches.clone());
             }
         }

@@ -11,8 +11,8 @@ use jiff::tz::TimeZone;
 use engraph_storage::graph::{Interval, Time};
 
 use crate::retrieval::words::{Word, is_stop_word, words};
+use crate::text::unaccented;
 use crate::time::{self, month};
-
 /// A question, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Asked {
@@ -104,18 +104,19 @@ struct Named {
 /// The speakers that a question names, in its order. Of those whose names begin at the same word, who is named
 /// more fully: Anna is not Anna Lee.
 fn named<'s>(all: &[Word], speakers: impl IntoIterator<Item = (&'s String, u32)>) -> Vec<Named> {
+    let spoken: Vec<String> = all.iter().map(|word| unaccented(&word.lower).into_owned()).collect();
     let mut named: Vec<Named> = Vec::new();
     for (speaker, place) in speakers {
-        let name = words(speaker);
+        let name: Vec<String> =
+            words(speaker).iter().map(|word| unaccented(&word.lower).into_owned()).collect();
         let is_of_it = |at: &usize| {
             let word = &all[*at];
-            word.is_capital && name.iter().any(|n| n.lower == word.lower) && may_name(all, *at)
+            word.is_capital && name.contains(&spoken[*at]) && may_name(all, *at)
         };
         let ranges: Vec<Range<usize>> =
             (0..all.len()).filter(is_of_it).map(|at| all[at].range.clone()).collect();
         if !ranges.is_empty() {
-            let is_said = |word: &&Word| all.iter().any(|other| other.lower == word.lower);
-            let missing = name.len() - name.iter().filter(is_said).count();
+            let missing = name.len() - name.iter().filter(|word| spoken.contains(word)).count();
             named.push(Named { place, ranges, missing });
         }
     }
@@ -235,13 +236,14 @@ mod tests {
 
     #[test]
     fn of_two_who_share_a_name_the_one_is_named_that_has_no_other() {
-        let speakers = ["Anna Lee", "Anna", "Will", "May Lee"].map(str::to_owned);
+        let speakers = ["Anna Lee", "Anna", "Will", "May Lee", "José"].map(str::to_owned);
         let named = |question: &str| Asked::new(question, speakers.iter().zip(0..)).speakers;
         assert_eq!(named("What did Anna say?"), [1]);
         assert_eq!(named("What did Anna Lee say?"), [0, 3]);
         assert_eq!(named("Will it rain?"), [0; 0]);
         assert_eq!(named("Where was Will in May 2023?"), [2]);
         assert_eq!(named("Where was May?"), [3]);
+        assert_eq!(named("What did Jose say?"), [4]);
     }
 
     #[test]

@@ -158,7 +158,10 @@ impl Binder<'_> {
                     .bind());
             }
             let value = self.constant(expr)?.to_property().ok_or_else(|| {
-                Diagnostic::at(expr.span, "a property is a scalar, a list or a map").bind()
+                let message = "a property is a scalar, a list or a map, without durations and periods";
+                Diagnostic::at(expr.span, message)
+                    .help("keep a duration as its text, toString(DURATION 'P3D'), a period as its two ends")
+                    .bind()
             })?;
             properties.insert(name.text.clone(), value);
         }

@@ -105,7 +105,7 @@ pub use sample::{Degree, Sample};
 pub use schema_keys::{CONCEPT, KEY_TOKENS_MAX};
 pub use stats::FamilyStats;
 pub use store::{FORMAT, Snapshot, Store};
-pub use text::{TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
+pub use text::{TERM_BYTES_MAX, TEXT_ANALYZED_MAX, folded};
 pub use token_codes::{TOKEN_CODES_MAX, TokenCodes};
 pub use tokenizer::{KeyTokenizer, TokenizerError};
 pub use transaction::{KEY_BYTES_MAX, Transaction};

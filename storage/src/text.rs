@@ -31,7 +31,7 @@ use crate::key;
 use crate::view::View;
 use read::Scope;
 
-pub use analyze::{TERM_BYTES_MAX, TEXT_ANALYZED_MAX};
+pub use analyze::{TERM_BYTES_MAX, TEXT_ANALYZED_MAX, folded};
 pub(crate) use document::{Document, Held, Posting, Spell, Statistics, history};
 pub(crate) use write::{build, place};
 

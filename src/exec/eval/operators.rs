@@ -31,7 +31,7 @@ pub(super) fn unary(op: UnaryOp, cell: &Cell, span: Span) -> Result<Cell> {
         (UnaryOp::Negate, Cell::Float(value)) => Ok(Cell::Float(-value)),
         (UnaryOp::Not, cell) => Err(mismatch(span, "NOT", "true or false", cell)),
         (UnaryOp::Negate, Cell::Duration(value)) => {
-            value.negated().map(Cell::Duration).ok_or_else(|| too_long(span))
+            value.negated().map(Cell::Duration).ok_or_else(|| too_long(false, span))
         }
         (UnaryOp::Negate, cell) => Err(mismatch(span, "`-`", "a number", cell)),
     }
@@ -260,11 +260,16 @@ fn durations(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell
         },
         _ => return Err(mismatch_two(op, left, right, span)),
     };
-    moved.ok_or_else(|| too_long(span))
+    let is_instant = [left, right].iter().any(|cell| matches!(cell, Cell::Timestamp(_)));
+    moved.ok_or_else(|| too_long(is_instant, span))
 }
 
-fn too_long(span: Span) -> crate::Error {
-    Diagnostic::at(span, "the result is beyond the years -9999 to 9999").execute()
+fn too_long(is_instant: bool, span: Span) -> crate::Error {
+    let message = match is_instant {
+        true => "the result is beyond the years -9999 to 9999",
+        false => "the result is too long for a duration",
+    };
+    Diagnostic::at(span, message).execute()
 }
 
 fn overflow(span: Span) -> crate::Error {

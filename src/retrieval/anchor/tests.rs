@@ -20,6 +20,8 @@ const KEYS: &[(u64, &str, How)] = &[
     (11, "東京", How::Key),
     (12, "Charlotte's Web", How::Key),
     (13, "Is", How::Key),
+    (14, "José María Núñez", How::Key),
+    (15, "Zoe", How::Key),
 ];
 
 fn found(id: u64, key: &str, how: How) -> Match {
@@ -46,6 +48,19 @@ fn now() -> Time {
 fn ids(question: &str) -> Vec<u64> {
     let anchors = anchor(question, &candidates(), now(), lookup).unwrap();
     anchors.entities.iter().map(|entity| entity.found.node.0).collect()
+}
+
+#[test]
+fn names_with_accents_and_without() {
+    for (question, expected) in [
+        ("Where does jose maria nunez live?", vec![14]),
+        ("What did José María Núñez say?", vec![14]),
+        ("What did Jose say?", vec![14]),
+        ("What did Núñez say?", vec![14]),
+        ("Where is Zoë?", vec![15]),
+    ] {
+        assert_eq!(ids(question), expected, "{question}");
+    }
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn stemmed(stemmer: &Stemmer, word: String) -> String {
 }
 
 /// A word in lower case, without accents, with plain apostrophes and letters of usual width.
-fn folded(word: &str) -> String {
+pub fn folded(word: &str) -> String {
     let mut folded = String::new();
     for letter in word.chars().flat_map(char::to_lowercase) {
         let mut buffer = [0; 4];

@@ -4,8 +4,8 @@
 //! changes nothing is known already, and is neither stored nor asserted. Where a relation takes one value
 //! that is told of all facts of a head together, else of those with the same tail. What was believed once
 //! and is told again is never plain: whether its source has said it before is seen where it is asserted.
+//! Which row of a load ended another one is not kept: a pack has no room for it.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::known::{Beliefs, HeldFacts, Past};
@@ -25,8 +25,6 @@ pub(super) struct Plan<'b> {
     pub(super) plain: Vec<Row<'b>>,
     /// The held facts that end where one of these begins, in the order of their keys.
     pub(super) closings: Vec<Closing>,
-    /// Who ended plain ones of another source, by the places of these.
-    pub(super) ended_by: BTreeMap<u64, &'b str>,
     /// How many say nothing new.
     pub(super) known: u64,
     /// The places of the others.
@@ -58,10 +56,9 @@ impl<'b> Plan<'b> {
         rows.sort_unstable_by_key(|row| (row.fact.head, row.fact.relation, row.place));
         let (all, closings, tails) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
         let (beliefs, past) = (Beliefs::new(reader), Past::new(reader)?);
-        let ended_by = BTreeMap::new();
-        let mut fates = Fates { reader, beliefs, past, all, closings, ended_by, tails };
+        let mut fates = Fates { reader, beliefs, past, all, closings, tails };
         each_group(reader, &mut rows, &mut |group, held| fates.decide(group, held))?;
-        let Fates { all, closings, ended_by, .. } = fates;
+        let Fates { all, closings, .. } = fates;
         if closings.iter().any(|closing| closing.edge.version == u32::MAX) {
             return Err(StorageError::Exhausted("version"));
         }
@@ -77,7 +74,7 @@ impl<'b> Plan<'b> {
                 false
             }
         });
-        Ok(Self { plain: rows, closings, ended_by, known, left })
+        Ok(Self { plain: rows, closings, known, left })
     }
 }
 
@@ -130,21 +127,20 @@ fn each_group<'b>(reader: Reader<'_>, rows: &mut [Row<'b>], decide: Decide<'_, '
 }
 
 /// The fates of facts, in their order, and what they close.
-struct Fates<'r, 'b> {
+struct Fates<'r> {
     reader: Reader<'r>,
     beliefs: Beliefs<'r>,
     past: Past<'r>,
     all: Vec<Fate>,
     closings: Vec<Closing>,
-    ended_by: BTreeMap<u64, &'b str>,
     /// Where the tails of a group are compared, each with the place of its fact there.
     tails: Vec<(NodeId, usize)>,
 }
 
-impl<'b> Fates<'_, 'b> {
+impl Fates<'_> {
     /// Those of the facts of a head and a relation, which are put into the order and given the ends that
     /// they are stored with.
-    fn decide(&mut self, group: &mut [Row<'b>], held: &[Edge]) -> Result<()> {
+    fn decide(&mut self, group: &mut [Row<'_>], held: &[Edge]) -> Result<()> {
         let Some(BulkFact { head, relation, .. }) = group.first().map(|row| row.fact) else {
             return Ok(());
         };
@@ -166,7 +162,7 @@ impl<'b> Fates<'_, 'b> {
     }
 
     /// Of a relation with one value: each closes the one before it, after what is known already.
-    fn one(&mut self, group: &mut [Row<'b>], held: &[Edge], rule: &RelationRule) -> Result<()> {
+    fn one(&mut self, group: &mut [Row<'_>], held: &[Edge], rule: &RelationRule) -> Result<()> {
         let mut known = 0;
         let mut closing = one_after_another(group, held, rule);
         if closing.is_none() && !held.is_empty() {
@@ -186,12 +182,7 @@ impl<'b> Fates<'_, 'b> {
             return Ok(());
         };
         for place in 1..new.len() {
-            let BulkFact { valid, source, .. } = new[place].fact;
-            let before = &mut new[place - 1];
-            before.fact.valid.to = valid.from;
-            if before.fact.source != source {
-                self.ended_by.insert(before.place, source);
-            }
+            new[place - 1].fact.valid.to = new[place].fact.valid.from;
         }
         let first = new.first().map(|row| row.fact);
         let closing = closing.zip(first).map(|(edge, first)| Closing {

@@ -19,7 +19,7 @@ use crate::engine::Engine;
 use crate::error::{Result, StorageError};
 use crate::evidence::deny;
 use crate::families::Family;
-use crate::graph::{Belief, Denial, Edge, FactId, Interval, NodeId, Side, Time, VersionRecord};
+use crate::graph::{Denial, Edge, FactId, Interval, NodeId, Side, Time, VersionRecord};
 use crate::key;
 use crate::pack::{self, in_pack, runs};
 use crate::reader::Reader;
@@ -48,8 +48,6 @@ struct Block<'p, 'b> {
     pack: Option<Vec<u8>>,
     /// A bit for each row that is in it.
     packed: u128,
-    /// Who ended rows that are not in it, by the places of these.
-    ended_by: &'p BTreeMap<u64, &'b str>,
 }
 
 impl<'p, 'b> Block<'p, 'b> {
@@ -90,7 +88,7 @@ impl Tables<'_> {
         }
         writer.finish().map_err(|source| self.failed(source))?;
         let held = held(&plan.plain, reader)?;
-        let blocks = self.blocks(plan, first, &held);
+        let blocks = self.blocks(&plan.plain, first, &held);
         let alone = blocks.iter().flat_map(|block| block.rows(false));
         let alone = alone.map(|(row, number)| row.fact.edge(FactId(number), self.commit));
         let entry = |edge: Edge| {
@@ -104,40 +102,37 @@ impl Tables<'_> {
         self.stage(Family::Versions, part, blocks.into_iter().flat_map(|block| self.stored(block)))
     }
 
-    /// Plain rows, which get numbers from `first` on, in packs if they fill them.
-    fn blocks<'p, 'b>(&self, plan: &'p Plan<'b>, first: FactId, held: &Held) -> Vec<Block<'p, 'b>> {
-        let rows = &plan.plain;
+    /// Rows that get numbers from `first` on, in packs if they fill them.
+    fn blocks<'p, 'b>(
+        &self,
+        rows: &'p [Row<'b>],
+        first: FactId,
+        held: &Held,
+    ) -> Vec<Block<'p, 'b>> {
         let (mut blocks, mut rest) = (Vec::new(), first.0..first.0 + rows.len() as u64);
         while !rest.is_empty() {
             let some = in_pack(&rest);
             let place = |fact: u64| (fact - first.0) as usize;
-            let rows = &rows[place(some.start)..place(some.end)];
-            let ended_by = &plan.ended_by;
-            let block = Block { first: FactId(some.start), rows, pack: None, packed: 0, ended_by };
-            blocks.push(self.packed(block, held));
+            blocks.push(self.block(&rows[place(some.start)..place(some.end)], some.start, held));
             rest.start = some.end;
         }
         blocks
     }
 
-    /// A block with its pack, if it has one.
-    fn packed<'p, 'b>(&self, mut block: Block<'p, 'b>, held: &Held) -> Block<'p, 'b> {
-        touch_sources(block.rows);
-        if block.rows.len() < pack::FACTS {
+    fn block<'p, 'b>(&self, rows: &'p [Row<'b>], first: u64, held: &Held) -> Block<'p, 'b> {
+        touch_sources(rows);
+        let mut block = Block { first: FactId(first), rows, pack: None, packed: 0 };
+        if rows.len() < pack::FACTS {
             return block;
         }
         let mut at = 0;
-        for same in block.rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
+        for same in rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
             let runs = same.first().and_then(|row| held.get(&row.fact.head));
-            let fits = same.len() == pack::FACTS || runs.is_none_or(|runs| runs.len() < RUNS_MAX);
-            for row in same {
-                // A pack has no room for who ended a fact.
-                let is_plain = fits && !block.ended_by.contains_key(&row.place);
-                block.packed |= u128::from(is_plain) << at;
-                at += 1;
+            if same.len() == pack::FACTS || runs.is_none_or(|runs| runs.len() < RUNS_MAX) {
+                (at..at + same.len()).for_each(|at| block.packed |= 1 << at);
             }
+            at += same.len();
         }
-        let first = block.first.0;
         let facts = block.rows(true).map(|(row, number)| ((number - first) as u8, row.fact));
         let facts: Vec<_> = facts.collect();
         let pack = || pack::encode(&facts, self.commit);
@@ -151,13 +146,8 @@ impl Tables<'_> {
     /// The keys and values of the versions of a block.
     fn stored(&self, block: Block<'_, '_>) -> Vec<Result<Entry>> {
         let record = |(row, number): (&Row<'_>, u64)| {
-            let mut version = row.fact.version(self.commit);
-            if let Some(source) = block.ended_by.get(&row.place) {
-                let valid = Interval { to: Interval::MAX, ..row.fact.valid };
-                let told = Belief { valid, ..version.belief };
-                version.belief = ended(&told, row.fact.valid.to, source);
-            }
-            Ok((key::version(FactId(number), 0).to_vec(), record::encode(&version)?))
+            let version = record::encode(&row.fact.version(self.commit))?;
+            Ok((key::version(FactId(number), 0).to_vec(), version))
         };
         let alone = block.rows(false).map(record);
         let pack = block.pack.map(|pack| Ok((pack::place_of(block.first).0.to_vec(), pack)));
@@ -230,8 +220,7 @@ impl Tables<'_> {
         for closing in closings {
             let Edge { fact, version: number, .. } = closing.edge;
             let held = reader.version(fact, number)?;
-            let belief = ended(&held.belief, closing.to, &closing.source);
-            let ended = VersionRecord { belief, system: self.system(), ..held };
+            let ended = self.ended(&held, closing);
             for (number, version) in [(number, self.past(held)), (number + 1, ended)] {
                 entries.push((key::version(fact, number).to_vec(), record::encode(&version)?));
             }
@@ -257,6 +246,16 @@ impl Tables<'_> {
         VersionRecord { system: Interval { to: self.commit, ..held.system }, ..held }
     }
 
+    /// What is believed of a closed fact instead.
+    fn ended(&self, held: &VersionRecord, closing: &Closing) -> VersionRecord {
+        let whole = &held.belief;
+        let mut belief = whole.clone();
+        belief.valid.to = closing.to;
+        let valid = Interval { from: closing.to, ..whole.valid };
+        deny(&mut belief, whole, Denial { sources: vec![closing.source.clone()], valid });
+        VersionRecord { belief, system: self.system(), ..*held }
+    }
+
     fn ended_edge(&self, closing: &Closing) -> Edge {
         let edge = closing.edge;
         Edge {
@@ -271,14 +270,6 @@ impl Tables<'_> {
     fn system(&self) -> Interval {
         Interval { from: self.commit, to: Interval::MAX }
     }
-}
-
-/// What is believed of a fact that another one ends, which this source tells.
-fn ended(belief: &Belief, to: Time, source: &str) -> Belief {
-    let mut part = Belief { valid: Interval { to, ..belief.valid }, ..belief.clone() };
-    let valid = Interval { from: to, ..belief.valid };
-    deny(&mut part, belief, Denial { sources: vec![source.to_owned()], valid });
-    part
 }
 
 /// Asks the memory for the sources of facts, which lie far from each other, before any of them is used.
@@ -303,7 +294,7 @@ fn runs(blocks: &[Block<'_, '_>], mut held: Held) -> Vec<Entry> {
         let mut at = 0;
         for same in block.rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
             let begin = block.first.0 + at as u64;
-            let is_packed = (at..at + same.len()).any(|at| block.packed >> at & 1 == 1);
+            let is_packed = block.packed >> at & 1 == 1;
             at += same.len();
             let Some(head) = same.first().filter(|_| is_packed).map(|row| row.fact.head) else {
                 continue;

@@ -580,7 +580,7 @@ fn an_export_goes_to_a_file_or_stdout_and_comes_back() {
     let stdout = engraph(&["export", arg(db.path()), "-"], "");
     let exported = std::fs::read_to_string(&file).expect("a file");
     assert_eq!(answer(&stdout), exported);
-    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":9,"), "{exported}");
+    assert!(exported.starts_with("{\"engraph_export\":1,\"format\":10,"), "{exported}");
 
     let import = ["import", arg(&copy), "jsonl", arg(&file)];
     assert_eq!(answer(&engraph(&import, "")), "nodes 5\nrules 1\nversions of facts 5\n");
@@ -761,8 +761,8 @@ fn an_old_database_says_how_to_go_on_and_is_upgraded() {
         assert!(message(&refused, 1).ends_with(&mend), "{}", text(&refused.stderr));
     }
     let upgrade = ["upgrade", arg(db.path())];
-    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 9\n");
-    assert_eq!(answer(&engraph(&upgrade, "")), "format 9 already\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "upgraded from format 1 to format 10\n");
+    assert_eq!(answer(&engraph(&upgrade, "")), "format 10 already\n");
     assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
     message(&engraph(&["upgrade", "/no/such/db"], ""), 1);
 }

@@ -294,7 +294,7 @@ fn a_file_that_was_changed_is_refused_with_the_line() {
         (r#"{"node":{"id":1,"#, r#"{"nod":{"id":1,"#, "unknown variant `nod`"),
         (r#"{"end":{"lines":7"#, r#"{"end":{"lines":9"#, "7 lines are before it, and it says 9"),
         (r#"{"engraph_export":1"#, r#"{"engraph_export":2"#, "a newer version of Engraph wrote it"),
-        (r#""format":9"#, r#""format":99"#, "a newer version of Engraph wrote it"),
+        (r#""format":10"#, r#""format":99"#, "a newer version of Engraph wrote it"),
     ] {
         // Without the hash the reason is found even if the change is meant.
         let keeps_hash = reason == "another SHA-256";
@@ -566,7 +566,7 @@ fn a_database_from_the_future_is_refused() {
     drop(open(folder.path()));
     let id = folder.path().join("engraph.id");
     let text = std::fs::read_to_string(&id).expect("reads");
-    std::fs::write(&id, text.replace("format 9", "format 99")).expect("writes");
+    std::fs::write(&id, text.replace("format 10", "format 99")).expect("writes");
     let errors = [
         Engraph::open(folder.path()).err(),
         Options::new().open_read_only(folder.path()).err(),

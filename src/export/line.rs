@@ -122,6 +122,7 @@ struct DenialLine {
     sources: Vec<String>,
     valid_from: Start,
     valid_to: End,
+    is_end: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -282,6 +283,7 @@ impl Names<'_> {
                     sources: denial.sources,
                     valid_from: Start(denial.valid.from),
                     valid_to: End(denial.valid.to),
+                    is_end: denial.is_end,
                 }),
                 Evidence::Claim(claim) => EvidenceLine::Claim(ClaimLine {
                     sources: claim.sources,
@@ -373,6 +375,7 @@ impl Ids {
             EvidenceLine::Denied(denial) => Evidence::Denied(Denial {
                 sources: denial.sources,
                 valid: interval(denial.valid_from, denial.valid_to)?,
+                is_end: denial.is_end,
             }),
             EvidenceLine::Claim(claim) => Evidence::Claim(Claim {
                 sources: claim.sources,

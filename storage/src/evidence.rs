@@ -40,12 +40,19 @@ pub(crate) fn doubted(confidence: f64, by: f64) -> f64 {
 
 /// Makes `new` say what `old` and `new` say together. Properties that only `old` had stay.
 pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
-    let mut evidence = evidence_of(old);
-    for part in evidence_of(new) {
+    let valid = new.valid.hull(&old.valid);
+    // What was denied and holds after all is denied no more.
+    let stands = |part: &Evidence| !denied(part).is_some_and(|denied| denied.overlaps(&valid));
+    let mut evidence = Vec::new();
+    let known = evidence_of(old);
+    let more = evidence_of(new);
+    let is_new = |part: &Evidence| !(known.contains(part) && is_heard(&known, &more, policy));
+    let more: Vec<Evidence> = more.iter().filter(|part| is_new(part)).cloned().collect();
+    for part in known.into_iter().chain(more).filter(stands) {
         push(&mut evidence, part, policy);
     }
     new.evidence = evidence;
-    new.valid = new.valid.hull(&old.valid);
+    new.valid = valid;
     new.confidence =
         upgraded((old.confidence, &old.sources), (new.confidence, &new.sources), policy);
     let own = std::mem::replace(&mut new.sources, old.sources.clone());
@@ -53,6 +60,25 @@ pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
     let own = std::mem::replace(&mut new.properties, old.properties.clone());
     new.properties.extend(own);
     simplify(new);
+}
+
+/// Whether a claim that stands in both says nothing more the second time, wherever it stands: all are by
+/// named sources, of one intent and with the same properties, and nothing but claims moves the confidence.
+/// Parts of what was one fact have the same claims.
+fn is_heard(known: &[Evidence], more: &[Evidence], policy: ConfidencePolicy) -> bool {
+    let mut claims = known.iter().chain(more).filter_map(|part| match part {
+        Evidence::Claim(claim) => Some(claim),
+        _ => None,
+    });
+    let is_told = |part: &Evidence| !matches!(part, Evidence::Confirmed(_) | Evidence::Doubted(_));
+    let Some(first) = claims.next() else { return false };
+    policy != ConfidencePolicy::Latest
+        && known.iter().chain(more).all(is_told)
+        && !first.sources.is_empty()
+        && claims.all(|claim| {
+            let says = |claim: &Claim| (claim.intent, claim.properties.clone());
+            !claim.sources.is_empty() && says(claim) == says(first)
+        })
 }
 
 /// Adds to a belief that it was confirmed or doubted.
@@ -67,18 +93,18 @@ pub(crate) fn revise(belief: &mut Belief, part: Evidence, policy: ConfidencePoli
     belief.evidence = evidence;
 }
 
-/// Adds to a part of a belief that the rest of its time was denied: it was claimed of the `whole`.
-pub(crate) fn deny(part: &mut Belief, whole: &Belief, denial: Denial) {
-    let mut evidence = evidence_of(whole);
+/// Adds to a belief that a time was denied which it no longer holds in.
+pub(crate) fn deny(belief: &mut Belief, denial: Denial) {
+    let mut evidence = evidence_of(belief);
     push_denial(&mut evidence, denial);
-    part.evidence = evidence;
+    belief.evidence = evidence;
 }
 
-/// Adds a denial at the end, where it denies what was claimed since as well.
 fn push_denial(evidence: &mut Vec<Evidence>, denial: Denial) {
     let denial = Evidence::Denied(denial);
-    evidence.retain(|part| *part != denial);
-    evidence.push(denial);
+    if !evidence.contains(&denial) {
+        evidence.push(denial);
+    }
 }
 
 /// The belief without what these sources said; nothing if nobody else said anything. The same belief
@@ -91,13 +117,16 @@ pub(crate) fn without(
     forgotten: &HashSet<&str>,
     policy: ConfidencePolicy,
 ) -> Vec<Belief> {
+    let is_gone = |source: &String| forgotten.contains(source.as_str());
     let is_left = |sources: &mut Vec<String>| {
         let told = !sources.is_empty();
-        sources.retain(|source| !forgotten.contains(source.as_str()));
+        sources.retain(|source| !is_gone(source));
         !told || !sources.is_empty()
     };
     let keep = |part: &mut Evidence| match part {
         Evidence::Claim(claim) => is_left(&mut claim.sources),
+        // Of another value it is seen anew for which time it is told.
+        Evidence::Denied(denial) if !denial.is_end => !denial.sources.iter().any(is_gone),
         Evidence::Denied(denial) => is_left(&mut denial.sources),
         Evidence::Confirmed(_) | Evidence::Doubted(_) => true,
     };
@@ -107,15 +136,16 @@ pub(crate) fn without(
     }
 }
 
-/// The belief without some denials: it holds for what these took from it. None if it has none of them.
+/// The belief without some denials: it holds for what these took from it, perhaps in several parts. None
+/// if it has none of them.
 pub(crate) fn undenied(
     belief: &Belief,
     is_gone: impl Fn(&Denial) -> bool,
     policy: ConfidencePolicy,
-) -> Option<Belief> {
+) -> Option<Vec<Belief>> {
     let is_one = |part: &Evidence| matches!(part, Evidence::Denied(denial) if is_gone(denial));
     let found = belief.evidence.iter().any(is_one);
-    found.then(|| left(belief, |part| !is_one(part), policy).pop()).flatten()
+    found.then(|| left(belief, |part| !is_one(part), policy))
 }
 
 /// What is left of a belief with a part of what it rests on.
@@ -129,14 +159,34 @@ fn left(
         let denied = denied(&part);
         match keep(&mut part) {
             true => evidence.push(part),
-            false => dropped.extend(denied.map(|denied| (evidence.len(), denied))),
+            false => dropped.extend(denied),
         }
     }
-    let within = regained(belief.valid, dropped, &mut evidence);
-    let parts = stretches(&evidence).into_iter().filter_map(|stretch| {
+    let parts = regained(dropped, &evidence);
+    lengthen(&mut evidence, &parts);
+    let (mut within, mut apart) = (belief.valid, parts);
+    // What touches it may reach the next.
+    while let Some(next) = apart.iter().position(|part| part.touches(&within)) {
+        within = within.hull(&apart.remove(next));
+    }
+    let claims = evidence.iter().filter(|part| denied(part).is_none()).cloned();
+    let claims: Vec<Evidence> = claims.collect();
+    let mut left = within_time(&evidence, within, belief, policy);
+    left.extend(apart.into_iter().flat_map(|time| within_time(&claims, time, belief, policy)));
+    left
+}
+
+/// What evidence says within a time, in a part for each stretch that it covers.
+fn within_time(
+    evidence: &[Evidence],
+    within: Interval,
+    belief: &Belief,
+    policy: ConfidencePolicy,
+) -> Vec<Belief> {
+    let parts = stretches(evidence).into_iter().filter_map(|stretch| {
         let of_it = |part: &&Evidence| match part {
             Evidence::Claim(claim) => stretch.overlaps(&claim.valid),
-            Evidence::Denied(denial) => stretch.overlaps(&denial.valid),
+            Evidence::Denied(denial) => stretch.touches(&denial.valid),
             Evidence::Confirmed(_) | Evidence::Doubted(_) => true,
         };
         let mut left = derived(evidence.iter().filter(of_it).cloned().collect(), belief, policy)?;
@@ -154,27 +204,31 @@ fn denied(part: &Evidence) -> Option<Interval> {
     }
 }
 
-/// The time of a belief with what dropped denials took from it, each with the place in the evidence that
-/// comes after it. What a later one would have taken, had this one not been before it, it takes now.
-fn regained(
-    valid: Interval,
-    dropped: Vec<(usize, Interval)>,
-    evidence: &mut [Evidence],
-) -> Interval {
-    let mut within = valid;
-    for (after, gone) in dropped.into_iter().rev() {
-        let later = evidence[after..].iter_mut().find_map(|part| match part {
-            Evidence::Denied(denial) => Some(denial)
-                .filter(|denial| denial.valid.touches(&gone) && !denial.valid.overlaps(&gone)),
-            _ => None,
-        });
-        match later {
-            Some(denial) => denial.valid = denial.valid.hull(&gone),
-            None if gone.touches(&within) => within = within.hull(&gone),
-            None => {}
+/// What dropped denials took and no other one denies, what was denied last first: it is the nearest.
+fn regained(dropped: Vec<Interval>, evidence: &[Evidence]) -> Vec<Interval> {
+    let free = |gone: Interval| {
+        evidence.iter().filter_map(denied).fold(vec![gone], |parts, other| {
+            parts.iter().flat_map(|part| part.beside(&other)).flatten().collect()
+        })
+    };
+    dropped.into_iter().rev().flat_map(free).collect()
+}
+
+/// Claims that were cut where a regained time begins or ends reach over it again, unless others do.
+fn lengthen(evidence: &mut [Evidence], regained: &[Interval]) {
+    for part in regained {
+        let reaches = |told: &Evidence| matches!(told, Evidence::Claim(claim) if claim.valid.hull(part) == claim.valid);
+        if evidence.iter().any(reaches) {
+            continue;
+        }
+        for told in &mut *evidence {
+            if let Evidence::Claim(claim) = told
+                && (claim.valid.to == part.from || claim.valid.from == part.to)
+            {
+                claim.valid = claim.valid.hull(part);
+            }
         }
     }
-    within
 }
 
 /// The stretches of time that claims cover without a gap, in order.
@@ -198,15 +252,10 @@ fn stretches(evidence: &[Evidence]) -> Vec<Interval> {
 }
 
 /// What the evidence says in order, of the tail and with the standing of `belief`.
-fn derived(
-    mut evidence: Vec<Evidence>,
-    belief: &Belief,
-    policy: ConfidencePolicy,
-) -> Option<Belief> {
+fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -> Option<Belief> {
     let mut derived: Option<Belief> = None;
     let mut known = HashSet::new();
-    let mut first = 0;
-    for (place, part) in evidence.iter().enumerate() {
+    for part in &evidence {
         match (part, &mut derived) {
             (Evidence::Claim(claim), None) => {
                 known.extend(claim.sources.iter().map(String::as_str));
@@ -240,19 +289,12 @@ fn derived(
             (Evidence::Doubted(by), Some(derived)) => {
                 derived.confidence = doubted(derived.confidence, *by);
             }
-            (Evidence::Denied(denial), Some(belief)) => match belief.valid.outside(&denial.valid) {
-                Some(valid) => belief.valid = valid,
-                // Nothing is left of what was claimed until then.
-                None => {
-                    (derived, first) = (None, place + 1);
-                    known.clear();
-                }
-            },
-            // It moved or denied what is forgotten.
-            (Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_), None) => {}
+            // Claims are as long as denials have left them.
+            (Evidence::Denied(_), _) => {}
+            // It moved the confidence of what is forgotten.
+            (Evidence::Confirmed(_) | Evidence::Doubted(_), None) => {}
         }
     }
-    evidence.drain(..first);
     derived.map(|derived| Belief { evidence, ..derived })
 }
 

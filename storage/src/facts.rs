@@ -14,7 +14,7 @@ use crate::evidence::keeps_claims;
 use crate::families::Family;
 use crate::graph::{
     Belief, Cardinality, Edge, EdgeFilter, FactId, Interval, NodeId, RelationId, RelationRule,
-    Side, SystemScope, Time, VersionRecord,
+    Side, SystemScope, Time, ValidScope, VersionRecord,
 };
 use crate::key;
 use crate::pack::{self, Pack};
@@ -233,7 +233,7 @@ impl Transaction<'_> {
         if let Act::Retract(fact) | Act::Doubt(fact, _) | Act::Close(fact, ..) = act {
             return Ok(self.believed(*fact)?.into_iter().collect());
         }
-        let mut edges = self.beside(ends, rule, &EdgeFilter::CURRENT)?;
+        let mut edges = self.among(ends, rule, &EdgeFilter::CURRENT)?;
         if let (Act::Assert(belief), None) = (act, rule.mirror) {
             keep_met(&mut edges, ends.tail, belief.valid);
         }
@@ -249,16 +249,20 @@ impl Transaction<'_> {
             .collect()
     }
 
-    /// What a version may not hold beside, now or then, itself included: the facts between its nodes and,
-    /// where only one is allowed, the others of its head or, by the mirror, of its tail.
-    pub(crate) fn rivals(&self, version: &VersionRecord) -> Result<Vec<Edge>> {
+    /// What a version may not hold beside of a time and what touches it, now or then, itself included: the
+    /// facts between its nodes and, where only one is allowed, the others of its head or, by the mirror, of
+    /// its tail.
+    pub(crate) fn rivals(&self, version: &VersionRecord, within: Interval) -> Result<Vec<Edge>> {
         let VersionRecord { head, relation, .. } = *version;
         let ends = Ends { head, relation, tail: version.belief.tail };
-        self.beside(ends, &self.rule_of(relation), &EdgeFilter::EVERYTHING)
+        let from = within.from.saturating_sub(1);
+        let valid = ValidScope::Within(Interval { from, to: within.to.saturating_add(1) });
+        let filter = EdgeFilter { valid, ..EdgeFilter::EVERYTHING };
+        self.among(ends, &self.rule_of(relation), &filter)
     }
 
     /// The edges that a filter keeps of those that the rule may look at.
-    fn beside(&self, ends: Ends, rule: &RelationRule, filter: &EdgeFilter) -> Result<Vec<Edge>> {
+    fn among(&self, ends: Ends, rule: &RelationRule, filter: &EdgeFilter) -> Result<Vec<Edge>> {
         let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
         let all = |node, relation| {
             self.edges_of((node, Side::Out), relation, filter, usize::MAX, |_| true)

@@ -4,15 +4,16 @@
 //! It writes deletions like any other change, in one transaction. That the bytes leave the files is
 //! the work of `Store::purge`, after the commit.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
-use crate::error::Result;
-use crate::evidence::{deny, undenied, without};
+use crate::error::{Result, StorageError};
+use crate::evidence::{deny, merge, undenied, without};
 use crate::families::Family;
 use crate::graph::{
-    Belief, Cardinality, Denial, EdgeFilter, FactId, Interval, NodeId, NodeRecord, Side,
-    SystemScope, VersionRecord,
+    Belief, Cardinality, Denial, Edge, EdgeFilter, Evidence, FactId, Interval, NodeId, NodeRecord,
+    Side, SystemScope, VersionRecord,
 };
 use crate::key;
 use crate::pack::runs;
@@ -52,12 +53,12 @@ struct Loss {
     gone: Vec<VersionRecord>,
 }
 
-/// A version that may get time back: with all of it, and the time that it had before.
+/// A version that may get time back, as it would be with all of it, and what it had of that before. If
+/// nothing, it is a part that stands apart from the version at that place.
 struct Regaining {
-    fact: FactId,
-    number: u32,
+    place: (FactId, u32),
     version: VersionRecord,
-    had: Interval,
+    had: Option<Interval>,
 }
 
 impl Transaction<'_> {
@@ -194,53 +195,50 @@ impl Transaction<'_> {
             facts.insert(fact);
             self.delete_record(fact, number, &version)?;
             let rule = self.rule_of(version.relation);
-            let had = version.belief.valid;
-            let mut left = without(&version.belief, names, rule.policy).into_iter();
-            match left.next() {
-                Some(belief) => {
-                    loss.counts.derived += 1;
-                    let version = VersionRecord { belief, ..version.clone() };
-                    regaining.extend(self.put_within(fact, number, version, had)?);
-                }
-                None => {
+            let left = without(&version.belief, names, rule.policy);
+            match left.is_empty() {
+                true => {
                     loss.counts.versions += 1;
                     loss.touched.extend([version.head, version.belief.tail]);
-                    if rule.cardinality == Cardinality::One {
-                        loss.gone.push(version.clone());
-                    }
                 }
+                false => loss.counts.derived += 1,
             }
-            // After a time that only the forgotten told of, it is another fact.
-            for belief in left {
-                let fact = self.new_fact()?;
-                let version = VersionRecord { belief, ..version.clone() };
-                regaining.extend(self.put_within(fact, 0, version, had)?);
-            }
+            regaining.extend(self.put_parts((fact, number), &version, left)?);
         }
-        for version in regaining {
-            self.put_beside_rivals(version)?;
-        }
+        self.give_back(regaining)?;
         for fact in facts {
             loss.counts.facts += u64::from(self.reader().versions(fact)?.is_empty());
         }
         Ok(())
     }
 
-    /// Stores a version for the time that it had before, and gives it back if there is more.
-    fn put_within(
+    /// Stores the parts of a version for the time that it had before, each but the first as a fact of its
+    /// own, and gives those of which there is more.
+    fn put_parts(
         &mut self,
-        fact: FactId,
-        number: u32,
-        version: VersionRecord,
-        had: Interval,
-    ) -> Result<Option<Regaining>> {
-        let part = version.belief.valid.common(&had);
-        if let Some(valid) = part {
+        place: (FactId, u32),
+        version: &VersionRecord,
+        parts: Vec<Belief>,
+    ) -> Result<Vec<Regaining>> {
+        let had = version.belief.valid;
+        let (mut regaining, mut is_first) = (Vec::new(), true);
+        for belief in parts {
+            let common = belief.valid.common(&had);
+            let version = VersionRecord { belief, ..version.clone() };
+            let Some(valid) = common else {
+                regaining.push(Regaining { place, version, had: None });
+                continue;
+            };
+            let place = if is_first { place } else { (self.new_fact()?, 0) };
+            is_first = false;
             let belief = Belief { valid, ..version.belief.clone() };
-            self.put_record(fact, number, &VersionRecord { belief, ..version.clone() })?;
+            let is_whole = belief.valid == version.belief.valid;
+            self.put_record(place.0, place.1, &VersionRecord { belief, ..version.clone() })?;
+            if !is_whole {
+                regaining.push(Regaining { place, version, had: common });
+            }
         }
-        let is_whole = part == Some(version.belief.valid);
-        Ok((!is_whole).then_some(Regaining { fact, number, version, had }))
+        Ok(regaining)
     }
 
     /// What the facts that went had closed goes on: nothing denies it any more where one of them began or
@@ -248,56 +246,193 @@ impl Transaction<'_> {
     fn reopen(&mut self, loss: &mut Loss) -> Result<()> {
         for gone in std::mem::take(&mut loss.gone) {
             self.check_goes_on()?;
+            let (sources, valid) = (&gone.belief.sources, gone.belief.valid);
             let is_its = |denial: &Denial| {
-                denial.sources.iter().all(|source| gone.belief.sources.contains(source))
-                    && (denial.valid.from == gone.belief.valid.from
-                        || denial.valid.to == gone.belief.valid.to)
+                !denial.is_end
+                    && denial.sources.is_empty() == sources.is_empty()
+                    && denial.sources.iter().all(|source| sources.contains(source))
+                    && (denial.valid.from == valid.from
+                        || denial.valid.to == valid.to && valid.to != Interval::MAX)
             };
             let policy = self.rule_of(gone.relation).policy;
             let rivals: BTreeSet<FactId> =
-                self.rivals(&gone)?.into_iter().map(|edge| edge.fact).collect();
+                self.rivals(&gone, Interval::ALL)?.into_iter().map(|edge| edge.fact).collect();
+            let mut regaining = Vec::new();
             for fact in rivals {
                 for (number, version) in self.reader().versions(fact)? {
-                    let had = version.belief.valid;
-                    if let Some(belief) = undenied(&version.belief, is_its, policy) {
-                        let version = VersionRecord { belief, ..version };
-                        self.put_beside_rivals(Regaining { fact, number, version, had })?;
-                        loss.counts.derived += 1;
-                    }
+                    let Some(parts) = undenied(&version.belief, is_its, policy) else { continue };
+                    self.delete_record(fact, number, &version)?;
+                    let found = self.put_parts((fact, number), &version, parts)?;
+                    loss.counts.derived += u64::from(!found.is_empty());
+                    regaining.extend(found);
                 }
             }
+            self.give_back(regaining)?;
         }
         Ok(())
     }
 
-    /// Stores a version that gets time back, up to another fact that it may not hold beside: that one denies
-    /// the rest. Where no time is left, it is uncertain.
+    /// Gives versions their time back: first those that go on where they were, then those that have it apart.
+    fn give_back(&mut self, mut regaining: Vec<Regaining>) -> Result<()> {
+        regaining.sort_by_key(|one| (one.had.is_none(), Reverse(one.version.belief.valid.from)));
+        regaining.into_iter().try_for_each(|one| self.put_beside_rivals(one))
+    }
+
+    /// Stores a version that gets time back, up to another value that it may not hold beside: that one denies
+    /// the rest. What is held of the same value and touches it becomes one with it.
     fn put_beside_rivals(&mut self, regaining: Regaining) -> Result<()> {
-        let Regaining { fact, number, mut version, had } = regaining;
-        if self.reader().versions(fact)?.iter().any(|(held, _)| *held == number) {
-            let held = self.reader().version(fact, number)?;
-            self.delete_record(fact, number, &held)?;
-        }
-        let mut rivals = self.rivals(&version)?;
-        rivals.retain(|edge| {
-            edge.fact != fact && !edge.uncertain && edge.system.overlaps(&version.system)
-        });
-        for rival in rivals {
-            let whole = version.belief.clone();
-            if whole.uncertain {
-                break;
+        let Regaining { place: (fact, mut number), mut version, had } = regaining;
+        let Some(had) = had else { return self.put_apart((fact, number), version) };
+        self.check_goes_on()?;
+        // It may have become one with another one in the meantime, or have ended with that.
+        let Some(stored) = self.stored(fact, number)? else { return Ok(()) };
+        version.system = stored.system;
+        self.delete_record(fact, number, &stored)?;
+        if version.system.to == Interval::MAX {
+            let rivals = self.certain_rivals(fact, &version)?;
+            let is_past = |rival: &&Edge| {
+                rival.tail != version.belief.tail && rival.system.to != Interval::MAX
+            };
+            // What is not believed any more ends nothing that is.
+            if let Some(since) = rivals.iter().filter(is_past).map(|rival| rival.system.to).max() {
+                let mut before = version.clone();
+                before.system.to = since;
+                self.bound(fact, &mut before, had)?;
+                self.put_record(fact, number, &before)?;
+                number = number.checked_add(1).ok_or(StorageError::Exhausted("version"))?;
+                version.system.from = since;
             }
-            let Some(valid) = beside(whole.valid, rival.valid, had) else {
+        }
+        self.bound(fact, &mut version, had)?;
+        let is_longer = version.system.to == Interval::MAX && version.belief.valid != had;
+        let number = if is_longer { self.absorb((fact, number), &mut version)? } else { number };
+        self.put_record(fact, number, &version)
+    }
+
+    /// Cuts a version where other values hold, on the sides of the time that it had before.
+    fn bound(&self, fact: FactId, version: &mut VersionRecord, had: Interval) -> Result<()> {
+        for rival in self.certain_rivals(fact, version)? {
+            let valid = version.belief.valid;
+            if rival.tail == version.belief.tail || !valid.overlaps(&rival.valid) {
+                continue;
+            }
+            let [before, after] = valid.beside(&rival.valid);
+            let (left, denied) = match rival.valid.from >= had.to {
+                true => (before, Interval { from: rival.valid.from, ..valid }),
+                false => (after, Interval { to: rival.valid.to, ..valid }),
+            };
+            let Some(left) = left else {
                 version.belief.uncertain = true;
                 break;
             };
-            if let Some(denied) = whole.valid.outside(&valid) {
-                let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
-                version.belief.valid = valid;
-                deny(&mut version.belief, &whole, Denial { sources, valid: denied });
+            let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
+            cut(&mut version.belief, left);
+            deny(&mut version.belief, Denial { sources, valid: denied, is_end: false });
+        }
+        Ok(())
+    }
+
+    /// Merges what is believed of the same value and touches a version into it, since both are believed.
+    /// Gives the number of the version then.
+    fn absorb(
+        &mut self,
+        (fact, mut number): (FactId, u32),
+        version: &mut VersionRecord,
+    ) -> Result<u32> {
+        let policy = self.rule_of(version.relation).policy;
+        for same in self.certain_rivals(fact, version)? {
+            let is_same = same.tail == version.belief.tail && same.head == version.head;
+            if !is_same
+                || same.system.to != Interval::MAX
+                || !same.valid.touches(&version.belief.valid)
+            {
+                continue;
+            }
+            let held = self.reader().version(same.fact, same.version)?;
+            let since = held.system.from.max(version.system.from);
+            self.delete_record(same.fact, same.version, &held)?;
+            let until = |whole: &VersionRecord| VersionRecord {
+                system: Interval { to: since, ..whole.system },
+                ..whole.clone()
+            };
+            if held.system.from < since {
+                self.put_record(same.fact, same.version, &until(&held))?;
+            }
+            if version.system.from < since {
+                self.put_record(fact, number, &until(version))?;
+                number = number.checked_add(1).ok_or(StorageError::Exhausted("version"))?;
+                version.system.from = since;
+            }
+            let mut both = held.belief;
+            merge(&mut both, &version.belief, policy);
+            version.belief = both;
+        }
+        Ok(number)
+    }
+
+    /// Stores a part that stands apart from what a version had, as far as no other value holds there. What
+    /// does denies it of that version.
+    fn put_apart(
+        &mut self,
+        (fact, number): (FactId, u32),
+        mut version: VersionRecord,
+    ) -> Result<()> {
+        // Of what was believed once it is enough that what is left of it goes on.
+        if version.system.to != Interval::MAX {
+            return Ok(());
+        }
+        let mut denials = Vec::new();
+        let mut left = Some(version.belief.valid);
+        for rival in self.certain_rivals(fact, &version)? {
+            let Some(denied) = rival.valid.common(&version.belief.valid) else { continue };
+            let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
+            denials.push(Denial { sources, valid: denied, is_end: false });
+            left = left.and_then(|left| {
+                let [before, after] = left.beside(&rival.valid);
+                before.or(after)
+            });
+        }
+        let place = self.stored(fact, number)?;
+        if let Some(left) = left {
+            cut(&mut version.belief, left);
+        }
+        if let Some(mut whole) = place {
+            let is_next = left.is_some_and(|left| left.touches(&whole.belief.valid));
+            if is_next || !denials.is_empty() {
+                self.delete_record(fact, number, &whole)?;
+                if is_next {
+                    let policy = self.rule_of(version.relation).policy;
+                    merge(&mut whole.belief, &version.belief, policy);
+                }
+                denials.into_iter().for_each(|denial| deny(&mut whole.belief, denial));
+                self.put_record(fact, number, &whole)?;
+            }
+            if is_next {
+                return Ok(());
             }
         }
-        self.put_record(fact, number, &version)
+        if left.is_none() {
+            return Ok(());
+        }
+        let fact = self.new_fact()?;
+        self.put_record(fact, 0, &version)
+    }
+
+    fn stored(&self, fact: FactId, number: u32) -> Result<Option<VersionRecord>> {
+        let versions = self.reader().versions(fact)?.into_iter();
+        Ok(versions.filter(|(held, _)| *held == number).map(|(_, version)| version).next())
+    }
+
+    /// The certain facts that a version may not hold beside, but its own.
+    fn certain_rivals(&self, fact: FactId, version: &VersionRecord) -> Result<Vec<Edge>> {
+        if version.belief.uncertain {
+            return Ok(Vec::new());
+        }
+        let mut rivals = self.rivals(version, version.belief.valid)?;
+        rivals.retain(|edge| {
+            edge.fact != fact && !edge.uncertain && edge.system.overlaps(&version.system)
+        });
+        Ok(rivals)
     }
 
     /// Those nodes that are in no fact any more and say nothing themselves.
@@ -336,17 +471,15 @@ impl Reader<'_> {
     }
 }
 
-/// What is left of a time beside that of a rival, on the side of the time that was had before; none if the
-/// rival leaves nothing.
-fn beside(valid: Interval, rival: Interval, had: Interval) -> Option<Interval> {
-    if !valid.overlaps(&rival) {
-        return Some(valid);
-    }
-    let before = Interval::new(valid.from, rival.from);
-    let after = Interval::new(rival.to, valid.to);
-    match rival.from >= had.to {
-        true => before.or(after),
-        false => after.or(before),
+/// Cuts a belief, and a claim that was as long as it.
+fn cut(belief: &mut Belief, left: Interval) {
+    let had = std::mem::replace(&mut belief.valid, left);
+    for part in &mut belief.evidence {
+        if let Evidence::Claim(claim) = part
+            && claim.valid == had
+        {
+            claim.valid = left;
+        }
     }
 }
 

@@ -117,15 +117,11 @@ impl Interval {
         Self::new(self.from.max(other.from), self.to.min(other.to))
     }
 
-    /// What is left of it without one that reaches over its end or its beginning; all of it if that one
-    /// does neither, and none if it reaches over both.
-    pub fn outside(&self, other: &Self) -> Option<Self> {
-        match (other.from <= self.from, other.to >= self.to) {
-            _ if !self.overlaps(other) => Some(*self),
-            (true, true) => None,
-            (true, false) => Some(Self { from: other.to, ..*self }),
-            (false, true) => Some(Self { to: other.from, ..*self }),
-            (false, false) => Some(*self),
+    /// The parts of it before and after another one.
+    pub fn beside(&self, other: &Self) -> [Option<Self>; 2] {
+        match self.overlaps(other) {
+            true => [Self::new(self.from, other.from), Self::new(other.to, self.to)],
+            false => [Some(*self), None],
         }
     }
 
@@ -414,14 +410,17 @@ impl Evidence {
     }
 }
 
-/// What was said against a fact: of this time another value was told, or that it was over.
+/// What was said against a fact: of this time another value was told, or that it was over. It is no part
+/// of the claims; it says what a belief gets back without it.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 #[bincode(decode_context = "Form")]
 pub struct Denial {
-    /// Who says so.
+    /// Who says so; nobody where that is not known.
     pub sources: Vec<String>,
-    /// The time that the fact would hold in otherwise: up to its end, or from its beginning.
+    /// The time that it took.
     pub valid: Interval,
+    /// Whether it was said to be over; else another value was told.
+    pub is_end: bool,
 }
 
 /// What the same sources asserted of a fact.

@@ -21,7 +21,7 @@
 //! closed                                the fact ends at the instant, if it held longer
 //! ```
 
-use crate::evidence::{deny, has_claimed, merge, revise};
+use crate::evidence::{deny, evidence_of, has_claimed, merge, revise};
 use crate::graph::{
     Belief, Cardinality, ConfidencePolicy, Denial, Evidence, FactId, Interval, RelationRule, Time,
 };
@@ -166,26 +166,28 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
 }
 
 /// What holds longer ends at the instant. What does not, or has not begun by then, stays as it is; but
-/// that another source says so too is kept.
+/// that it is said to be over is kept.
 fn close(target: &Held, at: Time, sources: &[String]) -> Resolution {
     let held = &target.belief;
-    let until = held.claims().map(|claim| claim.valid.to).max().unwrap_or(held.valid.to);
+    let denied = held.evidence.iter().filter_map(|part| match part {
+        Evidence::Denied(denial) => Some(denial.valid.to),
+        _ => None,
+    });
+    let until = denied.max().map_or(held.valid.to, |until| until.max(held.valid.to));
     let mut belief = held.clone();
-    if let Some(valid) = Interval::new(at, until.max(held.valid.to)).filter(|_| !sources.is_empty())
-        && held.valid.from < at
-    {
-        deny(&mut belief, held, Denial { sources: sources.to_vec(), valid });
-    }
-    match Interval::new(held.valid.from, at.min(held.valid.to)) {
-        Some(valid) if valid != held.valid => {
-            belief.valid = valid;
-            Resolution::replacing(Effect::Closed, target.fact, belief)
+    if let Some(valid) = Interval::new(held.valid.from, at.min(held.valid.to)) {
+        belief.valid = valid;
+        if let Some(valid) = Interval::new(at, until) {
+            deny(&mut belief, Denial { sources: sources.to_vec(), valid, is_end: true });
         }
-        _ if belief != *held => Resolution {
+    }
+    match belief.valid == held.valid {
+        false => Resolution::replacing(Effect::Closed, target.fact, belief),
+        true if belief != *held => Resolution {
             changes: vec![Change::Rest(target.fact, belief)],
             ..unchanged(target.fact)
         },
-        _ => unchanged(target.fact),
+        true => unchanged(target.fact),
     }
 }
 
@@ -245,11 +247,7 @@ fn assert<'h>(
                 give_way(other, (&candidate, &sources), open_ended, &mut resolution);
             }
             if let Some(denial) = denial {
-                let whole = Belief {
-                    valid: Interval { to: denial.valid.to, ..candidate.valid },
-                    ..candidate.clone()
-                };
-                deny(&mut candidate, &whole, denial);
+                deny(&mut candidate, denial);
             }
         }
     }
@@ -305,7 +303,7 @@ fn make_room(
     let next = strong.into_iter().map(|other| &other.belief).min_by_key(|next| next.valid.from);
     let denial = next.and_then(|next| {
         let valid = Interval::new(next.valid.from, Interval::MAX)?;
-        Some(Denial { sources: next.sources.clone(), valid })
+        Some(Denial { sources: next.sources.clone(), valid, is_end: false })
     });
     candidate.valid.to = next.map_or(Interval::MAX, |next| next.valid.from);
     for other in weak.into_iter().filter(|other| other.belief.valid.from < candidate.valid.to) {
@@ -343,7 +341,8 @@ fn give_way(
     }
     let part = |valid, denied| {
         let mut part = Belief { valid, ..other.belief.clone() };
-        deny(&mut part, &other.belief, Denial { sources: sources.to_vec(), valid: denied });
+        let denial = Denial { sources: sources.to_vec(), valid: denied, is_end: false };
+        deny(&mut part, denial);
         part
     };
     let before = Interval::new(old.from, new.from)
@@ -354,7 +353,7 @@ fn give_way(
     let (change, told) = match (before, after) {
         (Some(before), Some(after)) => {
             resolution.changes.push(Change::Replace(other.fact, before));
-            (Change::Remainder(other.fact, after), &mut resolution.split)
+            (Change::Remainder(other.fact, claiming(after, &other.belief)), &mut resolution.split)
         }
         (Some(before), None) => (Change::Replace(other.fact, before), &mut resolution.closed),
         (None, Some(after)) => (Change::Replace(other.fact, after), &mut resolution.split),
@@ -367,6 +366,13 @@ fn give_way(
 /// What the candidate says when nothing makes room for it.
 fn hull(alone: Interval, merged: &[&Held]) -> Interval {
     merged.iter().fold(alone, |interval, held| interval.hull(&held.belief.valid))
+}
+
+/// A part of a belief that begins later than what it rests on: its sources said so from the beginning.
+fn claiming(part: Belief, whole: &Belief) -> Belief {
+    let denials = part.evidence.into_iter().filter(|part| matches!(part, Evidence::Denied(_)));
+    let claims = evidence_of(whole).into_iter().filter(|part| !matches!(part, Evidence::Denied(_)));
+    Belief { evidence: claims.chain(denials).collect(), ..part }
 }
 
 /// Adds the change that carries the candidate: under the id of the first fact it was merged with.

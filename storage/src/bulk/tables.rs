@@ -248,11 +248,11 @@ impl Tables<'_> {
 
     /// What is believed of a closed fact instead.
     fn ended(&self, held: &VersionRecord, closing: &Closing) -> VersionRecord {
-        let whole = &held.belief;
-        let mut belief = whole.clone();
+        let mut belief = held.belief.clone();
+        let valid = Interval { from: closing.to, ..belief.valid };
         belief.valid.to = closing.to;
-        let valid = Interval { from: closing.to, ..whole.valid };
-        deny(&mut belief, whole, Denial { sources: vec![closing.source.clone()], valid });
+        let sources = vec![closing.source.clone()];
+        deny(&mut belief, Denial { sources, valid, is_end: false });
         VersionRecord { belief, system: self.system(), ..*held }
     }
 

@@ -407,14 +407,126 @@ fn another_source_of_the_same_end_keeps_it() {
     homes.assert_sound();
 }
 
+/// Who told of which place, from when to when.
+type Told = (&'static str, &'static str, Time, Time);
+
 #[test]
-fn what_made_room_in_the_middle_gives_it_back() {
+fn what_is_left_is_as_if_the_forgotten_had_never_told() {
+    const O: Time = OPEN;
+    let cases: &[(&[Told], &str, &[(&str, Time, Time)])] = &[
+        // Room that was made in the middle, or for what is told again later.
+        (&[("1", "Bonn", 10, O), ("2", "Rome", 20, 30)], "2", &[("Bonn", 10, O)]),
+        (
+            &[("1", "Bonn", 10, O), ("2", "Rome", 20, O), ("3", "Bonn", 30, 40)],
+            "2",
+            &[("Bonn", 10, O)],
+        ),
+        // Nothing changes for what the forgotten did not tell.
+        (
+            &[
+                ("1", "Bonn", 10, O),
+                ("2", "Rome", 20, 30),
+                ("3", "Bonn", 15, 40),
+                ("4", "Bonn", 12, 14),
+            ],
+            "4",
+            &[("Bonn", 10, O)],
+        ),
+        // Another value in between goes no further than it was told.
+        (
+            &[("1", "Bonn", 10, O), ("2", "Rome", 30, O), ("3", "Oslo", 20, 30)],
+            "2",
+            &[("Bonn", 10, 20), ("Oslo", 20, 30), ("Bonn", 30, O)],
+        ),
+        (
+            &[("1", "Bonn", 10, O), ("2", "Rome", 30, O), ("3", "Oslo", 20, O)],
+            "2",
+            &[("Bonn", 10, 20), ("Oslo", 20, O)],
+        ),
+        // A late arrival ends where the next value was told by those that are left.
+        (
+            &[("2", "Rome", 20, O), ("3", "Rome", 25, O), ("1", "Bonn", 10, O)],
+            "2",
+            &[("Bonn", 10, 25), ("Rome", 25, O)],
+        ),
+        (&[("2", "Rome", 20, O), ("1", "Bonn", 10, O)], "2", &[("Bonn", 10, O)]),
+    ];
+    for (told, gone, expected) in cases {
+        let homes = Homes::new();
+        for (source, place, from, to) in *told {
+            homes.tell(source, place, *from, *to);
+        }
+        homes.forget(gone);
+        let expected: Vec<_> = expected.iter().map(|(at, from, to)| home(at, *from, *to)).collect();
+        assert_eq!(homes.held(), expected, "{told:?} without {gone}");
+        homes.assert_sound();
+    }
+}
+
+#[test]
+fn a_return_is_told_after_a_late_arrival() {
+    let homes = Homes::new();
+    homes.tell("c", "Oslo", 4, OPEN);
+    homes.tell("a", "Bonn", 0, OPEN);
+    homes.write(|transaction| {
+        let [head, tail] = [("Person", "Nora"), ("Place", "Bonn")].map(|(label, key)| {
+            let label = transaction.catalog.label(label).expect("is known");
+            transaction.reader().find_node(label, key).expect("reads").expect("is there")
+        });
+        let lives = transaction.relation("lives")?;
+        let told = Belief { valid: Interval { from: 10, to: OPEN }, ..belief(tail, "a", 0.9) };
+        transaction.assert_new_fact(head, lives, &told)
+    });
+    assert_eq!(homes.held(), [home("Bonn", 0, 4), home("Oslo", 4, 10), home("Bonn", 10, OPEN)]);
+}
+
+#[test]
+fn evidence_does_not_grow_with_each_return() {
     let homes = Homes::new();
     homes.tell("1", "Bonn", 10, OPEN);
-    homes.tell("2", "Rome", 20, 30);
+    for _ in 0..5 {
+        homes.tell("2", "Rome", 20, OPEN);
+        homes.tell("3", "Bonn", 20, OPEN);
+        homes.tell("4", "Rome", 25, 30);
+        homes.tell("1", "Bonn", 15, 40);
+    }
+    let (snapshot, mut most) = (homes.store.snapshot(0), 0);
+    let mut visit = |_, _, version: VersionRecord| {
+        most = most.max(version.belief.evidence.len());
+        Ok(ControlFlow::Continue(()))
+    };
+    snapshot.reader().all_versions(&mut visit).expect("reads");
+    assert!(most <= 6, "{most}");
+}
+
+#[test]
+fn what_was_closed_by_itself_stays_closed() {
+    let homes = Homes::new();
+    let fact = homes.tell("1", "Bonn", 10, OPEN);
+    homes.tell("2", "Rome", 20, OPEN);
+    homes.write(|transaction| transaction.close(fact, 25, &[]));
     homes.forget("2");
-    assert_eq!(homes.held(), [home("Bonn", 10, 30), home("Bonn", 30, OPEN)]);
+    assert_eq!(homes.held(), [home("Bonn", 10, 25)]);
     homes.assert_sound();
+}
+
+#[test]
+fn a_forgotten_fact_reopens_no_other_fact_s_closing() {
+    let homes = Homes::new();
+    homes.write(|transaction| {
+        let head = transaction.put_node("Person", "Nora", &BTreeMap::new())?;
+        let lives = transaction.relation("lives")?;
+        let mut facts = Vec::new();
+        for (place, from) in [("Bonn", 10), ("Rome", 20), ("Oslo", 30)] {
+            let tail = transaction.put_node("Place", place, &BTreeMap::new())?;
+            let valid = Interval { from, to: OPEN };
+            let told = Belief { valid, sources: Vec::new(), ..belief(tail, "", 0.9) };
+            facts.push(transaction.assert_fact(head, lives, &told)?.fact);
+        }
+        transaction.retract(facts[2])?;
+        transaction.forget(&[], &facts[..1])
+    });
+    assert_eq!(homes.held(), [home("Rome", 20, 30)]);
 }
 
 #[test]

@@ -409,11 +409,13 @@ fn another_source_of_the_same_end_keeps_it() {
 
 /// Who told of which place, from when to when.
 type Told = (&'static str, &'static str, Time, Time);
+/// Which place is held, from when to when.
+type Home = (&'static str, Time, Time);
 
 #[test]
 fn what_is_left_is_as_if_the_forgotten_had_never_told() {
     const O: Time = OPEN;
-    let cases: &[(&[Told], &str, &[(&str, Time, Time)])] = &[
+    let cases: &[(&[Told], &str, &[Home])] = &[
         // Room that was made in the middle, or for what is told again later.
         (&[("1", "Bonn", 10, O), ("2", "Rome", 20, 30)], "2", &[("Bonn", 10, O)]),
         (

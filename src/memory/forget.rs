@@ -7,7 +7,7 @@
 //! what stays    everything else, under the same keys
 //! ```
 //!
-//! It tells nothing that was not told before: what was retracted, closed, corrected or forgotten since the
+//! It tells nothing that was not told before: what was retracted, corrected, forgotten or closed by others since the
 //! turns were heard stays so. Facts that a forgotten turn told together with one that stays are those of the
 //! latter alone.
 //!

@@ -465,6 +465,38 @@ fn what_is_left_is_as_if_the_forgotten_had_never_told() {
     }
 }
 
+/// Of a relation that is found from both ends, parts that were told from either become one between them.
+#[test]
+fn what_was_told_from_the_other_end_becomes_one_with_it() {
+    let homes = Homes::new();
+    homes.write(|transaction| {
+        let cardinality = Cardinality::One;
+        transaction.define_relation("lives", RelationRule { cardinality, ..<_>::default() })?;
+        let lives = transaction.relation("lives")?;
+        let rule = transaction.catalog.rule(lives);
+        transaction.define_relation("lives", RelationRule { mirror: Some(lives), ..rule })
+    });
+    homes.tell("1", "Bonn", 10, OPEN);
+    homes.tell("2", "Rome", 20, OPEN);
+    homes.write(|transaction| {
+        transaction.put_node("Turn", "3", &BTreeMap::new())?;
+        let head = transaction.put_node("Place", "Bonn", &BTreeMap::new())?;
+        let tail = transaction.put_node("Person", "Nora", &BTreeMap::new())?;
+        let lives = transaction.relation("lives")?;
+        let told = Belief { valid: Interval { from: 30, to: 40 }, ..belief(tail, "3", 0.9) };
+        transaction.assert_fact(head, lives, &told)
+    });
+    homes.forget("2");
+    assert_eq!(homes.held(), [home("Bonn", 10, OPEN)]);
+    let snapshot = homes.store.snapshot(0);
+    let mut visit = |fact, _, version: VersionRecord| {
+        assert_ne!(version.head, version.belief.tail, "{fact:?}");
+        Ok(ControlFlow::Continue(()))
+    };
+    snapshot.reader().all_versions(&mut visit).expect("reads");
+    homes.assert_sound();
+}
+
 #[test]
 fn a_return_is_told_after_a_late_arrival() {
     let homes = Homes::new();

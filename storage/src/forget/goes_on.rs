@@ -1,0 +1,265 @@
+//! What goes on once who denied it is forgotten: versions that get time back, up to what else holds.
+//!
+//! It never takes anything out but a fact that becomes one with another.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::Loss;
+use crate::error::{Result, StorageError};
+use crate::evidence::{deny, merge, undenied};
+use crate::graph::{Belief, Denial, Edge, Evidence, FactId, Interval, VersionRecord};
+use crate::transaction::Transaction;
+
+/// A version that may get time back, as it would be with all of it, and what it had of that before. If
+/// nothing, it is a part that stands apart from the version at that place.
+pub(super) struct Regaining {
+    place: (FactId, u32),
+    version: VersionRecord,
+    had: Option<Interval>,
+}
+
+impl Transaction<'_> {
+    /// Stores the parts of a version for the time that it had before, each but the first as a fact of its
+    /// own, and gives those of which there is more.
+    pub(super) fn put_parts(
+        &mut self,
+        place: (FactId, u32),
+        version: &VersionRecord,
+        parts: Vec<Belief>,
+    ) -> Result<Vec<Regaining>> {
+        let had = version.belief.valid;
+        let (mut regaining, mut is_first) = (Vec::new(), true);
+        for belief in parts {
+            let common = belief.valid.common(&had);
+            let version = VersionRecord { belief, ..version.clone() };
+            let Some(valid) = common else {
+                regaining.push(Regaining { place, version, had: None });
+                continue;
+            };
+            let place = if is_first { place } else { (self.new_fact()?, 0) };
+            is_first = false;
+            let belief = Belief { valid, ..version.belief.clone() };
+            let is_whole = belief.valid == version.belief.valid;
+            self.put_record(place.0, place.1, &VersionRecord { belief, ..version.clone() })?;
+            if !is_whole {
+                regaining.push(Regaining { place, version, had: common });
+            }
+        }
+        Ok(regaining)
+    }
+
+    /// What the facts that went had closed goes on: nothing denies it any more where one of them began or
+    /// ended.
+    pub(super) fn reopen(&mut self, loss: &mut Loss) -> Result<()> {
+        for gone in std::mem::take(&mut loss.gone) {
+            self.check_goes_on()?;
+            let (sources, valid) = (&gone.belief.sources, gone.belief.valid);
+            let is_its = |denial: &Denial| {
+                !denial.is_end
+                    && denial.sources.is_empty() == sources.is_empty()
+                    && denial.sources.iter().all(|source| sources.contains(source))
+                    && (denial.valid.from == valid.from
+                        || denial.valid.to == valid.to && valid.to != Interval::MAX)
+            };
+            let policy = self.rule_of(gone.relation).policy;
+            let rivals: BTreeSet<FactId> =
+                self.rivals(&gone, Interval::ALL)?.into_iter().map(|edge| edge.fact).collect();
+            let mut regaining = Vec::new();
+            for fact in rivals {
+                for (number, version) in self.reader().versions(fact)? {
+                    let Some(parts) = undenied(&version.belief, is_its, policy) else { continue };
+                    self.delete_record(fact, number, &version)?;
+                    let found = self.put_parts((fact, number), &version, parts)?;
+                    loss.counts.derived += u64::from(!found.is_empty());
+                    regaining.extend(found);
+                }
+            }
+            self.give_back(regaining)?;
+        }
+        Ok(())
+    }
+
+    /// Gives versions their time back: first those that go on where they were, then those that have it apart.
+    pub(super) fn give_back(&mut self, mut regaining: Vec<Regaining>) -> Result<()> {
+        regaining.sort_by_key(|one| (one.had.is_none(), Reverse(one.version.belief.valid.from)));
+        regaining.into_iter().try_for_each(|one| self.put_beside_rivals(one))
+    }
+
+    /// Stores a version that gets time back, up to another value that it may not hold beside: that one denies
+    /// the rest. What is held of the same value and touches it becomes one with it.
+    fn put_beside_rivals(&mut self, regaining: Regaining) -> Result<()> {
+        let Regaining { place: (fact, mut number), mut version, had } = regaining;
+        let Some(had) = had else { return self.put_apart((fact, number), version) };
+        self.check_goes_on()?;
+        // It may have become one with another one in the meantime, or have ended with that.
+        let Some(stored) = self.stored(fact, number)? else { return Ok(()) };
+        version.system = stored.system;
+        self.delete_record(fact, number, &stored)?;
+        if version.system.to == Interval::MAX {
+            let rivals = self.certain_rivals(fact, &version)?;
+            let is_past =
+                |rival: &&Edge| !is_between(rival, &version) && rival.system.to != Interval::MAX;
+            // What is not believed any more ends nothing that is.
+            if let Some(since) = rivals.iter().filter(is_past).map(|rival| rival.system.to).max() {
+                let mut before = version.clone();
+                before.system.to = since;
+                self.bound(fact, &mut before, had)?;
+                self.put_record(fact, number, &before)?;
+                number = number.checked_add(1).ok_or(StorageError::Exhausted("version"))?;
+                version.system.from = since;
+            }
+        }
+        self.bound(fact, &mut version, had)?;
+        let is_longer = version.system.to == Interval::MAX && version.belief.valid != had;
+        let number = if is_longer { self.absorb((fact, number), &mut version)? } else { number };
+        self.put_record(fact, number, &version)
+    }
+
+    /// Cuts a version where other values hold, on the sides of the time that it had before.
+    fn bound(&self, fact: FactId, version: &mut VersionRecord, had: Interval) -> Result<()> {
+        for rival in self.certain_rivals(fact, version)? {
+            let valid = version.belief.valid;
+            if is_between(&rival, version) || !valid.overlaps(&rival.valid) {
+                continue;
+            }
+            let [before, after] = valid.beside(&rival.valid);
+            let (left, denied) = match rival.valid.from >= had.to {
+                true => (before, Interval { from: rival.valid.from, ..valid }),
+                false => (after, Interval { to: rival.valid.to, ..valid }),
+            };
+            let Some(left) = left else {
+                version.belief.uncertain = true;
+                break;
+            };
+            let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
+            cut(&mut version.belief, left);
+            deny(&mut version.belief, Denial { sources, valid: denied, is_end: false });
+        }
+        Ok(())
+    }
+
+    /// Merges what is believed of the same value and touches a version into it, since both are believed.
+    /// Gives the number of the version then.
+    fn absorb(
+        &mut self,
+        (fact, mut number): (FactId, u32),
+        version: &mut VersionRecord,
+    ) -> Result<u32> {
+        let policy = self.rule_of(version.relation).policy;
+        for same in self.certain_rivals(fact, version)? {
+            if !is_between(&same, version)
+                || same.system.to != Interval::MAX
+                || !same.valid.touches(&version.belief.valid)
+            {
+                continue;
+            }
+            let held = self.reader().version(same.fact, same.version)?;
+            let since = held.system.from.max(version.system.from);
+            self.delete_record(same.fact, same.version, &held)?;
+            let until = |whole: &VersionRecord| VersionRecord {
+                system: Interval { to: since, ..whole.system },
+                ..whole.clone()
+            };
+            if held.system.from < since {
+                self.put_record(same.fact, same.version, &until(&held))?;
+            }
+            if version.system.from < since {
+                self.put_record(fact, number, &until(version))?;
+                number = number.checked_add(1).ok_or(StorageError::Exhausted("version"))?;
+                version.system.from = since;
+            }
+            // It may be found from its other end.
+            let mut both = Belief { tail: version.belief.tail, ..held.belief };
+            merge(&mut both, &version.belief, policy);
+            version.belief = both;
+        }
+        Ok(number)
+    }
+
+    /// Stores a part that stands apart from what a version had, as far as no other value holds there. What
+    /// does denies it of that version.
+    fn put_apart(
+        &mut self,
+        (fact, number): (FactId, u32),
+        mut version: VersionRecord,
+    ) -> Result<()> {
+        // Of what was believed once it is enough that what is left of it goes on.
+        if version.system.to != Interval::MAX {
+            return Ok(());
+        }
+        let mut denials = Vec::new();
+        let mut left = Some(version.belief.valid);
+        for rival in self.certain_rivals(fact, &version)? {
+            let Some(denied) = rival.valid.common(&version.belief.valid) else { continue };
+            let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
+            denials.push(Denial { sources, valid: denied, is_end: false });
+            left = left.and_then(|left| {
+                let [before, after] = left.beside(&rival.valid);
+                before.or(after)
+            });
+        }
+        let place = self.stored(fact, number)?;
+        if let Some(left) = left {
+            cut(&mut version.belief, left);
+        }
+        if let Some(mut whole) = place {
+            let is_next = left.is_some_and(|left| left.touches(&whole.belief.valid));
+            if is_next || !denials.is_empty() {
+                self.delete_record(fact, number, &whole)?;
+                if is_next {
+                    let policy = self.rule_of(version.relation).policy;
+                    merge(&mut whole.belief, &version.belief, policy);
+                }
+                denials.into_iter().for_each(|denial| deny(&mut whole.belief, denial));
+                self.put_record(fact, number, &whole)?;
+            }
+            if is_next {
+                return Ok(());
+            }
+        }
+        if left.is_none() {
+            return Ok(());
+        }
+        let fact = self.new_fact()?;
+        self.put_record(fact, 0, &version)
+    }
+
+    fn stored(&self, fact: FactId, number: u32) -> Result<Option<VersionRecord>> {
+        let versions = self.reader().versions(fact)?.into_iter();
+        Ok(versions.filter(|(held, _)| *held == number).map(|(_, version)| version).next())
+    }
+
+    /// The certain facts that a version may not hold beside, but its own.
+    fn certain_rivals(&self, fact: FactId, version: &VersionRecord) -> Result<Vec<Edge>> {
+        if version.belief.uncertain {
+            return Ok(Vec::new());
+        }
+        let mut rivals = self.rivals(version, version.belief.valid)?;
+        rivals.retain(|edge| {
+            edge.fact != fact && !edge.uncertain && edge.system.overlaps(&version.system)
+        });
+        // What is found from both ends is met twice.
+        rivals.sort_by_key(|edge| (edge.valid.from, edge.fact, edge.version));
+        rivals.dedup_by_key(|edge| (edge.fact, edge.version));
+        Ok(rivals)
+    }
+}
+
+/// Whether an edge is between the two nodes of a version, seen from either.
+fn is_between(edge: &Edge, version: &VersionRecord) -> bool {
+    let (head, tail) = (version.head, version.belief.tail);
+    [(head, tail), (tail, head)].contains(&(edge.head, edge.tail))
+}
+
+/// Cuts a belief, and a claim that was as long as it.
+fn cut(belief: &mut Belief, left: Interval) {
+    let had = std::mem::replace(&mut belief.valid, left);
+    for part in &mut belief.evidence {
+        if let Evidence::Claim(claim) = part
+            && claim.valid == had
+        {
+            claim.valid = left;
+        }
+    }
+}

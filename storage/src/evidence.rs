@@ -43,11 +43,12 @@ pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
     let valid = new.valid.hull(&old.valid);
     // What was denied and holds after all is denied no more.
     let stands = |part: &Evidence| !denied(part).is_some_and(|denied| denied.overlaps(&valid));
+    let (known, more) = (evidence_of(old), evidence_of(new));
+    let more: Vec<Evidence> = match adds_by_claims_alone(&known, &more, policy) {
+        true => more.into_iter().filter(|part| !known.contains(part)).collect(),
+        false => more,
+    };
     let mut evidence = Vec::new();
-    let known = evidence_of(old);
-    let more = evidence_of(new);
-    let is_new = |part: &Evidence| !(known.contains(part) && is_heard(&known, &more, policy));
-    let more: Vec<Evidence> = more.iter().filter(|part| is_new(part)).cloned().collect();
     for part in known.into_iter().chain(more).filter(stands) {
         push(&mut evidence, part, policy);
     }
@@ -62,22 +63,22 @@ pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
     simplify(new);
 }
 
-/// Whether a claim that stands in both says nothing more the second time, wherever it stands: all are by
-/// named sources, of one intent and with the same properties, and nothing but claims moves the confidence.
-/// Parts of what was one fact have the same claims.
-fn is_heard(known: &[Evidence], more: &[Evidence], policy: ConfidencePolicy) -> bool {
-    let mut claims = known.iter().chain(more).filter_map(|part| match part {
+/// Whether a claim that stands in both says nothing more the second time, wherever it stands, as claims of
+/// parts that were one fact do: all are by named sources, of one intent and with the same properties, and
+/// nothing but claims moves the confidence.
+fn adds_by_claims_alone(known: &[Evidence], more: &[Evidence], policy: ConfidencePolicy) -> bool {
+    let all = || known.iter().chain(more);
+    let mut claims = all().filter_map(|part| match part {
         Evidence::Claim(claim) => Some(claim),
         _ => None,
     });
-    let is_told = |part: &Evidence| !matches!(part, Evidence::Confirmed(_) | Evidence::Doubted(_));
-    let Some(first) = claims.next() else { return false };
+    let Some(first) = claims.clone().next() else { return false };
     policy != ConfidencePolicy::Latest
-        && known.iter().chain(more).all(is_told)
-        && !first.sources.is_empty()
+        && !all().any(|part| matches!(part, Evidence::Confirmed(_) | Evidence::Doubted(_)))
         && claims.all(|claim| {
-            let says = |claim: &Claim| (claim.intent, claim.properties.clone());
-            !claim.sources.is_empty() && says(claim) == says(first)
+            !claim.sources.is_empty()
+                && claim.intent == first.intent
+                && claim.properties == first.properties
         })
 }
 

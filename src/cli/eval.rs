@@ -184,9 +184,12 @@ fn write_markdown(tables: &[Table], file: &Path) -> std::io::Result<()> {
 /// The command as it was asked, so that figures say what they are of.
 fn asked() -> String {
     let is_plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "-_./=,:".contains(c));
-    let shown = std::env::args().skip(1).map(|argument| match is_plain(&argument) {
-        true => argument,
-        false => format!("'{}'", argument.replace('\'', "'\\''").replace('`', "'")),
+    let shown = std::env::args_os().skip(1).map(|argument| {
+        let argument = argument.to_string_lossy().into_owned();
+        match is_plain(&argument) {
+            true => argument,
+            false => format!("'{}'", argument.replace('\'', "'\\''").replace('`', "'")),
+        }
     });
     std::iter::once("engraph".to_owned()).chain(shown).collect::<Vec<_>>().join(" ")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{
-    Belief, Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, RelationRule, Side,
+    Edge, EdgeFilter, FactId, Intent, Interval, NodeId, RelationId, RelationRule, Side,
     SystemScope, Time, ValidScope,
 };
 use engraph_storage::{Family, Reader, StorageError, Store};
@@ -199,7 +199,11 @@ fn audit_edges(
     for edge in &expected {
         let record = reader.version(edge.fact, edge.version)?;
         let n = edge.fact.0 / 3 + 1;
-        let belief = Belief { valid: edge.valid, ..workload::belief(n, edge.tail) };
+        let told = workload::belief(n, edge.tail);
+        let belief = match edge.valid == told.valid {
+            true => told,
+            false => workload::ended(n, edge),
+        };
         let right = (record.head, record.relation, record.system)
             == (edge.head, edge.relation, edge.system)
             && record.belief == belief;

@@ -15,7 +15,8 @@
 use std::collections::BTreeMap;
 
 use engraph_storage::graph::{
-    Belief, Cardinality, FactId, Intent, Interval, NodeId, RelationRule, Time, Value,
+    Belief, Cardinality, Claim, Denial, Edge, Evidence, FactId, Intent, Interval, NodeId,
+    RelationRule, Time, Value,
 };
 use engraph_storage::{Durability, Result, Store, Transaction};
 
@@ -128,6 +129,22 @@ pub(crate) fn belief(n: u64, tail: NodeId) -> Belief {
         properties: BTreeMap::new(),
         evidence: Vec::new(),
     }
+}
+
+/// What is left of a fact of transaction `n` after the next one told another value.
+pub(crate) fn ended(n: u64, edge: &Edge) -> Belief {
+    let whole = belief(n, edge.tail);
+    let claim = Claim {
+        sources: whole.sources.clone(),
+        valid: edge.valid,
+        confidence: whole.confidence,
+        intent: whole.intent,
+        properties: BTreeMap::new(),
+    };
+    let valid = Interval { from: edge.valid.to, ..whole.valid };
+    let denial = Denial { sources: vec![format!("source {}", n + 1)], valid, is_end: false };
+    let evidence = vec![Evidence::Claim(claim), Evidence::Denied(denial)];
+    Belief { valid: edge.valid, evidence, ..whole }
 }
 
 /// A number as a value.

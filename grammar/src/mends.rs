@@ -47,7 +47,12 @@ const WHOLE: &str = "write a whole number from 0, or a parameter such as $count"
 /// The first that fits is taken: the particular stand before the general.
 const MENDS: &[Mend] = &[
     // What stands together, and in which order.
-    mend("BEAM", "", "a number", "write BEAM 5 p = (a)-[f]->{1,3}(b) SCORE BY f.confidence"),
+    mend(
+        "BEAM",
+        "",
+        "a number",
+        "write BEAM 5 p = (a)-[f]->{1,3}(b) SCORE BY similarity('text', p)",
+    ),
     mend("", "BOOST", "TOP", "boosts stand together: BOOST role 1.4, time 2"),
     mend("", "SHORTEST", "a path search", SEARCHED),
     mend("", "ANY", "a path search", SEARCHED),

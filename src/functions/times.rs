@@ -168,8 +168,7 @@ fn allen(call: &Call<'_>) -> Result<Cell> {
 
 fn intersection(call: &Call<'_>) -> Result<Cell> {
     let (a, b) = periods(call)?;
-    let both = Interval::new(a.from.max(b.from), a.to.min(b.to));
-    Ok(both.map_or(Cell::Null, Cell::Period))
+    Ok(a.common(&b).map_or(Cell::Null, Cell::Period))
 }
 
 /// The instant from which a phrase is seen.

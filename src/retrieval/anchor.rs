@@ -117,8 +117,10 @@ pub(crate) fn anchor<E>(
     let phrases = time::find(read, now);
     let spelled = |name: &'_ Name| {
         let lower = name.name.to_lowercase();
-        let plain = unaccented(&lower).into_owned();
-        let other = (plain != lower).then_some(plain);
+        let other = match unaccented(&lower) {
+            Cow::Owned(plain) if plain != lower => Some(plain),
+            _ => None,
+        };
         std::iter::once(lower).chain(other)
     };
     let names: Vec<(String, &Match)> = candidates

@@ -216,9 +216,7 @@ impl Rule {
         let product: f64 = state.used.iter().map(|used| used.confidence.clamp(0.0, 1.0)).product();
         let mut spans = state.used.iter().map(|used| used.valid);
         let first = spans.next()?;
-        let common = spans.clone().try_fold(first, |all, valid| {
-            Interval::new(all.from.max(valid.from), all.to.min(valid.to))
-        });
+        let common = spans.clone().try_fold(first, |all, valid| all.common(&valid));
         // One thing after another need not be at one time; whatever else follows must be.
         let valid = match (common, self.family) {
             (Some(common), _) => common,

@@ -198,7 +198,8 @@ fn within_time(
     parts.collect()
 }
 
-fn denied(part: &Evidence) -> Option<Interval> {
+/// The time that a part of the evidence denies, if it denies any.
+pub(crate) fn denied(part: &Evidence) -> Option<Interval> {
     match part {
         Evidence::Denied(denial) => Some(denial.valid),
         Evidence::Claim(_) | Evidence::Confirmed(_) | Evidence::Doubted(_) => None,

@@ -21,7 +21,7 @@
 //! closed                                the fact ends at the instant, if it held longer
 //! ```
 
-use crate::evidence::{deny, evidence_of, has_claimed, merge, revise};
+use crate::evidence::{denied, deny, evidence_of, has_claimed, merge, revise};
 use crate::graph::{
     Belief, Cardinality, ConfidencePolicy, Denial, Evidence, FactId, Interval, RelationRule, Time,
 };
@@ -169,11 +169,8 @@ pub fn resolve(act: &Act, held: &[Held], rule: &RelationRule) -> Resolution {
 /// that it is said to be over is kept.
 fn close(target: &Held, at: Time, sources: &[String]) -> Resolution {
     let held = &target.belief;
-    let denied = held.evidence.iter().filter_map(|part| match part {
-        Evidence::Denied(denial) => Some(denial.valid.to),
-        _ => None,
-    });
-    let until = denied.max().map_or(held.valid.to, |until| until.max(held.valid.to));
+    let denied = held.evidence.iter().filter_map(denied).map(|denied| denied.to);
+    let until = denied.fold(held.valid.to, Time::max);
     let mut belief = held.clone();
     if let Some(valid) = Interval::new(held.valid.from, at.min(held.valid.to)) {
         belief.valid = valid;
@@ -224,7 +221,6 @@ fn assert<'h>(
     rule: &RelationRule,
 ) -> Resolution {
     let alone = new.valid;
-    let sources = new.sources.clone();
     // What is confirmed is asserted anew with all that it rests on.
     let own = merged.is_empty().then(|| new.clone());
     let mut candidate = new;
@@ -243,8 +239,9 @@ fn assert<'h>(
             resolution.changes.clear();
             resolution.unsettled.clear();
         } else {
+            let told_by = &own.as_ref().unwrap_or(&candidate).sources;
             for other in others {
-                give_way(other, (&candidate, &sources), open_ended, &mut resolution);
+                give_way(other, (&candidate, told_by), open_ended, &mut resolution);
             }
             if let Some(denial) = denial {
                 deny(&mut candidate, denial);
@@ -370,8 +367,8 @@ fn hull(alone: Interval, merged: &[&Held]) -> Interval {
 
 /// A part of a belief that begins later than what it rests on: its sources said so from the beginning.
 fn claiming(part: Belief, whole: &Belief) -> Belief {
-    let denials = part.evidence.into_iter().filter(|part| matches!(part, Evidence::Denied(_)));
-    let claims = evidence_of(whole).into_iter().filter(|part| !matches!(part, Evidence::Denied(_)));
+    let denials = part.evidence.into_iter().filter(|part| denied(part).is_some());
+    let claims = evidence_of(whole).into_iter().filter(|part| denied(part).is_none());
     Belief { evidence: claims.chain(denials).collect(), ..part }
 }
 

@@ -93,7 +93,7 @@ impl Transaction<'_> {
         let Some(had) = had else { return self.put_apart((fact, number), version) };
         self.check_goes_on()?;
         // It may have become one with another one in the meantime, or have ended with that.
-        let Some(stored) = self.stored(fact, number)? else { return Ok(()) };
+        let Some(stored) = self.reader().find_version(fact, number)? else { return Ok(()) };
         version.system = stored.system;
         self.delete_record(fact, number, &stored)?;
         if version.system.to == Interval::MAX {
@@ -199,7 +199,7 @@ impl Transaction<'_> {
                 before.or(after)
             });
         }
-        let place = self.stored(fact, number)?;
+        let place = self.reader().find_version(fact, number)?;
         if let Some(left) = left {
             cut(&mut version.belief, left);
         }
@@ -223,11 +223,6 @@ impl Transaction<'_> {
         }
         let fact = self.new_fact()?;
         self.put_record(fact, 0, &version)
-    }
-
-    fn stored(&self, fact: FactId, number: u32) -> Result<Option<VersionRecord>> {
-        let versions = self.reader().versions(fact)?.into_iter();
-        Ok(versions.filter(|(held, _)| *held == number).map(|(_, version)| version).next())
     }
 
     /// The certain facts that a version may not hold beside, but its own.

@@ -320,24 +320,29 @@ impl Homes {
         })
     }
 
-    /// What is believed and held at an instant; all of it, by when it begins, if none is given.
-    fn held(&self) -> Vec<(String, Time, Time)> {
-        let (snapshot, mut held) = (self.store.snapshot(0), Vec::new());
-        let reader = snapshot.reader();
-        let mut visit = |_, _, version: VersionRecord| {
-            let VersionRecord { belief, system, .. } = version;
-            if system.to == Interval::MAX && !belief.uncertain {
-                held.push((belief.tail, belief.valid));
-            }
+    fn versions(&self) -> Vec<VersionRecord> {
+        let (snapshot, mut versions) = (self.store.snapshot(0), Vec::new());
+        let mut visit = |_, _, version| {
+            versions.push(version);
             Ok(ControlFlow::Continue(()))
         };
-        reader.all_versions(&mut visit).expect("reads");
+        snapshot.reader().all_versions(&mut visit).expect("reads");
+        versions
+    }
+
+    /// What is believed, by when it begins.
+    fn held(&self) -> Vec<(String, Time, Time)> {
+        let snapshot = self.store.snapshot(0);
         let name = |node| {
-            let node = reader.node(node, SystemScope::Current).expect("reads").expect("is there");
-            node.key.clone()
+            let node = snapshot.reader().node(node, SystemScope::Current);
+            node.expect("reads").expect("is there").key.clone()
         };
+        let is_held = |version: &VersionRecord| {
+            version.system.to == Interval::MAX && !version.belief.uncertain
+        };
+        let held = self.versions().into_iter().filter(is_held).map(|version| version.belief);
         let mut held: Vec<_> =
-            held.into_iter().map(|(tail, valid)| (name(tail), valid.from, valid.to)).collect();
+            held.map(|belief| (name(belief.tail), belief.valid.from, belief.valid.to)).collect();
         held.sort_by_key(|(_, from, _)| *from);
         held
     }
@@ -364,13 +369,8 @@ fn what_a_forgotten_fact_closed_goes_on() {
     let versions = homes.forget("2").derived;
     assert_eq!((homes.held(), versions), (vec![home("Bonn", 10, OPEN)], 1));
     // As of before as well, so that nothing tells when it had been.
-    let snapshot = homes.store.snapshot(0);
-    let mut ends = Vec::new();
-    let mut visit = |_, _, version: VersionRecord| {
-        ends.push((version.belief.valid.to, version.belief.evidence));
-        Ok(ControlFlow::Continue(()))
-    };
-    snapshot.reader().all_versions(&mut visit).expect("reads");
+    let ends = homes.versions().into_iter().map(|version| version.belief);
+    let ends: Vec<_> = ends.map(|belief| (belief.valid.to, belief.evidence)).collect();
     assert_eq!(ends, [(OPEN, vec![]), (OPEN, vec![])]);
     homes.assert_sound();
 }
@@ -488,12 +488,7 @@ fn what_was_told_from_the_other_end_becomes_one_with_it() {
     });
     homes.forget("2");
     assert_eq!(homes.held(), [home("Bonn", 10, OPEN)]);
-    let snapshot = homes.store.snapshot(0);
-    let mut visit = |fact, _, version: VersionRecord| {
-        assert_ne!(version.head, version.belief.tail, "{fact:?}");
-        Ok(ControlFlow::Continue(()))
-    };
-    snapshot.reader().all_versions(&mut visit).expect("reads");
+    assert!(homes.versions().iter().all(|version| version.head != version.belief.tail));
     homes.assert_sound();
 }
 
@@ -524,12 +519,8 @@ fn evidence_does_not_grow_with_each_return() {
         homes.tell("4", "Rome", 25, 30);
         homes.tell("1", "Bonn", 15, 40);
     }
-    let (snapshot, mut most) = (homes.store.snapshot(0), 0);
-    let mut visit = |_, _, version: VersionRecord| {
-        most = most.max(version.belief.evidence.len());
-        Ok(ControlFlow::Continue(()))
-    };
-    snapshot.reader().all_versions(&mut visit).expect("reads");
+    let most = homes.versions().iter().map(|version| version.belief.evidence.len()).max();
+    let most = most.expect("there are some");
     assert!(most <= 6, "{most}");
 }
 

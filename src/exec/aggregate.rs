@@ -1,8 +1,12 @@
 //! One row for each value of the keys, in the order in which the groups were first met.
 
+mod exact;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_grammar::ast::Span;
+
+use exact::Exact;
 
 use crate::cell::{Cell, Key, Row};
 use crate::context::Context;
@@ -35,6 +39,8 @@ struct State {
     value: Cell,
     /// The sum of whole numbers, while `value` is one: it may be beyond 64 bits on the way.
     whole: i128,
+    /// The sum of numbers, while `value` is a float.
+    exact: Exact,
     items: Vec<Cell>,
     spread: Spread,
 }
@@ -80,6 +86,7 @@ impl State {
             count: 0,
             value: Cell::Null,
             whole: 0,
+            exact: Exact::default(),
             items: Vec::new(),
             spread: Spread::default(),
         }
@@ -136,20 +143,23 @@ impl State {
                 self.whole = i128::from(*one);
                 Some(Cell::Int(*one))
             }
-            (Cell::Null, Cell::Float(_) | Cell::Duration(_)) => Some(cell.clone()),
+            (Cell::Null, Cell::Duration(_)) => Some(cell.clone()),
             (Cell::Duration(a), Cell::Duration(b)) => a.plus(*b).map(Cell::Duration),
             (Cell::Int(_), Cell::Int(one)) => {
                 self.whole += i128::from(*one);
                 Some(self.value.clone())
             }
-            (value, other) => {
-                let sum = if matches!(value, Cell::Int(_)) {
-                    self.whole as f64
-                } else {
-                    value.number()?
-                };
-                Some(sum + other.number()?).filter(|sum| sum.is_finite()).map(Cell::Float)
+            (Cell::Null | Cell::Int(_) | Cell::Float(_), Cell::Int(_) | Cell::Float(_)) => {
+                if matches!(self.value, Cell::Int(_)) {
+                    self.exact.add_whole(self.whole)?;
+                }
+                match cell {
+                    Cell::Int(one) => self.exact.add_whole(i128::from(*one))?,
+                    other => self.exact.add(other.number()?)?,
+                }
+                Some(self.exact.sum()).filter(|sum| sum.is_finite()).map(Cell::Float)
             }
+            _ => None,
         }
     }
 

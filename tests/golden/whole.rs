@@ -25,7 +25,7 @@ const QUERIES: [&str; 11] = [
     "SEARCH n FOR 'bread in Porto' BY VECTOR TOP 5 RETURN n.key, score ORDER BY score, n.key",
     "SEARCH n FOR 'bread in Porto' BY VECTOR TOP 5 FOR SYSTEM_TIME AS OF $then RETURN n.key, n.text \
      ORDER BY n.key",
-    "MATCH (a)-[f]->() RETURN type(f) AS r, count(*) AS n, round(avg(f.confidence), 9) AS sure ORDER BY r",
+    "MATCH (a)-[f]->() RETURN type(f) AS r, count(*) AS n, avg(f.confidence) ORDER BY r",
     "SHOW RELATIONS",
 ];
 

@@ -17,7 +17,7 @@ use super::entities::Entities;
 use super::episode::Episode;
 use super::extract::{Extraction, Extractor, SourceTurn, keep_sound};
 use super::means::Means;
-use super::past;
+use super::past::{self, Ending};
 use super::present;
 use super::resolve::resolve;
 use super::theme_graph::{Grouping, LazyGrouping};
@@ -68,6 +68,8 @@ pub(super) struct Drawn {
     pub(super) inputs: Vec<Input>,
     /// The facts that it tells.
     pub(super) facts: Vec<Input>,
+    /// What it says to be over of what is held.
+    endings: Vec<Ending>,
     /// The keys of its statements.
     pub(super) semantics: Vec<String>,
     /// The episode as topics see it, and the facts that give it its place among them.
@@ -98,6 +100,9 @@ pub(super) fn extract(
     }
     for fact in &mut extraction.facts {
         fact.valid = behind(fact.valid, of(&fact.turns));
+    }
+    for ending in &mut extraction.endings {
+        ending.at = ending.at.saturating_sub(of(&ending.turns));
     }
     Ok((extraction, left_out))
 }
@@ -168,7 +173,8 @@ pub(super) fn draw(
         Some(said) => topic_graph::place(reader, &about, said, means)?,
         None => Vec::new(),
     };
-    Ok(Drawn { semantics: episode.semantic_keys(), inputs, facts, about, topics, done })
+    let (semantics, endings) = (episode.semantic_keys(), episode.endings());
+    Ok(Drawn { semantics, inputs, facts, endings, about, topics, done })
 }
 
 /// What an episode says, with its embedding.
@@ -191,6 +197,9 @@ pub(super) fn store(
     }
     for input in &drawn.facts {
         tell(transaction, input, means)?;
+    }
+    for ending in &drawn.endings {
+        past::end(transaction, ending)?;
     }
     place(transaction, drawn, means, |transaction, statements| {
         grouping.attach(transaction, statements, means.models)

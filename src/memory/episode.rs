@@ -15,6 +15,7 @@ use engraph_storage::graph::{Intent, Interval, Value};
 
 use super::concepts::Known;
 use super::extract::{Entity, ExtractedFact, ExtractedSemantic, Extraction};
+use super::past::Ending;
 use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
 use super::validate;
@@ -59,6 +60,19 @@ impl Episode<'_> {
             self.fact(fact, &mut inputs);
         }
         inputs
+    }
+
+    /// What it says to be over.
+    pub(crate) fn endings(&self) -> Vec<Ending> {
+        let endings = self.extraction.endings.iter().map(|ending| Ending {
+            head: self.entities.of(&ending.head).0.clone(),
+            relation: ending.relation.clone(),
+            tail: ending.tail.clone(),
+            at: ending.at,
+            confidence: ending.confidence,
+            sources: self.sources(&ending.turns),
+        });
+        endings.collect()
     }
 
     /// The keys of the statements, in order: each is named by the first turn that says it, so that

@@ -29,8 +29,8 @@ mod walk;
 pub use boundary::{BoundaryDetector, ModelBoundaries, SimilarityBoundaries};
 pub use draw::Consolidated;
 pub use extract::{
-    Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, Extractor,
-    KnownEntities, ModelExtractor, Rules, SourceTurn,
+    Entity, ExtractedConcept, ExtractedEnding, ExtractedFact, ExtractedSemantic, Extraction,
+    Extractor, KnownEntities, ModelExtractor, Rules, SourceTurn,
 };
 pub use means::Construction;
 pub use pipeline::{Pipeline, Progress};

@@ -7,12 +7,52 @@ use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side
 use engraph_storage::{Reader, Transaction};
 
 use super::draw;
+use super::extract::Entity;
 use super::present::LIKINGS;
 use super::validate::UNCERTAIN;
-use super::walk::edges;
+use super::walk::{edges, key_of};
 use crate::error::Result;
 use crate::models::Models;
 use crate::write::{self, FactInput, Input};
+
+/// That what is held of somebody is over, whatever it was.
+pub(crate) struct Ending {
+    pub(crate) head: Entity,
+    pub(crate) relation: String,
+    /// The name of what it was of, in any case, if that was said.
+    pub(crate) tail: Option<String>,
+    pub(crate) at: Time,
+    pub(crate) confidence: f64,
+    /// The keys of the turns that say it.
+    pub(crate) sources: Vec<String>,
+}
+
+/// Ends the one fact that holds then and is meant, if whoever said it is sure enough. Of two jobs nobody has
+/// said which was lost.
+pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<()> {
+    let reader = transaction.reader();
+    let head = draw::node(reader, &ending.head.label, &ending.head.name)?;
+    let relation = reader.catalog().relation(&ending.relation);
+    let (Some(head), Some(relation)) = (head, relation) else { return Ok(()) };
+    let said = ending.tail.as_ref().map(|name| name.to_lowercase());
+    let mut meant = Vec::new();
+    for edge in edges(reader, head, Side::Out, Some(&ending.relation))? {
+        let holds = edge.valid.from < ending.at && edge.valid.to > ending.at && !edge.uncertain;
+        let is_named = match &said {
+            Some(said) if holds => key_of(reader, edge.tail)?.to_lowercase() == *said,
+            _ => true,
+        };
+        if holds && is_named {
+            meant.push(edge);
+        }
+    }
+    let [edge] = meant.as_slice() else { return Ok(()) };
+    let is_sure = ending.confidence >= reader.catalog().rule(relation).threshold;
+    if is_sure && !is_claimed_later(reader, edge, ending.at)? {
+        transaction.close(edge.fact, ending.at, &ending.sources)?;
+    }
+    Ok(())
+}
 
 /// Whether a fact says only up to when something held.
 pub(super) fn is_over(fact: &FactInput) -> bool {
@@ -41,7 +81,10 @@ pub(super) fn put(
             told.valid = Interval { from: last.valid.from, to: last.valid.to.min(fact.valid.to) };
             let is_changed = fact.intent == Some(Intent::Evolution);
             let is_sure = fact.confidence >= threshold;
-            if is_changed && is_sure && !is_claimed_later(transaction.reader(), last, fact)? {
+            if is_changed
+                && is_sure
+                && !is_claimed_later(transaction.reader(), last, fact.valid.to)?
+            {
                 transaction.close(last.fact, fact.valid.to, &fact.sources)?;
             }
         }
@@ -80,10 +123,10 @@ pub(super) fn close_of(
 }
 
 /// Whether somebody has told that it holds later than it is said to have ended.
-fn is_claimed_later(reader: Reader<'_>, held: &Edge, over: &FactInput) -> Result<bool> {
+fn is_claimed_later(reader: Reader<'_>, held: &Edge, ended: Time) -> Result<bool> {
     let belief = reader.version(held.fact, held.version)?.belief;
     Ok(belief.evidence.iter().any(|part| match part {
-        Evidence::Claim(claim) => claim.valid.from > over.valid.to,
+        Evidence::Claim(claim) => claim.valid.from > ended,
         Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => false,
     }))
 }

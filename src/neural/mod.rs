@@ -92,8 +92,7 @@ pub(crate) const BYTES_TOKENIZER: &str = "bytes";
 
 /// The beginning of a text, at most so many bytes long and ending between two characters.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
-    let end = (0..=text.len().min(bytes_max)).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
+    &text[..text.floor_char_boundary(bytes_max)]
 }
 
 /// The beginning of a text on one line, of at most so many bytes, without control characters.

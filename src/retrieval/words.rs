@@ -25,8 +25,7 @@ pub(crate) struct Word {
 
 /// The first 512 words of a text, of its first 16 KiB.
 pub(crate) fn words(text: &str) -> Vec<Word> {
-    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|end| text.is_char_boundary(*end));
-    let text = end.and_then(|end| text.get(..end)).unwrap_or_default();
+    let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
     let mut words = Vec::new();
     let mut at = 0;
     let mut is_first = true;

@@ -61,6 +61,7 @@ pub(super) fn read(
         concepts: distinct(concepts, |c| (c.key.clone(), c.tag.clone(), c.turn)),
         semantics: distinct(semantics, |s| s.text.clone()),
         facts: distinct(facts, |f| (f.head.clone(), f.relation.clone(), f.tail.clone(), f.valid)),
+        endings: Vec::new(),
     };
     Ok(Answer { extraction, left_out: reader.left_out })
 }

@@ -102,6 +102,26 @@ pub struct ExtractedFact {
     pub turns: Vec<usize>,
 }
 
+/// That what was held of somebody is over, whatever it was: "I quit my job", "Rex died".
+///
+/// It ends the one fact of the head and relation that holds at that time, and where there is none, or more than
+/// one, nothing. So it may be given without knowing whether anything is held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExtractedEnding {
+    /// Whom it is said of.
+    pub head: Entity,
+    /// The name of the relation.
+    pub relation: String,
+    /// The name of what it is of, in any case; none if it was not named.
+    pub tail: Option<String>,
+    /// Until when it held.
+    pub at: Time,
+    /// How sure whoever said it was, in (0, 1].
+    pub confidence: f64,
+    /// The turns that say it, by their places in the episode, in order; at least one.
+    pub turns: Vec<usize>,
+}
+
 /// What was drawn from an episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extraction {
@@ -115,6 +135,8 @@ pub struct Extraction {
     pub semantics: Vec<ExtractedSemantic>,
     /// The facts.
     pub facts: Vec<ExtractedFact>,
+    /// What is over of what was told before.
+    pub endings: Vec<ExtractedEnding>,
 }
 
 impl Extraction {

@@ -13,8 +13,8 @@ const THING: &str = "Thing";
 /// Takes out what cannot be stored of what was drawn from so many turns, and gives how many items that
 /// were. Entities that have the label of a layer are things.
 pub(crate) fn keep_sound(extraction: &mut Extraction, turns: usize) -> u64 {
-    let Extraction { concepts, semantics, facts, .. } = extraction;
-    let before = concepts.len() + semantics.len() + facts.len();
+    let Extraction { concepts, semantics, facts, endings, .. } = extraction;
+    let before = concepts.len() + semantics.len() + facts.len() + endings.len();
     let said = |places: &[usize]| !places.is_empty() && places.iter().all(|place| *place < turns);
     let sure = |confidence: f64| confidence > 0.0 && confidence <= 1.0;
     let lasts = |valid: Interval| valid.from < valid.to;
@@ -33,7 +33,12 @@ pub(crate) fn keep_sound(extraction: &mut Extraction, turns: usize) -> u64 {
             && sure(fact.confidence)
             && said(&fact.turns)
     });
-    (before - concepts.len() - semantics.len() - facts.len()) as u64
+    endings.retain(|ending| {
+        let is_named = ending.tail.as_deref().is_none_or(is_key);
+        let is_whole = is_entity(&ending.head) && is_name(&ending.relation) && is_named;
+        is_whole && sure(ending.confidence) && said(&ending.turns)
+    });
+    (before - concepts.len() - semantics.len() - facts.len() - endings.len()) as u64
 }
 
 /// Gives an entity that has the label of a layer that of a thing.

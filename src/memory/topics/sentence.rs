@@ -50,9 +50,8 @@ fn negated(words: &[String]) -> BTreeSet<String> {
 
 /// The sentences of the beginning of a text: 32 of them, in 4 KiB.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
-    let mut ends = (0..=text.len().min(TEXT_BYTES_MAX)).rev();
-    let end = ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-    let parts = text[..end].split(['.', '!', '?', ';', '\n']);
+    let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+    let parts = text.split(['.', '!', '?', ';', '\n']);
     let sentences = parts.map(Sentence::of).filter(|sentence| !sentence.words.is_empty());
     sentences.take(SENTENCES_MAX).collect()
 }

@@ -147,9 +147,7 @@ fn cut(encoding: &mut Encoding, tokens: usize) {
 
 /// The beginning of a text, at most [`TEXT_BYTES_MAX`] long and ending between two characters.
 fn first_part(text: &str) -> &str {
-    // The beginning of a text is a boundary, so there is always one.
-    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
+    &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
 /// The whole text in parts of at most [`TEXT_BYTES_MAX`], which end after a space where one is.

@@ -5,6 +5,7 @@
 
 mod change;
 mod clause;
+mod ending;
 mod group;
 mod held;
 mod parting;
@@ -21,21 +22,24 @@ use super::sentences::{gap, is_joined};
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
 use super::{dates, lexicon, rewrite, verbs};
-use crate::memory::extract::{Entity, ExtractedFact, KnownEntities};
+use crate::memory::extract::{Entity, ExtractedEnding, ExtractedFact, KnownEntities};
 use crate::memory::validate::UNCERTAIN;
 use crate::retrieval::words::{Word, words};
 
-/// Facts of a statement, at most.
+/// Facts of a statement, at most, and what it says to be over.
 const FACTS_MAX: usize = 8;
 
-/// The facts of a statement about those who speak.
-pub(super) fn facts(
-    statement: &Statement,
-    speakers: &[&str],
-    known: &dyn KnownEntities,
-) -> Vec<ExtractedFact> {
+/// What a statement tells of those who speak.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) facts: Vec<ExtractedFact>,
+    pub(super) endings: Vec<ExtractedEnding>,
+}
+
+/// What a statement tells of those who speak.
+pub(super) fn told(statement: &Statement, speakers: &[&str], known: &dyn KnownEntities) -> Told {
     if statement.is_quoted || is_of_another_world(&statement.said) {
-        return Vec::new();
+        return Told::default();
     }
     let words = words(&statement.text);
     let mut finder = Finder {
@@ -47,15 +51,18 @@ pub(super) fn facts(
         valid: statement.valid,
         has_dates: statement.at.is_some_and(|at| dates::are_several(&statement.said, at)),
         found: Vec::new(),
+        endings: Vec::new(),
     };
     for at in 0..words.len() {
+        finder.of_death(at);
+        finder.of_put_down(at);
         for speaker in speakers {
             if let Some(end) = finder.named(at, speaker) {
                 finder.of_person(speaker, at, end);
             }
         }
     }
-    let mut found = finder.found;
+    let (mut found, mut endings) = (finder.found, finder.endings);
     let mut seen: Vec<(String, String)> = Vec::new();
     found.retain(|fact| {
         let key = (fact.relation.clone(), fact.tail.name.to_lowercase());
@@ -64,6 +71,7 @@ pub(super) fn facts(
         is_new
     });
     found.truncate(FACTS_MAX);
+    endings.truncate(FACTS_MAX);
     if !found.is_empty() {
         let intent = statements::intent(&statement.said);
         found
@@ -71,7 +79,7 @@ pub(super) fn facts(
             .filter(|fact| fact.intent == Intent::Fact)
             .for_each(|fact| fact.intent = intent);
     }
-    found
+    Told { facts: found, endings }
 }
 
 struct Finder<'a> {
@@ -84,6 +92,7 @@ struct Finder<'a> {
     valid: Interval,
     has_dates: bool,
     found: Vec<ExtractedFact>,
+    endings: Vec<ExtractedEnding>,
 }
 
 impl<'a> Finder<'a> {
@@ -124,6 +133,7 @@ impl<'a> Finder<'a> {
         let verb = self.after_company(end);
         if let Some(group) = self.group(verb).filter(|group| !self.is_awaited(at, *group)) {
             self.of_dated_clause(person, at, group);
+            self.of_separation(person, (at, end), group);
             let next = self.next_verb(group);
             if let Some((at, next)) = next.and_then(|at| Some((at, self.group(at)?))) {
                 self.of_dated_clause(person, at, next);
@@ -166,6 +176,7 @@ impl<'a> Finder<'a> {
             return;
         }
         self.of_leaving(person, verb.base, after, group);
+        self.of_lost_job(person, verb.base, after, group);
         let is_thought = verb.base == "think" && matches!(self.lower(after), "of" | "about");
         if is_thought && !group.is_negated && !group.is_modal {
             if let Some(tail) = tails::doing(self.text, self.words, after + 1) {
@@ -178,6 +189,10 @@ impl<'a> Finder<'a> {
             return;
         }
         if group.is_negated {
+            self.of_plain_denial(group, |finder, over| match verb.base {
+                "be" => finder.of_state(person, after, over),
+                base => finder.of_rows(person, base, ROWS, after, over),
+            });
             self.of_denial(person, verb.base, group);
             return;
         }

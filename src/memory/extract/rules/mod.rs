@@ -153,10 +153,11 @@ impl<'t> Reading<'t> {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
             let is_joke = statements::is_joke(&self.parts[turn].words);
             for statement in &mut statements {
-                let facts = match is_joke {
-                    true => Vec::new(),
-                    false => facts::facts(statement, &self.speakers, self.known),
+                let facts::Told { facts, endings } = match is_joke {
+                    true => facts::Told::default(),
+                    false => facts::told(statement, &self.speakers, self.known),
                 };
+                made.endings.extend(endings);
                 if facts.iter().any(|fact| fact.relation != "feels") {
                     statement.weight += statements::FACT_BONUS;
                 }

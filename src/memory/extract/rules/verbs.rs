@@ -265,7 +265,7 @@ overcome overcame overcome
 rebuild rebuilt
 shake shook shaken
 shine shone
-sink sank sunk
+split split
 stick stuck
 strike struck
 swear swore sworn

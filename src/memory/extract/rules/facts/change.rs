@@ -66,7 +66,7 @@ impl Finder<'_> {
             return;
         }
         let link = match (verb, self.lower(at)) {
-            ("quit" | "leave", _) => self.own_job(person, at),
+            ("quit" | "leave" | "lose", _) => self.own_job(person, at),
             ("be" | "get", "fired") => Some(at + 1),
             ("be" | "get", "laid") if self.lower(at + 1) == "off" => Some(at + 2),
             ("lay", "off") if group.is_passive => Some(at + 1),
@@ -159,7 +159,7 @@ impl Finder<'_> {
     }
 
     /// The place after "Nora's job" or "the job" at a place.
-    fn own_job(&self, person: &str, at: usize) -> Option<usize> {
+    pub(super) fn own_job(&self, person: &str, at: usize) -> Option<usize> {
         let own = self.named(at, person).filter(|end| self.has_possessive(end - 1));
         let job = match self.lower(at) {
             "my" | "our" | "the" => at + 1,

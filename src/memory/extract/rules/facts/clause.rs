@@ -26,7 +26,11 @@ impl Finder<'_> {
             return false;
         }
         let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
-        is_first || is_dated || LINKS.contains(&before) || lexicon::is_adverb(before)
+        // "It turns out Nora is not allergic to cats."
+        let is_news = before == "out"
+            && at.checked_sub(2).is_some_and(|at| matches!(self.lower(at), "turns" | "turned"));
+        let is_led = is_dated || is_news || LINKS.contains(&before);
+        is_first || is_led || lexicon::is_adverb(before)
     }
 
     /// The words of the same clause before a place, the last one first.

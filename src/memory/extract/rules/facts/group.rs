@@ -240,6 +240,7 @@ mod tests {
             valid: statement.valid,
             has_dates: false,
             found: Vec::new(),
+            endings: Vec::new(),
         })
     }
 

@@ -56,7 +56,7 @@ impl Finder<'_> {
     }
 
     /// A word after which nothing is told as true: `if`, `thinks`, `might`, `dreamed`.
-    fn is_open_word(&self, at: usize) -> bool {
+    pub(super) fn is_open_word(&self, at: usize) -> bool {
         let lower = self.lower(at);
         is_supposed(lower)
             || rewrite::is_modal(lower)
@@ -91,7 +91,7 @@ impl Finder<'_> {
     }
 
     /// Whether a death is meant as one: not "died laughing", "died a little".
-    fn is_final(&self, at: usize) -> bool {
+    pub(super) fn is_final(&self, at: usize) -> bool {
         let lower = self.lower(at);
         let is_doing = verbs::verb(lower).is_some_and(|verb| verb.forms.gerund);
         let is_saying = is_doing || matches!(lower, "a" | "inside" | "for" | "from");
@@ -99,7 +99,7 @@ impl Finder<'_> {
     }
 
     /// "but came back".
-    fn comes_back(&self, at: usize) -> bool {
+    pub(super) fn comes_back(&self, at: usize) -> bool {
         (at..self.words.len()).any(|at| matches!(self.lower(at), "but" | "back" | "found"))
     }
 
@@ -139,6 +139,7 @@ impl Finder<'_> {
             "anymore" | "and" | "or" | "because" | "since" | "so" | "when" => true,
             "any" => matches!(self.lower(at + 1), "more" | "longer"),
             "for" => self.lower(at + 1) == "good",
+            "after" => self.lower(at + 1) == "all",
             "recently" | "now" | "already" | "finally" => self.ends_plainly(at + 1),
             _ => false,
         }

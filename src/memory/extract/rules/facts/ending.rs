@@ -1,0 +1,331 @@
+//! What a clause says to be over without saying what it was ("quit my job", "we got divorced"), of somebody
+//! who is gone ("Rex died"), and what it denies that may be held ("is not allergic to cats").
+//!
+//! Whether anything of it is held is found when it is stored; here nothing is told that was not said.
+
+use engraph_storage::graph::Interval;
+
+use super::group::{Tense, denies};
+use super::{Finder, Group, lexicon, tails, verbs};
+use crate::memory::extract::{Entity, ExtractedEnding};
+
+/// Relations that end when two part, and when one dies.
+const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
+
+impl Finder<'_> {
+    /// "lost my job", "was let go", "is unemployed": whoever it was for works there no more.
+    pub(super) fn of_lost_job(&mut self, person: &str, verb: &str, at: usize, group: Group) {
+        let is_done = group.tense != Tense::Present || group.is_passive;
+        let is_now = group.tense != Tense::Past;
+        let state = self.next_of_group(at);
+        let end = match (verb, self.lower(at)) {
+            ("quit" | "leave" | "lose", _) if is_done => self.own_job(person, at),
+            ("be" | "get", "fired") | ("lay", "off") | ("let", "go") if is_done => Some(at + 1),
+            ("be" | "get", "laid") if is_done && self.lower(at + 1) == "off" => Some(at + 2),
+            ("retire" | "resign", _) if is_done => Some(at),
+            ("be", _) if is_now && JOBLESS.contains(&self.lower(state)) => Some(state + 1),
+            ("be", _) if is_now => self.out_of_work(state),
+            _ => None,
+        };
+        let is_of_passive = !matches!(verb, "lay" | "let") || group.is_passive;
+        if end.is_some_and(|end| self.ends_plainly(end)) && is_of_passive && !is_off(group) {
+            self.end(person, "works_at", None);
+        }
+    }
+
+    /// The place after "out of work", "between jobs".
+    fn out_of_work(&self, at: usize) -> Option<usize> {
+        match (self.lower(at), self.lower(at + 1), self.lower(at + 2)) {
+            ("between", "jobs", _) => Some(at + 2),
+            ("out", "of", "work") => Some(at + 3),
+            ("out", "of", "a") if self.lower(at + 3) == "job" => Some(at + 4),
+            _ => None,
+        }
+    }
+
+    /// "Tom and Nora broke up", "Nora got divorced": from a person whose name stands from one place up to
+    /// another.
+    pub(super) fn of_separation(&mut self, person: &str, name: (usize, usize), group: Group) {
+        let verb = verbs::lemma(self.lower(group.main)).unwrap_or_default();
+        let at = group.main + 1;
+        let (relations, end) = match (verb, self.lower(at)) {
+            ("break" | "split", "up") => (PARTNERS, at + 1),
+            ("get" | "be", "separated") => (PARTNERS, at + 1),
+            ("separate", _) => (PARTNERS, at),
+            ("get" | "be", "divorced") => (&PARTNERS[..1], at + 1),
+            ("divorce", _) => (&PARTNERS[..1], at),
+            _ => return,
+        };
+        let is_done = group.tense != Tense::Present || verb == "be" || group.is_passive;
+        if is_done && !is_off(group) && self.ends_plainly(end) && !self.comes_back(end) {
+            let other = self.company(name).map(str::to_owned);
+            for relation in relations {
+                self.end(person, relation, other.as_deref());
+            }
+        }
+    }
+
+    /// The name that stands beside a name: "Tom and Nora", "Nora and Tom".
+    fn company(&self, (start, end): (usize, usize)) -> Option<&str> {
+        let before = start.checked_sub(2).filter(|_| self.lower(start - 1) == "and");
+        let place = before.or_else(|| (self.lower(end) == "and").then_some(end + 1))?;
+        let name = tails::noun(self.text, self.words, place, "").filter(|name| name.is_name)?;
+        Some(name.text)
+    }
+
+    /// "Rex died on Sunday", of somebody whose name begins at a place: whoever had them has them no more.
+    pub(super) fn of_death(&mut self, at: usize) {
+        let Some(name) = tails::noun(self.text, self.words, at, "") else { return };
+        let is_other = name.is_name && !self.speakers.iter().any(|one| *one == name.text);
+        if !is_other || !self.begins_clause(name.text, at) {
+            return;
+        }
+        let Some(group) = self.group(name.end).filter(|group| !is_off(*group)) else { return };
+        let behind = group.main + 1;
+        let is_gone = match (verbs::lemma(self.lower(group.main)), self.lower(behind)) {
+            _ if group.tense == Tense::Present => false,
+            (Some("die"), _) => self.is_final(behind),
+            (Some("pass"), "away") => self.is_final(behind + 1),
+            (Some("run"), "away") => self.ends_plainly(behind + 1) && !self.comes_back(behind),
+            _ => false,
+        };
+        if is_gone {
+            self.date_clause(at);
+            self.end_with(name.text);
+        }
+    }
+
+    /// "had to put Rex down", "put Rex to sleep".
+    pub(super) fn of_put_down(&mut self, at: usize) {
+        if self.lower(at) != "put" || self.clause_before(at).any(|at| self.is_open(at)) {
+            return;
+        }
+        let Some(name) = tails::noun(self.text, self.words, at + 1, "") else { return };
+        let end = match (self.lower(name.end), self.lower(name.end + 1)) {
+            ("down", _) => name.end + 1,
+            ("to", "sleep") => name.end + 2,
+            _ => return,
+        };
+        let before = |back: usize| at.checked_sub(back).map_or("", |at| self.lower(at));
+        let is_done = before(1) != "to" || before(2) == "had";
+        if name.is_name && is_done && self.ends_plainly(end) {
+            self.end_with(name.text);
+        }
+    }
+
+    /// A word after which nothing is told as done.
+    fn is_open(&self, at: usize) -> bool {
+        denies(self.lower(at)) || self.is_open_word(at)
+    }
+
+    /// Ends that anybody who speaks has an animal or a partner of this name.
+    fn end_with(&mut self, name: &str) {
+        for person in self.speakers {
+            for relation in ["has_pet"].iter().chain(PARTNERS) {
+                self.end(person, relation, Some(name));
+            }
+        }
+    }
+
+    /// "is not allergic to cats", "does not live in Rome": what of it is held is over. Reads the clause as if
+    /// it said "any more", and tells none of it.
+    pub(super) fn of_plain_denial(&mut self, group: Group, read: impl FnOnce(&mut Self, Group)) {
+        let is_undated =
+            self.statement.at == Some(self.valid.from) && self.valid.to == Interval::MAX;
+        let is_now = group.tense == Tense::Present && !group.is_modal && !group.is_future;
+        if !is_now || !is_undated || !self.is_plainly_denied(group.main) {
+            return;
+        }
+        let before = self.found.len();
+        read(self, Group { is_negated: false, is_ended: true, ..group });
+        for fact in self.found.split_off(before) {
+            self.end(&fact.head.name, &fact.relation, Some(&fact.tail.name));
+        }
+    }
+
+    /// Whether a verb is denied by "not" and nothing more: "does not usually live" is another thing.
+    fn is_plainly_denied(&self, verb: usize) -> bool {
+        let is_not = |at: usize| self.lower(at) == "not" || self.lower(at).ends_with("n't");
+        let is_more =
+            |at: usize| lexicon::is_adverb(self.lower(at)) && self.lower(at) != "actually";
+        let before = verb.checked_sub(1).is_some_and(is_not);
+        before || is_not(verb) || is_not(verb + 1) && !is_more(verb + 2)
+    }
+
+    /// Tells that what somebody has of a relation is over since then.
+    fn end(&mut self, person: &str, relation: &str, tail: Option<&str>) {
+        let at = self.over().to;
+        if at == Interval::MAX {
+            return;
+        }
+        let person = Entity { label: "Person".to_owned(), name: person.to_owned() };
+        self.endings.push(ExtractedEnding {
+            head: self.known.find(&person.name).unwrap_or(person),
+            relation: relation.to_owned(),
+            tail: tail.map(str::to_owned),
+            at,
+            confidence: self.statement.confidence,
+            turns: self.statement.turns.clone(),
+        });
+    }
+}
+
+/// Whether a verb tells of nothing that has happened.
+fn is_off(group: Group) -> bool {
+    group.is_negated || group.is_modal || group.is_future || group.is_former || group.is_ended
+}
+
+/// What somebody is who has no job.
+const JOBLESS: &[&str] = &["unemployed", "jobless", "retired"];
+
+#[cfg(test)]
+mod tests {
+    use crate::memory::extract::rules::tests::extract;
+    use crate::time;
+
+    /// What is over by what Nora says on Monday, 8 May 2023, to Otto.
+    fn endings(text: &str) -> Vec<String> {
+        let told = extract(&format!("Otto: Hi!\nNora: {text}")).endings.into_iter();
+        let told = told.filter(|ending| ending.head.name == "Nora");
+        told.map(|ending| {
+            let tail = ending.tail.unwrap_or_else(|| "?".to_owned());
+            format!("{} {tail} {}", ending.relation, time::short(ending.at))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_job_is_lost_without_its_name() {
+        let now = "2023-05-08T13:57:00Z";
+        for (text, at) in [
+            ("I quit my job.", now),
+            ("I lost my job last week.", "2023-05-08"),
+            ("I left my job in March because of the hours.", "2023-04-01"),
+            ("I got fired.", now),
+            ("I was fired yesterday.", "2023-05-08"),
+            ("I got laid off.", now),
+            ("I was let go.", now),
+            ("I've been laid off.", now),
+            ("I resigned.", now),
+            ("I retired in 2021.", "2022-01-01"),
+            ("I'm unemployed now.", now),
+            ("I'm currently out of work.", now),
+            ("I've been unemployed since March.", "2023-03-01"),
+            ("I'm between jobs.", now),
+        ] {
+            assert_eq!(endings(text), [format!("works_at ? {at}")], "{text}");
+        }
+        for text in [
+            "I did not quit my job.",
+            "I might quit my job.",
+            "I will quit my job in June.",
+            "I want to quit my job.",
+            "I almost lost my job.",
+            "If I lost my job I would move.",
+            "I was unemployed in 2019.",
+            "I got fired up.",
+            "I let go of the rope.",
+            "I quit my job at the bakery.",
+            "I left my job offer at home.",
+            "My boss quit his job.",
+            "He got laid off.",
+            "Anna thinks I lost my job.",
+            "I retired from dancing.",
+        ] {
+            assert_eq!(endings(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn two_part() {
+        let now = "2023-05-08T13:57:00Z";
+        let all = |tail: &str| {
+            ["married_to", "engaged_to", "partner_of"].map(|one| format!("{one} {tail} {now}"))
+        };
+        for (text, tail) in [
+            ("Tom and I broke up.", "Tom"),
+            ("Me and Tom split up.", "Tom"),
+            ("We broke up.", "?"),
+            ("Tom and I are separated.", "Tom"),
+        ] {
+            assert_eq!(endings(text), all(tail), "{text}");
+        }
+        for (text, expected) in [
+            ("Tom and I got divorced last month.", "married_to Tom 2023-05-01"),
+            ("We got divorced in 2021.", "married_to ? 2022-01-01"),
+            ("I'm divorced.", "married_to ? 2023-05-08T13:57:00Z"),
+        ] {
+            assert_eq!(endings(text), [expected], "{text}");
+        }
+        for text in [
+            "We broke up the fight.",
+            "We broke up but got back together.",
+            "We did not break up.",
+            "We might get divorced.",
+            "My parents got divorced.",
+            "I separated the eggs.",
+            "I dreamed that we broke up.",
+        ] {
+            assert_eq!(endings(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn who_died_is_nobodys_any_more() {
+        for (text, at) in [
+            ("Rex died on Sunday.", "2023-05-08"),
+            ("Sadly Rex passed away.", "2023-05-08T13:57:00Z"),
+            ("Rex has died.", "2023-05-08T13:57:00Z"),
+            ("Rex ran away last week.", "2023-05-08"),
+            ("We had to put Rex down.", "2023-05-08T13:57:00Z"),
+            ("I put Rex to sleep yesterday.", "2023-05-08"),
+        ] {
+            let relations = ["has_pet", "married_to", "engaged_to", "partner_of"];
+            assert_eq!(endings(text), relations.map(|one| format!("{one} Rex {at}")), "{text}");
+        }
+        for text in [
+            "Rex almost died.",
+            "Rex did not die.",
+            "Rex will die one day.",
+            "Rex died laughing.",
+            "Rex ran away but came back.",
+            "I thought Rex died.",
+            "If Rex died I would cry.",
+            "My brother's dog Rex died.",
+            "We might have to put Rex down.",
+            "I put Rex down on the sofa.",
+            "Nora died a little inside.",
+            "Rex dies in the movie.",
+        ] {
+            assert_eq!(endings(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_denied_plainly_is_over_if_it_was_held() {
+        let now = "2023-05-08T13:57:00Z";
+        for (text, expected) in [
+            ("I'm not allergic to cats.", "allergic_to cats"),
+            ("It turns out I'm not actually allergic to cats after all.", "allergic_to cats"),
+            ("I don't live in Berlin.", "lives_in Berlin"),
+            ("I do not work at Forno Labs, I work at Siemens.", "works_at Forno Labs"),
+            ("I'm not a nurse.", "works_as nurse"),
+            ("I don't play tennis.", "plays tennis"),
+        ] {
+            assert_eq!(endings(text), [format!("{expected} {now}")], "{text}");
+        }
+        for text in [
+            "I don't live in Berlin on weekends.",
+            "I'm not working at Forno Labs today.",
+            "I don't usually play tennis.",
+            "I don't just play tennis.",
+            "I didn't live in Berlin.",
+            "I wouldn't live in Berlin.",
+            "I don't play tennis in winter.",
+            "I never visit Rome.",
+            "Anna doesn't live in Berlin.",
+        ] {
+            assert_eq!(endings(text), [""; 0], "{text}");
+        }
+    }
+}

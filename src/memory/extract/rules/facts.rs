@@ -56,6 +56,7 @@ pub(super) fn told(statement: &Statement, speakers: &[&str], known: &dyn KnownEn
     for at in 0..words.len() {
         finder.of_death(at);
         finder.of_put_down(at);
+        finder.of_dismissal(at);
         for speaker in speakers {
             if let Some(end) = finder.named(at, speaker) {
                 finder.of_person(speaker, at, end);
@@ -177,6 +178,7 @@ impl<'a> Finder<'a> {
         }
         self.of_leaving(person, verb.base, after, group);
         self.of_lost_job(person, verb.base, after, group);
+        self.of_leaving_school(person, verb.base, after, group);
         let is_thought = verb.base == "think" && matches!(self.lower(after), "of" | "about");
         if is_thought && !group.is_negated && !group.is_modal {
             if let Some(tail) = tails::doing(self.text, self.words, after + 1) {
@@ -206,6 +208,7 @@ impl<'a> Finder<'a> {
             "feel" => self.of_feeling(person, after, group),
             "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
             "stop" | "quit" => self.of_stop(person, after, group),
+            "give" if self.lower(after) == "up" => self.of_giving_up(person, after + 1, group),
             "go" if self.lower(after).ends_with("ing") => self.of_outing(person, after, group),
             _ => {}
         }
@@ -221,6 +224,15 @@ impl<'a> Finder<'a> {
         if let Some(verb) = verbs::verb(self.lower(at)).filter(is_gerund) {
             let over = Group { main: at, is_ended: true, ..group };
             self.of_rows(person, verb.base, ROWS, at + 1, over);
+        }
+    }
+
+    /// "gave up playing the piano", "gave up the piano": that is over too.
+    fn of_giving_up(&mut self, person: &str, at: usize, group: Group) {
+        self.of_stop(person, at, group);
+        let tail = tails::noun(self.text, self.words, at, person);
+        if let Some(tail) = tail.filter(|tail| self.ends_plainly(tail.end)) {
+            self.end(person, "plays", Some(tail.text));
         }
     }
 

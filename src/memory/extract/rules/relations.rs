@@ -177,6 +177,7 @@ pub(super) const ROWS: &[Row] = &[
     row("launch", "", "launched", "Thing", Change),
     row("meet", "", "met", "Person", Named),
     row("marry", "", "married_to", "Person", Named),
+    row("date", "", "partner_of", "Person", Named),
     row("believe", "in", "believes_in", "Thing", Any),
     row("try", "", "tried", "Thing", Any),
     row("recommend", "", "recommends", "Thing", Any),

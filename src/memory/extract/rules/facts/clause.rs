@@ -26,11 +26,17 @@ impl Finder<'_> {
             return false;
         }
         let is_dated = before.starts_with(|c: char| c.is_ascii_digit());
+        if is_first {
+            return true;
+        }
         // "It turns out Nora is not allergic to cats."
         let is_news = before == "out"
             && at.checked_sub(2).is_some_and(|at| matches!(self.lower(at), "turns" | "turned"));
-        let is_led = is_dated || is_news || LINKS.contains(&before);
-        is_first || is_led || lexicon::is_adverb(before)
+        // "Ugh Nora got fired."
+        let is_sigh =
+            lexicon::is_interjection(before) && self.clause_before(at - 1).next().is_none();
+        let is_led = is_dated || is_news || is_sigh || LINKS.contains(&before);
+        is_led || lexicon::is_adverb(before)
     }
 
     /// The words of the same clause before a place, the last one first.

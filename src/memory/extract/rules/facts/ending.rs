@@ -33,6 +33,39 @@ impl Finder<'_> {
         }
     }
 
+    /// "graduated last year", "dropped out of college": who studied somewhere does so no more.
+    pub(super) fn of_leaving_school(&mut self, person: &str, verb: &str, at: usize, group: Group) {
+        let end = match (verb, self.lower(at)) {
+            ("graduate", _) => at,
+            ("drop", "out") if self.lower(at + 1) == "of" => at + 3,
+            ("drop", "out") => at + 1,
+            _ => return,
+        };
+        let is_school = end != at + 3 || SCHOOLS.contains(&self.lower(at + 2));
+        let is_done = group.tense != Tense::Present && !is_off(group);
+        if is_done && is_school && self.ends_plainly(end) {
+            self.end(person, "studies_at", None);
+        }
+    }
+
+    /// "the company let Nora go", "they fired Nora".
+    pub(super) fn of_dismissal(&mut self, at: usize) {
+        let Some((person, end)) =
+            self.speakers.iter().find_map(|one| Some((*one, self.named(at + 1, one)?)))
+        else {
+            return;
+        };
+        let end = match (self.lower(at), self.lower(end)) {
+            ("fired", _) => end,
+            ("let", "go") | ("laid", "off") => end + 1,
+            _ => return,
+        };
+        let is_told = at > 0 && !self.clause_before(at).any(|at| self.is_open(at));
+        if is_told && self.lower(at - 1) != "to" && self.ends_plainly(end) {
+            self.end(person, "works_at", None);
+        }
+    }
+
     /// The place after "out of work", "between jobs".
     fn out_of_work(&self, at: usize) -> Option<usize> {
         match (self.lower(at), self.lower(at + 1), self.lower(at + 2)) {
@@ -54,6 +87,9 @@ impl Finder<'_> {
             ("separate", _) => (PARTNERS, at),
             ("get" | "be", "divorced") => (&PARTNERS[..1], at + 1),
             ("divorce", _) => (&PARTNERS[..1], at),
+            ("call", "off") if matches!(self.lower(at + 2), "engagement" | "wedding") => {
+                (&PARTNERS[1..2], at + 3)
+            }
             _ => return,
         };
         let is_done = group.tense != Tense::Present || verb == "be" || group.is_passive;
@@ -153,7 +189,7 @@ impl Finder<'_> {
     }
 
     /// Tells that what somebody has of a relation is over since then.
-    fn end(&mut self, person: &str, relation: &str, tail: Option<&str>) {
+    pub(super) fn end(&mut self, person: &str, relation: &str, tail: Option<&str>) {
         let at = self.over().to;
         if at == Interval::MAX {
             return;
@@ -174,6 +210,9 @@ impl Finder<'_> {
 fn is_off(group: Group) -> bool {
     group.is_negated || group.is_modal || group.is_future || group.is_former || group.is_ended
 }
+
+/// What is left by dropping out.
+const SCHOOLS: &[&str] = &["college", "university", "uni", "school"];
 
 /// What somebody is who has no job.
 const JOBLESS: &[&str] = &["unemployed", "jobless", "retired"];
@@ -212,6 +251,10 @@ mod tests {
             ("I'm currently out of work.", now),
             ("I've been unemployed since March.", "2023-03-01"),
             ("I'm between jobs.", now),
+            ("Ugh I got fired today :(", "2023-05-09"),
+            ("My company let me go last week.", "2023-05-08"),
+            ("They laid me off.", now),
+            ("Acme fired me in March.", "2023-04-01"),
         ] {
             assert_eq!(endings(text), [format!("works_at ? {at}")], "{text}");
         }
@@ -231,6 +274,31 @@ mod tests {
             "He got laid off.",
             "Anna thinks I lost my job.",
             "I retired from dancing.",
+            "They might lay me off.",
+            "They want to let me go.",
+            "They didn't fire me.",
+            "I hope they let me go.",
+            "They let me go home early.",
+        ] {
+            assert_eq!(endings(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_school_is_left_and_an_instrument_given_up() {
+        for (text, expected) in [
+            ("I graduated last month.", "studies_at ? 2023-05-01"),
+            ("I dropped out of college in 2021.", "studies_at ? 2022-01-01"),
+            ("I dropped out.", "studies_at ? 2023-05-08T13:57:00Z"),
+            ("I gave up the piano.", "plays piano 2023-05-08T13:57:00Z"),
+        ] {
+            assert_eq!(endings(text), [expected], "{text}");
+        }
+        for text in [
+            "I will graduate in June.",
+            "I dropped out of the race.",
+            "I almost gave up the piano.",
+            "I gave up the piano for a week.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }
@@ -254,6 +322,7 @@ mod tests {
             ("Tom and I got divorced last month.", "married_to Tom 2023-05-01"),
             ("We got divorced in 2021.", "married_to ? 2022-01-01"),
             ("I'm divorced.", "married_to ? 2023-05-08T13:57:00Z"),
+            ("We called off the wedding.", "engaged_to ? 2023-05-08T13:57:00Z"),
         ] {
             assert_eq!(endings(text), [expected], "{text}");
         }

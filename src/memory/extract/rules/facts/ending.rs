@@ -251,6 +251,7 @@ mod tests {
             ("I'm currently out of work.", now),
             ("I've been unemployed since March.", "2023-03-01"),
             ("I'm between jobs.", now),
+            ("I quit my job and I'm starting at Globex on Monday.", now),
             ("Ugh I got fired today :(", "2023-05-09"),
             ("My company let me go last week.", "2023-05-08"),
             ("They laid me off.", now),

@@ -47,10 +47,13 @@ impl Finder<'_> {
         self.valid.from != told
     }
 
-    /// When a clause around a place holds whose sentence has one date: of the present, and of what was once,
-    /// the date must be its own. "I live in Rome and my course starts in August."
+    /// When a clause around a place holds whose sentence has one date: of the present, of what was once, and
+    /// where it is yet to come, the date must be its own. "I live in Rome and my course starts in August."
     pub(super) fn own_date(&self, at: usize, group: Group) -> Interval {
-        let is_now = group.tense == Tense::Present && !group.is_future || group.is_former;
+        let ahead = self.statement.at.is_some_and(|at| self.statement.valid.from > at);
+        // "I quit my job and start at Siemens on Monday."
+        let is_now =
+            (group.tense == Tense::Present || ahead) && !group.is_future || group.is_former;
         let clause = self.clause(at, group.main);
         let dated = |text: &str, told| {
             let own = dates::resolve(text, Some(told), &mut Edits::default());

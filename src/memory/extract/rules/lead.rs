@@ -61,6 +61,9 @@ fn stripped_at(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> Op
     {
         return Some(2);
     }
+    if let Some(count) = turning_out(words, at) {
+        return Some(count);
+    }
     let is_called = spelling.is_speaker(&word.lower) && word.is_capital;
     let is_cut = is_cut(text, word, next);
     if is_called {
@@ -79,6 +82,15 @@ fn stripped_at(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> Op
         _ => spelling.is_speaker(&next.lower),
     };
     (is_cut || is_loose).then_some(1)
+}
+
+/// How many words "it turns out that" has at a place, before a subject.
+fn turning_out(words: &[Word], at: usize) -> Option<usize> {
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let verb = at + usize::from(lower(at) == "it");
+    let is_it = matches!(lower(verb), "turns" | "turned") && lower(verb + 1) == "out";
+    let end = verb + 2 + usize::from(lower(verb + 2) == "that");
+    (is_it && is_subject(lower(end))).then_some(end - at)
 }
 
 /// Whether a mark parts two neighbouring words.

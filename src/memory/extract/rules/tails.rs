@@ -257,41 +257,7 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
         let is_dated = rewrite::is_preposition(lower)
             && (next.starts_with(|c: char| c.is_ascii_digit()) || lexicon::is_time_noun(next));
         let is_plain = gap(text, &words[end - 1], word).trim_matches(['\'', '’', 's']).trim() == "";
-        let is_end = matches!(
-            lower,
-            "and"
-                | "but"
-                | "or"
-                | "because"
-                | "so"
-                | "when"
-                | "if"
-                | "while"
-                | "that"
-                | "as"
-                | "soon"
-                | "too"
-                | "again"
-                | "where"
-                | "who"
-                | "which"
-                | "since"
-                | "before"
-                | "after"
-                | "until"
-                | "this"
-                | "next"
-                | "last"
-                | "today"
-                | "tonight"
-                | "yesterday"
-                | "tomorrow"
-                | "what"
-                | "how"
-                | "why"
-                | "whatever"
-                | "whether"
-        );
+        let is_end = BEHIND.contains(&lower);
         if !is_plain || is_end || is_dated {
             break;
         }
@@ -305,36 +271,12 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
         end -= 1;
     }
     let says = words[at + 1..end].iter().filter(|word| !lexicon::is_empty(&word.lower)).count();
-    let has_pronoun = words[at + 1..end].iter().any(|word| {
-        matches!(
-            word.lower.as_str(),
-            "it" | "them"
-                | "that"
-                | "him"
-                | "her"
-                | "you"
-                | "they"
-                | "its"
-                | "one"
-                | "something"
-                | "anything"
-                | "more"
-                | "everything"
-                | "these"
-                | "those"
-                | "ones"
-                | "are"
-                | "is"
-                | "was"
-                | "were"
-                | "can"
-        )
-    });
+    let is_open = words[at + 1..end].iter().any(|word| OPEN.contains(&word.lower.as_str()));
     let last = &words[end - 1];
     let written = text.get(words[at].range.start..last.range.end)?;
     let is_vague = VAGUE.contains(&last.lower.as_str());
     let has_owner = words[at + 1..end].iter().any(|word| has_owner(text, word));
-    (says > 0 && !has_pronoun && !is_vague && !has_owner).then_some(Tail {
+    (says > 0 && !is_open && !is_vague && !has_owner).then_some(Tail {
         text: written,
         is_name: false,
         is_definite: false,
@@ -342,6 +284,67 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
         end,
     })
 }
+
+/// Words that what belongs to a verb ends before.
+const BEHIND: &[&str] = &[
+    "and",
+    "but",
+    "or",
+    "because",
+    "so",
+    "when",
+    "if",
+    "while",
+    "that",
+    "as",
+    "soon",
+    "too",
+    "again",
+    "where",
+    "who",
+    "which",
+    "since",
+    "before",
+    "after",
+    "until",
+    "this",
+    "next",
+    "last",
+    "today",
+    "tonight",
+    "yesterday",
+    "tomorrow",
+    "what",
+    "how",
+    "why",
+    "whatever",
+    "whether",
+];
+
+/// Words with which what belongs to a verb says nothing by itself: pronouns, and verbs of another clause.
+const OPEN: &[&str] = &[
+    "it",
+    "them",
+    "that",
+    "him",
+    "her",
+    "you",
+    "they",
+    "its",
+    "one",
+    "something",
+    "anything",
+    "more",
+    "everything",
+    "these",
+    "those",
+    "ones",
+    "are",
+    "is",
+    "was",
+    "were",
+    "can",
+];
 
 fn is_loose(lower: &str) -> bool {
     rewrite::is_preposition(lower)

@@ -136,7 +136,7 @@ impl Finder<'_> {
     }
 
     /// Whether it is dated by less than a month: "left Forno Labs early today".
-    fn is_of_a_day(&self) -> bool {
+    pub(super) fn is_of_a_day(&self) -> bool {
         let length = self.valid.to.saturating_sub(self.valid.from);
         self.valid.to != Interval::MAX && length < MONTH
     }

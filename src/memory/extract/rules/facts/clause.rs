@@ -29,13 +29,10 @@ impl Finder<'_> {
         if is_first {
             return true;
         }
-        // "It turns out Nora is not allergic to cats."
-        let is_news = before == "out"
-            && at.checked_sub(2).is_some_and(|at| matches!(self.lower(at), "turns" | "turned"));
         // "Ugh Nora got fired."
         let is_sigh =
             lexicon::is_interjection(before) && self.clause_before(at - 1).next().is_none();
-        let is_led = is_dated || is_news || is_sigh || LINKS.contains(&before);
+        let is_led = is_dated || is_sigh || LINKS.contains(&before);
         is_led || lexicon::is_adverb(before)
     }
 
@@ -58,7 +55,7 @@ impl Finder<'_> {
             |at: &usize| !lexicon::is_adverb(self.lower(*at)) || self.lower(*at) == "now";
         let before = (0..that).rev().find(is_before).map_or("", |at| self.lower(at));
         let is_fact = FACTIVES.contains(&verbs::lemma(before).unwrap_or(before));
-        is_fact || lexicon::is_feeling(before)
+        is_fact || lexicon::is_feeling(before) && !FEARS.contains(&before)
     }
 
     /// Whether a mark before a word begins what somebody else said or wrote: "she wrote: Nora lives".
@@ -175,6 +172,10 @@ const FACTIVES: &[&str] = &[
     "love", "hate", "know", "remember", "forget", "regret", "realise", "realize", "notice", "fact",
     "now", "sure", "certain",
 ];
+
+/// Feelings before "that" that what follows may be so.
+const FEARS: &[&str] =
+    &["afraid", "anxious", "hopeful", "nervous", "scared", "terrified", "worried"];
 
 /// Verbs after which, with a comma, stands what somebody said.
 const SAYINGS: &[&str] =

@@ -6,7 +6,7 @@
 use engraph_storage::graph::Interval;
 
 use super::group::{Tense, denies};
-use super::{Finder, Group, lexicon, tails, verbs};
+use super::{Finder, Group, Tail, lexicon, tails, verbs};
 use crate::memory::extract::{Entity, ExtractedEnding};
 
 /// Relations that end when two part, and when one dies.
@@ -112,8 +112,11 @@ impl Finder<'_> {
     /// "Rex died on Sunday", of somebody whose name begins at a place: whoever had them has them no more.
     pub(super) fn of_death(&mut self, at: usize) {
         let Some(name) = tails::noun(self.text, self.words, at, "") else { return };
-        let is_other = name.is_name && !self.speakers.iter().any(|one| *one == name.text);
-        if !is_other || !self.begins_clause(name.text, at) {
+        let is_other = !self.speakers.iter().any(|one| *one == name.text);
+        let is_named = is_other && self.is_somebodys(&name);
+        // "When Rex died I'd cry" tells nothing of it.
+        let is_when = at.checked_sub(1).is_some_and(|at| self.lower(at) == "when");
+        if !is_named || is_when || !self.begins_clause(name.text, at) {
             return;
         }
         let Some(group) = self.group(name.end).filter(|group| !is_off(*group)) else { return };
@@ -144,9 +147,15 @@ impl Finder<'_> {
         };
         let before = |back: usize| at.checked_sub(back).map_or("", |at| self.lower(at));
         let is_done = before(1) != "to" || before(2) == "had";
-        if name.is_name && is_done && self.ends_plainly(end) {
+        if self.is_somebodys(&name) && is_done && self.ends_plainly(end) {
             self.end_with(name.text);
         }
+    }
+
+    /// Whether it is the name of somebody or of an animal, who may be known by it in any case.
+    fn is_somebodys(&self, name: &Tail<'_>) -> bool {
+        let known = || self.known.find(name.text).map(|known| known.label);
+        name.is_name || matches!(known().as_deref(), Some("Animal" | "Person"))
     }
 
     /// A word after which nothing is told as done.
@@ -366,6 +375,8 @@ mod tests {
             "I put Rex down on the sofa.",
             "Nora died a little inside.",
             "Rex dies in the movie.",
+            "When Rex died I'd be heartbroken.",
+            "I'm scared that Rex died.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }
@@ -376,7 +387,8 @@ mod tests {
         let now = "2023-05-08T13:57:00Z";
         for (text, expected) in [
             ("I'm not allergic to cats.", "allergic_to cats"),
-            ("It turns out I'm not actually allergic to cats after all.", "allergic_to cats"),
+            ("turns out i'm not allergic to cats", "allergic_to cats"),
+            ("It turned out that I'm not actually allergic to cats after all.", "allergic_to cats"),
             ("I don't live in Berlin.", "lives_in Berlin"),
             ("I do not work at Forno Labs, I work at Siemens.", "works_at Forno Labs"),
             ("I'm not a nurse.", "works_as nurse"),

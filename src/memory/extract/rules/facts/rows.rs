@@ -64,7 +64,8 @@ impl<'a> Finder<'a> {
             self.of_move(person, row, &tail, group);
             self.of_sale(person, row, &tail, start, group);
             self.of_list(person, row, relation, end, group);
-            if self.is_doubtful(row, &tail, before) {
+            let is_present = group.tense == Tense::Present;
+            if self.is_doubtful(row, &tail, (before, is_present)) {
                 self.doubt(before);
             }
             if row.verb == "work" && self.lower(end) == "as" {
@@ -76,7 +77,7 @@ impl<'a> Finder<'a> {
 
     /// Whether what was told from a place on may be otherwise: "in Rome or Oslo", and of what takes one
     /// value two at once ("in Rome and Oslo") or what is no name ("in a flat", "in fear").
-    fn is_doubtful(&self, row: &Row, tail: &Tail<'_>, from: usize) -> bool {
+    fn is_doubtful(&self, row: &Row, tail: &Tail<'_>, (from, is_present): (usize, bool)) -> bool {
         let relation = row.relation;
         let is_one = matches!(relation, "lives_in" | "works_at");
         // "got a job at Forno Labs but declined it".
@@ -101,13 +102,17 @@ impl<'a> Finder<'a> {
         let rest = self.text.get(tail.last.range.end..).unwrap_or_default().to_lowercase();
         let clause = [" and ", ", ", " but "].iter().filter_map(|cut| rest.find(cut)).min();
         let clause = rest.get(..clause.unwrap_or(rest.len())).unwrap_or_default();
-        // "I live in Oslo on weekends".
-        let is_in_part = is_one && IN_PART.iter().any(|part| clause.contains(part));
+        // "I live in Oslo on weekends", "I also work at Forno Labs"; who lives in Oslo too does so as another does.
+        let lead = self.text.get(..tail.last.range.start).unwrap_or_default();
+        let is_second = relation == "works_at" && lead.contains(" also ");
+        let is_in_part = is_second || IN_PART.iter().any(|part| clause.contains(part));
+        // "I'm working at Starbucks today."
+        let is_of_now = is_present && self.is_of_a_day();
         // "I literally live in Slack", "I live in Slack all day".
         let is_literal = self.statement.said.to_lowercase().contains("literally live");
         let is_figure = row.verb == "live" && (is_literal || clause.contains(" all day"));
         is_at_times
-            || is_in_part
+            || is_one && (is_in_part || is_of_now)
             || is_figure
             || is_either
             || is_declined
@@ -340,6 +345,16 @@ const IN_PART: &[&str] = &[
     " at the weekend",
     " during the week",
     " on weekdays",
+    " on mondays",
+    " on tuesdays",
+    " on wednesdays",
+    " on thursdays",
+    " on fridays",
+    " on saturdays",
+    " on sundays",
+    " days a week",
+    " weeks a year",
+    " months a year",
     " temporarily",
     " for the summer",
     " for the winter",

@@ -89,6 +89,20 @@ fn a_perfect_tells_what_was_unless_it_goes_on() {
 }
 
 #[test]
+fn what_is_beside_another_or_of_some_days_is_not_sure() {
+    assert_told(&[
+        ("I also work at Siemens.", &["works_at Siemens now..∞ ?"]),
+        ("I work at Siemens too.", &["works_at Siemens now..∞"]),
+        ("I also live in Linz.", &["lives_in Linz now..∞"]),
+        ("I work at Siemens on Saturdays.", &["works_at Siemens now..∞ ?"]),
+        ("I live in Linz for two weeks a year.", &["lives_in Linz now..∞ ?"]),
+        ("I'm working at Siemens today.", &["works_at Siemens 2023-05-08..2023-05-09 ?"]),
+        ("I work at Siemens and my sister does too.", &["works_at Siemens now..∞"]),
+        ("I worked at Siemens today.", &["works_at Siemens 2023-05-08..2023-05-09"]),
+    ]);
+}
+
+#[test]
 fn what_is_no_name_is_no_sure_home_or_place_of_work() {
     assert_told(&[
         ("I live in fear.", &["lives_in fear now..∞ ?"]),

@@ -47,7 +47,8 @@ pub(crate) fn forget(
     means: Means<'_>,
 ) -> Result<Forgotten> {
     let before = transaction.made();
-    let mut forgotten = forget_statements(transaction, nodes, means)?;
+    let mut grouping = LazyGrouping::new(means.construction.themes);
+    let mut forgotten = forget_statements(transaction, nodes, (&mut grouping, means))?;
     let turns = Turns::of(transaction.reader(), nodes)?;
     let episodes = turns.episodes(transaction.reader())?;
     let chain = turns.chain(transaction.reader())?;
@@ -55,7 +56,7 @@ pub(crate) fn forget(
     let sessions = sessions_of(transaction.reader(), nodes)?;
     let redrawing = match episodes.is_empty() {
         true => None,
-        false => Some(Redrawing::begin(transaction, (&turns, &episodes), means)?),
+        false => Some(Redrawing::begin(transaction, (&turns, &episodes), (grouping, means))?),
     };
     forgotten.add(transaction.forget(nodes, facts)?);
     for (last, next) in chain {
@@ -79,7 +80,7 @@ pub(crate) fn forget(
 fn forget_statements(
     transaction: &mut Transaction<'_>,
     nodes: &[NodeId],
-    means: Means<'_>,
+    (grouping, means): (&mut LazyGrouping, Means<'_>),
 ) -> Result<Forgotten> {
     let label = transaction.reader().catalog().label(SEMANTIC);
     let mut statements = Vec::new();
@@ -87,7 +88,6 @@ fn forget_statements(
         let record = transaction.reader().node(*node, SystemScope::Current)?;
         statements.extend(record.filter(|record| Some(record.label) == label).map(|_| *node));
     }
-    let mut grouping = LazyGrouping::new(means.construction.themes);
     grouping.forget(transaction, &statements, means.models)
 }
 
@@ -116,7 +116,7 @@ impl Redrawing {
     fn begin(
         transaction: &mut Transaction<'_>,
         (turns, episodes): (&Turns, &[Losing]),
-        means: Means<'_>,
+        (mut grouping, means): (LazyGrouping, Means<'_>),
     ) -> Result<Self> {
         let reader = transaction.reader();
         let together = together::told(reader, episodes, &turns.names(reader)?)?;
@@ -130,7 +130,6 @@ impl Redrawing {
         let statements = episodes.iter().flat_map(|episode| &episode.statements);
         let lost = statements.filter(|statement| statement.loses);
         let mut gone: Vec<NodeId> = lost.map(|statement| statement.id).collect();
-        let mut grouping = LazyGrouping::new(means.construction.themes);
         let mut forgotten = grouping.forget(transaction, &gone, means.models)?;
         gone.extend(topics);
         gone.extend(episodes.iter().map(|episode| episode.id));

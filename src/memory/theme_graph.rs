@@ -45,8 +45,8 @@ pub(super) struct Grouping {
     before: Time,
 }
 
-/// The themes of a state of the database, read once something of them changes: that takes time by the
-/// square of their number.
+/// The themes of a state of the database, read once something of them changes: that takes time by the number
+/// of statements, and by the square of the themes once one is attached.
 pub(super) struct LazyGrouping {
     policy: Policy,
     read: Option<Grouping>,

@@ -4,6 +4,7 @@
 //!   themes.rs      what changes: attach, remove, and the operations that say so
 //!   objective.rs   how good a partition is, eq. 1-3
 //!   rest.rs        what a change costs: the nearest centroids around it
+//!   all.rs         the nearest of all themes, once they were read
 //!   split.rs       ways to cut a theme in two
 //! ```
 //!
@@ -11,12 +12,14 @@
 //! caller to write. The same operations in the same order give the same themes, on any machine that
 //! adds the same way.
 
+mod all;
 mod objective;
 mod rest;
 mod split;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use self::all::nearest_of_all;
 pub use self::objective::{SPREAD_MIN, Shape, objective};
 use self::rest::{Nearest, Rest};
 use super::vector::Sum;
@@ -95,7 +98,7 @@ struct Theme {
     centroid: Vec<f32>,
     /// The mean cosine of members and centroid: the length of the sum by the number of members.
     cohesion: f64,
-    /// The theme with the nearest centroid; none if there is no other.
+    /// The theme with the nearest centroid; none if there is no other, and until something asks for it.
     nearest: Option<Nearest>,
 }
 
@@ -114,6 +117,8 @@ pub struct Themes {
     members: HashMap<u64, Member>,
     next: u64,
     moved: usize,
+    /// Whether nobody knows yet which theme is the nearest to each.
+    is_unmeasured: bool,
 }
 
 impl Themes {
@@ -129,13 +134,14 @@ impl Themes {
     /// a member that comes twice the first counts. Themes are taken as they are; one that is too
     /// large is split when it is next attached to. Reassignment is counted from here on.
     ///
-    /// It takes time in proportion to K^2 d.
+    /// It takes time in proportion to the members and d. What is first attached then, or asked of
+    /// [`objective`](Self::objective), takes time in proportion to K^2 d, on all cores.
     pub fn from_rows(
         policy: Policy,
         rows: impl IntoIterator<Item = (u64, u64, Vec<f32>)>,
         next: u64,
     ) -> Self {
-        let mut this = Self { policy, next, ..Self::default() };
+        let mut this = Self { policy, next, is_unmeasured: true, ..Self::default() };
         let mut groups: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
         for (theme, member, vector) in rows {
             if !this.members.contains_key(&member) {
@@ -144,11 +150,18 @@ impl Themes {
             }
         }
         let themes = groups.into_iter().map(|(id, members)| this.theme_of_members(id, members));
-        let themes: Vec<Theme> = themes.collect();
-        let above = themes.last().map_or(0, |theme| theme.id.saturating_add(1));
+        this.themes = themes.collect();
+        let above = this.themes.last().map_or(0, |theme| theme.id.saturating_add(1));
         this.next = next.max(above);
-        Rest::default().join(&mut this.themes, themes);
         this
+    }
+
+    /// Finds the nearest theme of each, if that was not done yet.
+    fn measure(&mut self) {
+        if std::mem::take(&mut self.is_unmeasured) {
+            let nearest = nearest_of_all(&self.themes);
+            self.themes.iter_mut().zip(nearest).for_each(|(theme, near)| theme.nearest = near);
+        }
     }
 
     /// Puts a new member into the theme with the nearest centroid, if its cosine reaches
@@ -169,6 +182,7 @@ impl Themes {
         if self.members.contains_key(&member) {
             return Vec::new();
         }
+        self.measure();
         let mut change = Change::default();
         change.before.insert(member, None);
         let unit = Sum::of([vector]).centroid();
@@ -204,8 +218,11 @@ impl Themes {
 
     /// The objective of the partition as it is (xMemory, eq. 1).
     pub fn objective(&self) -> f64 {
-        let shapes: Vec<Shape> =
-            self.themes.iter().map(|theme| theme.shape(theme.nearest)).collect();
+        let shape = |(theme, nearest): (&Theme, Option<Nearest>)| theme.shape(nearest);
+        let shapes: Vec<Shape> = match self.is_unmeasured {
+            true => self.themes.iter().zip(nearest_of_all(&self.themes)).map(shape).collect(),
+            false => self.themes.iter().map(|theme| shape((theme, theme.nearest))).collect(),
+        };
         objective(&shapes)
     }
 
@@ -257,8 +274,12 @@ impl Themes {
         let others = self.themes.iter().filter(|other| other.id != theme);
         let mut near: Vec<Nearest> =
             others.map(|other| Nearest::of(&centre.centroid, other)).collect();
+        if count < near.len() {
+            near.select_nth_unstable_by(count, |a, b| b.cmp_likeness(a));
+            near.truncate(count);
+        }
         near.sort_by(|a, b| b.cmp_likeness(a));
-        near.into_iter().take(count).map(|near| (near.theme, near.similarity)).collect()
+        near.into_iter().map(|near| (near.theme, near.similarity)).collect()
     }
 
     fn theme(&self, id: u64) -> Option<&Theme> {
@@ -309,7 +330,14 @@ impl Themes {
             }
         }
         change.touched.extend(added.iter().map(|theme| theme.id));
-        Rest::without(&self.themes, removed).join(&mut self.themes, added);
+        match self.is_unmeasured {
+            true => {
+                self.themes.retain(|theme| !removed.contains(&theme.id));
+                self.themes.extend(added);
+                self.themes.sort_by_key(|theme| theme.id);
+            }
+            false => Rest::without(&self.themes, removed).join(&mut self.themes, added),
+        }
     }
 
     /// Splits a theme until no part of it is too large.

@@ -28,7 +28,7 @@ impl Nearest {
     }
 }
 
-fn nearer(a: Option<Nearest>, b: Option<Nearest>) -> Option<Nearest> {
+pub(super) fn nearer(a: Option<Nearest>, b: Option<Nearest>) -> Option<Nearest> {
     [a, b].into_iter().flatten().max_by(Nearest::cmp_likeness)
 }
 
@@ -40,7 +40,6 @@ impl Theme {
 }
 
 /// The themes that stay when some are taken out: their places, and the nearest to each among them.
-#[derive(Default)]
 pub(super) struct Rest {
     kept: Vec<(usize, Option<Nearest>)>,
 }

@@ -242,6 +242,35 @@ fn check(themes: &Themes, kinds: &BTreeMap<u64, u8>) {
     }
 }
 
+/// A direction of its own for each member, in five dimensions.
+fn scattered(member: u64) -> Vec<f32> {
+    (0..5).map(|i| ((member * 5 + i) as f32 * 12.9898).sin()).collect()
+}
+
+#[test]
+fn many_themes_that_are_read_know_their_nearest_once_that_matters() {
+    // More than one thread compares, and no block is full at the end.
+    let rows = |left: u64| (0..777_u64).filter(move |m| *m != left).map(|m| (m, m, scattered(m)));
+    let read = |left: u64| Themes::from_rows(Policy::default(), rows(left), 777);
+    let mut themes = read(5);
+    let nearest = |themes: &Themes, id: u64| themes.theme(id).and_then(|theme| theme.nearest);
+    assert_eq!(nearest(&themes, 0), None, "nobody has asked for it");
+    let unmeasured = themes.objective();
+    themes.measure();
+    assert_eq!(themes.objective(), unmeasured);
+    for id in themes.ids() {
+        let near = nearest(&themes, id).map(|near| (near.theme, near.similarity));
+        assert_eq!(near, themes.neighbours(id, 1).first().copied(), "of {id}");
+    }
+    // What is taken out before that is not there after it.
+    let mut less = read(777);
+    assert_eq!(less.remove(5), [Operation::Closed { theme: 5 }]);
+    assert_eq!(less.objective(), themes.objective());
+    let added = scattered(1_000);
+    assert_eq!(less.attach(1_000, &added), themes.attach(1_000, &added));
+    assert_eq!(partition(&less), partition(&themes));
+}
+
 proptest! {
     #[test]
     fn themes_hold_together(

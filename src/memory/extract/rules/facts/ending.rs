@@ -7,6 +7,7 @@ use engraph_storage::graph::Interval;
 
 use super::group::{Tense, denies};
 use super::{Finder, Group, Tail, lexicon, tails, verbs};
+use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::{Entity, ExtractedEnding};
 
 /// Relations that end when two part, and when one dies.
@@ -28,6 +29,10 @@ impl Finder<'_> {
             _ => None,
         };
         let is_of_passive = !matches!(verb, "lay" | "let") || group.is_passive;
+        // "I left my job early", "I was let go early today".
+        if self.statement.said.to_lowercase().split_whitespace().any(|word| word == "early") {
+            return;
+        }
         if end.is_some_and(|end| self.ends_plainly(end)) && is_of_passive && !is_off(group) {
             self.end(person, "works_at", None);
         }
@@ -92,7 +97,10 @@ impl Finder<'_> {
             }
             _ => return,
         };
-        let is_done = group.tense != Tense::Present || verb == "be" || group.is_passive;
+        // "I was divorced when I met Tom."
+        let is_state = verb == "be" || group.is_passive;
+        let wrong = if is_state { Tense::Past } else { Tense::Present };
+        let is_done = group.tense != wrong;
         if is_done && !is_off(group) && self.ends_plainly(end) && !self.comes_back(end) {
             let other = self.company(name).map(str::to_owned);
             for relation in relations {
@@ -123,14 +131,24 @@ impl Finder<'_> {
         let behind = group.main + 1;
         let is_gone = match (verbs::lemma(self.lower(group.main)), self.lower(behind)) {
             _ if group.tense == Tense::Present => false,
-            (Some("die"), _) => self.is_final(behind),
-            (Some("pass"), "away") => self.is_final(behind + 1),
+            (Some("die"), _) => self.is_final(behind) && self.ends_life(behind),
+            (Some("pass"), "away") => self.is_final(behind + 1) && self.ends_life(behind + 1),
             (Some("run"), "away") => self.ends_plainly(behind + 1) && !self.comes_back(behind),
             _ => false,
         };
         if is_gone {
             self.date_clause(at);
             self.end_with(name.text);
+        }
+    }
+
+    /// Whether a death is told with no more than when, of what and how: "died on me", "died in Fallout".
+    fn ends_life(&self, at: usize) -> bool {
+        let is_own = |at| matches!(self.lower(at), "his" | "her" | "their" | "its" | "my" | "our");
+        match self.lower(at) {
+            "of" | "peacefully" | "suddenly" | "unexpectedly" => true,
+            "in" => is_own(at + 1) || self.is_dated(at),
+            _ => self.ends_plainly(at),
         }
     }
 
@@ -181,6 +199,12 @@ impl Finder<'_> {
         if !is_now || !is_undated || !self.is_plainly_denied(group.main) {
             return;
         }
+        // "Not allergic to cats and dogs", "not at Siemens because of the money", "not when it rains".
+        let behind = (group.main + 1..self.words.len())
+            .take_while(|at| is_joined(self.text, &self.words[at - 1], &self.words[*at]));
+        if { behind }.any(|at| IN_PART.contains(&self.lower(at))) {
+            return;
+        }
         let before = self.found.len();
         read(self, Group { is_negated: false, is_ended: true, ..group });
         for fact in self.found.split_off(before) {
@@ -219,6 +243,12 @@ impl Finder<'_> {
 fn is_off(group: Group) -> bool {
     group.is_negated || group.is_modal || group.is_future || group.is_former || group.is_ended
 }
+
+/// Words behind which not all of what stands before them is denied.
+const IN_PART: &[&str] = &[
+    "and", "or", "because", "since", "so", "when", "whenever", "while", "if", "unless", "but",
+    "only", "just",
+];
 
 /// What is left by dropping out.
 const SCHOOLS: &[&str] = &["college", "university", "uni", "school"];
@@ -284,6 +314,9 @@ mod tests {
             "He got laid off.",
             "Anna thinks I lost my job.",
             "I retired from dancing.",
+            "I left my job early today.",
+            "I was let go early today so I could pick up the kids.",
+            "I'm scared that I lost my job.",
             "They might lay me off.",
             "They want to let me go.",
             "They didn't fire me.",
@@ -344,6 +377,7 @@ mod tests {
             "My parents got divorced.",
             "I separated the eggs.",
             "I dreamed that we broke up.",
+            "I was divorced when I met Eva.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }
@@ -355,6 +389,8 @@ mod tests {
             ("Rex died on Sunday.", "2023-05-08"),
             ("Sadly Rex passed away.", "2023-05-08T13:57:00Z"),
             ("Rex has died.", "2023-05-08T13:57:00Z"),
+            ("Rex died of cancer.", "2023-05-08T13:57:00Z"),
+            ("Rex passed away in his sleep.", "2023-05-08T13:57:00Z"),
             ("Rex ran away last week.", "2023-05-08"),
             ("We had to put Rex down.", "2023-05-08T13:57:00Z"),
             ("I put Rex to sleep yesterday.", "2023-05-08"),
@@ -377,6 +413,8 @@ mod tests {
             "Rex dies in the movie.",
             "When Rex died I'd be heartbroken.",
             "I'm scared that Rex died.",
+            "Rex died on me during the walk.",
+            "Rex died in Jurassic Park.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }
@@ -405,6 +443,9 @@ mod tests {
             "I wouldn't live in Berlin.",
             "I don't play tennis in winter.",
             "I never visit Rome.",
+            "I don't work at Forno Labs because I love cars.",
+            "I'm not allergic to cats when I take pills.",
+            "I'm not allergic to cats and dogs, only cats.",
             "Anna doesn't live in Berlin.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");

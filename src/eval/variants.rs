@@ -73,10 +73,9 @@ impl Variant {
         k: usize,
         scope: Option<&str>,
     ) -> (String, Params) {
-        let mut given: Vec<(String, Value)> = vec![
-            ("k".to_owned(), Value::Int(i64::try_from(k).unwrap_or(i64::MAX))),
-            ("scope".to_owned(), scope.map_or(Value::Null, Value::from)),
-        ];
+        let mut given: Vec<(String, Value)> =
+            vec![("k".to_owned(), Value::Int(i64::try_from(k).unwrap_or(i64::MAX)))];
+        given.extend(scope.map(|scope| ("scope".to_owned(), Value::from(scope))));
         let off = match &self.without {
             Some(Off::Switch { name, value, .. }) => Some((name.clone(), value.clone())),
             _ => None,

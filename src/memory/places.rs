@@ -19,6 +19,18 @@ pub(super) fn is_place(name: &str) -> bool {
     CITIES.contains(name) || is_region(name)
 }
 
+/// A name in small letters with its capitals, if it is that of a large city or of a region: `New York` for
+/// `new york`.
+pub(super) fn with_capitals(name: &str) -> Option<String> {
+    let is_small = !name.contains(char::is_uppercase);
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
+    };
+    let whole = name.split(' ').filter_map(capital).collect::<Vec<_>>().join(" ");
+    (is_small && is_place(&whole)).then_some(whole)
+}
+
 /// Whether a name is that of a country or of a part of one, in which places lie.
 pub(super) fn is_region(name: &str) -> bool {
     REGIONS.contains(bare(name))
@@ -46,5 +58,8 @@ mod tests {
         ] {
             assert_eq!((is_place(name), is_region(name)), (place, region), "{name}");
         }
+        assert_eq!(with_capitals("new york").as_deref(), Some("New York"));
+        assert_eq!(with_capitals("lisbon").as_deref(), Some("Lisbon"));
+        assert_eq!(["Lisbon", "fear", ""].map(with_capitals), [None, None, None]);
     }
 }

@@ -1,5 +1,5 @@
-//! What a `RECALL` gives for a parameter of its recipe: null stands for the default, and a value has to
-//! be of the kind of the default. Else a recipe would fail in its own words, or order by null.
+//! What a `RECALL` gives for a parameter of its recipe: null stands for the default, but of a scope, and a
+//! value has to be of the kind of the default. Else a recipe would fail in its own words, or order by null.
 
 use crate::cell::Cell;
 use crate::error::{Diagnostic, Error};
@@ -74,7 +74,8 @@ impl Given {
     ///
     /// [`Error::Bind`] if the parameter does not take it.
     pub(crate) fn checked(&self, value: Cell) -> Result<Option<Cell>, Error> {
-        if value == Cell::Null {
+        // A name that is missing must not open what everybody has said.
+        if value == Cell::Null && self.takes != Takes::Scope {
             return Ok(None);
         }
         if self.takes.has(&value) {
@@ -83,8 +84,10 @@ impl Given {
         let Self { name, recipe, .. } = self;
         let (takes, kind) = (self.takes.words(), value.kind());
         let message = format!("`{name}` of the recipe {recipe} takes {takes}, not {kind}");
-        Err(Diagnostic::at(self.value.span, message)
-            .help(format!("it is {} by default", self.default))
-            .bind())
+        let help = match self.takes {
+            Takes::Scope => "without `scope` everything is searched".to_owned(),
+            _ => format!("it is {} by default", self.default),
+        };
+        Err(Diagnostic::at(self.value.span, message).help(help).bind())
     }
 }

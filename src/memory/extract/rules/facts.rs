@@ -23,6 +23,7 @@ use super::statements::{self, Statement};
 use super::tails::{self, Tail};
 use super::{dates, lexicon, rewrite, verbs};
 use crate::memory::extract::{Entity, ExtractedEnding, ExtractedFact, KnownEntities};
+use crate::memory::places;
 use crate::memory::validate::UNCERTAIN;
 use crate::retrieval::words::{Word, words};
 
@@ -334,9 +335,11 @@ impl<'a> Finder<'a> {
         valid: Interval,
         intent: Intent,
     ) {
-        let entity = |label: &str, name: &str| match self.known.find(name) {
-            Some(entity) => entity,
-            None => Entity { label: label.to_owned(), name: name.to_owned() },
+        let entity = |label: &str, name: &str| {
+            let known = self.known.find(name).filter(|known| may_be(label, &known.label));
+            let city = || places::with_capitals(name).filter(|_| label == "Place");
+            let named = |name| Entity { label: label.to_owned(), name };
+            known.unwrap_or_else(|| named(city().unwrap_or_else(|| name.to_owned())))
         };
         let is_speaker = self.speakers.iter().any(|name| name.eq_ignore_ascii_case(tail.text));
         if is_speaker && !matches!(relation, "met" | "married_to" | "believes_in" | "misses") {
@@ -354,6 +357,18 @@ impl<'a> Finder<'a> {
         if fact.head != fact.tail {
             self.found.push(fact);
         }
+    }
+}
+
+/// Whether what a relation leads to may be something known: "my brother Tom" is not the cat Tom, and nobody
+/// lives in a person.
+fn may_be(label: &str, known: &str) -> bool {
+    let is_alive = |label: &str| matches!(label, "Person" | "Animal");
+    let is_site = |label: &str| matches!(label, "Place" | "Organisation");
+    match (is_alive(label), is_site(label)) {
+        (true, _) => known == label || !is_alive(known) && !is_site(known),
+        (_, true) => !is_alive(known),
+        _ => true,
     }
 }
 

@@ -8,10 +8,10 @@
 /// Whether what follows a sentence, which may end its line, is a text that it hands over.
 pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
-    if is_forwarded(&lower) {
+    let words = words_of(&lower);
+    if is_forwarded(&lower) || is_played(&lower) || is_dreamed(&words) {
         return true;
     }
-    let words = words_of(&lower);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     let ends_in_colon = lower.ends_with(':');
     let has_colon = ends_in_colon || lower.contains(": ");
@@ -57,6 +57,25 @@ fn is_forwarded(lower: &str) -> bool {
         .iter()
         .any(|note| lower.contains(note));
     is_header || is_noted || is_pointed_at && !lower.contains('?')
+}
+
+/// "Act as a barber", after which somebody else speaks.
+fn is_played(lower: &str) -> bool {
+    ["act as ", "my character is ", "let's roleplay", "let's role-play"]
+        .iter()
+        .any(|lead| lower.starts_with(lead))
+        || lower.contains("want you to act as ")
+}
+
+/// "I had the weirdest dream last night", and not "I had a dream job".
+fn is_dreamed(words: &[&str]) -> bool {
+    let is_dream = |at: &usize| matches!(words[*at], "dream" | "nightmare");
+    let end = (0..words.len()).rfind(is_dream).map(|at| words.get(at + 1));
+    let is_whole = match end {
+        Some(next) => next.is_none_or(|next| matches!(*next, "last" | "again" | "about" | "where")),
+        None => false,
+    };
+    is_whole && words.contains(&"had")
 }
 
 fn words_of(text: &str) -> Vec<&str> {
@@ -203,6 +222,10 @@ mod tests {
             "From: Peter Hall",
             "Subject: hello",
             "See the mail below.",
+            "Act as a barber.",
+            "I want you to act as a recruiter.",
+            "had the weirdest dream last night",
+            "I had a dream.",
         ] {
             assert!(hands_over(sentence, false), "{sentence}");
         }

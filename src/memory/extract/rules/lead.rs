@@ -61,7 +61,7 @@ fn stripped_at(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> Op
     {
         return Some(2);
     }
-    if let Some(count) = turning_out(words, at) {
+    if let Some(count) = turning_out(words, at).or_else(|| asked_to_keep(words, at)) {
         return Some(count);
     }
     let is_called = spelling.is_speaker(&word.lower) && word.is_capital;
@@ -91,6 +91,21 @@ fn turning_out(words: &[Word], at: usize) -> Option<usize> {
     let is_it = matches!(lower(verb), "turns" | "turned") && lower(verb + 1) == "out";
     let end = verb + 2 + usize::from(lower(verb + 2) == "that");
     (is_it && is_subject(lower(end))).then_some(end - at)
+}
+
+/// How many words "please remember that" has at a place, before a subject.
+fn asked_to_keep(words: &[Word], at: usize) -> Option<usize> {
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let verb = at + usize::from(lower(at) == "please");
+    let end = match (lower(verb), lower(verb + 1), lower(verb + 2)) {
+        ("keep", "in", "mind") => verb + 3,
+        ("don't", "forget", _) | ("just", "remember" | "note", _) => verb + 2,
+        ("remember" | "note" | "fyi", _, _) => verb + 1,
+        _ => return None,
+    };
+    let end = end + usize::from(lower(end) == "that");
+    let is_own = matches!(lower(end).split('\'').next(), Some("i" | "we" | "my" | "our"));
+    is_own.then_some(end - at)
 }
 
 /// Whether a mark parts two neighbouring words.

@@ -151,9 +151,9 @@ impl<'t> Reading<'t> {
         let mut weights = Vec::new();
         for (turn, mut statements) in self.statements().into_iter().enumerate() {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
-            let is_joke = statements::is_joke(&self.parts[turn].words);
+            let is_void = statements::is_joke(&self.parts[turn].words) || self.is_of_machine(turn);
             for statement in &mut statements {
-                let facts::Told { facts, endings } = match is_joke {
+                let facts::Told { facts, endings } = match is_void {
                     true => facts::Told::default(),
                     false => facts::told(statement, &self.speakers, self.known),
                 };
@@ -175,6 +175,12 @@ impl<'t> Reading<'t> {
         let first = self.parts.iter().map(|part| part.said).find(|said| !said.trim().is_empty());
         made.summary = summary::summary(&told, first.unwrap_or_default());
         made
+    }
+
+    /// Whether a turn is a prompt or the output of a tool, which tells of nobody who speaks.
+    fn is_of_machine(&self, turn: usize) -> bool {
+        let speaker = self.turns[turn].speaker.as_deref().unwrap_or_default();
+        ["system", "developer", "tool", "function"].contains(&speaker)
     }
 
     /// The names and phrases of a turn, each once.

@@ -27,11 +27,12 @@ impl Finder<'_> {
             "moved_from" => Interval::new(Interval::MIN, begin),
             _ => return,
         };
-        let is_told = tail.is_name && self.has_moved(group) && !self.is_for_a_time(tail.end);
+        let is_named = tail.is_name || places::with_capitals(tail.text).is_some();
+        let is_told = is_named && self.has_moved(group) && !self.is_for_a_time(tail.end);
         if let Some(valid) = valid.filter(|_| is_told) {
             let is_place = match self.known.find(tail.text) {
                 Some(known) => known.label == "Place",
-                None => places::is_place(tail.text),
+                None => places::is_place(tail.text) || !tail.is_name,
             };
             let before = self.found.len();
             self.tell_of(person, ("lives_in", "Place", tail), valid, Intent::Evolution);
@@ -52,7 +53,9 @@ impl Finder<'_> {
             && !had
             && !group.is_ended
             && !group.is_former
-            && ![" when ", "dream", " before ", " came back"].iter().any(|word| said.contains(word))
+            && ![" when ", "dream", " before ", " came back", " and back"]
+                .iter()
+                .any(|word| said.contains(word))
     }
 
     /// "for two months", "but I came back".
@@ -92,9 +95,25 @@ impl Finder<'_> {
         let Some(tail) = tail.filter(|tail| tail.is_name && self.ends_plainly(tail.end)) else {
             return;
         };
-        if let Some((relation, label)) = ended.or_else(|| self.left(verb, &tail, group)) {
-            self.tell_of(person, (relation, label, &tail), self.over(), Intent::Evolution);
+        match ended.or_else(|| self.left(verb, &tail, group)) {
+            Some((relation, label)) => {
+                self.tell_of(person, (relation, label, &tail), self.over(), Intent::Evolution);
+            }
+            None if self.may_be_job(verb, &tail) => self.end(person, "works_at", Some(tail.text)),
+            None => {}
         }
+    }
+
+    /// Whether a name that is left may be a place of work, if somebody is known to work there: "left Siemens",
+    /// "left Siemens and joined Audi", but not "left Siemens and went home".
+    fn may_be_job(&self, verb: &str, tail: &Tail<'_>) -> bool {
+        let behind = (self.lower(tail.end), self.lower(tail.end + 1));
+        let is_on_the_way = match behind {
+            ("and", next) => !matches!(next, "joined" | "started"),
+            ("so" | "since" | "when", _) => true,
+            _ => false,
+        };
+        !is_on_the_way && (verb != "leave" || !self.is_of_a_day())
     }
 
     /// What a verb of parting ends, if it says so by itself, and where the name begins.

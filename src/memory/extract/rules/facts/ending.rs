@@ -298,6 +298,9 @@ mod tests {
         ] {
             assert_eq!(endings(text), [format!("works_at ? {at}")], "{text}");
         }
+        for text in ["I left Ford.", "I quit Ford.", "I left Ford and joined Audi."] {
+            assert_eq!(endings(text), [format!("works_at Ford {now}")], "{text}");
+        }
         for text in [
             "I did not quit my job.",
             "I might quit my job.",
@@ -314,6 +317,9 @@ mod tests {
             "He got laid off.",
             "Anna thinks I lost my job.",
             "I retired from dancing.",
+            "I left Ford early today.",
+            "I left Ford at noon.",
+            "I left Ford and went home.",
             "I left my job early today.",
             "I was let go early today so I could pick up the kids.",
             "I'm scared that I lost my job.",

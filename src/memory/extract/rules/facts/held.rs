@@ -375,6 +375,10 @@ mod tests {
                 ],
             ),
             (
+                "i moved to lisbon yesterday",
+                &["moved_to Lisbon 2023-05-07..2023-05-08", "lives_in Lisbon 2023-05-07..∞"],
+            ),
+            (
                 "I moved to a bigger flat yesterday.",
                 &["moved_to bigger flat 2023-05-07..2023-05-08"],
             ),

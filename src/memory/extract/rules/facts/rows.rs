@@ -9,6 +9,7 @@ use super::{lexicon, tails, verbs};
 use crate::memory::extract::ExtractedFact;
 use crate::memory::extract::rules::relations::{Kind, ROWS, Row};
 use crate::memory::extract::rules::tails::Tail;
+use crate::memory::places;
 use crate::retrieval::words::Word;
 
 /// What says that one is meant, not all of a kind.
@@ -83,7 +84,8 @@ impl<'a> Finder<'a> {
         // "got a job at Forno Labs but declined it".
         let is_declined = is_one && row.verb == "get" && self.is_for_a_time(tail.end);
         let known = self.known.find(tail.text).map(|known| known.label);
-        let is_named = tail.is_name || known.is_some();
+        let is_city = row.label == "Place" && places::with_capitals(tail.text).is_some();
+        let is_named = tail.is_name || known.is_some() || is_city;
         let is_employer = known.as_deref() == Some("Organisation");
         // "Where do you work?" "Rome".
         let is_where = (row.verb, row.link) == ("work", "at")

@@ -103,11 +103,47 @@ fn what_is_beside_another_or_of_some_days_is_not_sure() {
 }
 
 #[test]
+fn what_is_to_be_remembered_is_told_and_what_is_played_or_put_out_is_not() {
+    assert_told(&[
+        ("Remember that I live in Linz.", &["lives_in Linz now..∞"]),
+        ("Please remember: I'm allergic to nuts.", &["allergic_to nuts now..∞"]),
+        ("FYI I live in Linz.", &["lives_in Linz now..∞"]),
+        ("Don't forget that I live in Linz.", &["lives_in Linz now..∞"]),
+        ("I had a dream job. I live in Linz.", &["lives_in Linz now..∞"]),
+    ]);
+    assert_none(&[
+        "Remember to call Tom.",
+        "Act as a barber. I live in Rome and I have a dog named Rex.",
+        "had the weirdest dream last night. I lived in Peru",
+    ]);
+    for speaker in ["tool", "system"] {
+        let turn = turns(&format!("{speaker}: I live in Linz."));
+        assert_eq!(Rules.extract(&turn, &KNOWN).expect("extracts").facts, []);
+    }
+}
+
+#[test]
+fn a_brother_is_no_cat() {
+    const KNOWN: Graph = Graph(&[("Tom", "Animal", "Tom"), ("Paris", "Person", "Paris")]);
+    for (text, label) in [
+        ("Nora: My brother Tom is a doctor.", "Person"),
+        ("Nora: I live in Paris.", "Place"),
+        ("Nora: I love Tom.", "Animal"),
+    ] {
+        let facts = Rules.extract(&turns(text), &KNOWN).expect("extracts").facts;
+        assert_eq!(facts.first().map(|fact| fact.tail.label.as_str()), Some(label), "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_name_is_no_sure_home_or_place_of_work() {
     assert_told(&[
         ("I live in fear.", &["lives_in fear now..∞ ?"]),
         ("I work at my desk.", &["works_at desk now..∞ ?"]),
         ("I live in linz.", &["lives_in Linz now..∞"]),
+        ("i live in lisbon", &["lives_in Lisbon now..∞"]),
+        ("i live in san francisco", &["lives_in San Francisco now..∞"]),
+        ("i live in peace", &["lives_in peace now..∞ ?"]),
         ("We live in a flat in Linz.", &["lives_in Linz now..∞"]),
         ("I live in the city of Linz.", &["lives_in Linz now..∞"]),
         ("I live in fear of Tom.", &["lives_in fear now..∞ ?"]),

@@ -22,13 +22,17 @@ use crate::error::{Error, Result};
 use crate::graph_names::UTC_OFFSET;
 use crate::import::facts::{instant, key};
 use crate::import::turns::take;
-use crate::import::{Line, Lines, Progress, Refused, Report, remember};
+use crate::import::{Line, Lines, Progress, Refused, Report, property, remember};
 use crate::time;
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
 
 /// Roles that take no part in the conversation.
 const SKIPPED: [&str; 4] = ["system", "developer", "tool", "function"];
+/// Properties of a turn that other fields of these names are not.
+const TAKEN: [&str; 11] = [
+    "key", "label", "aliases", "id", "speaker", "at", "session", "text", "title", "name", "caption",
+];
 /// How far messages without a time are apart.
 const SECOND: Time = 1_000_000;
 
@@ -41,6 +45,9 @@ const SECOND: Time = 1_000_000;
 /// `content`, which is a text or a list of parts, and if wanted an `id` and a time under `timestamp`,
 /// `created_at` or `at`: seconds since 1970, or a text. Messages without a time follow the one
 /// before them by a second, and the first one is heard now.
+///
+/// Texts, numbers and truths under other names, of a message, its list, or the `metadata` of either, become
+/// properties of the turn.
 ///
 /// Messages of the system, of developers and tools, and those without a text are skipped and
 /// counted.
@@ -121,6 +128,8 @@ struct Said {
     offset: Option<String>,
     text: String,
     has_picture: bool,
+    /// What else the message says of itself.
+    properties: BTreeMap<String, Value>,
 }
 
 impl<'o> Lists<'o> {
@@ -188,6 +197,12 @@ impl<'o> Lists<'o> {
                 Err(reason) => self.refuse(line, format!("message {position}: {reason}")),
             }
         }
+        let of_all = simple(&fields);
+        for said in &mut all {
+            for (name, value) in &of_all {
+                said.properties.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
         let last = set_times(&mut all, so_far.last, self.now);
         let messages = so_far.messages + messages.len() as u64;
         self.sessions.insert(session.clone(), SoFar { messages, last });
@@ -209,7 +224,8 @@ impl<'o> Lists<'o> {
 
 impl Said {
     fn input(self, session: &str) -> Input {
-        let mut properties = BTreeMap::from([("text".to_owned(), Value::String(self.text))]);
+        let mut properties = self.properties;
+        properties.insert("text".to_owned(), Value::String(self.text));
         if self.has_picture {
             // Shown as `[image: an image]` after the text.
             properties.insert("caption".to_owned(), Value::String("an image".to_owned()));
@@ -235,15 +251,27 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
     let Some((text, has_picture)) = text(fields.remove("content"))? else { return Ok(None) };
     let speaker = take(&mut fields, &["name"])?.or(role).ok_or("the message has no role")?;
     let at = take(&mut fields, &["timestamp", "created_at", "at"])?;
+    let id = take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?;
     Ok(Some(Said {
         position,
-        id: take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?,
+        id,
+        properties: simple(&fields),
         speaker: key(&speaker)?,
         offset: at.as_deref().and_then(time::offset),
         at: at.map(|at| moment(&at)).transpose()?,
         text,
         has_picture,
     }))
+}
+
+/// The texts, numbers and truths among fields, and among those of their `metadata`, as properties of a turn.
+fn simple(fields: &Map<String, Json>) -> BTreeMap<String, Value> {
+    let inner = fields.get("metadata").and_then(Json::as_object).into_iter().flatten();
+    let simple = inner.chain(fields).filter(|(name, value)| {
+        let is_simple = value.is_string() || value.is_number() || value.is_boolean();
+        is_simple && !TAKEN.contains(&name.as_str())
+    });
+    simple.filter_map(|(name, value)| Some((name.clone(), property(value).ok()?))).collect()
 }
 
 /// The text of a content, its parts on lines of their own, and whether there is a picture.

@@ -59,6 +59,27 @@ fn a_list_and_objects_with_one() {
 }
 
 #[test]
+fn other_fields_are_properties_of_the_turns() {
+    let left_out = Mutex::default();
+    let mut lists = Lists { now: NOW, ..Lists::new(Path::new("chat.jsonl"), &left_out) };
+    let line = r#"{"session":"s1","conversation":"nora","key":"k","metadata":{"app":"web","beta":true},
+        "id":"r1","messages":[{"role":"user","content":"Hi!","score":0.5,"text":"no","logs":[1],
+        "metadata":{"app":"phone"}},{"role":"user","content":"Oh."}]}"#;
+    let inputs = lists.line(line, 1).expect("a list");
+    let told = inputs.iter().map(|input| {
+        let Input::Heard { turn, .. } = input else { panic!("no turn") };
+        turn.properties.iter().map(|(name, value)| format!("{name}={value:?}")).collect::<Vec<_>>()
+    });
+    assert_eq!(
+        told.map(|turn| turn.join(" ")).collect::<Vec<_>>(),
+        [
+            r#"app=String("phone") beta=Bool(true) conversation=String("nora") score=Float(0.5) text=String("Hi!")"#,
+            r#"app=String("web") beta=Bool(true) conversation=String("nora") text=String("Oh.")"#,
+        ]
+    );
+}
+
+#[test]
 fn contents_in_parts() {
     let told = told(&[r#"[
         {"role":"user","content":[{"type":"text","text":"Look:"},"a loaf",

@@ -165,7 +165,7 @@ impl<'a> Finder<'a> {
             after += if is_longer { 2 } else { 0 };
         }
         if group.is_future {
-            let is_promise = PROMISES.contains(&verb.base);
+            let is_promise = PROMISES.contains(&verb.base) || verb.base == "want";
             if !group.is_negated
                 && !is_promise
                 && let Some(tail) = tails::activity(self.text, self.words, group.main)

@@ -103,7 +103,9 @@ fn is_cut_short(text: &str, words: &[Word], from: usize, end: usize) -> bool {
         && !last.is_capital
         && !is_stop_word(&next.lower)
         && !lexicon::is_time_noun(&next.lower);
-    is_of_another || between == "-" || between == " " && (is_thing || is_other_name)
+    // "CS:GO", "and/or".
+    let is_compound = matches!(between, "-" | ":" | "/");
+    is_of_another || is_compound || between == " " && (is_thing || is_other_name)
 }
 
 /// Whether a phrase that ends in an `-ing` form has its object after it.
@@ -177,6 +179,11 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         return false;
     }
     let next = words.get(at + 1).filter(|next| is_joined(text, word, next));
+    // "Utrecht 2 weeks ago".
+    let is_number = lower.starts_with(|c: char| c.is_ascii_digit());
+    if at > start && is_number && next.is_some_and(|next| lexicon::is_time_noun(&next.lower)) {
+        return false;
+    }
     let before = at.checked_sub(1).filter(|_| at > start).map(|at| &words[at]);
     let is_linked = before.is_some_and(|before| matches!(before.lower.as_str(), "of" | "the"));
     if matches!(lower, "of" | "the") && before.is_some_and(|b| b.is_capital || b.lower == "of") {

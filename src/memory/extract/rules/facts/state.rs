@@ -61,7 +61,10 @@ impl Finder<'_> {
         // "I'm afraid I can't come".
         let is_regret =
             word.lower == "afraid" && !matches!(self.lower(place + 1), "" | "of" | "to");
-        if is_polite || is_regret || FAINT.contains(&word.lower.as_str()) {
+        // "I'm happy to help!"
+        let is_service = self.lower(place + 1) == "to"
+            && matches!(self.lower(place + 2), "help" | "assist" | "hear" | "answer");
+        if is_polite || is_service || is_regret || FAINT.contains(&word.lower.as_str()) {
             return;
         }
         let Some(text) = self.text.get(word.range.clone()) else { return };

@@ -25,6 +25,8 @@ pub(super) const STOPS: &[&str] = &[
     "if",
     "via",
     "per",
+    "till",
+    "until",
 ];
 
 /// Nouns that say too little to be the end of a fact.

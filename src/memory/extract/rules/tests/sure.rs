@@ -123,6 +123,22 @@ fn what_is_to_be_remembered_is_told_and_what_is_played_or_put_out_is_not() {
 }
 
 #[test]
+fn a_tail_is_whole_or_none() {
+    assert_told(&[
+        (
+            "I just moved to Utrecht 2 weeks ago.",
+            &["moved_to Utrecht 2023-04-24..2023-05-01", "lives_in Utrecht 2023-04-24..∞"],
+        ),
+        ("I grew up and lived in Bonn till 2010.", &["lives_in Bonn -∞..2011-01-01"]),
+    ]);
+    assert_none(&[
+        "I usually play CS:GO.",
+        "I'm happy to help!",
+        "I might want to consider a leash.",
+    ]);
+}
+
+#[test]
 fn a_brother_is_no_cat() {
     const KNOWN: Graph = Graph(&[("Tom", "Animal", "Tom"), ("Paris", "Person", "Paris")]);
     for (text, label) in [

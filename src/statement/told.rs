@@ -173,8 +173,15 @@ impl Binder<'_> {
             Cell::String(text) if !text.is_empty() => Ok(text.to_string()),
             Cell::String(_) => Err(Diagnostic::at(expr.span, format!("{what} is empty")).bind()),
             other => {
-                let message = format!("{what} is a string, not {}", other.kind());
-                Err(Diagnostic::at(expr.span, message).bind())
+                let error =
+                    Diagnostic::at(expr.span, format!("{what} is a string, not {}", other.kind()));
+                Err(match other.number() {
+                    Some(_) => error.help(format!(
+                        "write '{other}', or a parameter as --param name='\"{other}\"'"
+                    )),
+                    None => error,
+                }
+                .bind())
             }
         }
     }

@@ -191,8 +191,8 @@ impl Transaction<'_> {
         let reader = self.reader();
         let Some((a, b)) = reader.crowd(&ones)? else { return Ok(()) };
         Err(invalid(format!(
-            "`{}` cannot be ONE: '{}' has '{}' (fact {}) and '{}' (fact {}) at the same time; retract \
-             what is wrong first",
+            "`{}` cannot be ONE: '{}' has '{}' (fact {}) and '{}' (fact {}) at the same time; CLOSE \
+             the one that ended, or RETRACT what was never so",
             self.catalog.relation_name(a.relation),
             reader.name_of(a.head)?,
             reader.name_of(a.tail)?,

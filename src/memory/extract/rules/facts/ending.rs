@@ -120,7 +120,7 @@ impl Finder<'_> {
     /// "Rex died on Sunday", of somebody whose name begins at a place: whoever had them has them no more.
     pub(super) fn of_death(&mut self, at: usize) {
         let Some(name) = tails::noun(self.text, self.words, at, "") else { return };
-        let is_other = !self.speakers.iter().any(|one| *one == name.text);
+        let is_other = !self.speakers.contains(&name.text);
         let is_named = is_other && self.is_somebodys(&name);
         // "When Rex died I'd cry" tells nothing of it.
         let is_when = at.checked_sub(1).is_some_and(|at| self.lower(at) == "when");

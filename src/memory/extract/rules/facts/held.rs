@@ -13,6 +13,9 @@ use super::{Finder, rewrite, verbs};
 use crate::memory::extract::rules::dates;
 use crate::memory::extract::rules::edits::Edits;
 
+/// How long a feeling is told of, in microseconds.
+const DAY: Time = 24 * 3_600_000_000;
+
 impl Finder<'_> {
     /// When a fact of a relation holds that the verb of a clause tells.
     pub(super) fn held(&self, relation: &str, group: Group) -> Interval {
@@ -26,6 +29,10 @@ impl Finder<'_> {
         }
         if group.is_former {
             return if is_past_date { said } else { until(at, said) };
+        }
+        // Nobody is excited for ever, nor just on the day that they look forward to.
+        if relation == "feels" && group.tense != Tense::Past && (is_undated || said.from > at) {
+            return Interval::new(at, at.saturating_add(DAY)).unwrap_or(said);
         }
         match group.tense {
             _ if begins(relation, verb, group.is_passive) => since(said.from, said),
@@ -400,6 +407,20 @@ mod tests {
         assert_eq!(facts("I'm moving to Porto."), [""; 0]);
         for text in ["I might move to Porto.", "I will move to Porto."] {
             assert_eq!(facts(text), ["plans_to move to Porto 2023-05-08T13:56:00Z..∞"], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_feeling_is_of_the_day_on_which_it_is_told() {
+        for (text, expected) in [
+            ("I'm so proud.", "feels proud 2023-05-08T13:56:00Z..2023-05-09T13:56:00Z"),
+            (
+                "I'm excited for tomorrow!",
+                "feels excited 2023-05-08T13:56:00Z..2023-05-09T13:56:00Z",
+            ),
+            ("I've been stressed since March.", "feels stressed 2023-03-01..∞"),
+        ] {
+            assert_eq!(facts(text), [expected], "{text}");
         }
     }
 

@@ -84,7 +84,12 @@ impl Finder<'_> {
             ("years", "old") | ("year", "old") | ("", _)
         ) || self.lower(group.main).starts_with("turn");
         let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
-        let Some(word) = self.words.get(at).filter(|_| is_told && !is_length) else { return };
+        // "when I was 8", "since I was 12".
+        let is_then = group.tense == Tense::Past
+            && (group.main.saturating_sub(3)..group.main)
+                .any(|at| matches!(self.lower(at), "when" | "since" | "until" | "till"));
+        let is_told = is_told && !is_length && !is_then;
+        let Some(word) = self.words.get(at).filter(|_| is_told) else { return };
         let Some(text) = self.text.get(word.range.clone()) else { return };
         let tail = Tail::word(text, word, at);
         self.tell(person, "age", "Number", &tail, group, None);

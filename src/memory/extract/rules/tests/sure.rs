@@ -132,6 +132,7 @@ fn a_tail_is_whole_or_none() {
         ("I grew up and lived in Bonn till 2010.", &["lives_in Bonn -∞..2011-01-01"]),
     ]);
     assert_none(&[
+        "I broke a window when I was 8.",
         "I usually play CS:GO.",
         "I'm happy to help!",
         "I might want to consider a leash.",

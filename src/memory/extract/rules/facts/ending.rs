@@ -67,6 +67,7 @@ impl Finder<'_> {
         };
         let is_told = at > 0 && !self.clause_before(at).any(|at| self.is_open(at));
         if is_told && self.lower(at - 1) != "to" && self.ends_plainly(end) {
+            self.date_anew(at);
             self.end(person, "works_at", None);
         }
     }
@@ -100,7 +101,9 @@ impl Finder<'_> {
         // "I was divorced when I met Tom."
         let is_state = verb == "be" || group.is_passive;
         let wrong = if is_state { Tense::Past } else { Tense::Present };
-        let is_done = group.tense != wrong;
+        let is_again =
+            (end..self.words.len()).any(|at| matches!(self.lower(at), "again" | "remarried"));
+        let is_done = group.tense != wrong && !is_again;
         if is_done && !is_off(group) && self.ends_plainly(end) && !self.comes_back(end) {
             let other = self.company(name).map(str::to_owned);
             for relation in relations {
@@ -137,7 +140,7 @@ impl Finder<'_> {
             _ => false,
         };
         if is_gone {
-            self.date_clause(at);
+            self.date_anew(at);
             self.end_with(name.text);
         }
     }
@@ -166,8 +169,15 @@ impl Finder<'_> {
         let before = |back: usize| at.checked_sub(back).map_or("", |at| self.lower(at));
         let is_done = before(1) != "to" || before(2) == "had";
         if self.is_somebodys(&name) && is_done && self.ends_plainly(end) {
+            self.date_anew(at);
             self.end_with(name.text);
         }
+    }
+
+    /// Takes the date of the clause around a place, whatever was read before.
+    fn date_anew(&mut self, at: usize) {
+        self.valid = self.statement.valid;
+        self.date_clause(at);
     }
 
     /// Whether it is the name of somebody or of an animal, who may be known by it in any case.
@@ -384,6 +394,7 @@ mod tests {
             "I separated the eggs.",
             "I dreamed that we broke up.",
             "I was divorced when I met Eva.",
+            "I'm divorced and remarried.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }
@@ -398,6 +409,7 @@ mod tests {
             ("Rex died of cancer.", "2023-05-08T13:57:00Z"),
             ("Rex passed away in his sleep.", "2023-05-08T13:57:00Z"),
             ("Rex ran away last week.", "2023-05-08"),
+            ("I moved to Linz in 2019 and Rex died last week.", "2023-05-08"),
             ("We had to put Rex down.", "2023-05-08T13:57:00Z"),
             ("I put Rex to sleep yesterday.", "2023-05-08"),
         ] {

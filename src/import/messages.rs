@@ -29,10 +29,31 @@ use crate::write::observe::HeardTurn;
 
 /// Roles that take no part in the conversation.
 const SKIPPED: [&str; 4] = ["system", "developer", "tool", "function"];
-/// Properties of a turn that other fields of these names are not.
-const TAKEN: [&str; 11] = [
-    "key", "label", "aliases", "id", "speaker", "at", "session", "text", "title", "name", "caption",
+/// Names of properties that other fields do not give.
+const TAKEN: [&str; 18] = [
+    "key",
+    "label",
+    "aliases",
+    "id",
+    "speaker",
+    "at",
+    "session",
+    "text",
+    "title",
+    "name",
+    "caption",
+    "role",
+    "content",
+    "system",
+    "timestamp",
+    "created_at",
+    "position",
+    "embedding",
 ];
+/// The longest name and text, in bytes, and the most fields of a turn that become properties.
+const NAME_BYTES_MAX: usize = 64;
+const TEXT_BYTES_MAX: usize = 1 << 10;
+const PROPERTIES_MAX: usize = 32;
 /// How far messages without a time are apart.
 const SECOND: Time = 1_000_000;
 
@@ -267,11 +288,20 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
 /// The texts, numbers and truths among fields, and among those of their `metadata`, as properties of a turn.
 fn simple(fields: &Map<String, Json>) -> BTreeMap<String, Value> {
     let inner = fields.get("metadata").and_then(Json::as_object).into_iter().flatten();
+    let is_name = |name: &str| {
+        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+        let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        begins && name.len() <= NAME_BYTES_MAX && name.chars().all(is_letter)
+    };
     let simple = inner.chain(fields).filter(|(name, value)| {
-        let is_simple = value.is_string() || value.is_number() || value.is_boolean();
-        is_simple && !TAKEN.contains(&name.as_str())
+        let is_simple = match value {
+            Json::String(text) => text.len() <= TEXT_BYTES_MAX,
+            other => other.is_number() || other.is_boolean(),
+        };
+        is_simple && is_name(name) && !TAKEN.contains(&name.as_str()) && *name != UTC_OFFSET
     });
-    simple.filter_map(|(name, value)| Some((name.clone(), property(value).ok()?))).collect()
+    let simple = simple.filter_map(|(name, value)| Some((name.clone(), property(value).ok()?)));
+    simple.take(PROPERTIES_MAX).collect()
 }
 
 /// The text of a content, its parts on lines of their own, and whether there is a picture.

@@ -24,7 +24,9 @@ pub(super) fn nearest_of_all(themes: &[Theme]) -> Vec<Option<Nearest>> {
     }
     let cores = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let running: Vec<_> = (1..cores).map(|_| scope.spawn(work)).collect();
+        // Where the system gives no thread, those that run do its part.
+        let begin = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let running: Vec<_> = (1..cores).filter_map(begin).collect();
         let mut nearest = work();
         for one in running {
             let found = one.join().unwrap_or_else(|panic| panic::resume_unwind(panic));

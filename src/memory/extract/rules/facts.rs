@@ -192,7 +192,7 @@ impl<'a> Finder<'a> {
             return;
         }
         if group.is_negated {
-            self.of_plain_denial(group, |finder, over| match verb.base {
+            self.of_plain_denial(person, group, |finder, over| match verb.base {
                 "be" => finder.of_state(person, after, over),
                 base => finder.of_rows(person, base, ROWS, after, over),
             });

@@ -70,12 +70,10 @@ fn is_played(lower: &str) -> bool {
 /// "I had the weirdest dream last night", and not "I had a dream job".
 fn is_dreamed(words: &[&str]) -> bool {
     let is_dream = |at: &usize| matches!(words[*at], "dream" | "nightmare");
-    let end = (0..words.len()).rfind(is_dream).map(|at| words.get(at + 1));
-    let is_whole = match end {
-        Some(next) => next.is_none_or(|next| matches!(*next, "last" | "again" | "about" | "where")),
-        None => false,
-    };
-    is_whole && words.contains(&"had")
+    let Some(dream) = (0..words.len()).rfind(is_dream) else { return false };
+    let is_whole = words.get(dream + 1).is_none_or(|next| matches!(*next, "last" | "again"));
+    let before = &words[dream.saturating_sub(4)..dream];
+    is_whole && before.contains(&"had") && !before.contains(&"and")
 }
 
 fn words_of(text: &str) -> Vec<&str> {

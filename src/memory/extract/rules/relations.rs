@@ -243,7 +243,10 @@ const OWN: &[(&str, &[&str])] = &[
     ("studies_at", &["student"]),
     (
         "works_at",
-        &["job", "start", "i'm", "am", "resign", "retire", "leave", "left", "fired", "laid off"],
+        &[
+            "job", "start", "i'm", "am", "resign", "retire", "leave", "left", "quit", "fired",
+            "laid off",
+        ],
     ),
     ("has_pet", &["dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet", "horse"]),
     ("likes", &["favorite", "favourite"]),

@@ -103,8 +103,8 @@ fn is_cut_short(text: &str, words: &[Word], from: usize, end: usize) -> bool {
         && !last.is_capital
         && !is_stop_word(&next.lower)
         && !lexicon::is_time_noun(&next.lower);
-    // "CS:GO", "and/or".
-    let is_compound = matches!(between, "-" | ":" | "/");
+    // "hands-free", "CS:GO".
+    let is_compound = matches!(between, "-" | ":");
     is_of_another || is_compound || between == " " && (is_thing || is_other_name)
 }
 

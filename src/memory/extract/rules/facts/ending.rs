@@ -9,9 +9,35 @@ use super::group::{Tense, denies};
 use super::{Finder, Group, Tail, lexicon, tails, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::{Entity, ExtractedEnding};
+use crate::retrieval::words::{Word, words};
 
-/// Relations that end when two part, and when one dies.
+/// Relations that end when two part.
 const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
+/// Those that end when one dies.
+const LIVING: &[&str] = &["has_pet", "married_to", "engaged_to", "partner_of"];
+
+/// With whom somebody has parted.
+enum Company<'t> {
+    /// Nobody is told.
+    Nobody,
+    Named(&'t str),
+    /// "We", whoever that is.
+    Others,
+    /// "My wife": what ends with her.
+    Kin(&'static [&'static str]),
+    /// "My sister".
+    Another,
+}
+
+/// What ends with somebody who is called so.
+fn kin(word: &str) -> Option<&'static [&'static str]> {
+    match word {
+        "husband" | "wife" | "spouse" => Some(&["married_to"]),
+        "boyfriend" | "girlfriend" | "partner" | "bf" | "gf" => Some(&["partner_of"]),
+        "fiance" | "fiancé" | "fiancee" | "fiancée" => Some(&["engaged_to"]),
+        _ => None,
+    }
+}
 
 impl Finder<'_> {
     /// "lost my job", "was let go", "is unemployed": whoever it was for works there no more.
@@ -29,8 +55,9 @@ impl Finder<'_> {
             _ => None,
         };
         let is_of_passive = !matches!(verb, "lay" | "let") || group.is_passive;
-        // "I left my job early", "I was let go early today".
-        if self.statement.said.to_lowercase().split_whitespace().any(|word| word == "early") {
+        // "I left my job early", "I got fired and rehired".
+        let said = words(&self.statement.said);
+        if said.iter().any(|word| BACK_AT_WORK.contains(&word.lower.as_str())) {
             return;
         }
         if end.is_some_and(|end| self.ends_plainly(end)) && is_of_passive && !is_off(group) {
@@ -60,9 +87,19 @@ impl Finder<'_> {
         else {
             return;
         };
+        // "The police let me go."
+        let by_work = at.checked_sub(1).is_some_and(|who| {
+            let is_firm = |word: &Word| {
+                self.text.get(word.range.clone()).and_then(|name| self.known.find(name))
+            };
+            let known = self.words.get(who).and_then(is_firm).map(|known| known.label);
+            EMPLOYERS.contains(&self.lower(who)) || known.as_deref() == Some("Organisation")
+        });
         let end = match (self.lower(at), self.lower(end)) {
+            _ if self.has_possessive(end - 1) => return,
             ("fired", _) => end,
-            ("let", "go") | ("laid", "off") => end + 1,
+            ("let", "go") if by_work => end + 1,
+            ("laid", "off") => end + 1,
             _ => return,
         };
         let is_told = at > 0 && !self.clause_before(at).any(|at| self.is_open(at));
@@ -101,23 +138,39 @@ impl Finder<'_> {
         // "I was divorced when I met Tom."
         let is_state = verb == "be" || group.is_passive;
         let wrong = if is_state { Tense::Past } else { Tense::Present };
-        let is_again =
-            (end..self.words.len()).any(|at| matches!(self.lower(at), "again" | "remarried"));
+        let is_again = (end..self.words.len())
+            .any(|at| matches!(self.lower(at), "again" | "remarried" | "married"));
         let is_done = group.tense != wrong && !is_again;
-        if is_done && !is_off(group) && self.ends_plainly(end) && !self.comes_back(end) {
-            let other = self.company(name).map(str::to_owned);
-            for relation in relations {
-                self.end(person, relation, other.as_deref());
-            }
+        if !is_done || is_off(group) || !self.ends_plainly(end) || self.comes_back(end) {
+            return;
+        }
+        let (relations, other) = match self.company(name, group.main) {
+            Company::Named(other) => (relations, Some(other.to_owned())),
+            Company::Kin(kin) => (kin, None),
+            Company::Others if self.lower(end - 1) != "separated" => (relations, None),
+            Company::Nobody if relations.len() == 1 => (relations, None),
+            _ => return,
+        };
+        for relation in relations {
+            self.end(person, relation, other.as_deref());
         }
     }
 
-    /// The name that stands beside a name: "Tom and Nora", "Nora and Tom".
-    fn company(&self, (start, end): (usize, usize)) -> Option<&str> {
+    /// Who stands beside a name before a verb: "Tom and Nora", "Nora and others", "Nora's wife and Nora".
+    fn company(&self, (start, end): (usize, usize), verb: usize) -> Company<'_> {
         let before = start.checked_sub(2).filter(|_| self.lower(start - 1) == "and");
-        let place = before.or_else(|| (self.lower(end) == "and").then_some(end + 1))?;
-        let name = tails::noun(self.text, self.words, place, "").filter(|name| name.is_name)?;
-        Some(name.text)
+        let behind = (self.lower(end) == "and").then_some(end + 1);
+        let Some(place) = before.or(behind) else { return Company::Nobody };
+        let mut words = if before.is_some() { place..place + 1 } else { place..verb };
+        let name = tails::noun(self.text, self.words, place, "").filter(|name| name.is_name);
+        match name {
+            _ if self.lower(place) == "others" => Company::Others,
+            Some(name) if !self.has_possessive(place) => Company::Named(name.text),
+            _ => match words.find_map(|at| kin(self.lower(at))) {
+                Some(relations) => Company::Kin(relations),
+                None => Company::Another,
+            },
+        }
     }
 
     /// "Rex died on Sunday", of somebody whose name begins at a place: whoever had them has them no more.
@@ -125,9 +178,11 @@ impl Finder<'_> {
         let Some(name) = tails::noun(self.text, self.words, at, "") else { return };
         let is_other = !self.speakers.contains(&name.text);
         let is_named = is_other && self.is_somebodys(&name);
-        // "When Rex died I'd cry" tells nothing of it.
-        let is_when = at.checked_sub(1).is_some_and(|at| self.lower(at) == "when");
-        if !is_named || is_when || !self.begins_clause(name.text, at) {
+        // "When Rex died I'd cry", "the episode where Rex died", "the neighbour's Rex died".
+        let is_of_another = at.checked_sub(1).is_some_and(|at| {
+            matches!(self.lower(at), "when" | "where" | "that" | "which") || self.has_possessive(at)
+        });
+        if !is_named || is_of_another || !self.begins_clause(name.text, at) {
             return;
         }
         let Some(group) = self.group(name.end).filter(|group| !is_off(*group)) else { return };
@@ -136,12 +191,15 @@ impl Finder<'_> {
             _ if group.tense == Tense::Present => false,
             (Some("die"), _) => self.is_final(behind) && self.ends_life(behind),
             (Some("pass"), "away") => self.is_final(behind + 1) && self.ends_life(behind + 1),
-            (Some("run"), "away") => self.ends_plainly(behind + 1) && !self.comes_back(behind),
+            (Some("run"), "away") => {
+                let is_back = matches!(self.lower(behind + 1), "and" | "so");
+                self.ends_plainly(behind + 1) && !is_back && !self.comes_back(behind)
+            }
             _ => false,
         };
         if is_gone {
             self.date_anew(at);
-            self.end_with(name.text);
+            self.end_with(name.text, LIVING);
         }
     }
 
@@ -149,7 +207,8 @@ impl Finder<'_> {
     fn ends_life(&self, at: usize) -> bool {
         let is_own = |at| matches!(self.lower(at), "his" | "her" | "their" | "its" | "my" | "our");
         match self.lower(at) {
-            "of" | "peacefully" | "suddenly" | "unexpectedly" => true,
+            "of" => !FIGURES.contains(&self.lower(at + 1)),
+            "peacefully" | "suddenly" | "unexpectedly" => true,
             "in" => is_own(at + 1) || self.is_dated(at),
             _ => self.ends_plainly(at),
         }
@@ -161,16 +220,17 @@ impl Finder<'_> {
             return;
         }
         let Some(name) = tails::noun(self.text, self.words, at + 1, "") else { return };
+        let before = |back: usize| at.checked_sub(back).map_or("", |at| self.lower(at));
+        let had_to = before(1) == "to" && before(2) == "had";
         let end = match (self.lower(name.end), self.lower(name.end + 1)) {
-            ("down", _) => name.end + 1,
-            ("to", "sleep") => name.end + 2,
+            ("down", _) if had_to => name.end + 1,
+            ("to", "sleep") if had_to || before(1) != "to" => name.end + 2,
             _ => return,
         };
-        let before = |back: usize| at.checked_sub(back).map_or("", |at| self.lower(at));
-        let is_done = before(1) != "to" || before(2) == "had";
-        if self.is_somebodys(&name) && is_done && self.ends_plainly(end) {
+        let is_end = end == self.words.len() || self.is_dated(end);
+        if self.is_somebodys(&name) && is_end {
             self.date_anew(at);
-            self.end_with(name.text);
+            self.end_with(name.text, &["has_pet"]);
         }
     }
 
@@ -192,9 +252,9 @@ impl Finder<'_> {
     }
 
     /// Ends that anybody who speaks has an animal or a partner of this name.
-    fn end_with(&mut self, name: &str) {
+    fn end_with(&mut self, name: &str, relations: &[&str]) {
         for person in self.speakers {
-            for relation in ["has_pet"].iter().chain(PARTNERS) {
+            for relation in relations {
                 self.end(person, relation, Some(name));
             }
         }
@@ -202,7 +262,12 @@ impl Finder<'_> {
 
     /// "is not allergic to cats", "does not live in Rome": what of it is held is over. Reads the clause as if
     /// it said "any more", and tells none of it.
-    pub(super) fn of_plain_denial(&mut self, group: Group, read: impl FnOnce(&mut Self, Group)) {
+    pub(super) fn of_plain_denial(
+        &mut self,
+        person: &str,
+        group: Group,
+        read: impl FnOnce(&mut Self, Group),
+    ) {
         let is_undated =
             self.statement.at == Some(self.valid.from) && self.valid.to == Interval::MAX;
         let is_now = group.tense == Tense::Present && !group.is_modal && !group.is_future;
@@ -212,7 +277,12 @@ impl Finder<'_> {
         // "Not allergic to cats and dogs", "not at Siemens because of the money", "not when it rains".
         let behind = (group.main + 1..self.words.len())
             .take_while(|at| is_joined(self.text, &self.words[at - 1], &self.words[*at]));
-        if { behind }.any(|at| IN_PART.contains(&self.lower(at))) {
+        let is_in_part = behind.clone().any(|at| IN_PART.contains(&self.lower(at)));
+        let end = behind.last().map_or(group.main + 1, |last| last + 1);
+        // "I don't work at Siemens, I slave there", but "I don't live in Rome, I live in Oslo".
+        let next = self.named(end, person).map(|verb| verbs::lemma(self.lower(verb)));
+        let is_same = next.is_some_and(|verb| verb == verbs::lemma(self.lower(group.main)));
+        if is_in_part || end < self.words.len() && !is_same {
             return;
         }
         let before = self.found.len();
@@ -233,7 +303,12 @@ impl Finder<'_> {
 
     /// Tells that what somebody has of a relation is over since then.
     pub(super) fn end(&mut self, person: &str, relation: &str, tail: Option<&str>) {
-        let at = self.over().to;
+        let over = self.over().to;
+        // "I got fired this year" is over when it is said.
+        let at = match self.statement.at {
+            Some(told) if self.valid.from <= told => over.min(told),
+            _ => over,
+        };
         if at == Interval::MAX {
             return;
         }
@@ -259,6 +334,17 @@ const IN_PART: &[&str] = &[
     "and", "or", "because", "since", "so", "when", "whenever", "while", "if", "unless", "but",
     "only", "just",
 ];
+
+/// Who lets somebody go from a job.
+const EMPLOYERS: &[&str] =
+    &["they", "company", "boss", "employer", "manager", "work", "firm", "school", "bank"];
+
+/// What nobody has died of.
+const FIGURES: &[&str] =
+    &["laughter", "boredom", "embarrassment", "shame", "fright", "envy", "happiness", "excitement"];
+
+/// What says that a job was not lost for good, or not now.
+const BACK_AT_WORK: &[&str] = &["again", "back", "early", "once", "rehired", "still", "twice"];
 
 /// What is left by dropping out.
 const SCHOOLS: &[&str] = &["college", "university", "uni", "school"];
@@ -301,7 +387,8 @@ mod tests {
             ("I've been unemployed since March.", "2023-03-01"),
             ("I'm between jobs.", now),
             ("I quit my job and I'm starting at Globex on Monday.", now),
-            ("Ugh I got fired today :(", "2023-05-09"),
+            ("Ugh I got fired today :(", now),
+            ("I lost my job this year.", now),
             ("My company let me go last week.", "2023-05-08"),
             ("They laid me off.", now),
             ("Acme fired me in March.", "2023-04-01"),
@@ -333,6 +420,11 @@ mod tests {
             "I left my job early today.",
             "I was let go early today so I could pick up the kids.",
             "I'm scared that I lost my job.",
+            "The police let me go.",
+            "My boss fired my friend.",
+            "I got fired and rehired.",
+            "I'm retired, but still work at Siemens.",
+            "I once lost my job.",
             "They might lay me off.",
             "They want to let me go.",
             "They didn't fire me.",
@@ -381,6 +473,8 @@ mod tests {
             ("Tom and I got divorced last month.", "married_to Tom 2023-05-01"),
             ("We got divorced in 2021.", "married_to ? 2022-01-01"),
             ("I'm divorced.", "married_to ? 2023-05-08T13:57:00Z"),
+            ("My boyfriend and I broke up.", "partner_of ? 2023-05-08T13:57:00Z"),
+            ("My husband and I are separated.", "married_to ? 2023-05-08T13:57:00Z"),
             ("We called off the wedding.", "engaged_to ? 2023-05-08T13:57:00Z"),
         ] {
             assert_eq!(endings(text), [expected], "{text}");
@@ -395,6 +489,9 @@ mod tests {
             "I dreamed that we broke up.",
             "I was divorced when I met Eva.",
             "I'm divorced and remarried.",
+            "My sister and I broke up.",
+            "We got separated.",
+            "I broke up, sorry, the line is bad.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }
@@ -410,11 +507,15 @@ mod tests {
             ("Rex passed away in his sleep.", "2023-05-08T13:57:00Z"),
             ("Rex ran away last week.", "2023-05-08"),
             ("I moved to Linz in 2019 and Rex died last week.", "2023-05-08"),
-            ("We had to put Rex down.", "2023-05-08T13:57:00Z"),
-            ("I put Rex to sleep yesterday.", "2023-05-08"),
         ] {
             let relations = ["has_pet", "married_to", "engaged_to", "partner_of"];
             assert_eq!(endings(text), relations.map(|one| format!("{one} Rex {at}")), "{text}");
+        }
+        for (text, at) in [
+            ("We had to put Rex down.", "2023-05-08T13:57:00Z"),
+            ("I put Rex to sleep yesterday.", "2023-05-08"),
+        ] {
+            assert_eq!(endings(text), [format!("has_pet Rex {at}")], "{text}");
         }
         for text in [
             "Rex almost died.",
@@ -433,6 +534,12 @@ mod tests {
             "I'm scared that Rex died.",
             "Rex died on me during the walk.",
             "Rex died in Jurassic Park.",
+            "The episode where Rex died.",
+            "The neighbour's Rex died.",
+            "Rex died of laughter.",
+            "Rex ran away and was returned.",
+            "I put Rex down.",
+            "I had to put Rex down and open the gate.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }
@@ -465,6 +572,9 @@ mod tests {
             "I'm not allergic to cats when I take pills.",
             "I'm not allergic to cats and dogs, only cats.",
             "Anna doesn't live in Berlin.",
+            "I don't play tennis, I live it.",
+            "I do not live in Berlin, strictly speaking.",
+            "I'm not allergic to cats, but to their saliva.",
         ] {
             assert_eq!(endings(text), [""; 0], "{text}");
         }

@@ -31,7 +31,7 @@ impl Finder<'_> {
             return if is_past_date { said } else { until(at, said) };
         }
         // Nobody is excited for ever, nor just on the day that they look forward to.
-        if relation == "feels" && group.tense != Tense::Past && (is_undated || said.from > at) {
+        if relation == "feels" && group.tense == Tense::Present && (is_undated || said.from > at) {
             return Interval::new(at, at.saturating_add(DAY)).unwrap_or(said);
         }
         match group.tense {

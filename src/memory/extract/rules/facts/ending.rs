@@ -11,6 +11,9 @@ use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::{Entity, ExtractedEnding};
 use crate::retrieval::words::{Word, words};
 
+/// So many words stand at most from where a name begins to its verb.
+const NAME_WORDS: usize = 8;
+
 /// Relations that end when two part.
 const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
 /// Those that end when one dies.
@@ -175,6 +178,11 @@ impl Finder<'_> {
 
     /// "Rex died on Sunday", of somebody whose name begins at a place: whoever had them has them no more.
     pub(super) fn of_death(&mut self, at: usize) {
+        // Names are looked up only where somebody may be gone.
+        let is_near = |at| matches!(verbs::lemma(self.lower(at)), Some("die" | "pass" | "run"));
+        if !(at + 1..at + NAME_WORDS).any(is_near) {
+            return;
+        }
         let Some(name) = tails::noun(self.text, self.words, at, "") else { return };
         let is_other = !self.speakers.contains(&name.text);
         let is_named = is_other && self.is_somebodys(&name);

@@ -36,6 +36,9 @@ pub(crate) const LAYERS: [&str; 7] =
 /// The label of what was said.
 pub(crate) const TURN: &str = "Turn";
 
+/// Speakers that are roles of a machine: what prompts and tools say is said by nobody.
+pub(crate) const MACHINES: [&str; 4] = ["system", "developer", "tool", "function"];
+
 /// How far the clock of who says a turn is ahead of UTC, such as `-08:00`: "today" is told by that clock.
 pub(crate) const UTC_OFFSET: &str = "utc_offset";
 

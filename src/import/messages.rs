@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::graph_names::UTC_OFFSET;
+use crate::graph_names::{MACHINES, UTC_OFFSET};
 use crate::import::facts::{instant, key};
 use crate::import::turns::take;
 use crate::import::{Line, Lines, Progress, Refused, Report, property, remember};
@@ -27,8 +27,6 @@ use crate::time;
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
 
-/// Roles that take no part in the conversation.
-const SKIPPED: [&str; 4] = ["system", "developer", "tool", "function"];
 /// Names of properties that other fields do not give.
 const TAKEN: [&str; 18] = [
     "key",
@@ -266,7 +264,7 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
         return Err("this is no object".to_owned());
     };
     let role = take(&mut fields, &["role"])?;
-    if role.as_deref().is_some_and(|role| SKIPPED.contains(&role)) {
+    if role.as_deref().is_some_and(|role| MACHINES.contains(&role)) {
         return Ok(None);
     }
     let Some((text, has_picture)) = text(fields.remove("content"))? else { return Ok(None) };

@@ -6,16 +6,15 @@
 use engraph_storage::graph::Interval;
 
 use super::group::{Tense, denies};
+use super::parting::PARTNERS;
 use super::{Finder, Group, Tail, lexicon, tails, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::{Entity, ExtractedEnding};
-use crate::retrieval::words::{Word, words};
+use crate::retrieval::words::words;
 
 /// So many words stand at most from where a name begins to its verb.
 const NAME_WORDS: usize = 8;
 
-/// Relations that end when two part.
-const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
 /// Those that end when one dies.
 const LIVING: &[&str] = &["has_pet", "married_to", "engaged_to", "partner_of"];
 
@@ -27,19 +26,9 @@ enum Company<'t> {
     /// "We", whoever that is.
     Others,
     /// "My wife": what ends with her.
-    Kin(&'static [&'static str]),
+    Kin(&'static str),
     /// "My sister".
     Another,
-}
-
-/// What ends with somebody who is called so.
-fn kin(word: &str) -> Option<&'static [&'static str]> {
-    match word {
-        "husband" | "wife" | "spouse" => Some(&["married_to"]),
-        "boyfriend" | "girlfriend" | "partner" | "bf" | "gf" => Some(&["partner_of"]),
-        "fiance" | "fiancé" | "fiancee" | "fiancée" => Some(&["engaged_to"]),
-        _ => None,
-    }
 }
 
 impl Finder<'_> {
@@ -59,11 +48,12 @@ impl Finder<'_> {
         };
         let is_of_passive = !matches!(verb, "lay" | "let") || group.is_passive;
         // "I left my job early", "I got fired and rehired".
-        let said = words(&self.statement.said);
-        if said.iter().any(|word| BACK_AT_WORK.contains(&word.lower.as_str())) {
-            return;
-        }
-        if end.is_some_and(|end| self.ends_plainly(end)) && is_of_passive && !is_off(group) {
+        let is_over = || {
+            let said = words(&self.statement.said);
+            !said.iter().any(|word| BACK_AT_WORK.contains(&word.lower.as_str()))
+        };
+        let is_told = end.is_some_and(|end| self.ends_plainly(end)) && is_of_passive;
+        if is_told && !is_off(group) && is_over() {
             self.end(person, "works_at", None);
         }
     }
@@ -91,17 +81,19 @@ impl Finder<'_> {
             return;
         };
         // "The police let me go."
-        let by_work = at.checked_sub(1).is_some_and(|who| {
-            let is_firm = |word: &Word| {
-                self.text.get(word.range.clone()).and_then(|name| self.known.find(name))
-            };
-            let known = self.words.get(who).and_then(is_firm).map(|known| known.label);
-            EMPLOYERS.contains(&self.lower(who)) || known.as_deref() == Some("Organisation")
-        });
+        let by_work = || {
+            let who = at.checked_sub(1).and_then(|who| self.words.get(who));
+            who.is_some_and(|who| {
+                let name = self.text.get(who.range.clone()).unwrap_or_default();
+                let is_firm = |known: Entity| known.label == "Organisation";
+                EMPLOYERS.contains(&who.lower.as_str())
+                    || self.known.find(name).is_some_and(is_firm)
+            })
+        };
         let end = match (self.lower(at), self.lower(end)) {
             _ if self.has_possessive(end - 1) => return,
             ("fired", _) => end,
-            ("let", "go") if by_work => end + 1,
+            ("let", "go") if by_work() => end + 1,
             ("laid", "off") => end + 1,
             _ => return,
         };
@@ -149,7 +141,7 @@ impl Finder<'_> {
         }
         let (relations, other) = match self.company(name, group.main) {
             Company::Named(other) => (relations, Some(other.to_owned())),
-            Company::Kin(kin) => (kin, None),
+            Company::Kin(kin) => return self.end(person, kin, None),
             Company::Others if self.lower(end - 1) != "separated" => (relations, None),
             Company::Nobody if relations.len() == 1 => (relations, None),
             _ => return,
@@ -169,10 +161,11 @@ impl Finder<'_> {
         match name {
             _ if self.lower(place) == "others" => Company::Others,
             Some(name) if !self.has_possessive(place) => Company::Named(name.text),
-            _ => match words.find_map(|at| kin(self.lower(at))) {
-                Some(relations) => Company::Kin(relations),
-                None => Company::Another,
-            },
+            _ => {
+                let kin = |at| lexicon::kin(self.lower(at))?.relation;
+                let partner = words.find_map(|at| kin(at).filter(|kin| PARTNERS.contains(kin)));
+                partner.map_or(Company::Another, Company::Kin)
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use crate::memory::extract::rules::sentences::is_joined;
 const PARTING_WORDS: usize = 6;
 
 /// Relations that end when two part.
-const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
+pub(super) const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
 
 /// What somebody has, or had, and where it stands.
 pub(super) struct Had<'a> {

@@ -98,7 +98,6 @@ impl Finder<'_> {
         match ended.or_else(|| self.left(verb, &tail, group)) {
             Some((relation, label)) => {
                 self.tell_of(person, (relation, label, &tail), self.over(), Intent::Evolution);
-                self.end(person, relation, Some(tail.text));
             }
             None if self.may_be_job(verb, &tail) => self.end(person, "works_at", Some(tail.text)),
             None => {}

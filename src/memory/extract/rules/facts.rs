@@ -5,11 +5,13 @@
 
 mod change;
 mod clause;
+mod details;
 mod ending;
 mod group;
 mod held;
 mod parting;
 mod possession;
+mod profile;
 mod rows;
 mod state;
 
@@ -191,6 +193,9 @@ impl<'a> Finder<'a> {
             self.of_state(person, after, group);
             return;
         }
+        if group.is_negated || group.is_ended {
+            self.of_avoided(person, verb.base, group);
+        }
         if group.is_negated {
             self.of_plain_denial(person, group, |finder, over| match verb.base {
                 "be" => finder.of_state(person, after, over),
@@ -201,6 +206,7 @@ impl<'a> Finder<'a> {
         }
         if group.is_passive {
             self.of_rows(person, self.lower(group.main), STATES, after, group);
+            self.of_passive(person, after, group);
         }
         if group.is_modal || group.is_passive {
             return;
@@ -208,6 +214,14 @@ impl<'a> Finder<'a> {
         match verb.base {
             "feel" => self.of_feeling(person, after, group),
             "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
+            "become" | "go" | "turn" if self.of_becoming(person, after, group) => return,
+            "go" if self.lower(after) == "by" => self.of_own_name(person, after + 1),
+            "eat" | "drink" if !group.is_ended && !group.is_former => self.of_eaten(person, group),
+            "work" => self.of_field(person, after, group),
+            "speak" => self.of_languages(person, after, group),
+            "take" => self.of_medicine(person, after, group),
+            "weigh" => self.of_weight(person, after, group),
+            "suffer" if self.lower(after) == "from" => self.of_condition(person, after + 1, group),
             "stop" | "quit" => self.of_stop(person, after, group),
             "give" if self.lower(after) == "up" => self.of_giving_up(person, after + 1, group),
             "go" if self.lower(after).ends_with("ing") => self.of_outing(person, after, group),
@@ -225,6 +239,18 @@ impl<'a> Finder<'a> {
         if let Some(verb) = verbs::verb(self.lower(at)).filter(is_gerund) {
             let over = Group { main: at, is_ended: true, ..group };
             self.of_rows(person, verb.base, ROWS, at + 1, over);
+            self.of_renounced(person, at, group);
+        }
+    }
+
+    /// "is called Ann", "is married", "was diagnosed with asthma".
+    fn of_passive(&mut self, person: &str, at: usize, group: Group) {
+        match self.lower(group.main) {
+            "called" if group.tense == Tense::Present => self.of_own_name(person, at),
+            "diagnosed" => self.of_diagnosis(person, at, group),
+            // "We were married in 2015."
+            _ if group.tense == Tense::Past && !group.is_former => {}
+            _ => self.of_being(person, group.main, group),
         }
     }
 
@@ -257,19 +283,33 @@ impl<'a> Finder<'a> {
         true
     }
 
-    /// "doesn't like mushrooms".
+    /// "doesn't like mushrooms", "isn't a fan of mushrooms".
     fn of_denial(&mut self, person: &str, verb: &str, group: Group) {
-        let is_present = self.lower(group.main) == verb && group.tense == Tense::Present;
-        let dislikes = matches!(verb, "like" | "enjoy" | "love") && is_present && !group.is_modal
-            || verb == "stand" && group.is_modal;
-        if dislikes
-            && !self.is_longer(group.main)
+        let is_present = group.tense == Tense::Present && !group.is_modal;
+        let is_own = self.lower(group.main) == verb && is_present;
+        let at = match verb {
+            "like" | "enjoy" | "love" if is_own => group.main + 1,
+            "stand" if group.is_modal => group.main + 1,
+            "be" if is_present => match self.behind_fan(group.main + 1) {
+                Some(at) => at,
+                None => return,
+            },
+            _ => return,
+        };
+        if !self.is_longer(group.main)
             && !self.is_more(group.main)
-            && let Some(tail) = tails::noun(self.text, self.words, group.main + 1, person)
+            && let Some(tail) = tails::noun(self.text, self.words, at, person)
             && !self.is_qualified(tail.end)
         {
             self.tell(person, "dislikes", "Thing", &tail, group, None);
         }
+    }
+
+    /// The place after "not a big fan of".
+    fn behind_fan(&self, at: usize) -> Option<usize> {
+        let start = self.next_of_group(at);
+        let fan = (start..start + 3).find(|at| self.lower(*at) == "fan")?;
+        (self.lower(fan + 1) == "of").then_some(fan + 2)
     }
 
     /// "doesn't like coffee in the evening", "doesn't love tea as much": not all of it is disliked.

@@ -357,7 +357,8 @@ static PETS: Words = LazyLock::new(|| {
     list(
         "dog dogs cat cats puppy puppies pup pups kitten kittens hamster hamsters rabbit rabbits \
          bunny parrot parrots turtle turtles tortoise goldfish horse horses pony guinea-pig lizard \
-         gecko snake ferret canary budgie pet pets",
+         gecko snake ferret canary budgie pet pets retriever labrador poodle bulldog terrier \
+         beagle dachshund corgi husky spaniel chihuahua greyhound collie pug goldendoodle labradoodle",
     )
 });
 

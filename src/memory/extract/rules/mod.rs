@@ -16,6 +16,7 @@ mod dates;
 mod edits;
 mod facts;
 mod handed;
+mod kinds;
 mod lead;
 mod lexicon;
 mod names;

@@ -33,6 +33,8 @@ pub(super) enum Kind {
     Event,
     /// A name, or a phrase after an indefinite article.
     Indefinite,
+    /// A business of somebody's own: "a bakery".
+    Enterprise,
 }
 
 impl Row {
@@ -55,7 +57,8 @@ impl Row {
     pub(super) fn fits(&self, is_present: bool) -> bool {
         match (self.verb, self.relation) {
             ("come", _) => is_present,
-            ("start" | "get", "works_at") => !is_present,
+            ("start" | "begin" | "get", "works_at") => !is_present,
+            ("drive" | "use" | "support" | "run" | "train", _) => is_present,
             _ => true,
         }
     }
@@ -81,7 +84,7 @@ const fn row(
     Row { verb, link, relation, label, kind }
 }
 
-use Kind::{Any, Change, Event, Indefinite, Named};
+use Kind::{Any, Change, Enterprise, Event, Indefinite, Named};
 
 /// Relations by verb.
 pub(super) const ROWS: &[Row] = &[
@@ -99,6 +102,12 @@ pub(super) const ROWS: &[Row] = &[
     row("start", "at", "works_at", "Organisation", Named),
     row("get", "a job at", "works_at", "Organisation", Named),
     row("get", "a new job at", "works_at", "Organisation", Named),
+    row("start", "a new job at", "works_at", "Organisation", Named),
+    row("start", "a job at", "works_at", "Organisation", Named),
+    row("start", "working at", "works_at", "Organisation", Named),
+    row("start", "working for", "works_at", "Organisation", Named),
+    row("begin", "working at", "works_at", "Organisation", Named),
+    row("begin", "working for", "works_at", "Organisation", Named),
     row("work", "for", "works_at", "Organisation", Named),
     row("work", "as", "works_as", "Occupation", Any),
     row("work", "on", "works_on", "Thing", Any),
@@ -130,6 +139,12 @@ pub(super) const ROWS: &[Row] = &[
     row("travel", "to", "went_to", "Place", Any),
     row("drive", "to", "went_to", "Place", Any),
     row("fly", "to", "went_to", "Place", Any),
+    row("drive", "", "drives", "Thing", Indefinite),
+    row("use", "", "uses", "Thing", Named),
+    row("support", "", "supports", "Thing", Named),
+    row("run", "", "runs", "Organisation", Enterprise),
+    row("train", "for", "trains_for", "Event", Event),
+    row("avoid", "", "avoids", "Thing", Any),
     row("go", "on", "went_on", "Event", Event),
     row("take", "", "took", "Event", Event),
     row("attend", "", "attended", "Event", Any),
@@ -201,6 +216,14 @@ pub(super) const STATES: &[Row] = &[
     row("from", "", "comes_from", "Place", Named),
     row("born", "in", "born_in", "Place", Named),
     row("based", "in", "lives_in", "Place", Named),
+    row("raised", "in", "grew_up_in", "Place", Named),
+    row("intolerant", "to", "intolerant_to", "Thing", Any),
+    row("intolerant", "of", "intolerant_to", "Thing", Any),
+    row("employed", "at", "works_at", "Organisation", Named),
+    row("employed", "by", "works_at", "Organisation", Named),
+    row("hired", "at", "works_at", "Organisation", Named),
+    row("hired", "by", "works_at", "Organisation", Named),
+    row("promoted", "to", "works_as", "Occupation", Change),
 ];
 
 /// Relations to something that is to be done, by the verb before `to`.
@@ -227,6 +250,10 @@ pub(super) fn cues(relation: &str) -> impl Iterator<Item = &'static str> {
     verbs.flat_map(forms).chain(own.copied())
 }
 
+/// The verb of what somebody is.
+const BE: &[&str] =
+    &["i'm", "am", "as", "is", "was", "i've", "been", "be", "we're", "became", "are"];
+
 /// Words of relations that are made by patterns of their own.
 const OWN: &[(&str, &[&str])] = &[
     ("has_child", &["son", "daughter", "child", "kid", "baby", "stepson", "stepdaughter"]),
@@ -237,7 +264,7 @@ const OWN: &[(&str, &[&str])] = &[
     ("has_grandparent", &["grandma", "grandmother", "grandpa", "grandfather"]),
     ("friend_of", &["friend", "buddy"]),
     ("colleague_of", &["colleague", "coworker"]),
-    ("works_for", &["boss"]),
+    ("works_for", &["boss", "manager", "supervisor"]),
     ("lives_in", &["move", "relocate", "leave", "left"]),
     ("owns", &["sell", "sold"]),
     ("studies_at", &["student"]),
@@ -245,16 +272,41 @@ const OWN: &[(&str, &[&str])] = &[
         "works_at",
         &[
             "job", "start", "i'm", "am", "resign", "retire", "leave", "left", "quit", "fired",
-            "laid off",
+            "laid off", "join", "hired", "employed",
         ],
     ),
-    ("has_pet", &["dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet", "horse"]),
+    (
+        "has_pet",
+        &["have", "dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet", "horse"],
+    ),
     ("likes", &["favorite", "favourite"]),
-    ("dislikes", &["like", "enjoy", "love", "stand"]),
+    ("dislikes", &["fan", "like", "enjoy", "love", "stand"]),
     ("plans_to", &["going", "gonna", "will", "i'll", "we'll"]),
     ("wants_to", &["love", "like"]),
     ("feels", &["am", "i'm", "was", "felt", "feeling"]),
-    ("works_as", &["i'm", "am", "as", "is", "was", "i've", "been", "be", "we're", "became"]),
+    ("works_as", BE),
+    ("diet", BE),
+    ("diet", &["went", "go", "turned"]),
+    ("religion", BE),
+    ("nationality", BE),
+    ("has_condition", BE),
+    ("has_condition", &["have", "had", "suffer", "diagnosed", "got"]),
+    ("has_trait", BE),
+    ("marital_status", BE),
+    ("marital_status", &["got", "get"]),
+    ("height", BE),
+    ("weight", &["weigh"]),
+    ("name", &["call", "called", "nickname", "go by", "goes by", "i'm", "am"]),
+    ("comes_from", &["hometown", "home town"]),
+    ("email", &["e-mail"]),
+    ("phone", &["mobile", "cell"]),
+    ("timezone", &["time zone"]),
+    ("birth_year", &["born"]),
+    ("birthday", &["born"]),
+    ("avoids", &["eat", "drink", "eating", "drinking", "consume"]),
+    ("works_in", &["work"]),
+    ("speaks", &["fluent", "language", "tongue"]),
+    ("allergic_to", &["allergy", "allergies"]),
     ("age", &["years", "old", "turned", "i'm", "am", "was"]),
     ("birthday", &["birthday"]),
     ("went", &["went", "go", "going"]),

@@ -117,7 +117,8 @@ impl Reader<'_> {
         people: &People<'_>,
         asked: Option<Question<'_>>,
     ) -> Option<Statement> {
-        let mut rewritten = rewrite::rewrite(text, people, turn.at);
+        let name = called(text, own);
+        let mut rewritten = rewrite::rewrite(name.as_deref().unwrap_or(text), people, turn.at);
         let mut turns = vec![place];
         if let (Some(asked), Some(me)) = (asked, people.me)
             && let Some(whole) = answered(text, &rewritten, asked, me, turn.at, people)
@@ -125,7 +126,7 @@ impl Reader<'_> {
             rewritten = whole;
             turns.insert(0, asked.turn);
         }
-        let is_said_to = is_address(own) || is_proposal(text, own);
+        let is_said_to = name.is_none() && (is_address(own) || is_proposal(text, own));
         if rewritten.subject == Subject::Command || is_said_to {
             return None;
         }
@@ -262,6 +263,33 @@ fn is_praise_alone(words: &[Word]) -> bool {
     words.iter().take(2).any(is_seeming)
         && words.iter().all(|word| is_seeming(word) || lexicon::is_empty(&word.lower))
 }
+
+/// "Please call me Sam": what somebody is called, as a sentence of theirs.
+fn called(text: &str, words: &[Word]) -> Option<String> {
+    let at = words.windows(2).position(|pair| {
+        matches!(pair[0].lower.as_str(), "call" | "calls") && pair[1].lower == "me"
+    })?;
+    let is_light = |word: &Word| CALLERS.contains(&word.lower.as_str());
+    let name = words.get(at + 2)?;
+    let is_name = name.is_capital && !lexicon::is_time_noun(&name.lower) && name.lower != "asap";
+    let rest = text.get(name.range.start..)?;
+    (is_name && words[..at].iter().all(is_light)).then(|| format!("my name is {rest}"))
+}
+
+/// Who calls somebody by a name, and how that is asked for.
+const CALLERS: &[&str] = &[
+    "please",
+    "just",
+    "you",
+    "can",
+    "may",
+    "everyone",
+    "everybody",
+    "people",
+    "friends",
+    "my",
+    "most",
+];
 
 fn begins_with_pronoun(words: &[Word]) -> bool {
     let first = words.first().map_or("", |word| word.lower.split('\'').next().unwrap_or_default());

@@ -45,6 +45,12 @@ pub(super) fn extract(text: &str) -> Extraction {
     Rules.extract(&turns(text), &EMPTY).expect("extracts")
 }
 
+/// The relations and tails that Nora tells by a sentence.
+pub(super) fn told(text: &str) -> Vec<String> {
+    let facts = extract(&format!("Nora: {text}")).facts.into_iter();
+    facts.map(|fact| format!("{} {}", fact.relation, fact.tail.name)).collect()
+}
+
 fn semantics(text: &str) -> Vec<String> {
     extract(text).semantics.into_iter().map(|one| one.text).collect()
 }

@@ -289,8 +289,8 @@ bake battle beat believe belong blend bond book borrow bounce call calm camp can
 celebrate challenge change chase chat check cheer chill choreograph clean climb close coach collect \
 combine comfort commit compete complain complete compose concentrate confess connect consider \
 contact continue contribute convince cook cope cover craft create cry dance date decide decorate \
-dedicate defeat delay deliver depend deserve design destroy develop divorce die discover discuss dislike \
-donate download drop earn embrace emphasize encourage end engage enjoy enroll enter escape evolve \
+dedicate defeat delay deliver depend deserve design destroy develop diagnose divorce die discover discuss dislike \
+donate download drop earn embrace emphasize employ encourage end engage enjoy enroll enter escape evolve \
 exchange exercise exist expand expect experience experiment explain explore express face fail \
 figure fill film finish fish fit fix focus follow foster gain garden gather graduate greet guess \
 guide handle happen hate heal help hike hire hope host hug hunt hurry imagine impress improve \
@@ -309,7 +309,7 @@ slip smell smile snap snowboard solve sound specialize spot start stay stitch st
 strengthen stretch struggle study submit succeed suffer suggest support suppose surf surprise \
 surround survive switch symbolize tackle talk taste tend test thank tour trade train transform \
 travel treat trust try turn unwind upgrade use value visit volunteer wait walk want warm wash waste \
-watch water welcome wish witness wonder work worry wrap yell crave host crochet stream code \
+watch water weigh welcome wish witness wonder work worry wrap yell crave host crochet stream code \
 program donate adjust admire nurse curl";
 
 /// Verbs that say too little.

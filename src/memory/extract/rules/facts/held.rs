@@ -206,8 +206,15 @@ fn until(to: Time, otherwise: Interval) -> Interval {
 fn begins(relation: &str, verb: &str, is_passive: bool) -> bool {
     match (relation, verb) {
         ("married_to", "marry") => !is_passive,
-        ("has_pet" | "works_at", "get")
-        | ("works_at", "start")
+        ("has_pet" | "works_at" | "works_as" | "has_condition" | "marital_status", "get")
+        | ("works_at", "start" | "begin")
+        | ("works_at" | "works_as", "join" | "hire" | "promote" | "become")
+        | ("has_condition", "diagnose")
+        | ("avoids", "stop" | "quit" | "give")
+        | (
+            "diet" | "religion" | "nationality" | "has_trait" | "marital_status",
+            "go" | "become" | "turn",
+        )
         | ("age", "turn")
         | ("born_in", _) => true,
         _ => false,
@@ -284,6 +291,23 @@ const LASTING: &[&str] = &[
     "considers",
     "feels",
     "age",
+    "works_in",
+    "diet",
+    "avoids",
+    "religion",
+    "nationality",
+    "has_condition",
+    "has_trait",
+    "marital_status",
+    "intolerant_to",
+    "weight",
+    "speaks",
+    "drives",
+    "uses",
+    "supports",
+    "runs",
+    "takes",
+    "trains_for",
 ];
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use engraph_storage::graph::Intent;
 use super::group::own_tense;
 use super::parting::Had;
 use super::{Finder, Group, Tail, gap, lexicon, tails};
-use crate::memory::extract::rules::{people, sentences};
+use crate::memory::extract::rules::{kinds, people, sentences};
+use crate::memory::places;
 use crate::retrieval::words::Word;
 
 /// Relations that nothing ends.
@@ -26,6 +27,9 @@ impl<'a> Finder<'a> {
         }
         if lower == "birthday" && matches!(next, "is" | "was") && self.lower(at + 2) == "on" {
             self.of_birthday(person, at + 3);
+            return;
+        }
+        if self.of_detail(person, at) {
             return;
         }
         self.of_name(person, at);
@@ -89,6 +93,7 @@ impl<'a> Finder<'a> {
         let start = match (between, next.lower.as_str(), self.lower(place + 2)) {
             (" ", "is" | "was", "named" | "called") => place + 3,
             (" ", "named" | "called", _) => place + 2,
+            (" ", "is", _) => return self.name_after(place + 2),
             (" " | ", ", _, _) if next.is_capital => place + 1,
             _ => return None,
         };
@@ -104,6 +109,17 @@ impl<'a> Finder<'a> {
                 .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
         let is_named = name.is_name && is_short && !is_time && is_open;
         (is_named && !self.words.get(start).is_some_and(is_speaker)).then_some(name)
+    }
+
+    /// "wife is Anna": a name that ends the clause, and says not what she is.
+    fn name_after(&self, at: usize) -> Option<Tail<'a>> {
+        let name = tails::noun(self.text, self.words, at, "").filter(|name| name.is_name)?;
+        let mut words = self.words[at..name.end].iter();
+        let is_kind = words.clone().any(|word| kinds::is_kind(&word.lower))
+            || words.any(|word| self.text[word.range.clone()].chars().all(char::is_uppercase))
+            || places::is_place(name.text)
+            || lexicon::is_time_noun(&name.last.lower);
+        (!is_kind && self.is_all(name.end) && !self.has_possessive(name.end - 1)).then_some(name)
     }
 
     /// "Rex is Nora's dog": the name of a pet; "music is my friend" names nobody.
@@ -126,33 +142,15 @@ impl<'a> Finder<'a> {
         if self.is_denied_after(verb) {
             return;
         }
-        if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person) {
+        let colour = || {
+            let word = self.words.get(verb + 1).filter(|word| kinds::is_colour(&word.lower))?;
+            let text = self.text.get(word.range.clone())?;
+            self.is_all(verb + 2).then_some(Tail::word(text, word, verb + 1))
+        };
+        if let Some(tail) = tails::noun(self.text, self.words, verb + 1, person).or_else(colour) {
             let group =
                 Group { main: verb, tense: own_tense(self.lower(verb)), ..Group::default() };
             self.tell(person, "likes", "Thing", &tail, group, None);
-        }
-    }
-
-    fn of_birthday(&mut self, person: &str, at: usize) {
-        let end = (at..(at + 3).min(self.words.len()))
-            .take_while(|place| {
-                let lower = self.lower(*place);
-                // A year is not part of a birthday.
-                let is_year = lower.len() == 4 && lower.bytes().all(|byte| byte.is_ascii_digit());
-                let is_day = lower.starts_with(|c: char| c.is_ascii_digit()) && !is_year;
-                lexicon::is_time_noun(lower) || is_day
-            })
-            .count();
-        let (Some(first), Some(last)) =
-            (self.words.get(at), self.words.get((at + end).saturating_sub(1)))
-        else {
-            return;
-        };
-        if end > 0
-            && let Some(text) = self.text.get(first.range.start..last.range.end)
-        {
-            let tail = Tail { end: at + end, ..Tail::word(text, last, at) };
-            self.tell_of(person, ("birthday", "Date", &tail), self.lasting(), Intent::Fact);
         }
     }
 }

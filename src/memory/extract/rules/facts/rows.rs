@@ -7,6 +7,7 @@ use engraph_storage::graph::Interval;
 use super::{Finder, Group, Tense, gap};
 use super::{lexicon, tails, verbs};
 use crate::memory::extract::ExtractedFact;
+use crate::memory::extract::rules::kinds;
 use crate::memory::extract::rules::relations::{Kind, ROWS, Row};
 use crate::memory::extract::rules::tails::Tail;
 use crate::memory::places;
@@ -69,8 +70,19 @@ impl<'a> Finder<'a> {
             if self.is_doubtful(row, &tail, (before, is_present)) {
                 self.doubt(before);
             }
-            if row.verb == "work" && self.lower(end) == "as" {
-                self.of_rows(person, "work", ROWS, end, group);
+            if row.verb == "join" {
+                self.of_joining(person, &tail, group);
+            }
+            match (row.relation, self.lower(end)) {
+                ("works_at" | "works_on", "as")
+                | ("works_as", "at" | "for")
+                | ("studies", "at")
+                    if matches!(row.verb, "work" | "study" | "major") =>
+                {
+                    let verb = if row.verb == "work" { "work" } else { "study" };
+                    self.of_rows(person, verb, ROWS, end, group);
+                }
+                _ => {}
             }
             return;
         }
@@ -93,7 +105,7 @@ impl<'a> Finder<'a> {
             && !self.statement.said.to_lowercase().starts_with("at ")
             && !is_employer;
         // "started at Chapter Two".
-        let is_begun = (relation, row.verb) == ("works_at", "start") && !is_employer;
+        let is_begun = (row.verb, row.link) == ("start", "at") && !is_employer;
         let is_told = |fact: &&ExtractedFact| fact.relation == relation && !is_over(fact);
         let told = self.found[from..].iter().filter(is_told).count();
         let is_either = self.lower(tail.end) == "or" && told > 0;
@@ -199,6 +211,9 @@ impl<'a> Finder<'a> {
             Kind::Indefinite => {
                 tail.is_name
                     || matches!(self.lower(at), "a" | "an" | "some" | "new" | "two" | "three")
+            }
+            Kind::Enterprise => {
+                kinds::is_enterprise(last) && matches!(self.lower(at), "a" | "an" | "my" | "our")
             }
             Kind::Any | Kind::Change => true,
         };

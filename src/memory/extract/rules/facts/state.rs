@@ -5,7 +5,7 @@
 use engraph_storage::graph::Intent;
 
 use super::possession::KIN;
-use super::{Finder, Group, Tail, Tense, lexicon, tails};
+use super::{Finder, Group, Tail, Tense, gap, lexicon, tails};
 use crate::memory::extract::rules::people;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
 
@@ -13,11 +13,31 @@ impl Finder<'_> {
     /// What stands after `is`.
     pub(super) fn of_state(&mut self, person: &str, at: usize, group: Group) {
         let start = self.next_of_group(at);
-        if self.is_number(start) {
+        if self.lower(start).starts_with(|c: char| c.is_ascii_digit()) {
             self.of_age(person, start, group);
+            self.of_height(person, start, group);
+            if self.lower(start + 1) == "and" {
+                self.of_being(person, start + 2, group);
+            }
             return;
         }
         self.of_feeling(person, at, group);
+        self.of_being(person, at, group);
+        self.of_title(person, start, group);
+        self.of_intolerance(person, start, group);
+        if self.lower(start) == "born" {
+            self.of_birth(person, start + 1);
+            if (self.lower(start + 1), self.lower(start + 2)) == ("and", "raised") {
+                self.of_rows(person, "born", STATES, start + 3, group);
+                self.of_rows(person, "raised", STATES, start + 3, group);
+            }
+        }
+        if ROLES.contains(&person) && group.tense == Tense::Present {
+            self.of_own_name(person, start);
+        }
+        if self.lower(start) == "fluent" && self.lower(start + 1) == "in" {
+            self.of_languages(person, start + 2, group);
+        }
         let is_back = (at..=start).any(|at| matches!(self.lower(at), "back" | "home" | "just"));
         if is_back && self.lower(start) == "from" {
             return;
@@ -41,7 +61,7 @@ impl Finder<'_> {
 
     /// Whether a word of an occupation tells of none: "a terrible cook", "an artist at heart", "a nurse
     /// in the school play".
-    fn is_judged(&self, at: usize, tail: &Tail<'_>) -> bool {
+    pub(super) fn is_judged(&self, at: usize, tail: &Tail<'_>) -> bool {
         let is_praised =
             |at| lexicon::is_praise(self.lower(at)) || JUDGED.contains(&self.lower(at));
         let behind = (tail.last.lower.as_str(), self.lower(tail.end), self.lower(tail.end + 1));
@@ -72,6 +92,15 @@ impl Finder<'_> {
         self.tell(person, "feels", "Feeling", &tail, group, None);
     }
 
+    /// "is 34 and vegan", "is 34, living in Rome".
+    fn is_listed_age(&self, at: usize) -> bool {
+        let next = self.words.get(at).zip(self.words.get(at + 1));
+        next.is_some_and(|(age, next)| match gap(self.text, age, next) {
+            " " => matches!(next.lower.as_str(), "and" | "but" | "now"),
+            mark => mark.starts_with(','),
+        })
+    }
+
     pub(super) fn is_number(&self, at: usize) -> bool {
         let lower = self.lower(at);
         (1..=3).contains(&lower.len()) && lower.bytes().all(|byte| byte.is_ascii_digit())
@@ -82,14 +111,17 @@ impl Finder<'_> {
         let is_told = matches!(
             (self.lower(at + 1), self.lower(at + 2)),
             ("years", "old") | ("year", "old") | ("", _)
-        ) || self.lower(group.main).starts_with("turn");
+        ) || self.is_listed_age(at)
+            || self.lower(group.main).starts_with("turn");
         let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
         // "when I was 8", "since I was 12".
         let is_then = group.tense == Tense::Past
             && (group.main.saturating_sub(3)..group.main)
                 .any(|at| matches!(self.lower(at), "when" | "since" | "until" | "till"));
         let is_told = is_told && !is_length && !is_then;
-        let Some(word) = self.words.get(at).filter(|_| is_told) else { return };
+        let Some(word) = self.words.get(at).filter(|_| is_told && self.is_number(at)) else {
+            return;
+        };
         let Some(text) = self.text.get(word.range.clone()) else { return };
         let tail = Tail::word(text, word, at);
         self.tell(person, "age", "Number", &tail, group, None);
@@ -99,6 +131,8 @@ impl Finder<'_> {
     pub(super) fn of_having(&mut self, person: &str, at: usize, group: Group) {
         let at = if self.lower(at) == "got" { at + 1 } else { at };
         self.of_kin(person, at, group);
+        self.of_condition(person, at, group);
+        self.of_getting(person, at, group);
         let Some(tail) = tails::noun(self.text, self.words, at, person) else { return };
         let is_other = (at..tail.end).any(|at| NO_PETS.contains(&self.lower(at)));
         // "has cats on Nora's mind".
@@ -124,6 +158,9 @@ impl Finder<'_> {
         }
     }
 }
+
+/// Names of speakers that name nobody.
+const ROLES: &[&str] = &["user", "User", "human", "Human", "me", "customer", "client"];
 
 /// What makes of a dog none: "a hot dog", "zero pets".
 const NO_PETS: &[&str] = &["hot", "stuffed", "toy", "plush", "imaginary", "zero"];

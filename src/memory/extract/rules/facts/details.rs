@@ -1,0 +1,282 @@
+//! Facts of somebody's particulars: what they are called, how they are reached, where and when they were born.
+//!
+//! They are read as they are written; an address or a number is not checked.
+
+use engraph_storage::graph::Intent;
+
+use super::{Finder, Tail, dates, gap, lexicon, tails};
+use crate::memory::extract::rules::kinds;
+use crate::memory::places;
+use crate::retrieval::words::Word;
+
+/// The longest detail that is taken as it is written, in bytes.
+const DETAIL_BYTES_MAX: usize = 64;
+
+impl<'a> Finder<'a> {
+    /// "name is Sam", "timezone is CET", behind a person's name in the possessive; whether it was one.
+    pub(super) fn of_detail(&mut self, person: &str, at: usize) -> bool {
+        let Some((detail, verb)) = self.detail(at) else { return false };
+        let (label, start) = (detail.label(), verb + 1);
+        let value = match detail {
+            Detail::Name => self.own_name(start),
+            Detail::Hometown => {
+                tails::noun(self.text, self.words, start, person).filter(|tail| tail.is_name)
+            }
+            Detail::Boss => self.own_name(start),
+            Detail::Language => self
+                .words
+                .get(start)
+                .and_then(|word| Some(Tail::word(kinds::language(&word.lower)?, word, start))),
+            Detail::Work => tails::noun(self.text, self.words, start, person)
+                .filter(|tail| lexicon::is_occupation(&tail.last.lower)),
+            Detail::Written(_, fits) => self.written(start).filter(|tail| fits(tail.text)),
+        };
+        if let Some(tail) = value.filter(|_| !self.is_denied_after(verb)) {
+            self.tell_of(person, (detail.relation(), label, &tail), self.lasting(), Intent::Fact);
+        }
+        true
+    }
+
+    /// The detail that is told at a place, and the place of its verb.
+    fn detail(&self, at: usize) -> Option<(Detail, usize)> {
+        DETAILS.iter().find_map(|(words, detail)| {
+            let mut verb = at;
+            for word in words.split(' ') {
+                let bare = word.strip_suffix("'s").unwrap_or(word);
+                (self.lower(verb) == bare && self.has_possessive(verb) == word.ends_with("'s"))
+                    .then_some(())?;
+                verb += 1;
+            }
+            matches!(self.lower(verb), "is" | "are").then_some((*detail, verb))
+        })
+    }
+
+    /// A name of one or two words that ends a clause, in any case.
+    fn own_name(&self, at: usize) -> Option<Tail<'a>> {
+        let first = self.words.get(at)?;
+        let second = self
+            .words
+            .get(at + 1)
+            .filter(|next| next.is_capital && gap(self.text, first, next) == " ");
+        let last = second.unwrap_or(first);
+        let end = at + 1 + usize::from(second.is_some());
+        let is_end = self.is_all(end) || matches!(self.lower(end), "and" | "but");
+        let is_word = crate::retrieval::words::is_stop_word(&first.lower)
+            || lexicon::is_time_noun(&first.lower)
+            || !first.is_capital
+                && (lexicon::is_empty(&first.lower) || lexicon::is_adjective(&first.lower));
+        let text = self.text.get(first.range.start..last.range.end)?;
+        let is_name =
+            !is_word && text.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | '’'));
+        (is_end && is_name).then_some(Tail { is_name: true, end, ..Tail::word(text, last, at) })
+    }
+
+    /// What is written from a place up to the next blank.
+    fn written(&self, at: usize) -> Option<Tail<'a>> {
+        let first: &Word = self.words.get(at)?;
+        let before = self.words.get(at.checked_sub(1)?)?;
+        let rest = self.text.get(before.range.end..)?.trim_start_matches([' ', ':']);
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len()).min(DETAIL_BYTES_MAX + 1);
+        let text = rest.get(..end)?.trim_end_matches(['.', ',', ';', '!', '?', ')']);
+        (!text.is_empty() && text.len() <= DETAIL_BYTES_MAX).then_some(Tail::word(text, first, at))
+    }
+
+    /// "goes by Ann", "is called Ann", and of whoever is known by a role alone: "user is Ann".
+    pub(super) fn of_own_name(&mut self, person: &str, at: usize) {
+        let name = self.own_name(at).filter(|_| self.words[at].is_capital);
+        if let Some(name) = name.filter(|name| {
+            !kinds::is_kind(&name.text.to_lowercase()) && !places::is_place(name.text)
+        }) {
+            self.tell_of(person, ("name", "Name", &name), self.lasting(), Intent::Fact);
+        }
+    }
+
+    /// "on 3 March", "March 3rd": a day of a month, without its year.
+    pub(super) fn of_birthday(&mut self, person: &str, at: usize) {
+        let day = |at| {
+            let lower = self.lower(at);
+            let number = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let is_day = number.parse().is_ok_and(|day: u8| (1..=31).contains(&day));
+            is_day.then_some(number)
+        };
+        let is_month = |word: &&Word| dates::MONTHS.contains(&word.lower.as_str());
+        let month = |at| self.words.get(at).filter(is_month);
+        let (number, word, end) = match (day(at), month(at), day(at + 1), month(at + 1)) {
+            (Some(number), _, _, Some(word)) => (number, word, at + 2),
+            (_, Some(word), Some(number), _) => (number, word, at + 2),
+            _ => return,
+        };
+        let Some(name) = self.text.get(word.range.clone()) else { return };
+        let text = format!("{number} {name}");
+        let tail = Tail { end, ..Tail::word(&text, word, at) };
+        self.tell_of(person, ("birthday", "Date", &tail), self.lasting(), Intent::Fact);
+    }
+
+    /// "born on 3 March 1990", "born in 1990".
+    pub(super) fn of_birth(&mut self, person: &str, at: usize) {
+        let link = self.lower(at);
+        if link == "on" {
+            self.of_birthday(person, at + 1);
+        }
+        // A date without a year has one by now.
+        let is_year = |at: &usize| {
+            let lower = self.lower(*at);
+            let is_said = self.statement.said.contains(lower);
+            is_said && lower.len() == 4 && lower.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let is_date = |at: &usize| {
+            let lower = self.lower(*at);
+            lower.starts_with(|c: char| c.is_ascii_digit()) || dates::MONTHS.contains(&lower)
+        };
+        let year = (at + 1..self.words.len()).take_while(is_date).find(is_year);
+        if let (true, Some(at)) = (matches!(link, "on" | "in"), year)
+            && let Some(text) = self.text.get(self.words[at].range.clone())
+        {
+            let tail = Tail::word(text, &self.words[at], at);
+            self.tell_of(person, ("birth_year", "Date", &tail), self.lasting(), Intent::Fact);
+        }
+    }
+}
+
+/// A detail of a person.
+#[derive(Clone, Copy)]
+enum Detail {
+    Name,
+    Hometown,
+    Boss,
+    Language,
+    Work,
+    /// Its relation, and whether what is written is one.
+    Written(&'static str, fn(&str) -> bool),
+}
+
+impl Detail {
+    fn relation(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Hometown => "comes_from",
+            Self::Boss => "works_for",
+            Self::Language => "speaks",
+            Self::Work => "works_as",
+            Self::Written(relation, _) => relation,
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Name => "Name",
+            Self::Hometown => "Place",
+            Self::Boss => "Person",
+            Self::Language => "Language",
+            Self::Work => "Occupation",
+            Self::Written(..) => "Text",
+        }
+    }
+}
+
+const EMAIL: Detail = Detail::Written("email", |text| {
+    text.split_once('@').is_some_and(|(a, b)| !a.is_empty() && b.contains('.'))
+});
+const PHONE: Detail = Detail::Written("phone", |text| {
+    text.chars().filter(char::is_ascii_digit).count() >= 5
+        && text.chars().all(|c| c.is_ascii_digit() || "+-()./ ".contains(c))
+});
+const TIMEZONE: Detail = Detail::Written("timezone", |text| text.starts_with(char::is_uppercase));
+const PRONOUNS: Detail = Detail::Written("pronouns", |text| text.contains('/'));
+
+/// The words of each detail, the longer ones first.
+const DETAILS: &[(&str, Detail)] = &[
+    ("name", Detail::Name),
+    ("manager's name", Detail::Boss),
+    ("supervisor's name", Detail::Boss),
+    ("first name", Detail::Name),
+    ("full name", Detail::Name),
+    ("nickname", Detail::Name),
+    ("hometown", Detail::Hometown),
+    ("home town", Detail::Hometown),
+    ("manager", Detail::Boss),
+    ("supervisor", Detail::Boss),
+    ("native language", Detail::Language),
+    ("first language", Detail::Language),
+    ("mother tongue", Detail::Language),
+    ("job title", Detail::Work),
+    ("occupation", Detail::Work),
+    ("profession", Detail::Work),
+    ("email", EMAIL),
+    ("email address", EMAIL),
+    ("e mail", EMAIL),
+    ("phone", PHONE),
+    ("phone number", PHONE),
+    ("mobile", PHONE),
+    ("mobile number", PHONE),
+    ("cell", PHONE),
+    ("timezone", TIMEZONE),
+    ("time zone", TIMEZONE),
+    ("pronouns", PRONOUNS),
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::memory::extract::rules::tests::{extract, told};
+
+    #[test]
+    fn particulars_are_told() {
+        for (text, expected) in [
+            ("My name is Ann.", "name Ann"),
+            ("my name is ann", "name ann"),
+            ("My full name is Ann Baker.", "name Ann Baker"),
+            ("Please call me Ann.", "name Ann"),
+            ("You can call me Ann!", "name Ann"),
+            ("I go by Ann.", "name Ann"),
+            ("My hometown is Graz.", "comes_from Graz"),
+            ("My manager is Karl.", "works_for Karl"),
+            ("My manager's name is Karl.", "works_for Karl"),
+            ("My native language is Polish.", "speaks Polish"),
+            ("My job title is software engineer.", "works_as software engineer"),
+            ("My email is ann@forno.example.", "email ann@forno.example"),
+            ("My phone number is 555-0100.", "phone 555-0100"),
+            ("My timezone is Europe/Vienna.", "timezone Europe/Vienna"),
+            ("My pronouns are she/her.", "pronouns she/her"),
+            ("My birthday is March 3rd.", "birthday 3 March"),
+            ("I was born on March 3rd.", "birthday 3 March"),
+            ("I was born in 1990.", "birth_year 1990"),
+        ] {
+            assert_eq!(told(text), [expected], "{text}");
+        }
+        let born = told("I was born on 3 March 1990.");
+        assert_eq!(born, ["birthday 3 March", "birth_year 1990"]);
+    }
+
+    #[test]
+    fn what_is_no_particular_tells_nothing() {
+        for text in [
+            "My name is on the list.",
+            "My name is not Ann.",
+            "My name is important to me.",
+            "Don't call me Ann.",
+            "Call me on Monday.",
+            "Call me Monday.",
+            "Call me crazy.",
+            "I go by train.",
+            "My email is down.",
+            "My phone is broken.",
+            "My phone is 5 years old.",
+            "My manager is on holiday.",
+            "My manager is great.",
+            "My birthday is in June.",
+        ] {
+            assert_eq!(told(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn who_is_known_by_a_role_says_a_name() {
+        let facts = |text: &str| {
+            extract(text).facts.into_iter().map(|fact| fact.tail.name).collect::<Vec<_>>()
+        };
+        assert_eq!(facts("user: I'm Ann, nice to meet you."), ["Ann"]);
+        for text in ["user: I'm French.", "user: I'm Done.", "user: I'm OK.", "Nora: I'm Ann."] {
+            assert!(!facts(text).iter().any(|name| name != "French"), "{text}");
+        }
+    }
+}

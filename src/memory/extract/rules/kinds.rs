@@ -1,0 +1,276 @@
+//! What people are by one word or two: their nationality, faith, diet, health, character and marital status, and
+//! what they speak and work in.
+//!
+//! Lists alone; whether a sentence says so of somebody is decided by the facts.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::lexicon::kin;
+
+/// What a phrase says of whoever is it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Being {
+    pub(super) relation: &'static str,
+    /// The label of the tail.
+    pub(super) label: &'static str,
+    /// The phrase, as it is written mostly.
+    pub(super) name: &'static str,
+}
+
+/// The most words of a phrase of these lists.
+pub(super) const PHRASE_WORDS_MAX: usize = 3;
+
+/// What somebody is of whom a phrase is told, which is in lower case with blanks for hyphens: `night owl`.
+pub(super) fn being(phrase: &str) -> Option<Being> {
+    BEINGS.get(phrase).copied()
+}
+
+/// A condition that somebody has: `asthma`.
+pub(super) fn condition(phrase: &str) -> Option<&'static str> {
+    CONDITIONS.get(phrase).copied()
+}
+
+/// A language, by its name in lower case.
+pub(super) fn language(word: &str) -> Option<&'static str> {
+    LANGUAGES.get(word).copied()
+}
+
+/// A field of work: `finance`.
+pub(super) fn field(phrase: &str) -> Option<&'static str> {
+    FIELDS.get(phrase).copied()
+}
+
+/// Whether a word names an enterprise that somebody may run.
+pub(super) fn is_enterprise(word: &str) -> bool {
+    ENTERPRISES.contains(&word)
+}
+
+/// A title that stands before the name of a firm: `CTO`.
+pub(super) fn title(word: &str) -> Option<&'static str> {
+    TITLES.iter().find(|title| title.eq_ignore_ascii_case(word)).copied()
+}
+
+/// Whether a word names a colour.
+pub(super) fn is_colour(word: &str) -> bool {
+    COLOURS.contains(&word)
+}
+
+/// Whether a word with a capital may tell what a relative is, and not what they are called: "my wife is French".
+pub(super) fn is_kind(word: &str) -> bool {
+    being(word).is_some()
+        || language(word).is_some()
+        || OTHER_KINDS.contains(&word)
+        || kin(word).is_some()
+}
+
+/// The marital statuses, of which one holds at a time.
+pub(super) const STATUSES: &[&str] = &["single", "married", "engaged", "divorced", "widowed"];
+
+const TITLES: &[&str] = &["CEO", "CTO", "CFO", "COO", "CMO", "CIO", "founder", "cofounder"];
+
+const COLOURS: &[&str] = &[
+    "beige",
+    "black",
+    "blue",
+    "brown",
+    "gold",
+    "gray",
+    "green",
+    "grey",
+    "indigo",
+    "lavender",
+    "magenta",
+    "maroon",
+    "navy",
+    "orange",
+    "pink",
+    "purple",
+    "red",
+    "silver",
+    "teal",
+    "turquoise",
+    "violet",
+    "white",
+    "yellow",
+];
+
+const ENTERPRISES: &[&str] = &[
+    "agency",
+    "bakery",
+    "bar",
+    "blog",
+    "bookshop",
+    "bookstore",
+    "business",
+    "cafe",
+    "café",
+    "channel",
+    "charity",
+    "clinic",
+    "company",
+    "consultancy",
+    "farm",
+    "firm",
+    "gallery",
+    "garage",
+    "gym",
+    "hostel",
+    "hotel",
+    "magazine",
+    "newsletter",
+    "nonprofit",
+    "nursery",
+    "podcast",
+    "practice",
+    "pub",
+    "restaurant",
+    "salon",
+    "shop",
+    "startup",
+    "store",
+    "studio",
+    "winery",
+    "workshop",
+];
+
+/// Stars, parties and ranks, which are written as names are.
+const OTHER_KINDS: &[&str] = &[
+    "aries",
+    "taurus",
+    "gemini",
+    "cancer",
+    "leo",
+    "virgo",
+    "libra",
+    "scorpio",
+    "sagittarius",
+    "capricorn",
+    "aquarius",
+    "pisces",
+    "republican",
+    "democrat",
+    "liberal",
+    "conservative",
+    "libertarian",
+    "captain",
+    "sergeant",
+    "santa",
+    "god",
+    "deaf",
+    "queer",
+];
+
+/// Relation, label and phrases of what somebody is, one a line or parted by commas.
+const BEING_LISTS: &[(&str, &str, &str)] = &[
+    ("diet", "Diet", DIETS),
+    ("religion", "Religion", FAITHS),
+    ("nationality", "Nationality", NATIONALITIES),
+    ("has_condition", "Condition", STATES_OF_HEALTH),
+    ("has_trait", "Trait", TRAITS),
+];
+
+const DIETS: &str = "vegan, vegetarian, pescatarian, pescetarian, flexitarian, keto, paleo, kosher, halal, \
+    plant-based, gluten-free, dairy-free, sugar-free, lactose-free, low-carb, Mediterranean";
+
+const FAITHS: &str = "Jewish, Muslim, Christian, Catholic, Hindu, Buddhist, Sikh, Mormon, Protestant, Lutheran, \
+    Methodist, Anglican, Presbyterian, Evangelical, Baptist, Quaker, atheist, agnostic";
+
+const NATIONALITIES: &str = "Afghan, Albanian, Algerian, American, Angolan, Argentinian, Argentine, Armenian, \
+    Australian, Austrian, Azerbaijani, Bangladeshi, Belarusian, Belgian, Bolivian, Bosnian, Brazilian, British, \
+    Bulgarian, Cambodian, Cameroonian, Canadian, Chilean, Chinese, Colombian, Congolese, Costa Rican, Croatian, \
+    Cuban, Cypriot, Czech, Danish, Dominican, Dutch, Ecuadorian, Egyptian, English, Eritrean, Estonian, \
+    Ethiopian, Filipino, Filipina, Finnish, French, Georgian, German, Ghanaian, Greek, Guatemalan, Haitian, \
+    Honduran, Hungarian, Icelandic, Indian, Indonesian, Iranian, Iraqi, Irish, Israeli, Italian, Ivorian, \
+    Jamaican, Japanese, Jordanian, Kazakh, Kenyan, Korean, Kuwaiti, Latvian, Lebanese, Liberian, Libyan, \
+    Lithuanian, Luxembourgish, Macedonian, Malaysian, Maltese, Mexican, Moldovan, Mongolian, Moroccan, \
+    Mozambican, Namibian, Nepali, Nicaraguan, Nigerian, Norwegian, Pakistani, Palestinian, Panamanian, \
+    Paraguayan, Peruvian, Portuguese, Puerto Rican, Romanian, Russian, Rwandan, Salvadoran, Saudi, Scottish, \
+    Senegalese, Serbian, Singaporean, Slovak, Slovenian, Somali, South African, South Korean, Spanish, \
+    Sri Lankan, Sudanese, Swedish, Swiss, Syrian, Taiwanese, Tanzanian, Thai, Tunisian, Turkish, Ugandan, \
+    Ukrainian, Uruguayan, Uzbek, Venezuelan, Vietnamese, Welsh, Yemeni, Zambian, Zimbabwean";
+
+const STATES_OF_HEALTH: &str = "diabetic, asthmatic, epileptic, dyslexic, autistic, bipolar, anemic, anaemic, celiac, \
+    coeliac, color-blind, colour-blind, hypertensive, neurodivergent";
+
+const TRAITS: &str = "left-handed, right-handed, ambidextrous, introvert, extrovert, introverted, extroverted, \
+    night owl, early bird, early riser, perfectionist, homebody, \
+    bilingual, trilingual, teetotal, teetotaler, teetotaller, non-smoker, nonsmoker";
+
+const CONDITION_NAMES: &str = "ADHD, ADD, OCD, PTSD, IBS, PCOS, COPD, GERD, HIV, asthma, diabetes, \
+    type 1 diabetes, type 2 diabetes, epilepsy, autism, arthritis, rheumatoid arthritis, migraines, \
+    chronic migraines, anxiety, depression, insomnia, dyslexia, hypertension, high blood pressure, \
+    low blood pressure, eczema, psoriasis, rosacea, endometriosis, fibromyalgia, lupus, tinnitus, scoliosis, \
+    sciatica, hay fever, sleep apnea, sleep apnoea, celiac disease, coeliac disease, vertigo, anemia, anaemia, \
+    glaucoma, osteoporosis, hypothyroidism, hyperthyroidism, multiple sclerosis, bipolar disorder, \
+    chronic pain, chronic fatigue, acid reflux, high cholesterol";
+
+const LANGUAGE_NAMES: &str = "Afrikaans, Albanian, Amharic, Arabic, Armenian, Basque, Bengali, Bulgarian, Burmese, \
+    Cantonese, Catalan, Chinese, Croatian, Czech, Danish, Dutch, English, Esperanto, Estonian, Farsi, Finnish, \
+    French, Gaelic, Galician, Georgian, German, Greek, Gujarati, Hausa, Hebrew, Hindi, Hungarian, Icelandic, \
+    Igbo, Indonesian, Irish, Italian, Japanese, Kannada, Korean, Kurdish, Latin, Latvian, Lithuanian, \
+    Macedonian, Malay, Malayalam, Maltese, Mandarin, Marathi, Mongolian, Nepali, Norwegian, Pashto, Persian, \
+    Polish, Portuguese, Punjabi, Romanian, Russian, Serbian, Sinhala, Slovak, Slovenian, Somali, Spanish, \
+    Swahili, Swedish, Tagalog, Tamil, Telugu, Thai, Tibetan, Turkish, Ukrainian, Urdu, Vietnamese, Welsh, \
+    Xhosa, Yiddish, Yoruba, Zulu";
+
+const FIELD_NAMES: &str = "academia, accounting, advertising, aerospace, agriculture, animation, architecture, \
+    aviation, banking, biotech, construction, consulting, customer service, customer support, cybersecurity, \
+    data science, design, ecommerce, education, energy, engineering, entertainment, fashion, film, finance, \
+    fintech, food service, government, healthcare, health care, hospitality, HR, human resources, insurance, \
+    IT, journalism, law, law enforcement, logistics, machine learning, manufacturing, marketing, media, \
+    medicine, mining, music, operations, pharma, politics, procurement, product management, \
+    public relations, publishing, real estate, recruiting, recruitment, research, retail, robotics, sales, \
+    security, social work, software, software development, tech, telecom, theater, theatre, tourism, \
+    transportation, web development";
+
+type Names = LazyLock<HashMap<String, &'static str>>;
+
+static BEINGS: LazyLock<HashMap<String, Being>> = LazyLock::new(|| {
+    let lists = BEING_LISTS.iter().flat_map(|(relation, label, list)| {
+        parts(list).map(|name| (key(name), Being { relation, label, name }))
+    });
+    let statuses = STATUSES.iter().map(|name| {
+        ((*name).to_owned(), Being { relation: "marital_status", label: "Status", name })
+    });
+    lists.chain(statuses).collect()
+});
+
+static CONDITIONS: Names = LazyLock::new(|| names(CONDITION_NAMES));
+static LANGUAGES: Names = LazyLock::new(|| names(LANGUAGE_NAMES));
+static FIELDS: Names = LazyLock::new(|| names(FIELD_NAMES));
+
+fn names(list: &'static str) -> HashMap<String, &'static str> {
+    parts(list).map(|name| (key(name), name)).collect()
+}
+
+fn parts(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split(',').map(str::trim)
+}
+
+fn key(name: &str) -> String {
+    name.to_lowercase().replace('-', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_phrase_says() {
+        let told = |phrase| being(phrase).map(|being| (being.relation, being.name));
+        assert_eq!(told("gluten free"), Some(("diet", "gluten-free")));
+        assert_eq!(told("costa rican"), Some(("nationality", "Costa Rican")));
+        assert_eq!(told("single"), Some(("marital_status", "single")));
+        assert_eq!(told("tall"), None);
+        assert_eq!((condition("adhd"), condition("a cold")), (Some("ADHD"), None));
+        assert_eq!((language("urdu"), field("real estate")), (Some("Urdu"), Some("real estate")));
+    }
+
+    #[test]
+    fn no_phrase_is_longer_than_what_is_read() {
+        let keys = BEINGS.keys().chain(CONDITIONS.keys()).chain(FIELDS.keys());
+        assert_eq!(keys.map(|key| key.split(' ').count()).max(), Some(PHRASE_WORDS_MAX));
+        assert!(LANGUAGES.keys().all(|key| !key.contains(' ')));
+    }
+}

@@ -290,10 +290,12 @@ impl<'a> Finder<'a> {
         let at = match verb {
             "like" | "enjoy" | "love" if is_own => group.main + 1,
             "stand" if group.is_modal => group.main + 1,
-            "be" if is_present => match self.behind_fan(group.main + 1) {
-                Some(at) => at,
-                None => return,
-            },
+            "be" if is_present && self.is_plainly_denied(group.main) => {
+                match self.behind_fan(group.main + 1) {
+                    Some(at) => at,
+                    None => return,
+                }
+            }
             _ => return,
         };
         if !self.is_longer(group.main)

@@ -329,6 +329,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_is_documented() {
+        let docs = include_str!("../../../../docs/memory.md");
+        let rows = ROWS.iter().chain(STATES).map(|row| row.relation);
+        let others = AIMS.iter().map(|aim| aim.1).chain(OWN.iter().map(|own| own.0));
+        for relation in rows.chain(others) {
+            assert!(docs.contains(&format!("`{relation}`")), "{relation}");
+        }
+    }
+
+    #[test]
     fn relations_have_cues() {
         assert!(cues("moved_to").any(|cue| cue == "relocate"));
         assert!(cues("has_child").any(|cue| cue == "son"));

@@ -294,7 +294,7 @@ impl Finder<'_> {
     }
 
     /// Whether a verb is denied by "not" and nothing more: "does not usually live" is another thing.
-    fn is_plainly_denied(&self, verb: usize) -> bool {
+    pub(super) fn is_plainly_denied(&self, verb: usize) -> bool {
         let is_not = |at: usize| self.lower(at) == "not" || self.lower(at).ends_with("n't");
         let is_more =
             |at: usize| lexicon::is_adverb(self.lower(at)) && self.lower(at) != "actually";

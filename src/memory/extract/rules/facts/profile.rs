@@ -207,32 +207,37 @@ impl<'a> Finder<'a> {
     /// Foods and drinks from a place on, each without an article: "meat, fish or eggs". None if the clause goes
     /// on behind them: "coffee after noon".
     fn foods(&self, person: &str, at: usize) -> Vec<Tail<'a>> {
-        let mut found: Vec<Tail<'a>> = Vec::new();
-        let mut at = at;
-        loop {
-            let first = self.lower(at);
-            let is_plain = !lexicon::is_determiner(first) || first == "any";
-            let tail = tails::noun(self.text, self.words, at, person);
-            let Some(tail) =
-                tail.filter(|tail| is_plain && !NO_FOOD.contains(&tail.last.lower.as_str()))
-            else {
-                return Vec::new();
+        let mut found = Vec::from_iter(self.food(person, at));
+        let mut is_all = false;
+        while let Some(end) = found.last().map(|last| last.end)
+            && !is_all
+        {
+            let mark = self.words.get(end).map(|next| gap(self.text, &self.words[end - 1], next));
+            let is_and = matches!(self.lower(end), "or" | "and");
+            let next = match mark {
+                Some(" " | ", ") if is_and => self.food(person, end + 1),
+                Some(", ") => self.food(person, end),
+                _ => None,
             };
-            let end = tail.end;
-            found.push(tail);
-            match (self.words.get(end), self.lower(end)) {
-                (Some(_), "or" | "and") => at = end + 1,
-                (Some(next), _) if gap(self.text, &self.words[end - 1], next) == ", " => {
-                    let is_more = self.lower(end + 1) == "or" || self.lower(end + 2) == "or";
-                    if !is_more {
-                        return found;
-                    }
-                    at = end + usize::from(self.lower(end) == "or");
-                }
-                _ if self.is_all(end) || self.is_always(end) => return found,
-                _ => return Vec::new(),
-            }
+            // "meat, and Nora is single"
+            let next = next.filter(|next| {
+                !verbs::verb(self.lower(next.end)).is_some_and(|verb| verb.forms.third)
+            });
+            is_all = next.is_none();
+            found.extend(next);
         }
+        match found.last() {
+            Some(last) if self.is_all(last.end) || self.is_always(last.end) => found,
+            _ => Vec::new(),
+        }
+    }
+
+    fn food(&self, person: &str, at: usize) -> Option<Tail<'a>> {
+        let is_plain = !lexicon::is_determiner(self.lower(at)) || self.lower(at) == "any";
+        let is_speaker = self.speakers.iter().any(|speaker| self.named(at, speaker).is_some());
+        let tail = tails::noun(self.text, self.words, at, person)?;
+        let is_food = !NO_FOOD.contains(&tail.last.lower.as_str());
+        (is_plain && !is_speaker && is_food).then_some(tail)
     }
 
     /// "at all", "any more", "anymore", "again".
@@ -530,6 +535,7 @@ mod tests {
             ("I'm 34 and vegan.", ["age 34", "diet vegan"]),
             ("I speak Spanish and French.", ["speaks Spanish", "speaks French"]),
             ("I don't drink coffee or alcohol.", ["avoids coffee", "avoids alcohol"]),
+            ("I don't eat meat, and I'm single.", ["avoids meat", "marital_status single"]),
             ("I'm the CTO of Forno Labs.", ["works_as CTO", "works_at Forno Labs"]),
             ("I work in sales at Forno Labs.", ["works_in sales", "works_at Forno Labs"]),
             ("I study law at Forno College.", ["studies law", "studies_at Forno College"]),

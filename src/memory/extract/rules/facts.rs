@@ -1,7 +1,8 @@
 //! Facts by patterns: a person, a verb and what stands after it, in a sentence that was rewritten.
 //!
-//! Only who speaks is a head: the rules know who that is. A sentence that denies, supposes or asks
-//! gives no fact, and neither does one that fits no row of the table.
+//! A head is who speaks, or somebody whom they name: a relative ("my sister Anna lives in Rome"), or a person who
+//! is known by that name. A sentence that denies, supposes or asks gives no fact, and neither does one that fits
+//! no row of the table.
 
 mod change;
 mod clause;
@@ -9,6 +10,7 @@ mod details;
 mod ending;
 mod group;
 mod held;
+mod others;
 mod parting;
 mod possession;
 mod profile;
@@ -39,8 +41,13 @@ pub(super) struct Told {
     pub(super) endings: Vec<ExtractedEnding>,
 }
 
-/// What a statement tells of those who speak.
-pub(super) fn told(statement: &Statement, speakers: &[&str], known: &dyn KnownEntities) -> Told {
+/// What a statement tells of those who speak, and of those whom they name or have named.
+pub(super) fn told(
+    statement: &Statement,
+    speakers: &[&str],
+    named: &[String],
+    known: &dyn KnownEntities,
+) -> Told {
     if statement.is_quoted || is_of_another_world(&statement.said) {
         return Told::default();
     }
@@ -49,6 +56,7 @@ pub(super) fn told(statement: &Statement, speakers: &[&str], known: &dyn KnownEn
         text: &statement.text,
         words: &words,
         speakers,
+        named,
         known,
         statement,
         valid: statement.valid,
@@ -65,11 +73,13 @@ pub(super) fn told(statement: &Statement, speakers: &[&str], known: &dyn KnownEn
                 finder.of_person(speaker, at, end);
             }
         }
+        finder.of_other(at);
     }
     let (mut found, mut endings) = (finder.found, finder.endings);
-    let mut seen: Vec<(String, String)> = Vec::new();
+    let mut seen: Vec<(String, String, String)> = Vec::new();
     found.retain(|fact| {
-        let key = (fact.relation.clone(), fact.tail.name.to_lowercase());
+        let (head, tail) = (fact.head.name.to_lowercase(), fact.tail.name.to_lowercase());
+        let key = (head, fact.relation.clone(), tail);
         let is_new = !seen.contains(&key);
         seen.push(key);
         is_new
@@ -90,6 +100,8 @@ struct Finder<'a> {
     text: &'a str,
     words: &'a [Word],
     speakers: &'a [&'a str],
+    /// Persons whom the turns before have named.
+    named: &'a [String],
     known: &'a dyn KnownEntities,
     statement: &'a Statement,
     /// When the clause that is read holds: as its sentence, unless that has several dates.
@@ -131,9 +143,13 @@ impl<'a> Finder<'a> {
             self.of_possession(person, at..end);
             return;
         }
-        if !self.begins_clause(person, at) {
-            return;
+        if self.begins_clause(person, at) {
+            self.of_subject(person, at, end);
         }
+    }
+
+    /// What a clause tells of its subject, whose name or phrase goes from one place up to another.
+    fn of_subject(&mut self, person: &str, at: usize, end: usize) {
         let verb = self.after_company(end);
         if let Some(group) = self.group(verb).filter(|group| !self.is_awaited(at, *group)) {
             self.of_dated_clause(person, at, group);

@@ -150,6 +150,7 @@ impl<'t> Reading<'t> {
             .map(|(candidates, part)| choose(candidates, part.words.len(), &scores))
             .collect();
         let mut made = Extraction::default();
+        let mut named: Vec<String> = Vec::new();
         let mut weights = Vec::new();
         for (turn, mut statements) in self.statements().into_iter().enumerate() {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
@@ -157,8 +158,10 @@ impl<'t> Reading<'t> {
             for statement in &mut statements {
                 let facts::Told { facts, endings } = match is_void {
                     true => facts::Told::default(),
-                    false => facts::told(statement, &self.speakers, self.known),
+                    false => facts::told(statement, &self.speakers, &named, self.known),
                 };
+                let persons = facts.iter().filter(|fact| fact.tail.label == "Person");
+                named.extend(persons.map(|fact| fact.tail.name.clone()));
                 made.endings.extend(endings);
                 if facts.iter().any(|fact| fact.relation != "feels") {
                     statement.weight += statements::FACT_BONUS;

@@ -12,7 +12,7 @@ use crate::memory::extract::{
 };
 use crate::time;
 
-pub(super) struct Graph(&'static [(&'static str, &'static str, &'static str)]);
+pub(super) struct Graph(pub(super) &'static [(&'static str, &'static str, &'static str)]);
 
 impl KnownEntities for Graph {
     fn find(&self, name: &str) -> Option<Entity> {
@@ -42,7 +42,12 @@ fn turns(text: &str) -> Vec<SourceTurn> {
 
 /// What is drawn of these turns.
 pub(super) fn extract(text: &str) -> Extraction {
-    Rules.extract(&turns(text), &EMPTY).expect("extracts")
+    extract_with(text, &EMPTY)
+}
+
+/// What is drawn of these turns beside a graph.
+pub(super) fn extract_with(text: &str, graph: &Graph) -> Extraction {
+    Rules.extract(&turns(text), graph).expect("extracts")
 }
 
 /// The relations and tails that Nora tells by a sentence.
@@ -59,7 +64,7 @@ pub(super) fn interval(valid: Interval) -> String {
     format!("{}..{}", time::short(valid.from), time::short(valid.to))
 }
 
-fn fact(fact: &ExtractedFact) -> String {
+pub(super) fn fact(fact: &ExtractedFact) -> String {
     format!("{} {} {}:{}", fact.head.name, fact.relation, fact.tail.label, fact.tail.name)
 }
 
@@ -180,7 +185,10 @@ fn lines_give_facts() {
         ("I adopted a puppy named Rex.", &["Nora adopted Animal:Rex"]),
         ("I got a puppy two weeks ago!", &["Nora has_pet Animal:puppy", "Nora got Animal:puppy"]),
         ("My son is called Ben.", &["Nora has_child Person:Ben"]),
-        ("My friend Anna Lee visited Rome.", &["Nora friend_of Person:Anna Lee"]),
+        (
+            "My friend Anna Lee visited Rome.",
+            &["Nora friend_of Person:Anna Lee", "Anna Lee visited Place:Rome"],
+        ),
         ("I'm married to Paul.", &["Nora married_to Person:Paul"]),
         ("I'm allergic to peanuts.", &["Nora allergic_to Thing:peanuts"]),
         ("I'm gonna open a bakery.", &["Nora plans_to Activity:open a bakery"]),

@@ -235,6 +235,7 @@ mod tests {
             text,
             words: &words,
             speakers: &["Nora"],
+            named: &[],
             known: &EMPTY,
             statement: &statement,
             valid: statement.valid,

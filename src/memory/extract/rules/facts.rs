@@ -4,6 +4,8 @@
 //! is known by that name. A sentence that denies, supposes or asks gives no fact, and neither does one that fits
 //! no row of the table.
 
+mod body;
+mod career;
 mod change;
 mod clause;
 mod details;
@@ -209,9 +211,7 @@ impl<'a> Finder<'a> {
             self.of_state(person, after, group);
             return;
         }
-        if group.is_negated || group.is_ended {
-            self.of_avoided(person, verb.base, group);
-        }
+        self.of_avoided(person, verb.base, group);
         if group.is_negated {
             self.of_plain_denial(person, group, |finder, over| match verb.base {
                 "be" => finder.of_state(person, after, over),
@@ -224,6 +224,9 @@ impl<'a> Finder<'a> {
             self.of_rows(person, self.lower(group.main), STATES, after, group);
             self.of_passive(person, after, group);
         }
+        if verb.base == "speak" && !group.is_passive {
+            self.of_languages(person, after, group);
+        }
         if group.is_modal || group.is_passive {
             return;
         }
@@ -232,9 +235,10 @@ impl<'a> Finder<'a> {
             "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
             "become" | "go" | "turn" if self.of_becoming(person, after, group) => return,
             "go" if self.lower(after) == "by" => self.of_own_name(person, after + 1),
-            "eat" | "drink" if !group.is_ended && !group.is_former => self.of_eaten(person, group),
+            "eat" | "drink" => self.of_eaten(person, group),
+            "drive" => self.of_vehicle(person, after, group),
+            "take" if group.is_ended => self.of_medicine_ended(person, after),
             "work" => self.of_field(person, after, group),
-            "speak" => self.of_languages(person, after, group),
             "take" => self.of_medicine(person, after, group),
             "weigh" => self.of_weight(person, after, group),
             "suffer" if self.lower(after) == "from" => self.of_condition(person, after + 1, group),
@@ -264,6 +268,8 @@ impl<'a> Finder<'a> {
         match self.lower(group.main) {
             "called" if group.tense == Tense::Present => self.of_own_name(person, at),
             "diagnosed" => self.of_diagnosis(person, at, group),
+            "promoted" => self.of_promotion(person, at, group),
+            "hired" => self.of_hiring(person, at, group),
             // "We were married in 2015."
             _ if group.tense == Tense::Past && !group.is_former => {}
             _ => self.of_being(person, group.main, group),
@@ -314,7 +320,13 @@ impl<'a> Finder<'a> {
             }
             _ => return,
         };
+        // "I don't like sushi, I love it."
+        let said = self.statement.said.to_lowercase();
+        let is_loved = ["love it", "love them", "adore it", "adore them"]
+            .iter()
+            .any(|love| said.contains(love));
         if !self.is_longer(group.main)
+            && !is_loved
             && !self.is_more(group.main)
             && let Some(tail) = tails::noun(self.text, self.words, at, person)
             && !self.is_qualified(tail.end)
@@ -326,8 +338,11 @@ impl<'a> Finder<'a> {
     /// The place after "not a big fan of".
     fn behind_fan(&self, at: usize) -> Option<usize> {
         let start = self.next_of_group(at);
+        let is_twice = self.lower(at) == "not" && self.lower(at + 1) == "not";
         let fan = (start..start + 3).find(|at| self.lower(*at) == "fan")?;
-        (self.lower(fan + 1) == "of").then_some(fan + 2)
+        let of = self.words.get(fan).zip(self.words.get(fan + 1));
+        let is_of = of.is_some_and(|(fan, of)| of.lower == "of" && gap(self.text, fan, of) == " ");
+        (is_of && !is_twice).then_some(fan + 2)
     }
 
     /// "doesn't like coffee in the evening", "doesn't love tea as much": not all of it is disliked.
@@ -412,6 +427,11 @@ impl<'a> Finder<'a> {
             intent,
             turns: self.statement.turns.clone(),
         };
+        let is_spouse = matches!(relation, "married_to" | "engaged_to");
+        if is_spouse && fact.valid.to == Interval::MAX {
+            let status = if relation == "married_to" { "married" } else { "engaged" };
+            self.of_other_statuses(person, status);
+        }
         if fact.head != fact.tail {
             self.found.push(fact);
         }
@@ -446,7 +466,7 @@ fn is_of_another_world(said: &str) -> bool {
         || lower.starts_with("according to ")
         || told.iter().any(|told| lower.contains(told))
         || cited.any(|(_, rest)| is_said(rest))
-        || ["in the ", "in this ", "in a "].iter().any(|lead| {
+        || ["in the ", "in this ", "in a ", "in my "].iter().any(|lead| {
             let work = lower.strip_prefix(lead).and_then(|rest| rest.split_whitespace().next());
             work.is_some_and(|work| FICTION.contains(&work.trim_end_matches(',')))
         })

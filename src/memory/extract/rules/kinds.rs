@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::lexicon::kin;
+use super::lexicon;
+use crate::retrieval::words::is_stop_word;
 
 /// What a phrase says of whoever is it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(super) fn field(phrase: &str) -> Option<&'static str> {
 
 /// Whether a word names an enterprise that somebody may run.
 pub(super) fn is_enterprise(word: &str) -> bool {
-    ENTERPRISES.contains(&word)
+    has(ENTERPRISES, word)
 }
 
 /// A title that stands before the name of a firm: `CTO`.
@@ -51,17 +52,50 @@ pub(super) fn title(word: &str) -> Option<&'static str> {
     TITLES.iter().find(|title| title.eq_ignore_ascii_case(word)).copied()
 }
 
+/// Whether a word is the end of a rank that somebody is promoted to.
+pub(super) fn is_rank(word: &str) -> bool {
+    has(RANKS, word)
+}
+
+/// Whether a word names a kind of vehicle.
+pub(super) fn is_vehicle(word: &str) -> bool {
+    has(VEHICLES, word)
+}
+
+/// Whether a word names a medicine, by itself or by its ending.
+pub(super) fn is_medicine(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let has_ending = MEDICINE_ENDINGS.split(' ').any(|end| lower.ends_with(end));
+    has(MEDICINES, &lower) || has_ending && lower.len() > 6 && !has(NO_MEDICINES, &lower)
+}
+
+fn has(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
 /// Whether a word names a colour.
 pub(super) fn is_colour(word: &str) -> bool {
-    COLOURS.contains(&word)
+    has(COLOURS, word)
 }
 
 /// Whether a word with a capital may tell what a relative is, and not what they are called: "my wife is French".
-pub(super) fn is_kind(word: &str) -> bool {
+fn is_kind(word: &str) -> bool {
     being(word).is_some()
         || language(word).is_some()
-        || OTHER_KINDS.contains(&word)
-        || kin(word).is_some()
+        || has(OTHER_KINDS, word)
+        || lexicon::kin(word).is_some()
+}
+
+/// Whether a word tells what somebody is rather than what they are called, in any case: "my wife is Tired".
+pub(super) fn is_trait(word: &str) -> bool {
+    is_kind(word)
+        || is_stop_word(word)
+        || lexicon::is_time_noun(word)
+        || lexicon::is_adjective(word)
+        || lexicon::is_praise(word)
+        || lexicon::is_feeling(word)
+        || lexicon::is_pet(word)
+        || lexicon::is_occupation(word)
 }
 
 /// The marital statuses, of which one holds at a time.
@@ -69,97 +103,41 @@ pub(super) const STATUSES: &[&str] = &["single", "married", "engaged", "divorced
 
 const TITLES: &[&str] = &["CEO", "CTO", "CFO", "COO", "CMO", "CIO", "founder", "cofounder"];
 
-const COLOURS: &[&str] = &[
-    "beige",
-    "black",
-    "blue",
-    "brown",
-    "gold",
-    "gray",
-    "green",
-    "grey",
-    "indigo",
-    "lavender",
-    "magenta",
-    "maroon",
-    "navy",
-    "orange",
-    "pink",
-    "purple",
-    "red",
-    "silver",
-    "teal",
-    "turquoise",
-    "violet",
-    "white",
-    "yellow",
-];
+const RANKS: &str = "\
+    administrator associate captain chief coordinator corporal executive foreman head lead lieutenant major \
+    partner president principal sergeant specialist supervisor vp";
 
-const ENTERPRISES: &[&str] = &[
-    "agency",
-    "bakery",
-    "bar",
-    "blog",
-    "bookshop",
-    "bookstore",
-    "business",
-    "cafe",
-    "café",
-    "channel",
-    "charity",
-    "clinic",
-    "company",
-    "consultancy",
-    "farm",
-    "firm",
-    "gallery",
-    "garage",
-    "gym",
-    "hostel",
-    "hotel",
-    "magazine",
-    "newsletter",
-    "nonprofit",
-    "nursery",
-    "podcast",
-    "practice",
-    "pub",
-    "restaurant",
-    "salon",
-    "shop",
-    "startup",
-    "store",
-    "studio",
-    "winery",
-    "workshop",
-];
+const VEHICLES: &str = "\
+    bike bus cab car convertible hatchback jeep minivan moped motorbike motorcycle pickup scooter sedan suv taxi \
+    truck van wagon";
+
+const MEDICINES: &str = "\
+    adderall antibiotics antidepressants antihistamines aspirin creatine insulin iron lithium magnesium \
+    medication medicine meds melatonin multivitamins painkillers probiotics steroids supplements vitamin \
+    vitamins";
+
+/// How the names of medicines end, most by the stems of the International Nonproprietary Names.
+const MEDICINE_ENDINGS: &str = "\
+    afil amide amine apine azole barbital cillin cycline dipine etine formin gliptin idine iline lukast mycin \
+    olol onide opram parin prazole pril profen sartan setron sone statin thiazide traline triptan tyline vir \
+    xaban zepam zolam zolpidem roxine";
+
+const NO_MEDICINES: &str = "magazine cocaine hobbies";
+
+const COLOURS: &str = "\
+    beige black blue brown gold gray green grey indigo lavender magenta maroon navy orange pink purple red \
+    silver teal turquoise violet white yellow";
+
+const ENTERPRISES: &str = "\
+    agency bakery bar blog bookshop bookstore business cafe café channel charity clinic company consultancy farm \
+    firm gallery garage gym hostel hotel magazine newsletter nonprofit nursery podcast practice pub restaurant \
+    salon shop startup store studio winery workshop";
 
 /// Stars, parties and ranks, which are written as names are.
-const OTHER_KINDS: &[&str] = &[
-    "aries",
-    "taurus",
-    "gemini",
-    "cancer",
-    "leo",
-    "virgo",
-    "libra",
-    "scorpio",
-    "sagittarius",
-    "capricorn",
-    "aquarius",
-    "pisces",
-    "republican",
-    "democrat",
-    "liberal",
-    "conservative",
-    "libertarian",
-    "captain",
-    "sergeant",
-    "santa",
-    "god",
-    "deaf",
-    "queer",
-];
+const OTHER_KINDS: &str = "\
+    aries taurus gemini cancer leo virgo libra scorpio sagittarius capricorn aquarius pisces republican democrat \
+    liberal conservative libertarian captain sergeant santa god deaf queer gay trans mr mrs ms dr asian african \
+    european hispanic latina latino amish texan pregnant evil bossy marine navy sick ill dead batman";
 
 /// Relation, label and phrases of what somebody is, one a line or parted by commas.
 const BEING_LISTS: &[(&str, &str, &str)] = &[
@@ -185,7 +163,7 @@ const NATIONALITIES: &str = "Afghan, Albanian, Algerian, American, Angolan, Arge
     Jamaican, Japanese, Jordanian, Kazakh, Kenyan, Korean, Kuwaiti, Latvian, Lebanese, Liberian, Libyan, \
     Lithuanian, Luxembourgish, Macedonian, Malaysian, Maltese, Mexican, Moldovan, Mongolian, Moroccan, \
     Mozambican, Namibian, Nepali, Nicaraguan, Nigerian, Norwegian, Pakistani, Palestinian, Panamanian, \
-    Paraguayan, Peruvian, Portuguese, Puerto Rican, Romanian, Russian, Rwandan, Salvadoran, Saudi, Scottish, \
+    Paraguayan, Peruvian, Polish, Portuguese, Puerto Rican, Romanian, Russian, Rwandan, Salvadoran, Saudi, Scottish, \
     Senegalese, Serbian, Singaporean, Slovak, Slovenian, Somali, South African, South Korean, Spanish, \
     Sri Lankan, Sudanese, Swedish, Swiss, Syrian, Taiwanese, Tanzanian, Thai, Tunisian, Turkish, Ugandan, \
     Ukrainian, Uruguayan, Uzbek, Venezuelan, Vietnamese, Welsh, Yemeni, Zambian, Zimbabwean";

@@ -118,7 +118,8 @@ impl Reader<'_> {
         asked: Option<Question<'_>>,
     ) -> Option<Statement> {
         let name = called(text, own);
-        let mut rewritten = rewrite::rewrite(name.as_deref().unwrap_or(text), people, turn.at);
+        let written = name.clone().or_else(|| with_apostrophes(text, own));
+        let mut rewritten = rewrite::rewrite(written.as_deref().unwrap_or(text), people, turn.at);
         let mut turns = vec![place];
         if let (Some(asked), Some(me)) = (asked, people.me)
             && let Some(whole) = answered(text, &rewritten, asked, me, turn.at, people)
@@ -275,6 +276,26 @@ fn called(text: &str, words: &[Word]) -> Option<String> {
     let rest = text.get(name.range.start..)?;
     (is_name && words[..at].iter().all(is_light)).then(|| format!("my name is {rest}"))
 }
+
+/// "I dont eat meat" with the apostrophe that is missing; none if none is.
+fn with_apostrophes(text: &str, words: &[Word]) -> Option<String> {
+    let mut written = String::new();
+    let mut from = 0;
+    for word in words.iter().filter(|word| BARE_DENIALS.contains(&word.lower.as_str())) {
+        let cut = word.range.end - 1;
+        written.push_str(text.get(from..cut)?);
+        written.push('\'');
+        from = cut;
+    }
+    written.push_str(text.get(from..)?);
+    (from > 0).then_some(written)
+}
+
+/// Verbs that are denied without an apostrophe.
+const BARE_DENIALS: &[&str] = &[
+    "dont", "doesnt", "didnt", "isnt", "wasnt", "arent", "werent", "cant", "couldnt", "wouldnt",
+    "shouldnt", "havent", "hasnt", "hadnt",
+];
 
 /// Who calls somebody by a name, and how that is asked for.
 const CALLERS: &[&str] = &[

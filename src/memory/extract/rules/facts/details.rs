@@ -16,13 +16,14 @@ impl<'a> Finder<'a> {
     /// "name is Sam", "timezone is CET", behind a person's name in the possessive; whether it was one.
     pub(super) fn of_detail(&mut self, person: &str, at: usize) -> bool {
         let Some((detail, verb)) = self.detail(at) else { return false };
-        let (label, start) = (detail.label(), verb + 1);
+        let (label, start) = (detail.label(), self.next_of_group(verb + 1));
         let value = match detail {
             Detail::Name => self.own_name(start),
             Detail::Hometown => {
                 tails::noun(self.text, self.words, start, person).filter(|tail| tail.is_name)
             }
-            Detail::Boss => self.own_name(start),
+            Detail::Boss => self.own_name(start).filter(|name| self.words[name.end - 1].is_capital),
+            Detail::Phone => self.number(start),
             Detail::Language => self
                 .words
                 .get(start)
@@ -43,50 +44,72 @@ impl<'a> Finder<'a> {
             let mut verb = at;
             for word in words.split(' ') {
                 let bare = word.strip_suffix("'s").unwrap_or(word);
-                (self.lower(verb) == bare && self.has_possessive(verb) == word.ends_with("'s"))
-                    .then_some(())?;
+                let is_owner = self.has_possessive(verb) == word.ends_with("'s");
+                (self.lower(verb) == bare && (is_owner || bare == "name")).then_some(())?;
                 verb += 1;
             }
-            matches!(self.lower(verb), "is" | "are").then_some((*detail, verb))
+            // "My name's Ann."
+            let is_short = self.has_possessive(verb - 1) && words.ends_with("name");
+            let verb = if is_short { verb - 1 } else { verb };
+            (is_short || matches!(self.lower(verb), "is" | "are")).then_some((*detail, verb))
         })
     }
 
-    /// A name of one or two words that ends a clause, in any case.
+    /// A name that ends a clause, in any case where nothing else of the sentence has a capital: "Ann Baker",
+    /// "Mary-Jane", and "Sarah Lee" of "Dr. Sarah Lee".
     fn own_name(&self, at: usize) -> Option<Tail<'a>> {
+        let is_titled = matches!(self.lower(at), "mr" | "mrs" | "ms" | "dr" | "prof");
+        let at = at + usize::from(is_titled);
         let first = self.words.get(at)?;
-        let second = self
-            .words
-            .get(at + 1)
-            .filter(|next| next.is_capital && gap(self.text, first, next) == " ");
-        let last = second.unwrap_or(first);
-        let end = at + 1 + usize::from(second.is_some());
-        let is_end = self.is_all(end) || matches!(self.lower(end), "and" | "but");
-        let is_word = crate::retrieval::words::is_stop_word(&first.lower)
-            || lexicon::is_time_noun(&first.lower)
-            || !first.is_capital
-                && (lexicon::is_empty(&first.lower) || lexicon::is_adjective(&first.lower));
+        let is_part = |place: &usize| {
+            let (before, word) = (&self.words[place - 1], &self.words[*place]);
+            word.is_capital && matches!(gap(self.text, before, word), " " | "-")
+        };
+        let end = at + 1 + (at + 1..self.words.len()).take_while(is_part).count();
+        let last = &self.words[end - 1];
+        let is_small = !first.is_capital && self.statement.said.contains(char::is_uppercase);
+        let is_bland = !first.is_capital && lexicon::is_empty(&first.lower);
+        let is_word = is_bland || kinds::is_trait(&first.lower) || is_adjectival(first);
         let text = self.text.get(first.range.start..last.range.end)?;
-        let is_name =
-            !is_word && text.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | '’'));
-        (is_end && is_name).then_some(Tail { is_name: true, end, ..Tail::word(text, last, at) })
+        let is_written =
+            text.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '-' | '\'' | '’'));
+        let is_short = end - at <= 3 && !self.has_possessive(end - 1);
+        let is_name = !is_small && !is_word && is_written && is_short && self.is_all(end);
+        is_name.then_some(Tail { is_name: true, end, ..Tail::word(text, last, at) })
     }
 
-    /// What is written from a place up to the next blank.
+    /// What is written from a place up to the next blank, if the clause ends with it.
     fn written(&self, at: usize) -> Option<Tail<'a>> {
-        let first: &Word = self.words.get(at)?;
-        let before = self.words.get(at.checked_sub(1)?)?;
-        let rest = self.text.get(before.range.end..)?.trim_start_matches([' ', ':']);
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len()).min(DETAIL_BYTES_MAX + 1);
-        let text = rest.get(..end)?.trim_end_matches(['.', ',', ';', '!', '?', ')']);
-        (!text.is_empty() && text.len() <= DETAIL_BYTES_MAX).then_some(Tail::word(text, first, at))
+        let (rest, first) = self.rest(at)?;
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let whole = rest.get(..end).filter(|whole| whole.len() <= DETAIL_BYTES_MAX)?;
+        let text = whole.trim_end_matches(['.', ',', ';', '!', '?', ')', '>', '"']);
+        let is_end = text.len() < whole.len() || is_behind(&rest[end..]);
+        (is_end && !text.is_empty()).then_some(Tail::word(text, first, at))
     }
 
-    /// "goes by Ann", "is called Ann", and of whoever is known by a role alone: "user is Ann".
+    /// A number of a telephone, with its blanks.
+    fn number(&self, at: usize) -> Option<Tail<'a>> {
+        let (rest, first) = self.rest(at)?;
+        let is_digit = |c: char| c.is_ascii_digit() || " +-()./".contains(c);
+        let end = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
+        let text = rest.get(..end)?.trim_end_matches([' ', '.', '(', '-']);
+        let is_end = is_behind(&rest[end..]) || rest[end..].starts_with([',', '!']);
+        let digits = text.chars().filter(char::is_ascii_digit).count();
+        (is_end && (5..=15).contains(&digits)).then_some(Tail::word(text, first, at))
+    }
+
+    /// The text from a place on, with what stands before its first letter or digit.
+    fn rest(&self, at: usize) -> Option<(&'a str, &'a Word)> {
+        let before = self.words.get(at.checked_sub(1)?)?;
+        let rest = self.text.get(before.range.end..)?;
+        Some((rest.trim_start_matches([' ', ':', '<', '"']), self.words.get(at)?))
+    }
+
+    /// "goes by Ann", "is called Ann".
     pub(super) fn of_own_name(&mut self, person: &str, at: usize) {
         let name = self.own_name(at).filter(|_| self.words[at].is_capital);
-        if let Some(name) = name.filter(|name| {
-            !kinds::is_kind(&name.text.to_lowercase()) && !places::is_place(name.text)
-        }) {
+        if let Some(name) = name.filter(|name| !places::is_place(name.text)) {
             self.tell_of(person, ("name", "Name", &name), self.lasting(), Intent::Fact);
         }
     }
@@ -106,8 +129,12 @@ impl<'a> Finder<'a> {
             (_, Some(word), Some(number), _) => (number, word, at + 2),
             _ => return,
         };
-        let Some(name) = self.text.get(word.range.clone()) else { return };
-        let text = format!("{number} {name}");
+        // "2nd or 3rd".
+        if (end..end + 2).any(|at| self.lower(at) == "or") {
+            return;
+        }
+        let (first, rest) = word.lower.split_at(1);
+        let text = format!("{number} {}{rest}", first.to_uppercase());
         let tail = Tail { end, ..Tail::word(&text, word, at) };
         self.tell_of(person, ("birthday", "Date", &tail), self.lasting(), Intent::Fact);
     }
@@ -138,12 +165,26 @@ impl<'a> Finder<'a> {
     }
 }
 
+/// Whether what stands behind a detail is something else.
+fn is_behind(rest: &str) -> bool {
+    let word = rest.trim_start().split(' ').next().unwrap_or_default();
+    ["", "and", "but", "if", "in", "so", "now", "btw"].contains(&word)
+}
+
+/// Whether a word in small letters is more likely an adjective than a name: "irrelevant", "hyphenated".
+fn is_adjectival(word: &Word) -> bool {
+    let ends = ["ed", "ing", "ly", "ant", "ent", "able", "ible", "ous", "ful", "ic", "ish"];
+    let has_ending = ends.iter().any(|end| word.lower.ends_with(end));
+    !word.is_capital && word.lower.len() > 4 && has_ending
+}
+
 /// A detail of a person.
 #[derive(Clone, Copy)]
 enum Detail {
     Name,
     Hometown,
     Boss,
+    Phone,
     Language,
     Work,
     /// Its relation, and whether what is written is one.
@@ -156,6 +197,7 @@ impl Detail {
             Self::Name => "name",
             Self::Hometown => "comes_from",
             Self::Boss => "works_for",
+            Self::Phone => "phone",
             Self::Language => "speaks",
             Self::Work => "works_as",
             Self::Written(relation, _) => relation,
@@ -169,7 +211,7 @@ impl Detail {
             Self::Boss => "Person",
             Self::Language => "Language",
             Self::Work => "Occupation",
-            Self::Written(..) => "Text",
+            Self::Phone | Self::Written(..) => "Text",
         }
     }
 }
@@ -177,11 +219,11 @@ impl Detail {
 const EMAIL: Detail = Detail::Written("email", |text| {
     text.split_once('@').is_some_and(|(a, b)| !a.is_empty() && b.contains('.'))
 });
-const PHONE: Detail = Detail::Written("phone", |text| {
-    text.chars().filter(char::is_ascii_digit).count() >= 5
-        && text.chars().all(|c| c.is_ascii_digit() || "+-()./ ".contains(c))
+const TIMEZONE: Detail = Detail::Written("timezone", |text| {
+    let is_short = text.len() >= 2 && text.chars().all(|c| !c.is_lowercase());
+    let is_named = ["Eastern", "Central", "Mountain", "Pacific"].contains(&text);
+    is_short || is_named || text.contains('/')
 });
-const TIMEZONE: Detail = Detail::Written("timezone", |text| text.starts_with(char::is_uppercase));
 const PRONOUNS: Detail = Detail::Written("pronouns", |text| text.contains('/'));
 
 /// The words of each detail, the longer ones first.
@@ -203,13 +245,16 @@ const DETAILS: &[(&str, Detail)] = &[
     ("occupation", Detail::Work),
     ("profession", Detail::Work),
     ("email", EMAIL),
+    ("work email", EMAIL),
+    ("personal email", EMAIL),
+    ("work email address", EMAIL),
     ("email address", EMAIL),
     ("e mail", EMAIL),
-    ("phone", PHONE),
-    ("phone number", PHONE),
-    ("mobile", PHONE),
-    ("mobile number", PHONE),
-    ("cell", PHONE),
+    ("phone", Detail::Phone),
+    ("phone number", Detail::Phone),
+    ("mobile", Detail::Phone),
+    ("mobile number", Detail::Phone),
+    ("cell", Detail::Phone),
     ("timezone", TIMEZONE),
     ("time zone", TIMEZONE),
     ("pronouns", PRONOUNS),
@@ -217,12 +262,18 @@ const DETAILS: &[(&str, Detail)] = &[
 
 #[cfg(test)]
 mod tests {
-    use crate::memory::extract::rules::tests::{extract, told};
+    use crate::memory::extract::rules::tests::told;
 
     #[test]
     fn particulars_are_told() {
         for (text, expected) in [
             ("My name is Ann.", "name Ann"),
+            ("My name's Ann.", "name Ann"),
+            ("My name is Dr. Sarah Lee.", "name Sarah Lee"),
+            ("My name is Mary-Jane.", "name Mary-Jane"),
+            ("My email is now <ann@forno.example>.", "email ann@forno.example"),
+            ("My phone number is 555 0100.", "phone 555 0100"),
+            ("my birthday is march 3", "birthday 3 March"),
             ("my name is ann", "name ann"),
             ("My full name is Ann Baker.", "name Ann Baker"),
             ("Please call me Ann.", "name Ann"),
@@ -264,19 +315,15 @@ mod tests {
             "My manager is on holiday.",
             "My manager is great.",
             "My birthday is in June.",
+            "My birthday is March 2nd or 3rd.",
+            "My name is irrelevant.",
+            "My name is Polish.",
+            "Call me Captain Obvious.",
+            "My manager is pregnant.",
+            "My phone is 100000 times better.",
+            "My timezone is Weird.",
         ] {
             assert_eq!(told(text), [""; 0], "{text}");
-        }
-    }
-
-    #[test]
-    fn who_is_known_by_a_role_says_a_name() {
-        let facts = |text: &str| {
-            extract(text).facts.into_iter().map(|fact| fact.tail.name).collect::<Vec<_>>()
-        };
-        assert_eq!(facts("user: I'm Ann, nice to meet you."), ["Ann"]);
-        for text in ["user: I'm French.", "user: I'm Done.", "user: I'm OK.", "Nora: I'm Ann."] {
-            assert!(!facts(text).iter().any(|name| name != "French"), "{text}");
         }
     }
 }

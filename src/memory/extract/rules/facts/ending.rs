@@ -283,7 +283,15 @@ impl Finder<'_> {
         // "I don't work at Siemens, I slave there", but "I don't live in Rome, I live in Oslo".
         let next = self.named(end, person).map(|verb| verbs::lemma(self.lower(verb)));
         let is_same = next.is_some_and(|verb| verb == verbs::lemma(self.lower(group.main)));
-        if is_in_part || end < self.words.len() && !is_same {
+        // "Sometimes I'm not vegan", "I'm not vegan - I'm raw vegan".
+        let is_at_times =
+            self.clause_before(group.main).any(|at| AT_TIMES.contains(&self.lower(at)));
+        let denied: Vec<&str> = (group.main + 1..end)
+            .map(|at| self.lower(at))
+            .filter(|word| !lexicon::is_empty(word))
+            .collect();
+        let is_again = (end..self.words.len()).any(|at| denied.contains(&self.lower(at)));
+        if is_in_part || is_at_times || is_again || end < self.words.len() && !is_same {
             return;
         }
         let before = self.found.len();
@@ -335,6 +343,10 @@ const IN_PART: &[&str] = &[
     "and", "or", "because", "since", "so", "when", "whenever", "while", "if", "unless", "but",
     "only", "just",
 ];
+
+/// What says that something is denied of some times alone.
+const AT_TIMES: &[&str] =
+    &["sometimes", "often", "usually", "mostly", "normally", "today", "yesterday"];
 
 /// Who lets somebody go from a job.
 const EMPLOYERS: &[&str] =

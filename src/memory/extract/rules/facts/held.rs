@@ -206,6 +206,7 @@ fn until(to: Time, otherwise: Interval) -> Interval {
 fn begins(relation: &str, verb: &str, is_passive: bool) -> bool {
     match (relation, verb) {
         ("married_to", "marry") => !is_passive,
+        ("married_to" | "engaged_to", "get") => true,
         ("has_pet" | "works_at" | "works_as" | "has_condition" | "marital_status", "get")
         | ("works_at", "start" | "begin")
         | ("works_at" | "works_as", "join" | "hire" | "promote" | "become")

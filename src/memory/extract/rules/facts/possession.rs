@@ -25,8 +25,8 @@ impl<'a> Finder<'a> {
             self.of_favourite(person, at + 1);
             return;
         }
-        if lower == "birthday" && matches!(next, "is" | "was") && self.lower(at + 2) == "on" {
-            self.of_birthday(person, at + 3);
+        if lower == "birthday" && matches!(next, "is" | "was") {
+            self.of_birthday(person, at + 2 + usize::from(self.lower(at + 2) == "on"));
             return;
         }
         if self.of_detail(person, at) {
@@ -119,10 +119,9 @@ impl<'a> Finder<'a> {
     fn name_after(&self, at: usize) -> Option<Tail<'a>> {
         let name = tails::noun(self.text, self.words, at, "").filter(|name| name.is_name)?;
         let mut words = self.words[at..name.end].iter();
-        let is_kind = words.clone().any(|word| kinds::is_kind(&word.lower))
+        let is_kind = words.clone().any(|word| kinds::is_trait(&word.lower))
             || words.any(|word| self.text[word.range.clone()].chars().all(char::is_uppercase))
-            || places::is_place(name.text)
-            || lexicon::is_time_noun(&name.last.lower);
+            || places::is_place(name.text);
         (!is_kind && self.is_all(name.end) && !self.has_possessive(name.end - 1)).then_some(name)
     }
 

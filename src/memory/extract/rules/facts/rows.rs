@@ -44,6 +44,9 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let Some(tail) = self.tail(person, row, start) else { continue };
+            if !self.is_usual(row, &tail) {
+                return;
+            }
             let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
                 .trim_matches(['"', '“', ' '])
                 .is_empty();
@@ -85,6 +88,34 @@ impl<'a> Finder<'a> {
                 _ => {}
             }
             return;
+        }
+    }
+
+    /// Whether what somebody uses, runs or is allergic to is told wholly: "uses Anna as an example", "runs a farm in
+    /// Stardew Valley", "animals with fur".
+    fn is_usual(&self, row: &Row, tail: &Tail<'_>) -> bool {
+        let next = self.lower(tail.end);
+        let known = |tail: &Tail<'_>| self.known.find(tail.text).map(|known| known.label);
+        match row.relation {
+            "uses" => {
+                let is_for = matches!(next, "for" | "to" | "at" | "with" | "on" | "and" | "every");
+                let is_day = lexicon::is_time_noun(&tail.last.lower);
+                let is_person = || known(tail).as_deref() == Some("Person");
+                let is_list = self.next_listed(tail.end).is_some();
+                (is_for || is_list || self.is_all(tail.end)) && !is_day && !is_person()
+            }
+            "runs" if next == "in" => {
+                let place = tails::noun(self.text, self.words, tail.end + 1, "");
+                place.is_some_and(|place| {
+                    places::is_place(place.text) || known(&place).as_deref() == Some("Place")
+                })
+            }
+            "runs" => self.is_all(tail.end) || matches!(next, "called" | "named" | "with"),
+            "allergic_to" => {
+                let is_figure = FIGURES.contains(&tail.last.lower.as_str());
+                !is_figure && !matches!(next, "with" | "that" | "except" | "besides")
+            }
+            _ => true,
         }
     }
 
@@ -344,6 +375,23 @@ pub(super) fn is_cut(text: &str, before: &Word, after: &Word) -> bool {
 fn is_over(fact: &ExtractedFact) -> bool {
     fact.valid.from == Interval::MIN
 }
+
+/// What nobody is allergic to.
+const FIGURES: &[&str] = &[
+    "drama",
+    "bullshit",
+    "bs",
+    "work",
+    "mornings",
+    "mondays",
+    "commitment",
+    "stupidity",
+    "people",
+    "code",
+    "exercise",
+    "nonsense",
+    "meetings",
+];
 
 /// Words that say that there is none.
 const NONE: &[&str] = &["neither", "no", "none", "nowhere", "nobody", "nothing"];

@@ -32,9 +32,6 @@ impl Finder<'_> {
                 self.of_rows(person, "raised", STATES, start + 3, group);
             }
         }
-        if ROLES.contains(&person) && group.tense == Tense::Present {
-            self.of_own_name(person, start);
-        }
         if self.lower(start) == "fluent" && self.lower(start + 1) == "in" {
             self.of_languages(person, start + 2, group);
         }
@@ -52,7 +49,7 @@ impl Finder<'_> {
             && !self.is_judged(start, &tail)
         {
             self.tell(person, "works_as", "Occupation", &tail, group, None);
-            if self.lower(tail.end) == "at" {
+            if self.lower(tail.end) == "at" && !group.is_ended {
                 let verb = if tail.last.lower == "student" { "study" } else { "work" };
                 self.of_rows(person, verb, ROWS, tail.end, group);
             }
@@ -96,7 +93,8 @@ impl Finder<'_> {
     fn is_listed_age(&self, at: usize) -> bool {
         let next = self.words.get(at).zip(self.words.get(at + 1));
         next.is_some_and(|(age, next)| match gap(self.text, age, next) {
-            " " => matches!(next.lower.as_str(), "and" | "but" | "now"),
+            " " if next.lower == "and" => !matches!(self.lower(at + 2), "a" | "half"),
+            " " => matches!(next.lower.as_str(), "but" | "now"),
             mark => mark.starts_with(','),
         })
     }
@@ -158,9 +156,6 @@ impl Finder<'_> {
         }
     }
 }
-
-/// Names of speakers that name nobody.
-const ROLES: &[&str] = &["user", "User", "human", "Human", "me", "customer", "client"];
 
 /// What makes of a dog none: "a hot dog", "zero pets".
 const NO_PETS: &[&str] = &["hot", "stuffed", "toy", "plush", "imaginary", "zero"];

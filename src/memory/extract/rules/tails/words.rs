@@ -27,6 +27,9 @@ pub(super) const STOPS: &[&str] = &[
     "per",
     "till",
     "until",
+    "except",
+    "excluding",
+    "besides",
 ];
 
 /// Nouns that say too little to be the end of a fact.

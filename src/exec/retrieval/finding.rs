@@ -1,7 +1,7 @@
 //! What the clauses share that find nodes: the question, and which nodes count.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use engraph_storage::graph::{
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
+use crate::exec::retrieval::linked::linked;
 use crate::exec::retrieval::names::{Asking, Names};
 use crate::exec::{eval, scope};
 use crate::plan::expr::{Expr, Slot, conjuncts};
@@ -90,6 +91,8 @@ pub(super) struct Gate<'g> {
     after: Vec<Expr>,
     /// What was said already.
     known: RefCell<HashMap<NodeId, bool>>,
+    /// Those that count by what they are linked with, if that was told from the other end.
+    linked: OnceCell<Option<BTreeSet<NodeId>>>,
 }
 
 /// Whether no node counts, whichever it is: a part of the condition that asks nothing of it, such as a
@@ -119,7 +122,8 @@ impl<'g> Gate<'g> {
         let asks = |part: &Expr| part.slots().iter().any(|slot| found.contains(slot));
         let parts = finding.condition.clone().map_or_else(Vec::new, conjuncts);
         let (after, before) = parts.into_iter().partition(asks);
-        Ok(Self { finding, row, context, filter, before, after, known: RefCell::default() })
+        let (known, linked) = (RefCell::default(), OnceCell::new());
+        Ok(Self { finding, row, context, filter, before, after, known, linked })
     }
 
     /// The instant from which the question is asked: that of its valid time, where it names one.
@@ -155,45 +159,39 @@ impl<'g> Gate<'g> {
             return Ok(None);
         }
         for label in labels {
-            let of_it = |index: &&IndexDefinition| index.label == *label;
-            let indexes = self.context.reader.catalog().indexes().filter(of_it);
-            let properties: Vec<PropertyId> =
-                indexes.filter_map(IndexDefinition::property).collect();
-            if !self.list(*label, &properties, &mut listed)? {
-                return Ok(None);
+            let asked = (self.finding.node, self.row);
+            if !list(*label, &self.before, asked, self.context, &mut listed)? {
+                return self.listed_by_links(labels);
             }
         }
         Ok(Some(listed))
     }
 
-    /// Adds the nodes of a label to the list. False if it cannot be said which, or if there are many.
-    fn list(&self, label: LabelId, properties: &[PropertyId], listed: &mut Listed) -> Result<bool> {
-        let reader = self.context.reader;
-        let name = |property: &PropertyId| reader.catalog().property_name(*property);
-        let names: Vec<&str> = properties.iter().map(name).collect();
-        let Some(texts) = self.names(&names) else { return Ok(false) };
-        if texts.len() * properties.len() > LISTED_MAX {
-            return Ok(false);
+    /// The nodes of these labels among which all are that count by what they are linked with.
+    fn listed_by_links(&self, labels: &[LabelId]) -> Result<Option<Listed>> {
+        let Some(linked) = self.linked()?.filter(|linked| linked.len() <= LISTED_MAX) else {
+            return Ok(None);
+        };
+        let mut listed = Listed::new();
+        for node in linked {
+            let record = self.context.reader.node(*node, SystemScope::Current)?;
+            let label = record.map(|record| record.label).filter(|label| labels.contains(label));
+            listed.extend(label.map(|label| (*node, label)));
         }
-        for property in properties {
-            if reader.index(label, *property)?.is_none() {
-                return Ok(false);
-            }
-            let equal = |text: &Arc<str>| ValueRange::equal(&Value::String(text.to_string()));
-            for range in texts.iter().filter_map(equal) {
-                reader.nodes_by_value(label, *property, &range, None, &mut |node| {
-                    listed.insert(node, label);
-                    match listed.len() > LISTED_MAX {
-                        true => ControlFlow::Break(()),
-                        false => ControlFlow::Continue(()),
-                    }
-                })?;
-                if listed.len() > LISTED_MAX {
-                    return Ok(false);
-                }
-            }
+        Ok(Some(listed))
+    }
+
+    /// The nodes that count by what they are linked with, if that can be told from the other end.
+    fn linked(&self) -> Result<Option<&BTreeSet<NodeId>>> {
+        if self.linked.get().is_none() {
+            let is_current = self.filter.system == SystemScope::Current;
+            let found = match is_current {
+                true => linked(&self.before, self.finding.node, self.row, self.context)?,
+                false => None,
+            };
+            let _ = self.linked.set(found);
         }
-        Ok(true)
+        Ok(self.linked.get().and_then(Option::as_ref))
     }
 
     /// Whether something is asked of what the clause finds out.
@@ -213,7 +211,8 @@ impl<'g> Gate<'g> {
             return Ok(*known);
         }
         self.context.work(1)?;
-        let admits = self.exists(id)? && self.has_fact(id)? && self.fulfils(id)?;
+        let is_linked = self.linked()?.is_none_or(|linked| linked.contains(&id));
+        let admits = is_linked && self.exists(id)? && self.has_fact(id)? && self.fulfils(id)?;
         self.known.borrow_mut().insert(id, admits);
         Ok(admits)
     }
@@ -257,6 +256,48 @@ fn all_hold(conditions: &[Expr], row: &Row, context: &Context<'_>) -> Result<boo
     for condition in conditions {
         if !eval::holds(condition, row, context)? {
             return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Adds the nodes of a label to the list that conditions on one may let through, by the indexes of the label. False
+/// if it cannot be said which, or if there are many. The node stands in the slot; the rest is in the row.
+pub(super) fn list(
+    label: LabelId,
+    conditions: &[Expr],
+    (node, row): (Slot, &Row),
+    context: &Context<'_>,
+    listed: &mut Listed,
+) -> Result<bool> {
+    let reader = context.reader;
+    let of_it = |index: &&IndexDefinition| index.label == label;
+    let indexes = reader.catalog().indexes().filter(of_it);
+    let properties: Vec<PropertyId> = indexes.filter_map(IndexDefinition::property).collect();
+    let name = |property: &PropertyId| reader.catalog().property_name(*property);
+    let names: Vec<&str> = properties.iter().map(name).collect();
+    let value = |expr: &Expr| eval::eval(expr, row, context).ok();
+    let asking = Asking { node, properties: &names, value: &value };
+    let Some(texts) = asking.all(conditions) else { return Ok(false) };
+    if texts.len() * properties.len() > LISTED_MAX {
+        return Ok(false);
+    }
+    for property in properties {
+        if reader.index(label, property)?.is_none() {
+            return Ok(false);
+        }
+        let equal = |text: &Arc<str>| ValueRange::equal(&Value::String(text.to_string()));
+        for range in texts.iter().filter_map(equal) {
+            reader.nodes_by_value(label, property, &range, None, &mut |node| {
+                listed.insert(node, label);
+                match listed.len() > LISTED_MAX {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })?;
+            if listed.len() > LISTED_MAX {
+                return Ok(false);
+            }
         }
     }
     Ok(true)

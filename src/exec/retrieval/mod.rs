@@ -24,6 +24,7 @@ mod coupling;
 mod finding;
 mod generate;
 mod late;
+mod linked;
 mod names;
 mod pack;
 mod reconstruct;

@@ -161,3 +161,52 @@ fn a_condition_that_is_no_truth_is_an_error_with_an_index_too() {
     db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind)", ()).expect("defines");
     assert_eq!(ask(), before);
 }
+
+#[test]
+fn what_is_linked_with_what_an_index_names_is_all_that_is_looked_at() {
+    let folder = folder();
+    let db = open(folder.path());
+    notes(&db);
+    for i in 0..40 {
+        let (room, house) = (["attic", "cellar", "hall", "n4"][i / 10], i % 2);
+        let text = format!(
+            "REMEMBER (:Note 'n{i}')-[lies_in]->(:Box 'b{i}' {{room: '{room}'}}) VALID FROM null;
+             REMEMBER (:Box 'b{i}')-[stands_in]->(:House 'h{house}' {{town: 't{house}'}}) VALID FROM null"
+        );
+        db.execute(&text, ()).expect("writes");
+    }
+    let query = |condition: &str| {
+        format!(
+            "SEARCH n:Note FOR 'bread with seeds' BY VECTOR TOP 50 WHERE {condition} RETURN n.key"
+        )
+    };
+    let conditions = [
+        ("EXISTS { MATCH (n)-[]->(b:Box) WHERE b.room = 'attic' }", 10),
+        ("EXISTS { MATCH (b:Box)<-[:lies_in]-(n) WHERE b.room IN ['hall', 'shed'] }", 10),
+        ("null IS NOT NULL OR EXISTS { MATCH (n)-[]-(b:Box) WHERE b.room = 'attic' }", 10),
+        ("EXISTS { MATCH (n)-[]->(:Box)-[]->(h:House) WHERE h.town = 't1' }", 20),
+        ("EXISTS { MATCH (n)-[f]->(b:Box) WHERE b.room = 'attic' AND type(f) = 'lies_in' }", 10),
+        ("EXISTS { MATCH (n)-[]->(b:Box) WHERE b.room = 'shed' }", 0),
+        ("EXISTS { MATCH (n)-[:stands_in]->(b:Box) WHERE b.room = 'attic' }", 0),
+        // What asks something of the note as well, of no box alone or of none says nothing.
+        ("EXISTS { MATCH (n)-[]->(b:Box) WHERE b.room = n.key }", 40),
+        ("NOT EXISTS { MATCH (n)-[]->(b:Box) WHERE b.room = 'attic' }", 40),
+        ("EXISTS { MATCH (n)-[]->(b) WHERE b.room = 'attic' }", 40),
+        ("EXISTS { MATCH (n)-[]->(b:Box) WHERE 'attic' IN [b.room, b.text] }", 40),
+        ("n.kind = 'list' OR EXISTS { MATCH (n)-[]->(b:Box) WHERE b.room = 'attic' }", 40),
+        ("EXISTS { MATCH (n)-[]->(b:Box) FOR SYSTEM_TIME AS OF now() WHERE b.room = 'attic' }", 40),
+    ];
+    let before: Vec<_> =
+        conditions.iter().map(|(one, _)| first_column(&db, &query(one), ())).collect();
+    assert_eq!((before[0].len(), before[3].len(), before[7].len()), (10, 20, 0));
+    db.execute("DEFINE INDEX FOR (b:Box) ON (b.room); DEFINE INDEX FOR (h:House) ON (h.town)", ())
+        .expect("defines");
+    for ((condition, count), before) in conditions.into_iter().zip(before) {
+        assert_eq!(first_column(&db, &query(condition), ()), before, "{condition}");
+        assert_eq!(looked(&db, &query(condition)), count, "{condition}");
+    }
+    let mut session = db.session();
+    session.execute("BEGIN; REMEMBER (:Box 'b39' {room: 'attic'})", ()).expect("writes");
+    let found = session.execute(&query(conditions[0].0), ()).expect("finds");
+    assert_eq!(found[0].len(), 11);
+}

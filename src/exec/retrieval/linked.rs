@@ -15,7 +15,8 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exec::retrieval::finding::{Listed, list};
 use crate::exec::{eval, scope};
-use crate::plan::expr::{Answer, Expr, ExprKind, Slot};
+use crate::plan::expr::{Answer, Expr, ExprKind, Slot, Subquery};
+use crate::plan::scope::SystemTime;
 use crate::plan::{IndexBound, IndexLookup, LogicalPlan, Step};
 
 /// The most facts that are followed back.
@@ -29,8 +30,8 @@ pub(super) fn linked(
     context: &Context<'_>,
 ) -> Result<Option<BTreeSet<NodeId>>> {
     for condition in conditions {
-        let Some(plan) = exists(condition, row, context) else { continue };
-        let Some(chain) = Chain::of(plan, node) else { continue };
+        let Some(subquery) = exists(condition, row, context) else { continue };
+        let Some(chain) = Chain::of(subquery, node) else { continue };
         let found = chain.beginnings(row, context)?;
         if found.is_some() {
             return Ok(found);
@@ -40,9 +41,9 @@ pub(super) fn linked(
 }
 
 /// The plan of which a condition asks that it has a row, for it to hold; other alternatives fail.
-fn exists<'e>(condition: &'e Expr, row: &Row, context: &Context<'_>) -> Option<&'e LogicalPlan> {
+fn exists<'e>(condition: &'e Expr, row: &Row, context: &Context<'_>) -> Option<&'e Subquery> {
     match &condition.kind {
-        ExprKind::Subquery(subquery) if subquery.answer == Answer::Exists => Some(&subquery.plan),
+        ExprKind::Subquery(subquery) if subquery.answer == Answer::Exists => Some(subquery),
         ExprKind::Or(parts) => {
             let fails = |part: &&Expr| {
                 let value = eval::eval(part, row, context);
@@ -63,15 +64,19 @@ struct Chain<'p> {
     /// Each with its far node, the last one first.
     steps: Vec<(&'p Step, Slot)>,
     conditions: Vec<Expr>,
+    /// What is bound outside of the plan, but for the node at its beginning.
+    outer: Vec<Slot>,
     /// The labels of nodes that the plan begins with.
     labels: Vec<(Slot, Vec<LabelId>)>,
 }
 
 impl<'p> Chain<'p> {
     /// Of a plan that follows plain steps, one after the other, whatever it begins with.
-    fn of(plan: &'p LogicalPlan, node: Slot) -> Option<Self> {
-        let (mut plan, mut steps) = (plan, Vec::new());
-        let mut this = Self { steps: Vec::new(), conditions: Vec::new(), labels: Vec::new() };
+    fn of(subquery: &'p Subquery, node: Slot) -> Option<Self> {
+        let (mut plan, mut steps) = (&subquery.plan, Vec::new());
+        let outer = subquery.reads.iter().copied().filter(|slot| *slot != node).collect();
+        let (conditions, labels) = (Vec::new(), Vec::new());
+        let mut this = Self { steps: Vec::new(), conditions, outer, labels };
         loop {
             plan = match plan {
                 LogicalPlan::Filter { input, condition, .. } => {
@@ -82,7 +87,7 @@ impl<'p> Chain<'p> {
                     steps.push(&**step);
                     input
                 }
-                LogicalPlan::NodeScan { input, node, labels, .. } => {
+                LogicalPlan::NodeScan { input, node, labels, system: SystemTime::Current } => {
                     this.labels.extend(labels.clone().map(|labels| (*node, labels)));
                     input
                 }
@@ -120,6 +125,7 @@ impl<'p> Chain<'p> {
             for node in nodes {
                 followed += back(step, (node, *far), &filter, context, &mut found)?;
                 if followed > FOLLOWED_MAX {
+                    context.work(followed)?;
                     return Ok(None);
                 }
             }
@@ -132,9 +138,13 @@ impl<'p> Chain<'p> {
     /// The nodes at its end, as indexes name them by the conditions that ask of them alone.
     fn ends(&mut self, row: &Row, context: &Context<'_>) -> Result<Option<BTreeSet<NodeId>>> {
         let Some((_, end)) = self.steps.first().copied() else { return Ok(None) };
-        let slots = self.steps.iter().flat_map(|(step, _)| [step.from, step.fact, step.to]);
-        let others: Vec<Slot> = slots.filter(|slot| *slot != end).collect();
-        self.conditions.retain(|part| part.slots().iter().all(|slot| !others.contains(slot)));
+        // A node that is bound outside is seen as it was there, which an index does not know.
+        if self.outer.contains(&end) {
+            return Ok(None);
+        }
+        // What else is asked of is not bound in the row: it would be null.
+        let is_told = |slot: &Slot| *slot == end || self.outer.contains(slot);
+        self.conditions.retain(|part| part.slots().iter().all(is_told));
         let Some(labels) = self.labels(end, context) else { return Ok(None) };
         let mut listed = Listed::new();
         for label in labels {

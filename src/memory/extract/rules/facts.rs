@@ -102,7 +102,7 @@ struct Finder<'a> {
     text: &'a str,
     words: &'a [Word],
     speakers: &'a [&'a str],
-    /// Persons whom the turns before have named.
+    /// Persons whom what was said before has named, in order.
     named: &'a [String],
     known: &'a dyn KnownEntities,
     statement: &'a Statement,
@@ -235,7 +235,10 @@ impl<'a> Finder<'a> {
             "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
             "become" | "go" | "turn" if self.of_becoming(person, after, group) => return,
             "go" if self.lower(after) == "by" => self.of_own_name(person, after + 1),
-            "eat" | "drink" => self.of_eaten(person, group),
+            "eat" | "drink" => self.of_eaten(person, group.main + 1, group),
+            "start" | "begin" if matches!(self.lower(after), "eating" | "drinking") => {
+                self.of_eaten(person, after + 1, Group { tense: Tense::Present, ..group });
+            }
             "drive" => self.of_vehicle(person, after, group),
             "take" if group.is_ended => self.of_medicine_ended(person, after),
             "work" => self.of_field(person, after, group),
@@ -390,6 +393,11 @@ impl<'a> Finder<'a> {
         let valid = self.held(relation, group);
         let is_over = group.is_former || group.is_ended;
         let intent = if is_over { Intent::Evolution } else { intent.unwrap_or_default() };
+        let is_spouse = matches!(relation, "married_to" | "engaged_to");
+        if is_spouse && valid.to == Interval::MAX {
+            let status = if relation == "married_to" { "married" } else { "engaged" };
+            self.of_other_statuses(person, status);
+        }
         self.tell_of(person, (relation, label, tail), valid, intent);
     }
 
@@ -427,11 +435,6 @@ impl<'a> Finder<'a> {
             intent,
             turns: self.statement.turns.clone(),
         };
-        let is_spouse = matches!(relation, "married_to" | "engaged_to");
-        if is_spouse && fact.valid.to == Interval::MAX {
-            let status = if relation == "married_to" { "married" } else { "engaged" };
-            self.of_other_statuses(person, status);
-        }
         if fact.head != fact.tail {
             self.found.push(fact);
         }

@@ -76,8 +76,8 @@ fn stripped_at(text: &str, words: &[Word], at: usize, spelling: &Spelling) -> Op
     let is_loose = match word.lower.as_str() {
         "so" => !matches!(next.lower.as_str(), "far" | "much" | "many" | "long"),
         "and" | "but" | "also" | "plus" | "oh" | "hey" | "hi" | "hello" | "wow" | "woah"
-        | "yeah" | "yep" | "yup" | "btw" | "anyway" | "hopefully" | "luckily" | "actually"
-        | "honestly" | "seriously" | "haha" | "unfortunately" => true,
+        | "yeah" | "yep" | "yup" | "btw" | "anyway" | "luckily" | "actually" | "honestly"
+        | "seriously" | "haha" | "unfortunately" => true,
         "then" | "well" => is_subject(&next.lower),
         _ => spelling.is_speaker(&next.lower),
     };

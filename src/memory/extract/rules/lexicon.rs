@@ -247,7 +247,7 @@ static INTERJECTIONS: Words = LazyLock::new(|| {
          aw aww ah aha haha hahaha lol omg btw absolutely definitely totally exactly sure right \
          cool nice great awesome thanks thx congrats cheers sorry indeed agreed true um uh hmm hm \
          mm ugh oops yay phew gosh gee man dude bro so and but plus also anyway anyways then \
-         seriously honestly actually basically fortunately luckily sadly unfortunately hopefully \
+         seriously honestly actually basically fortunately luckily sadly unfortunately \
          amazing fantastic wonderful lovely sweet good morning evening afternoon overall bye goodbye",
     )
 });

@@ -162,6 +162,8 @@ impl<'t> Reading<'t> {
                 };
                 let persons = facts.iter().filter(|fact| fact.tail.label == "Person");
                 named.extend(persons.map(|fact| fact.tail.name.clone()));
+                named.sort_unstable();
+                named.dedup();
                 made.endings.extend(endings);
                 if facts.iter().any(|fact| fact.relation != "feels") {
                     statement.weight += statements::FACT_BONUS;

@@ -268,8 +268,8 @@ const OWN: &[(&str, &[&str])] = &[
     (
         "works_at",
         &[
-            "job", "start", "i'm", "am", "resign", "retire", "leave", "left", "quit", "fired",
-            "laid off", "join", "hired", "employed",
+            "job", "start", "i'm", "am", "is", "resign", "retire", "leave", "left", "quit",
+            "fired", "laid off", "join", "hired", "employed",
         ],
     ),
     (
@@ -280,8 +280,9 @@ const OWN: &[(&str, &[&str])] = &[
     ("dislikes", &["fan", "like", "enjoy", "love", "stand"]),
     ("plans_to", &["going", "gonna", "will", "i'll", "we'll"]),
     ("wants_to", &["love", "like"]),
-    ("feels", &["am", "i'm", "was", "felt", "feeling"]),
+    ("feels", &["am", "is", "are", "i'm", "was", "felt", "feeling"]),
     ("works_as", BE),
+    ("works_as", &["promoted", "got", "join"]),
     ("diet", BE),
     ("diet", &["went", "go", "turned"]),
     ("religion", BE),
@@ -308,7 +309,7 @@ const OWN: &[(&str, &[&str])] = &[
     ("works_in", &["work"]),
     ("speaks", &["fluent", "language", "tongue"]),
     ("allergic_to", &["allergy", "allergies"]),
-    ("age", &["im", "years", "old", "turned", "i'm", "am", "was"]),
+    ("age", &["im", "is", "years", "old", "turned", "i'm", "am", "was"]),
     ("birthday", &["birthday"]),
     ("went", &["went", "go", "going"]),
     ("considers", &["thinking", "think", "thought"]),

@@ -111,10 +111,10 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// "eats meat again": that is avoided no more.
-    pub(super) fn of_eaten(&mut self, person: &str, group: Group) {
+    /// "eats meat again", "started eating meat": that is avoided no more.
+    pub(super) fn of_eaten(&mut self, person: &str, at: usize, group: Group) {
         if group.tense == Tense::Present && !group.is_modal && !group.is_ended && !group.is_former {
-            for tail in self.foods(person, group.main + 1) {
+            for tail in self.foods(person, at) {
                 self.end(person, "avoids", Some(tail.text));
             }
         }
@@ -209,11 +209,13 @@ impl<'a> Finder<'a> {
             ("daily" | "nightly", _) => true,
             ("every", next) => matches!(next, "day" | "morning" | "night" | "evening"),
             ("once" | "twice", next) => matches!(next, "a" | "per" | "daily"),
-            ("for", _) => true,
+            // "for high blood pressure", and not "for granted".
+            ("for", _) => self.longest(end + 1, kinds::condition).is_some(),
             _ => self.lower(end + 1) == "times" && matches!(self.lower(end + 2), "a" | "per"),
         };
         let is_medicine = name.split(' ').next_back().is_some_and(kinds::is_medicine);
-        if (is_daily || is_often) && is_medicine {
+        let is_verb = verbs::verb(&tail.last.lower).is_some();
+        if (is_daily || is_often) && is_medicine && !is_verb {
             let tail = Tail { text: name, ..tail };
             self.tell(person, "takes", "Thing", &tail, group, None);
         }

@@ -162,6 +162,14 @@ const SUPPOSED: &[&str] = &[
     "wrote",
     "joked",
     "lied",
+    "hopefully",
+    "ideally",
+    "supposedly",
+    "allegedly",
+    "reportedly",
+    "presumably",
+    "theoretically",
+    "preferably",
 ];
 
 /// Words of thinking before a name: what somebody thinks of another is not told as true.

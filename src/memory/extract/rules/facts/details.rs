@@ -74,7 +74,8 @@ impl<'a> Finder<'a> {
         let is_written =
             text.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '-' | '\'' | '’'));
         let is_short = end - at <= 3 && !self.has_possessive(end - 1);
-        let is_name = !is_small && !is_word && is_written && is_short && self.is_all(end);
+        let is_end = self.is_all(end) || self.lower(end) == "but";
+        let is_name = !is_small && !is_word && is_written && is_short && is_end;
         is_name.then_some(Tail { is_name: true, end, ..Tail::word(text, last, at) })
     }
 
@@ -129,6 +130,11 @@ impl<'a> Finder<'a> {
             (_, Some(word), Some(number), _) => (number, word, at + 2),
             _ => return,
         };
+        // "born on Monday" has a date by now.
+        let said = self.statement.said.to_lowercase();
+        if !said.contains(word.lower.get(..3).unwrap_or_default()) {
+            return;
+        }
         // "2nd or 3rd".
         if (end..end + 2).any(|at| self.lower(at) == "or") {
             return;
@@ -226,7 +232,7 @@ const TIMEZONE: Detail = Detail::Written("timezone", |text| {
 });
 const PRONOUNS: Detail = Detail::Written("pronouns", |text| text.contains('/'));
 
-/// The words of each detail, the longer ones first.
+/// The words of each detail.
 const DETAILS: &[(&str, Detail)] = &[
     ("name", Detail::Name),
     ("manager's name", Detail::Boss),
@@ -269,6 +275,7 @@ mod tests {
         for (text, expected) in [
             ("My name is Ann.", "name Ann"),
             ("My name's Ann.", "name Ann"),
+            ("My name is Ann Baker, but call me Bo.", "name Ann Baker"),
             ("My name is Dr. Sarah Lee.", "name Sarah Lee"),
             ("My name is Mary-Jane.", "name Mary-Jane"),
             ("My email is now <ann@forno.example>.", "email ann@forno.example"),
@@ -315,6 +322,8 @@ mod tests {
             "My manager is on holiday.",
             "My manager is great.",
             "My birthday is in June.",
+            "My birthday is in 3 days.",
+            "I was born on Monday.",
             "My birthday is March 2nd or 3rd.",
             "My name is irrelevant.",
             "My name is Polish.",

@@ -318,7 +318,9 @@ impl Finder<'_> {
             Some(told) if self.valid.from <= told => over.min(told),
             _ => over,
         };
-        if at == Interval::MAX {
+        // Of others than who speaks there may be two of one name.
+        let is_sure = tail.is_some() || self.speakers.contains(&person);
+        if at == Interval::MAX || !is_sure {
             return;
         }
         let person = Entity { label: "Person".to_owned(), name: person.to_owned() };

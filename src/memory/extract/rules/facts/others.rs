@@ -43,7 +43,7 @@ impl Finder<'_> {
         let is_speaker = self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(name));
         let is_person = || {
             let known = self.known.find(name).is_some_and(|known| known.label == "Person");
-            known || self.named.iter().any(|named| named == name)
+            known || self.named.binary_search_by(|named| named.as_str().cmp(name)).is_ok()
         };
         (!is_speaker && is_person()).then(|| (name.to_owned(), end))
     }
@@ -71,6 +71,7 @@ mod tests {
         }
         for text in [
             "If my sister Anna lives in Rome I will go.",
+            "Hopefully my sister Anna lives in Rome.",
             "I told my sister Anna that Otto lives in Rome.",
             "My sister Anna doesn't live in Rome.",
             "My sister Anna wants me to live in Rome.",

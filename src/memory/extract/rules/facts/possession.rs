@@ -11,7 +11,7 @@ use super::parting::Had;
 use super::{Finder, Group, Tail, gap, lexicon, tails};
 use crate::memory::extract::rules::{kinds, people, sentences};
 use crate::memory::places;
-use crate::retrieval::words::Word;
+use crate::retrieval::words::{Word, is_stop_word};
 
 /// Relations that nothing ends.
 pub(super) const KIN: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
@@ -119,7 +119,9 @@ impl<'a> Finder<'a> {
     fn name_after(&self, at: usize) -> Option<Tail<'a>> {
         let name = tails::noun(self.text, self.words, at, "").filter(|name| name.is_name)?;
         let mut words = self.words[at..name.end].iter();
-        let is_kind = words.clone().any(|word| kinds::is_trait(&word.lower))
+        // "Anna Baker", but not "a baker" or "Head of Sales".
+        let is_kind = kinds::is_trait(self.lower(at))
+            || words.clone().any(|word| is_stop_word(&word.lower))
             || words.any(|word| self.text[word.range.clone()].chars().all(char::is_uppercase))
             || places::is_place(name.text);
         (!is_kind && self.is_all(name.end) && !self.has_possessive(name.end - 1)).then_some(name)

@@ -203,6 +203,10 @@ fn what_is_linked_with_what_an_index_names_is_all_that_is_looked_at() {
         ("EXISTS { MATCH (n)-[]->(b) WHERE b.room = 'attic' }", 40),
         ("EXISTS { MATCH (n)-[]->(b:Box) WHERE 'attic' IN [b.room, b.text] }", 40),
         ("n.kind = 'list' OR EXISTS { MATCH (n)-[]->(b:Box) WHERE b.room = 'attic' }", 40),
+        (
+            "EXISTS { MATCH (b:Box) FOR SYSTEM_TIME AS OF now() MATCH (n)-[]->(b) WHERE b.room = 'attic' }",
+            40,
+        ),
         ("EXISTS { MATCH (n)-[]->(b:Box) FOR SYSTEM_TIME AS OF now() WHERE b.room = 'attic' }", 40),
     ];
     let before: Vec<_> =

@@ -46,8 +46,8 @@ fn exists<'e>(condition: &'e Expr, row: &Row, context: &Context<'_>) -> Option<&
         ExprKind::Subquery(subquery) if subquery.answer == Answer::Exists => Some(subquery),
         ExprKind::Or(parts) => {
             let fails = |part: &&Expr| {
-                let value = eval::eval(part, row, context);
-                part.is_constant() && matches!(value, Ok(Cell::Bool(false) | Cell::Null))
+                let value = || eval::eval(part, row, context);
+                part.is_constant() && matches!(value(), Ok(Cell::Bool(false) | Cell::Null))
             };
             let mut open = parts.iter().filter(|part| !fails(part));
             match (open.next(), open.next()) {

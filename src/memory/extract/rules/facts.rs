@@ -19,6 +19,8 @@ mod profile;
 mod rows;
 mod state;
 
+use std::collections::BTreeSet;
+
 use engraph_storage::graph::{Intent, Interval};
 
 use group::{Group, Tense};
@@ -47,7 +49,7 @@ pub(super) struct Told {
 pub(super) fn told(
     statement: &Statement,
     speakers: &[&str],
-    named: &[String],
+    named: &BTreeSet<String>,
     known: &dyn KnownEntities,
 ) -> Told {
     if statement.is_quoted || is_of_another_world(&statement.said) {
@@ -102,8 +104,8 @@ struct Finder<'a> {
     text: &'a str,
     words: &'a [Word],
     speakers: &'a [&'a str],
-    /// Persons whom what was said before has named, in order.
-    named: &'a [String],
+    /// Persons whom what was said before has named.
+    named: &'a BTreeSet<String>,
     known: &'a dyn KnownEntities,
     statement: &'a Statement,
     /// When the clause that is read holds: as its sentence, unless that has several dates.
@@ -132,6 +134,11 @@ impl<'a> Finder<'a> {
         let before = at.checked_sub(1).map_or("", |at| self.lower(at));
         let is_common = !self.words.get(at)?.is_capital && lexicon::is_determiner(before);
         (place > at && !is_common).then_some(place)
+    }
+
+    /// Whether the name of somebody who speaks begins at a word.
+    fn speaks(&self, at: usize) -> bool {
+        self.speakers.iter().any(|speaker| self.named(at, speaker).is_some())
     }
 
     fn has_possessive(&self, at: usize) -> bool {

@@ -78,17 +78,12 @@ pub(super) fn is_colour(word: &str) -> bool {
     has(COLOURS, word)
 }
 
-/// Whether a word with a capital may tell what a relative is, and not what they are called: "my wife is French".
-fn is_kind(word: &str) -> bool {
+/// Whether a word tells what somebody is rather than what they are called, in any case: "my wife is Tired".
+pub(super) fn is_trait(word: &str) -> bool {
     being(word).is_some()
         || language(word).is_some()
         || has(OTHER_KINDS, word)
         || lexicon::kin(word).is_some()
-}
-
-/// Whether a word tells what somebody is rather than what they are called, in any case: "my wife is Tired".
-pub(super) fn is_trait(word: &str) -> bool {
-    is_kind(word)
         || is_stop_word(word)
         || lexicon::is_time_noun(word)
         || lexicon::is_adjective(word)

@@ -33,7 +33,7 @@ mod tails;
 mod tests;
 mod verbs;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engraph_storage::KEY_BYTES_MAX;
 
@@ -150,7 +150,7 @@ impl<'t> Reading<'t> {
             .map(|(candidates, part)| choose(candidates, part.words.len(), &scores))
             .collect();
         let mut made = Extraction::default();
-        let mut named: Vec<String> = Vec::new();
+        let mut named = BTreeSet::new();
         let mut weights = Vec::new();
         for (turn, mut statements) in self.statements().into_iter().enumerate() {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
@@ -162,8 +162,6 @@ impl<'t> Reading<'t> {
                 };
                 let persons = facts.iter().filter(|fact| fact.tail.label == "Person");
                 named.extend(persons.map(|fact| fact.tail.name.clone()));
-                named.sort_unstable();
-                named.dedup();
                 made.endings.extend(endings);
                 if facts.iter().any(|fact| fact.relation != "feels") {
                     statement.weight += statements::FACT_BONUS;

@@ -100,8 +100,6 @@ pub(super) const ROWS: &[Row] = &[
     row("come", "from", "comes_from", "Place", Named),
     row("work", "at", "works_at", "Organisation", Any),
     row("start", "at", "works_at", "Organisation", Named),
-    row("get", "married to", "married_to", "Person", Named),
-    row("get", "engaged to", "engaged_to", "Person", Named),
     row("get", "a job at", "works_at", "Organisation", Named),
     row("get", "a new job at", "works_at", "Organisation", Named),
     row("start", "a new job at", "works_at", "Organisation", Named),

@@ -157,7 +157,7 @@ impl<'a> Finder<'a> {
             }
         }
         match found.last() {
-            Some(last) if self.is_all(last.end) || self.is_always(last.end) => found,
+            Some(last) if self.is_all(last.end) => found,
             _ => Vec::new(),
         }
     }
@@ -165,7 +165,6 @@ impl<'a> Finder<'a> {
     fn food(&self, person: &str, at: usize) -> Option<Tail<'a>> {
         let at = at + usize::from(self.lower(at) == "any");
         let word = self.words.get(at)?;
-        let is_speaker = self.speakers.iter().any(|speaker| self.named(at, speaker).is_some());
         // "fish" is a verb as well.
         let alone = || {
             let is_light = lexicon::is_empty(&word.lower) || lexicon::is_determiner(&word.lower);
@@ -180,7 +179,7 @@ impl<'a> Finder<'a> {
         // "less meat", "the crust".
         let is_whole = self.text.get(word.range.start..)?.starts_with(tail.text);
         let is_food = !NO_FOOD.contains(&tail.last.lower.as_str());
-        (is_whole && !is_speaker && is_food).then_some(tail)
+        (is_whole && !self.speaks(at) && is_food).then_some(tail)
     }
 
     /// "at all", "any more", "anymore", "again".

@@ -172,7 +172,6 @@ impl Finder<'_> {
 const GIVEN_UP: &[&str] = &[
     "turned it down",
     "turn it down",
-    "declined",
     "decline",
     " left",
     " quit",

@@ -211,6 +211,8 @@ const DENIALS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::super::Statement;
     use super::*;
     use crate::memory::extract::SourceTurn;
@@ -235,7 +237,7 @@ mod tests {
             text,
             words: &words,
             speakers: &["Nora"],
-            named: &[],
+            named: &BTreeSet::new(),
             known: &EMPTY,
             statement: &statement,
             valid: statement.valid,

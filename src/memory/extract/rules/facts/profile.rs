@@ -60,8 +60,7 @@ impl<'a> Finder<'a> {
     fn is_status(&self, end: usize) -> bool {
         let next = self.lower(end + 1);
         let is_verb = verbs::verb(next).is_some_and(|verb| verb.forms.third || verb.forms.base);
-        let is_speaker = self.speakers.iter().any(|name| self.named(end + 1, name).is_some());
-        self.lower(end) != "and" || is_verb || is_speaker
+        self.lower(end) != "and" || is_verb || self.speaks(end + 1)
     }
 
     /// Of two marital statuses one holds, and who is single has no partner; not only tonight.
@@ -156,7 +155,7 @@ impl<'a> Finder<'a> {
     pub(super) fn is_all(&self, at: usize) -> bool {
         let Some((before, next)) = at.checked_sub(1).zip(self.words.get(at)) else { return true };
         let mark = gap(self.text, &self.words[before], next);
-        let is_speaker = self.speakers.iter().any(|name| self.named(at, name).is_some());
+        let is_speaker = self.speaks(at);
         match mark.trim() {
             "" if is_joined(self.text, &self.words[before], next) => self.is_all_before(at),
             "," if matches!(self.lower(at), "by" | "but") => self.is_all_before(at),
@@ -169,10 +168,9 @@ impl<'a> Finder<'a> {
 
     /// Whether words that are joined to what stands before them take nothing away from it.
     fn is_all_before(&self, at: usize) -> bool {
-        let speaks = |at| self.speakers.iter().any(|name| self.named(at, name).is_some());
         match (self.lower(at), self.lower(at + 1)) {
             ("or" | "when", _) => false,
-            ("but", _) => speaks(at + 1),
+            ("but", _) => self.speaks(at + 1),
             ("by", "the") => self.lower(at + 2) == "way",
             ("which" | "who" | "myself" | "too" | "btw" | "though", _) => true,
             ("as", "well") | ("at", "all") => self.ends_plainly(at + 2),

@@ -170,7 +170,7 @@ impl<'a> Finder<'a> {
     fn corrected(&self, person: &str, row: &Row, tail: &Tail<'a>) -> Option<Tail<'a>> {
         let start = self.after_correction(tail.end)?;
         let start = start + usize::from(self.lower(start) == row.link);
-        let is_speaker = self.speakers.iter().any(|speaker| self.named(start, speaker).is_some());
+        let is_speaker = self.speaks(start);
         let meant = self.tail(person, row, start).filter(|_| !is_speaker)?;
         (meant.is_name && tail.is_name && self.ends_plainly(meant.end)).then_some(meant)
     }

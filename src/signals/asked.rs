@@ -18,8 +18,9 @@ use crate::time::{self, month};
 pub(crate) struct Asked {
     /// The question without the names of speakers.
     pub(crate) text: String,
-    /// The speakers that it names, by their places, in its order.
-    pub(crate) speakers: Vec<u32>,
+    /// The speakers that it names, by their places, in its order: for each mention those whom it may
+    /// mean.
+    pub(crate) speakers: Vec<Vec<u32>>,
     pub(crate) day: Day,
     /// It asks when.
     pub(crate) wants_time: bool,
@@ -66,16 +67,32 @@ const NAMED: [&str; 22] = [
 ];
 
 impl Asked {
-    /// What a question asks of what these speakers said, who have these places.
+    /// What a question asks of what these speakers said, who have these places. Of several whom it names
+    /// and who never `meet`, the first is asked about, and the others are words like any.
     pub(crate) fn new<'s>(
         question: &str,
         speakers: impl IntoIterator<Item = (&'s String, u32)>,
+        meet: impl Fn(&[Vec<u32>]) -> bool,
     ) -> Self {
         let all = words(question);
         let mut asked = Self { day: Day::of(&all), ..Self::default() };
-        let named = named(&all, speakers);
-        asked.speakers = named.iter().map(|one| one.place).collect();
-        asked.text = without(question, named.into_iter().flat_map(|one| one.ranges).collect());
+        let mut ranges = Vec::new();
+        for one in named(&all, speakers) {
+            match ranges.last() {
+                Some(last) if *last == one.ranges => {
+                    asked.speakers.last_mut().into_iter().for_each(|may| may.push(one.place));
+                }
+                _ => {
+                    asked.speakers.push(vec![one.place]);
+                    ranges.push(one.ranges);
+                }
+            }
+        }
+        if !meet(&asked.speakers) {
+            asked.speakers.truncate(1);
+            ranges.truncate(1);
+        }
+        asked.text = without(question, ranges.concat());
         let says = |word: &str| all.iter().any(|other| other.lower == word);
         let follows = |a: &str, b: &[&str]| {
             all.windows(2).any(|two| two[0].lower == a && b.contains(&two[1].lower.as_str()))
@@ -102,7 +119,7 @@ struct Named {
 }
 
 /// The speakers that a question names, in its order. Of those whose names begin at the same word, who is named
-/// more fully: Anna is not Anna Lee.
+/// more fully: Anna is not Anna Lee, and Anna Lee is not May Lee.
 fn named<'s>(all: &[Word], speakers: impl IntoIterator<Item = (&'s String, u32)>) -> Vec<Named> {
     let spoken: Vec<String> = all.iter().map(|word| unaccented(&word.lower).into_owned()).collect();
     let mut named: Vec<Named> = Vec::new();
@@ -126,6 +143,11 @@ fn named<'s>(all: &[Word], speakers: impl IntoIterator<Item = (&'s String, u32)>
     let same = |a: &Named, b: &Named| a.ranges[0] == b.ranges[0];
     let better = |a: &Named, b: &Named| (a.ranges.len(), b.missing) > (b.ranges.len(), a.missing);
     named.dedup_by(|next, kept| same(next, kept) && better(kept, next));
+    let fully: Vec<Vec<Range<usize>>> = named.iter().map(|one| one.ranges.clone()).collect();
+    let is_part = |one: &Named, of: &Vec<Range<usize>>| {
+        of.len() > one.ranges.len() && one.ranges.iter().all(|range| of.contains(range))
+    };
+    named.retain(|one| !fully.iter().any(|of| is_part(one, of)));
     named
 }
 
@@ -231,26 +253,42 @@ mod tests {
     use crate::time;
 
     fn asked(question: &str) -> Asked {
-        Asked::new(question, ["Nora Quint".to_owned(), "Otto".to_owned()].iter().zip(0..))
+        let speakers = ["Nora Quint".to_owned(), "Otto".to_owned()];
+        Asked::new(question, speakers.iter().zip(0..), |_| true)
     }
 
     #[test]
     fn of_two_who_share_a_name_the_one_is_named_that_has_no_other() {
-        let speakers = ["Anna Lee", "Anna", "Will", "May Lee", "José"].map(str::to_owned);
-        let named = |question: &str| Asked::new(question, speakers.iter().zip(0..)).speakers;
-        assert_eq!(named("What did Anna say?"), [1]);
-        assert_eq!(named("What did Anna Lee say?"), [0, 3]);
-        assert_eq!(named("Will it rain?"), [0; 0]);
-        assert_eq!(named("Where was Will in May 2023?"), [2]);
-        assert_eq!(named("Where was May?"), [3]);
-        assert_eq!(named("What did Jose say?"), [4]);
+        let speakers =
+            ["Anna Lee", "Anna", "Will", "May Lee", "José", "May Day"].map(str::to_owned);
+        let named =
+            |question: &str| Asked::new(question, speakers.iter().zip(0..), |_| true).speakers;
+        assert_eq!(named("What did Anna say?"), [[1]]);
+        assert_eq!(named("What did Anna Lee say?"), [[0]]);
+        assert_eq!(named("What did Anna Lee tell Will?"), [[0], [2]]);
+        assert_eq!(named("Will it rain?"), [[0_u32; 1]; 0]);
+        assert_eq!(named("Where was Will in May 2023?"), [[2]]);
+        assert_eq!(named("What did Jose say?"), [[4]]);
+        // Either may be meant.
+        assert_eq!(named("Where was May?"), [[3, 5]]);
+    }
+
+    #[test]
+    fn those_who_never_meet_are_not_asked_about_together() {
+        let speakers = ["Nora".to_owned(), "Otto".to_owned()];
+        let question = "What did Nora say of Otto?";
+        let asked = |together| Asked::new(question, speakers.iter().zip(0..), |_| together);
+        assert_eq!(asked(true).speakers, [[0], [1]]);
+        assert_eq!(asked(true).text, "What did say of ?");
+        assert_eq!(asked(false).speakers, [[0]]);
+        assert_eq!(asked(false).text, "What did say of Otto?");
     }
 
     #[test]
     fn names_of_speakers_are_taken_out_in_their_order() {
         let found = asked("What did Otto tell Nora about Nora's bread?");
         assert_eq!(found.text, "What did tell about bread?");
-        assert_eq!(found.speakers, [1, 0]);
+        assert_eq!(found.speakers, [[1], [0]]);
         let none = asked("What did the otto cycle do?");
         assert_eq!((none.text.as_str(), none.speakers.len()), ("What did the otto cycle do?", 0));
     }

@@ -19,6 +19,8 @@ pub(crate) struct Field<'i> {
     pub(super) index: &'i TurnIndex,
     pub(super) asked: Asked,
     pub(super) entries: Vec<Entry<'i>>,
+    /// For each session, the share of those whom the question names who speak in it; 0 if it names nobody.
+    takes_part: Vec<f32>,
     places: HashMap<NodeId, usize>,
     pub(super) terms: Terms,
     /// For each entry, how often it has each term.
@@ -48,18 +50,22 @@ impl<'i> Field<'i> {
         wanted: Wanted<'_, 'i>,
     ) -> Result<Self> {
         let mut entries: Vec<Entry<'i>> = Vec::new();
-        for (number, session) in sessions.iter().enumerate() {
+        let mut heard: Vec<&BTreeSet<u32>> = Vec::with_capacity(sessions.len());
+        for session in sessions {
             let begin = entries.len();
             for (turn, counts) in session.turns.iter().zip(wanted(session)?) {
-                entries.push(Entry { turn, session: number, counts });
+                entries.push(Entry { turn, session: heard.len(), counts });
             }
-            if !entries[begin..].iter().any(|entry| entry.counts) {
-                entries.truncate(begin);
+            match entries[begin..].iter().any(|entry| entry.counts) {
+                true => heard.push(&session.speakers),
+                false => entries.truncate(begin),
             }
         }
-        let heard: BTreeSet<u32> = entries.iter().filter_map(|entry| entry.turn.speaker).collect();
-        let speakers = index.speakers.iter().zip(0..);
-        let mut asked = Asked::new(question, speakers.filter(|(_, place)| heard.contains(place)));
+        let all: BTreeSet<u32> = heard.iter().copied().flatten().copied().collect();
+        let speakers = index.speakers.iter().zip(0..).filter(|(_, place)| all.contains(place));
+        let meet =
+            |named: &[Vec<u32>]| heard.iter().any(|here| take_part(named, here) == named.len());
+        let mut asked = Asked::new(question, speakers, meet);
         asked.day.look_back(question, now, entries.iter().filter_map(|entry| entry.turn.at));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.turn.node, at)).collect();
         let wanted = index.known_terms(&asked.text);
@@ -71,7 +77,11 @@ impl<'i> Field<'i> {
             }
         }
         let statements = index.statements_of(entries.iter().map(|entry| entry.turn.node));
-        Ok(Self { index, asked, entries, places, terms, counts, statements })
+        let named = asked.speakers.as_slice();
+        let share =
+            |here: &&BTreeSet<u32>| take_part(named, here) as f32 / named.len().max(1) as f32;
+        let takes_part = heard.iter().map(share).collect();
+        Ok(Self { index, asked, entries, takes_part, places, terms, counts, statements })
     }
 
     /// The question without the names of speakers.
@@ -186,7 +196,7 @@ impl<'i> Field<'i> {
     /// 1 where the only speaker that the question names speaks, -1 where another does.
     pub(super) fn speaker(&self, place: usize) -> f32 {
         match self.asked.speakers.as_slice() {
-            [named] => self.sign(place, *named),
+            [named] => self.sign(place, named),
             _ => 0.0,
         }
     }
@@ -194,12 +204,23 @@ impl<'i> Field<'i> {
     /// The same for the first of several that the question names.
     pub(super) fn first_speaker(&self, place: usize) -> f32 {
         match self.asked.speakers.as_slice() {
-            [first, _, ..] => self.sign(place, *first),
+            [first, _, ..] => self.sign(place, first),
             _ => 0.0,
         }
     }
 
-    fn sign(&self, place: usize, named: u32) -> f32 {
-        if self.entries[place].turn.speaker == Some(named) { 1.0 } else { -1.0 }
+    /// The share of those whom the question names who speak in the session of a turn.
+    pub(super) fn takes_part(&self, place: usize) -> f32 {
+        self.takes_part.get(self.entries[place].session).copied().unwrap_or_default()
     }
+
+    fn sign(&self, place: usize, named: &[u32]) -> f32 {
+        let speaker = self.entries[place].turn.speaker;
+        if speaker.is_some_and(|speaker| named.contains(&speaker)) { 1.0 } else { -1.0 }
+    }
+}
+
+/// How many of those who are named speak here.
+fn take_part(named: &[Vec<u32>], here: &BTreeSet<u32>) -> usize {
+    named.iter().filter(|may| may.iter().any(|speaker| here.contains(speaker))).count()
 }

@@ -31,7 +31,8 @@ type Vector = [f64; SIZE];
 type Matrix = [Vector; SIZE];
 
 /// The weights that rank the turns of these questions best, by the signals that are wanted; those
-/// of the others are 0. Questions without an answer among their turns say nothing.
+/// of the others are 0. Questions without an answer among their turns say nothing, and a signal that is
+/// the same of all turns keeps the weight that ships.
 pub(crate) fn fit(groups: &[&Group], wanted: &[bool; SIZE]) -> Weights {
     let groups: Vec<&Group> =
         groups.iter().copied().filter(|group| group.gold.contains(&true)).collect();
@@ -57,7 +58,11 @@ pub(crate) fn fit(groups: &[&Group], wanted: &[bool; SIZE]) -> Weights {
             break;
         }
     }
-    Weights(std::array::from_fn(|at| (weights[at] * scale[at]) as f32))
+    let shipped = Weights::trained();
+    Weights(std::array::from_fn(|at| match wanted[at] && scale[at] == 0.0 {
+        true => shipped.0[at],
+        false => (weights[at] * scale[at]) as f32,
+    }))
 }
 
 /// As much of a step as lowers the loss, and the loss there; none if nothing of it does. Far from the
@@ -225,8 +230,9 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_an_answer_say_nothing() {
+    fn what_says_nothing_keeps_its_weight() {
         let group = Group { signals: vec![signals(1.0, 1.0)], gold: vec![false] };
-        assert_eq!(fit(&[&group], &[true; SIZE]).0, [0.0; SIZE]);
+        assert_eq!(fit(&[&group], &[true; SIZE]), Weights::trained());
+        assert_eq!(fit(&[&group], &[false; SIZE]).0, [0.0; SIZE]);
     }
 }

@@ -62,6 +62,8 @@ pub(crate) struct Session {
     pub(crate) turns: Vec<Turn>,
     /// All of them are of one conversation, or of none.
     pub(crate) is_of_one: bool,
+    /// Who speaks in it.
+    pub(super) speakers: BTreeSet<u32>,
 }
 
 /// A statement that was drawn from turns.
@@ -252,7 +254,8 @@ impl TurnIndex {
             }
         }
         let is_of_one = turns.windows(2).all(|two| two[0].conversation == two[1].conversation);
-        self.sessions.insert(key, Arc::new(Session { turns, is_of_one }));
+        let speakers = turns.iter().filter_map(|turn| turn.speaker).collect();
+        self.sessions.insert(key, Arc::new(Session { turns, is_of_one, speakers }));
     }
 
     fn turn(&mut self, node: NodeId, record: &NodeRecord, names: &Names, now: Time) -> Turn {

@@ -9,8 +9,8 @@ use crate::neural::softmax;
 
 /// The turns that are measured whole.
 pub(crate) const POOL: usize = 200;
-/// What the first ranking counts: words around, words, meaning, statements, speaker, day.
-const FIRST: [f32; 6] = [0.7, 0.5, 0.8, 0.9, 0.4, 0.4];
+/// What the first ranking counts: words around, words, meaning, statements, speaker, day, who takes part.
+const FIRST: [f32; 7] = [0.7, 0.5, 0.8, 0.9, 0.4, 0.4, 1.0];
 /// How far turns around a turn are looked at.
 pub(crate) const AROUND: isize = 2;
 /// How many of the first turns others are held against.
@@ -58,7 +58,8 @@ pub(crate) fn pool(field: &Field<'_>, near: &Near) -> (First, Vec<usize>) {
         .map(|at| {
             let speaker = field.speaker(at) + 0.5 * field.first_speaker(at);
             let day = field.asked.day.fits(field.entries[at].turn.at).max(0.0);
-            let parts = [around[at], words[at], meaning[at], statements[at], speaker, day];
+            let here = field.takes_part(at);
+            let parts = [around[at], words[at], meaning[at], statements[at], speaker, day, here];
             parts.iter().zip(FIRST).map(|(part, weight)| part * weight).sum()
         })
         .collect();
@@ -170,6 +171,7 @@ pub(crate) fn measure(
             ("concepts", concepts[at]),
             ("speaker", field.speaker(at)),
             ("first_speaker", field.first_speaker(at)),
+            ("takes_part", field.takes_part(at)),
             ("day", field.asked.day.fits(turn.at)),
             ("says_time", flag(field.asked.wants_time && form.says_time)),
             ("asks", flag(form.asks)),

@@ -28,7 +28,7 @@ pub(crate) use measure::{AROUND, Late, Measured, Near, POOL, Read, measure, pool
 pub(crate) use weights::Weights;
 
 /// The names of the signals, in the order in which they are measured.
-pub(crate) const NAMES: [&str; 43] = [
+pub(crate) const NAMES: [&str; 44] = [
     "words",
     "words_before",
     "words_around",
@@ -57,6 +57,7 @@ pub(crate) const NAMES: [&str; 43] = [
     "concepts",
     "speaker",
     "first_speaker",
+    "takes_part",
     "day",
     "says_time",
     "asks",
@@ -83,7 +84,7 @@ pub(crate) const FAMILIES: [(&str, usize); 11] = [
     ("adapter", 8),
     ("statements", 2),
     ("concepts", 1),
-    ("speaker", 2),
+    ("speaker", 3),
     ("day", 1),
     ("form", 7),
     ("neighbours", 7),

@@ -4,6 +4,7 @@ pub(crate) mod derived;
 pub(crate) mod held;
 mod limits;
 pub(crate) mod lineage;
+mod nearest;
 pub(crate) mod run;
 mod sorted;
 mod whole;
@@ -35,7 +36,6 @@ use crate::rows::{Params, Value};
 use crate::schema::{Asking, By, Generated, free_keys};
 use crate::signals::TurnIndex;
 use crate::text;
-use crate::vectors::{Search, Way};
 
 pub use self::limits::Limits;
 
@@ -308,22 +308,6 @@ impl<'c> Context<'c> {
                 .map(|node| self.stored_vector(&Cell::Node(*node)))
                 .collect::<Result<_>>()?,
         })
-    }
-
-    /// The `top` nodes of the labels nearest to a vector, of those that are accepted, best first.
-    pub(crate) fn nearest(
-        &self,
-        labels: Option<&[LabelId]>,
-        system: SystemScope,
-        query: &[f32],
-        top: usize,
-        accept: &mut dyn FnMut(NodeId) -> Result<bool>,
-    ) -> Result<Vec<(f32, NodeId)>> {
-        let search = Search { reader: self.reader, labels, system, query, top };
-        let found = self.indexes.vectors.search(&search, &mut |node, _| accept(node))?;
-        self.run.looked(found.looked, found.way == Way::Graph);
-        self.work(found.looked)?;
-        Ok(found.nodes)
     }
 
     /// The names of all nodes of these labels, kept for the next time.

@@ -8,6 +8,7 @@
 //! profile.rs        what each clause cost, by `PROFILE`
 //! hostile.rs        models of the caller's that answer wrongly, and questions of every kind
 //! state.rs          transactions, sessions at once, streams, forgetting
+//! told.rs           the toolkit of RECONSTRUCT where much is remembered
 //! limits.rs         numbers that are too large, time that is up, statements that are ended
 //! ```
 //!
@@ -22,6 +23,7 @@ mod limits;
 mod listed;
 mod profile;
 mod state;
+mod told;
 
 use std::sync::{Arc, OnceLock};
 

@@ -39,7 +39,8 @@ pub(super) fn reconstruct(
         let accept = |node: NodeId| gate.admits(node);
         let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
             if gate.is_open() { None } else { Some(&accept) };
-        let toolkit = Toolkit::new(context, &text, gate.filter, accept)?;
+        let listed = gate.listed()?.map(|listed| listed.into_keys().collect());
+        let toolkit = Toolkit::new(context, &text, gate.filter, accept)?.among(listed);
         let mut state = Reconstruction::begin(&*text, budget).without(without);
         while !state.is_done() {
             context.work(1)?;

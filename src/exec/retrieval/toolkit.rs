@@ -9,8 +9,8 @@
 //! It writes nothing, and decides nothing: what is worth going on with is said by a policy. Whatever
 //! an operation names that is not there is told in words, not as an error of the database.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -42,6 +42,9 @@ const RADIUS: usize = 2;
 /// Persons whose timelines are read where none is named.
 const PERSONS_MAX: usize = 2_000;
 
+/// Of more statements about a person, the nearest are searched for among all.
+const HELD_MAX: usize = 2_000;
+
 /// Relations of a concept that lead to no content.
 const NO_TAGS: [&str; 2] = [CO_OCCURS, "REFERS_TO"];
 
@@ -53,6 +56,10 @@ pub(crate) struct Toolkit<'m> {
     filter: EdgeFilter,
     /// Which turns count; all if none.
     accept: Option<&'m dyn Fn(NodeId) -> Result<bool>>,
+    /// The turns among which all are that count, if they are listed.
+    listed: Option<Vec<NodeId>>,
+    /// The statements that were drawn from those, once they are asked for.
+    drawn: OnceCell<Vec<NodeId>>,
     /// What was read of nodes already; none of those that are not there.
     known: RefCell<HashMap<NodeId, Option<Finding>>>,
     /// How well the words of turns and statements fit the question, as far as that was asked.
@@ -69,7 +76,14 @@ impl<'m> Toolkit<'m> {
     ) -> Result<Self> {
         let vector = vector(question, context)?;
         let (known, words) = (RefCell::default(), RefCell::default());
-        Ok(Self { context, question, vector, filter, accept, known, words })
+        let (listed, drawn) = (None, OnceCell::new());
+        Ok(Self { context, question, vector, filter, accept, listed, drawn, known, words })
+    }
+
+    /// No turn counts that is not among these.
+    pub(crate) fn among(mut self, listed: Option<Vec<NodeId>>) -> Self {
+        self.listed = listed;
+        self
     }
 
     fn search_cues(&self, text: &str) -> Result<Vec<Finding>> {
@@ -99,7 +113,11 @@ impl<'m> Toolkit<'m> {
             let hits = self.context.reader.search_text(index, text, system, top, &mut accept)?;
             turns.extend(hits.into_iter().map(|(_, node)| node));
         }
-        let near = self.nearest("Turn", &asked, EVENTS_MAX, &mut |node| self.accepts(node))?;
+        let mut accept = |node| self.accepts(node);
+        let near = match &self.listed {
+            Some(listed) => self.nearest_of(label, listed, (&asked, EVENTS_MAX), &mut accept)?,
+            None => self.nearest("Turn", &asked, EVENTS_MAX, &mut accept)?,
+        };
         // What has nothing to do with it is not found, however little there is.
         turns.extend(near.into_iter().filter(|(score, _)| *score > 0.0).map(|(_, node)| node));
         let mut met = BTreeSet::new();
@@ -109,11 +127,12 @@ impl<'m> Toolkit<'m> {
 
     fn search_statements(&self, text: &str) -> Result<Vec<Finding>> {
         let asked = self.embed(text)?;
-        let mut accept = |node| match self.accept {
-            None => Ok(true),
-            Some(_) => Ok(!self.turns_of_statement(node)?.is_empty()),
+        let Some(label) = self.label("Semantic") else { return Ok(Vec::new()) };
+        let mut accept = |node| self.comes_from_turns(node);
+        let near = match self.drawn()? {
+            Some(drawn) => self.nearest_of(label, drawn, (&asked, STATEMENTS_MAX), &mut accept)?,
+            None => self.nearest("Semantic", &asked, STATEMENTS_MAX, &mut accept)?,
         };
-        let near = self.nearest("Semantic", &asked, STATEMENTS_MAX, &mut accept)?;
         let mut found = Vec::new();
         for (share, statement) in near {
             self.statement(statement, f64::from(share), None, &mut found)?;
@@ -364,21 +383,40 @@ impl<'m> Toolkit<'m> {
         let label = self.label("Semantic");
         let about = self.context.reader.catalog().relation("ABOUT");
         let (Some(label), Some(about)) = (label, about) else { return Ok(Ok(Vec::new())) };
-        let mut ranked: Vec<(f64, NodeId)> = Vec::new();
-        for edge in self.edges(id, Side::In, Some(about))? {
-            let vector = self.context.reader.vector(label, edge.head, self.filter.system)?;
-            let near = vector.map_or(0.0, |vector| cosine(&asked, &vector));
-            ranked.push((near, edge.head));
-        }
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let near = match self.drawn()? {
+            Some(drawn) => {
+                let mut accept = |node| {
+                    let edges = self.edges(node, Side::Out, Some(about))?;
+                    Ok(edges.iter().any(|edge| edge.tail == id) && self.comes_from_turns(node)?)
+                };
+                self.nearest_of(label, drawn, (&asked, STATEMENTS_MAX), &mut accept)?
+            }
+            None => self.nearest_about((id, about), label, &asked)?,
+        };
         let mut found = Vec::new();
-        for (share, statement) in ranked {
+        for (share, statement) in near {
             if found.len() >= STATEMENTS_MAX {
                 break;
             }
-            self.statement(statement, share.max(0.0), None, &mut found)?;
+            self.statement(statement, f64::from(share.max(0.0)), None, &mut found)?;
         }
         Ok(Ok(found))
+    }
+
+    /// The nearest statements about a person: of few each is read, of many the nearest of all are searched.
+    fn nearest_about(
+        &self,
+        (person, about): (NodeId, RelationId),
+        label: LabelId,
+        asked: &[f32],
+    ) -> Result<Vec<(f32, NodeId)>> {
+        let edges = self.edges(person, Side::In, Some(about))?;
+        let told: HashSet<NodeId> = edges.iter().map(|edge| edge.head).collect();
+        let mut accept = |node| Ok(told.contains(&node) && self.comes_from_turns(node)?);
+        match told.len() > HELD_MAX {
+            true => self.nearest("Semantic", asked, STATEMENTS_MAX, &mut accept),
+            false => self.nearest_of(label, &told, (asked, STATEMENTS_MAX), &mut accept),
+        }
     }
 
     fn events_of_topic(&self, topic: &str) -> Result<Answer> {
@@ -390,6 +428,27 @@ impl<'m> Toolkit<'m> {
         let through =
             |turn| Finding { through: Some(topic.to_owned()), through_id: Some(id.0), ..turn };
         Ok(Ok(turns.into_iter().map(through).collect()))
+    }
+
+    /// The statements that come from the turns that are listed, each once, if turns are.
+    fn drawn(&self) -> Result<Option<&Vec<NodeId>>> {
+        let Some(listed) = &self.listed else { return Ok(None) };
+        if self.drawn.get().is_none() {
+            let mut drawn = BTreeSet::new();
+            if let Some(from) = self.context.reader.catalog().relation("DERIVED_FROM") {
+                for turn in listed {
+                    let edges = self.edges(*turn, Side::In, Some(from))?;
+                    drawn.extend(edges.into_iter().map(|edge| edge.head));
+                }
+            }
+            let _ = self.drawn.set(drawn.into_iter().collect());
+        }
+        Ok(self.drawn.get())
+    }
+
+    /// Whether a statement was drawn from a turn that counts; where all do, from whatever it was.
+    fn comes_from_turns(&self, statement: NodeId) -> Result<bool> {
+        Ok(self.accept.is_none() || !self.turns_of_statement(statement)?.is_empty())
     }
 
     /// The turns that a statement was drawn from and that count.
@@ -499,6 +558,18 @@ impl<'m> Toolkit<'m> {
     ) -> Result<Vec<(f32, NodeId)>> {
         let Some(label) = self.label(label) else { return Ok(Vec::new()) };
         self.context.nearest(Some(&[label]), self.filter.system, asked, top, accept)
+    }
+
+    /// The same of these nodes of a label only.
+    fn nearest_of<'n>(
+        &self,
+        label: LabelId,
+        nodes: impl IntoIterator<Item = &'n NodeId>,
+        (asked, top): (&[f32], usize),
+        accept: &mut dyn FnMut(NodeId) -> Result<bool>,
+    ) -> Result<Vec<(f32, NodeId)>> {
+        let nodes = nodes.into_iter().map(|node| (*node, label));
+        self.context.nearest_of(nodes, self.filter.system, asked, top, accept)
     }
 
     fn embed(&self, text: &str) -> Result<Arc<[f32]>> {

@@ -20,16 +20,15 @@ fn notes(db: &Engraph) {
     db.execute("DEFINE INDEX words FOR (n:Note) ON (n.text) FULLTEXT", ()).expect("defines");
 }
 
-/// How many embeddings the search of a query has looked at.
-fn looked(db: &Engraph, text: &str) -> u64 {
+/// How many embeddings the operator of a query that is called so has looked at.
+pub(super) fn looked(db: &Engraph, text: &str, name: &str) -> u64 {
     let rows = db.query(&format!("PROFILE JSON {text}"), ()).expect(text);
     let Value::String(json) = &rows.rows[0][0] else { panic!("a text") };
     let profile: Json = serde_json::from_str(json).expect("is JSON");
     let operators = profile["operators"].as_array().expect("operators");
-    let is_search =
-        |line: &&Json| line["operator"].as_str().is_some_and(|text| text.starts_with("Search"));
-    let search = operators.iter().find(is_search).expect("a search");
-    search["vectors"].as_u64().unwrap_or(0)
+    let is_it = |line: &&Json| line["operator"].as_str().is_some_and(|text| text.starts_with(name));
+    let operator = operators.iter().find(is_it).expect(name);
+    operator["vectors"].as_u64().unwrap_or(0)
 }
 
 const CONDITIONS: [(&str, u64); 12] = [
@@ -78,12 +77,12 @@ fn what_an_index_names_is_all_that_is_looked_at() {
             let found = first_column(&db, &query(mode, condition), ());
             assert_eq!(Some(found), before.next(), "{mode} {condition}");
         }
-        assert_eq!(looked(&db, &query("VECTOR", condition)), count, "{condition}");
+        assert_eq!(looked(&db, &query("VECTOR", condition), "Search"), count, "{condition}");
     }
     // As of a past instant an index says nothing.
     let past = "SEARCH n:Note FOR 'bread' BY VECTOR TOP 7 FOR SYSTEM_TIME AS OF now()
                 WHERE n.kind = 'idea'";
-    assert_eq!(looked(&db, past), 40);
+    assert_eq!(looked(&db, past, "Search"), 40);
 }
 
 #[test]
@@ -116,10 +115,10 @@ fn many_names_or_nodes_are_not_looked_up() {
     let mut kinds: Vec<String> = (0..5_000).map(|i| format!("'kind {i}'")).collect();
     kinds[0] = "'idea'".to_owned();
     let few = first_column(&db, &query(&kinds), ());
-    assert_eq!((few.len(), looked(&db, &query(&kinds))), (10, 10));
+    assert_eq!((few.len(), looked(&db, &query(&kinds), "Search")), (10, 10));
     kinds.push("'one more'".to_owned());
     assert_eq!(first_column(&db, &query(&kinds), ()), few);
-    assert_eq!(looked(&db, &query(&kinds)), 40);
+    assert_eq!(looked(&db, &query(&kinds), "Search"), 40);
     // Without a text they have no embedding, and count among the nodes of the index.
     let ideas = |from: usize, to: usize| {
         let idea = |i| format!("REMEMBER (:Note 'bare {i}' {{kind: 'idea'}});");
@@ -127,9 +126,9 @@ fn many_names_or_nodes_are_not_looked_up() {
         db.execute(&text, ()).map_err(|error| error.to_string()).expect("writes");
     };
     ideas(0, 4_990);
-    assert_eq!(looked(&db, &query(&kinds[..1])), 10);
+    assert_eq!(looked(&db, &query(&kinds[..1]), "Search"), 10);
     ideas(4_990, 4_991);
-    assert_eq!(looked(&db, &query(&kinds[..1])), 40);
+    assert_eq!(looked(&db, &query(&kinds[..1]), "Search"), 40);
     assert_eq!(first_column(&db, &query(&kinds[..1]), ()), few);
 }
 
@@ -141,11 +140,11 @@ fn each_label_needs_its_index_and_a_forgotten_node_leaves_it() {
     db.execute("REMEMBER (:Card 'c' {kind: 'idea', text: 'bread'})", ()).expect("writes");
     db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind)", ()).expect("defines");
     let text = "SEARCH n:Note|Card FOR 'bread' BY VECTOR TOP 50 WHERE n.kind = 'idea' RETURN n.key";
-    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text)), (11, 41));
+    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text, "Search")), (11, 41));
     db.execute("DEFINE INDEX FOR (n:Card) ON (n.kind)", ()).expect("defines");
-    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text)), (11, 11));
+    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text, "Search")), (11, 11));
     db.execute("MATCH (n:Note 'n3') FORGET n", ()).expect("forgets");
-    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text)), (10, 10));
+    assert_eq!((first_column(&db, text, ()).len(), looked(&db, text, "Search")), (10, 10));
 }
 
 #[test]
@@ -216,7 +215,7 @@ fn what_is_linked_with_what_an_index_names_is_all_that_is_looked_at() {
         .expect("defines");
     for ((condition, count), before) in conditions.into_iter().zip(before) {
         assert_eq!(first_column(&db, &query(condition), ()), before, "{condition}");
-        assert_eq!(looked(&db, &query(condition)), count, "{condition}");
+        assert_eq!(looked(&db, &query(condition), "Search"), count, "{condition}");
     }
     let mut session = db.session();
     session.execute("BEGIN; REMEMBER (:Box 'b39' {room: 'attic'})", ()).expect("writes");

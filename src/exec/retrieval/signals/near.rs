@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engraph_storage::CONCEPT;
-use engraph_storage::graph::{EdgeFilter, LabelId, NodeId, Side};
+use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 
 use super::Asked;
 use crate::error::Result;
@@ -64,7 +64,11 @@ impl Asked<'_> {
             return Ok((near, through));
         };
         let found = match field.is_small_part() {
-            true => self.nearest_of(label, field.statements().map(|(node, _)| node), question)?,
+            true => {
+                let nodes = field.statements().map(|(node, _)| (node, label));
+                let any = &mut |_| Ok(true);
+                self.context.nearest_of(nodes, self.system, question, NEAREST, any)?
+            }
             false => {
                 let mut accept = |node| Ok(field.statement(node).is_some());
                 let labels = [label];
@@ -79,24 +83,6 @@ impl Asked<'_> {
             }
         }
         Ok((near, through))
-    }
-
-    /// The nearest of some nodes, each of which is read.
-    fn nearest_of(
-        &self,
-        label: LabelId,
-        nodes: impl Iterator<Item = NodeId>,
-        question: &[f32],
-    ) -> Result<Vec<(f32, NodeId)>> {
-        let mut found = Vec::new();
-        for node in nodes {
-            let vector = self.context.reader.vector(label, node, self.system)?;
-            found.extend(vector.map(|vector| (dot(question, &vector), node)));
-        }
-        self.context.work(found.len())?;
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.truncate(NEAREST);
-        Ok(found)
     }
 
     /// What the nearest concepts give their turns, a rare one more than a frequent one, and which

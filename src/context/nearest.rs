@@ -24,7 +24,8 @@ impl Context<'_> {
         Ok(found.nodes)
     }
 
-    /// The same of these nodes only, each of whose vectors is read.
+    /// The same of these nodes only, each of whose vectors is read; those without one, or with one of another
+    /// length, are passed over.
     pub(crate) fn nearest_of(
         &self,
         nodes: impl IntoIterator<Item = (NodeId, LabelId)>,

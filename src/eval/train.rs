@@ -188,7 +188,7 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
         if !LEARNED.contains(&question.category) {
             return Ok(());
         }
-        let text = Asked::new(&question.text, index.speakers.iter().zip(0..), |_| true).text;
+        let text = Asked::new(&question.text, index.speakers.iter().zip(0..), |_, _| true).text;
         let tokens = db.models.embed_question(&text)?.1.unwrap_or_default();
         let mut lesson = Lesson { question: Arc::clone(&tokens), ..Lesson::default() };
         for row in &rows.rows {

@@ -3,6 +3,8 @@
 //!
 //! English only. It never reads the database.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use jiff::Timestamp;
@@ -18,9 +20,10 @@ use crate::time::{self, month};
 pub(crate) struct Asked {
     /// The question without the names of speakers.
     pub(crate) text: String,
-    /// The speakers that it names, by their places, in its order: for each mention those whom it may
-    /// mean.
-    pub(crate) speakers: Vec<Vec<u32>>,
+    /// Whom it names of those who speak, in its order.
+    pub(crate) named: Vec<Named>,
+    /// How many of them it asks about, the first among them.
+    pub(crate) about: usize,
     pub(crate) day: Day,
     /// It asks when.
     pub(crate) wants_time: bool,
@@ -67,32 +70,21 @@ const NAMED: [&str; 22] = [
 ];
 
 impl Asked {
-    /// What a question asks of what these speakers said, who have these places. Of several whom it names
-    /// and who never `meet`, the first is asked about, and the others are words like any.
+    /// What a question asks of what these speakers said, who have these places. Of several whom it names it
+    /// asks about the first and those who `meet` that one; the others' names are words like any.
     pub(crate) fn new<'s>(
         question: &str,
         speakers: impl IntoIterator<Item = (&'s String, u32)>,
-        meet: impl Fn(&[Vec<u32>]) -> bool,
+        meet: impl Fn(&Named, &Named) -> bool,
     ) -> Self {
         let all = words(question);
-        let mut asked = Self { day: Day::of(&all), ..Self::default() };
-        let mut ranges = Vec::new();
-        for one in named(&all, speakers) {
-            match ranges.last() {
-                Some(last) if *last == one.ranges => {
-                    asked.speakers.last_mut().into_iter().for_each(|may| may.push(one.place));
-                }
-                _ => {
-                    asked.speakers.push(vec![one.place]);
-                    ranges.push(one.ranges);
-                }
-            }
-        }
-        if !meet(&asked.speakers) {
-            asked.speakers.truncate(1);
-            ranges.truncate(1);
-        }
-        asked.text = without(question, ranges.concat());
+        let named = named(question, &all, speakers);
+        let about: Vec<&Named> = named.iter().filter(|one| meet(&named[0], one)).collect();
+        let is_name = |word: &Word| named.iter().any(|one| one.ranges.contains(&word.range));
+        let others: Vec<Word> = all.iter().filter(|word| !is_name(word)).cloned().collect();
+        let mut asked = Self { day: Day::of(&others), about: about.len(), ..Self::default() };
+        asked.text = without(question, about.into_iter().flat_map(|one| &one.ranges));
+        asked.named = named;
         let says = |word: &str| all.iter().any(|other| other.lower == word);
         let follows = |a: &str, b: &[&str]| {
             all.windows(2).any(|two| two[0].lower == a && b.contains(&two[1].lower.as_str()))
@@ -110,72 +102,128 @@ impl Asked {
     }
 }
 
-/// A speaker that a question names.
-struct Named {
-    place: u32,
+/// Somebody whom a question names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Named {
+    /// Whom it may mean, by their places: several where more is not said of the name.
+    pub(crate) may: Vec<u32>,
+    /// The words of the name, as far as it is said, in lower case.
+    pub(crate) words: Vec<String>,
     ranges: Vec<Range<usize>>,
-    /// Words of the name that are not in the question.
-    missing: usize,
 }
 
-/// The speakers that a question names, in its order. Of those whose names begin at the same word, who is named
-/// more fully: Anna is not Anna Lee, and Anna Lee is not May Lee.
-fn named<'s>(all: &[Word], speakers: impl IntoIterator<Item = (&'s String, u32)>) -> Vec<Named> {
-    let spoken: Vec<String> = all.iter().map(|word| unaccented(&word.lower).into_owned()).collect();
-    let mut named: Vec<Named> = Vec::new();
-    for (speaker, place) in speakers {
-        let name: Vec<String> =
-            words(speaker).iter().map(|word| unaccented(&word.lower).into_owned()).collect();
-        let is_of_it = |at: &usize| {
-            let word = &all[*at];
-            word.is_capital && name.contains(&spoken[*at]) && may_name(all, *at)
-        };
-        let ranges: Vec<Range<usize>> =
-            (0..all.len()).filter(is_of_it).map(|at| all[at].range.clone()).collect();
-        if !ranges.is_empty() {
-            let missing = name.len() - name.iter().filter(|word| spoken.contains(word)).count();
-            named.push(Named { place, ranges, missing });
-        }
+impl Named {
+    /// Whether somebody whom it may mean is among these.
+    pub(super) fn is_among(&self, speakers: &BTreeSet<u32>) -> bool {
+        self.may.iter().any(|speaker| speakers.contains(speaker))
     }
-    named.sort_by_key(|one| {
-        (one.ranges[0].start, usize::MAX - one.ranges.len(), one.missing, one.place)
-    });
-    let same = |a: &Named, b: &Named| a.ranges[0] == b.ranges[0];
-    let better = |a: &Named, b: &Named| (a.ranges.len(), b.missing) > (b.ranges.len(), a.missing);
-    named.dedup_by(|next, kept| same(next, kept) && better(kept, next));
-    let fully: Vec<Vec<Range<usize>>> = named.iter().map(|one| one.ranges.clone()).collect();
-    let is_part = |one: &Named, of: &Vec<Range<usize>>| {
-        of.len() > one.ranges.len() && one.ranges.iter().all(|range| of.contains(range))
-    };
-    named.retain(|one| !fully.iter().any(|of| is_part(one, of)));
+}
+
+/// Speakers that are called by what they are in a talk, so that the word alone is no name.
+const ROLES: [&str; 4] = ["assistant", "system", "tool", "user"];
+
+/// The name of a speaker as words without their accents.
+struct Name {
+    place: u32,
+    words: Vec<String>,
+    /// It is written without a capital, and is no role.
+    is_lower: bool,
+}
+
+impl Name {
+    fn new((speaker, place): (&String, u32)) -> Self {
+        let is_lower = !speaker.contains(char::is_uppercase) && !ROLES.contains(&speaker.as_str());
+        let words = words(speaker);
+        Self { place, words: words.iter().map(|word| bare(&word.lower)).collect(), is_lower }
+    }
+}
+
+fn bare(lower: &str) -> String {
+    unaccented(lower).into_owned()
+}
+
+/// The speakers that a question names, in its order. At each place whose name goes on for longest, and of those
+/// of whose names least is left out: Anna is not Anna Lee, and Anna Lee is neither Anna nor May Lee.
+fn named<'s>(
+    question: &str,
+    all: &[Word],
+    speakers: impl IntoIterator<Item = (&'s String, u32)>,
+) -> Vec<Named> {
+    let spoken: Vec<String> = all.iter().map(|word| bare(&word.lower)).collect();
+    let names: Vec<Name> = speakers.into_iter().map(Name::new).collect();
+    let is_typed_low =
+        all.iter().all(|word| !word.is_capital || word.is_first || word.lower == "i");
+    let mut named: Vec<Named> = Vec::new();
+    let mut at = 0;
+    while at < all.len() {
+        let run = |name: &Name| {
+            let fits = |at: &usize| {
+                let is_low = is_typed_low && !ROLES.contains(&&*spoken[*at]) || name.is_lower;
+                name.words.contains(&spoken[*at]) && may_name(question, all, *at, is_low)
+            };
+            (at..all.len()).take_while(fits).count()
+        };
+        let runs: Vec<(usize, &Name)> =
+            names.iter().map(|name| (run(name), name)).filter(|(run, _)| *run > 0).collect();
+        let left_out = |(run, name): &(usize, &Name)| name.words.len().saturating_sub(*run);
+        let best = runs.iter().map(|one| (one.0, Reverse(left_out(one)))).max();
+        let Some((length, least)) = best else {
+            at += 1;
+            continue;
+        };
+        let is_best = |one: &&(usize, &Name)| one.0 == length && left_out(one) == least.0;
+        let may: Vec<u32> = runs.iter().filter(is_best).map(|(_, name)| name.place).collect();
+        let ranges = all[at..at + length].iter().map(|word| word.range.clone());
+        // Anna Lee may be called Anna behind her whole name.
+        match named.iter_mut().find(|one| one.may.iter().any(|place| may.contains(place))) {
+            Some(known) => known.ranges.extend(ranges),
+            None => {
+                let words = all[at..at + length].iter().map(|word| word.lower.clone());
+                named.push(Named { may, words: words.collect(), ranges: ranges.collect() });
+            }
+        }
+        at += length;
+    }
     named
 }
 
-/// Whether a word of a question may be a name: not "Will" at its beginning, nor the month of "in May 2023".
-fn may_name(all: &[Word], at: usize) -> bool {
+/// Whether a word of a question may be a name: not "Will" at its beginning, nor the month of "in May 2023"; without a
+/// capital where that `is_low` says nothing, and if it is no other word.
+fn may_name(question: &str, all: &[Word], at: usize, is_low: bool) -> bool {
     let word = &all[at];
     let is_number = |other: Option<&Word>| {
         other.is_some_and(|other| other.lower.starts_with(|c: char| c.is_ascii_digit()))
     };
     let before = at.checked_sub(1).and_then(|at| all.get(at));
+    let is_behind = |words: &[&str]| before.is_some_and(|before| words.contains(&&*before.lower));
     let is_month = month(&word.lower).is_some()
         && (is_number(before)
             || is_number(all.get(at + 1))
-            || before.is_some_and(|before| matches!(&*before.lower, "in" | "since" | "until")));
-    let is_verb = word.is_first && is_stop_word(&word.lower);
-    !is_month && !is_verb
+            || is_behind(&["in", "since", "until", "last", "next", "this"]));
+    let is_owner = possessive(question, &word.range) > 0;
+    let is_other = is_stop_word(&word.lower) && !is_owner;
+    let is_written = match word.is_capital {
+        true => !(word.is_first && is_other),
+        false => is_low && !is_other && !is_behind(&["the", "a", "an"]),
+    };
+    !is_month && is_written
+}
+
+/// How long the `'s` behind a part of a text is; 0 if there is none.
+fn possessive(text: &str, part: &Range<usize>) -> usize {
+    let behind = text.get(part.end..).unwrap_or_default();
+    ["'s", "’s"].into_iter().find(|s| behind.starts_with(s)).map_or(0, str::len)
 }
 
 /// A text without some parts of it, and without the `'s` after them.
-fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
+fn without<'r>(text: &str, parts: impl Iterator<Item = &'r Range<usize>>) -> String {
+    let mut parts: Vec<&Range<usize>> = parts.collect();
     parts.sort_by_key(|part| part.start);
     let mut rest = String::new();
     let mut at = 0;
-    for part in parts.into_iter().filter(|part| part.start < part.end) {
+    for part in parts {
         rest.push_str(text.get(at..part.start).unwrap_or_default());
-        let behind = text.get(part.end..).unwrap_or_default();
-        let possessive = ["'s", "’s"].into_iter().find(|s| behind.starts_with(s));
-        at = at.max(part.end + possessive.map_or(0, str::len));
+        at = at.max(part.end + possessive(text, part));
     }
     rest.push_str(text.get(at..).unwrap_or_default());
     rest.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -254,21 +302,29 @@ mod tests {
 
     fn asked(question: &str) -> Asked {
         let speakers = ["Nora Quint".to_owned(), "Otto".to_owned()];
-        Asked::new(question, speakers.iter().zip(0..), |_| true)
+        Asked::new(question, speakers.iter().zip(0..), |_, _| true)
     }
 
     #[test]
     fn of_two_who_share_a_name_the_one_is_named_that_has_no_other() {
         let speakers =
             ["Anna Lee", "Anna", "Will", "May Lee", "José", "May Day"].map(str::to_owned);
-        let named =
-            |question: &str| Asked::new(question, speakers.iter().zip(0..), |_| true).speakers;
+        let named = |question: &str| {
+            let asked = Asked::new(question, speakers.iter().zip(0..), |_, _| true);
+            asked.named.into_iter().map(|one| one.may).collect::<Vec<_>>()
+        };
         assert_eq!(named("What did Anna say?"), [[1]]);
         assert_eq!(named("What did Anna Lee say?"), [[0]]);
         assert_eq!(named("What did Anna Lee tell Will?"), [[0], [2]]);
         assert_eq!(named("Will it rain?"), [[0_u32; 1]; 0]);
         assert_eq!(named("Where was Will in May 2023?"), [[2]]);
         assert_eq!(named("What did Jose say?"), [[4]]);
+        assert_eq!(named("What does May Lee think of Anna Lee?"), [[3], [0]]);
+        assert_eq!(named("What did Anna Lee bake, and when did Anna eat it?"), [vec![0], vec![1]]);
+        // A possessive is no verb, and a name may be typed in lower case, where all is.
+        assert_eq!(named("Will's boat?"), [[2]]);
+        assert_eq!(named("where does jose live, in may?"), [[4]]);
+        assert_eq!(named("What does jose like of Anna?"), [[1]]);
         // Either may be meant.
         assert_eq!(named("Where was May?"), [[3, 5]]);
     }
@@ -277,20 +333,48 @@ mod tests {
     fn those_who_never_meet_are_not_asked_about_together() {
         let speakers = ["Nora".to_owned(), "Otto".to_owned()];
         let question = "What did Nora say of Otto?";
-        let asked = |together| Asked::new(question, speakers.iter().zip(0..), |_| together);
-        assert_eq!(asked(true).speakers, [[0], [1]]);
+        let asked = |together| {
+            let meet = |a: &Named, b: &Named| a == b || together;
+            Asked::new(question, speakers.iter().zip(0..), meet)
+        };
+        assert_eq!((asked(true).about, asked(true).named.len()), (2, 2));
         assert_eq!(asked(true).text, "What did say of ?");
-        assert_eq!(asked(false).speakers, [[0]]);
+        assert_eq!((asked(false).about, asked(false).named.len()), (1, 2));
         assert_eq!(asked(false).text, "What did say of Otto?");
+    }
+
+    #[test]
+    fn an_outsider_does_not_part_those_who_meet() {
+        let speakers = ["Nora", "Otto", "Pia"].map(str::to_owned);
+        let meet = |a: &Named, b: &Named| a == b || b.may != [2];
+        let question = "What did Nora tell Otto about Pia?";
+        let asked = Asked::new(question, speakers.iter().zip(0..), meet);
+        assert_eq!((asked.about, &*asked.text), (2, "What did tell about Pia?"));
+    }
+
+    #[test]
+    fn a_name_may_be_a_part_of_another() {
+        let speakers = ["Mary Ann", "Ann"].map(str::to_owned);
+        let asked =
+            Asked::new("What did Mary Ann tell Ann?", speakers.iter().zip(0..), |_, _| true);
+        assert_eq!(asked.named.iter().map(|one| one.may[0]).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn who_is_called_like_a_month_names_no_day() {
+        let speakers = ["May".to_owned()];
+        let day = |question: &str| Asked::new(question, speakers.iter().zip(0..), |_, _| true).day;
+        assert_eq!(day("What did May and Otto discuss?"), Day::default());
+        assert_eq!(day("What did May say in May?").month, Some(5));
     }
 
     #[test]
     fn names_of_speakers_are_taken_out_in_their_order() {
         let found = asked("What did Otto tell Nora about Nora's bread?");
         assert_eq!(found.text, "What did tell about bread?");
-        assert_eq!(found.speakers, [[1], [0]]);
+        assert_eq!(found.named.iter().map(|one| one.may[0]).collect::<Vec<_>>(), [1, 0]);
         let none = asked("What did the otto cycle do?");
-        assert_eq!((none.text.as_str(), none.speakers.len()), ("What did the otto cycle do?", 0));
+        assert_eq!((none.text.as_str(), none.named.len()), ("What did the otto cycle do?", 0));
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! The turns that a question is held against, in their order, with what can be said of all of them
 //! without reading the disk: words, speakers, times.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use engraph_storage::graph::{NodeId, Time};
 
-use super::asked::Asked;
+use super::asked::{Asked, Named};
 use super::index::{Session, Statement, Term, Turn, TurnIndex};
 use super::lexical::Terms;
+use super::talks::Talks;
 use crate::error::Result;
 
 /// Less than one of so many is a small part.
@@ -19,7 +20,7 @@ pub(crate) struct Field<'i> {
     pub(super) index: &'i TurnIndex,
     pub(super) asked: Asked,
     pub(super) entries: Vec<Entry<'i>>,
-    /// For each session, the share of those whom the question names who speak in it; 0 if it names nobody.
+    /// For each session, the share of those whom the question names who take part in it; 0 if it names nobody.
     takes_part: Vec<f32>,
     places: HashMap<NodeId, usize>,
     pub(super) terms: Terms,
@@ -50,22 +51,20 @@ impl<'i> Field<'i> {
         wanted: Wanted<'_, 'i>,
     ) -> Result<Self> {
         let mut entries: Vec<Entry<'i>> = Vec::new();
-        let mut heard: Vec<&BTreeSet<u32>> = Vec::with_capacity(sessions.len());
+        let mut talks = Talks::default();
         for session in sessions {
             let begin = entries.len();
             for (turn, counts) in session.turns.iter().zip(wanted(session)?) {
-                entries.push(Entry { turn, session: heard.len(), counts });
+                entries.push(Entry { turn, session: talks.sessions(), counts });
             }
             match entries[begin..].iter().any(|entry| entry.counts) {
-                true => heard.push(&session.speakers),
+                true => talks.hear(session),
                 false => entries.truncate(begin),
             }
         }
-        let all: BTreeSet<u32> = heard.iter().copied().flatten().copied().collect();
-        let speakers = index.speakers.iter().zip(0..).filter(|(_, place)| all.contains(place));
-        let meet =
-            |named: &[Vec<u32>]| heard.iter().any(|here| take_part(named, here) == named.len());
-        let mut asked = Asked::new(question, speakers, meet);
+        let heard = talks.everybody();
+        let speakers = index.speakers.iter().zip(0..).filter(|(_, place)| heard.contains(place));
+        let mut asked = Asked::new(question, speakers, |one, other| talks.often_meet(one, other));
         asked.day.look_back(question, now, entries.iter().filter_map(|entry| entry.turn.at));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.turn.node, at)).collect();
         let wanted = index.known_terms(&asked.text);
@@ -77,10 +76,7 @@ impl<'i> Field<'i> {
             }
         }
         let statements = index.statements_of(entries.iter().map(|entry| entry.turn.node));
-        let named = asked.speakers.as_slice();
-        let share =
-            |here: &&BTreeSet<u32>| take_part(named, here) as f32 / named.len().max(1) as f32;
-        let takes_part = heard.iter().map(share).collect();
+        let takes_part = talks.shares(index, &asked.named, &entries);
         Ok(Self { index, asked, entries, takes_part, places, terms, counts, statements })
     }
 
@@ -193,34 +189,31 @@ impl<'i> Field<'i> {
         best
     }
 
-    /// 1 where the only speaker that the question names speaks, -1 where another does.
+    /// 1 where the only speaker that the question asks about speaks, -1 where another does.
     pub(super) fn speaker(&self, place: usize) -> f32 {
-        match self.asked.speakers.as_slice() {
-            [named] => self.sign(place, named),
+        match self.asked.about {
+            1 => self.sign(place),
             _ => 0.0,
         }
     }
 
-    /// The same for the first of several that the question names.
+    /// The same for the first of several.
     pub(super) fn first_speaker(&self, place: usize) -> f32 {
-        match self.asked.speakers.as_slice() {
-            [first, _, ..] => self.sign(place, first),
-            _ => 0.0,
+        match self.asked.about {
+            0 | 1 => 0.0,
+            _ => self.sign(place),
         }
     }
 
-    /// The share of those whom the question names who speak in the session of a turn.
+    /// Who of those whom the question names speaks in the session of a turn or is named there: the square of
+    /// their share, so that all count more than twice what half of them does.
     pub(super) fn takes_part(&self, place: usize) -> f32 {
-        self.takes_part.get(self.entries[place].session).copied().unwrap_or_default()
+        self.takes_part.get(self.entries[place].session).map_or(0.0, |share| share * share)
     }
 
-    fn sign(&self, place: usize, named: &[u32]) -> f32 {
+    fn sign(&self, place: usize) -> f32 {
         let speaker = self.entries[place].turn.speaker;
-        if speaker.is_some_and(|speaker| named.contains(&speaker)) { 1.0 } else { -1.0 }
+        let is_it = |named: &Named| speaker.is_some_and(|speaker| named.may.contains(&speaker));
+        if self.asked.named.first().is_some_and(is_it) { 1.0 } else { -1.0 }
     }
-}
-
-/// How many of those who are named speak here.
-fn take_part(named: &[Vec<u32>], here: &BTreeSet<u32>) -> usize {
-    named.iter().filter(|may| may.iter().any(|speaker| here.contains(speaker))).count()
 }

@@ -27,20 +27,30 @@ pub(crate) struct Group {
     pub(crate) gold: Vec<bool>,
 }
 
+impl Group {
+    /// Whether a signal is not the same of all its turns.
+    fn varies(&self, at: usize) -> bool {
+        self.signals.iter().any(|signals| signals[at] != self.signals[0][at])
+    }
+}
+
 type Vector = [f64; SIZE];
 type Matrix = [Vector; SIZE];
 
 /// The weights that rank the turns of these questions best, by the signals that are wanted; those
 /// of the others are 0. Questions without an answer among their turns say nothing, and a signal that is
-/// the same of all turns keeps the weight that ships.
+/// the same of all turns of each of them keeps the weight that ships.
 pub(crate) fn fit(groups: &[&Group], wanted: &[bool; SIZE]) -> Weights {
     let groups: Vec<&Group> =
         groups.iter().copied().filter(|group| group.gold.contains(&true)).collect();
     let (mean, deviation) = moments(&groups);
-    let scale: Vector = std::array::from_fn(|at| match wanted[at] && deviation[at] > 1e-6 {
-        true => 1.0 / deviation[at],
-        false => 0.0,
-    });
+    // Of what is the same of all turns of each question no weight can be told.
+    let tells = |at: usize| groups.iter().any(|group| group.varies(at));
+    let scale: Vector =
+        std::array::from_fn(|at| match wanted[at] && deviation[at] > 1e-6 && tells(at) {
+            true => 1.0 / deviation[at],
+            false => 0.0,
+        });
     let scaled = |signals: &Signals| -> Vector {
         std::array::from_fn(|at| (f64::from(signals[at]) - mean[at]) * scale[at])
     };
@@ -234,5 +244,15 @@ mod tests {
         let group = Group { signals: vec![signals(1.0, 1.0)], gold: vec![false] };
         assert_eq!(fit(&[&group], &[true; SIZE]), Weights::trained());
         assert_eq!(fit(&[&group], &[false; SIZE]).0, [0.0; SIZE]);
+        // What differs from question to question only orders none.
+        let takes_part = NAMES.iter().position(|name| *name == "takes_part").unwrap();
+        let mut groups = groups();
+        for (at, group) in groups.iter_mut().enumerate() {
+            group.signals.iter_mut().for_each(|signals| signals[takes_part] = (at % 2) as f32);
+        }
+        let all: Vec<&Group> = groups.iter().collect();
+        let weights = fit(&all, &[true; SIZE]).0;
+        assert_eq!(weights[takes_part], Weights::trained().0[takes_part]);
+        assert!(weights[6] > 0.0);
     }
 }

@@ -13,7 +13,7 @@ use indexmap::IndexSet;
 
 use crate::error::Result;
 use crate::retrieval::boost::says_time;
-use crate::retrieval::words::{WORDS_MAX, content, words};
+use crate::retrieval::words::{WORDS_MAX, Word, content, is_stop_word, stem, words};
 use crate::text;
 use crate::text::hash;
 
@@ -32,11 +32,20 @@ pub(crate) struct Turn {
     pub(crate) speaker: Option<u32>,
     /// The stems of its words that say something, in order.
     pub(crate) terms: Box<[Term]>,
+    /// Words that say nothing but with a capital within a sentence: names such as Will and May.
+    names: Box<[Term]>,
     /// The conversation that it names, by the place among them.
-    conversation: Option<u32>,
+    pub(super) conversation: Option<u32>,
     /// How many words it has.
     pub(crate) words: usize,
     pub(crate) form: Form,
+}
+
+impl Turn {
+    /// Whether it says a word that may be of a name.
+    pub(super) fn says(&self, name: Term) -> bool {
+        self.terms.contains(&name) || self.names.contains(&name)
+    }
 }
 
 /// What a turn looks like.
@@ -64,6 +73,8 @@ pub(crate) struct Session {
     pub(crate) is_of_one: bool,
     /// Who speaks in it.
     pub(super) speakers: BTreeSet<u32>,
+    /// It is of a turn that names no session.
+    pub(super) is_alone: bool,
 }
 
 /// A statement that was drawn from turns.
@@ -200,6 +211,14 @@ impl TurnIndex {
         content(text).iter().map(|stem| self.terms.get(stem).copied()).collect()
     }
 
+    /// A word of a name, if turns say it; in lower case.
+    pub(super) fn name(&self, word: &str) -> Option<Term> {
+        match is_stop_word(word) {
+            true => self.terms.get(word).copied(),
+            false => self.terms.get(&stem(word)).copied(),
+        }
+    }
+
     fn term(&mut self, stem: String) -> Term {
         let next = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
         *self.terms.entry(stem).or_insert(next)
@@ -255,7 +274,8 @@ impl TurnIndex {
         }
         let is_of_one = turns.windows(2).all(|two| two[0].conversation == two[1].conversation);
         let speakers = turns.iter().filter_map(|turn| turn.speaker).collect();
-        self.sessions.insert(key, Arc::new(Session { turns, is_of_one, speakers }));
+        let is_alone = matches!(key, SessionKey::Alone(_));
+        self.sessions.insert(key, Arc::new(Session { turns, is_of_one, speakers, is_alone }));
     }
 
     fn turn(&mut self, node: NodeId, record: &NodeRecord, names: &Names, now: Time) -> Turn {
@@ -264,6 +284,11 @@ impl TurnIndex {
         let said = format!("{text} {caption}");
         let stems = content(&said);
         let terms = stems.into_iter().map(|stem| self.term(stem)).collect();
+        let all = words(&said);
+        let is_name = |word: &&Word| {
+            word.is_capital && !word.is_first && word.lower != "i" && is_stop_word(&word.lower)
+        };
+        let named = all.iter().filter(is_name).map(|word| self.term(word.lower.clone())).collect();
         let spoken = names.text(record, names.speaker);
         let speaker = spoken.map(|name| place_in(&mut self.speakers, name));
         let conversation = names.text(record, names.conversation);
@@ -277,9 +302,9 @@ impl TurnIndex {
             _ => 0,
         };
         let form = Form::of(text, !caption.is_empty(), now);
-        let words = words(&said).len();
+        let words = all.len();
         let hash = hash(&text::joined(spoken.unwrap_or_default(), text, caption));
-        Turn { node, hash, position, at, speaker, terms, conversation, words, form }
+        Turn { node, hash, position, at, speaker, terms, names: named, conversation, words, form }
     }
 
     fn put_statement(

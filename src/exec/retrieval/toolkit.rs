@@ -59,7 +59,7 @@ pub(crate) struct Toolkit<'m> {
     /// The turns among which all are that count, if they are listed.
     listed: Option<Vec<NodeId>>,
     /// The statements that were drawn from those, once they are asked for.
-    drawn: OnceCell<Vec<NodeId>>,
+    drawn: OnceCell<BTreeSet<NodeId>>,
     /// What was read of nodes already; none of those that are not there.
     known: RefCell<HashMap<NodeId, Option<Finding>>>,
     /// How well the words of turns and statements fit the question, as far as that was asked.
@@ -383,18 +383,13 @@ impl<'m> Toolkit<'m> {
         let label = self.label("Semantic");
         let about = self.context.reader.catalog().relation("ABOUT");
         let (Some(label), Some(about)) = (label, about) else { return Ok(Ok(Vec::new())) };
-        let near = match self.drawn()? {
-            Some(drawn) => {
-                let mut accept = |node| {
-                    let edges = self.edges(node, Side::Out, Some(about))?;
-                    Ok(edges.iter().any(|edge| edge.tail == id) && self.comes_from_turns(node)?)
-                };
-                self.nearest_of(label, drawn, (&asked, STATEMENTS_MAX), &mut accept)?
-            }
-            None => self.nearest_about((id, about), label, &asked)?,
-        };
+        let mut told: Vec<NodeId> =
+            self.edges(id, Side::In, Some(about))?.into_iter().map(|edge| edge.head).collect();
+        if let Some(drawn) = self.drawn()? {
+            told.retain(|statement| drawn.contains(statement));
+        }
         let mut found = Vec::new();
-        for (share, statement) in near {
+        for (share, statement) in self.nearest_told(label, told, &asked)? {
             if found.len() >= STATEMENTS_MAX {
                 break;
             }
@@ -403,20 +398,26 @@ impl<'m> Toolkit<'m> {
         Ok(Ok(found))
     }
 
-    /// The nearest statements about a person: of few each is read, of many the nearest of all are searched.
-    fn nearest_about(
+    /// The nearest of some statements that come from turns that count: of few each is read, those without an
+    /// embedding come last; of many the nearest of all are searched for.
+    fn nearest_told(
         &self,
-        (person, about): (NodeId, RelationId),
         label: LabelId,
+        told: Vec<NodeId>,
         asked: &[f32],
     ) -> Result<Vec<(f32, NodeId)>> {
-        let edges = self.edges(person, Side::In, Some(about))?;
-        let told: HashSet<NodeId> = edges.iter().map(|edge| edge.head).collect();
-        let mut accept = |node| Ok(told.contains(&node) && self.comes_from_turns(node)?);
-        match told.len() > HELD_MAX {
-            true => self.nearest("Semantic", asked, STATEMENTS_MAX, &mut accept),
-            false => self.nearest_of(label, &told, (asked, STATEMENTS_MAX), &mut accept),
+        let mut accept = |node| Ok(!self.turns_of_statement(node)?.is_empty());
+        if told.len() > HELD_MAX {
+            let told: HashSet<NodeId> = told.into_iter().collect();
+            let mut accept = |node| Ok(told.contains(&node) && accept(node)?);
+            return self.nearest("Semantic", asked, STATEMENTS_MAX, &mut accept);
         }
+        let mut near = self.nearest_of(label, &told, (asked, STATEMENTS_MAX), &mut accept)?;
+        if near.len() < STATEMENTS_MAX {
+            let known: HashSet<NodeId> = near.iter().map(|(_, node)| *node).collect();
+            near.extend(told.iter().filter(|node| !known.contains(node)).map(|node| (0.0, *node)));
+        }
+        Ok(near)
     }
 
     fn events_of_topic(&self, topic: &str) -> Result<Answer> {
@@ -431,7 +432,7 @@ impl<'m> Toolkit<'m> {
     }
 
     /// The statements that come from the turns that are listed, each once, if turns are.
-    fn drawn(&self) -> Result<Option<&Vec<NodeId>>> {
+    fn drawn(&self) -> Result<Option<&BTreeSet<NodeId>>> {
         let Some(listed) = &self.listed else { return Ok(None) };
         if self.drawn.get().is_none() {
             let mut drawn = BTreeSet::new();
@@ -441,7 +442,7 @@ impl<'m> Toolkit<'m> {
                     drawn.extend(edges.into_iter().map(|edge| edge.head));
                 }
             }
-            let _ = self.drawn.set(drawn.into_iter().collect());
+            let _ = self.drawn.set(drawn);
         }
         Ok(self.drawn.get())
     }

@@ -285,10 +285,9 @@ impl TurnIndex {
         let stems = content(&said);
         let terms = stems.into_iter().map(|stem| self.term(stem)).collect();
         let all = words(&said);
-        let is_name = |word: &&Word| {
-            word.is_capital && !word.is_first && word.lower != "i" && is_stop_word(&word.lower)
-        };
-        let named = all.iter().filter(is_name).map(|word| self.term(word.lower.clone())).collect();
+        let named = (0..all.len()).filter(|at| may_be_name(&all, *at));
+        let named: Vec<&str> = named.map(|at| &*all[at].lower).collect();
+        let named = named.into_iter().map(|word| self.term(word.to_owned())).collect();
         let spoken = names.text(record, names.speaker);
         let speaker = spoken.map(|name| place_in(&mut self.speakers, name));
         let conversation = names.text(record, names.conversation);
@@ -363,6 +362,22 @@ impl Form {
             shows,
         }
     }
+}
+
+/// Whether a word that says nothing by itself may be a name, as of Will or May: it has a capital, within a sentence or
+/// before what is no subject of a question that begins with it.
+fn may_be_name(all: &[Word], at: usize) -> bool {
+    const SUBJECTS: [&str; 24] = [
+        "a", "all", "an", "any", "anybody", "anyone", "he", "her", "his", "i", "it", "my", "our",
+        "she", "someone", "that", "the", "their", "there", "they", "this", "we", "you", "your",
+    ];
+    let word = &all[at];
+    let goes_on = |next: &Word| !next.is_capital && SUBJECTS.binary_search(&&*next.lower).is_err();
+    let is_subject = || all.get(at + 1).is_some_and(goes_on);
+    word.is_capital
+        && word.lower != "i"
+        && is_stop_word(&word.lower)
+        && (!word.is_first || is_subject())
 }
 
 fn is_numeral(word: &str) -> bool {

@@ -142,8 +142,7 @@ fn bare(lower: &str) -> String {
     unaccented(lower).into_owned()
 }
 
-/// The speakers that a question names, in its order. At each place whose name goes on for longest, and of those
-/// of whose names least is left out: Anna is not Anna Lee, and Anna Lee is neither Anna nor May Lee.
+/// The speakers that a question names, in its order.
 fn named<'s>(
     question: &str,
     all: &[Word],
@@ -153,38 +152,48 @@ fn named<'s>(
     let names: Vec<Name> = speakers.into_iter().map(Name::new).collect();
     let is_typed_low =
         all.iter().all(|word| !word.is_capital || word.is_first || word.lower == "i");
+    let fits = |name: &Name, at: usize| {
+        let is_low = name.is_lower || is_typed_low && !ROLES.contains(&&*spoken[at]);
+        name.words.contains(&spoken[at]) && may_name(question, all, at, is_low)
+    };
     let mut named: Vec<Named> = Vec::new();
     let mut at = 0;
     while at < all.len() {
-        let run = |name: &Name| {
-            let fits = |at: &usize| {
-                let is_low = is_typed_low && !ROLES.contains(&&*spoken[*at]) || name.is_lower;
-                name.words.contains(&spoken[*at]) && may_name(question, all, *at, is_low)
-            };
-            (at..all.len()).take_while(fits).count()
-        };
-        let runs: Vec<(usize, &Name)> =
-            names.iter().map(|name| (run(name), name)).filter(|(run, _)| *run > 0).collect();
-        let left_out = |(run, name): &(usize, &Name)| name.words.len().saturating_sub(*run);
-        let best = runs.iter().map(|one| (one.0, Reverse(left_out(one)))).max();
-        let Some((length, least)) = best else {
-            at += 1;
-            continue;
-        };
-        let is_best = |one: &&(usize, &Name)| one.0 == length && left_out(one) == least.0;
-        let may: Vec<u32> = runs.iter().filter(is_best).map(|(_, name)| name.place).collect();
-        let ranges = all[at..at + length].iter().map(|word| word.range.clone());
+        let run = |name: &Name| (at..all.len()).take_while(|at| fits(name, *at)).count();
+        let (length, may) = fullest(&names, run);
+        let said = &all[at..at + length];
+        at += length.max(1);
+        let ranges = said.iter().map(|word| word.range.clone());
         // Anna Lee may be called Anna behind her whole name.
         match named.iter_mut().find(|one| one.may.iter().any(|place| may.contains(place))) {
             Some(known) => known.ranges.extend(ranges),
+            None if may.is_empty() => {}
             None => {
-                let words = all[at..at + length].iter().map(|word| word.lower.clone());
-                named.push(Named { may, words: words.collect(), ranges: ranges.collect() });
+                let words = said.iter().map(|word| word.lower.clone()).collect();
+                named.push(Named { may, words, ranges: ranges.collect() });
             }
         }
-        at += length;
     }
     named
+}
+
+/// How many words the name has that goes on for longest, and whose it is, of those of whose names least is left
+/// out: Anna is not Anna Lee, and Anna Lee is neither Anna nor May Lee. 0 and nobody if none fits.
+fn fullest(names: &[Name], run: impl Fn(&Name) -> usize) -> (usize, Vec<u32>) {
+    let mut best = (0, Reverse(usize::MAX));
+    let mut may = Vec::new();
+    for name in names {
+        let length = run(name);
+        let fit = (length, Reverse(name.words.len().saturating_sub(length)));
+        if length > 0 && fit > best {
+            best = fit;
+            may.clear();
+        }
+        if length > 0 && fit == best {
+            may.push(name.place);
+        }
+    }
+    (best.0, may)
 }
 
 /// Whether a word of a question may be a name: not "Will" at its beginning, nor the month of "in May 2023"; without a

@@ -65,10 +65,10 @@ impl<'t> People<'t> {
     }
 
     /// Who is meant by `we`: the relatives or friends named last, or else both speakers. What is
-    /// told of the past is news to who is spoken to, who then was not there.
+    /// told of the past is news to who is spoken to, who then was not there; and an assistant shares no life.
     pub(super) fn we(&self, is_told: bool) -> Option<String> {
         let me = self.me?;
-        let both = self.you.filter(|_| !is_told);
+        let both = self.you.filter(|you| !is_told && !you.eq_ignore_ascii_case("assistant"));
         let with = self.with.as_deref().or(both).unwrap_or("others");
         Some(format!("{me} and {with}"))
     }

@@ -370,6 +370,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_written_as_its_bearer_writes_it_but_for_roles() {
+        let speakers = ["tomasz", "user", "Nora"].map(str::to_owned);
+        let named = |question: &str| {
+            let asked = Asked::new(question, speakers.iter().zip(0..), |_, _| true);
+            asked.named.into_iter().map(|one| one.may[0]).collect::<Vec<_>>()
+        };
+        assert_eq!(named("Did Nora complain about tomasz?"), [2, 0]);
+        assert_eq!(named("Which user interface does Nora like?"), [2]);
+        assert_eq!(named("which user interface does she like?"), [0_u32; 0]);
+    }
+
+    #[test]
     fn who_is_called_like_a_month_names_no_day() {
         let speakers = ["May".to_owned()];
         let day = |question: &str| Asked::new(question, speakers.iter().zip(0..), |_, _| true).day;

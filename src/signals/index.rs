@@ -32,7 +32,7 @@ pub(crate) struct Turn {
     pub(crate) speaker: Option<u32>,
     /// The stems of its words that say something, in order.
     pub(crate) terms: Box<[Term]>,
-    /// Words that say nothing but with a capital within a sentence: names such as Will and May.
+    /// Words that say nothing by themselves and may be names here, such as Will and May.
     names: Box<[Term]>,
     /// The conversation that it names, by the place among them.
     pub(super) conversation: Option<u32>,

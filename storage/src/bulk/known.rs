@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use crate::error::Result;
+use crate::evidence::{claim_of, claimed};
 use crate::graph::{
     Belief, BulkFact, Cardinality, Edge, FactId, Interval, NodeId, Properties, RelationId,
     RelationRule, VersionRecord,
@@ -142,6 +143,23 @@ impl<'h> HeldFacts<'h> {
         let act = Act::Assert(fact.belief());
         let resolution = update::resolve(&act, &held, self.rule);
         Ok(resolution.effect == Effect::Unchanged && resolution.changes.is_empty())
+    }
+
+    /// Whether the source of this fact may have said it before, for all that the facts with its tail rest on:
+    /// of a relation with one value that may be of a time at which they do not hold.
+    pub(super) fn may_rest_on(&self, fact: &BulkFact<'_>) -> Result<bool> {
+        let same = self.with_tail(fact.tail);
+        if same.len() > SAME_MAX {
+            return Ok(true);
+        }
+        let claim = claim_of(&fact.belief());
+        for edge in same {
+            let belief = self.beliefs.of(edge)?;
+            if claimed(&belief, &claim, self.rule.policy).any(|told| told.overlaps(&fact.valid)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn with_tail(&self, tail: NodeId) -> &[Edge] {

@@ -165,8 +165,8 @@ impl Fates<'_> {
     fn one(&mut self, group: &mut [Row<'_>], held: &[Edge], rule: &RelationRule) -> Result<()> {
         let mut known = 0;
         let mut closing = one_after_another(group, held, rule);
+        let facts = HeldFacts::new(held, |_| true, rule, &self.beliefs);
         if closing.is_none() && !held.is_empty() {
-            let facts = HeldFacts::new(held, |_| true, rule, &self.beliefs);
             while known < group.len() && facts.knows(&group[known].fact)? {
                 known += 1;
             }
@@ -174,10 +174,10 @@ impl Fates<'_> {
                 closing = one_after_another(&group[known..], held, rule);
             }
         }
+        let are_new = closing.is_some() && self.are_new(&group[known..], &facts)?;
         self.add(Fate::Known, known);
         let new = &mut group[known..];
-        let is_new = new.iter().all(|row| !self.past.has(row.fact.tail));
-        let Some(closing) = closing.filter(|_| is_new) else {
+        let Some(closing) = closing.filter(|_| are_new) else {
             self.add(Fate::Left, new.len());
             return Ok(());
         };
@@ -193,6 +193,16 @@ impl Fates<'_> {
         self.closings.extend(closing);
         self.add(Fate::Plain, new.len());
         Ok(())
+    }
+
+    /// Whether nobody can have said any of these before, of a relation with one value.
+    fn are_new(&self, rows: &[Row<'_>], held: &HeldFacts<'_>) -> Result<bool> {
+        for row in rows {
+            if self.past.has(row.fact.tail) || held.may_rest_on(&row.fact)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Of a relation with many values: those with other tails have nothing to do with each other.

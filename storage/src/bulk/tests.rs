@@ -222,6 +222,27 @@ fn what_is_loaded_again_is_known_and_only_what_is_new_is_stored() {
 }
 
 #[test]
+fn what_a_fact_rests_on_outside_of_its_time_is_not_loaded_again() {
+    let (one, all) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (slow, nodes, relations) = store(one.path());
+    let (fast, ..) = store(all.path());
+    // In one transaction, so there is no past: d of c from 12 on and, by another source, from 0 on is one
+    // fact, of which a ends all that is left.
+    let before = facts(&nodes, relations, &[(2, 0, 3, 12, 1), (2, 0, 3, 0, 1), (2, 0, 0, 1, 1)]);
+    for store in [&slow, &fast] {
+        assert_each(store, before.iter());
+    }
+    // More heads with news, so that they are worth tables.
+    let news = facts(&nodes, relations, &[0, 1, 3, 4].map(|head| (head, 0, 2, 0, 1)));
+    let new: Vec<BulkFact<'_>> = before.iter().take(1).chain(&news).copied().collect();
+    assert_each(&slow, new.iter());
+    let (stored, left) = load(&fast, &new, 5);
+    assert_eq!((stored, left.as_slice()), (4, [0].as_slice()));
+    assert_each(&fast, left.iter().map(|place| &new[*place]));
+    assert_eq!(believed(&fast, &nodes), believed(&slow, &nodes));
+}
+
+#[test]
 fn a_reader_sees_all_of_a_load_or_nothing_and_it_lasts() {
     let folder = tempfile::tempdir().unwrap();
     let (store, nodes, relations) = store(folder.path());

@@ -36,8 +36,20 @@ pub(crate) const LAYERS: [&str; 7] =
 /// The label of what was said.
 pub(crate) const TURN: &str = "Turn";
 
+/// The label of those who speak.
+pub(crate) const PERSON: &str = "Person";
+
 /// Speakers that are roles of a machine: what prompts and tools say is said by nobody.
 pub(crate) const MACHINES: [&str; 4] = ["system", "developer", "tool", "function"];
+
+/// Speakers that are called by what they are in a talk with a machine: what answers, and who asks.
+pub(crate) const ASSISTANTS: [&str; 5] = ["agent", "ai", "assistant", "bot", "chatbot"];
+pub(crate) const USERS: [&str; 2] = ["human", "user"];
+
+/// Whether a speaker is a machine that answers.
+pub(crate) fn is_assistant(speaker: &str) -> bool {
+    ASSISTANTS.iter().any(|role| speaker.eq_ignore_ascii_case(role))
+}
 
 /// How far the clock of who says a turn is ahead of UTC, such as `-08:00`: "today" is told by that clock.
 pub(crate) const UTC_OFFSET: &str = "utc_offset";

@@ -184,11 +184,12 @@ fn lessons(db: &Engraph, sample: &Sample, watch: &mut Watch<'_>) -> Result<Vec<L
              (`engraph embed`, `Engraph::reembed`), or keep the stores in another folder"
         ))
     };
+    let speakers: Vec<(&str, u32)> = index.speakers.iter().map(String::as_str).zip(0..).collect();
     each(db, sample, watch.progress, &mut |question, rows| {
         if !LEARNED.contains(&question.category) {
             return Ok(());
         }
-        let text = Asked::new(&question.text, index.speakers.iter().zip(0..), |_, _| true).text;
+        let text = Asked::new(&question.text, &speakers, |_, _| true).text;
         let tokens = db.models.embed_question(&text)?.1.unwrap_or_default();
         let mut lesson = Lesson { question: Arc::clone(&tokens), ..Lesson::default() };
         for row in &rows.rows {

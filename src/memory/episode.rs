@@ -19,7 +19,7 @@ use super::past::Ending;
 use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
 use super::validate;
-use crate::graph_names::CO_OCCURS;
+use crate::graph_names::{CO_OCCURS, PERSON};
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
 
 /// How a concept stands to a text if nothing more is known.
@@ -192,7 +192,7 @@ impl Episode<'_> {
         let told = semantic.turns.iter().filter_map(|place| self.turns.get(*place));
         let speakers: BTreeSet<&str> = told.map(|turn| turn.speaker.as_str()).collect();
         let named = speakers.into_iter().filter(|name| semantic.text.contains(name));
-        inputs.extend(named.map(|name| from(NodeInput::new("Person", name), "ABOUT")));
+        inputs.extend(named.map(|name| from(NodeInput::new(PERSON, name), "ABOUT")));
         let keys = semantic.concepts.iter().filter_map(|drawn| {
             self.concepts.keys.get(drawn).map(|key| (key.as_str(), drawn.as_str()))
         });

@@ -3,8 +3,6 @@
 //!
 //! English only. It never reads the database.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use jiff::Timestamp;
@@ -12,9 +10,10 @@ use jiff::tz::TimeZone;
 
 use engraph_storage::graph::{Interval, Time};
 
-use crate::retrieval::words::{Word, is_stop_word, words};
-use crate::text::unaccented;
+use super::named::{Named, named, possessive};
+use crate::retrieval::words::{Word, words};
 use crate::time::{self, month};
+
 /// A question, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Asked {
@@ -70,11 +69,12 @@ const NAMED: [&str; 22] = [
 ];
 
 impl Asked {
-    /// What a question asks of what these speakers said, who have these places. Of several whom it names it
-    /// asks about the first and those who `meet` that one; the others' names are words like any.
-    pub(crate) fn new<'s>(
+    /// What a question asks of what these speakers said, who have these places, and may have several names. Of
+    /// several whom it names it asks about the first and those who `meet` that one; the others' names are words
+    /// like any.
+    pub(crate) fn new(
         question: &str,
-        speakers: impl IntoIterator<Item = (&'s String, u32)>,
+        speakers: &[(&str, u32)],
         meet: impl Fn(&Named, &Named) -> bool,
     ) -> Self {
         let all = words(question);
@@ -100,128 +100,6 @@ impl Asked {
             says("where") || says("who") || ((says("what") || says("which")) && names);
         asked
     }
-}
-
-/// Somebody whom a question names.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Named {
-    /// Whom it may mean, by their places: several where more is not said of the name.
-    pub(crate) may: Vec<u32>,
-    /// The words of the name, as far as it is said, in lower case.
-    pub(crate) words: Vec<String>,
-    ranges: Vec<Range<usize>>,
-}
-
-impl Named {
-    /// Whether somebody whom it may mean is among these.
-    pub(super) fn is_among(&self, speakers: &BTreeSet<u32>) -> bool {
-        self.may.iter().any(|speaker| speakers.contains(speaker))
-    }
-}
-
-/// Speakers that are called by what they are in a talk, so that the word alone is no name.
-const ROLES: [&str; 4] = ["assistant", "system", "tool", "user"];
-
-/// The name of a speaker as words without their accents.
-struct Name {
-    place: u32,
-    words: Vec<String>,
-    /// It is written without a capital, and is no role.
-    is_lower: bool,
-}
-
-impl Name {
-    fn new((speaker, place): (&String, u32)) -> Self {
-        let is_lower = !speaker.contains(char::is_uppercase) && !ROLES.contains(&speaker.as_str());
-        let words = words(speaker);
-        Self { place, words: words.iter().map(|word| bare(&word.lower)).collect(), is_lower }
-    }
-}
-
-fn bare(lower: &str) -> String {
-    unaccented(lower).into_owned()
-}
-
-/// The speakers that a question names, in its order.
-fn named<'s>(
-    question: &str,
-    all: &[Word],
-    speakers: impl IntoIterator<Item = (&'s String, u32)>,
-) -> Vec<Named> {
-    let spoken: Vec<String> = all.iter().map(|word| bare(&word.lower)).collect();
-    let names: Vec<Name> = speakers.into_iter().map(Name::new).collect();
-    let is_typed_low =
-        all.iter().all(|word| !word.is_capital || word.is_first || word.lower == "i");
-    let fits = |name: &Name, at: usize| {
-        let is_low = name.is_lower || is_typed_low && !ROLES.contains(&&*spoken[at]);
-        name.words.contains(&spoken[at]) && may_name(question, all, at, is_low)
-    };
-    let mut named: Vec<Named> = Vec::new();
-    let mut at = 0;
-    while at < all.len() {
-        let run = |name: &Name| (at..all.len()).take_while(|at| fits(name, *at)).count();
-        let (length, may) = fullest(&names, run);
-        let said = &all[at..at + length];
-        at += length.max(1);
-        let ranges = said.iter().map(|word| word.range.clone());
-        // Anna Lee may be called Anna behind her whole name.
-        match named.iter_mut().find(|one| one.may.iter().any(|place| may.contains(place))) {
-            Some(known) => known.ranges.extend(ranges),
-            None if may.is_empty() => {}
-            None => {
-                let words = said.iter().map(|word| word.lower.clone()).collect();
-                named.push(Named { may, words, ranges: ranges.collect() });
-            }
-        }
-    }
-    named
-}
-
-/// How many words the name has that goes on for longest, and whose it is, of those of whose names least is left
-/// out: Anna is not Anna Lee, and Anna Lee is neither Anna nor May Lee. 0 and nobody if none fits.
-fn fullest(names: &[Name], run: impl Fn(&Name) -> usize) -> (usize, Vec<u32>) {
-    let mut best = (0, Reverse(usize::MAX));
-    let mut may = Vec::new();
-    for name in names {
-        let length = run(name);
-        let fit = (length, Reverse(name.words.len().saturating_sub(length)));
-        if length > 0 && fit > best {
-            best = fit;
-            may.clear();
-        }
-        if length > 0 && fit == best {
-            may.push(name.place);
-        }
-    }
-    (best.0, may)
-}
-
-/// Whether a word of a question may be a name: not "Will" at its beginning, nor the month of "in May 2023"; without a
-/// capital where that `is_low` says nothing, and if it is no other word.
-fn may_name(question: &str, all: &[Word], at: usize, is_low: bool) -> bool {
-    let word = &all[at];
-    let is_number = |other: Option<&Word>| {
-        other.is_some_and(|other| other.lower.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let before = at.checked_sub(1).and_then(|at| all.get(at));
-    let is_behind = |words: &[&str]| before.is_some_and(|before| words.contains(&&*before.lower));
-    let is_month = month(&word.lower).is_some()
-        && (is_number(before)
-            || is_number(all.get(at + 1))
-            || is_behind(&["in", "since", "until", "last", "next", "this"]));
-    let is_owner = possessive(question, &word.range) > 0;
-    let is_other = is_stop_word(&word.lower) && !is_owner;
-    let is_written = match word.is_capital {
-        true => !(word.is_first && is_other),
-        false => is_low && !is_other && !is_behind(&["the", "a", "an"]),
-    };
-    !is_month && is_written
-}
-
-/// How long the `'s` behind a part of a text is; 0 if there is none.
-fn possessive(text: &str, part: &Range<usize>) -> usize {
-    let behind = text.get(part.end..).unwrap_or_default();
-    ["'s", "’s"].into_iter().find(|s| behind.starts_with(s)).map_or(0, str::len)
 }
 
 /// A text without some parts of it, and without the `'s` after them.
@@ -309,17 +187,29 @@ mod tests {
     use super::*;
     use crate::time;
 
+    /// What is asked of these, who all meet.
+    fn asked_of(speakers: &[&str], question: &str) -> Asked {
+        asked_where(speakers, question, |_, _| true)
+    }
+
+    fn asked_where(
+        speakers: &[&str],
+        question: &str,
+        meet: impl Fn(&Named, &Named) -> bool,
+    ) -> Asked {
+        let speakers: Vec<(&str, u32)> = speakers.iter().copied().zip(0..).collect();
+        Asked::new(question, &speakers, meet)
+    }
+
     fn asked(question: &str) -> Asked {
-        let speakers = ["Nora Quint".to_owned(), "Otto".to_owned()];
-        Asked::new(question, speakers.iter().zip(0..), |_, _| true)
+        asked_of(&["Nora Quint", "Otto"], question)
     }
 
     #[test]
     fn of_two_who_share_a_name_the_one_is_named_that_has_no_other() {
-        let speakers =
-            ["Anna Lee", "Anna", "Will", "May Lee", "José", "May Day"].map(str::to_owned);
+        let speakers = ["Anna Lee", "Anna", "Will", "May Lee", "José", "May Day"];
         let named = |question: &str| {
-            let asked = Asked::new(question, speakers.iter().zip(0..), |_, _| true);
+            let asked = asked_of(&speakers, question);
             asked.named.into_iter().map(|one| one.may).collect::<Vec<_>>()
         };
         assert_eq!(named("What did Anna say?"), [[1]]);
@@ -340,11 +230,11 @@ mod tests {
 
     #[test]
     fn those_who_never_meet_are_not_asked_about_together() {
-        let speakers = ["Nora".to_owned(), "Otto".to_owned()];
+        let speakers = ["Nora", "Otto"];
         let question = "What did Nora say of Otto?";
         let asked = |together| {
             let meet = |a: &Named, b: &Named| a == b || together;
-            Asked::new(question, speakers.iter().zip(0..), meet)
+            asked_where(&speakers, question, meet)
         };
         assert_eq!((asked(true).about, asked(true).named.len()), (2, 2));
         assert_eq!(asked(true).text, "What did say of ?");
@@ -354,26 +244,25 @@ mod tests {
 
     #[test]
     fn an_outsider_does_not_part_those_who_meet() {
-        let speakers = ["Nora", "Otto", "Pia"].map(str::to_owned);
+        let speakers = ["Nora", "Otto", "Pia"];
         let meet = |a: &Named, b: &Named| a == b || b.may != [2];
         let question = "What did Nora tell Otto about Pia?";
-        let asked = Asked::new(question, speakers.iter().zip(0..), meet);
+        let asked = asked_where(&speakers, question, meet);
         assert_eq!((asked.about, &*asked.text), (2, "What did tell about Pia?"));
     }
 
     #[test]
     fn a_name_may_be_a_part_of_another() {
-        let speakers = ["Mary Ann", "Ann"].map(str::to_owned);
-        let asked =
-            Asked::new("What did Mary Ann tell Ann?", speakers.iter().zip(0..), |_, _| true);
+        let speakers = ["Mary Ann", "Ann"];
+        let asked = asked_of(&speakers, "What did Mary Ann tell Ann?");
         assert_eq!(asked.named.iter().map(|one| one.may[0]).collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]
     fn a_name_is_written_as_its_bearer_writes_it_but_for_roles() {
-        let speakers = ["tomasz", "user", "Nora"].map(str::to_owned);
+        let speakers = ["tomasz", "user", "Nora"];
         let named = |question: &str| {
-            let asked = Asked::new(question, speakers.iter().zip(0..), |_, _| true);
+            let asked = asked_of(&speakers, question);
             asked.named.into_iter().map(|one| one.may[0]).collect::<Vec<_>>()
         };
         assert_eq!(named("Did Nora complain about tomasz?"), [2, 0]);
@@ -383,8 +272,8 @@ mod tests {
 
     #[test]
     fn who_is_called_like_a_month_names_no_day() {
-        let speakers = ["May".to_owned()];
-        let day = |question: &str| Asked::new(question, speakers.iter().zip(0..), |_, _| true).day;
+        let speakers = ["May"];
+        let day = |question: &str| asked_of(&speakers, question).day;
         assert_eq!(day("What did May and Otto discuss?"), Day::default());
         assert_eq!(day("What did May say in May?").month, Some(5));
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{NodeId, Time};
 
-use super::asked::{Asked, Named};
+use super::asked::Asked;
 use super::index::{Session, Statement, Term, Turn, TurnIndex};
 use super::lexical::Terms;
+use super::named::Named;
 use super::talks::Talks;
 use crate::error::Result;
 
@@ -44,11 +45,13 @@ pub(super) struct Entry<'i> {
 
 impl<'i> Field<'i> {
     /// Those of these sessions of which turns count, for a question and the instant at which it is asked.
+    /// `aliases` are what else a speaker is called.
     pub(crate) fn new(
         index: &'i TurnIndex,
         (question, now): (&str, Time),
         sessions: &[&'i Arc<Session>],
         wanted: Wanted<'_, 'i>,
+        aliases: &dyn Fn(&str) -> Result<Vec<String>>,
     ) -> Result<Self> {
         let mut entries: Vec<Entry<'i>> = Vec::new();
         let mut talks = Talks::default();
@@ -63,8 +66,15 @@ impl<'i> Field<'i> {
             }
         }
         let heard = talks.everybody();
-        let speakers = index.speakers.iter().zip(0..).filter(|(_, place)| heard.contains(place));
-        let mut asked = Asked::new(question, speakers, |one, other| talks.often_meet(one, other));
+        let speakers = index.speakers.iter().map(String::as_str).zip(0..);
+        let speakers: Vec<_> = speakers.filter(|(_, place)| heard.contains(place)).collect();
+        let mut also = Vec::new();
+        for (speaker, place) in &speakers {
+            also.extend(aliases(speaker)?.into_iter().map(|alias| (alias, *place)));
+        }
+        let also = also.iter().map(|(alias, place)| (alias.as_str(), *place));
+        let called: Vec<_> = speakers.iter().copied().chain(also).collect();
+        let mut asked = Asked::new(question, &called, |one, other| talks.often_meet(one, other));
         asked.day.look_back(question, now, entries.iter().filter_map(|entry| entry.turn.at));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.turn.node, at)).collect();
         let wanted = index.known_terms(&asked.text);
@@ -213,7 +223,7 @@ impl<'i> Field<'i> {
 
     fn sign(&self, place: usize) -> f32 {
         let speaker = self.entries[place].turn.speaker;
-        let is_it = |named: &Named| speaker.is_some_and(|speaker| named.may.contains(&speaker));
+        let is_it = |named: &Named| speaker.is_some_and(|speaker| named.may_be(speaker));
         if self.asked.named.first().is_some_and(is_it) { 1.0 } else { -1.0 }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   commits ──▶ index.rs: turns by session, their words, statements
-//!   question ──▶ asked.rs: its words without names, speakers, days, kind of answer
+//!   question ──▶ asked.rs, named.rs: its words without names, speakers, days, kind of answer
 //!   field.rs, lexical.rs: words over turns and their neighbours     (all turns, in memory)
 //!   talks.rs: who takes part in their sessions                      (all turns, in memory)
 //!   measure.rs: vectors, tokens, statements, concepts               (the best 200, from the disk)
@@ -19,6 +19,7 @@ mod fit;
 mod index;
 mod lexical;
 mod measure;
+mod named;
 mod talks;
 mod weights;
 

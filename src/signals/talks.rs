@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::asked::Named;
 use super::field::Entry;
 use super::index::{Session, TurnIndex};
+use super::named::Named;
 
 /// The talks of sessions, in the order of these.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Talks {
     ) -> Vec<f32> {
         let mut shares = vec![0.0; self.speakers.len()];
         for one in named {
-            let mut takes_part = vec![true; shares.len()];
+            let mut takes_part = vec![!one.words.is_empty(); shares.len()];
             for word in &one.words {
                 let said = self.where_said(index, word, entries);
                 takes_part.iter_mut().zip(said).for_each(|(takes, said)| *takes &= said);

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::retrieval::finding::{Gate, groups, question};
 use crate::exec::{candidates, eval, scope};
-use crate::graph_names::TURN;
+use crate::graph_names::{PERSON, TURN};
 use crate::neural::{SignQuery, TokenVectors, encode_signs};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Signals;
@@ -206,7 +206,8 @@ impl Asked<'_> {
             (None, Some(names)) => index.sessions_in(&names),
             (None, None) => index.sessions.values().collect(),
         };
-        let field = Field::new(&index, (&text, gate.now()), &sessions, &wanted)?;
+        let aliases = |speaker: &str| self.aliases(speaker);
+        let field = Field::new(&index, (&text, gate.now()), &sessions, &wanted, &aliases)?;
         context.work(field.len())?;
         let vectors = self.vectors(field.question())?;
         let meaning = self.meaning(&field, &vectors.whole)?;
@@ -233,6 +234,18 @@ impl Asked<'_> {
         // Equals stay in the order of the first ranking.
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(ranked)
+    }
+
+    /// What else a speaker is called.
+    fn aliases(&self, speaker: &str) -> Result<Vec<String>> {
+        let reader = self.context.reader;
+        let Some(label) = reader.catalog().label(PERSON) else { return Ok(Vec::new()) };
+        let Some(node) = reader.find_node(label, speaker)? else { return Ok(Vec::new()) };
+        let person = reader.node(node, self.system)?;
+        Ok(person.map_or_else(Vec::new, |person| {
+            let names = person.aliases.iter().chain([&person.key]);
+            names.filter(|name| *name != speaker).cloned().collect()
+        }))
     }
 
     /// What each signal counts.

@@ -5,6 +5,7 @@
 
 use super::lexicon::{self, Kin};
 use super::sentences::is_joined;
+use crate::graph_names::is_assistant;
 use crate::retrieval::words::Word;
 
 /// The people of a turn, as far as it was read.
@@ -68,7 +69,7 @@ impl<'t> People<'t> {
     /// told of the past is news to who is spoken to, who then was not there; and an assistant shares no life.
     pub(super) fn we(&self, is_told: bool) -> Option<String> {
         let me = self.me?;
-        let both = self.you.filter(|you| !is_told && !you.eq_ignore_ascii_case("assistant"));
+        let both = self.you.filter(|you| !is_told && !is_assistant(you));
         let with = self.with.as_deref().or(both).unwrap_or("others");
         Some(format!("{me} and {with}"))
     }

@@ -5,7 +5,7 @@ use engraph_storage::graph::{LabelId, NodeId, SystemScope};
 use super::Context;
 use crate::error::Result;
 use crate::neural::dot;
-use crate::vectors::{Search, Way};
+use crate::vectors::{Search, Way, check_dimensions};
 
 impl Context<'_> {
     /// The `top` nodes of the labels nearest to a vector, of those that are accepted, best first.
@@ -24,8 +24,8 @@ impl Context<'_> {
         Ok(found.nodes)
     }
 
-    /// The same of these nodes only, each of whose vectors is read; those without one, or with one of another
-    /// length, are passed over.
+    /// The same of these nodes only, each of whose vectors is read; those without one are passed over, and one of
+    /// another length is an error there too.
     pub(crate) fn nearest_of(
         &self,
         nodes: impl IntoIterator<Item = (NodeId, LabelId)>,
@@ -36,9 +36,10 @@ impl Context<'_> {
     ) -> Result<Vec<(f32, NodeId)>> {
         let mut scored = Vec::new();
         for (node, label) in nodes {
-            let vector = self.reader.vector(label, node, system)?;
-            let vector = vector.filter(|vector| vector.len() == query.len());
-            scored.extend(vector.map(|vector| (dot(query, &vector), node)));
+            if let Some(vector) = self.reader.vector(label, node, system)? {
+                check_dimensions(query, vector.len())?;
+                scored.push((dot(query, &vector), node));
+            }
         }
         self.run.looked(scored.len(), false);
         self.work(scored.len())?;

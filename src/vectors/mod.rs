@@ -369,7 +369,7 @@ fn answering<'i>(
 }
 
 /// An error if the query and an embedding do not have the same number of dimensions.
-fn check_dimensions(query: &[f32], stored: usize) -> Result<()> {
+pub(crate) fn check_dimensions(query: &[f32], stored: usize) -> Result<()> {
     if query.len() == stored {
         return Ok(());
     }

@@ -492,13 +492,16 @@ impl engraph::Embedder for Short {
 fn embeddings_of_another_length_are_refused() {
     let folder = folder();
     let db = open(folder.path());
-    db.execute("REMEMBER (:Note 'n' {text: 'bread'})", ()).expect("embeds");
+    db.execute("DEFINE INDEX FOR (n:Note) ON (n.kind)", ()).expect("is made");
+    db.execute("REMEMBER (:Note 'n' {text: 'bread', kind: 'food'})", ()).expect("embeds");
     drop(db);
     let db =
         Options::new().embedder(std::sync::Arc::new(Short)).open(folder.path()).expect("opens");
     let refused = |text: &str| db.query(text, ()).expect_err(text).to_string();
     let search = "SEARCH n:Note FOR 'x' BY VECTOR TOP 1 RETURN n.key";
     assert!(refused(search).contains("the query has 2 dimensions, and an embedding 64"));
+    let listed = "SEARCH n:Note FOR 'x' BY VECTOR TOP 1 WHERE n.kind = 'food' RETURN n.key";
+    assert!(refused(listed).contains("the query has 2 dimensions, and an embedding 64"));
     let among = "MATCH (n:Note) SEARCH n FOR 'x' BY VECTOR TOP 1 RETURN n.key";
     assert!(refused(among).contains("the query has 2 dimensions, and an embedding 64"));
     let similar = "MATCH (n:Note) RETURN similarity(n, 'x') AS s";

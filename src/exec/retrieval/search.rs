@@ -102,35 +102,20 @@ impl<'a> Asked<'a> {
     }
 
     fn by_meaning(&self, top: usize) -> Result<Vec<(NodeId, f64)>> {
-        if let Some(listed) = &self.listed {
-            return self.nearest_of(listed, top);
-        }
         let question = vector(&self.text, self.context)?;
-        let labels = self.clause.finding.labels.as_deref();
         let system = self.gate.filter.system;
         let mut accept = |node| self.gate.admits(node);
-        let hits = self.context.nearest(labels, system, &question, top, &mut accept)?;
-        Ok(hits.into_iter().map(|(score, node)| (node, f64::from(score))).collect())
-    }
-
-    /// The nearest of some nodes, the embedding of each of which is read.
-    fn nearest_of(&self, nodes: &Listed, top: usize) -> Result<Vec<(NodeId, f64)>> {
-        let question = vector(&self.text, self.context)?;
-        let mut scored = Vec::with_capacity(nodes.len());
-        for (node, label) in nodes {
-            scored.extend(self.cosine(&question, *node, *label)?.map(|score| (*node, score)));
-        }
-        self.context.run.looked(scored.len(), false);
-        self.context.work(scored.len())?;
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut hits = Vec::new();
-        for (node, score) in scored {
-            if hits.len() == top {
-                break;
+        let hits = match &self.listed {
+            Some(listed) => {
+                let nodes = listed.iter().map(|(node, label)| (*node, *label));
+                self.context.nearest_of(nodes, system, &question, top, &mut accept)?
             }
-            hits.extend(self.gate.admits(node)?.then_some((node, score)));
-        }
-        Ok(hits)
+            None => {
+                let labels = self.clause.finding.labels.as_deref();
+                self.context.nearest(labels, system, &question, top, &mut accept)?
+            }
+        };
+        Ok(hits.into_iter().map(|(score, node)| (node, f64::from(score))).collect())
     }
 
     /// The row with a node and what was found out about it, if that is what is asked for.

@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
 use super::draw::{self, Consolidated, draw, extract};
+use super::entities::Entities;
 use super::extract::{Extraction, Extractor, Rules};
 use super::means::{Construction, Means};
 use super::theme_graph::Grouping;
@@ -89,7 +90,7 @@ struct Block {
 /// Consolidates what is buffered of sessions, an episode at a time; `each` hears of every episode.
 ///
 /// Sessions are taken in windows, in each of which all texts go through the model together. What is
-/// drawn in a window knows the entities that were there when the window began.
+/// drawn knows the entities that were there when the window began, and those that were drawn in it before.
 pub(crate) fn consolidate(
     workshop: Workshop<'_>,
     sessions: &[String],
@@ -203,9 +204,10 @@ struct Draft {
 /// Draws from blocks, and sends what was drawn through the model in one go.
 fn drafts(workshop: Workshop<'_>, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
     let snapshot = workshop.store.snapshot(time::wall());
+    let mut known = Entities::new(snapshot.reader());
     let (mut drafts, mut failed) = (Vec::new(), None);
     for block in blocks {
-        match extract(snapshot.reader(), &block.turns, workshop.means.extractor) {
+        match extract(&mut known, &block.turns, workshop.means.extractor) {
             Ok((extraction, left_out)) => drafts.push(Draft { block, extraction, left_out }),
             Err(error) => {
                 failed = Some(error);

@@ -79,20 +79,20 @@ pub(super) struct Drawn {
 }
 
 /// Draws from the turns of an episode, which are in order of time, what can be stored; and how many items
-/// cannot.
+/// cannot. What it tells is known from then on.
 ///
 /// # Errors
 ///
 /// Those of the extractor's model.
 pub(super) fn extract(
-    reader: Reader<'_>,
+    known: &mut Entities<'_>,
     turns: &[TurnInput],
     extractor: &dyn Extractor,
 ) -> std::result::Result<(Extraction, u64), NeuralError> {
     let ahead: Vec<Time> = turns.iter().map(ahead).collect();
     let sources: Vec<SourceTurn> =
         turns.iter().zip(&ahead).map(|(turn, ahead)| source(turn, *ahead)).collect();
-    let mut extraction = extractor.extract(&sources, &Entities::new(reader))?;
+    let mut extraction = extractor.extract(&sources, known)?;
     let left_out = keep_sound(&mut extraction, sources.len());
     let of = |told: &[usize]| told.last().and_then(|turn| ahead.get(*turn)).copied().unwrap_or(0);
     for semantic in &mut extraction.semantics {
@@ -104,6 +104,7 @@ pub(super) fn extract(
     for ending in &mut extraction.endings {
         ending.at = ending.at.saturating_sub(of(&ending.turns));
     }
+    known.hear(&extraction.facts);
     Ok((extraction, left_out))
 }
 

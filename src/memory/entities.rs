@@ -1,21 +1,24 @@
-//! The entities that the graph has, as extractors ask for them.
+//! The entities that the graph has, and those that were told since, as extractors ask for them.
 //!
 //! Nothing is written here.
+
+use std::collections::{BTreeSet, HashMap};
 
 use engraph_storage::Reader;
 use engraph_storage::graph::{LabelId, SystemScope};
 
-use super::extract::{Entity, KnownEntities};
+use super::extract::{Entity, ExtractedFact, KnownEntities};
 use crate::error::Result;
 use crate::graph_names::LAYERS;
 
 /// Labels beside the layers that name no entity.
 const NO_ENTITIES: [&str; 2] = ["Concept", "Conversation"];
 
-/// The entities of a state: nodes of all labels but the layers.
+/// The entities of a state: nodes of all labels but the layers; and those of facts that are not stored yet.
 pub(super) struct Entities<'r> {
     reader: Reader<'r>,
     labels: Vec<(LabelId, String)>,
+    told: HashMap<String, BTreeSet<Entity>>,
 }
 
 impl<'r> Entities<'r> {
@@ -24,7 +27,14 @@ impl<'r> Entities<'r> {
         let labels = reader.catalog().labels();
         let labels = labels.filter(|(_, name)| is_entity(name));
         let labels = labels.map(|(label, name)| (label, name.to_owned())).collect();
-        Self { reader, labels }
+        Self { reader, labels, told: HashMap::new() }
+    }
+
+    /// Takes what facts tell of, as if they were stored.
+    pub(super) fn hear(&mut self, facts: &[ExtractedFact]) {
+        for entity in facts.iter().flat_map(|fact| [&fact.head, &fact.tail]) {
+            self.told.entry(entity.name.clone()).or_default().insert(entity.clone());
+        }
     }
 
     fn found(&self, name: &str) -> Result<Option<Entity>> {
@@ -36,6 +46,12 @@ impl<'r> Entities<'r> {
                 return Ok(None);
             }
             found = Some(Entity { label: label_name.clone(), name: record.key.clone() });
+        }
+        for told in self.told.get(name).into_iter().flatten() {
+            if found.as_ref().is_some_and(|found| found != told) {
+                return Ok(None);
+            }
+            found = Some(told.clone());
         }
         Ok(found)
     }

@@ -116,28 +116,58 @@ fn without<'r>(text: &str, parts: impl Iterator<Item = &'r Range<usize>>) -> Str
     rest.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// What stands before a month.
+const BEFORE_MONTH: [&str; 9] =
+    ["during", "in", "last", "next", "of", "on", "since", "this", "until"];
+
+fn is_year(word: &Word) -> bool {
+    word.lower.parse::<i16>().is_ok_and(|year| (1900..2100).contains(&year))
+}
+
 impl Day {
-    /// The day that is named, as far as it is. A month has a capital within a sentence, so that "may"
-    /// and the first word are none.
+    /// The day that is named, as far as it is. A month without a capital, or as the first word, is one beside a
+    /// number or behind a word such as "in", so that "may" is none.
     fn of(all: &[Word]) -> Self {
         let mut day = Self::default();
         for (at, word) in all.iter().enumerate() {
+            if let Some(whole) = Self::in_digits(&all[at..]) {
+                return whole;
+            }
             let number = |other: Option<&Word>| {
                 let digits = other?.lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
                 digits.parse::<i8>().ok().filter(|day| (1..=31).contains(day))
             };
             let before = at.checked_sub(1).and_then(|at| all.get(at));
-            let is_month = word.is_capital && !word.is_first;
+            let is_behind = before.is_some_and(|before| BEFORE_MONTH.contains(&&*before.lower));
+            let named = number(before).or_else(|| number(all.get(at + 1)));
+            let is_dated = named.is_some() || all.get(at + 1).is_some_and(|next| is_year(next));
+            let is_month = word.is_capital && !word.is_first || is_behind || is_dated;
             if let Some(month) = month(&word.lower).filter(|_| is_month) {
                 day.month = Some(month);
-                day.day = number(before).or_else(|| number(all.get(at + 1)));
+                day.day = named;
             }
-            let year = word.lower.parse::<i16>().ok();
-            if let Some(year) = year.filter(|year| (1900..2100).contains(year)) {
-                day.year = Some(year);
+            if is_year(word) {
+                day.year = word.lower.parse().ok();
             }
         }
         day
+    }
+
+    /// "2023-05-28", "2023-05" at the beginning of these words.
+    fn in_digits(all: &[Word]) -> Option<Self> {
+        let [year, month, rest @ ..] = all else { return None };
+        let is_joined = |a: &Word, b: &Word| a.range.end + 1 == b.range.start && b.lower.len() == 2;
+        let number = |word: &Word, most: i8| {
+            word.lower.parse::<i8>().ok().filter(|number| (1..=most).contains(number))
+        };
+        (is_year(year) && is_joined(year, month)).then_some(())?;
+        let day = rest.first().filter(|day| is_joined(month, day));
+        Some(Self {
+            year: year.lower.parse().ok(),
+            month: Some(number(month, 12)?),
+            day: day.and_then(|day| number(day, 31)),
+            period: None,
+        })
     }
 
     /// Takes a period that a question tells by how far it is away, seen from an instant, if nothing of
@@ -315,6 +345,11 @@ mod tests {
         assert_eq!(asked("What did she do on Aug 15th?").day.fits(at("2020-08-15 10:00")), 1.5);
         assert_eq!(asked("What did she do on 15 Sept. 2021?").day.fits(at("2021-08-15")), -1.0);
         assert_eq!(asked("What may she like?").day, Day::default());
+        assert_eq!(asked("what did she buy on may 24").day, asked("What on 24 May?").day);
+        assert_eq!(asked("what did she buy in may 2022").day.fits(at("2022-05-02")), 1.0);
+        assert_eq!(asked("What did she do on 2022-05-25?").day.fits(at("2022-05-25")), 1.5);
+        assert_eq!(asked("What did she do on 2022-05-25?").day.fits(at("2023-05-25")), -1.0);
+        assert_eq!(asked("What did she do in 2022-05?").day.fits(at("2022-05-25")), 1.0);
         assert_eq!(asked("May she go?").day.fits(at("2020-08-09")), 0.0);
     }
 

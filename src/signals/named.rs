@@ -15,10 +15,19 @@ use crate::time::month;
 /// Words for who asks, and for who answers.
 const FIRST: [&str; 10] = ["i", "i'd", "i'll", "i'm", "i've", "im", "ive", "me", "mine", "my"];
 const SECOND: [&str; 6] = ["you", "you'd", "you've", "your", "yours", "youve"];
-/// Behind one of these "you" is asked for the answer ("can you say where I live"), and "me" is to be given it.
+/// Behind one of these "you" is asked for the answer: "can you say where I live?"
 const ASKING: [&str; 9] =
     ["can", "could", "do", "may", "might", "should", "thank", "will", "would"];
-const TELLING: [&str; 8] = ["ask", "give", "help", "let", "list", "remind", "show", "tell"];
+/// Before one of these "you" is who was told: "what have you learned about me?"
+const KNOWING: [&str; 8] =
+    ["aware", "knew", "know", "learned", "learnt", "recall", "remember", "understand"];
+/// Before "I" one of these asks for advice, which is not told by who asks: "how can I spend less?"
+const ADVISING: [&str; 8] = ["can", "could", "may", "might", "must", "shall", "should", "would"];
+/// Behind one of these somebody is told something, and tells nothing.
+const TELLING: [&str; 18] = [
+    "ask", "asked", "for", "gave", "give", "given", "help", "let", "list", "remind", "send",
+    "sent", "show", "showed", "tell", "to", "told", "with",
+];
 
 /// Somebody whom a question names.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,12 +112,22 @@ impl Both {
         };
         let word = &*all[at].lower;
         let is_told = matches!(word, "me" | "you") && is_behind(&TELLING);
+        let is_knowing = all.get(at + 1).is_some_and(|next| KNOWING.contains(&&*next.lower));
+        let is_asked = is_behind(&ASKING) || is_knowing;
         match () {
-            () if FIRST.contains(&word) && !is_told => &self.first,
-            () if SECOND.contains(&word) && !is_told && !is_behind(&ASKING) => &self.second,
+            () if FIRST.contains(&word) && !is_told && !seeks_advice(all) => &self.first,
+            () if SECOND.contains(&word) && !is_told && !is_asked => &self.second,
             () => &[],
         }
     }
+}
+
+/// "Should I take the bus?", "how do I get there?"
+fn seeks_advice(all: &[Word]) -> bool {
+    let is_how = |at: usize| at > 0 && all[at - 1].lower == "how" && all[at].lower == "do";
+    all.windows(2)
+        .enumerate()
+        .any(|(at, two)| two[1].lower == "i" && (ADVISING.contains(&&*two[0].lower) || is_how(at)))
 }
 
 /// The speakers that a question names, in its order, of these with their places; one may have several names. Of
@@ -234,6 +253,14 @@ mod tests {
         );
         assert_eq!(roles("Can you remind me what I baked?"), [[0]]);
         assert_eq!(roles("Tell me what would you bake?"), [[0_u32; 1]; 0]);
+        assert_eq!(roles("What do you know about my mornings?"), [[0]]);
+        assert_eq!(roles("What have you learned about my mornings?"), [[0]]);
+        assert_eq!(roles("I told you about my sister, remember?"), [[0]]);
+        assert_eq!(roles("Have I ever told you about my sister?"), [[0]]);
+        // Advice is not what who asks has told.
+        assert_eq!(roles("How can I get my pantry in order?"), [[0_u32; 1]; 0]);
+        assert_eq!(roles("how do i spend less on my groceries"), [[0_u32; 1]; 0]);
+        assert_eq!(roles("What running shoes do I have?"), [[0]]);
         // Those who have a name, beside a machine or a user without one.
         assert_eq!(of(&["Nora", "AI", "Otto"], "What did I paint?"), [[0, 2]]);
         assert_eq!(of(&["Nora", "AI", "Otto"], "What did I tell Otto?"), [vec![0, 2], vec![2]]);

@@ -34,8 +34,8 @@ impl Scores {
             ExprKind::Call(function, arguments) if function.name == name => Some(arguments.clone()),
             _ => None,
         };
-        let asks = |expr| named(expr, "relevance").or_else(|| named(expr, "sufficiency"));
-        let question = exprs.iter().find_map(asks);
+        let asks = |function| exprs.iter().find_map(|expr| named(expr, function));
+        let question = ["relevance", "sufficiency", "similarity"].into_iter().find_map(asks);
         Ok(Self {
             search: Arc::clone(search),
             sufficiency: exprs.iter().position(|expr| named(expr, "sufficiency").is_some()),

@@ -10,7 +10,7 @@
 //! an operation names that is not there is told in words, not as an error of the database.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ const TOPICS_MAX: usize = 3;
 /// What other operations give back at most.
 const CONTENTS_MAX: usize = 40;
 const TIMELINE_MAX: usize = 64;
+/// Turns of each person that are looked at for it, the first of the time.
+const TIMED_MAX: usize = 1_024;
 /// Turns on either side of one that belong to its context.
 const RADIUS: usize = 2;
 /// Persons whose timelines are read where none is named.
@@ -97,7 +99,8 @@ impl<'m> Toolkit<'m> {
                 found.extend(person.map(|person| Finding { share: entity.score, ..person }));
             }
         }
-        for (_, node) in self.nearest(CONCEPT, &asked, CUES_MAX, &mut |_| Ok(true))? {
+        let mut accept = |node| self.leads_to_turns(node);
+        for (_, node) in self.nearest(CONCEPT, &asked, CUES_MAX, &mut accept)? {
             found.extend(self.finding(Kind::Cue, node)?);
         }
         Ok(found)
@@ -325,18 +328,24 @@ impl<'m> Toolkit<'m> {
         let Some(said) = self.context.reader.catalog().relation("SAID") else {
             return Ok(Ok(Vec::new()));
         };
-        let mut turns: BTreeMap<(i64, NodeId), ()> = BTreeMap::new();
+        let mut turns: BTreeSet<(i64, NodeId)> = BTreeSet::new();
         for person in persons {
             let own = self.said_by((person, Side::Out, said), during)?;
-            turns.extend(own.into_iter().map(|edge| ((edge.valid.from, edge.tail), ())));
+            turns.extend(own.into_iter().map(|edge| (edge.valid.from, edge.tail)));
         }
-        let turns = turns.into_keys().take(TIMELINE_MAX).map(|(_, turn)| turn);
-        Ok(Ok(self.findings(Kind::Turn, turns)?))
+        if let Some(label) = self.label("Turn").filter(|_| turns.len() > TIMELINE_MAX) {
+            let all = turns.iter().map(|(_, turn)| turn);
+            let asked = (&*self.vector, TIMELINE_MAX);
+            let near = self.nearest_of(label, all, asked, &mut |_| Ok(true))?;
+            let near: BTreeSet<NodeId> = near.into_iter().map(|(_, turn)| turn).collect();
+            turns.retain(|(_, turn)| near.contains(turn));
+        }
+        Ok(Ok(self.findings(Kind::Turn, turns.into_iter().map(|(_, turn)| turn))?))
     }
 
     /// The first of what was said at a time and counts.
     fn said_by(&self, place: (NodeId, Side, RelationId), during: Interval) -> Result<Vec<Edge>> {
-        let mut most = TIMELINE_MAX;
+        let mut most = TIMED_MAX;
         loop {
             let mut own: Vec<Edge> = Vec::new();
             self.context.reader.edges_begun(place, during, &self.filter, &mut |edge| {
@@ -350,11 +359,11 @@ impl<'m> Toolkit<'m> {
             let is_all = own.len() < most;
             let mut counted = Vec::new();
             for edge in own {
-                if counted.len() < TIMELINE_MAX && self.accepts(edge.tail)? {
+                if counted.len() < TIMED_MAX && self.accepts(edge.tail)? {
                     counted.push(edge);
                 }
             }
-            if is_all || counted.len() == TIMELINE_MAX {
+            if is_all || counted.len() == TIMED_MAX {
                 return Ok(counted);
             }
             // Others lie before; what was read is read again, a share of what is read now.
@@ -474,6 +483,21 @@ impl<'m> Toolkit<'m> {
             }
         }
         Ok(turns)
+    }
+
+    /// Whether a concept leads to a turn that counts; any does where all turns count.
+    fn leads_to_turns(&self, cue: NodeId) -> Result<bool> {
+        if self.accept.is_none() {
+            return Ok(true);
+        }
+        for relation in self.tags(cue)? {
+            for edge in self.edges(cue, Side::Out, Some(relation))? {
+                if self.label_of(edge.tail)? == Some("Turn") && self.accepts(edge.tail)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// The turns at the ends of the facts of a relation that count, as many as are wanted.

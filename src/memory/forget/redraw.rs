@@ -10,6 +10,7 @@ use super::or_by_cues;
 use crate::error::{Error, Result};
 use crate::graph_names::TURN;
 use crate::memory::draw::{self, Drawn, draw, extract};
+use crate::memory::entities::Entities;
 use crate::memory::extract::Rules;
 use crate::memory::means::Means;
 use crate::memory::theme_graph::SEMANTIC;
@@ -30,7 +31,8 @@ pub(super) fn drawn_of_all(
     if episode.left.is_empty() || !means.extractor.is_quick() {
         return Ok(None);
     }
-    let Ok((extraction, _)) = extract(reader, &episode.all, means.extractor) else {
+    let Ok((extraction, _)) = extract(&mut Entities::new(reader), &episode.all, means.extractor)
+    else {
         return Ok(None);
     };
     let names = (episode.session.as_str(), episode.key.as_str());
@@ -55,13 +57,14 @@ pub(super) fn redraw(
     if episode.left.is_empty() {
         return Ok(None);
     }
-    let (extraction, means) = match extract(reader, &episode.left, means.extractor) {
-        Ok((extraction, _)) => (extraction, means),
-        Err(_) => {
-            let by_rules = Means { extractor: &Rules, ..means };
-            (extract(reader, &episode.left, &Rules)?.0, by_rules)
-        }
-    };
+    let (extraction, means) =
+        match extract(&mut Entities::new(reader), &episode.left, means.extractor) {
+            Ok((extraction, _)) => (extraction, means),
+            Err(_) => {
+                let by_rules = Means { extractor: &Rules, ..means };
+                (extract(&mut Entities::new(reader), &episode.left, &Rules)?.0, by_rules)
+            }
+        };
     let names = (episode.session.as_str(), episode.key.as_str());
     let drawn = or_by_cues(means, |means| draw(reader, names, &episode.left, (&extraction, means)));
     let mut drawn = drawn?;

@@ -45,15 +45,21 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Only those whose nearest theme is taken out look for another.
+    /// Only those whose nearest theme is taken out look for another. No other is nearer than that was, so they
+    /// stop at the first that is as near: of many equal themes each is asked about a few.
     pub(super) fn without(themes: &[Theme], removed: &[u64]) -> Self {
         let kept: Vec<&Theme> = themes.iter().filter(|t| !removed.contains(&t.id)).collect();
         let nearest = |theme: &Theme| match theme.nearest {
-            Some(nearest) if removed.contains(&nearest.theme) => {
-                let others = kept.iter().filter(|other| other.id != theme.id);
-                others
-                    .map(|other| Nearest::of(&theme.centroid, other))
-                    .max_by(Nearest::cmp_likeness)
+            Some(gone) if removed.contains(&gone.theme) => {
+                let mut best = None;
+                for other in kept.iter().filter(|other| other.id != theme.id) {
+                    let near = Nearest::of(&theme.centroid, other);
+                    best = nearer(best, Some(near));
+                    if near.similarity >= gone.similarity {
+                        break;
+                    }
+                }
+                best
             }
             nearest => nearest,
         };

@@ -119,21 +119,37 @@ impl Embedder for SentenceModel {
     }
 
     fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<TokenVectors>>, NeuralError> {
-        let sequences = self.tokenizer.sequences(texts)?;
-        let width = self.encoder.width();
-        let vectors = |sequence: &Sequence, rows: Rows<'_>| token_vectors(sequence, rows, width);
-        batches::run(&self.encoder, &sequences, cores(), vectors).map(Some)
+        Ok(self.embed_with_tokens(texts)?.1)
     }
 
+    /// A vector is that of the beginning of its text, as far as the model reads at once; the tokens are those of
+    /// up to four such parts, each read by itself.
     fn embed_with_tokens(&self, texts: &[&str]) -> Result<WithTokens, NeuralError> {
-        let sequences = self.tokenizer.sequences(texts)?;
+        let (mut owners, mut sequences) = (Vec::new(), Vec::new());
+        for (text, windows) in self.tokenizer.windows(texts)?.into_iter().enumerate() {
+            owners.extend(std::iter::repeat_n(text, windows.len()));
+            sequences.extend(windows);
+        }
         let width = self.encoder.width();
         let both = |sequence: &Sequence, rows: Rows<'_>| {
             Some((self.pooling.pool(rows.last, width)?, token_vectors(sequence, rows, width)?))
         };
-        let both = batches::run(&self.encoder, &sequences, cores(), both)?;
-        let (vectors, tokens) = both.into_iter().unzip();
-        Ok((vectors, Some(tokens)))
+        let parts = batches::run(&self.encoder, &sequences, cores(), both);
+        let parts = parts.map_err(|error| match error {
+            NeuralError::NotFinite { text } => NeuralError::NotFinite { text: owners[text] },
+            error => error,
+        })?;
+        let (mut vectors, mut all) = (Vec::new(), Vec::<TokenVectors>::new());
+        for (owner, (vector, tokens)) in owners.into_iter().zip(parts) {
+            match all.get_mut(owner) {
+                Some(held) => held.values.extend(tokens.values),
+                None => {
+                    vectors.push(vector);
+                    all.push(tokens);
+                }
+            }
+        }
+        Ok((vectors, Some(all)))
     }
 
     fn tokenize(&self, text: &str) -> Result<Vec<u32>, NeuralError> {
@@ -286,6 +302,16 @@ mod tests {
         assert_eq!(sequences[0].ids.len(), TOKENS_DEFAULT);
         assert_eq!(model().tokenize(&long).unwrap().len(), 1 << 18);
         assert_eq!(model().tokenize("Unfriendliness").unwrap().len(), 5);
+    }
+
+    #[test]
+    fn the_tokens_of_a_long_text_have_vectors_past_what_its_own_is_of() {
+        let (short, long, longest) = ("stone ", "stone ".repeat(600), "stone ".repeat(5_000));
+        let texts = [short, &long, &longest];
+        let (vectors, tokens) = model().embed_with_tokens(&texts).unwrap();
+        let counts: Vec<usize> = tokens.unwrap().iter().map(TokenVectors::len).collect();
+        assert_eq!(counts, [1, 600, WINDOWS_MAX * (TOKENS_DEFAULT - 2)]);
+        assert_eq!(vectors, model().embed(&texts).unwrap());
     }
 
     #[test]

@@ -15,6 +15,9 @@ use super::folder::{self, damaged, failed, first_line, guarded};
 /// the tokenizer would go through all of it before it is cut.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
 
+/// The parts of a text, each as long as a model can read, of whose tokens there are vectors.
+pub(super) const WINDOWS_MAX: usize = 4;
+
 /// What a model reads at once: a text, or a question and a text, with marks.
 #[derive(Debug, PartialEq)]
 pub(super) struct Sequence {
@@ -81,6 +84,19 @@ impl TextTokenizer {
             self.finish(encoding, None)
         };
         texts.iter().map(sequence).collect()
+    }
+
+    /// Each text in parts that the model can read, the first ones: each with its marks.
+    pub(super) fn windows(&self, texts: &[&str]) -> Result<Vec<Vec<Sequence>>, NeuralError> {
+        let room = self.room(false).map_err(failed)?;
+        let windows = |text: &&str| {
+            let mut first = self.encode(first_part(text))?;
+            first.truncate(room, 0, TruncationDirection::Right);
+            let others = first.take_overflowing();
+            let all = std::iter::once(first).chain(others).take(WINDOWS_MAX);
+            all.map(|encoding| self.finish(encoding, None)).collect()
+        };
+        texts.iter().map(windows).collect()
     }
 
     /// Each text after the question. What is too long is cut off the text; of the question no more

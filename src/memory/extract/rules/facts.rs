@@ -14,6 +14,7 @@ mod group;
 mod held;
 mod others;
 mod parting;
+mod plain;
 mod possession;
 mod profile;
 mod rows;
@@ -401,7 +402,7 @@ impl<'a> Finder<'a> {
         let is_over = group.is_former || group.is_ended;
         let intent = if is_over { Intent::Evolution } else { intent.unwrap_or_default() };
         let is_spouse = matches!(relation, "married_to" | "engaged_to");
-        if is_spouse && valid.to == Interval::MAX {
+        if is_spouse && valid.to == Interval::MAX && self.is_plain(relation, tail) {
             let status = if relation == "married_to" { "married" } else { "engaged" };
             self.of_other_statuses(person, status);
         }
@@ -433,12 +434,14 @@ impl<'a> Finder<'a> {
         if is_speaker && !matches!(relation, "met" | "married_to" | "believes_in" | "misses") {
             return;
         }
+        let is_sure = valid.to != Interval::MAX || self.is_plain(relation, tail);
+        let told = self.statement.confidence;
         let fact = ExtractedFact {
             head: entity("Person", person),
             relation: relation.to_owned(),
             tail: entity(if is_speaker { "Person" } else { label }, tail.text),
             valid,
-            confidence: self.statement.confidence,
+            confidence: if is_sure { told } else { told.min(UNCERTAIN) },
             intent,
             turns: self.statement.turns.clone(),
         };

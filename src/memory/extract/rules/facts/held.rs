@@ -83,7 +83,7 @@ impl Finder<'_> {
 
     /// The clause that begins at or before a word and goes on after another one: as far as what joins it to
     /// the next, or a comma after which the next begins.
-    fn clause(&self, at: usize, behind: usize) -> &str {
+    pub(super) fn clause(&self, at: usize, behind: usize) -> &str {
         let before = &self.text[..self.words[at].range.start];
         let place = self.words[behind].range.start;
         let behind = &self.text[place..];

@@ -140,10 +140,6 @@ impl<'a> Finder<'a> {
         let is_told = |fact: &&ExtractedFact| fact.relation == relation && !is_over(fact);
         let told = self.found[from..].iter().filter(is_told).count();
         let is_either = self.lower(tail.end) == "or" && told > 0;
-        // "works at Forno Labs when the office is closed".
-        let follows = self.words.get(tail.end).map(|next| gap(self.text, tail.last, next));
-        let is_at_times =
-            is_one && follows == Some(" ") && AT_TIMES.contains(&self.lower(tail.end));
         let rest = self.text.get(tail.last.range.end..).unwrap_or_default().to_lowercase();
         let clause = [" and ", ", ", " but "].iter().filter_map(|cut| rest.find(cut)).min();
         let clause = rest.get(..clause.unwrap_or(rest.len())).unwrap_or_default();
@@ -156,8 +152,7 @@ impl<'a> Finder<'a> {
         // "I literally live in Slack", "I live in Slack all day".
         let is_literal = self.statement.said.to_lowercase().contains("literally live");
         let is_figure = row.verb == "live" && (is_literal || clause.contains(" all day"));
-        is_at_times
-            || is_one && (is_in_part || is_of_now)
+        is_one && (is_in_part || is_of_now)
             || is_figure
             || is_either
             || is_declined
@@ -397,10 +392,7 @@ const FIGURES: &[&str] = &[
 const NONE: &[&str] = &["neither", "no", "none", "nowhere", "nobody", "nothing"];
 
 /// What says of where somebody lives that it is only a manner of speaking.
-const MANNERS: &[&str] = &["practically", "basically", "virtually", "kinda"];
-
-/// What stands after a place where somebody works, or lives, at times.
-const AT_TIMES: &[&str] = &["when", "whenever", "sometimes"];
+const MANNERS: &[&str] = &["practically", "basically", "virtually", "kinda", "much"];
 
 /// What says that somebody lives or works somewhere for a part of the time.
 const IN_PART: &[&str] = &[

@@ -92,7 +92,7 @@ fn a_perfect_tells_what_was_unless_it_goes_on() {
 fn what_is_beside_another_or_of_some_days_is_not_sure() {
     assert_told(&[
         ("I also work at Siemens.", &["works_at Siemens now..∞ ?"]),
-        ("I work at Siemens too.", &["works_at Siemens now..∞"]),
+        ("I work at Siemens too.", &["works_at Siemens now..∞ ?"]),
         ("I also live in Linz.", &["lives_in Linz now..∞"]),
         ("I work at Siemens on Saturdays.", &["works_at Siemens now..∞ ?"]),
         ("I live in Linz for two weeks a year.", &["lives_in Linz now..∞ ?"]),

@@ -1,0 +1,304 @@
+//! Whether what most people have one of at a time is told so plainly that it may end another: "lives in Porto" is,
+//! and "lives in Porto every summer", "moved to Porto after school" and "moved to Porto in the game" are not.
+//!
+//! It knows what may stand behind a home, an employer, a spouse and an age, and takes what it does not know for a
+//! reason to doubt. What is not plain is told all the same, but not surely, and ends nothing.
+
+use super::{Finder, Tail, lexicon, verbs};
+use crate::memory::extract::rules::sentences::is_joined;
+
+/// What most people have one of.
+const ONE: &[&str] = &["age", "lives_in", "married_to", "works_at"];
+
+/// Words behind "in" or "on" that may say when.
+const PHRASE_WORDS: usize = 4;
+
+impl Finder<'_> {
+    /// Whether a relation leads to a tail as plainly as it has to.
+    pub(super) fn is_plain(&self, relation: &str, tail: &Tail<'_>) -> bool {
+        if !ONE.contains(&relation) {
+            return true;
+        }
+        let place = tail.end.saturating_sub(1);
+        let clause = self.clause(place, place).to_lowercase();
+        let is_bygone = BYGONE.iter().any(|cue| clause.contains(cue));
+        let rest = self.text.get(tail.last.range.end..).unwrap_or_default().to_lowercase();
+        let is_taken_back = taken_back(relation).iter().any(|cue| rest.contains(cue));
+        !is_bygone
+            && !is_taken_back
+            && !self.is_played(tail.end)
+            && self.goes_on_plainly(relation, tail.end)
+    }
+
+    /// Whether what stands at a place, behind a tail, leaves it as it is.
+    fn goes_on_plainly(&self, relation: &str, at: usize) -> bool {
+        let next = at.checked_sub(1).zip(self.words.get(at));
+        let is_end =
+            next.is_none_or(|(before, word)| !is_joined(self.text, &self.words[before], word));
+        if is_end || self.is_dated(at) {
+            return true;
+        }
+        let (word, behind) = (self.lower(at), self.lower(at + 1));
+        match word {
+            "years" | "year" if relation == "age" => self.goes_on_plainly(relation, at + 2),
+            "too" if relation == "works_at" => false,
+            _ if PASSING.contains(&word) => self.goes_on_plainly(relation, at + 1),
+            "right" | "these" => matches!(behind, "now" | "days"),
+            "as" => behind != "well",
+            "for" => self.is_length(at + 1),
+            "from" if relation == "works_at" && behind.ends_with("day") => true,
+            "from" => !self.is_of_time(at + 1),
+            // "2 weeks ago".
+            _ if self.lower(at + 2) == "ago" => true,
+            _ if LINKS.contains(&word) => true,
+            _ if relation == "age" => false,
+            _ if PREPOSITIONS.contains(&word) => !self.is_of_time(at + 1),
+            _ => verbs::verb(word).is_some_and(|verb| verb.forms.gerund),
+        }
+    }
+
+    /// "three years", "work", and not "now" or "the summer".
+    fn is_length(&self, at: usize) -> bool {
+        let word = self.lower(at);
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let is_past = word == "the" && matches!(self.lower(at + 1), "last" | "past");
+        is_number || is_past || LENGTHS.contains(&word)
+    }
+
+    /// Whether a phrase at a place says when: "the evenings", "22".
+    fn is_of_time(&self, at: usize) -> bool {
+        let is_part = |at: &usize| {
+            let word = self.lower(*at);
+            !word.is_empty() && !LINKS.contains(&word) && !PREPOSITIONS.contains(&word)
+        };
+        (at..at + PHRASE_WORDS).take_while(is_part).any(|at| {
+            let word = self.lower(at);
+            lexicon::is_time_noun(word)
+                || TIMES.contains(&word)
+                || word.starts_with(|c: char| c.is_ascii_digit())
+        })
+    }
+}
+
+/// What says behind a tail that it is over: "married Udo and divorced him".
+fn taken_back(relation: &str) -> &'static [&'static str] {
+    match relation {
+        "lives_in" => &["moved back", "came back", "went back", "returned", " and back"],
+        "married_to" => {
+            &["and divorced", "and separated", "and split", "got divorced", "later divorced"]
+        }
+        "works_at" => &[
+            "stayed",
+            "but left",
+            "but quit",
+            "then left",
+            "then quit",
+            "left after",
+            "quit after",
+            "fired",
+            "laid off",
+        ],
+        _ => &[],
+    }
+}
+
+/// What says that something was long ago, or nobody knows when.
+const BYGONE: &[&str] = &[
+    "after school",
+    "after high school",
+    "after college",
+    "after uni",
+    "after graduat",
+    "out of school",
+    "out of high school",
+    "out of college",
+    "out of uni",
+    "in high school",
+    "in college",
+    "as a kid",
+    "as a child",
+    "as a teen",
+    "as a student",
+    "growing up",
+    "many years ago",
+    "some years ago",
+    "several years ago",
+    "few years ago",
+    "ages ago",
+    "long ago",
+    "a while ago",
+    "a while back",
+    "back then",
+    "back in the day",
+    "at the time",
+    "originally",
+    " once",
+    "once ",
+    " ex ",
+];
+
+/// What may stand behind a tail and leaves it to what comes next.
+const PASSING: &[&str] = &[
+    "actually",
+    "again",
+    "already",
+    "anyway",
+    "btw",
+    "currently",
+    "finally",
+    "haha",
+    "happily",
+    "honestly",
+    "lol",
+    "myself",
+    "now",
+    "officially",
+    "permanently",
+    "still",
+    "thankfully",
+    "tho",
+    "though",
+    "too",
+];
+
+/// What goes on with something else.
+const LINKS: &[&str] = &[
+    "all", "alone", "although", "and", "anymore", "because", "but", "full", "fulltime", "if", "or",
+    "remotely", "since", "so", "that", "till", "to", "together", "until", "where", "which", "who",
+    "whose", "with", "without",
+];
+
+/// What goes on with a place or a manner, if not with a time.
+const PREPOSITIONS: &[&str] = &[
+    "above", "across", "around", "at", "behind", "beside", "by", "close", "in", "inside", "just",
+    "near", "next", "not", "of", "off", "on", "outside", "over", "through", "under",
+];
+
+/// How long something has been, or what for.
+const LENGTHS: &[&str] = &[
+    "a",
+    "about",
+    "ages",
+    "almost",
+    "decades",
+    "eight",
+    "ever",
+    "five",
+    "four",
+    "good",
+    "her",
+    "his",
+    "love",
+    "many",
+    "months",
+    "more",
+    "my",
+    "nearly",
+    "nine",
+    "over",
+    "quite",
+    "school",
+    "seven",
+    "several",
+    "six",
+    "some",
+    "ten",
+    "three",
+    "two",
+    "uni",
+    "university",
+    "work",
+    "years",
+];
+
+/// Times, and other ways to be somewhere for a part of it.
+const TIMES: &[&str] = &[
+    "afternoons",
+    "breaks",
+    "business",
+    "childhood",
+    "evenings",
+    "forties",
+    "holidays",
+    "mornings",
+    "nights",
+    "side",
+    "summers",
+    "teens",
+    "thirties",
+    "twenties",
+    "vacation",
+    "weekdays",
+    "weekends",
+    "winters",
+    "youth",
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::memory::extract::rules::tests::extract;
+
+    /// How sure what Nora says makes the facts of a relation.
+    fn confidences(relation: &str, text: &str) -> Vec<f64> {
+        let facts = extract(&format!("Nora: {text}")).facts.into_iter();
+        facts.filter(|fact| fact.relation == relation).map(|fact| fact.confidence).collect()
+    }
+
+    #[test]
+    fn what_is_told_plainly_is_sure() {
+        for (relation, text) in [
+            ("lives_in", "I live in Lisbon."),
+            ("lives_in", "I live in Lisbon with my wife."),
+            ("lives_in", "I live in Lisbon now and love it."),
+            ("lives_in", "I live in Lisbon these days."),
+            ("lives_in", "I've been living in Lisbon for three years."),
+            ("lives_in", "I live in Lisbon near the river."),
+            ("lives_in", "I live in Lisbon studying art."),
+            ("lives_in", "I live in Lisbon too!"),
+            ("lives_in", "I moved to Lisbon last month."),
+            ("lives_in", "I moved to Lisbon to study."),
+            ("lives_in", "I moved to Lisbon from Porto."),
+            ("works_at", "I work at Siemens in the rail team."),
+            ("works_at", "I work at Siemens as a nurse."),
+            ("works_at", "I started working at Siemens in March 2023."),
+            ("married_to", "I married Tom in 2015."),
+            ("married_to", "I'm married to Tom and we have two kids."),
+            ("age", "I'm 34 years old."),
+            ("age", "I turned 34 last week."),
+            ("age", "I'm 34 and love it."),
+        ] {
+            assert_eq!(confidences(relation, text), [0.9], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_of_another_time_or_a_part_of_it_is_not() {
+        for (relation, text) in [
+            ("lives_in", "I moved to Munich after high school."),
+            ("lives_in", "I moved to Munich at 18 to study, met my husband there."),
+            ("lives_in", "I moved to Munich in my twenties."),
+            ("lives_in", "I moved to Munich many years ago."),
+            ("lives_in", "After college I moved to Munich."),
+            ("lives_in", "I moved to Munich, hated it and moved back to Lisbon."),
+            ("lives_in", "I moved to Munich in the game."),
+            ("lives_in", "I live in Munich in the summer."),
+            ("lives_in", "I live in Munich every summer."),
+            ("lives_in", "I live in Munich over the winter."),
+            ("lives_in", "I live in Munich half the time."),
+            ("lives_in", "I live in Munich for now."),
+            ("works_at", "I work at Siemens in the evenings."),
+            ("works_at", "I work at Siemens on the side."),
+            ("works_at", "I work at Siemens too."),
+            ("works_at", "I work at Siemens as well."),
+            ("works_at", "I work at Siemens two mornings a week."),
+            ("works_at", "I started working at Siemens after school."),
+            ("works_at", "I got a job at Siemens right after college and stayed two years."),
+            ("married_to", "I married Tom at 22."),
+            ("married_to", "I got married to Tom at 19 and divorced at 25."),
+            ("age", "I turned 18 in Rome."),
+            ("age", "I turned 30 during the pandemic."),
+        ] {
+            assert!(confidences(relation, text).iter().all(|sure| *sure <= 0.4), "{text}");
+        }
+    }
+}

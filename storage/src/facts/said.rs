@@ -32,7 +32,7 @@ impl Transaction<'_> {
         let mut said: Vec<Interval> = Vec::new();
         for fact in facts {
             let versions = self.reader().versions(fact)?;
-            let same = versions.iter().filter(|(_, version)| version.belief.tail == belief.tail);
+            let same = versions.iter().filter(|(_, version)| ends.are_of(version));
             same.for_each(|(_, version)| {
                 said.extend(claimed(&version.belief, &claim, rule.policy));
             });

@@ -14,27 +14,34 @@ use crate::{Durability, Memory, Store};
 const HEADS: usize = 2;
 const TAILS: usize = 4;
 
-/// A head, a relation of two, a tail, when and how long it holds, and how sure it is in tenths.
+/// A head, a relation of four, a tail, when and how long it holds, and how sure it is in tenths.
 type Told = (usize, usize, usize, Time, Option<Time>, u8);
 
 struct Graph {
     store: Store,
     nodes: Vec<NodeId>,
-    relations: [RelationId; 2],
+    /// The last is that before it, told from the other end.
+    relations: [RelationId; 4],
 }
 
 impl Graph {
     fn new(folder: &std::path::Path) -> Self {
         let store = Store::open(folder, Memory::default()).unwrap();
         let mut begin = store.begin(1).unwrap();
-        for (name, cardinality) in [("one", Cardinality::One), ("many", Cardinality::Many)] {
-            let rule = RelationRule { cardinality, ..RelationRule::default() };
+        let all = ["one", "many", "led_by", "leads"];
+        for name in all {
+            let cardinality = match name {
+                "one" | "led_by" => Cardinality::One,
+                _ => Cardinality::Many,
+            };
+            let mirror = (name == "leads").then(|| begin.relation("led_by").unwrap());
+            let rule = RelationRule { cardinality, mirror, ..RelationRule::default() };
             begin.define_relation(name, rule).unwrap();
         }
         let nodes = (0..HEADS + TAILS)
             .map(|n| begin.put_node("N", &n.to_string(), &BTreeMap::new()).unwrap())
             .collect();
-        let relations = ["one", "many"].map(|name| begin.relation(name).unwrap());
+        let relations = all.map(|name| begin.relation(name).unwrap());
         begin.commit(Durability::Buffered, 1).unwrap();
         Self { store, nodes, relations }
     }
@@ -47,8 +54,12 @@ impl Graph {
     /// The same from these sources, or whatever was told before.
     fn tell_by(&self, told: &[Told], source: impl Fn(usize) -> String, is_new: bool) {
         for (place, (head, relation, tail, from, length, sure)) in told.iter().enumerate() {
+            let (head, tail) = match relation {
+                3 => (self.nodes[HEADS + tail], self.nodes[*head]),
+                _ => (self.nodes[*head], self.nodes[HEADS + tail]),
+            };
             let belief = Belief {
-                tail: self.nodes[HEADS + tail],
+                tail,
                 valid: Interval {
                     from: *from,
                     to: length.map_or(Interval::MAX, |length| from + length),
@@ -61,7 +72,7 @@ impl Graph {
                 evidence: Vec::new(),
             };
             let mut write = self.store.begin(5).unwrap();
-            let (head, relation) = (self.nodes[*head], self.relations[*relation]);
+            let relation = self.relations[*relation];
             match is_new {
                 true => drop(write.assert_new_fact(head, relation, &belief).unwrap()),
                 false => drop(write.assert_fact(head, relation, &belief).unwrap()),
@@ -109,7 +120,7 @@ proptest! {
     #[test]
     fn what_is_told_again_changes_nothing(
         told in prop::collection::vec(
-            (0..HEADS, 0..2_usize, 0..TAILS, 0..12_i64, prop::option::of(1..6_i64), 1..=9_u8),
+            (0..HEADS, 0..4_usize, 0..TAILS, 0..12_i64, prop::option::of(1..6_i64), 1..=9_u8),
             1..12,
         ),
     ) {

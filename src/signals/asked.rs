@@ -140,7 +140,7 @@ impl Day {
             let before = at.checked_sub(1).and_then(|at| all.get(at));
             let is_behind = before.is_some_and(|before| BEFORE_MONTH.contains(&&*before.lower));
             let named = number(before).or_else(|| number(all.get(at + 1)));
-            let is_dated = named.is_some() || all.get(at + 1).is_some_and(|next| is_year(next));
+            let is_dated = named.is_some() || all.get(at + 1).is_some_and(is_year);
             let is_month = word.is_capital && !word.is_first || is_behind || is_dated;
             if let Some(month) = month(&word.lower).filter(|_| is_month) {
                 day.month = Some(month);

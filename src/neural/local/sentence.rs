@@ -216,6 +216,7 @@ pub(super) fn try_out(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tokens::WINDOWS_MAX;
     use super::*;
     use std::fs;
     use std::sync::OnceLock;

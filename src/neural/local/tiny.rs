@@ -400,7 +400,7 @@ fn byte_pairs() -> Value {
 }
 
 mod tests {
-    use super::super::tokens::TextTokenizer;
+    use super::super::tokens::{Sequence, TextTokenizer};
     use super::super::{Embedder, NeuralError, SentenceModel};
     use super::*;
 
@@ -444,17 +444,27 @@ mod tests {
                 let what = format!("{family:?} {:?}", TEXTS[i]);
                 assert_near(&together[i], &unit(&sum), &what);
                 assert_near(&model.embed(&TEXTS[i..=i]).unwrap()[0], &unit(&sum), &what);
-                // The first and the last row belong to marks.
-                assert_eq!(tokens[i].len(), rows.len() - 2, "{what}");
-                let middle = tiny.encode_by(1, &sequence.ids, &sequence.types);
-                for (token, (middle, row)) in tokens[i].rows().zip(middle.iter().zip(&rows).skip(1))
-                {
-                    let half = unit(middle).into_iter().map(|x| x / 2.0);
-                    let both: Vec<f64> = half.chain(unit(row)).collect();
-                    assert_near(token, &unit(&both), &what);
+                let windows = tokenizer(&tiny).windows(&TEXTS[i..=i]).unwrap().remove(0);
+                let expected: Vec<Vec<f64>> =
+                    windows.iter().flat_map(|window| token_rows(&tiny, window)).collect();
+                assert_eq!(tokens[i].len(), expected.len(), "{what}");
+                for (token, expected) in tokens[i].rows().zip(&expected) {
+                    assert_near(token, expected, &what);
                 }
             }
         }
+    }
+
+    /// The vectors of the tokens of a window. The first and the last row belong to marks.
+    fn token_rows(tiny: &Tiny, window: &Sequence) -> Vec<Vec<f64>> {
+        let rows = tiny.encode(&window.ids, &window.types);
+        let middle = tiny.encode_by(1, &window.ids, &window.types);
+        let both = middle.iter().zip(&rows).skip(1).take(rows.len() - 2);
+        both.map(|(middle, row)| {
+            let half = unit(middle).into_iter().map(|x| x / 2.0);
+            unit(&half.chain(unit(row)).collect::<Vec<f64>>())
+        })
+        .collect()
     }
 
     #[test]

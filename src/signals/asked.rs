@@ -82,7 +82,8 @@ impl Asked {
         let about: Vec<&Named> = named.iter().filter(|one| meet(&named[0], one)).collect();
         let is_name = |word: &Word| named.iter().any(|one| one.ranges.contains(&word.range));
         let others: Vec<Word> = all.iter().filter(|word| !is_name(word)).cloned().collect();
-        let mut asked = Self { day: Day::of(&others), about: about.len(), ..Self::default() };
+        let mut asked =
+            Self { day: Day::of(question, &others), about: about.len(), ..Self::default() };
         asked.text = without(question, about.into_iter().flat_map(|one| &one.ranges));
         asked.named = named;
         let says = |word: &str| all.iter().any(|other| other.lower == word);
@@ -116,21 +117,17 @@ fn without<'r>(text: &str, parts: impl Iterator<Item = &'r Range<usize>>) -> Str
     rest.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What stands before a month.
-const BEFORE_MONTH: [&str; 9] =
-    ["during", "in", "last", "next", "of", "on", "since", "this", "until"];
-
 fn is_year(word: &Word) -> bool {
     word.lower.parse::<i16>().is_ok_and(|year| (1900..2100).contains(&year))
 }
 
 impl Day {
-    /// The day that is named, as far as it is. A month without a capital, or as the first word, is one beside a
-    /// number or behind a word such as "in", so that "may" is none.
-    fn of(all: &[Word]) -> Self {
+    /// The day that is named, as far as it is. A month without a capital, or as the first word, is one behind a
+    /// word such as "in", or beside a number if it is no verb.
+    fn of(question: &str, all: &[Word]) -> Self {
         let mut day = Self::default();
         for (at, word) in all.iter().enumerate() {
-            if let Some(whole) = Self::in_digits(&all[at..]) {
+            if let Some(whole) = Self::in_digits(question, &all[at..]) {
                 return whole;
             }
             let number = |other: Option<&Word>| {
@@ -138,10 +135,16 @@ impl Day {
                 digits.parse::<i8>().ok().filter(|day| (1..=31).contains(day))
             };
             let before = at.checked_sub(1).and_then(|at| all.get(at));
-            let is_behind = before.is_some_and(|before| BEFORE_MONTH.contains(&&*before.lower));
+            let is_behind =
+                |words: &[&str]| before.is_some_and(|before| words.contains(&&*before.lower));
             let named = number(before).or_else(|| number(all.get(at + 1)));
-            let is_dated = named.is_some() || all.get(at + 1).is_some_and(is_year);
-            let is_month = word.is_capital && !word.is_first || is_behind || is_dated;
+            let is_dated = named.is_some()
+                || all.get(at + 1).is_some_and(is_year)
+                || is_behind(&["last", "next", "this"]);
+            let is_verb = matches!(&*word.lower, "may" | "march");
+            let is_month = word.is_capital && !word.is_first
+                || is_behind(&["during", "in", "on", "since", "until"])
+                || is_dated && !is_verb;
             if let Some(month) = month(&word.lower).filter(|_| is_month) {
                 day.month = Some(month);
                 day.day = named;
@@ -153,19 +156,20 @@ impl Day {
         day
     }
 
-    /// "2023-05-28", "2023-05" at the beginning of these words.
-    fn in_digits(all: &[Word]) -> Option<Self> {
-        let [year, month, rest @ ..] = all else { return None };
-        let is_joined = |a: &Word, b: &Word| a.range.end + 1 == b.range.start && b.lower.len() == 2;
+    /// "2023-05-28" at the beginning of these words.
+    fn in_digits(question: &str, all: &[Word]) -> Option<Self> {
+        let [year, month, day, ..] = all else { return None };
+        let is_joined = |a: &Word, b: &Word| {
+            question.get(a.range.end..b.range.start) == Some("-") && b.lower.len() == 2
+        };
         let number = |word: &Word, most: i8| {
             word.lower.parse::<i8>().ok().filter(|number| (1..=most).contains(number))
         };
-        (is_year(year) && is_joined(year, month)).then_some(())?;
-        let day = rest.first().filter(|day| is_joined(month, day));
+        (is_year(year) && is_joined(year, month) && is_joined(month, day)).then_some(())?;
         Some(Self {
             year: year.lower.parse().ok(),
             month: Some(number(month, 12)?),
-            day: day.and_then(|day| number(day, 31)),
+            day: Some(number(day, 31)?),
             period: None,
         })
     }
@@ -349,7 +353,16 @@ mod tests {
         assert_eq!(asked("what did she buy in may 2022").day.fits(at("2022-05-02")), 1.0);
         assert_eq!(asked("What did she do on 2022-05-25?").day.fits(at("2022-05-25")), 1.5);
         assert_eq!(asked("What did she do on 2022-05-25?").day.fits(at("2023-05-25")), -1.0);
-        assert_eq!(asked("What did she do in 2022-05?").day.fits(at("2022-05-25")), 1.0);
+        assert_eq!(asked("what did she buy on 3 june").day, asked("What on 3 June?").day);
+        for verb in [
+            "What do you think this may mean?",
+            "Which of the 3 may be allergic?",
+            "Where may 5 people eat?",
+            "Who did march 3 times?",
+        ] {
+            assert_eq!(asked(verb).day, Day::default(), "{verb}");
+        }
+        assert_eq!(asked("In 2026 12 people came?").day.fits(at("2026-03-01")), 1.0);
         assert_eq!(asked("May she go?").day.fits(at("2020-08-09")), 0.0);
     }
 

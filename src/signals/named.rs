@@ -14,7 +14,7 @@ use crate::time::month;
 
 /// Words for who asks, and for who answers.
 const FIRST: [&str; 10] = ["i", "i'd", "i'll", "i'm", "i've", "im", "ive", "me", "mine", "my"];
-const SECOND: [&str; 6] = ["you", "you'd", "you've", "your", "yours", "youve"];
+const SECOND: [&str; 8] = ["you", "you'd", "you'll", "you're", "you've", "your", "yours", "youve"];
 /// Behind one of these "you" is asked for the answer: "can you say where I live?"
 const ASKING: [&str; 9] =
     ["can", "could", "do", "may", "might", "should", "thank", "will", "would"];
@@ -92,16 +92,20 @@ impl Both {
     /// Those who speak with an assistant ask, or those who are called users.
     fn of(speakers: &[(&str, u32)]) -> Self {
         let is_user = |name: &str| USERS.iter().any(|role| name.eq_ignore_ascii_case(role));
-        let is_machine = |name: &str| is_assistant(name) || MACHINES.contains(&name);
-        let those = |is_one: &dyn Fn(&str) -> bool| -> Vec<u32> {
+        let is_machine = |name: &str| MACHINES.iter().any(|role| name.eq_ignore_ascii_case(role));
+        let those = |is_one: &dyn Fn(&str) -> bool| -> BTreeSet<u32> {
             let all = speakers.iter().filter(|(name, _)| is_one(name));
-            all.map(|(_, place)| *place).collect::<BTreeSet<u32>>().into_iter().collect()
+            all.map(|(_, place)| *place).collect()
         };
-        let second = those(&is_assistant);
+        let (second, machines) = (those(&is_assistant), those(&is_machine));
         let first = match second.is_empty() {
             true => those(&is_user),
-            false => those(&|name| !is_machine(name)),
+            false => those(&|_| true),
         };
+        // Whoever has one such name is what it says, whatever the others are.
+        let is_other = |place: &u32| second.contains(place) || machines.contains(place);
+        let first = first.into_iter().filter(|place| !is_other(place)).collect();
+        let second = second.into_iter().collect();
         Self { first, second }
     }
 
@@ -122,12 +126,18 @@ impl Both {
     }
 }
 
-/// "Should I take the bus?", "how do I get there?"
+/// "Should I take the bus?", "how do I get there?"; but not when, and how many or how often.
 fn seeks_advice(all: &[Word]) -> bool {
     let is_how = |at: usize| at > 0 && all[at - 1].lower == "how" && all[at].lower == "do";
-    all.windows(2)
-        .enumerate()
-        .any(|(at, two)| two[1].lower == "i" && (ADVISING.contains(&&*two[0].lower) || is_how(at)))
+    let is_advice = |(at, two): (usize, &[Word])| {
+        two[1].lower == "i" && (ADVISING.contains(&&*two[0].lower) || is_how(at))
+    };
+    let asks_when = all.first().is_some_and(|first| first.lower == "when");
+    let asks_count = all.windows(2).any(|two| {
+        two[0].lower == "how"
+            && matches!(&*two[1].lower, "many" | "much" | "long" | "often" | "far")
+    });
+    !asks_when && !asks_count && all.windows(2).enumerate().any(is_advice)
 }
 
 /// The speakers that a question names, in its order, of these with their places; one may have several names. Of
@@ -261,11 +271,25 @@ mod tests {
         assert_eq!(roles("How can I get my pantry in order?"), [[0_u32; 1]; 0]);
         assert_eq!(roles("how do i spend less on my groceries"), [[0_u32; 1]; 0]);
         assert_eq!(roles("What running shoes do I have?"), [[0]]);
+        assert_eq!(roles("How many miles could I run last year?"), [[0]]);
+        assert_eq!(roles("When should I see the dentist?"), [[0]]);
+        assert_eq!(roles("Which hotel have you said you'll book?"), [[1]]);
         // Those who have a name, beside a machine or a user without one.
         assert_eq!(of(&["Nora", "AI", "Otto"], "What did I paint?"), [[0, 2]]);
         assert_eq!(of(&["Nora", "AI", "Otto"], "What did I tell Otto?"), [vec![0, 2], vec![2]]);
         assert_eq!(of(&["Nora", "user"], "What did I tell Nora?"), [[1], [0]]);
         assert_eq!(of(&["Nora", "Otto"], "What did I tell you?"), [[0_u32; 1]; 0]);
+    }
+
+    #[test]
+    fn who_has_the_name_of_a_machine_beside_another_is_one() {
+        let question = "What did I say?";
+        let of = |speakers: &[(&str, u32)]| -> Vec<Vec<u32>> {
+            let found = named(question, &words(question), speakers);
+            found.into_iter().map(|one| one.may).collect()
+        };
+        assert_eq!(of(&[("user", 0), ("assistant", 1), ("Claude", 1)]), [[0]]);
+        assert_eq!(of(&[("User", 0), ("Assistant", 1), ("System", 2)]), [[0]]);
     }
 
     #[test]

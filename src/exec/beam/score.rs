@@ -21,8 +21,8 @@ pub(super) struct Scores {
     exprs: Vec<Expr>,
     /// Which of them is the sufficiency.
     sufficiency: Option<usize>,
-    /// The question, if they ask for one.
-    question: Option<Expr>,
+    /// What may be the question, if they ask for one: the first of these that is a text.
+    question: Vec<Expr>,
 }
 
 impl Scores {
@@ -35,11 +35,16 @@ impl Scores {
             _ => None,
         };
         let asks = |function| exprs.iter().find_map(|expr| named(expr, function));
-        let question = ["relevance", "sufficiency", "similarity"].into_iter().find_map(asks);
+        let judged = asks("relevance").or_else(|| asks("sufficiency"));
+        // Of a similarity either argument may be the path.
+        let question = match judged {
+            Some(arguments) => arguments.into_iter().nth(1).into_iter().collect(),
+            None => asks("similarity").unwrap_or_default(),
+        };
         Ok(Self {
             search: Arc::clone(search),
             sufficiency: exprs.iter().position(|expr| named(expr, "sufficiency").is_some()),
-            question: question.and_then(|arguments| arguments.into_iter().nth(1)),
+            question,
             exprs,
         })
     }
@@ -89,10 +94,14 @@ impl Scores {
         let mut counts = vec![0_usize; beam.len()];
         found.iter().for_each(|(parent, _)| counts[*parent] += 1);
         let crowded = counts.iter().any(|count| *count > asked.expand);
-        if !crowded || (self.question.is_none() && asked.prefers.is_none()) {
+        if !crowded {
             return Ok(found);
         }
-        let near = self.nearness(&found, row, beam, asked, context)?;
+        let question = self.question(row, context)?;
+        if question.is_none() && asked.prefers.is_none() {
+            return Ok(found);
+        }
+        let near = nearness(&found, question.as_deref(), beam, asked, context)?;
         let other = |edge: &Edge| asked.prefers.is_some_and(|intent| intent != edge.intent);
         let mut ranked: Vec<((usize, Edge), f32)> = found.into_iter().zip(near).collect();
         ranked.sort_by(|((_, a), near_a), ((_, b), near_b)| {
@@ -110,46 +119,52 @@ impl Scores {
         Ok(ranked.into_iter().map(|(found, _)| found).collect())
     }
 
-    /// The cosine of the question and of each continuation: of its end, if that has a text and so an
-    /// embedding that is stored; else of its relation and end.
-    fn nearness(
-        &self,
-        found: &[(usize, Edge)],
-        row: &Row,
-        beam: &[Candidate],
-        asked: &Asked,
-        context: &Context<'_>,
-    ) -> Result<Vec<f32>> {
-        let Some(question) = &self.question else { return Ok(vec![0.0; found.len()]) };
-        let Cell::String(question) = eval::eval(question, row, context)? else {
-            return Ok(vec![0.0; found.len()]);
-        };
-        let mut texts = vec![question.to_string()];
-        let mut near = Vec::with_capacity(found.len());
-        let same_model = context.stores_the_same()?;
-        for (parent, edge) in found {
-            let last = beam[*parent].path.nodes.last().map(|node| node.id);
-            let far = if Some(edge.head) == last { edge.tail } else { edge.head };
-            let end = NodeRef { id: far, system: asked.filter.system };
-            near.push(match context.stored_vector(&Cell::Node(end))? {
-                Some(vector) if same_model => Near::Vector(vector),
-                _ => {
-                    let relation = context.relation_of(edge).replace('_', " ").to_lowercase();
-                    texts.push(format!("{relation} {}", context.name(end)?));
-                    Near::Text(texts.len() - 1)
-                }
-            });
+    /// The question that the scores ask, if it is a text.
+    fn question(&self, row: &Row, context: &Context<'_>) -> Result<Option<Arc<str>>> {
+        for question in &self.question {
+            if let Cell::String(question) = eval::eval(question, row, context)? {
+                return Ok(Some(question));
+            }
         }
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let vectors = context.embed(&texts)?;
-        let Some(question) = vectors.first() else { return Ok(Vec::new()) };
-        let cosine = |near: &Near| match near {
-            Near::Vector(vector) if vector.len() == question.len() => dot(question, vector),
-            Near::Vector(_) => 0.0,
-            Near::Text(place) => dot(question, &vectors[*place]),
-        };
-        Ok(near.iter().map(cosine).collect())
+        Ok(None)
     }
+}
+
+/// The cosine of the question and of each continuation: of its end, if that has a text and so an
+/// embedding that is stored; else of its relation and end. 0 without a question.
+fn nearness(
+    found: &[(usize, Edge)],
+    question: Option<&str>,
+    beam: &[Candidate],
+    asked: &Asked,
+    context: &Context<'_>,
+) -> Result<Vec<f32>> {
+    let Some(question) = question else { return Ok(vec![0.0; found.len()]) };
+    let mut texts = vec![question.to_owned()];
+    let mut near = Vec::with_capacity(found.len());
+    let same_model = context.stores_the_same()?;
+    for (parent, edge) in found {
+        let last = beam[*parent].path.nodes.last().map(|node| node.id);
+        let far = if Some(edge.head) == last { edge.tail } else { edge.head };
+        let end = NodeRef { id: far, system: asked.filter.system };
+        near.push(match context.stored_vector(&Cell::Node(end))? {
+            Some(vector) if same_model => Near::Vector(vector),
+            _ => {
+                let relation = context.relation_of(edge).replace('_', " ").to_lowercase();
+                texts.push(format!("{relation} {}", context.name(end)?));
+                Near::Text(texts.len() - 1)
+            }
+        });
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let vectors = context.embed(&texts)?;
+    let Some(question) = vectors.first() else { return Ok(Vec::new()) };
+    let cosine = |near: &Near| match near {
+        Near::Vector(vector) if vector.len() == question.len() => dot(question, vector),
+        Near::Vector(_) => 0.0,
+        Near::Text(place) => dot(question, &vectors[*place]),
+    };
+    Ok(near.iter().map(cosine).collect())
 }
 
 /// What a score comes to once the conditions are decided that look at nothing of a row, as those of a

@@ -20,12 +20,18 @@ impl Finder<'_> {
             return true;
         }
         let place = tail.end.saturating_sub(1);
-        let clause = self.clause(place, place).to_lowercase();
-        let is_bygone = BYGONE.iter().any(|cue| clause.contains(cue));
-        let rest = self.text.get(tail.last.range.end..).unwrap_or_default().to_lowercase();
-        let is_taken_back = taken_back(relation).iter().any(|cue| rest.contains(cue));
+        let clause = padded(self.clause(place, place));
+        // "married to Tom, whom I met in college".
+        let own = [" who ", " whom ", " which ", " that ", " where "];
+        let end = own.iter().filter_map(|link| clause.find(link)).min();
+        let clause = clause.get(..end.unwrap_or(clause.len())).unwrap_or_default();
+        let is_cue = |cue: &&str| clause.contains(cue);
+        // At work somebody is there as a student.
+        let is_bygone = BYGONE.iter().any(|cue| is_cue(&cue))
+            || relation != "works_at" && BYGONE_AS.iter().any(|cue| is_cue(&cue));
+        let rest = self.text.get(tail.last.range.end..).unwrap_or_default();
         !is_bygone
-            && !is_taken_back
+            && !is_taken_back(relation, rest)
             && !self.is_played(tail.end)
             && self.goes_on_plainly(relation, tail.end)
     }
@@ -43,16 +49,20 @@ impl Finder<'_> {
             "years" | "year" if relation == "age" => self.goes_on_plainly(relation, at + 2),
             "too" if relation == "works_at" => false,
             _ if PASSING.contains(&word) => self.goes_on_plainly(relation, at + 1),
-            "right" | "these" => matches!(behind, "now" | "days"),
+            "right" => matches!(behind, "now" | "next" | "by" | "near"),
+            "these" => behind == "days",
+            "year" => behind == "round",
+            "every" => relation == "works_at" && behind == "day",
             "as" => behind != "well",
             "for" => self.is_length(at + 1),
-            "from" if relation == "works_at" && behind.ends_with("day") => true,
-            "from" => !self.is_of_time(at + 1),
+            "from" => relation == "works_at" || !lexicon::is_time_noun(behind),
             // "2 weeks ago".
             _ if self.lower(at + 2) == "ago" => true,
             _ if LINKS.contains(&word) => true,
+            "over" if relation == "age" => true,
             _ if relation == "age" => false,
-            _ if PREPOSITIONS.contains(&word) => !self.is_of_time(at + 1),
+            "on" if behind == "business" => false,
+            _ if PREPOSITIONS.contains(&word) => self.has_year(at + 1) || !self.is_of_time(at + 1),
             _ => verbs::verb(word).is_some_and(|verb| verb.forms.gerund),
         }
     }
@@ -65,76 +75,104 @@ impl Finder<'_> {
         is_number || is_past || LENGTHS.contains(&word)
     }
 
-    /// Whether a phrase at a place says when: "the evenings", "22".
+    /// "the summer of 2019".
+    fn has_year(&self, at: usize) -> bool {
+        let is_year = |word: &str| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit());
+        (at..at + PHRASE_WORDS).any(|at| is_year(self.lower(at)))
+    }
+
+    /// Whether a phrase at a place says when: "the evenings", "22", and not "the night shift" or "22 Rua Nova".
     fn is_of_time(&self, at: usize) -> bool {
         let is_part = |at: &usize| {
             let word = self.lower(*at);
             !word.is_empty() && !LINKS.contains(&word) && !PREPOSITIONS.contains(&word)
         };
-        (at..at + PHRASE_WORDS).take_while(is_part).any(|at| {
+        let is_name = |at: usize| self.words.get(at).is_some_and(|word| word.is_capital);
+        let phrase = || (at..at + PHRASE_WORDS).take_while(is_part);
+        let is_shift = phrase().any(|at| matches!(self.lower(at), "shift" | "shifts"));
+        let is_time = |at: usize| {
             let word = self.lower(at);
-            lexicon::is_time_noun(word)
-                || TIMES.contains(&word)
-                || word.starts_with(|c: char| c.is_ascii_digit())
-        })
+            let is_number = word.starts_with(|c: char| c.is_ascii_digit()) && !is_name(at + 1);
+            is_number || !is_name(at) && (lexicon::is_time_noun(word) || TIMES.contains(&word))
+        };
+        !is_shift && phrase().any(is_time)
     }
 }
 
-/// What says behind a tail that it is over: "married Udo and divorced him".
-fn taken_back(relation: &str) -> &'static [&'static str] {
-    match relation {
-        "lives_in" => &["moved back", "came back", "went back", "returned", " and back"],
-        "married_to" => {
-            &["and divorced", "and separated", "and split", "got divorced", "later divorced"]
-        }
+/// A text in lower case with one blank for each mark, and around it.
+fn padded(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
+}
+
+/// Whether what follows a tail says that it is over: "married Udo and divorced him", "moved to Porto, hated it and
+/// moved back"; and not "and my brother got fired".
+fn is_taken_back(relation: &str, rest: &str) -> bool {
+    let over: &[&str] = match relation {
+        "lives_in" => &["moved back ", "came back ", "came home ", "moved home ", "back "],
+        "married_to" => &["got divorced ", "separated ", "split up "],
         "works_at" => &[
-            "stayed",
-            "but left",
-            "but quit",
-            "then left",
-            "then quit",
-            "left after",
-            "quit after",
-            "fired",
-            "laid off",
+            "stayed ",
+            "left in ",
+            "left after ",
+            "quit after ",
+            "quit in ",
+            "got fired ",
+            "was fired ",
+            "turned it down ",
         ],
         _ => &[],
-    }
+    };
+    let rest = padded(rest);
+    let begins = |joiner: &&str| {
+        rest.match_indices(*joiner).any(|(at, _)| {
+            let behind = rest.get(at + joiner.len()..).unwrap_or_default();
+            over.iter().any(|cue| behind.starts_with(cue))
+        })
+    };
+    // Whoever of the two is said to be divorced.
+    relation == "married_to" && rest.contains(" divorced ")
+        || [" and ", " but ", " then ", " later "].iter().any(begins)
 }
 
 /// What says that something was long ago, or nobody knows when.
 const BYGONE: &[&str] = &[
-    "after school",
-    "after high school",
-    "after college",
-    "after uni",
-    "after graduat",
-    "out of school",
-    "out of high school",
-    "out of college",
-    "out of uni",
-    "in high school",
-    "in college",
-    "as a kid",
-    "as a child",
-    "as a teen",
-    "as a student",
-    "growing up",
-    "many years ago",
-    "some years ago",
-    "several years ago",
-    "few years ago",
-    "ages ago",
-    "long ago",
-    "a while ago",
-    "a while back",
-    "back then",
-    "back in the day",
-    "at the time",
-    "originally",
-    " once",
-    "once ",
-    " ex ",
+    " after school ",
+    " after high school ",
+    " after college ",
+    " after uni ",
+    " after university ",
+    " after graduating ",
+    " after graduation ",
+    " out of school ",
+    " out of high school ",
+    " out of college ",
+    " out of uni ",
+    " growing up ",
+    " many years ago ",
+    " some years ago ",
+    " several years ago ",
+    " ages ago ",
+    " long ago ",
+    " a while ago ",
+    " a while back ",
+    " back then ",
+    " back in the day ",
+    " at the time ",
+    " originally ",
+    " once ",
+];
+
+/// The same where it is no job.
+const BYGONE_AS: &[&str] = &[
+    " as a kid ",
+    " as a child ",
+    " as a baby ",
+    " as a teen ",
+    " as a teenager ",
+    " as a student ",
+    " in high school ",
+    " in college ",
 ];
 
 /// What may stand behind a tail and leaves it to what comes next.
@@ -152,6 +190,7 @@ const PASSING: &[&str] = &[
     "lol",
     "myself",
     "now",
+    "nowadays",
     "officially",
     "permanently",
     "still",
@@ -163,9 +202,9 @@ const PASSING: &[&str] = &[
 
 /// What goes on with something else.
 const LINKS: &[&str] = &[
-    "all", "alone", "although", "and", "anymore", "because", "but", "full", "fulltime", "if", "or",
-    "remotely", "since", "so", "that", "till", "to", "together", "until", "where", "which", "who",
-    "whose", "with", "without",
+    "all", "alone", "ever", "here", "thanks", "there", "although", "and", "anymore", "because",
+    "but", "full", "fulltime", "if", "or", "remotely", "since", "so", "that", "till", "to",
+    "together", "until", "where", "which", "who", "whose", "with", "without",
 ];
 
 /// What goes on with a place or a manner, if not with a time.
@@ -176,6 +215,16 @@ const PREPOSITIONS: &[&str] = &[
 
 /// How long something has been, or what for.
 const LENGTHS: &[&str] = &[
+    "one",
+    "eleven",
+    "twelve",
+    "fifteen",
+    "twenty",
+    "thirty",
+    "half",
+    "around",
+    "roughly",
+    "just",
     "a",
     "about",
     "ages",
@@ -215,7 +264,6 @@ const LENGTHS: &[&str] = &[
 const TIMES: &[&str] = &[
     "afternoons",
     "breaks",
-    "business",
     "childhood",
     "evenings",
     "forties",
@@ -255,6 +303,18 @@ mod tests {
             ("lives_in", "I live in Lisbon near the river."),
             ("lives_in", "I live in Lisbon studying art."),
             ("lives_in", "I live in Lisbon too!"),
+            ("lives_in", "I live in Ponce now."),
+            ("lives_in", "I live in Lisbon nowadays."),
+            ("lives_in", "I live in Lisbon and backpack a lot."),
+            ("works_at", "I work at Siemens at 22 Rua Nova."),
+            ("lives_in", "I've lived in Lisbon for twelve years."),
+            ("lives_in", "I moved to Lisbon from Madrid last week."),
+            ("works_at", "I work at Siemens in business development."),
+            ("works_at", "I work at Siemens on the night shift."),
+            ("works_at", "I work at Siemens as a student advisor."),
+            ("works_at", "I work at Siemens and my brother got fired."),
+            ("married_to", "I'm married to Tom who I met in college."),
+            ("married_to", "I married Tom in the summer of 2019."),
             ("lives_in", "I moved to Lisbon last month."),
             ("lives_in", "I moved to Lisbon to study."),
             ("lives_in", "I moved to Lisbon from Porto."),
@@ -295,6 +355,8 @@ mod tests {
             ("works_at", "I got a job at Siemens right after college and stayed two years."),
             ("married_to", "I married Tom at 22."),
             ("married_to", "I got married to Tom at 19 and divorced at 25."),
+            ("married_to", "I married Tom and we divorced."),
+            ("works_at", "I got a job at Siemens in 2010 and left in 2012."),
             ("age", "I turned 18 in Rome."),
             ("age", "I turned 30 during the pandemic."),
         ] {

@@ -25,10 +25,10 @@ impl Finder<'_> {
         let own = [" who ", " whom ", " which ", " that ", " where "];
         let end = own.iter().filter_map(|link| clause.find(link)).min();
         let clause = clause.get(..end.unwrap_or(clause.len())).unwrap_or_default();
-        let is_cue = |cue: &&str| clause.contains(cue);
+        let is_cue = |cue: &&str| clause.contains(*cue);
         // At work somebody is there as a student.
-        let is_bygone = BYGONE.iter().any(|cue| is_cue(&cue))
-            || relation != "works_at" && BYGONE_AS.iter().any(|cue| is_cue(&cue));
+        let is_bygone =
+            BYGONE.iter().any(is_cue) || relation != "works_at" && BYGONE_AS.iter().any(is_cue);
         let rest = self.text.get(tail.last.range.end..).unwrap_or_default();
         !is_bygone
             && !is_taken_back(relation, rest)

@@ -82,7 +82,6 @@ fn bare(lower: &str) -> String {
 }
 
 /// Who asks and who answers, where one speaks with a machine.
-#[derive(Default)]
 struct Both {
     first: Vec<u32>,
     second: Vec<u32>,
@@ -119,7 +118,7 @@ impl Both {
         let is_knowing = all.get(at + 1).is_some_and(|next| KNOWING.contains(&&*next.lower));
         let is_asked = is_behind(&ASKING) || is_knowing;
         match () {
-            () if FIRST.contains(&word) && !is_told && !seeks_advice(all) => &self.first,
+            () if FIRST.contains(&word) && !is_told => &self.first,
             () if SECOND.contains(&word) && !is_told && !is_asked => &self.second,
             () => &[],
         }
@@ -145,7 +144,10 @@ fn seeks_advice(all: &[Word]) -> bool {
 pub(super) fn named(question: &str, all: &[Word], speakers: &[(&str, u32)]) -> Vec<Named> {
     let spoken: Vec<String> = all.iter().map(|word| bare(&word.lower)).collect();
     let names: Vec<Name> = speakers.iter().map(|(name, place)| Name::new(name, *place)).collect();
-    let both = Both::of(speakers);
+    let mut both = Both::of(speakers);
+    if seeks_advice(all) {
+        both.first.clear();
+    }
     let is_typed_low =
         all.iter().all(|word| !word.is_capital || word.is_first || word.lower == "i");
     let fits = |name: &Name, at: usize| {

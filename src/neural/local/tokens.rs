@@ -77,26 +77,24 @@ impl TextTokenizer {
 
     /// Each text as the model reads it: with its marks, and cut after what the model can read.
     pub(super) fn sequences(&self, texts: &[&str]) -> Result<Vec<Sequence>, NeuralError> {
-        let room = self.room(false).map_err(failed)?;
-        let sequence = |text: &&str| {
-            let mut encoding = self.encode(first_part(text))?;
-            cut(&mut encoding, room);
-            self.finish(encoding, None)
-        };
-        texts.iter().map(sequence).collect()
+        Ok(self.parts_of(texts, 1)?.into_iter().flatten().collect())
     }
 
     /// Each text in parts that the model can read, the first ones: each with its marks.
     pub(super) fn windows(&self, texts: &[&str]) -> Result<Vec<Vec<Sequence>>, NeuralError> {
+        self.parts_of(texts, WINDOWS_MAX)
+    }
+
+    fn parts_of(&self, texts: &[&str], most: usize) -> Result<Vec<Vec<Sequence>>, NeuralError> {
         let room = self.room(false).map_err(failed)?;
-        let windows = |text: &&str| {
+        let parts = |text: &&str| {
             let mut first = self.encode(first_part(text))?;
             first.truncate(room, 0, TruncationDirection::Right);
             let others = first.take_overflowing();
-            let all = std::iter::once(first).chain(others).take(WINDOWS_MAX);
+            let all = std::iter::once(first).chain(others).take(most);
             all.map(|encoding| self.finish(encoding, None)).collect()
         };
-        texts.iter().map(windows).collect()
+        texts.iter().map(parts).collect()
     }
 
     /// Each text after the question. What is too long is cut off the text; of the question no more

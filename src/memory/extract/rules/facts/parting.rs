@@ -131,11 +131,8 @@ impl Finder<'_> {
     /// Whether a clause that says that something ended has no more after a place than when or why:
     /// who works somewhere "on Fridays" no more may work there still.
     pub(super) fn ends_plainly(&self, at: usize) -> bool {
-        let next = at.checked_sub(1).zip(self.words.get(at));
-        let is_end =
-            next.is_none_or(|(before, word)| !is_joined(self.text, &self.words[before], word));
         match self.lower(at) {
-            _ if is_end || self.is_dated(at) => true,
+            _ if self.is_end(at) || self.is_dated(at) => true,
             "anymore" | "and" | "or" | "because" | "since" | "so" | "when" => true,
             "any" => matches!(self.lower(at + 1), "more" | "longer"),
             "for" => self.lower(at + 1) == "good",
@@ -143,6 +140,12 @@ impl Finder<'_> {
             "recently" | "now" | "already" | "finally" => self.ends_plainly(at + 1),
             _ => false,
         }
+    }
+
+    /// Whether a clause has ended before a place: nothing stands there, or a mark is before it.
+    pub(super) fn is_end(&self, at: usize) -> bool {
+        let next = at.checked_sub(1).zip(self.words.get(at));
+        next.is_none_or(|(before, word)| !is_joined(self.text, &self.words[before], word))
     }
 
     /// Whether a date stands at a place, as the rewritten text has them: "in May 2023".

@@ -5,7 +5,6 @@
 //! reason to doubt. What is not plain is told all the same, but not surely, and ends nothing.
 
 use super::{Finder, Tail, lexicon, verbs};
-use crate::memory::extract::rules::sentences::is_joined;
 
 /// What most people have one of.
 const ONE: &[&str] = &["age", "lives_in", "married_to", "works_at"];
@@ -38,10 +37,7 @@ impl Finder<'_> {
 
     /// Whether what stands at a place, behind a tail, leaves it as it is.
     fn goes_on_plainly(&self, relation: &str, at: usize) -> bool {
-        let next = at.checked_sub(1).zip(self.words.get(at));
-        let is_end =
-            next.is_none_or(|(before, word)| !is_joined(self.text, &self.words[before], word));
-        if is_end || self.is_dated(at) {
+        if self.is_end(at) || self.is_dated(at) {
             return true;
         }
         let (word, behind) = (self.lower(at), self.lower(at + 1));

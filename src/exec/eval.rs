@@ -8,8 +8,8 @@ use std::sync::Arc;
 use engraph_grammar::ast::{Quantifier, Span};
 use engraph_storage::graph::SystemScope;
 
-pub(in crate::exec) use self::operators::finite;
-use self::operators::{binary, mismatch, unary};
+use self::operators::{binary, unary};
+pub(in crate::exec) use self::operators::{finite, mismatch};
 use crate::cell::{Cell, Items, Row, Slot};
 use crate::context::Context;
 use crate::context::held::Held;

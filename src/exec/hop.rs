@@ -11,7 +11,7 @@ use engraph_storage::graph::{Edge, Interval, LabelId, NodeId, RelationId, Side, 
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::scope;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::scope::{Scope, SystemTime};
@@ -164,7 +164,15 @@ impl Hop {
         let labels: Vec<LabelId> = self.labels.clone().unwrap_or_else(|| all.collect());
         let mut nodes = Vec::new();
         for label in labels {
-            nodes.extend(context.reader.find_node(label, key)?);
+            let Some(id) = context.reader.find_node(label, key)? else { continue };
+            // An alias leads there too, where a pattern asks.
+            let is_its_key = || {
+                let record = context.reader.node(id, SystemScope::Current)?;
+                Ok::<_, Error>(record.is_some_and(|record| record.key == key))
+            };
+            if self.by == LookupBy::Key || is_its_key()? {
+                nodes.push(id);
+            }
         }
         Ok(nodes)
     }

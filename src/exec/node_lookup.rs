@@ -1,6 +1,7 @@
 //! Each input row with the node of each label that has the key, or an alias like it; or with the node
-//! of that id.
+//! of that id; or with those of a list of either.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
@@ -24,26 +25,51 @@ pub(crate) struct NodeLookup {
 
 impl NodeLookup {
     fn find(&self, row: &Row, context: &Context<'_>, chunk: &mut Chunk) -> Result<()> {
-        let key = match self.by {
+        let asked = match self.by {
             LookupBy::Key => eval::key(&self.key, row, context)?,
-            LookupBy::KeyProperty | LookupBy::Id => eval::eval(&self.key, row, context)?,
+            _ => eval::eval(&self.key, row, context)?,
         };
         let system = scope::system(&self.system, row, context)?;
-        match (self.by, key) {
+        let found = match (self.by, &asked) {
             (LookupBy::Key | LookupBy::KeyProperty, Cell::String(key)) => {
-                for id in self.with_key(&key, system, context)? {
-                    chunk.push(self.row(row, id, system));
-                }
-            }
-            (LookupBy::Id, id) => {
-                if let Some(id) = self.with_id(&id, system, context)? {
-                    chunk.push(self.row(row, id, system));
-                }
+                self.with_key(key, system, context)?
             }
             // What is no text finds nothing, as it equals no key.
-            (LookupBy::Key | LookupBy::KeyProperty, _) => {}
-        }
+            (LookupBy::Key | LookupBy::KeyProperty, _) => Vec::new(),
+            (LookupBy::Id, id) => self.with_id(id, system, context)?.into_iter().collect(),
+            (LookupBy::KeyIn | LookupBy::IdIn, Cell::List(items)) => {
+                self.of_list(items, system, context)?
+            }
+            (LookupBy::KeyIn | LookupBy::IdIn, Cell::Null) => Vec::new(),
+            (LookupBy::KeyIn | LookupBy::IdIn, other) => {
+                return Err(eval::mismatch(self.key.span, "IN", "a list on its right", other));
+            }
+        };
+        chunk.extend(found.into_iter().map(|id| self.row(row, id, system)));
         Ok(())
+    }
+
+    /// The nodes of a list of keys or ids, each once, in order of these.
+    fn of_list(
+        &self,
+        items: &[Cell],
+        system: SystemScope,
+        context: &Context<'_>,
+    ) -> Result<Vec<NodeId>> {
+        let mut found = Vec::new();
+        if self.by == LookupBy::IdIn {
+            for id in items {
+                found.extend(self.with_id(id, system, context)?);
+            }
+            found.sort_unstable();
+            found.dedup();
+            return Ok(found);
+        }
+        let keys: BTreeSet<&str> = items.iter().filter_map(text).collect();
+        for key in keys {
+            found.extend(self.with_key(key, system, context)?);
+        }
+        Ok(found)
     }
 
     fn row(&self, row: &Row, id: NodeId, system: SystemScope) -> Row {
@@ -90,12 +116,22 @@ impl NodeLookup {
             context.work(1)?;
             let Some(id) = context.reader.find_node(label, key)? else { continue };
             // An alias that came later than the time asked for leads nowhere then.
-            let record = context.reader.node(id, system)?;
-            if record.is_some_and(|record| record.key == key || has_alias(&record, key)) {
+            let takes_alias = self.by == LookupBy::Key;
+            let answers = |record: &NodeRecord| {
+                record.key == key || takes_alias && has_alias(record, key)
+            };
+            if context.reader.node(id, system)?.is_some_and(|record| answers(&record)) {
                 found.push(id);
             }
         }
         Ok(found)
+    }
+}
+
+fn text(cell: &Cell) -> Option<&str> {
+    match cell {
+        Cell::String(text) => Some(text),
+        _ => None,
     }
 }
 

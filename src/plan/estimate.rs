@@ -11,7 +11,7 @@ use crate::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::retrieval::{Retrieval, Wanted};
 use crate::plan::scope::{SystemTime, ValidTime};
-use crate::plan::{Cut, IndexBound, Labels, LogicalPlan, PathSearch, Step, Walk};
+use crate::plan::{Cut, IndexBound, Labels, LogicalPlan, LookupBy, PathSearch, Step, Walk};
 
 /// Hops of a pattern without an end that are taken into account.
 const HOPS_MAX: u32 = 8;
@@ -75,6 +75,7 @@ impl Statistics {
     fn after(&self, plan: &LogicalPlan, rows: f64) -> f64 {
         let each = match plan {
             LogicalPlan::NodeScan { labels, .. } => self.nodes(labels),
+            LogicalPlan::NodeLookup { by: LookupBy::KeyIn | LookupBy::IdIn, key, .. } => items(key),
             LogicalPlan::NodeLookup { .. } => 1.0,
             LogicalPlan::IndexScan { label, lookup, .. } => {
                 let equal = lookup.bounds.iter().any(|bound| bound.0 == IndexBound::Equal);
@@ -87,11 +88,7 @@ impl Statistics {
             LogicalPlan::Filter { condition, .. } => share(condition),
             LogicalPlan::Retrieve { clause, .. } => return retrieved(clause, rows),
             LogicalPlan::Beam { search, .. } => number(&search.width).unwrap_or(5.0),
-            LogicalPlan::Unwind { list, .. } => match &list.kind {
-                ExprKind::List(items) => items.len() as f64,
-                ExprKind::Constant(Cell::List(items)) => items.len() as f64,
-                _ => 5.0,
-            },
+            LogicalPlan::Unwind { list, .. } => items(list),
             LogicalPlan::Apply { inner, optional, .. } => {
                 let inner = self.rows(inner);
                 if optional.is_some() { inner.max(1.0) } else { inner }
@@ -184,6 +181,15 @@ fn share(condition: &Expr) -> f64 {
 fn cut_to(rows: f64, cut: &Cut) -> f64 {
     let rows = (rows - cut.skip.as_ref().and_then(number).unwrap_or(0.0)).max(0.0);
     cut.limit.as_ref().and_then(number).map_or(rows, |limit| rows.min(limit))
+}
+
+/// The items of a list; a guess where they are not known before the plan runs.
+pub(crate) fn items(list: &Expr) -> f64 {
+    match &list.kind {
+        ExprKind::List(items) => items.len() as f64,
+        ExprKind::Constant(Cell::List(items)) => items.len() as f64,
+        _ => 5.0,
+    }
 }
 
 fn number(expr: &Expr) -> Option<f64> {

@@ -34,17 +34,23 @@ use crate::plan::scope::{Scope, SystemTime};
 pub(crate) enum LookupBy {
     /// Its key or an alias, as a pattern asks.
     Key,
-    /// The same, for `n.key = value`, which is asked again: it is true of no alias.
+    /// Its key alone, for `n.key = value`.
     KeyProperty,
+    /// Its key, for `n.key IN list`.
+    KeyIn,
     /// What `id(n)` gives.
     Id,
+    /// The same, for `id(n) IN list`.
+    IdIn,
 }
 
 impl LookupBy {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Key | Self::KeyProperty => "key",
+            Self::KeyIn => "key IN",
             Self::Id => "id",
+            Self::IdIn => "id IN",
         }
     }
 }

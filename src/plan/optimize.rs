@@ -244,31 +244,25 @@ fn needs(condition: &Expr, slots: &[Slot]) -> bool {
 fn look_keys_up(plan: LogicalPlan) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative } => match key_of(&input, &condition) {
-            Some((by, key, keeps)) => {
-                let input = into_lookup(*input, by, key);
-                match keeps {
-                    true => LogicalPlan::Filter { input: Box::new(input), condition, tentative },
-                    false => input,
-                }
-            }
+            Some((by, key)) => into_lookup(*input, by, key),
             None => LogicalPlan::Filter { input, condition, tentative },
         },
         other => other,
     })
 }
 
-/// The key or id that a condition asks of the node just scanned, and whether the condition must
-/// stay: a look-up finds aliases too, which `n.key = 'x'` does not.
-fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(LookupBy, Expr, bool)> {
+/// The key or id that a condition asks of the node just scanned.
+fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(LookupBy, Expr)> {
     let LogicalPlan::NodeScan { node, .. } = scan_below(input)? else { return None };
     let (by, key) = match asked(condition, *node)? {
         Asked::Key(key) if matches!(condition.kind, ExprKind::HasKey(..)) => (LookupBy::Key, key),
         Asked::Key(key) => (LookupBy::KeyProperty, key),
+        Asked::KeyIn(keys) => (LookupBy::KeyIn, keys),
         Asked::Id(id) => (LookupBy::Id, id),
+        Asked::IdIn(ids) => (LookupBy::IdIn, ids),
         Asked::Value(_) | Asked::Range(_) => return None,
     };
-    let keeps = by == LookupBy::KeyProperty;
-    (is_simple(key) && !needs(key, &[*node])).then(|| (by, key.clone(), keeps))
+    (is_simple(key) && !needs(key, &[*node])).then(|| (by, key.clone()))
 }
 
 /// Whether a value is there already: what must be computed might fail where a condition before it
@@ -276,6 +270,7 @@ fn key_of(input: &LogicalPlan, condition: &Expr) -> Option<(LookupBy, Expr, bool
 pub(super) fn is_simple(key: &Expr) -> bool {
     match &key.kind {
         ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::Slot(..) => true,
+        ExprKind::List(items) => items.iter().all(is_simple),
         ExprKind::Given(given) => is_simple(&given.value) && is_simple(&given.default),
         ExprKind::Property(of, _) => matches!(of.kind, ExprKind::Slot(..)),
         _ => false,

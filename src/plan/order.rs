@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::estimate::Statistics;
+use crate::plan::estimate::{Statistics, items};
 use crate::plan::expr::conjuncts;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::optimize::is_simple;
@@ -157,6 +157,7 @@ impl<'s> Builder<'s> {
         let holds = |expr: &Expr| expr.slots().iter().all(|slot| self.knows(*slot));
         self.conditions.iter().fold(nodes, |nodes, condition| match asked(condition, node.slot) {
             Some(Asked::Key(key) | Asked::Id(key)) if holds(key) => nodes.min(ONE_BY_KEY),
+            Some(Asked::KeyIn(list) | Asked::IdIn(list)) if holds(list) => nodes.min(items(list)),
             Some(Asked::Value(value)) if holds(value) => nodes * 0.1,
             Some(Asked::Range(value)) if holds(value) => nodes * 0.3,
             _ => nodes,
@@ -329,6 +330,7 @@ impl<'s> Builder<'s> {
         let parts = condition.clone().map_or(Vec::new(), conjuncts);
         parts.iter().fold(nodes, |nodes, part| match asked(part, node.slot) {
             Some(Asked::Key(_) | Asked::Id(_)) => nodes.min(ONE_BY_KEY),
+            Some(Asked::KeyIn(list) | Asked::IdIn(list)) => nodes.min(items(list)),
             Some(Asked::Value(_)) => nodes * 0.1,
             Some(Asked::Range(_)) => nodes * 0.3,
             None => nodes,
@@ -339,7 +341,9 @@ impl<'s> Builder<'s> {
 /// What a condition asks of a node.
 pub(crate) enum Asked<'e> {
     Key(&'e Expr),
+    KeyIn(&'e Expr),
     Id(&'e Expr),
+    IdIn(&'e Expr),
     Value(&'e Expr),
     Range(&'e Expr),
 }
@@ -356,8 +360,12 @@ pub(crate) fn asked(condition: &Expr, node: Slot) -> Option<Asked<'_>> {
             let (of, name) = match &left.kind {
                 ExprKind::Property(of, name) => (of, name),
                 ExprKind::Call(function, arguments) if function.name == "id" => {
-                    let is_id = *op == BinaryOp::Equal && arguments.iter().all(is_node);
-                    return is_id.then_some(Asked::Id(right));
+                    return match op {
+                        _ if !arguments.iter().all(is_node) => None,
+                        BinaryOp::Equal => Some(Asked::Id(right)),
+                        BinaryOp::In => Some(Asked::IdIn(right)),
+                        _ => None,
+                    };
                 }
                 _ => return None,
             };
@@ -366,6 +374,7 @@ pub(crate) fn asked(condition: &Expr, node: Slot) -> Option<Asked<'_>> {
             }
             match op {
                 BinaryOp::Equal if name == "key" => Some(Asked::Key(right)),
+                BinaryOp::In if name == "key" => Some(Asked::KeyIn(right)),
                 BinaryOp::Equal => Some(Asked::Value(right)),
                 BinaryOp::Less
                 | BinaryOp::LessEqual

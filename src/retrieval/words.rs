@@ -23,6 +23,21 @@ pub(crate) struct Word {
     pub(crate) is_first: bool,
 }
 
+impl Word {
+    /// Whether a possessive `'s` stands behind it in its text.
+    pub(crate) fn has_possessive(&self, text: &str) -> bool {
+        possessive(text, self.range.end) > 0
+    }
+}
+
+/// The bytes of a possessive `'s` at a place behind a word; 0 if there is none.
+pub(crate) fn possessive(text: &str, end: usize) -> usize {
+    let behind = text.get(end..).unwrap_or_default();
+    POSSESSIVES.into_iter().find(|s| behind.starts_with(s)).map_or(0, str::len)
+}
+
+const POSSESSIVES: [&str; 4] = ["'s", "’s", "'S", "’S"];
+
 /// The first 512 words of a text, of its first 16 KiB.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
@@ -81,7 +96,7 @@ fn length(text: &str) -> usize {
 }
 
 fn without_possessive(word: &str) -> &str {
-    ["'s", "’s", "'S", "’S"].into_iter().find_map(|s| word.strip_suffix(s)).unwrap_or(word)
+    POSSESSIVES.into_iter().find_map(|s| word.strip_suffix(s)).unwrap_or(word)
 }
 
 /// Whether a word, in lower case, says nothing by itself.

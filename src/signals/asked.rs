@@ -10,8 +10,8 @@ use jiff::tz::TimeZone;
 
 use engraph_storage::graph::{Interval, Time};
 
-use super::named::{Named, named, possessive};
-use crate::retrieval::words::{Word, words};
+use super::named::{Named, named};
+use crate::retrieval::words::{Word, possessive, words};
 use crate::time::{self, month};
 
 /// A question, taken apart.
@@ -111,7 +111,7 @@ fn without<'r>(text: &str, parts: impl Iterator<Item = &'r Range<usize>>) -> Str
     let mut at = 0;
     for part in parts {
         rest.push_str(text.get(at..part.start).unwrap_or_default());
-        at = at.max(part.end + possessive(text, part));
+        at = at.max(part.end + possessive(text, part.end));
     }
     rest.push_str(text.get(at..).unwrap_or_default());
     rest.split_whitespace().collect::<Vec<_>>().join(" ")

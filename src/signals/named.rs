@@ -221,7 +221,7 @@ fn may_name(question: &str, all: &[Word], at: usize, is_low: bool) -> bool {
         && (is_number(before)
             || is_number(all.get(at + 1))
             || is_behind(&["in", "since", "until", "last", "next", "this"]));
-    let is_owner = possessive(question, &word.range) > 0;
+    let is_owner = word.has_possessive(question);
     let is_other = is_stop_word(&word.lower) && !is_owner;
     let is_written = match word.is_capital {
         true => !(word.is_first && is_other),
@@ -233,13 +233,7 @@ fn may_name(question: &str, all: &[Word], at: usize, is_low: bool) -> bool {
 /// Whether a word that says what a speaker is stands for that one: "the user", "user's".
 fn is_called(question: &str, all: &[Word], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| &*all[before].lower);
-    before == Some("the") || possessive(question, &all[at].range) > 0
-}
-
-/// How long the `'s` behind a part of a text is; 0 if there is none.
-pub(super) fn possessive(text: &str, part: &Range<usize>) -> usize {
-    let behind = text.get(part.end..).unwrap_or_default();
-    ["'s", "’s"].into_iter().find(|s| behind.starts_with(s)).map_or(0, str::len)
+    before == Some("the") || all[at].has_possessive(question)
 }
 
 #[cfg(test)]

@@ -94,7 +94,8 @@ pub(crate) fn revise(belief: &mut Belief, part: Evidence, policy: ConfidencePoli
     belief.evidence = evidence;
 }
 
-/// Adds to a belief that a time was denied which it no longer holds in.
+/// Adds to a belief that a time was denied: one which it no longer holds in, or all that it holds in, of what
+/// is not believed any more.
 pub(crate) fn deny(belief: &mut Belief, denial: Denial) {
     let mut evidence = evidence_of(belief);
     push_denial(&mut evidence, denial);
@@ -206,6 +207,12 @@ pub(crate) fn denied(part: &Evidence) -> Option<Interval> {
     }
 }
 
+/// Whether another value was told of all the time of a belief, so that it went to history.
+pub(crate) fn is_superseded(belief: &Belief) -> bool {
+    let denied: Vec<Interval> = belief.evidence.iter().filter_map(denied).collect();
+    belief.valid.is_within(&denied)
+}
+
 /// What dropped denials took and no other one denies, what was denied last first: it is the nearest.
 fn regained(dropped: Vec<Interval>, evidence: &[Evidence]) -> Vec<Interval> {
     let free = |gone: Interval| {
@@ -309,16 +316,22 @@ impl Belief {
 
     /// Who said anything of it: its sources, and who denied a part of its time.
     pub fn witnesses(&self) -> impl Iterator<Item = &str> {
-        self.sources.iter().map(String::as_str).chain(self.deniers())
+        let denied = self.denials().flat_map(|denial| &denial.sources);
+        self.sources.iter().chain(denied).map(String::as_str)
     }
 
-    /// Who said that it does not hold for a part of the time that was claimed.
+    /// Who said that it does not hold for a part of the time that was claimed. Who told another value of all
+    /// its time is not among them: that came after it was believed.
     pub fn deniers(&self) -> impl Iterator<Item = &str> {
-        let denied = self.evidence.iter().filter_map(|part| match part {
-            Evidence::Denied(denial) => Some(&denial.sources),
+        let beside = self.denials().filter(|denial| !denial.valid.overlaps(&self.valid));
+        beside.flat_map(|denial| &denial.sources).map(String::as_str)
+    }
+
+    fn denials(&self) -> impl Iterator<Item = &Denial> {
+        self.evidence.iter().filter_map(|part| match part {
+            Evidence::Denied(denial) => Some(denial),
             Evidence::Claim(_) | Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
-        });
-        denied.flatten().map(String::as_str)
+        })
     }
 }
 

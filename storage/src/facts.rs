@@ -35,10 +35,10 @@ pub struct Outcome {
 }
 
 /// A fact that is believed now.
-struct Believed {
+pub(crate) struct Believed {
     fact: FactId,
-    number: u32,
-    version: VersionRecord,
+    pub(crate) number: u32,
+    pub(crate) version: VersionRecord,
 }
 
 /// The two nodes and the relation that an act is about.
@@ -170,7 +170,8 @@ impl Transaction<'_> {
                 .find(|believed| believed.fact == *fact)
                 .ok_or_else(|| invalid(format!("fact {} is not held", fact.0)))
         };
-        if let Change::Replace(fact, _) | Change::Retire(fact) = change {
+        if let Change::Replace(fact, _) | Change::Retire(fact) | Change::Supersede(fact, _) = change
+        {
             let old = &find(fact)?.version;
             let keeps = || match change {
                 Change::Replace(_, new) if ends.are_of(old) => {
@@ -216,11 +217,18 @@ impl Transaction<'_> {
                 self.end_version(find(fact)?)?;
                 Ok(None)
             }
+            Change::Supersede(fact, belief) => {
+                let Believed { number, version, .. } = find(fact)?;
+                let belief = Belief { tail: version.belief.tail, ..belief.clone() };
+                let version = VersionRecord { belief, ..version.clone() };
+                self.end_version(&Believed { fact: *fact, number: *number, version })?;
+                Ok(None)
+            }
         }
     }
 
     /// The believed version of a fact; none if it is not believed.
-    fn believed(&self, fact: FactId) -> Result<Option<Believed>> {
+    pub(crate) fn believed(&self, fact: FactId) -> Result<Option<Believed>> {
         let last = self.reader().last_version(fact)?;
         let last = last.filter(|(_, version)| version.system.to == Interval::MAX);
         Ok(last.map(|(number, version)| Believed { fact, number, version }))

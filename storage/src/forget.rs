@@ -1,7 +1,8 @@
 //! Forgetting: the one act that destroys. It takes out nodes and facts with their history, and what
 //! rests on them alone; what rests on others too stays, as if these had never spoken.
 //!
-//! What a forgotten fact had closed goes on; `goes_on` does that.
+//! What a forgotten fact had closed goes on (`goes_on`), and what it had taken the place of or made
+//! uncertain stands again (`resume`).
 //!
 //! It writes deletions like any other change, in one transaction. That the bytes leave the files is
 //! the work of `Store::purge`, after the commit.
@@ -10,6 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 mod goes_on;
+mod resume;
 
 use crate::error::Result;
 use crate::evidence::without;
@@ -182,7 +184,7 @@ impl Transaction<'_> {
         names: &HashSet<&str>,
         loss: &mut Loss,
     ) -> Result<()> {
-        let (mut facts, mut regaining) = (BTreeSet::new(), Vec::new());
+        let (mut facts, mut regaining, mut contested) = (BTreeSet::new(), Vec::new(), Vec::new());
         for (fact, number) in told {
             self.check_goes_on()?;
             let version = self.reader().version(fact, number)?;
@@ -198,8 +200,11 @@ impl Transaction<'_> {
                 false => loss.counts.derived += 1,
             }
             regaining.extend(self.put_parts((fact, number), &version, left)?);
+            if rule.cardinality == Cardinality::One {
+                contested.push(version);
+            }
         }
-        self.give_back(regaining)?;
+        loss.counts.derived += self.give_back(regaining, &contested)?;
         for fact in facts {
             loss.counts.facts += u64::from(self.reader().versions(fact)?.is_empty());
         }

@@ -68,6 +68,8 @@ pub enum Change {
     Rest(FactId, Belief),
     /// The fact's believed version goes to history.
     Retire(FactId),
+    /// The same, as this: with who told another value of all its time.
+    Supersede(FactId, Belief),
 }
 
 /// What became of the belief that the act is about.
@@ -312,12 +314,12 @@ fn make_room(
 }
 
 /// The conflict gate: too weak to close a stable fact.
-fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> bool {
+pub(crate) fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> bool {
     weak.confidence < rule.threshold && stable.confidence >= THETA_STABLE
 }
 
 /// Whether the held belief stays as it is, so that the candidate can only stand beside it.
-fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationRule) -> bool {
+pub(crate) fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationRule) -> bool {
     let corrects = open_ended && old.valid.from == candidate.valid.from;
     let covers = candidate.valid.from <= old.valid.from && old.valid.to <= candidate.valid.to;
     let is_less_sure = (corrects || covers) && candidate.confidence < old.confidence;
@@ -354,7 +356,9 @@ fn give_way(
         }
         (Some(before), None) => (Change::Replace(other.fact, before), &mut resolution.closed),
         (None, Some(after)) => (Change::Replace(other.fact, after), &mut resolution.split),
-        (None, None) => (Change::Retire(other.fact), &mut resolution.superseded),
+        (None, None) => {
+            (Change::Supersede(other.fact, part(old, old)), &mut resolution.superseded)
+        }
     };
     resolution.changes.push(change);
     told.push(other.fact);
@@ -453,7 +457,9 @@ mod tests {
                         other.belief = belief.clone();
                     }
                 }
-                Change::Retire(fact) => held.retain(|other| other.fact != *fact),
+                Change::Retire(fact) | Change::Supersede(fact, _) => {
+                    held.retain(|other| other.fact != *fact);
+                }
             }
         }
     }

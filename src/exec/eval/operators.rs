@@ -276,7 +276,7 @@ fn overflow(span: Span) -> crate::Error {
     Diagnostic::at(span, "the result is beyond 64-bit whole numbers").execute()
 }
 
-pub(super) fn mismatch(span: Span, what: &str, expected: &str, found: &Cell) -> crate::Error {
+pub(in crate::exec) fn mismatch(span: Span, what: &str, expected: &str, found: &Cell) -> crate::Error {
     Diagnostic::at(span, format!("{what} takes {expected}, not {}", found.kind())).execute()
 }
 

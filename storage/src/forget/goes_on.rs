@@ -7,16 +7,26 @@ use std::collections::BTreeSet;
 
 use super::Loss;
 use crate::error::{Result, StorageError};
-use crate::evidence::{deny, merge, undenied};
+use crate::evidence::{deny, is_superseded, merge, undenied};
 use crate::graph::{Belief, Denial, Edge, Evidence, FactId, Interval, VersionRecord};
 use crate::transaction::Transaction;
 
-/// A version that may get time back, as it would be with all of it, and what it had of that before. If
-/// nothing, it is a part that stands apart from the version at that place.
+/// A version that may get time back, as it would be with all of it.
 pub(super) struct Regaining {
-    place: (FactId, u32),
-    version: VersionRecord,
-    had: Option<Interval>,
+    pub(super) place: (FactId, u32),
+    pub(super) version: VersionRecord,
+    pub(super) had: Had,
+}
+
+/// What a version had that gets time back.
+#[derive(Clone, Copy)]
+pub(super) enum Had {
+    /// All of it, until another value took its place.
+    All,
+    /// This part of it.
+    Part(Interval),
+    /// Nothing: it stands apart from the version at its place.
+    Nothing,
 }
 
 impl Transaction<'_> {
@@ -28,22 +38,25 @@ impl Transaction<'_> {
         version: &VersionRecord,
         parts: Vec<Belief>,
     ) -> Result<Vec<Regaining>> {
-        let had = version.belief.valid;
+        let (had, was_superseded) = (version.belief.valid, is_superseded(&version.belief));
         let (mut regaining, mut is_first) = (Vec::new(), true);
         for belief in parts {
             let common = belief.valid.common(&had);
             let version = VersionRecord { belief, ..version.clone() };
             let Some(valid) = common else {
-                regaining.push(Regaining { place, version, had: None });
+                regaining.push(Regaining { place, version, had: Had::Nothing });
                 continue;
             };
             let place = if is_first { place } else { (self.new_fact()?, 0) };
             is_first = false;
             let belief = Belief { valid, ..version.belief.clone() };
             let is_whole = belief.valid == version.belief.valid;
+            let resumes = was_superseded && !is_superseded(&belief);
             self.put_record(place.0, place.1, &VersionRecord { belief, ..version.clone() })?;
-            if !is_whole {
-                regaining.push(Regaining { place, version, had: common });
+            if resumes {
+                regaining.push(Regaining { place, version, had: Had::All });
+            } else if !is_whole {
+                regaining.push(Regaining { place, version, had: Had::Part(valid) });
             }
         }
         Ok(regaining)
@@ -55,12 +68,16 @@ impl Transaction<'_> {
         for gone in std::mem::take(&mut loss.gone) {
             self.check_goes_on()?;
             let (sources, valid) = (&gone.belief.sources, gone.belief.valid);
-            let is_its = |denial: &Denial| {
+            let took = |denied: Interval, of: &Belief| {
+                denied.from == valid.from
+                    || denied.to == valid.to && valid.to != Interval::MAX
+                    || is_superseded(of) && denied.hull(&valid) == valid
+            };
+            let is_its = |denial: &Denial, of: &Belief| {
                 !denial.is_end
                     && denial.sources.is_empty() == sources.is_empty()
                     && denial.sources.iter().all(|source| sources.contains(source))
-                    && (denial.valid.from == valid.from
-                        || denial.valid.to == valid.to && valid.to != Interval::MAX)
+                    && took(denial.valid, of)
             };
             let policy = self.rule_of(gone.relation).policy;
             let rivals: BTreeSet<FactId> =
@@ -68,30 +85,54 @@ impl Transaction<'_> {
             let mut regaining = Vec::new();
             for fact in rivals {
                 for (number, version) in self.reader().versions(fact)? {
-                    let Some(parts) = undenied(&version.belief, is_its, policy) else { continue };
+                    let belief = &version.belief;
+                    let found = undenied(belief, |denial| is_its(denial, belief), policy);
+                    let Some(parts) = found else { continue };
                     self.delete_record(fact, number, &version)?;
                     let found = self.put_parts((fact, number), &version, parts)?;
                     loss.counts.derived += u64::from(!found.is_empty());
                     regaining.extend(found);
                 }
             }
-            self.give_back(regaining)?;
+            loss.counts.derived += self.give_back(regaining, std::slice::from_ref(&gone))?;
         }
         Ok(())
     }
 
-    /// Gives versions their time back: first those that go on where they were, then those that have it apart.
-    pub(super) fn give_back(&mut self, mut regaining: Vec<Regaining>) -> Result<()> {
-        regaining.sort_by_key(|one| (one.had.is_none(), Reverse(one.version.belief.valid.from)));
-        regaining.into_iter().try_for_each(|one| self.put_beside_rivals(one))
+    /// Gives versions their time back: first those that another value took the place of, then those that go on
+    /// where they were, then those that have it apart. Before all of them, what is uncertain beside something that
+    /// is `gone` may be certain; how many facts are is the answer.
+    pub(super) fn give_back(
+        &mut self,
+        mut regaining: Vec<Regaining>,
+        gone: &[VersionRecord],
+    ) -> Result<u64> {
+        let settled = self.settle_uncertain(gone, &regaining)?;
+        let rank = |had| match had {
+            Had::All => 0,
+            Had::Part(_) => 1,
+            Had::Nothing => 2,
+        };
+        regaining.sort_by_key(|one| (rank(one.had), Reverse(one.version.belief.valid.from)));
+        for Regaining { place, version, had } in regaining {
+            self.check_goes_on()?;
+            match had {
+                Had::All => self.resume(place, version)?,
+                Had::Part(had) => self.put_beside_rivals(place, version, had)?,
+                Had::Nothing => self.put_apart(place, version)?,
+            }
+        }
+        Ok(settled)
     }
 
     /// Stores a version that gets time back, up to another value that it may not hold beside: that one denies
     /// the rest. What is held of the same value and touches it becomes one with it.
-    fn put_beside_rivals(&mut self, regaining: Regaining) -> Result<()> {
-        let Regaining { place: (fact, mut number), mut version, had } = regaining;
-        let Some(had) = had else { return self.put_apart((fact, number), version) };
-        self.check_goes_on()?;
+    fn put_beside_rivals(
+        &mut self,
+        (fact, mut number): (FactId, u32),
+        mut version: VersionRecord,
+        had: Interval,
+    ) -> Result<()> {
         // It may have become one with another one in the meantime, or have ended with that.
         let Some(stored) = self.reader().find_version(fact, number)? else { return Ok(()) };
         version.system = stored.system;
@@ -141,7 +182,7 @@ impl Transaction<'_> {
 
     /// Merges what is believed of the same value and touches a version into it, since both are believed.
     /// Gives the number of the version then.
-    fn absorb(
+    pub(super) fn absorb(
         &mut self,
         (fact, mut number): (FactId, u32),
         version: &mut VersionRecord,
@@ -188,17 +229,8 @@ impl Transaction<'_> {
         if version.system.to != Interval::MAX {
             return Ok(());
         }
-        let mut denials = Vec::new();
-        let mut left = Some(version.belief.valid);
-        for rival in self.certain_rivals(fact, &version)? {
-            let Some(denied) = rival.valid.common(&version.belief.valid) else { continue };
-            let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
-            denials.push(Denial { sources, valid: denied, is_end: false });
-            left = left.and_then(|left| {
-                let [before, after] = left.beside(&rival.valid);
-                before.or(after)
-            });
-        }
+        let rivals = self.certain_rivals(fact, &version)?;
+        let (left, denials) = self.left_beside(version.belief.valid, &rivals)?;
         let place = self.reader().find_version(fact, number)?;
         if let Some(left) = left {
             cut(&mut version.belief, left);
@@ -225,8 +257,27 @@ impl Transaction<'_> {
         self.put_record(fact, 0, &version)
     }
 
+    /// The first part of a time that rivals leave, and what they deny of it.
+    pub(super) fn left_beside(
+        &self,
+        valid: Interval,
+        rivals: &[Edge],
+    ) -> Result<(Option<Interval>, Vec<Denial>)> {
+        let (mut left, mut denials) = (Some(valid), Vec::new());
+        for rival in rivals {
+            let Some(denied) = rival.valid.common(&valid) else { continue };
+            let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
+            denials.push(Denial { sources, valid: denied, is_end: false });
+            left = left.and_then(|left| {
+                let [before, after] = left.beside(&rival.valid);
+                before.or(after)
+            });
+        }
+        Ok((left, denials))
+    }
+
     /// The certain facts that a version may not hold beside, but its own.
-    fn certain_rivals(&self, fact: FactId, version: &VersionRecord) -> Result<Vec<Edge>> {
+    pub(super) fn certain_rivals(&self, fact: FactId, version: &VersionRecord) -> Result<Vec<Edge>> {
         if version.belief.uncertain {
             return Ok(Vec::new());
         }
@@ -242,13 +293,13 @@ impl Transaction<'_> {
 }
 
 /// Whether an edge is between the two nodes of a version, seen from either.
-fn is_between(edge: &Edge, version: &VersionRecord) -> bool {
+pub(super) fn is_between(edge: &Edge, version: &VersionRecord) -> bool {
     let (head, tail) = (version.head, version.belief.tail);
     [(head, tail), (tail, head)].contains(&(edge.head, edge.tail))
 }
 
 /// Cuts a belief, and a claim that was as long as it.
-fn cut(belief: &mut Belief, left: Interval) {
+pub(super) fn cut(belief: &mut Belief, left: Interval) {
     let had = std::mem::replace(&mut belief.valid, left);
     for part in &mut belief.evidence {
         if let Evidence::Claim(claim) = part

@@ -302,12 +302,16 @@ impl Homes {
 
     /// The source is a node, so that it can be forgotten.
     fn tell(&self, source: &str, place: &str, from: Time, to: Time) -> FactId {
+        self.tell_as(source, place, Interval { from, to }, 0.9)
+    }
+
+    fn tell_as(&self, source: &str, place: &str, valid: Interval, confidence: f64) -> FactId {
         self.write(|transaction| {
             transaction.put_node("Turn", source, &BTreeMap::new())?;
             let head = transaction.put_node("Person", "Nora", &BTreeMap::new())?;
             let tail = transaction.put_node("Place", place, &BTreeMap::new())?;
             let lives = transaction.relation("lives")?;
-            let told = Belief { valid: Interval { from, to }, ..belief(tail, source, 0.9) };
+            let told = Belief { valid, ..belief(tail, source, confidence) };
             Ok(transaction.assert_fact(head, lives, &told)?.fact)
         })
     }
@@ -452,6 +456,35 @@ fn what_is_left_is_as_if_the_forgotten_had_never_told() {
             &[("Bonn", 10, 25), ("Rome", 25, O)],
         ),
         (&[("2", "Rome", 20, O), ("1", "Bonn", 10, O)], "2", &[("Bonn", 10, O)]),
+        // What a correction took the place of is back, as far as what was told since leaves it.
+        (&[("1", "Bonn", 10, O), ("2", "Rome", 10, O)], "2", &[("Bonn", 10, O)]),
+        (&[("1", "Bonn", 10, 20), ("2", "Rome", 5, 30)], "2", &[("Bonn", 10, 20)]),
+        (
+            &[("1", "Bonn", 10, O), ("2", "Rome", 10, O), ("3", "Oslo", 20, O)],
+            "2",
+            &[("Bonn", 10, 20), ("Oslo", 20, O)],
+        ),
+        (
+            &[("1", "Bonn", 10, O), ("2", "Rome", 10, O), ("3", "Oslo", 10, O)],
+            "2",
+            &[("Oslo", 10, O)],
+        ),
+        (
+            &[("1", "Bonn", 10, O), ("2", "Rome", 10, O), ("3", "Bonn", 20, O)],
+            "2",
+            &[("Bonn", 10, O)],
+        ),
+        (
+            &[("1", "Bonn", 10, O), ("2", "Rome", 10, O), ("3", "Oslo", 5, O)],
+            "2",
+            &[("Oslo", 5, 10), ("Bonn", 10, O)],
+        ),
+        // Not what its own source took back.
+        (
+            &[("1", "Bonn", 10, O), ("1", "Rome", 10, O), ("2", "Oslo", 20, O)],
+            "2",
+            &[("Rome", 10, O)],
+        ),
     ];
     for (told, gone, expected) in cases {
         let homes = Homes::new();
@@ -463,6 +496,50 @@ fn what_is_left_is_as_if_the_forgotten_had_never_told() {
         assert_eq!(homes.held(), expected, "{told:?} without {gone}");
         homes.assert_sound();
     }
+}
+
+/// A weak word beside a stable one is certain once that is gone, as of before as well, up to what holds then.
+#[test]
+fn what_contradicts_nothing_any_more_is_certain() {
+    let homes = Homes::new();
+    let open = |from| Interval { from, to: OPEN };
+    homes.tell_as("1", "Bonn", open(10), 0.9);
+    homes.tell_as("2", "Rome", open(10), 0.4);
+    homes.tell_as("3", "Oslo", open(30), 0.9);
+    assert_eq!(homes.held(), [home("Bonn", 10, 30), home("Oslo", 30, OPEN)]);
+    homes.forget("1");
+    assert_eq!(homes.held(), [home("Rome", 10, 30), home("Oslo", 30, OPEN)]);
+    assert!(!homes.versions().iter().any(|version| version.belief.uncertain));
+    homes.forget("3");
+    assert_eq!(homes.held(), [home("Rome", 10, OPEN)]);
+    homes.assert_sound();
+}
+
+/// What a correction took the place of is believed from when it was told, and `AS OF` a time before tells nothing
+/// else; who corrected it is not named while it was believed.
+#[test]
+fn what_was_corrected_was_believed_all_along() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 10, OPEN);
+    let before = homes.versions();
+    homes.tell("2", "Rome", 10, OPEN);
+    let corrected = homes.versions().remove(0);
+    assert!(corrected.system.to < OPEN);
+    assert_eq!(corrected.belief.deniers().count(), 0);
+    homes.forget("2");
+    assert_eq!(homes.versions(), before);
+    homes.assert_sound();
+}
+
+/// The fact alone is forgotten, not who told it.
+#[test]
+fn what_a_forgotten_fact_took_the_place_of_is_back() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 10, 20);
+    let fact = homes.tell("2", "Rome", 5, 30);
+    homes.write(|transaction| transaction.forget(&[], &[fact]));
+    assert_eq!(homes.held(), [home("Bonn", 10, 20)]);
+    homes.assert_sound();
 }
 
 /// Of a relation that is found from both ends, parts that were told from either become one between them.
@@ -613,5 +690,28 @@ proptest! {
             }
         }
         homes.assert_sound();
+    }
+
+    /// Corrections of one another, of any confidence: whoever is forgotten might never have spoken.
+    #[test]
+    fn who_is_forgotten_might_never_have_corrected(
+        told in proptest::collection::vec(3..10_u8, 2..7),
+        gone in proptest::collection::vec(any::<proptest::sample::Index>(), 1..3),
+    ) {
+        let (all, never) = (Homes::new(), Homes::new());
+        let gone: BTreeSet<usize> = gone.iter().map(|gone| gone.index(told.len())).collect();
+        for (place, tenths) in told.iter().enumerate() {
+            let (name, valid) = (place.to_string(), Interval { from: 10, to: OPEN });
+            let confidence = f64::from(*tenths) / 10.0;
+            all.tell_as(&name, &name, valid, confidence);
+            if !gone.contains(&place) {
+                never.tell_as(&name, &name, valid, confidence);
+            }
+        }
+        for place in gone {
+            all.forget(&place.to_string());
+        }
+        all.assert_sound();
+        prop_assert_eq!(all.held(), never.held(), "{:?}", told);
     }
 }

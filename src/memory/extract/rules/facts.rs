@@ -143,8 +143,7 @@ impl<'a> Finder<'a> {
     }
 
     fn has_possessive(&self, at: usize) -> bool {
-        let rest = self.words.get(at).and_then(|word| self.text.get(word.range.end..));
-        rest.is_some_and(|rest| rest.starts_with("'s") || rest.starts_with("’s"))
+        self.words.get(at).is_some_and(|word| word.has_possessive(self.text))
     }
 
     fn of_person(&mut self, person: &str, at: usize, end: usize) {

@@ -12,6 +12,7 @@
 //! give the same; nothing here reads the disk, the clock or a model.
 
 mod answers;
+mod apostrophes;
 mod dates;
 mod edits;
 mod facts;
@@ -33,6 +34,7 @@ mod tails;
 mod tests;
 mod verbs;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engraph_storage::KEY_BYTES_MAX;
@@ -84,13 +86,14 @@ impl Extractor for Rules {
         turns: &[SourceTurn],
         known: &dyn KnownEntities,
     ) -> Result<Extraction, NeuralError> {
-        Ok(Reading::new(turns, known).extraction())
+        let turns: Vec<Cow<'_, SourceTurn>> = turns.iter().map(apostrophes::restored).collect();
+        Ok(Reading::new(&turns, known).extraction())
     }
 }
 
 /// The turns of an episode, taken apart.
 struct Reading<'t> {
-    turns: &'t [SourceTurn],
+    turns: &'t [Cow<'t, SourceTurn>],
     known: &'t dyn KnownEntities,
     speakers: Vec<&'t str>,
     spelling: Spelling,
@@ -123,14 +126,14 @@ struct Candidate {
 }
 
 impl<'t> Reading<'t> {
-    fn new(turns: &'t [SourceTurn], known: &'t dyn KnownEntities) -> Self {
+    fn new(turns: &'t [Cow<'t, SourceTurn>], known: &'t dyn KnownEntities) -> Self {
         let mut speakers: Vec<&str> = Vec::new();
         for speaker in turns.iter().filter_map(|turn| turn.speaker.as_deref()) {
             if !speaker.trim().is_empty() && !speakers.contains(&speaker) {
                 speakers.push(speaker);
             }
         }
-        let parts: Vec<Part<'_>> = turns.iter().map(Part::new).collect();
+        let parts: Vec<Part<'_>> = turns.iter().map(|turn| Part::new(turn)).collect();
         let mut spelling = Spelling::default();
         speakers.iter().for_each(|speaker| spelling.speaks(speaker));
         parts.iter().for_each(|part| spelling.read(part.said, &part.words));

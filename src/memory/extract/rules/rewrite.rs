@@ -91,7 +91,7 @@ impl Writer<'_> {
                 self.put(at, me);
                 self.agree(at);
             }
-            "i'm" | "im" => self.put(at, format!("{me} is")),
+            "i'm" => self.put(at, format!("{me} is")),
             "i've" => self.put(at, format!("{me} has")),
             "i'll" => self.put(at, format!("{me} will")),
             "i'd" => {
@@ -283,12 +283,10 @@ impl Writer<'_> {
     /// Whether a word is a form of `be`, or ends in one: `they're`, `who's`.
     fn has_be(&self, at: usize) -> bool {
         let lower = self.lower(at);
-        let rest = self.words.get(at).and_then(|word| self.text.get(word.range.end..));
         verbs::lemma(lower) == Some("be")
             || lower.ends_with("'m")
             || lower.ends_with("'re")
-            || lower == "im"
-            || rest.is_some_and(|rest| rest.starts_with("'s") || rest.starts_with("’s"))
+            || self.words.get(at).is_some_and(|word| word.has_possessive(self.text))
     }
 
     /// Names whom a pronoun of the third person means, as the first word only.

@@ -252,10 +252,7 @@ fn is_address(words: &[Word]) -> bool {
 
 /// "In the meantime, let's go".
 fn is_proposal(text: &str, words: &[Word]) -> bool {
-    words.iter().take(5).any(|word| {
-        let rest = text.get(word.range.end..).unwrap_or_default();
-        word.lower == "let" && (rest.starts_with("'s") || rest.starts_with("’s"))
-    })
+    words.iter().take(5).any(|word| word.lower == "let" && word.has_possessive(text))
 }
 
 /// "That sounds like fun": nothing is said but that it is good.

@@ -149,7 +149,7 @@ fn owned(text: &str, words: &[Word], at: usize, owner: &str) -> usize {
         .enumerate()
         .all(|(i, part)| words.get(at + i).is_some_and(|word| word.lower == part.to_lowercase()));
     let last = words.get(at + parts - 1);
-    if is_here && last.is_some_and(|last| has_owner(text, last)) { parts } else { 0 }
+    if is_here && last.is_some_and(|last| last.has_possessive(text)) { parts } else { 0 }
 }
 
 /// The words before a phrase of nouns that are not part of it.
@@ -190,7 +190,7 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         return next.is_some_and(|next| next.is_capital || next.lower == "the");
     }
     let is_stop = STOPS.contains(&lower) || lexicon::is_determiner(lower);
-    if has_owner(text, word) || is_stop || lower.contains('\'') {
+    if word.has_possessive(text) || is_stop || lower.contains('\'') {
         return false;
     }
     if word.is_capital && !is_linked && before.is_some_and(|before| !before.is_capital) {
@@ -218,11 +218,6 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         && !lexicon::is_pronoun(lower)
         && (!is_light || is_named)
         && (!is_verb || word.is_capital)
-}
-
-/// Whether a possessive stands after a word.
-fn has_owner(text: &str, word: &Word) -> bool {
-    text.get(word.range.end..).is_some_and(|rest| rest.starts_with("'s") || rest.starts_with("’s"))
 }
 
 fn can_end(word: &Word) -> bool {
@@ -282,7 +277,7 @@ fn clause<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
     let last = &words[end - 1];
     let written = text.get(words[at].range.start..last.range.end)?;
     let is_vague = VAGUE.contains(&last.lower.as_str());
-    let has_owner = words[at + 1..end].iter().any(|word| has_owner(text, word));
+    let has_owner = words[at + 1..end].iter().any(|word| word.has_possessive(text));
     (says > 0 && !is_open && !is_vague && !has_owner).then_some(Tail {
         text: written,
         is_name: false,

@@ -1,0 +1,97 @@
+//! Apostrophes where a chat leaves them out: `ive been` is `I've been`, `dont` is `don't`.
+//!
+//! Only words that are nothing else without one; `ill`, `were` and `its` stay as they are.
+
+use std::borrow::Cow;
+
+use super::edits::Edits;
+use super::sentences::gap;
+use crate::memory::extract::SourceTurn;
+use crate::retrieval::words::{Word, words};
+
+/// The turn with its apostrophes.
+pub(super) fn restored(turn: &SourceTurn) -> Cow<'_, SourceTurn> {
+    match with_apostrophes(&turn.text) {
+        Cow::Owned(text) => Cow::Owned(SourceTurn { text, ..turn.clone() }),
+        Cow::Borrowed(_) => Cow::Borrowed(turn),
+    }
+}
+
+fn with_apostrophes(text: &str) -> Cow<'_, str> {
+    let words = words(text);
+    let mut edits = Edits::default();
+    let mut is_changed = false;
+    for (at, word) in words.iter().enumerate() {
+        let Some((_, whole)) = WHOLE.iter().find(|(bare, _)| *bare == word.lower) else { continue };
+        let next = words.get(at + 1);
+        // "Ive" and "Im" are names too.
+        let is_name = word.is_capital
+            && next.is_none_or(|next| next.is_capital || gap(text, word, next) != " ");
+        if !is_name {
+            edits.replace(word.range.clone(), spelled(whole, word));
+            is_changed = true;
+        }
+    }
+    if is_changed { Cow::Owned(edits.apply(text)) } else { Cow::Borrowed(text) }
+}
+
+/// The whole word as the bare one begins; `I` is always written so.
+fn spelled(whole: &str, word: &Word) -> String {
+    let mut letters = whole.chars();
+    match letters.next() {
+        Some(first) if word.is_capital || whole.starts_with("i'") => {
+            first.to_uppercase().chain(letters).collect()
+        }
+        _ => whole.to_owned(),
+    }
+}
+
+/// Words without their apostrophe, and with it.
+const WHOLE: &[(&str, &str)] = &[
+    ("im", "i'm"),
+    ("ive", "i've"),
+    ("youre", "you're"),
+    ("youve", "you've"),
+    ("weve", "we've"),
+    ("theyre", "they're"),
+    ("theyve", "they've"),
+    ("thats", "that's"),
+    ("hes", "he's"),
+    ("shes", "she's"),
+    ("dont", "don't"),
+    ("doesnt", "doesn't"),
+    ("didnt", "didn't"),
+    ("isnt", "isn't"),
+    ("arent", "aren't"),
+    ("wasnt", "wasn't"),
+    ("werent", "weren't"),
+    ("havent", "haven't"),
+    ("hasnt", "hasn't"),
+    ("hadnt", "hadn't"),
+    ("cant", "can't"),
+    ("couldnt", "couldn't"),
+    ("wont", "won't"),
+    ("wouldnt", "wouldn't"),
+    ("shouldnt", "shouldn't"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn apostrophes_that_are_left_out() {
+        for (text, expected) in [
+            ("ive been in Oslo, dont ask", "I've been in Oslo, don't ask"),
+            ("Im tired. Didnt sleep", "I'm tired. Didn't sleep"),
+            ("he said hes leaving", "he said he's leaving"),
+            // What is a word or a name by itself, and what has one.
+            ("I met Jony Ive and Im Yoon-ah", "I met Jony Ive and Im Yoon-ah"),
+            ("its ill, we were well", "its ill, we were well"),
+            ("I've been. Don’t", "I've been. Don’t"),
+            ("Ive, the designer", "Ive, the designer"),
+        ] {
+            assert_eq!(with_apostrophes(text), expected);
+        }
+    }
+}

@@ -40,15 +40,29 @@ pub(crate) const TURN: &str = "Turn";
 pub(crate) const PERSON: &str = "Person";
 
 /// Speakers that are roles of a machine: what prompts and tools say is said by nobody.
-pub(crate) const MACHINES: [&str; 4] = ["system", "developer", "tool", "function"];
+const MACHINES: [&str; 4] = ["system", "developer", "tool", "function"];
 
 /// Speakers that are called by what they are in a talk with a machine: what answers, and who asks.
-pub(crate) const ASSISTANTS: [&str; 5] = ["agent", "ai", "assistant", "bot", "chatbot"];
-pub(crate) const USERS: [&str; 2] = ["human", "user"];
+const ASSISTANTS: [&str; 5] = ["agent", "ai", "assistant", "bot", "chatbot"];
+const USERS: [&str; 2] = ["human", "user"];
+
+/// Whether a speaker prompts, or is a tool.
+pub(crate) fn is_machine(speaker: &str) -> bool {
+    is_one_of(&MACHINES, speaker)
+}
 
 /// Whether a speaker is a machine that answers.
 pub(crate) fn is_assistant(speaker: &str) -> bool {
-    ASSISTANTS.iter().any(|role| speaker.eq_ignore_ascii_case(role))
+    is_one_of(&ASSISTANTS, speaker)
+}
+
+/// Whether a speaker is called by asking.
+pub(crate) fn is_user(speaker: &str) -> bool {
+    is_one_of(&USERS, speaker)
+}
+
+fn is_one_of(roles: &[&str], speaker: &str) -> bool {
+    roles.iter().any(|role| speaker.eq_ignore_ascii_case(role))
 }
 
 /// How far the clock of who says a turn is ahead of UTC, such as `-08:00`: "today" is told by that clock.

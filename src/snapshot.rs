@@ -49,9 +49,7 @@ impl Snapshot<'_> {
     ///
     /// [`Error::Storage`](crate::Error::Storage) if the disk cannot be read, as of every method here.
     pub fn node(&self, label: &str, key: &str) -> Result<Option<NodeId>> {
-        let reader = self.reader();
-        let Some(label) = reader.catalog().label(label) else { return Ok(None) };
-        Ok(reader.find_node(label, key)?)
+        Ok(self.reader().find(label, key)?)
     }
 
     /// The key of a node; none if there is no such node.

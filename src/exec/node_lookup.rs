@@ -117,9 +117,8 @@ impl NodeLookup {
             let Some(id) = context.reader.find_node(label, key)? else { continue };
             // An alias that came later than the time asked for leads nowhere then.
             let takes_alias = self.by == LookupBy::Key;
-            let answers = |record: &NodeRecord| {
-                record.key == key || takes_alias && has_alias(record, key)
-            };
+            let answers =
+                |record: &NodeRecord| record.key == key || takes_alias && has_alias(record, key);
             if context.reader.node(id, system)?.is_some_and(|record| answers(&record)) {
                 found.push(id);
             }

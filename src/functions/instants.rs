@@ -12,7 +12,6 @@ use crate::functions::{Call, Function};
 use crate::time;
 
 const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
 
 /// The fields of the time of day: what they stay below, and their microseconds.
 const CLOCK: [(&str, i64, i64); 5] = [
@@ -172,7 +171,7 @@ fn day(fields: &BTreeMap<&str, i64>) -> Option<Time> {
     }
     if let Some(day) = fields.get("ordinalDay") {
         let first = time::from_date(Date::new(year, 1, 1).ok()?)?;
-        let found = first.checked_add(day.checked_sub(1)?.checked_mul(DAY)?)?;
+        let found = first.checked_add(day.checked_sub(1)?.checked_mul(time::DAY)?)?;
         return (time::field(found, "year") == Some(i64::from(year))).then_some(found);
     }
     let month = match fields.contains_key("quarter") {

@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::graph_names::{MACHINES, UTC_OFFSET};
+use crate::graph_names::{UTC_OFFSET, is_machine};
 use crate::import::facts::{instant, key};
 use crate::import::turns::take;
 use crate::import::{Line, Lines, Progress, Refused, Report, property, remember};
@@ -264,7 +264,7 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
         return Err("this is no object".to_owned());
     };
     let role = take(&mut fields, &["role"])?;
-    if role.as_deref().is_some_and(|role| MACHINES.contains(&role)) {
+    if role.as_deref().is_some_and(is_machine) {
         return Ok(None);
     }
     let Some((text, has_picture)) = text(fields.remove("content"))? else { return Ok(None) };

@@ -80,8 +80,7 @@ impl Known {
 
 /// The key of a concept that a key or alias leads to.
 fn key_of(reader: Reader<'_>, key: &str) -> Result<String> {
-    let label = reader.catalog().label(CONCEPT);
-    let node = label.map(|label| reader.find_node(label, key)).transpose()?.flatten();
+    let node = reader.find(CONCEPT, key)?;
     let record = node.map(|node| reader.node(node, SystemScope::Current)).transpose()?.flatten();
     Ok(record.map_or_else(|| key.to_owned(), |record| record.key.clone()))
 }

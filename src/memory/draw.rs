@@ -258,17 +258,11 @@ pub(super) fn began(turns: &[TurnInput]) -> Option<Time> {
     turns.iter().filter_map(|turn| turn.at).min()
 }
 
-/// The node of a label and key, if there is one.
-pub(super) fn node(reader: Reader<'_>, label: &str, key: &str) -> Result<Option<NodeId>> {
-    let label = reader.catalog().label(label);
-    Ok(label.map(|label| reader.find_node(label, key)).transpose()?.flatten())
-}
-
 /// Those of these nodes that there are.
 pub(super) fn nodes(reader: Reader<'_>, label: &str, keys: &[String]) -> Result<Vec<NodeId>> {
     let mut found = Vec::new();
     for key in keys {
-        found.extend(node(reader, label, key)?);
+        found.extend(reader.find(label, key)?);
     }
     Ok(found)
 }

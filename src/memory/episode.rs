@@ -20,6 +20,7 @@ use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
 use super::validate;
 use crate::graph_names::{CO_OCCURS, PERSON};
+use crate::retrieval::words::has_name;
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
 
 /// How a concept stands to a text if nothing more is known.
@@ -191,7 +192,7 @@ impl Episode<'_> {
             .extend(sources.iter().map(|turn| from(NodeInput::new("Turn", turn), "DERIVED_FROM")));
         let told = semantic.turns.iter().filter_map(|place| self.turns.get(*place));
         let speakers: BTreeSet<&str> = told.map(|turn| turn.speaker.as_str()).collect();
-        let named = speakers.into_iter().filter(|name| semantic.text.contains(name));
+        let named = speakers.into_iter().filter(|name| has_name(&semantic.text, name));
         inputs.extend(named.map(|name| from(NodeInput::new(PERSON, name), "ABOUT")));
         let keys = semantic.concepts.iter().filter_map(|drawn| {
             self.concepts.keys.get(drawn).map(|key| (key.as_str(), drawn.as_str()))

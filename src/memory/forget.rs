@@ -209,7 +209,7 @@ impl Redrawing {
         for turn in &episode.left {
             let key = &turn.key;
             let reader = transaction.reader();
-            let Some(id) = draw::nodes(reader, "Turn", std::slice::from_ref(key))?.pop() else {
+            let Some(id) = reader.find("Turn", key)? else {
                 continue;
             };
             let held = tags(reader, id)?;

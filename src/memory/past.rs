@@ -6,7 +6,6 @@
 use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side, Time};
 use engraph_storage::{Reader, Transaction};
 
-use super::draw;
 use super::extract::Entity;
 use super::present::LIKINGS;
 use super::validate::UNCERTAIN;
@@ -31,7 +30,7 @@ pub(crate) struct Ending {
 /// said which was lost.
 pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<()> {
     let reader = transaction.reader();
-    let head = draw::node(reader, &ending.head.label, &ending.head.name)?;
+    let head = reader.find(&ending.head.label, &ending.head.name)?;
     let relation = reader.catalog().relation(&ending.relation);
     let (Some(head), Some(relation)) = (head, relation) else { return Ok(()) };
     let said = ending.tail.as_ref().map(|name| name.to_lowercase());
@@ -135,9 +134,9 @@ fn is_claimed_later(reader: Reader<'_>, held: &Edge, ended: Time) -> Result<bool
 /// where the relation takes one value. And how sure a fact of it has to be to end another.
 pub(super) fn held(reader: Reader<'_>, fact: &FactInput) -> Result<(Vec<Edge>, Vec<Edge>, f64)> {
     let relation = reader.catalog().relation(&fact.relation);
-    let head = draw::node(reader, &fact.head.label, &fact.head.key)?;
+    let head = reader.find(&fact.head.label, &fact.head.key)?;
     let (Some(relation), Some(head)) = (relation, head) else { return Ok(<_>::default()) };
-    let tail = draw::node(reader, &fact.tail.label, &fact.tail.key)?;
+    let tail = reader.find(&fact.tail.label, &fact.tail.key)?;
     let mut found = edges(reader, head, Side::Out, Some(&fact.relation))?;
     found.retain(|edge| !edge.uncertain && edge.valid.from < fact.valid.to);
     let (same, mut others): (Vec<Edge>, Vec<Edge>) =

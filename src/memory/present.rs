@@ -12,10 +12,11 @@ use super::validate::UNCERTAIN;
 use super::{draw, places};
 use crate::error::Result;
 use crate::models::Models;
+use crate::time::DAY;
 use crate::write::{self, FactInput, Input};
 
 /// The longest month, in microseconds: a date of one may begin so long before what it means.
-const MONTH: Time = 31 * 24 * 3_600_000_000;
+const MONTH: Time = 31 * DAY;
 
 /// Relations of what somebody likes.
 pub(super) const LIKINGS: &[&str] = &["likes", "loves", "prefers"];

@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 use engraph_storage::Reader;
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope};
 
-use super::draw;
 use super::extract::{Entity, ExtractedFact, Extraction};
 use super::means::Means;
 use super::walk::edges;
@@ -108,11 +107,11 @@ fn is_another(reader: Reader<'_>, facts: &[ExtractedFact], merge: &Merge) -> Res
     if merge.into.label != "Person" || merge.likeness != PART {
         return Ok(false);
     }
-    let Some(whole) = draw::node(reader, &merge.into.label, &merge.into.name)? else {
+    let Some(whole) = reader.find(&merge.into.label, &merge.into.name)? else {
         return Ok(false);
     };
     for fact in facts.iter().filter(|fact| fact.tail == merge.said && is_family(&fact.relation)) {
-        let head = draw::node(reader, &fact.head.label, &fact.head.name)?;
+        let head = reader.find(&fact.head.label, &fact.head.name)?;
         let known = match head {
             Some(head) => edges(reader, head, Side::Out, Some(&fact.relation))?,
             None => Vec::new(),
@@ -158,16 +157,13 @@ pub(super) enum Held {
 
 /// Looks a name up: by key and alias, then among what it was found to refer to.
 pub(super) fn held(reader: Reader<'_>, entity: &Entity) -> Result<Held> {
-    let catalog = reader.catalog();
-    if let Some(label) = catalog.label(&entity.label)
-        && reader.find_node(label, &entity.name)?.is_some()
-    {
+    if reader.find(&entity.label, &entity.name)?.is_some() {
         return Ok(Held::Itself);
     }
     let mut split = BTreeSet::new();
     for (tail, stands, likeness) in references(reader, &entity.name)? {
         let Some(record) = reader.node(tail, SystemScope::Current)? else { continue };
-        if catalog.label_name(record.label) != entity.label {
+        if reader.catalog().label_name(record.label) != entity.label {
             continue;
         }
         if stands {

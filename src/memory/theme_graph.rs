@@ -336,10 +336,7 @@ fn numbered(reader: Reader<'_>) -> Result<BTreeMap<u64, NodeId>> {
 }
 
 fn node_of(reader: Reader<'_>, theme: u64) -> Result<Option<NodeId>> {
-    match reader.catalog().label(THEME) {
-        Some(label) => Ok(reader.find_node(label, &theme.to_string())?),
-        None => Ok(None),
-    }
+    Ok(reader.find(THEME, &theme.to_string())?)
 }
 
 fn number_of(reader: Reader<'_>, theme: NodeId) -> Result<Option<u64>> {

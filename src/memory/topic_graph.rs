@@ -66,10 +66,7 @@ pub(super) fn put(
 ) -> Result<()> {
     let topics = facts.iter().flat_map(|fact| [&fact.head, &fact.tail]);
     for topic in topics.filter(|node| node.label == TOPIC && node.key != about.key) {
-        let reader = transaction.reader();
-        let label = reader.catalog().label(TOPIC);
-        let held = label.map(|label| reader.find_node(label, &topic.key)).transpose()?.flatten();
-        if held.is_none() {
+        if transaction.reader().find(TOPIC, &topic.key)?.is_none() {
             return attach(transaction, about, means);
         }
     }

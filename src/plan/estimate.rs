@@ -167,14 +167,18 @@ fn retrieved(clause: &Retrieval, rows: f64) -> f64 {
     }
 }
 
+/// The share of rows that are guessed to have a value, and to lie in a range.
+pub(crate) const OF_VALUE: f64 = 0.1;
+pub(crate) const OF_RANGE: f64 = 0.3;
+
 /// The share of rows for which a condition is expected to be true.
 fn share(condition: &Expr) -> f64 {
     match &condition.kind {
         ExprKind::And(parts) => parts.iter().map(share).product(),
         ExprKind::Or(parts) => parts.iter().map(share).sum::<f64>().min(1.0),
-        ExprKind::HasKey(..) | ExprKind::Binary(BinaryOp::Equal, ..) => 0.1,
+        ExprKind::HasKey(..) | ExprKind::Binary(BinaryOp::Equal, ..) => OF_VALUE,
         ExprKind::HasLabel(..) => 0.5,
-        _ => 0.3,
+        _ => OF_RANGE,
     }
 }
 

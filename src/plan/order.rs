@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::estimate::{Statistics, items};
+use crate::plan::estimate::{OF_RANGE, OF_VALUE, Statistics, items};
 use crate::plan::expr::conjuncts;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::optimize::is_simple;
@@ -156,10 +156,7 @@ impl<'s> Builder<'s> {
         let nodes = statistics.nodes(&node.labels);
         let holds = |expr: &Expr| expr.slots().iter().all(|slot| self.knows(*slot));
         self.conditions.iter().fold(nodes, |nodes, condition| match asked(condition, node.slot) {
-            Some(Asked::Key(key) | Asked::Id(key)) if holds(key) => nodes.min(ONE_BY_KEY),
-            Some(Asked::KeyIn(list) | Asked::IdIn(list)) if holds(list) => nodes.min(items(list)),
-            Some(Asked::Value(value)) if holds(value) => nodes * 0.1,
-            Some(Asked::Range(value)) if holds(value) => nodes * 0.3,
+            Some(asked) if holds(asked.value()) => asked.of(nodes),
             _ => nodes,
         })
     }
@@ -329,10 +326,7 @@ impl<'s> Builder<'s> {
         let nodes = statistics.nodes(&node.labels);
         let parts = condition.clone().map_or(Vec::new(), conjuncts);
         parts.iter().fold(nodes, |nodes, part| match asked(part, node.slot) {
-            Some(Asked::Key(_) | Asked::Id(_)) => nodes.min(ONE_BY_KEY),
-            Some(Asked::KeyIn(list) | Asked::IdIn(list)) => nodes.min(items(list)),
-            Some(Asked::Value(_)) => nodes * 0.1,
-            Some(Asked::Range(_)) => nodes * 0.3,
+            Some(asked) => asked.of(nodes),
             None => nodes,
         })
     }
@@ -346,6 +340,30 @@ pub(crate) enum Asked<'e> {
     IdIn(&'e Expr),
     Value(&'e Expr),
     Range(&'e Expr),
+}
+
+impl<'e> Asked<'e> {
+    /// What it compares with.
+    fn value(&self) -> &'e Expr {
+        match self {
+            Self::Key(value)
+            | Self::KeyIn(value)
+            | Self::Id(value)
+            | Self::IdIn(value)
+            | Self::Value(value)
+            | Self::Range(value) => value,
+        }
+    }
+
+    /// How many of so many nodes it is expected to leave.
+    fn of(&self, nodes: f64) -> f64 {
+        match self {
+            Self::Key(_) | Self::Id(_) => nodes.min(ONE_BY_KEY),
+            Self::KeyIn(list) | Self::IdIn(list) => nodes.min(items(list)),
+            Self::Value(_) => nodes * OF_VALUE,
+            Self::Range(_) => nodes * OF_RANGE,
+        }
+    }
 }
 
 /// What a condition asks of the node in a slot, where it compares one with something else.

@@ -4,8 +4,7 @@
 
 use std::ops::Range;
 
-use super::intent::begins_with;
-use super::words::{Word, words};
+use super::words::{Word, begins_with, words};
 
 /// A hedge in a text.
 #[derive(Clone, Debug, PartialEq)]

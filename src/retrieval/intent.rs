@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use engraph_storage::graph::Intent;
 
-use super::words::{Word, words};
+use super::words::{Word, begins_with, words};
 
 /// How many words a cue may be away from a mention to count for it.
 const NEAR_WORDS: usize = 5;
@@ -113,12 +113,6 @@ fn cues(words: &[Word]) -> Vec<Cue> {
         at += length;
     }
     cues
-}
-
-/// Whether words begin with those of a phrase.
-pub(super) fn begins_with(words: &[Word], phrase: &str) -> bool {
-    let mut words = words.iter();
-    phrase.split(' ').all(|part| words.next().is_some_and(|word| word.lower == part))
 }
 
 const CUES: &[(&str, Intent)] = &[

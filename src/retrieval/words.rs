@@ -36,6 +36,37 @@ pub(crate) fn possessive(text: &str, end: usize) -> usize {
     POSSESSIVES.into_iter().find(|s| behind.starts_with(s)).map_or(0, str::len)
 }
 
+/// Whether a text says one of these words, or runs of words, in lower case; not as a part of a hyphenated one.
+pub(crate) fn says(text: &str, cues: &[&str]) -> bool {
+    let words = words(text);
+    let is_hyphen = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with('-'));
+    (0..words.len()).any(|at| {
+        cues.iter().any(|cue| {
+            let end = at + cue.split(' ').count();
+            begins_with(&words[at..], cue)
+                && !is_hyphen(words[end - 1].range.end)
+                && !words[at].range.start.checked_sub(1).is_some_and(is_hyphen)
+        })
+    })
+}
+
+/// Whether words begin with those of a phrase.
+pub(crate) fn begins_with(words: &[Word], phrase: &str) -> bool {
+    let mut words = words.iter();
+    phrase.split(' ').all(|part| words.next().is_some_and(|word| word.lower == part))
+}
+
+/// Whether a text begins with a name, which ends there.
+pub(crate) fn begins_with_name(text: &str, name: &str) -> bool {
+    text.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// Whether a text has a name in it, as words of its own.
+pub(crate) fn has_name(text: &str, name: &str) -> bool {
+    let is_inner = |at: usize| text[..at].ends_with(char::is_alphanumeric);
+    text.match_indices(name).any(|(at, _)| !is_inner(at) && begins_with_name(&text[at..], name))
+}
+
 const POSSESSIVES: [&str; 4] = ["'s", "’s", "'S", "’S"];
 
 /// The first 512 words of a text, of its first 16 KiB.

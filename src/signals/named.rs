@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::graph_names::{ASSISTANTS, MACHINES, USERS, is_assistant};
+use crate::graph_names::{is_assistant, is_machine, is_user};
 use crate::retrieval::words::{Word, is_stop_word, words};
 use crate::text::unaccented;
 use crate::time::month;
@@ -66,15 +66,15 @@ struct Name {
 
 impl Name {
     fn new(name: &str, place: u32) -> Self {
-        let is_role = is_role(&name.to_lowercase());
+        let is_role = is_role(name);
         let is_lower = !is_role && !name.contains(char::is_uppercase);
         let words = words(name).iter().map(|word| bare(&word.lower)).collect();
         Self { place, words, is_lower, is_role }
     }
 }
 
-fn is_role(lower: &str) -> bool {
-    [&ASSISTANTS[..], &MACHINES, &USERS].into_iter().flatten().any(|role| *role == lower)
+fn is_role(name: &str) -> bool {
+    is_assistant(name) || is_machine(name) || is_user(name)
 }
 
 fn bare(lower: &str) -> String {
@@ -90,8 +90,6 @@ struct Both {
 impl Both {
     /// Those who speak with an assistant ask, or those who are called users.
     fn of(speakers: &[(&str, u32)]) -> Self {
-        let is_user = |name: &str| USERS.iter().any(|role| name.eq_ignore_ascii_case(role));
-        let is_machine = |name: &str| MACHINES.iter().any(|role| name.eq_ignore_ascii_case(role));
         let those = |is_one: &dyn Fn(&str) -> bool| -> BTreeSet<u32> {
             let all = speakers.iter().filter(|(name, _)| is_one(name));
             all.map(|(_, place)| *place).collect()

@@ -11,7 +11,7 @@ mod told;
 
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, NodeId, RecipeDefinition, RelationId, RelationRule,
+    Cardinality, ConfidencePolicy, Intent, RecipeDefinition, RelationId, RelationRule,
     RuleDefinition, ScorerDefinition,
 };
 
@@ -190,7 +190,7 @@ impl Write {
                 Ok(Rows::single(&["turn", "outcome"], vec![key, text(outcome)]))
             }
             Self::Alias { alias, label, key, span } => {
-                let node = found(transaction, (label, key))?.ok_or_else(|| {
+                let node = transaction.reader().find(label, key)?.ok_or_else(|| {
                     Diagnostic::at(*span, format!("there is no {label} '{key}'"))
                         .help(format!("make it first, with REMEMBER (:{label} '{key}')"))
                         .execute()
@@ -200,7 +200,7 @@ impl Write {
                 Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
             }
             Self::Split { name, label, key, span } => {
-                let node = found(transaction, (label, key))?.ok_or_else(|| {
+                let node = transaction.reader().find(label, key)?.ok_or_else(|| {
                     Diagnostic::at(*span, format!("there is no {label} '{key}'")).execute()
                 })?;
                 let moved = Value::Int(split(transaction, name, node, models)?.cast_signed());
@@ -236,13 +236,6 @@ impl Write {
             }
             Self::Drop { kind, name } => dropped(*kind, name, transaction),
         }
-    }
-}
-
-fn found(transaction: &Transaction<'_>, (label, key): (&str, &str)) -> Result<Option<NodeId>> {
-    match transaction.reader().catalog().label(label) {
-        Some(label) => Ok(transaction.reader().find_node(label, key)?),
-        None => Ok(None),
     }
 }
 

@@ -219,9 +219,7 @@ fn texts_of(
 }
 
 fn held_properties(node: &NodeInput, reader: Reader<'_>) -> Result<BTreeMap<String, Value>> {
-    let catalog = reader.catalog();
-    let Some(label) = catalog.label(&node.label) else { return Ok(BTreeMap::new()) };
-    let Some(id) = reader.find_node(label, &node.key)? else { return Ok(BTreeMap::new()) };
+    let Some(id) = reader.find(&node.label, &node.key)? else { return Ok(BTreeMap::new()) };
     let Some(record) = reader.node(id, SystemScope::Current)? else { return Ok(BTreeMap::new()) };
     Ok(named(&record, reader))
 }
@@ -307,10 +305,7 @@ fn said(fact: &FactInput) -> impl Iterator<Item = (&String, &Value)> {
 fn has_said(transaction: &Transaction<'_>, fact: &FactInput) -> Result<bool> {
     let reader = transaction.reader();
     let catalog = reader.catalog();
-    let node = |node: &NodeInput| match catalog.label(&node.label) {
-        Some(label) => reader.find_node(label, &node.key),
-        None => Ok(None),
-    };
+    let node = |node: &NodeInput| reader.find(&node.label, &node.key);
     let (Some(head), Some(tail)) = (node(&fact.head)?, node(&fact.tail)?) else { return Ok(false) };
     let Some(relation) = catalog.relation(&fact.relation) else { return Ok(false) };
     let known = |(name, value): (&String, &Value)| Some((catalog.property(name)?, value.clone()));

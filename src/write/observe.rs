@@ -174,8 +174,7 @@ fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
         })?;
         return Ok(Some(Held { session: Some(session), text }));
     }
-    let Some(label) = reader.catalog().label("Turn") else { return Ok(None) };
-    let Some(node) = reader.find_node(label, key)? else { return Ok(None) };
+    let Some(node) = reader.find("Turn", key)? else { return Ok(None) };
     let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(None) };
     let mut properties = named(&record, reader);
     let mut string = |name: &str| match properties.remove(name) {

@@ -125,11 +125,8 @@ struct Places {
 impl Places {
     /// The place after a turn, if that is the last one of its session.
     fn behind(transaction: &Transaction<'_>, key: Option<&str>) -> Result<Option<Self>> {
-        let reader = transaction.reader();
-        let (Some(key), Some(label)) = (key, reader.catalog().label("Turn")) else {
-            return Ok(None);
-        };
-        let Some(last) = reader.find_node(label, key)? else { return Ok(None) };
+        let Some(key) = key else { return Ok(None) };
+        let Some(last) = transaction.reader().find("Turn", key)? else { return Ok(None) };
         let is_last = steps(transaction, last)?.is_empty();
         let last = Some(last);
         Ok(is_last.then_some(Self { count: 0, last, before: last, after: None }))

@@ -102,6 +102,14 @@ impl<'r> Reader<'r> {
         Ok(Some(node))
     }
 
+    /// The node with a label of that name and that key or alias.
+    pub fn find(&self, label: &str, key: &str) -> Result<Option<NodeId>> {
+        match self.catalog().label(label) {
+            Some(label) => self.find_node(label, key),
+            None => Ok(None),
+        }
+    }
+
     /// The nodes with those labels and keys or aliases, many at once. They are not kept for later reads,
     /// unlike that of [`Self::find_node`].
     pub fn find_nodes(&self, names: &[(LabelId, &str)]) -> Result<Vec<Option<NodeId>>> {

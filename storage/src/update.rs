@@ -319,7 +319,12 @@ pub(crate) fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> b
 }
 
 /// Whether the held belief stays as it is, so that the candidate can only stand beside it.
-pub(crate) fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationRule) -> bool {
+pub(crate) fn prevails(
+    old: &Belief,
+    candidate: &Belief,
+    open_ended: bool,
+    rule: &RelationRule,
+) -> bool {
     let corrects = open_ended && old.valid.from == candidate.valid.from;
     let covers = candidate.valid.from <= old.valid.from && old.valid.to <= candidate.valid.to;
     let is_less_sure = (corrects || covers) && candidate.confidence < old.confidence;
@@ -356,9 +361,7 @@ fn give_way(
         }
         (Some(before), None) => (Change::Replace(other.fact, before), &mut resolution.closed),
         (None, Some(after)) => (Change::Replace(other.fact, after), &mut resolution.split),
-        (None, None) => {
-            (Change::Supersede(other.fact, part(old, old)), &mut resolution.superseded)
-        }
+        (None, None) => (Change::Supersede(other.fact, part(old, old)), &mut resolution.superseded),
     };
     resolution.changes.push(change);
     told.push(other.fact);

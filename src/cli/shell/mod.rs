@@ -196,7 +196,7 @@ impl Repl<'_, '_> {
 
     fn command(&mut self, command: Command) -> Result<Next> {
         match command {
-            Command::Schema => self.output.line(&lines_visible(&names::schema(self.db)))?,
+            Command::Schema => self.output.line(&lines_visible(&names::schema(self.db)?))?,
             Command::Relations => self.statements("SHOW RELATIONS")?,
             Command::Stats => {
                 let rows = stats::with_total(self.db)?;

@@ -1,6 +1,6 @@
 //! What completion and `.schema` know of the open database, asked in MemQL.
 //!
-//! A statement that fails yields no names and no error: nobody at work wants to read of it.
+//! Completion has no names where a statement fails, and no error: nobody who types wants to read of it.
 
 use std::collections::BTreeSet;
 
@@ -24,10 +24,10 @@ fn column(db: &Engraph, query: &str, name: &str) -> BTreeSet<String> {
 }
 
 /// Labels with their counts and properties, and relations with their cardinality, as text.
-pub(super) fn schema(db: &Engraph) -> String {
-    let (labels, relations) = (ask(db, "SHOW LABELS"), ask(db, "SHOW RELATIONS"));
+pub(super) fn schema(db: &Engraph) -> engraph::Result<String> {
+    let (labels, relations) = (db.query("SHOW LABELS", ())?, db.query("SHOW RELATIONS", ())?);
     if labels.is_empty() && relations.is_empty() {
-        return "The database is empty.".to_owned();
+        return Ok("The database is empty.".to_owned());
     }
     let mut text = vec!["Labels".to_owned()];
     let cell = |row, column| text_of(&labels, row, column);
@@ -49,7 +49,7 @@ pub(super) fn schema(db: &Engraph) -> String {
         text.extend([String::new(), "Relations".to_owned()]);
         text.extend(relation_lines(&relations));
     }
-    text.join("\n")
+    Ok(text.join("\n"))
 }
 
 fn relation_lines(rows: &Rows) -> Vec<String> {
@@ -124,9 +124,9 @@ Labels
 Relations
   knows     0  UNKNOWN  fact  SYMMETRIC
   lives_in  1  ONE      fact";
-        assert_eq!(schema(&db), expected);
+        assert_eq!(schema(&db).unwrap(), expected);
         let (_folder, empty) = database("");
-        assert_eq!(schema(&empty), "The database is empty.");
+        assert_eq!(schema(&empty).unwrap(), "The database is empty.");
     }
 
     #[test]

@@ -11,9 +11,6 @@ use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::time::{self, PeriodPredicate};
 
-/// Microseconds of a day, UTC.
-const DAY: i64 = 86_400_000_000;
-
 /// Bytes of values that are compared or joined for the work of one node or fact.
 const COMPARED_BYTES: usize = 16 * size_of::<Cell>();
 
@@ -241,9 +238,9 @@ fn durations(op: BinaryOp, left: &Cell, right: &Cell, span: Span) -> Result<Cell
         (Subtract, Cell::Timestamp(at), Cell::Duration(by)) => {
             by.negated().and_then(|by| by.add_to(*at)).map(Cell::Timestamp)
         }
-        (Subtract, Cell::Timestamp(a), Cell::Timestamp(b)) => a
-            .checked_sub(*b)
-            .map(|apart| Cell::Duration(time::Duration::new(0, apart / DAY, apart % DAY))),
+        (Subtract, Cell::Timestamp(a), Cell::Timestamp(b)) => a.checked_sub(*b).map(|apart| {
+            Cell::Duration(time::Duration::new(0, apart / time::DAY, apart % time::DAY))
+        }),
         (Add, Cell::Duration(a), Cell::Duration(b)) => a.plus(*b).map(Cell::Duration),
         (Subtract, Cell::Duration(a), Cell::Duration(b)) => a.minus(*b).map(Cell::Duration),
         (Multiply, Cell::Duration(by), factor) | (Multiply, factor, Cell::Duration(by)) => {
@@ -276,7 +273,12 @@ fn overflow(span: Span) -> crate::Error {
     Diagnostic::at(span, "the result is beyond 64-bit whole numbers").execute()
 }
 
-pub(in crate::exec) fn mismatch(span: Span, what: &str, expected: &str, found: &Cell) -> crate::Error {
+pub(in crate::exec) fn mismatch(
+    span: Span,
+    what: &str,
+    expected: &str,
+    found: &Cell,
+) -> crate::Error {
     Diagnostic::at(span, format!("{what} takes {expected}, not {}", found.kind())).execute()
 }
 

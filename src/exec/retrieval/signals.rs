@@ -239,8 +239,7 @@ impl Asked<'_> {
     /// What else a speaker is called.
     fn aliases(&self, speaker: &str) -> Result<Vec<String>> {
         let reader = self.context.reader;
-        let Some(label) = reader.catalog().label(PERSON) else { return Ok(Vec::new()) };
-        let Some(node) = reader.find_node(label, speaker)? else { return Ok(Vec::new()) };
+        let Some(node) = reader.find(PERSON, speaker)? else { return Ok(Vec::new()) };
         let person = reader.node(node, self.system)?;
         Ok(person.map_or_else(Vec::new, |person| {
             let names = person.aliases.iter().chain([&person.key]);

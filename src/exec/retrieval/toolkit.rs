@@ -554,8 +554,7 @@ impl<'m> Toolkit<'m> {
     }
 
     fn node(&self, label: &str, key: &str) -> Result<Option<NodeId>> {
-        let Some(label) = self.label(label) else { return Ok(None) };
-        let Some(node) = self.context.reader.find_node(label, key)? else { return Ok(None) };
+        let Some(node) = self.context.reader.find(label, key)? else { return Ok(None) };
         let is_there = self.context.reader.node(node, self.filter.system)?.is_some();
         Ok(is_there.then_some(node))
     }

@@ -7,7 +7,7 @@ use engraph_storage::{CONCEPT, Reader};
 
 use super::losing::{Losing, Said};
 use super::or_by_cues;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph_names::TURN;
 use crate::memory::draw::{self, Drawn, draw, extract};
 use crate::memory::entities::Entities;
@@ -96,9 +96,7 @@ fn is_told_again(
     if before.is_some_and(|before| !before.contains(&joined(fact))) {
         return Ok(true);
     }
-    let node = |end: &NodeInput| {
-        Ok::<_, Error>(draw::nodes(reader, &end.label, std::slice::from_ref(&end.key))?.pop())
-    };
+    let node = |end: &NodeInput| reader.find(&end.label, &end.key);
     let is_episode = |end: &NodeInput| end.label == "Episode";
     let (head, tail) = match (node(&fact.head)?, node(&fact.tail)?) {
         (Some(head), Some(tail)) => (head, tail),

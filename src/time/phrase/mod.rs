@@ -65,6 +65,16 @@ pub(crate) fn month(word: &str) -> Option<i8> {
     words::MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month)
 }
 
+/// Whether a word, in lower case, names a day of the week, short or whole.
+pub(crate) fn is_weekday(word: &str) -> bool {
+    words::WEEKDAYS.iter().any(|(name, _)| *name == word)
+}
+
+/// Whether a word, in lower case, names a season.
+pub(crate) fn is_season(word: &str) -> bool {
+    words::SEASONS.iter().any(|(name, _)| *name == word)
+}
+
 /// The period that an English phrase means, seen from a reference instant in UTC; none if the
 /// phrase is not known, longer than 200 characters, or means no period.
 pub(crate) fn when(phrase: &str, reference: Time) -> Option<Interval> {

@@ -277,7 +277,11 @@ impl Transaction<'_> {
     }
 
     /// The certain facts that a version may not hold beside, but its own.
-    pub(super) fn certain_rivals(&self, fact: FactId, version: &VersionRecord) -> Result<Vec<Edge>> {
+    pub(super) fn certain_rivals(
+        &self,
+        fact: FactId,
+        version: &VersionRecord,
+    ) -> Result<Vec<Edge>> {
         if version.belief.uncertain {
             return Ok(Vec::new());
         }

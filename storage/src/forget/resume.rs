@@ -16,7 +16,11 @@ use crate::update::{is_gated, prevails};
 impl Transaction<'_> {
     /// What another value took the place of is believed again since then. Where yet another one was told, it is
     /// up to then, and after that with what this left of it.
-    pub(super) fn resume(&mut self, (fact, mut number): (FactId, u32), version: VersionRecord) -> Result<()> {
+    pub(super) fn resume(
+        &mut self,
+        (fact, mut number): (FactId, u32),
+        version: VersionRecord,
+    ) -> Result<()> {
         let Some(stored) = self.reader().find_version(fact, number)? else { return Ok(()) };
         let system = Interval { to: Interval::MAX, ..version.system };
         let mut version = VersionRecord { system, ..version };
@@ -49,7 +53,11 @@ impl Transaction<'_> {
 
     /// What is uncertain and contradicts nothing certain any more is certain, in the version that is held: as if
     /// nobody had told what it contradicted. Gives how many facts are.
-    pub(super) fn settle_uncertain(&mut self, gone: &[VersionRecord], rest: &[Regaining]) -> Result<u64> {
+    pub(super) fn settle_uncertain(
+        &mut self,
+        gone: &[VersionRecord],
+        rest: &[Regaining],
+    ) -> Result<u64> {
         let (mut uncertain, mut seen) = (Vec::new(), HashSet::new());
         for version in gone {
             self.check_goes_on()?;

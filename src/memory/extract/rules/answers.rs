@@ -4,11 +4,12 @@
 //! question's topic goes before the answer. A pattern is a question word, an auxiliary, `you` and
 //! a verb; nothing is guessed beyond.
 
-use super::dates::{DAYS, FROM_NOW, MONTHS, SEASONS};
+use super::dates::{FROM_NOW, is_month};
 use super::people::People;
 use super::sentences::gap;
 use super::{lexicon, rewrite, verbs};
 use crate::retrieval::words::{Word, is_stop_word, words};
+use crate::time;
 
 /// Words of an answer that is a fragment, at most.
 const FRAGMENT_WORDS_MAX: usize = 9;
@@ -184,11 +185,11 @@ fn date_link(answer: &str) -> &'static str {
     if starts_with_preposition(answer) || is_told_from_now || words.len() > 4 {
         return "";
     }
-    if DAYS.contains(&first) || is_day && has(MONTHS) {
+    let is_weekday = time::is_weekday(first) && first.ends_with("day");
+    if is_weekday || is_day && words.iter().any(|word| is_month(&word.lower)) {
         return "on";
     }
-    let is_period =
-        MONTHS.contains(&first) || SEASONS.contains(&first) || is_year && words.len() < 3;
+    let is_period = is_month(first) || time::is_season(first) || is_year && words.len() < 3;
     if is_period { "in" } else { "" }
 }
 

@@ -10,10 +10,7 @@ use engraph_storage::graph::{Interval, Time};
 use super::edits::Edits;
 use super::verbs;
 use crate::retrieval::words::{Word, words};
-use crate::time;
-
-const HOUR: i64 = 3_600_000_000;
-const DAY: i64 = 24 * HOUR;
+use crate::time::{self, DAY};
 
 /// Collects the changes that make the dates of a sentence absolute, and gives when what it says
 /// held: the period of its first phrase, from the turn on if there is none.
@@ -204,6 +201,17 @@ fn since_so_long(text: &str, at: Time) -> Option<Interval> {
     so_long_ago(lower.get(start..)?, at)
 }
 
+/// What follows the first word that looks ahead: "hoping to", "will".
+fn behind_ahead(clause: &str) -> Option<&str> {
+    AHEAD
+        .iter()
+        .filter_map(|word| {
+            let begun = word.strip_prefix(' ').and_then(|word| clause.strip_prefix(word));
+            begun.or_else(|| clause.get(clause.find(word)? + word.len()..))
+        })
+        .max_by_key(|behind| behind.len())
+}
+
 /// From when on it is, if a text begins with a length of time: "almost four years".
 fn so_long_ago(text: &str, at: Time) -> Option<Interval> {
     let about = ["almost", "about", "nearly", "roughly", "around", "over"];
@@ -217,8 +225,11 @@ fn so_long_ago(text: &str, at: Time) -> Option<Interval> {
 }
 
 const POSSESSIVES: [&str; 7] = ["my", "your", "his", "her", "its", "our", "their"];
-pub(super) const DAYS: [&str; 7] =
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Whether a word, in lower case, names a month.
+pub(super) fn is_month(word: &str) -> bool {
+    time::month(word).is_some()
+}
 
 /// A phrase of time, where it stands, and what it means.
 struct Phrase<'t> {
@@ -238,9 +249,15 @@ impl<'t> Phrase<'t> {
     }
 
     fn has(&self, words: &[&str]) -> bool {
-        self.lower
-            .split(|c: char| !c.is_alphanumeric() && c != '\'')
-            .any(|word| words.contains(&word))
+        self.has_one(|word| words.contains(&word))
+    }
+
+    fn has_one(&self, is_one: impl Fn(&str) -> bool) -> bool {
+        self.lower.split(|c: char| !c.is_alphanumeric() && c != '\'').any(is_one)
+    }
+
+    fn has_month(&self) -> bool {
+        self.has_one(is_month)
     }
 
     /// Whether it tells how often rather than when, or is part of another word's meaning.
@@ -249,7 +266,7 @@ impl<'t> Phrase<'t> {
         let before = before.rsplit(' ').next().unwrap_or_default().to_lowercase();
         let is_often = ["every", "each", "most", "usually", "on", "some", "any", "once"];
         let is_part = self.has(&["morning", "afternoon", "evening", "night", "noon", "midnight"]);
-        let is_season = self.has(SEASONS) || self.has(&["weekend"]);
+        let is_season = self.has_one(time::is_season) || self.has(&["weekend"]);
         // "haven't met in a few days" looks back.
         let is_back = self.lower.starts_with("in ")
             && self.has(UNITS)
@@ -257,7 +274,7 @@ impl<'t> Phrase<'t> {
                 self.text.get(..self.range.start).unwrap_or_default().to_lowercase().contains(word)
             });
         // "its Saturday class" says which one.
-        let is_which = POSSESSIVES.contains(&before.as_str()) && DAYS.contains(&&*self.lower);
+        let is_which = POSSESSIVES.contains(&before.as_str()) && time::is_weekday(&self.lower);
         is_back
             || is_which
             || is_often.contains(&before.as_str())
@@ -268,17 +285,16 @@ impl<'t> Phrase<'t> {
 
     /// "works from Monday to Friday", "plays tennis on Monday and Friday".
     fn is_weekly(&self) -> bool {
-        let is_day = |word: &str| DAYS.contains(&word);
         let named = self.lower.split(|c: char| !c.is_alphanumeric());
         let behind = self.text.get(self.range.end..).unwrap_or_default().to_lowercase();
         let next = behind.strip_prefix(" and ").or_else(|| behind.strip_prefix(" or "));
         let next = next.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric()).next());
-        let days = named.filter(|word| is_day(word)).count();
-        let are_several = days > 1 || days == 1 && next.is_some_and(is_day);
+        let days = named.filter(|word| time::is_weekday(word)).count();
+        let are_several = days > 1 || days == 1 && next.is_some_and(time::is_weekday);
         let before = self.text.get(..self.range.start).unwrap_or_default();
-        let is_dated = self.has_year() || self.has(MONTHS) || self.has(FROM_NOW);
+        let is_dated = self.has_year() || self.has_month() || self.has(FROM_NOW);
         let clause = clause_before(before).to_lowercase();
-        let is_to_come = AHEAD.iter().any(|word| format!(" {clause}").contains(word));
+        let is_to_come = behind_ahead(&clause).is_some();
         // "I am in Rome from Monday to Friday" tells of one week.
         let is_stay = |word: &str| {
             ["be", "visit", "stay", "travel", "fly", "go", "come"]
@@ -308,8 +324,8 @@ impl<'t> Phrase<'t> {
     /// The next weekday or month of its name, where the clause looks ahead: the period of a name is the latest that
     /// has begun. Who means this day says "today".
     fn ahead(&self) -> Option<Interval> {
-        let is_month = self.has(MONTHS);
-        let is_named = is_month || self.has(&DAYS);
+        let is_month = self.has_month();
+        let is_named = is_month || self.has_one(time::is_weekday);
         let is_to_come = if is_month { self.span.to > self.at } else { self.span.from > self.at };
         if is_to_come || !is_named || self.has_year() || self.is_told_from_now() {
             return None;
@@ -339,8 +355,7 @@ impl<'t> Phrase<'t> {
         let told = if is_scheduled || is_set { own } else { &before };
         let may_come = self.has(&["until", "till"]) || is_scheduled || is_set || is_noun;
         let may_come = may_come && !self.is_past_after();
-        let behind = AHEAD.iter().filter_map(|word| Some(before.find(word)? + word.len())).min();
-        let looks_ahead = match behind.and_then(|behind| before.get(behind..)) {
+        let looks_ahead = match behind_ahead(&before) {
             Some(clause) => !tells_of_the_past(clause),
             None => may_come && !tells_of_the_past(told),
         };
@@ -385,8 +400,8 @@ impl<'t> Phrase<'t> {
         if self.has_year() || self.has(&["now", "currently", "moment", "present"]) {
             return;
         }
-        let is_dated = self.has(MONTHS) && self.lower.contains(|c: char| c.is_ascii_digit());
-        let is_named = self.has(MONTHS) || self.has(&DAYS);
+        let is_dated = self.has_month() && self.lower.contains(|c: char| c.is_ascii_digit());
+        let is_named = self.has_month() || self.has_one(time::is_weekday);
         let has_lead = ["in ", "on ", "during ", "at "].iter().any(|p| self.lower.starts_with(p));
         if !(self.is_told_from_now() || is_dated || is_named && has_lead) {
             return;
@@ -435,35 +450,6 @@ pub(super) const FROM_NOW: &[&str] = &[
 
 const UNITS: &[&str] =
     &["day", "days", "week", "weeks", "weekend", "month", "months", "year", "years"];
-
-pub(super) const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "sept",
-    "oct",
-    "nov",
-    "dec",
-];
-
-pub(super) const SEASONS: &[&str] = &["summer", "winter", "spring", "fall", "autumn"];
 
 const BOUNDS: &[&str] =
     &["since", "ever since", "until", "till", "by", "before", "after", "from", "between", "up to"];
@@ -514,19 +500,14 @@ impl Written {
 /// A day by its parts.
 #[derive(PartialEq, Eq)]
 struct Day {
-    day: u32,
+    day: i8,
     month: &'static str,
-    year: i64,
+    year: i16,
 }
 
 impl Day {
     fn of(time: Time) -> Option<Self> {
-        let text = time::rfc3339(time)?;
-        let date = text.split('T').next()?;
-        let mut parts = date.rsplitn(3, '-');
-        let day = parts.next()?.parse().ok()?;
-        let month: usize = parts.next()?.parse().ok()?;
-        let year = parts.next()?.parse().ok()?;
+        let date = time::civil(time)?.date();
         let names = [
             "January",
             "February",
@@ -541,7 +522,8 @@ impl Day {
             "November",
             "December",
         ];
-        Some(Self { day, month: names.get(month.checked_sub(1)?)?, year })
+        let month = usize::try_from(date.month()).ok()?.checked_sub(1)?;
+        Some(Self { day: date.day(), month: names.get(month)?, year: date.year() })
     }
 
     fn whole(&self) -> String {

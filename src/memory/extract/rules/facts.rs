@@ -18,6 +18,7 @@ mod plain;
 mod possession;
 mod profile;
 mod rows;
+mod several;
 mod state;
 
 use std::collections::BTreeSet;
@@ -234,10 +235,14 @@ impl<'a> Finder<'a> {
         if verb.base == "speak" && !group.is_passive {
             self.of_languages(person, after, group);
         }
-        if group.is_modal || group.is_passive {
-            return;
+        if !group.is_modal && !group.is_passive {
+            self.of_verb(person, verb.base, after, group);
         }
-        match verb.base {
+    }
+
+    /// What a verb says that is neither denied, wished nor passive; at a place is what follows it.
+    fn of_verb(&mut self, person: &str, verb: &'static str, after: usize, group: Group) {
+        match verb {
             "feel" => self.of_feeling(person, after, group),
             "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
             "become" | "go" | "turn" if self.of_becoming(person, after, group) => return,
@@ -257,10 +262,11 @@ impl<'a> Finder<'a> {
             "go" if self.lower(after).ends_with("ing") => self.of_outing(person, after, group),
             _ => {}
         }
-        if verb.base == "turn" && self.is_number(after) {
+        if verb == "turn" && self.is_number(after) {
             self.of_age(person, after, group);
         }
-        self.of_rows(person, verb.base, ROWS, after, group);
+        self.of_new_job(person, verb, after, group);
+        self.of_rows(person, verb, ROWS, after, group);
     }
 
     /// "stopped working at Forno Labs": that is over.

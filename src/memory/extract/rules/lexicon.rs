@@ -108,6 +108,22 @@ pub(super) fn is_event(word: &str) -> bool {
     EVENTS.contains(word)
 }
 
+/// Whether a word denies a verb.
+pub(super) fn is_denial(word: &str) -> bool {
+    DENIALS.contains(&word)
+}
+
+/// Whether a word denies, by itself or at its end: "never", "doesn't".
+pub(super) fn denies(word: &str) -> bool {
+    word.ends_with("n't") || is_denial(word)
+}
+
+/// Words that deny a verb.
+const DENIALS: &[&str] = &[
+    "not", "never", "hardly", "barely", "scarcely", "rarely", "seldom", "neither", "nor", "almost",
+    "nearly",
+];
+
 /// A relative or friend, by one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kin {
@@ -121,6 +137,27 @@ pub(super) struct Kin {
 pub(super) fn kin(word: &str) -> Option<Kin> {
     let row = KIN.iter().find(|row| row.0 == word)?;
     Some(Kin { relation: (!row.1.is_empty()).then_some(row.1), pronoun: row.2 })
+}
+
+/// The relation of a person to several, by one word: `kids`, `brothers`; none if the word says too little.
+pub(super) fn kin_of_several(word: &str) -> Option<&'static str> {
+    let one = match word {
+        "children" => "child",
+        "twins" => return None,
+        _ => word.strip_suffix('s')?,
+    };
+    kin(one)?.relation
+}
+
+/// The words for those whom a person has such a relation to.
+pub(super) fn kin_words(relation: &str) -> impl Iterator<Item = &'static str> {
+    KIN.iter().filter(move |row| row.1 == relation).map(|row| row.0)
+}
+
+/// The relations of a person to relatives and friends.
+#[cfg(test)]
+pub(super) fn kin_relations() -> impl Iterator<Item = &'static str> {
+    KIN.iter().map(|row| row.1).filter(|relation| !relation.is_empty())
 }
 
 const KIN: &[(&str, &str, &str)] = &[

@@ -40,7 +40,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use engraph_storage::KEY_BYTES_MAX;
 
 use super::{ExtractedConcept, Extraction, Extractor, KnownEntities, SourceTurn};
-use crate::graph_names::MACHINES;
+use crate::graph_names::is_machine;
 use crate::neural::NeuralError;
 use crate::retrieval::words::{Word, words};
 
@@ -187,8 +187,7 @@ impl<'t> Reading<'t> {
 
     /// Whether a turn is a prompt or the output of a tool, which tells of nobody who speaks.
     fn is_of_machine(&self, turn: usize) -> bool {
-        let speaker = self.turns[turn].speaker.as_deref().unwrap_or_default();
-        MACHINES.contains(&speaker)
+        self.turns[turn].speaker.as_deref().is_some_and(is_machine)
     }
 
     /// The names and phrases of a turn, each once.

@@ -58,7 +58,10 @@ impl Spelling {
     /// Whether a word calls one who speaks, also by the beginning of the name: `mel`.
     pub(super) fn is_speaker(&self, lower: &str) -> bool {
         let is_short = |name: &String| name.starts_with(lower) && lower.len() >= NICKNAME_BYTES_MIN;
-        self.speakers.contains(lower) || self.speakers.iter().any(is_short)
+        // "the" is no Theo.
+        let (capital, small) = self.inner.get(lower).copied().unwrap_or_default();
+        self.speakers.contains(lower)
+            || capital >= small && !is_stop_word(lower) && self.speakers.iter().any(is_short)
     }
 
     /// Whether a word with a capital at the beginning of a sentence is one by itself.

@@ -5,7 +5,7 @@
 
 use engraph_storage::graph::Intent;
 
-use super::verbs;
+use super::{lexicon, verbs};
 
 /// A verb and a link word that make a relation.
 #[derive(Clone, Copy, Debug)]
@@ -240,7 +240,7 @@ pub(super) fn cues(relation: &str) -> impl Iterator<Item = &'static str> {
         let irregular = verbs::irregular(verb).map(|(past, participle)| [past, participle]);
         std::iter::once(verb).chain(irregular.into_iter().flatten())
     };
-    verbs.flat_map(forms).chain(own.copied())
+    verbs.flat_map(forms).chain(own.copied()).chain(lexicon::kin_words(relation))
 }
 
 /// The verb of what somebody is.
@@ -251,15 +251,9 @@ const BE: &[&str] = &[
 
 /// Words of relations that are made by patterns of their own.
 const OWN: &[(&str, &[&str])] = &[
-    ("has_child", &["son", "daughter", "child", "kid", "baby", "stepson", "stepdaughter"]),
-    ("has_sibling", &["brother", "sister", "sibling", "twin"]),
-    ("married_to", &["husband", "wife", "spouse", "divorce"]),
-    ("partner_of", &["boyfriend", "girlfriend", "partner", "broke up", "broken up", "split up"]),
-    ("has_parent", &["mother", "mom", "mum", "father", "dad"]),
-    ("has_grandparent", &["grandma", "grandmother", "grandpa", "grandfather"]),
-    ("friend_of", &["friend", "buddy"]),
-    ("colleague_of", &["colleague", "coworker"]),
-    ("works_for", &["boss", "manager", "supervisor"]),
+    ("married_to", &["divorce"]),
+    ("partner_of", &["broke up", "broken up", "split up"]),
+    ("works_for", &["manager", "supervisor"]),
     ("lives_in", &["move", "relocate", "leave", "left"]),
     ("owns", &["sell", "sold"]),
     ("studies_at", &["student"]),
@@ -333,6 +327,7 @@ mod tests {
         let docs = include_str!("../../../../docs/memory.md");
         let rows = ROWS.iter().chain(STATES).map(|row| row.relation);
         let others = AIMS.iter().map(|aim| aim.1).chain(OWN.iter().map(|own| own.0));
+        let others = others.chain(lexicon::kin_relations());
         for relation in rows.chain(others) {
             assert!(docs.contains(&format!("`{relation}`")), "{relation}");
         }
@@ -342,6 +337,7 @@ mod tests {
     fn relations_have_cues() {
         assert!(cues("moved_to").any(|cue| cue == "relocate"));
         assert!(cues("has_child").any(|cue| cue == "son"));
+        assert!(cues("neighbour_of").any(|cue| cue == "neighbor"));
         assert!(
             cues("went_to").any(|cue| cue == "flew") && cues("teaches").any(|cue| cue == "taught")
         );

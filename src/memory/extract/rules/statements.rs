@@ -13,7 +13,7 @@ use super::{answers, lead, lexicon, verbs};
 use crate::memory::extract::{ExtractedSemantic, SourceTurn};
 use crate::retrieval::hedge::hedges;
 use crate::retrieval::intent::intents;
-use crate::retrieval::words::{Word, words};
+use crate::retrieval::words::{Word, says, words};
 
 /// How sure is what somebody tells without a hedge.
 const ASSERTED: f64 = 0.9;
@@ -118,8 +118,7 @@ impl Reader<'_> {
         asked: Option<Question<'_>>,
     ) -> Option<Statement> {
         let name = called(text, own);
-        let written = name.clone().or_else(|| with_apostrophes(text, own));
-        let mut rewritten = rewrite::rewrite(written.as_deref().unwrap_or(text), people, turn.at);
+        let mut rewritten = rewrite::rewrite(name.as_deref().unwrap_or(text), people, turn.at);
         let mut turns = vec![place];
         if let (Some(asked), Some(me)) = (asked, people.me)
             && let Some(whole) = answered(text, &rewritten, asked, me, turn.at, people)
@@ -274,26 +273,6 @@ fn called(text: &str, words: &[Word]) -> Option<String> {
     (is_name && words[..at].iter().all(is_light)).then(|| format!("my name is {rest}"))
 }
 
-/// "I dont eat meat" with the apostrophe that is missing; none if none is.
-fn with_apostrophes(text: &str, words: &[Word]) -> Option<String> {
-    let mut written = String::new();
-    let mut from = 0;
-    for word in words.iter().filter(|word| BARE_DENIALS.contains(&word.lower.as_str())) {
-        let cut = word.range.end - 1;
-        written.push_str(text.get(from..cut)?);
-        written.push('\'');
-        from = cut;
-    }
-    written.push_str(text.get(from..)?);
-    (from > 0).then_some(written)
-}
-
-/// Verbs that are denied without an apostrophe.
-const BARE_DENIALS: &[&str] = &[
-    "dont", "doesnt", "didnt", "isnt", "wasnt", "arent", "werent", "cant", "couldnt", "wouldnt",
-    "shouldnt", "havent", "hasnt", "hadnt",
-];
-
 /// Who calls somebody by a name, and how that is asked for.
 const CALLERS: &[&str] = &[
     "please",
@@ -378,20 +357,23 @@ fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
                 | "proud"
         )
     };
-    let about_you =
-        words.iter().any(|word| matches!(word.lower.as_str(), "you" | "your" | "you're" | "ya"));
+    let about_you = words.iter().any(|word| ABOUT_YOU.contains(&word.lower.as_str()));
     let polite = if about_you && (0..3).any(is_polite) { -1.5 } else { 0.0 };
     let condition = if matches!(lower(0), "if" | "imagine" | "unless") { -1.0 } else { 0.0 };
     subject + if is_dated { 1.0 } else { 0.0 } + polite + condition
 }
 
+/// Words for who is spoken to.
+pub(super) const ABOUT_YOU: &[&str] =
+    &["you", "your", "yours", "you're", "you've", "you'd", "you'll", "yourself", "ya"];
+
+/// What makes a sentence surer.
+const STRESSES: &[&str] =
+    &["definitely", "always", "certainly", "no doubt", "absolutely", "for sure"];
+
 /// How sure a sentence is: what its hedges leave.
 pub(super) fn confidence(text: &str, subject: Subject) -> f64 {
-    let lower = text.to_lowercase();
-    let is_stressed = ["definitely", "always", "certainly", "no doubt", "absolutely", "for sure"]
-        .iter()
-        .any(|word| lower.contains(word));
-    let base = if is_stressed { STRESSED } else { ASSERTED };
+    let base = if says(text, STRESSES) { STRESSED } else { ASSERTED };
     let of_another = if subject == Subject::You { OF_ANOTHER } else { 1.0 };
     hedges(text).iter().fold(base * of_another, |sure, hedge| sure * (1.0 - hedge.doubt)).max(0.05)
 }

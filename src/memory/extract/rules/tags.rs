@@ -51,17 +51,8 @@ const LIKES: &[&str] = &[
 ];
 
 const DISLIKES: &[&str] = &[
-    "hate",
-    "hates",
-    "hated",
-    "dislike",
-    "dislikes",
-    "disliked",
-    "annoying",
-    "annoys",
-    "awful",
+    "hate", "hates", "hated", "dislike", "dislikes", "disliked", "annoying", "annoys", "awful",
     "terrible",
-    "can't stand",
 ];
 
 const PLANS: &[&str] = &[
@@ -89,10 +80,13 @@ const PLANS: &[&str] = &[
 
 const FEELS: &[&str] = &["feel", "feels", "feeling", "felt"];
 
+/// "I don't really like it", "I can't stand it".
 fn is_negated_liking(words: &[Word]) -> bool {
-    words.windows(2).any(|pair| {
-        pair[0].lower.ends_with("n't")
-            && matches!(pair[1].lower.as_str(), "like" | "enjoy" | "love")
+    let is_liking =
+        |word: &Word| matches!(word.lower.as_str(), "like" | "enjoy" | "love" | "stand");
+    words.iter().enumerate().any(|(at, word)| {
+        let verb = words[at + 1..].iter().find(|word| !lexicon::is_adverb(&word.lower));
+        lexicon::denies(&word.lower) && verb.is_some_and(is_liking)
     })
 }
 
@@ -126,6 +120,8 @@ mod tests {
         for (text, expected) in [
             ("I love pottery", "likes"),
             ("I don't like pottery", "dislikes"),
+            ("I do not really like pottery", "dislikes"),
+            ("I can't stand pottery", "dislikes"),
             ("We are going to paint", "plans"),
             ("I felt calm at the lake", "feels"),
             ("I just painted a bowl", "did"),

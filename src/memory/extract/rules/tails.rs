@@ -8,7 +8,7 @@ mod words;
 
 use super::sentences::{gap, is_joined};
 use super::{lexicon, phrases, rewrite, verbs};
-use crate::retrieval::words::{Word, is_stop_word};
+use crate::retrieval::words::{Word, is_stop_word, possessive};
 
 use words::{STOPS, VAGUE};
 
@@ -25,7 +25,7 @@ pub(super) struct Tail<'t> {
     pub(super) is_name: bool,
     /// One word after `the` or `this`: it was spoken of before.
     pub(super) is_definite: bool,
-    /// Its last word, in lower case.
+    /// Its last word.
     pub(super) last: &'t Word,
     /// The place after it.
     pub(super) end: usize,
@@ -77,7 +77,7 @@ pub(super) fn noun<'t>(
     let is_described = words[start..end - 1].iter().all(|word| lexicon::is_adjective(&word.lower));
     let is_vague =
         VAGUE.contains(&last.lower.as_str()) && is_described || lexicon::kin(&last.lower).is_some();
-    let written = text.get(first.range.start..last.range.end)?;
+    let written = text.get(first.range.start..last.range.end + possessive(text, last.range.end))?;
     let is_name = words[start..end].iter().all(|word| word.is_capital || is_stop_word(&word.lower))
         && first.is_capital;
     // "building up" is more than its first word.
@@ -190,7 +190,8 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         return next.is_some_and(|next| next.is_capital || next.lower == "the");
     }
     let is_stop = STOPS.contains(&lower) || lexicon::is_determiner(lower);
-    if word.has_possessive(text) || is_stop || lower.contains('\'') {
+    let is_owner = word.has_possessive(text) && !is_name_in_s(text, words, at);
+    if is_owner || is_stop || lower.contains('\'') {
         return false;
     }
     if word.is_capital && !is_linked && before.is_some_and(|before| !before.is_capital) {
@@ -218,6 +219,18 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         && !lexicon::is_pronoun(lower)
         && (!is_light || is_named)
         && (!is_verb || word.is_capital)
+}
+
+/// Whether a name ends in `'s` and nothing of its own follows: "works at McDonald's in Rome".
+fn is_name_in_s(text: &str, words: &[Word], at: usize) -> bool {
+    let word = &words[at];
+    let owns = |next: &Word| {
+        let between = gap(text, word, next);
+        let is_light = rewrite::is_preposition(&next.lower)
+            || matches!(next.lower.as_str(), "and" | "or" | "but" | "because" | "when");
+        between.get(possessive(text, word.range.end)..) == Some(" ") && !is_light
+    };
+    word.is_capital && !words.get(at + 1).is_some_and(owns)
 }
 
 fn can_end(word: &Word) -> bool {

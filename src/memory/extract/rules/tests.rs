@@ -5,6 +5,7 @@ use engraph_storage::graph::Interval;
 mod any;
 mod clauses;
 mod sure;
+mod typed;
 
 use super::Rules;
 use crate::memory::extract::{

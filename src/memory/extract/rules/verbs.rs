@@ -43,7 +43,7 @@ pub(super) fn lemma(word: &str) -> Option<&'static str> {
 pub(super) fn is_past(word: &str) -> bool {
     match verb(word) {
         Some(verb) => verb.forms.past && !verb.forms.base,
-        None => word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed"),
+        None => is_regular_past(word) && !word.ends_with("eed"),
     }
 }
 
@@ -51,9 +51,41 @@ pub(super) fn is_past(word: &str) -> bool {
 pub(super) fn is_participle(word: &str) -> bool {
     match verb(word) {
         Some(verb) => verb.forms.participle,
-        None => word == "been" || (word.len() > 4 && word.ends_with("ed")),
+        None => word == "been" || is_regular_past(word),
     }
 }
+
+/// Whether a word that is in no list ends as the past of a verb does, and is none of those that are no verbs.
+fn is_regular_past(word: &str) -> bool {
+    word.len() > 4 && word.ends_with("ed") && !NO_PAST.contains(&word)
+}
+
+/// Words and names that end as the past of a verb does.
+const NO_PAST: &[&str] = &[
+    "ahmed",
+    "alfred",
+    "hamed",
+    "infrared",
+    "jared",
+    "khaled",
+    "kindred",
+    "manfred",
+    "mildred",
+    "mohamed",
+    "mohammed",
+    "muhammed",
+    "hatred",
+    "hundred",
+    "naked",
+    "rashed",
+    "rugged",
+    "sacred",
+    "siegfried",
+    "wicked",
+    "wilfred",
+    "winifred",
+    "wretched",
+];
 
 /// Whether a verb says too little for its `-ing` form to be a keyphrase: `going`, `making`.
 pub(super) fn is_bland(base: &str) -> bool {

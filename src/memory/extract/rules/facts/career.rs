@@ -8,6 +8,7 @@ use super::{Finder, Group, Tail, Tense, lexicon, tails};
 use crate::memory::extract::rules::kinds;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
 use crate::memory::places;
+use crate::retrieval::words::says;
 
 impl Finder<'_> {
     /// "became a nurse", "went vegan"; whether it tells something.
@@ -77,10 +78,34 @@ impl Finder<'_> {
         }
     }
 
+    /// "started a new job as a nurse at Forno Labs".
+    pub(super) fn of_new_job(&mut self, person: &str, verb: &str, at: usize, group: Group) {
+        let is_taken =
+            matches!(verb, "start" | "begin" | "get" | "land" | "take" | "accept" | "find");
+        let is_done = group.tense != Tense::Present || group.is_perfect;
+        if !is_taken || !is_done || self.is_given_up() {
+            return;
+        }
+        let is_before = |at: &usize| {
+            lexicon::is_determiner(self.lower(*at)) || matches!(self.lower(*at), "new" | "first")
+        };
+        let job = at + (at..at + 3).take_while(is_before).count();
+        let is_job = matches!(self.lower(job), "job" | "position" | "role");
+        if !is_job || self.lower(job + 1) != "as" {
+            return;
+        }
+        let Some(tail) = tails::noun(self.text, self.words, job + 2, person) else { return };
+        let last = tail.last.lower.as_str();
+        let is_at = matches!(self.lower(tail.end), "at" | "for" | "with");
+        if lexicon::is_occupation(last) && (is_at || self.is_all(tail.end)) {
+            self.tell(person, "works_as", "Occupation", &tail, group, None);
+            self.of_rows(person, "work", ROWS, tail.end, group);
+        }
+    }
+
     /// Whether a sentence says that what it tells of was turned down, or is over: "but I declined".
     fn is_given_up(&self) -> bool {
-        let said = self.statement.said.to_lowercase();
-        GIVEN_UP.iter().any(|word| said.contains(word))
+        says(&self.statement.said, GIVEN_UP)
     }
 
     /// "joined Forno Labs as a designer".
@@ -145,7 +170,7 @@ impl Finder<'_> {
         if is_place && self.is_all(tail.end) {
             let before = self.found.len();
             self.tell(person, "works_in", "Place", &tail, group, None);
-            if group.tense == Tense::Present && self.is_of_a_day() {
+            if group.tense == Tense::Present && self.is_of_days() {
                 self.doubt(before);
             }
         }
@@ -173,12 +198,13 @@ const GIVEN_UP: &[&str] = &[
     "turned it down",
     "turn it down",
     "decline",
-    " left",
-    " quit",
+    "declined",
+    "left",
+    "quit",
     "fired",
     "laid off",
     "resigned",
-    " for a day",
+    "for a day",
     "in the game",
     "in my game",
 ];

@@ -11,9 +11,15 @@ use super::{Finder, Group};
 use crate::memory::extract::rules::relations::{ROWS, Row};
 use crate::memory::extract::rules::tails::{self, Tail};
 use crate::memory::places;
+use crate::retrieval::words::says;
+use crate::time::DAY;
 
 /// The shortest month, in microseconds.
-const MONTH: i64 = 28 * 24 * 3_600_000_000;
+const MONTH: i64 = 28 * DAY;
+
+/// What tells that a move was before another, or was none.
+const ELSEWHEN: &[&str] =
+    &["when", "before", "came back", "and back", "dreamed", "dreamt", "my dream i", "a dream i"];
 
 /// A relation that has ended, and the label of its tail.
 type Ended = (&'static str, &'static str);
@@ -47,15 +53,14 @@ impl Finder<'_> {
 
     /// Whether it has happened, and nothing says that it was before something else.
     fn has_moved(&self, group: Group) -> bool {
-        let said = self.statement.said.to_lowercase();
+        // "When I was 20 I moved to Porto" is told as any move is.
+        let behind = self.statement.said.split_once(' ').map_or("", |(_, behind)| behind);
         let had = (group.main.saturating_sub(2)..group.main).any(|at| self.lower(at) == "had");
         group.tense != Tense::Present
             && !had
             && !group.is_ended
             && !group.is_former
-            && ![" when ", "dream", " before ", " came back", " and back"]
-                .iter()
-                .any(|word| said.contains(word))
+            && !says(behind, ELSEWHEN)
     }
 
     /// "for two months", "but I came back".
@@ -68,13 +73,7 @@ impl Finder<'_> {
         if group.is_negated || group.is_modal {
             return;
         }
-        let link = match (verb, self.lower(at)) {
-            ("quit" | "leave" | "lose", _) => self.own_job(person, at),
-            ("be" | "get", "fired") => Some(at + 1),
-            ("be" | "get", "laid") if self.lower(at + 1) == "off" => Some(at + 2),
-            ("lay", "off") if group.is_passive => Some(at + 1),
-            _ => None,
-        };
+        let link = self.job_lost(person, verb, at, group);
         self.of_parting(person, verb, at, group);
         let Some(link) = link.filter(|link| matches!(self.lower(*link), "at" | "from")) else {
             return;
@@ -83,6 +82,23 @@ impl Finder<'_> {
         if let Some(tail) = tail.filter(|tail| tail.is_name) {
             let place = ("works_at", "Organisation", &tail);
             self.tell_of(person, place, self.over(), Intent::Evolution);
+        }
+    }
+
+    /// The place after what says that a job is over: "quit my job", "was fired", "got laid off", "was let go".
+    pub(super) fn job_lost(
+        &self,
+        person: &str,
+        verb: &str,
+        at: usize,
+        group: Group,
+    ) -> Option<usize> {
+        match (verb, self.lower(at), self.lower(at + 1)) {
+            ("quit" | "leave" | "lose", _, _) => self.own_job(person, at),
+            ("be" | "get", "fired", _) => Some(at + 1),
+            ("be" | "get", "laid", "off") | ("be" | "get", "let", "go") => Some(at + 2),
+            ("lay", "off", _) | ("let", "go", _) if group.is_passive => Some(at + 1),
+            _ => None,
         }
     }
 
@@ -130,6 +146,8 @@ impl Finder<'_> {
             ("break" | "split", "up", "with") => (("partner_of", "Person"), at + 2),
             ("get" | "be", "divorced", "from") => (("married_to", "Person"), at + 2),
             ("divorce", "from", _) => (("married_to", "Person"), at + 1),
+            ("separate", "from", _) => (("partner_of", "Person"), at + 1),
+            ("get" | "be", "separated", "from") => (("partner_of", "Person"), at + 2),
             ("divorce", _, _) => (("married_to", "Person"), at),
             _ => return None,
         };
@@ -154,10 +172,19 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether it is dated by less than a month: "left Forno Labs early today".
-    pub(super) fn is_of_a_day(&self) -> bool {
-        let length = self.valid.to.saturating_sub(self.valid.from);
-        self.valid.to != Interval::MAX && length < MONTH
+    /// Whether it is dated by less than a month: "works from Rome this week".
+    pub(super) fn is_of_days(&self) -> bool {
+        self.is_shorter_than(MONTH)
+    }
+
+    /// Whether it is dated by a day or two: "left Forno Labs early today".
+    fn is_of_a_day(&self) -> bool {
+        self.is_shorter_than(3 * DAY)
+    }
+
+    fn is_shorter_than(&self, length: i64) -> bool {
+        let held = self.valid.to.saturating_sub(self.valid.from);
+        self.valid.to != Interval::MAX && held < length
     }
 
     /// Who sold what was theirs has it no more: what has a name or is known, not "my soul".

@@ -2,7 +2,7 @@
 //!
 //! Behind a word of supposing, or where another one speaks, nothing is told.
 
-use super::group::{Group, Tense, denies};
+use super::group::{Group, Tense};
 use super::{FICTION, Finder, gap, lexicon, rewrite, rows, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::retrieval::words::words;
@@ -21,7 +21,7 @@ impl Finder<'_> {
         }
         let is_thought = THOUGHTS.contains(&before);
         if is_thought && !self.ends_name(person, at - 1)
-            || (is_thought || before == "that") && has(denies)
+            || (is_thought || before == "that") && has(lexicon::denies)
         {
             return false;
         }

@@ -123,7 +123,7 @@ impl<'a> Finder<'a> {
             let is_day = number.parse().is_ok_and(|day: u8| (1..=31).contains(&day));
             is_day.then_some(number)
         };
-        let is_month = |word: &&Word| dates::MONTHS.contains(&word.lower.as_str());
+        let is_month = |word: &&Word| dates::is_month(&word.lower);
         let month = |at| self.words.get(at).filter(is_month);
         let (number, word, end) = match (day(at), month(at), day(at + 1), month(at + 1)) {
             (Some(number), _, _, Some(word)) => (number, word, at + 2),
@@ -159,7 +159,7 @@ impl<'a> Finder<'a> {
         };
         let is_date = |at: &usize| {
             let lower = self.lower(*at);
-            lower.starts_with(|c: char| c.is_ascii_digit()) || dates::MONTHS.contains(&lower)
+            lower.starts_with(|c: char| c.is_ascii_digit()) || dates::is_month(lower)
         };
         let year = (at + 1..self.words.len()).take_while(is_date).find(is_year);
         if let (true, Some(at)) = (matches!(link, "on" | "in"), year)

@@ -5,7 +5,7 @@
 
 use engraph_storage::graph::Interval;
 
-use super::group::{Tense, denies};
+use super::group::Tense;
 use super::parting::PARTNERS;
 use super::{Finder, Group, Tail, lexicon, tails, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
@@ -37,22 +37,19 @@ impl Finder<'_> {
         let is_done = group.tense != Tense::Present || group.is_passive;
         let is_now = group.tense != Tense::Past;
         let state = self.next_of_group(at);
-        let end = match (verb, self.lower(at)) {
-            ("quit" | "leave" | "lose", _) if is_done => self.own_job(person, at),
-            ("be" | "get", "fired") | ("lay", "off") | ("let", "go") if is_done => Some(at + 1),
-            ("be" | "get", "laid") if is_done && self.lower(at + 1) == "off" => Some(at + 2),
-            ("retire" | "resign", _) if is_done => Some(at),
-            ("be", _) if is_now && JOBLESS.contains(&self.lower(state)) => Some(state + 1),
-            ("be", _) if is_now => self.out_of_work(state),
+        let lost = self.job_lost(person, verb, at, group).filter(|_| is_done);
+        let end = lost.or_else(|| match verb {
+            "retire" | "resign" if is_done => Some(at),
+            "be" if is_now && JOBLESS.contains(&self.lower(state)) => Some(state + 1),
+            "be" if is_now => self.out_of_work(state),
             _ => None,
-        };
-        let is_of_passive = !matches!(verb, "lay" | "let") || group.is_passive;
+        });
         // "I left my job early", "I got fired and rehired".
         let is_over = || {
             let said = words(&self.statement.said);
             !said.iter().any(|word| BACK_AT_WORK.contains(&word.lower.as_str()))
         };
-        let is_told = end.is_some_and(|end| self.ends_plainly(end)) && is_of_passive;
+        let is_told = end.is_some_and(|end| self.ends_plainly(end));
         if is_told && !is_off(group) && is_over() {
             self.end(person, "works_at", None);
         }
@@ -249,7 +246,7 @@ impl Finder<'_> {
 
     /// A word after which nothing is told as done.
     fn is_open(&self, at: usize) -> bool {
-        denies(self.lower(at)) || self.is_open_word(at)
+        lexicon::denies(self.lower(at)) || self.is_open_word(at)
     }
 
     /// Ends that anybody who speaks has an animal or a partner of this name.

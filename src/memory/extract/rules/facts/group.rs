@@ -48,7 +48,7 @@ impl Finder<'_> {
         let is_verb = |place: &usize| {
             let lower = self.lower(*place);
             let is_auxiliary =
-                rewrite::is_modal(lower) || denies(lower) || matches!(lower, "may" | "no");
+                rewrite::is_modal(lower) || lexicon::denies(lower) || matches!(lower, "may" | "no");
             is_auxiliary
                 || verbs::verb(lower).is_some_and(|verb| {
                     !verb.forms.gerund
@@ -77,7 +77,7 @@ impl Finder<'_> {
             let next = self.next_of_group(place + 1);
             let next_forms = verbs::verb(self.lower(next)).map(|verb| verb.forms);
             match lower {
-                _ if is_denial(lower) => {
+                _ if lexicon::is_denial(lower) => {
                     group.is_negated = true;
                     group.is_modal |= matches!(lower, "almost" | "nearly");
                 }
@@ -143,7 +143,8 @@ impl Finder<'_> {
     /// "is not a doctor", "is hardly ever happy", "is no longer a student", "has no dog".
     pub(super) fn is_denied_after(&self, verb: usize) -> bool {
         let next = self.next_of_group(verb + 1);
-        self.lower(next) == "no" || (verb + 1..next).any(|place| is_denial(self.lower(place)))
+        self.lower(next) == "no"
+            || (verb + 1..next).any(|place| lexicon::is_denial(self.lower(place)))
     }
 
     /// "does not live there anymore".
@@ -164,7 +165,7 @@ impl Finder<'_> {
     pub(super) fn next_of_group(&self, at: usize) -> usize {
         let is_light = |place: &usize| {
             let lower = self.lower(*place);
-            lexicon::is_adverb(lower) || lower == "so" || is_denial(lower)
+            lexicon::is_adverb(lower) || lower == "so" || lexicon::is_denial(lower)
         };
         at + (at..self.words.len()).take_while(is_light).count()
     }
@@ -192,22 +193,6 @@ pub(super) fn own_tense(verb: &str) -> Tense {
         _ => Tense::Present,
     }
 }
-
-/// Whether a word denies a verb.
-fn is_denial(word: &str) -> bool {
-    DENIALS.contains(&word)
-}
-
-/// Whether a word denies, by itself or at its end: "never", "doesn't".
-pub(super) fn denies(word: &str) -> bool {
-    word.ends_with("n't") || is_denial(word)
-}
-
-/// Words that deny a verb.
-const DENIALS: &[&str] = &[
-    "not", "never", "hardly", "barely", "scarcely", "rarely", "seldom", "neither", "nor", "almost",
-    "nearly",
-];
 
 #[cfg(test)]
 mod tests {

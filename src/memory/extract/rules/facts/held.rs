@@ -12,9 +12,11 @@ use super::group::{Group, Tense};
 use super::{Finder, rewrite, verbs};
 use crate::memory::extract::rules::dates;
 use crate::memory::extract::rules::edits::Edits;
+use crate::retrieval::words::begins_with_name;
+use crate::time::DAY;
 
 /// How long a feeling is told of, in microseconds.
-const DAY: Time = 24 * 3_600_000_000;
+const FELT: Time = DAY;
 
 impl Finder<'_> {
     /// When a fact of a relation holds that the verb of a clause tells.
@@ -32,7 +34,7 @@ impl Finder<'_> {
         }
         // Nobody is excited for ever, nor just on the day that they look forward to.
         if relation == "feels" && group.tense == Tense::Present && (is_undated || said.from > at) {
-            return Interval::new(at, at.saturating_add(DAY)).unwrap_or(said);
+            return Interval::new(at, at.saturating_add(FELT)).unwrap_or(said);
         }
         match group.tense {
             _ if begins(relation, verb, group.is_passive) => since(said.from, said),
@@ -112,7 +114,7 @@ impl Finder<'_> {
     fn is_somebody(&self, place: usize) -> bool {
         let rest = self.text.get(place..).unwrap_or_default();
         let first = rest.split(' ').next().unwrap_or_default().to_lowercase();
-        self.speakers.iter().any(|speaker| rest.starts_with(speaker))
+        self.speakers.iter().any(|speaker| begins_with_name(rest, speaker))
             || ["i", "we", "they", "you", "he", "she"].contains(&first.as_str())
     }
 
@@ -136,7 +138,7 @@ impl Finder<'_> {
     fn begins_after(&self, place: usize) -> bool {
         let rest = self.text.get(place..).unwrap_or_default();
         let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        let is_of_speaker = self.speakers.iter().any(|speaker| rest.starts_with(speaker));
+        let is_of_speaker = self.speakers.iter().any(|speaker| begins_with_name(rest, speaker));
         is_of_speaker || SUBJECTS.contains(&first.to_lowercase().as_str())
     }
 

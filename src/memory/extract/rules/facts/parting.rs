@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::clause::is_supposed;
-use super::group::{Tense, denies};
+use super::group::Tense;
 use super::{Finder, lexicon, rewrite, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 
@@ -111,7 +111,7 @@ impl Finder<'_> {
             .map(|at| self.lower(at))
             .collect();
         before.reverse();
-        let is_denied = before.iter().any(|word| denies(word));
+        let is_denied = before.iter().any(|word| lexicon::denies(word));
         let are_partners = PARTNERS.contains(&had.relation);
         let is_away = self.lower(had.end) == "away";
         let parts = match before.as_slice() {

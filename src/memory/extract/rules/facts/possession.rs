@@ -32,6 +32,9 @@ impl<'a> Finder<'a> {
         if self.of_detail(person, at) {
             return;
         }
+        if self.of_several(person, at) {
+            return;
+        }
         self.of_name(person, at);
         let kin = people::kin_at(self.text, self.words, at);
         let (relation, label, place) = match kin {

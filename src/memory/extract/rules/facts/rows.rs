@@ -148,7 +148,7 @@ impl<'a> Finder<'a> {
         let is_second = relation == "works_at" && lead.contains(" also ");
         let is_in_part = is_second || IN_PART.iter().any(|part| clause.contains(part));
         // "I'm working at Starbucks today."
-        let is_of_now = is_present && self.is_of_a_day();
+        let is_of_now = is_present && self.is_of_days();
         // "I literally live in Slack", "I live in Slack all day".
         let is_literal = self.statement.said.to_lowercase().contains("literally live");
         let is_figure = row.verb == "live" && (is_literal || clause.contains(" all day"));

@@ -8,6 +8,8 @@ use super::possession::KIN;
 use super::{Finder, Group, Tail, Tense, gap, lexicon, tails};
 use crate::memory::extract::rules::people;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
+use crate::memory::extract::rules::statements::ABOUT_YOU;
+use crate::retrieval::words::says;
 
 impl Finder<'_> {
     /// What stands after `is`.
@@ -74,7 +76,7 @@ impl Finder<'_> {
         else {
             return;
         };
-        let is_polite = self.statement.said.to_lowercase().contains("you");
+        let is_polite = says(&self.statement.said, ABOUT_YOU);
         // "I'm afraid I can't come".
         let is_regret =
             word.lower == "afraid" && !matches!(self.lower(place + 1), "" | "of" | "to");
@@ -128,6 +130,13 @@ impl Finder<'_> {
     /// "has a dog named Max", "has two cats".
     pub(super) fn of_having(&mut self, person: &str, at: usize, group: Group) {
         let at = if self.lower(at) == "got" { at + 1 } else { at };
+        if !group.is_ended
+            && !group.is_former
+            && group.tense != Tense::Past
+            && self.of_several(person, at)
+        {
+            return;
+        }
         self.of_kin(person, at, group);
         self.of_condition(person, at, group);
         self.of_getting(person, at, group);

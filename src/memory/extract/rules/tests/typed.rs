@@ -1,0 +1,92 @@
+//! How people type: apostrophes that are left out, names that look like verbs, cues within other words.
+
+use super::semantics;
+use super::sure::{assert_none, assert_told};
+
+#[test]
+fn apostrophes_may_be_left_out() {
+    assert_told(&[
+        ("ive been living in Linz since 2019", &["lives_in Linz 2019-01-01..∞"]),
+        ("im a nurse", &["works_as nurse now..∞"]),
+        ("i dont eat meat", &["avoids meat now..∞"]),
+    ]);
+    assert_none(&["i dont live in Rome", "im not a nurse"]);
+}
+
+#[test]
+fn names_may_end_as_verbs_do() {
+    for (text, expected) in [
+        ("Jared lives in Rome.", "Jared lives in Rome"),
+        ("Hundred people came to my party.", "Hundred people came to Nora's party"),
+        ("Planted tomatoes.", "Nora planted tomatoes"),
+        ("Finished is better than perfect.", "Finished is better than perfect"),
+    ] {
+        assert_eq!(semantics(&format!("Nora: {text}")), [expected], "{text}");
+    }
+    assert_told(&[(
+        "I will visit Jared in March.",
+        &["plans_to visit Jared 2024-03-01..2024-04-01"],
+    )]);
+}
+
+#[test]
+fn a_cue_is_a_word_and_no_part_of_one() {
+    assert_told(&[
+        ("I'm so proud of my young team.", &["feels proud now..2023-05-09T13:56:00Z"]),
+        ("I got promoted to manager, which is quite nice.", &["works_as manager now..∞"]),
+        ("I became a teacher and I'm left-handed.", &["works_as teacher now..∞"]),
+        ("I moved to Linz, my dream city.", &["moved_to Linz now..∞", "lives_in Linz now..∞"]),
+    ]);
+    assert_none(&["I'm so proud of you."]);
+}
+
+#[test]
+fn several_are_told_by_name() {
+    assert_told(&[
+        ("I have two kids, Emma and Jack.", &["has_child Emma now..∞", "has_child Jack now..∞"]),
+        (
+            "My sons are called Tim, Tobi and Max.",
+            &["has_child Tim now..∞", "has_child Tobi now..∞", "has_child Max now..∞"],
+        ),
+        (
+            "My brothers Otto and Karl love tea.",
+            &["has_sibling Otto now..∞", "has_sibling Karl now..∞"],
+        ),
+        (
+            "I've got three cats: Minka and Lilly.",
+            &["has_pet Minka now..∞", "has_pet Lilly now..∞"],
+        ),
+    ]);
+    assert_none(&["I love my kids, Rome and tea.", "My kids, who are small, love tea."]);
+}
+
+#[test]
+fn names_may_end_in_s() {
+    assert_told(&[
+        ("I work at McDonald's.", &["works_at McDonald's now..∞"]),
+        ("I work at Trader Joe's in Linz.", &["works_at Trader Joe's now..∞"]),
+    ]);
+    assert_none(&["I work at Anna's house."]);
+}
+
+#[test]
+fn a_job_is_lost_in_several_words() {
+    assert_told(&[
+        ("I was let go from Siemens.", &["works_at Siemens -∞..now"]),
+        ("I got let go from Siemens.", &["works_at Siemens -∞..now"]),
+        ("I left Siemens last week.", &["works_at Siemens -∞..2023-05-08"]),
+        ("I separated from Tom.", &["partner_of Tom -∞..now"]),
+    ]);
+}
+
+#[test]
+fn a_new_job_says_as_what_and_where() {
+    assert_told(&[
+        (
+            "I started a new job as a nurse at Siemens.",
+            &["works_as nurse now..∞", "works_at Siemens now..∞"],
+        ),
+        ("I got a job as a teacher.", &["works_as teacher now..∞"]),
+    ]);
+    assert_none(&["I got a job as a joke.", "I was offered a job as a nurse."]);
+}

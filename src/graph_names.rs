@@ -30,11 +30,22 @@ pub(crate) const FACT_PROPERTIES: [&str; 16] = [
 ];
 
 /// The labels of the layers of a memory, which name nothing in the world.
-pub(crate) const LAYERS: [&str; 7] =
-    ["Turn", "Session", "Episode", "Semantic", "Theme", "Topic", "Mention"];
+pub(crate) const LAYERS: [&str; 7] = [TURN, SESSION, EPISODE, SEMANTIC, THEME, TOPIC, MENTION];
 
 /// The label of what was said.
 pub(crate) const TURN: &str = "Turn";
+/// That of the talks that turns are of.
+pub(crate) const SESSION: &str = "Session";
+/// That of what turns tell together.
+pub(crate) const EPISODE: &str = "Episode";
+/// That of statements that stand alone.
+pub(crate) const SEMANTIC: &str = "Semantic";
+/// That of groups of statements.
+pub(crate) const THEME: &str = "Theme";
+/// That of what episodes are about.
+pub(crate) const TOPIC: &str = "Topic";
+/// That of names that may mean several.
+pub(crate) const MENTION: &str = "Mention";
 
 /// The label of those who speak.
 pub(crate) const PERSON: &str = "Person";
@@ -67,6 +78,15 @@ fn is_one_of(roles: &[&str], speaker: &str) -> bool {
 
 /// How far the clock of who says a turn is ahead of UTC, such as `-08:00`: "today" is told by that clock.
 pub(crate) const UTC_OFFSET: &str = "utc_offset";
+
+/// The relation of what was drawn to the turn that it was drawn from.
+pub(crate) const DERIVED_FROM: &str = "DERIVED_FROM";
+/// That of a statement to who says it, or whom it speaks of.
+pub(crate) const ABOUT: &str = "ABOUT";
+/// That of a layer to what it holds of the one below.
+pub(crate) const CONTAINS: &str = "CONTAINS";
+/// That of a turn to the one after it.
+pub(crate) const NEXT: &str = "NEXT";
 
 /// The relation between concepts of one turn (SCG-MEM, eq. 10).
 pub(crate) const CO_OCCURS: &str = "CO_OCCURS";

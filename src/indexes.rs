@@ -11,10 +11,11 @@ use engraph_storage::{Changes, KeyTokenizer, Reader, Store, TokenizerError};
 use parking_lot::Mutex;
 
 use crate::error::Result;
+use crate::graph_names::{DERIVED_FROM, SEMANTIC};
 use crate::models::Models;
 use crate::retrieval::anchor::Name;
 use crate::schema::Schemas;
-use crate::signals::{SOURCE, STATEMENT, TurnIndex};
+use crate::signals::TurnIndex;
 use crate::vectors::VectorIndexes;
 
 /// The indexes of an open database, shared by its sessions.
@@ -148,8 +149,8 @@ impl Indexes {
         if reader.has_changes() || system != SystemScope::Current {
             return read();
         }
-        let statement = reader.catalog().label(STATEMENT);
-        let source = reader.catalog().relation(SOURCE);
+        let statement = reader.catalog().label(SEMANTIC);
+        let source = reader.catalog().relation(DERIVED_FROM);
         source.iter().for_each(|source| self.changes.watch(*source));
         let mut kept = self.turns.lock();
         match kept.remove(&label) {

@@ -6,6 +6,7 @@ use engraph_grammar::closest;
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
 use crate::error::{Diagnostic, Error, Result};
+use crate::graph_names::TURN;
 use crate::plan::LogicalPlan;
 use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::given::{Given, Takes};
@@ -41,7 +42,7 @@ impl Binder<'_> {
         if recipe.built_in {
             // Nobody can mend its text: a database need not have all that it asks for.
             self.warnings.truncate(warnings);
-            if self.reader().catalog().label("Turn").is_none() {
+            if self.reader().catalog().label(TURN).is_none() {
                 let warning = Diagnostic::at(clause.span, "there are no turns to recall").help(
                     "OBSERVE stores turns and CONSOLIDATE makes memory of them; MATCH finds facts",
                 );

@@ -15,6 +15,7 @@ use crate::bind::scope::Kind;
 use crate::bind::{Binder, Place};
 use crate::error::{Diagnostic, Result};
 use crate::exec::scope;
+use crate::graph_names::TURN;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::retrieval::{
     Activate, Admit, Anchor, Boost, Finding, Generate, Pack, Reconstruct, Represent, Rerank,
@@ -22,9 +23,6 @@ use crate::plan::retrieval::{
 };
 use crate::plan::scope::{Scope, ValidTime};
 use crate::plan::{Labels, LogicalPlan};
-
-/// The label of the evidence of a reconstruction.
-const TURN: &str = "Turn";
 
 impl Binder<'_> {
     /// A retrieval clause on top of a plan.

@@ -11,6 +11,7 @@ use crate::cell::{Cell, NodeRef};
 use crate::context::Context;
 use crate::error::Result;
 use crate::functions::{Call, Function};
+use crate::graph_names::{EPISODE, TURN};
 use crate::retrieval::boost;
 
 /// Turns that are read to see whether they bear a node out.
@@ -32,7 +33,7 @@ fn borne_out(call: &Call<'_>) -> Result<Cell> {
 /// Whether three quarters of the words of a node's text that say something are found in its sources. A
 /// turn, or anything else that comes from none, is its own source.
 pub(crate) fn is_borne_out(node: NodeRef, text: &str, context: &Context<'_>) -> Result<bool> {
-    if label_of(node, context)? == "Turn" {
+    if label_of(node, context)? == TURN {
         return Ok(true);
     }
     let sources = sources(node, context)?;
@@ -44,10 +45,10 @@ fn sources(node: NodeRef, context: &Context<'_>) -> Result<Vec<Arc<str>>> {
     let mut turns = BTreeSet::new();
     for near in next_to(node, context)? {
         match label_of(near, context)? {
-            "Turn" => _ = turns.insert(near.id),
-            "Episode" => {
+            TURN => _ = turns.insert(near.id),
+            EPISODE => {
                 for within in next_to(near, context)? {
-                    if label_of(within, context)? == "Turn" {
+                    if label_of(within, context)? == TURN {
                         turns.insert(within.id);
                     }
                 }

@@ -18,6 +18,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
+use crate::graph_names::{ABOUT, DERIVED_FROM, SEMANTIC, SESSION, TURN};
 use crate::import::{Line, Progress, Report, remember, store};
 use crate::time;
 use crate::write::observe::HeardTurn;
@@ -175,7 +176,7 @@ impl<'s> Conversation<'s> {
     fn session(&self, session: &str, at: Time) -> Input {
         let mut head = NodeInput::new("Conversation", &self.sample.sample_id);
         head.properties.insert("qualified".to_owned(), Value::Bool(self.qualified));
-        let mut tail = NodeInput::new("Session", &self.key(session));
+        let mut tail = NodeInput::new(SESSION, &self.key(session));
         tail.properties.insert("at".to_owned(), Value::Timestamp(at));
         fact(head, "HAS_SESSION", tail, at, Vec::new())
     }
@@ -234,14 +235,14 @@ impl<'s> Conversation<'s> {
         if let Some(id) = ids.iter().find(|id| !self.ids.contains(*id)) {
             return Err(format!("its source {id} is no turn"));
         }
-        let mut node = NodeInput::new("Semantic", key);
+        let mut node = NodeInput::new(SEMANTIC, key);
         node.properties.insert("text".to_owned(), Value::String(text.clone()));
         let ids: Vec<String> = ids.iter().map(|id| self.key(id)).collect();
         let about = NodeInput::new("Person", speaker);
-        let mut inputs = vec![fact(node, "ABOUT", about, at, ids.clone())];
+        let mut inputs = vec![fact(node, ABOUT, about, at, ids.clone())];
         for id in &ids {
-            let (head, tail) = (NodeInput::new("Semantic", key), NodeInput::new("Turn", id));
-            inputs.push(fact(head, "DERIVED_FROM", tail, at, Vec::new()));
+            let (head, tail) = (NodeInput::new(SEMANTIC, key), NodeInput::new(TURN, id));
+            inputs.push(fact(head, DERIVED_FROM, tail, at, Vec::new()));
         }
         Ok(inputs)
     }

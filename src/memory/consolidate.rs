@@ -24,6 +24,7 @@ use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
 use crate::context::run::Interrupt;
 use crate::error::{Diagnostic, Error, Result};
+use crate::graph_names::{EPISODE, TOPIC};
 use crate::indexes::Indexes;
 use crate::models::Models;
 use crate::neural::NeuralError;
@@ -255,7 +256,7 @@ fn store_block(
 /// looks grows with the logarithm of their number.
 fn free_key(reader: Reader<'_>, session: &str) -> Result<String> {
     let key = |number: u64| format!("{session}#{number}");
-    let Some(label) = reader.catalog().label("Episode") else { return Ok(key(1)) };
+    let Some(label) = reader.catalog().label(EPISODE) else { return Ok(key(1)) };
     let is_taken = |number: u64| reader.find_node(label, &key(number)).map(|found| found.is_some());
     let (mut taken, mut free) = (0, 1);
     while is_taken(free)? {
@@ -304,7 +305,7 @@ pub(crate) fn consolidate_each(
 pub(crate) fn groups(workshop: Workshop<'_>) -> Result<[(&'static str, u64); 3]> {
     let snapshot = workshop.store.snapshot(time::wall());
     let reader = snapshot.reader();
-    let topics = reader.catalog().label("Topic");
+    let topics = reader.catalog().label(TOPIC);
     let topics = topics.map_or(Ok(0), |label| workshop.means.indexes.count(label, reader))?;
     let grouping = workshop.consolidator.grouping.lock();
     let (themes, moved) = grouping.as_ref().map_or((0, 0), Grouping::counts);

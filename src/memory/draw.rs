@@ -23,7 +23,7 @@ use super::resolve::resolve;
 use super::theme_graph::{Grouping, LazyGrouping};
 use super::topic_graph::{self, About};
 use crate::error::Result;
-use crate::graph_names::UTC_OFFSET;
+use crate::graph_names::{SEMANTIC, UTC_OFFSET};
 use crate::neural::NeuralError;
 use crate::text;
 use crate::time;
@@ -248,7 +248,7 @@ fn place<'t>(
     means: Means<'_>,
     attach: impl FnOnce(&mut Transaction<'t>, &[NodeId]) -> Result<()>,
 ) -> Result<()> {
-    let statements = nodes(transaction.reader(), "Semantic", &drawn.semantics)?;
+    let statements = nodes(transaction.reader(), SEMANTIC, &drawn.semantics)?;
     attach(transaction, &statements)?;
     topic_graph::put(transaction, &drawn.about, &drawn.topics, means)
 }

@@ -16,10 +16,12 @@ use engraph_storage::graph::{Intent, Interval, Value};
 use super::concepts::Known;
 use super::extract::{Entity, ExtractedFact, ExtractedSemantic, Extraction};
 use super::past::Ending;
-use super::resolve::{MENTION, Merge, REFERS_TO, Resolution};
+use super::resolve::{Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
 use super::validate;
-use crate::graph_names::{CO_OCCURS, PERSON};
+use crate::graph_names::{
+    ABOUT, CO_OCCURS, CONTAINS, DERIVED_FROM, EPISODE, MENTION, PERSON, SEMANTIC, SESSION, TURN,
+};
 use crate::retrieval::words::has_name;
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
 
@@ -103,7 +105,7 @@ impl Episode<'_> {
     }
 
     fn frame(&self, inputs: &mut Vec<Input>) {
-        let mut node = NodeInput::new("Episode", self.key);
+        let mut node = NodeInput::new(EPISODE, self.key);
         let text = |text: &str| Value::String(text.to_owned());
         node.properties.insert("title".to_owned(), text(&self.extraction.title));
         node.properties.insert("text".to_owned(), text(&self.extraction.summary));
@@ -114,12 +116,12 @@ impl Episode<'_> {
                 node.properties.insert(name.to_owned(), Value::Timestamp(time));
             }
         }
-        let session = NodeInput::new("Session", self.session);
+        let session = NodeInput::new(SESSION, self.session);
         inputs.push(link(session, "HAS_EPISODE", node, self.began(), Vec::new()));
         for turn in self.turns {
             let key = &turn.key;
-            let (head, tail) = (NodeInput::new("Episode", self.key), NodeInput::new("Turn", key));
-            inputs.push(link(head, "CONTAINS", tail, since(turn), vec![key.clone()]));
+            let (head, tail) = (NodeInput::new(EPISODE, self.key), NodeInput::new(TURN, key));
+            inputs.push(link(head, CONTAINS, tail, since(turn), vec![key.clone()]));
         }
     }
 
@@ -130,7 +132,7 @@ impl Episode<'_> {
             let (tags, valid) = (self.tags(place), since(turn));
             let sources = vec![turn_key.clone()];
             for (key, tagged) in &tags {
-                let content = NodeInput::new("Turn", turn_key);
+                let content = NodeInput::new(TURN, turn_key);
                 let tag = link(concept(key), tagged.tag, content, valid, sources.clone());
                 inputs.push(called(tag, HEAD_AS, (key, tagged.said)));
                 let merge = self.concepts.merges.get(tagged.said);
@@ -167,9 +169,9 @@ impl Episode<'_> {
         if sources.is_empty() {
             return;
         }
-        let mut node = NodeInput::new("Semantic", key);
+        let mut node = NodeInput::new(SEMANTIC, key);
         node.properties.insert("text".to_owned(), Value::String(semantic.text.clone()));
-        let head = NodeInput::new("Episode", self.key);
+        let head = NodeInput::new(EPISODE, self.key);
         let yields = FactInput {
             head,
             relation: "YIELDS".to_owned(),
@@ -185,15 +187,14 @@ impl Episode<'_> {
         let said = semantic.turns.iter().find_map(|place| self.turns.get(*place));
         let said = said.map_or(Interval::ALL, since);
         let from = |tail: NodeInput, relation: &str| {
-            let head = NodeInput::new("Semantic", key);
+            let head = NodeInput::new(SEMANTIC, key);
             link(head, relation, tail, said, sources.clone())
         };
-        inputs
-            .extend(sources.iter().map(|turn| from(NodeInput::new("Turn", turn), "DERIVED_FROM")));
+        inputs.extend(sources.iter().map(|turn| from(NodeInput::new(TURN, turn), DERIVED_FROM)));
         let told = semantic.turns.iter().filter_map(|place| self.turns.get(*place));
         let speakers: BTreeSet<&str> = told.map(|turn| turn.speaker.as_str()).collect();
         let named = speakers.into_iter().filter(|name| has_name(&semantic.text, name));
-        inputs.extend(named.map(|name| from(NodeInput::new(PERSON, name), "ABOUT")));
+        inputs.extend(named.map(|name| from(NodeInput::new(PERSON, name), ABOUT)));
         let keys = semantic.concepts.iter().filter_map(|drawn| {
             self.concepts.keys.get(drawn).map(|key| (key.as_str(), drawn.as_str()))
         });
@@ -202,7 +203,7 @@ impl Episode<'_> {
                 self.tags(*place).get(key_of).map(|tagged| tagged.tag.to_owned())
             });
             let tag = tags.next().unwrap_or_else(|| MENTIONS.to_owned());
-            let tail = NodeInput::new("Semantic", key);
+            let tail = NodeInput::new(SEMANTIC, key);
             let cue = link(concept(key_of), &tag, tail, said, sources.clone());
             inputs.push(called(cue, HEAD_AS, (key_of, drawn)));
             let merge = self.concepts.merges.get(drawn);

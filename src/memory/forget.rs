@@ -31,12 +31,12 @@ use self::redraw::{Joined, drawn_of_all, redraw, wanted_statements, wanted_tags}
 use self::together::{Together, Told};
 use super::draw::{self, Drawn};
 use super::means::Means;
-use super::theme_graph::{LazyGrouping, SEMANTIC};
+use super::theme_graph::LazyGrouping;
 use super::topic_graph::{self, About};
 use super::topics::CueLinker;
 use super::walk::{edges, key_of, tags};
 use crate::error::{Error, Result};
-use crate::graph_names::{CO_OCCURS, named};
+use crate::graph_names::{CO_OCCURS, CONTAINS, NEXT, SEMANTIC, SESSION, TURN, named};
 use crate::write;
 
 /// Forgets nodes and facts, and what was drawn from the turns among them.
@@ -61,7 +61,7 @@ pub(crate) fn forget(
     forgotten.add(transaction.forget(nodes, facts)?);
     for (last, next) in chain {
         let at = time_of(transaction.reader(), next)?;
-        write::link(transaction, last, "NEXT", next, at)?;
+        write::link(transaction, last, NEXT, next, at)?;
     }
     if let Some(redrawing) = redrawing {
         forgotten.add(redrawing.finish(transaction, &episodes, means)?);
@@ -209,7 +209,7 @@ impl Redrawing {
         for turn in &episode.left {
             let key = &turn.key;
             let reader = transaction.reader();
-            let Some(id) = reader.find("Turn", key)? else {
+            let Some(id) = reader.find(TURN, key)? else {
                 continue;
             };
             let held = tags(reader, id)?;
@@ -264,7 +264,7 @@ fn about(reader: Reader<'_>, episode: NodeId) -> Result<Option<About>> {
     let mut turns = Vec::new();
     let mut concepts = BTreeSet::new();
     let mut speakers = BTreeSet::new();
-    for edge in edges(reader, episode, Side::Out, Some("CONTAINS"))? {
+    for edge in edges(reader, episode, Side::Out, Some(CONTAINS))? {
         let Some((_, turn)) = turn_input(reader, edge.tail)? else { continue };
         for tag in tags(reader, edge.tail)? {
             concepts.insert(key_of(reader, tag.head)?);
@@ -286,7 +286,7 @@ fn time_of(reader: Reader<'_>, turn: NodeId) -> Result<Option<i64>> {
 
 /// The names of the sessions among these nodes, and of those that turns among them were said in.
 fn sessions_of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<String>> {
-    let (session, turn) = (reader.catalog().label("Session"), reader.catalog().label("Turn"));
+    let (session, turn) = (reader.catalog().label(SESSION), reader.catalog().label(TURN));
     let mut names = BTreeSet::new();
     for node in nodes {
         let Some(record) = reader.node(*node, SystemScope::Current)? else { continue };
@@ -306,7 +306,7 @@ fn settle_sessions(transaction: &mut Transaction<'_>, names: &BTreeSet<String>) 
     for name in names {
         let reader = transaction.reader();
         let Some(buffer) = reader.session_buffer(name)? else { continue };
-        let session = draw::nodes(reader, "Session", std::slice::from_ref(name))?;
+        let session = draw::nodes(reader, SESSION, std::slice::from_ref(name))?;
         if buffer.turns == 0 && session.is_empty() {
             transaction.forget_buffered(name, None)?;
             continue;
@@ -314,7 +314,7 @@ fn settle_sessions(transaction: &mut Transaction<'_>, names: &BTreeSet<String>) 
         let waiting = reader.buffered(name)?.into_iter().filter_map(|(_, turn)| turn.at).max();
         let mut last = waiting;
         for session in session {
-            for edge in edges(reader, session, Side::Out, Some("CONTAINS"))? {
+            for edge in edges(reader, session, Side::Out, Some(CONTAINS))? {
                 last = last.max(time_of(reader, edge.tail)?);
             }
         }

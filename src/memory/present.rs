@@ -11,6 +11,7 @@ use super::past::{close_of, held};
 use super::validate::UNCERTAIN;
 use super::{draw, places};
 use crate::error::Result;
+use crate::graph_names::TURN;
 use crate::models::Models;
 use crate::time::DAY;
 use crate::write::{self, FactInput, Input};
@@ -69,7 +70,7 @@ fn begin(reader: Reader<'_>, fact: &FactInput, others: &[Edge]) -> Result<Time> 
 fn told_at(reader: Reader<'_>, fact: &FactInput) -> Result<Option<Time>> {
     let mut last = None;
     let at = reader.catalog().property("at");
-    for turn in draw::nodes(reader, "Turn", &fact.sources)? {
+    for turn in draw::nodes(reader, TURN, &fact.sources)? {
         let Some(record) = reader.node(turn, SystemScope::Current)? else { continue };
         if let Some(Value::Timestamp(time)) = at.and_then(|at| record.properties.get(&at)) {
             last = last.max(Some(*time));

@@ -15,14 +15,13 @@ use super::extract::{Entity, ExtractedFact, Extraction};
 use super::means::Means;
 use super::walk::edges;
 use crate::error::Result;
+use crate::graph_names::MENTION;
 use crate::models::Models;
 use crate::neural::dot;
 use crate::retrieval::anchor::likeness;
 use crate::write::TurnInput;
 
-/// The label of names that mean an entity of another name.
-pub(crate) const MENTION: &str = "Mention";
-/// From such a name to the entity.
+/// From a name that means an entity of another name to that.
 pub(crate) const REFERS_TO: &str = "REFERS_TO";
 /// Entities of a label that a name is compared with; with more of them only keys and aliases count.
 const COMPARED_MAX: usize = 10_000;

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
 use engraph_storage::{CONCEPT, Reader, StorageError, Transaction};
 
-use super::resolve::{MENTION, REFERS_TO};
+use super::resolve::REFERS_TO;
 use super::walk::edges;
 use crate::error::Result;
+use crate::graph_names::MENTION;
 use crate::models::Models;
 use crate::write::{self, NodeInput};
 

@@ -19,17 +19,11 @@ use super::themes::{Operation, Policy, Themes};
 use super::vector::dot;
 use super::walk::{edges, edges_in};
 use crate::error::Result;
-use crate::graph_names::named;
+use crate::graph_names::{DERIVED_FROM, SEMANTIC, THEME, named};
 use crate::models::Models;
 use crate::text;
 use crate::write::{self, FactInput, Input, NodeInput};
 
-/// The label of themes.
-const THEME: &str = "Theme";
-/// The label of what they group.
-pub(super) const SEMANTIC: &str = "Semantic";
-/// From a statement to the turns that say it.
-const DERIVED_FROM: &str = "DERIVED_FROM";
 /// From a theme to its members.
 const INCLUDES: &str = "INCLUDES";
 /// From a theme to those nearest to it.

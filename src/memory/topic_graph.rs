@@ -18,14 +18,13 @@ use engraph_storage::{Reader, Transaction};
 use super::means::Means;
 use super::topics::{CANDIDATES, Link, Topic, links};
 use crate::error::Result;
-use crate::graph_names::named;
+use crate::graph_names::{EPISODE, TOPIC, named};
 use crate::indexes::Indexes;
 use crate::models::Models;
 use crate::text;
 use crate::vectors::Search;
 use crate::write::{self, FactInput, NodeInput};
 
-const TOPIC: &str = "Topic";
 /// From a topic to the episodes that are about it.
 const EVIDENCE: &str = "EVIDENCE";
 /// The property that holds the concepts of a topic.
@@ -52,7 +51,7 @@ pub(super) fn attach(
     means: Means<'_>,
 ) -> Result<()> {
     let reader = transaction.reader();
-    let Some((text, vector)) = said(reader, "Episode", &about.key)? else { return Ok(()) };
+    let Some((text, vector)) = said(reader, EPISODE, &about.key)? else { return Ok(()) };
     let facts = place(reader, about, (&text, &vector), means)?;
     store(transaction, &facts, means.models)
 }
@@ -82,7 +81,7 @@ pub(super) fn place(
 ) -> Result<Vec<FactInput>> {
     let near = nearest(reader, vector, means.indexes)?;
     let evidence = |topic: NodeInput| {
-        let episode = NodeInput::new("Episode", &about.key);
+        let episode = NodeInput::new(EPISODE, &about.key);
         structure(topic, EVIDENCE, episode, 1.0, about)
     };
     if let Some(same) = near.first().filter(|held| held.similarity >= SAME) {

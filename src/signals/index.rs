@@ -12,6 +12,7 @@ use engraph_storage::{Catalog, Reader};
 use indexmap::IndexSet;
 
 use crate::error::Result;
+use crate::graph_names::{DERIVED_FROM, SEMANTIC};
 use crate::retrieval::boost::says_time;
 use crate::retrieval::words::{WORDS_MAX, Word, content, is_stop_word, stem, words};
 use crate::text;
@@ -106,17 +107,13 @@ pub(crate) enum SessionKey {
     Alone(NodeId),
 }
 
-/// The label of statements, and the relation to the turns that they come from.
-pub(crate) const STATEMENT: &str = "Semantic";
-pub(crate) const SOURCE: &str = "DERIVED_FROM";
-
 impl TurnIndex {
     /// All turns of a label, and all statements.
     pub(crate) fn read(reader: Reader<'_>, label: LabelId, system: SystemScope) -> Result<Self> {
         let mut index = Self::default();
         let turns: BTreeSet<NodeId> = nodes(reader, label)?.into_iter().collect();
         index.put_turns(reader, label, system, &turns)?;
-        if let Some(label) = reader.catalog().label(STATEMENT) {
+        if let Some(label) = reader.catalog().label(SEMANTIC) {
             for node in nodes(reader, label)? {
                 index.put_statement(reader, system, node)?;
             }
@@ -149,7 +146,7 @@ impl TurnIndex {
     ) -> Result<()> {
         let turns = changed.iter().filter(|(other, _)| *other == label).map(|(_, node)| *node);
         self.put_turns(reader, label, SystemScope::Current, &turns.collect())?;
-        let statement = reader.catalog().label(STATEMENT);
+        let statement = reader.catalog().label(SEMANTIC);
         for (_, node) in changed.iter().filter(|(label, _)| Some(*label) == statement) {
             self.put_statement(reader, SystemScope::Current, *node)?;
         }
@@ -319,10 +316,10 @@ impl TurnIndex {
         }
         let Some(record) = reader.node(node, system)? else { return Ok(()) };
         // Other nodes come from turns as well.
-        if Some(record.label) != reader.catalog().label(STATEMENT) {
+        if Some(record.label) != reader.catalog().label(SEMANTIC) {
             return Ok(());
         }
-        let Some(relation) = reader.catalog().relation(SOURCE) else { return Ok(()) };
+        let Some(relation) = reader.catalog().relation(DERIVED_FROM) else { return Ok(()) };
         let filter = EdgeFilter { system, ..EdgeFilter::CURRENT };
         let mut turns = Vec::new();
         reader.edges(node, Side::Out, Some(relation), &filter, &mut |edge| {

@@ -26,7 +26,7 @@ mod weights;
 pub(crate) use asked::Asked;
 pub(crate) use field::Field;
 pub(crate) use fit::{Group, fit};
-pub(crate) use index::{SOURCE, STATEMENT, Session, TurnIndex};
+pub(crate) use index::{Session, TurnIndex};
 pub(crate) use measure::{AROUND, Late, Measured, Near, POOL, Read, measure, pool};
 pub(crate) use weights::Weights;
 

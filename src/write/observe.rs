@@ -9,7 +9,7 @@ use engraph_storage::graph::{SystemScope, Time, Value};
 use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
 
 use crate::error::Result;
-use crate::graph_names::{UTC_OFFSET, named};
+use crate::graph_names::{TURN, UTC_OFFSET, named};
 use crate::text;
 use crate::time;
 
@@ -174,7 +174,7 @@ fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
         })?;
         return Ok(Some(Held { session: Some(session), text }));
     }
-    let Some(node) = reader.find("Turn", key)? else { return Ok(None) };
+    let Some(node) = reader.find(TURN, key)? else { return Ok(None) };
     let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(None) };
     let mut properties = named(&record, reader);
     let mut string = |name: &str| match properties.remove(name) {

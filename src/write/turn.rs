@@ -10,7 +10,7 @@ use engraph_storage::{StorageError, Transaction};
 
 use super::{Embedding, NodeInput, held_properties, link, put_node};
 use crate::error::Result;
-use crate::graph_names::TURN;
+use crate::graph_names::{CONTAINS, NEXT, SESSION, TURN};
 use crate::models::Models;
 
 /// A turn of a conversation to be stored.
@@ -61,7 +61,7 @@ pub(crate) fn put_turn(
     turn: &TurnInput,
     models: &Models,
 ) -> Result<bool> {
-    let session = put_node(transaction, &NodeInput::new("Session", &turn.session), models)?;
+    let session = put_node(transaction, &NodeInput::new(SESSION, &turn.session), models)?;
     let places = match Places::behind(transaction, turn.behind.as_deref())? {
         Some(places) => places,
         None => Places::of(transaction, session, turn.at)?,
@@ -82,7 +82,7 @@ pub(crate) fn put_turn(
     let id = put_node(transaction, &node, models)?;
     if is_new {
         let person = put_node(transaction, &NodeInput::new("Person", &turn.speaker), models)?;
-        link(transaction, session, "CONTAINS", id, turn.at)?;
+        link(transaction, session, CONTAINS, id, turn.at)?;
         link(transaction, person, "SAID", id, turn.at)?;
         places.chain(transaction, id, turn.at)?;
     }
@@ -126,7 +126,7 @@ impl Places {
     /// The place after a turn, if that is the last one of its session.
     fn behind(transaction: &Transaction<'_>, key: Option<&str>) -> Result<Option<Self>> {
         let Some(key) = key else { return Ok(None) };
-        let Some(last) = transaction.reader().find("Turn", key)? else { return Ok(None) };
+        let Some(last) = transaction.reader().find(TURN, key)? else { return Ok(None) };
         let is_last = steps(transaction, last)?.is_empty();
         let last = Some(last);
         Ok(is_last.then_some(Self { count: 0, last, before: last, after: None }))
@@ -134,7 +134,7 @@ impl Places {
 
     fn of(transaction: &Transaction<'_>, session: NodeId, at: Option<Time>) -> Result<Self> {
         let reader = transaction.reader();
-        let Some(contains) = reader.catalog().relation("CONTAINS") else {
+        let Some(contains) = reader.catalog().relation(CONTAINS) else {
             return Ok(Self::default());
         };
         let at = at.unwrap_or(Interval::MAX);
@@ -161,10 +161,10 @@ impl Places {
             for fact in steps(transaction, before)? {
                 transaction.retract(fact)?;
             }
-            link(transaction, before, "NEXT", id, at)?;
+            link(transaction, before, NEXT, id, at)?;
         }
         match self.after {
-            Some((after, time)) => link(transaction, id, "NEXT", after, Some(time)),
+            Some((after, time)) => link(transaction, id, NEXT, after, Some(time)),
             None => Ok(()),
         }
     }
@@ -173,7 +173,7 @@ impl Places {
 /// The facts that lead from a turn to the next one.
 fn steps(transaction: &Transaction<'_>, turn: NodeId) -> Result<Vec<FactId>> {
     let reader = transaction.reader();
-    let Some(next) = reader.catalog().relation("NEXT") else { return Ok(Vec::new()) };
+    let Some(next) = reader.catalog().relation(NEXT) else { return Ok(Vec::new()) };
     let mut steps = Vec::new();
     reader.edges(turn, Side::Out, Some(next), &EdgeFilter::CURRENT, &mut |edge| {
         steps.push(edge.fact);

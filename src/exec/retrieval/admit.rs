@@ -18,6 +18,7 @@ use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::{groups, question, vector};
 use crate::exec::retrieval::rerank::text_of;
 use crate::exec::{amount, eval};
+use crate::graph_names::CONTAINS;
 use crate::neural::ReaderModel;
 use crate::neural::dot;
 use crate::plan::retrieval::Admit;
@@ -26,8 +27,6 @@ use crate::retrieval::open::{Gate, Open, Piece};
 const WORD: &str = "ADMIT";
 /// By what share of the first uncertainty a piece has to lower it, if nothing is said.
 const THRESHOLD: f64 = 0.02;
-/// The facts from an episode to its turns.
-const CONTAINS: &str = "CONTAINS";
 
 pub(super) fn admit(clause: &Admit, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let budget = clause.budget.as_ref().map(|budget| amount(budget, context)).transpose()?;

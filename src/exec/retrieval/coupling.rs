@@ -12,7 +12,7 @@ use engraph_storage::graph::{Edge, EdgeFilter, LabelId, NodeId, RelationId, Side
 use crate::cell::NodeRef;
 use crate::context::Context;
 use crate::error::Result;
-use crate::graph_names::CO_OCCURS;
+use crate::graph_names::{CO_OCCURS, TURN};
 
 /// What is known of the concepts of one statement.
 pub(super) struct Coupling<'c> {
@@ -28,7 +28,7 @@ pub(super) struct Coupling<'c> {
 impl<'c> Coupling<'c> {
     pub(super) fn new(system: SystemScope, context: &'c Context<'c>) -> Self {
         let catalog = context.reader.catalog();
-        let (co_occurs, turn) = (catalog.relation(CO_OCCURS), catalog.label("Turn"));
+        let (co_occurs, turn) = (catalog.relation(CO_OCCURS), catalog.label(TURN));
         let (turns, rarity) = (OnceCell::new(), RefCell::default());
         Self { context, system, co_occurs, turn, turns, rarity }
     }

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::exec::retrieval::anchor;
 use crate::exec::retrieval::finding::vector;
 use crate::exec::scope;
-use crate::graph_names::CO_OCCURS;
+use crate::graph_names::{ABOUT, CO_OCCURS, CONTAINS, DERIVED_FROM, NEXT, SEMANTIC, TOPIC, TURN};
 use crate::neural::dot;
 use crate::reconstruct::{Answer, Finding, KEYS_MAX, Kind, Operation, Tools};
 
@@ -107,7 +107,7 @@ impl<'m> Toolkit<'m> {
     }
 
     fn search_events(&self, text: &str) -> Result<Vec<Finding>> {
-        let Some(label) = self.label("Turn") else { return Ok(Vec::new()) };
+        let Some(label) = self.label(TURN) else { return Ok(Vec::new()) };
         let asked = self.embed(text)?;
         let mut turns: Vec<NodeId> = Vec::new();
         if let Some(index) = self.context.reader.text_index(label)? {
@@ -119,7 +119,7 @@ impl<'m> Toolkit<'m> {
         let mut accept = |node| self.accepts(node);
         let near = match &self.listed {
             Some(listed) => self.nearest_of(label, listed, (&asked, EVENTS_MAX), &mut accept)?,
-            None => self.nearest("Turn", &asked, EVENTS_MAX, &mut accept)?,
+            None => self.nearest(TURN, &asked, EVENTS_MAX, &mut accept)?,
         };
         // What has nothing to do with it is not found, however little there is.
         turns.extend(near.into_iter().filter(|(score, _)| *score > 0.0).map(|(_, node)| node));
@@ -130,11 +130,11 @@ impl<'m> Toolkit<'m> {
 
     fn search_statements(&self, text: &str) -> Result<Vec<Finding>> {
         let asked = self.embed(text)?;
-        let Some(label) = self.label("Semantic") else { return Ok(Vec::new()) };
+        let Some(label) = self.label(SEMANTIC) else { return Ok(Vec::new()) };
         let mut accept = |node| self.comes_from_turns(node);
         let near = match self.drawn()? {
             Some(drawn) => self.nearest_of(label, drawn, (&asked, STATEMENTS_MAX), &mut accept)?,
-            None => self.nearest("Semantic", &asked, STATEMENTS_MAX, &mut accept)?,
+            None => self.nearest(SEMANTIC, &asked, STATEMENTS_MAX, &mut accept)?,
         };
         let mut found = Vec::new();
         for (share, statement) in near {
@@ -149,7 +149,7 @@ impl<'m> Toolkit<'m> {
             None => Ok(true),
             Some(_) => Ok(!self.turns_of_topic(node, 1)?.is_empty()),
         };
-        let near = self.nearest("Topic", &asked, TOPICS_MAX, &mut accept)?;
+        let near = self.nearest(TOPIC, &asked, TOPICS_MAX, &mut accept)?;
         self.findings(Kind::Topic, near.into_iter().map(|(_, node)| node))
     }
 
@@ -212,7 +212,7 @@ impl<'m> Toolkit<'m> {
                 break;
             }
             match self.label_of(edge.tail)? {
-                Some("Turn") if self.accepts(edge.tail)? => {
+                Some(TURN) if self.accepts(edge.tail)? => {
                     found.extend(self.finding(Kind::Turn, edge.tail)?.map(|turn| Finding {
                         share,
                         tag: Some(tag.to_owned()),
@@ -221,7 +221,7 @@ impl<'m> Toolkit<'m> {
                         ..turn
                     }));
                 }
-                Some("Semantic") if semantics => {
+                Some(SEMANTIC) if semantics => {
                     self.statement(edge.tail, share, Some((cue, key, tag)), found)?;
                 }
                 _ => {}
@@ -286,7 +286,7 @@ impl<'m> Toolkit<'m> {
             Ok(events) => events,
             Err(refused) => return Ok(Err(refused)),
         };
-        let Some(next) = self.context.reader.catalog().relation("NEXT") else {
+        let Some(next) = self.context.reader.catalog().relation(NEXT) else {
             return Ok(Ok(Vec::new()));
         };
         let mut found = Vec::new();
@@ -333,7 +333,7 @@ impl<'m> Toolkit<'m> {
             let own = self.said_by((person, Side::Out, said), during)?;
             turns.extend(own.into_iter().map(|edge| (edge.valid.from, edge.tail)));
         }
-        if let Some(label) = self.label("Turn").filter(|_| turns.len() > TIMELINE_MAX) {
+        if let Some(label) = self.label(TURN).filter(|_| turns.len() > TIMELINE_MAX) {
             let all = turns.iter().map(|(_, turn)| turn);
             let asked = (&*self.vector, TIMELINE_MAX);
             let near = self.nearest_of(label, all, asked, &mut |_| Ok(true))?;
@@ -389,8 +389,8 @@ impl<'m> Toolkit<'m> {
             return Ok(Err(no("person", person)));
         };
         let asked = self.embed(aspect.unwrap_or(self.question))?;
-        let label = self.label("Semantic");
-        let about = self.context.reader.catalog().relation("ABOUT");
+        let label = self.label(SEMANTIC);
+        let about = self.context.reader.catalog().relation(ABOUT);
         let (Some(label), Some(about)) = (label, about) else { return Ok(Ok(Vec::new())) };
         let mut told: Vec<NodeId> =
             self.edges(id, Side::In, Some(about))?.into_iter().map(|edge| edge.head).collect();
@@ -419,7 +419,7 @@ impl<'m> Toolkit<'m> {
         if told.len() > HELD_MAX {
             let told: HashSet<NodeId> = told.into_iter().collect();
             let mut accept = |node| Ok(told.contains(&node) && accept(node)?);
-            return self.nearest("Semantic", asked, STATEMENTS_MAX, &mut accept);
+            return self.nearest(SEMANTIC, asked, STATEMENTS_MAX, &mut accept);
         }
         let mut near = self.nearest_of(label, &told, (asked, STATEMENTS_MAX), &mut accept)?;
         if near.len() < STATEMENTS_MAX {
@@ -430,7 +430,7 @@ impl<'m> Toolkit<'m> {
     }
 
     fn events_of_topic(&self, topic: &str) -> Result<Answer> {
-        let Some(id) = self.node("Topic", topic)? else { return Ok(Err(no("topic", topic))) };
+        let Some(id) = self.node(TOPIC, topic)? else { return Ok(Err(no("topic", topic))) };
         let mut turns = self.findings(Kind::Turn, self.turns_of_topic(id, usize::MAX)?)?;
         // The best of them, if there are many.
         turns.sort_by(|a, b| b.meaning.total_cmp(&a.meaning).then(a.id.cmp(&b.id)));
@@ -445,7 +445,7 @@ impl<'m> Toolkit<'m> {
         let Some(listed) = &self.listed else { return Ok(None) };
         if self.drawn.get().is_none() {
             let mut drawn = BTreeSet::new();
-            if let Some(from) = self.context.reader.catalog().relation("DERIVED_FROM") {
+            if let Some(from) = self.context.reader.catalog().relation(DERIVED_FROM) {
                 for turn in listed {
                     let edges = self.edges(*turn, Side::In, Some(from))?;
                     drawn.extend(edges.into_iter().map(|edge| edge.head));
@@ -463,7 +463,7 @@ impl<'m> Toolkit<'m> {
 
     /// The turns that a statement was drawn from and that count.
     fn turns_of_statement(&self, statement: NodeId) -> Result<Vec<NodeId>> {
-        self.ends(statement, "DERIVED_FROM", usize::MAX)
+        self.ends(statement, DERIVED_FROM, usize::MAX)
     }
 
     /// The turns of the episodes that are evidence of a topic, as many as are wanted.
@@ -473,10 +473,10 @@ impl<'m> Toolkit<'m> {
             return Ok(turns);
         };
         for edge in self.edges(topic, Side::Out, Some(evidence))? {
-            if self.label_of(edge.tail)? == Some("Turn") {
+            if self.label_of(edge.tail)? == Some(TURN) {
                 turns.extend(self.accepts(edge.tail)?.then_some(edge.tail));
             } else {
-                turns.extend(self.ends(edge.tail, "CONTAINS", most)?);
+                turns.extend(self.ends(edge.tail, CONTAINS, most)?);
             }
             if turns.len() >= most {
                 break;
@@ -492,7 +492,7 @@ impl<'m> Toolkit<'m> {
         }
         for relation in self.tags(cue)? {
             for edge in self.edges(cue, Side::Out, Some(relation))? {
-                if self.label_of(edge.tail)? == Some("Turn") && self.accepts(edge.tail)? {
+                if self.label_of(edge.tail)? == Some(TURN) && self.accepts(edge.tail)? {
                     return Ok(true);
                 }
             }
@@ -539,8 +539,8 @@ impl<'m> Toolkit<'m> {
         }
         let mut events = Vec::new();
         for key in keys {
-            let turn = self.node("Turn", key)?;
-            let event = if turn.is_some() { turn } else { self.node("Semantic", key)? };
+            let turn = self.node(TURN, key)?;
+            let event = if turn.is_some() { turn } else { self.node(SEMANTIC, key)? };
             match event {
                 Some(event) => events.push((event, key.clone())),
                 None => return Ok(Err(no("turn or statement", key))),
@@ -659,7 +659,7 @@ impl<'m> Toolkit<'m> {
 
     /// The turns and statements with how well their words fit the question, where they are indexed.
     fn with_words(&self, mut found: Vec<Finding>) -> Result<Vec<Finding>> {
-        for (kind, label) in [(Kind::Turn, "Turn"), (Kind::Statement, "Semantic")] {
+        for (kind, label) in [(Kind::Turn, TURN), (Kind::Statement, SEMANTIC)] {
             let Some(label) = self.label(label) else { continue };
             let Some(index) = self.context.reader.text_index(label)? else { continue };
             let mut words = self.words.borrow_mut();

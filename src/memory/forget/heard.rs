@@ -10,7 +10,7 @@ use engraph_storage::{Forgotten, Reader, Transaction};
 
 use super::{forget, settle_sessions};
 use crate::error::Result;
-use crate::graph_names::TURN;
+use crate::graph_names::{CONTAINS, SESSION, TURN};
 use crate::memory::draw::nodes;
 use crate::memory::means::Means;
 use crate::memory::walk::edges;
@@ -29,7 +29,7 @@ pub(crate) fn turn(
         }
         None => 0,
     };
-    let turns = nodes(transaction.reader(), "Turn", &[id.to_owned()])?;
+    let turns = nodes(transaction.reader(), TURN, &[id.to_owned()])?;
     Ok((forget_all(transaction, &turns, means)?, waiting))
 }
 
@@ -57,10 +57,10 @@ fn forget_all(
 
 /// The node of a session and those of its turns.
 fn of_session(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
-    let mut all = nodes(reader, "Session", &[id.to_owned()])?;
+    let mut all = nodes(reader, SESSION, &[id.to_owned()])?;
     for session in all.clone() {
         // Turns that are in no episode too.
-        let turns = edges(reader, session, Side::Out, Some("CONTAINS"))?;
+        let turns = edges(reader, session, Side::Out, Some(CONTAINS))?;
         all.extend(turns.into_iter().map(|edge| edge.tail));
     }
     all.extend(turns_of(reader, id)?);

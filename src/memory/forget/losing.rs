@@ -6,7 +6,7 @@ use engraph_storage::Reader;
 use engraph_storage::graph::{NodeId, Side, SystemScope, Value};
 
 use crate::error::Result;
-use crate::graph_names::named;
+use crate::graph_names::{CONTAINS, DERIVED_FROM, EPISODE, NEXT, TURN, named};
 use crate::memory::walk::{edges, key_of, tags};
 use crate::text;
 use crate::write::TurnInput;
@@ -45,7 +45,7 @@ pub(super) struct Said {
 
 impl Turns {
     pub(super) fn of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<Self> {
-        let label = reader.catalog().label("Turn");
+        let label = reader.catalog().label(TURN);
         let mut turns = BTreeSet::new();
         for node in nodes {
             let record = reader.node(*node, SystemScope::Current)?;
@@ -69,10 +69,10 @@ impl Turns {
 
     /// The episodes that they are in, with the turns that stay.
     pub(super) fn episodes(&self, reader: Reader<'_>) -> Result<Vec<Losing>> {
-        let label = reader.catalog().label("Episode");
+        let label = reader.catalog().label(EPISODE);
         let mut ids = BTreeSet::new();
         for turn in &self.0 {
-            for edge in edges(reader, *turn, Side::In, Some("CONTAINS"))? {
+            for edge in edges(reader, *turn, Side::In, Some(CONTAINS))? {
                 let record = reader.node(edge.head, SystemScope::Current)?;
                 if record.is_some_and(|record| Some(record.label) == label) {
                     ids.insert(edge.head);
@@ -84,7 +84,7 @@ impl Turns {
 
     fn losing(&self, reader: Reader<'_>, id: NodeId) -> Result<Losing> {
         let mut all = Vec::new();
-        for edge in edges(reader, id, Side::Out, Some("CONTAINS"))? {
+        for edge in edges(reader, id, Side::Out, Some(CONTAINS))? {
             let stays = !self.0.contains(&edge.tail);
             all.extend(turn_input(reader, edge.tail)?.map(|(at, turn)| (at, turn, stays)));
         }
@@ -105,7 +105,7 @@ impl Turns {
         for edge in edges(reader, episode, Side::Out, Some("YIELDS"))? {
             let id = edge.tail;
             let Some(record) = reader.node(id, SystemScope::Current)? else { continue };
-            let from = edges(reader, id, Side::Out, Some("DERIVED_FROM"))?;
+            let from = edges(reader, id, Side::Out, Some(DERIVED_FROM))?;
             let loses = from.iter().any(|edge| self.0.contains(&edge.tail));
             let mut tagged = BTreeSet::new();
             for edge in tags(reader, id)? {
@@ -140,7 +140,7 @@ impl Turns {
     }
 
     fn beside(&self, reader: Reader<'_>, turn: NodeId, side: Side) -> Result<Option<NodeId>> {
-        let edges = edges(reader, turn, side, Some("NEXT"))?;
+        let edges = edges(reader, turn, side, Some(NEXT))?;
         Ok(edges.first().map(|edge| if side == Side::Out { edge.tail } else { edge.head }))
     }
 

@@ -8,12 +8,11 @@ use engraph_storage::{CONCEPT, Reader};
 use super::losing::{Losing, Said};
 use super::or_by_cues;
 use crate::error::Result;
-use crate::graph_names::TURN;
+use crate::graph_names::{EPISODE, SEMANTIC, TURN};
 use crate::memory::draw::{self, Drawn, draw, extract};
 use crate::memory::entities::Entities;
 use crate::memory::extract::Rules;
 use crate::memory::means::Means;
-use crate::memory::theme_graph::SEMANTIC;
 use crate::memory::walk::edges;
 use crate::text;
 use crate::write::{FactInput, Input, NodeInput};
@@ -97,7 +96,7 @@ fn is_told_again(
         return Ok(true);
     }
     let node = |end: &NodeInput| reader.find(&end.label, &end.key);
-    let is_episode = |end: &NodeInput| end.label == "Episode";
+    let is_episode = |end: &NodeInput| end.label == EPISODE;
     let (head, tail) = match (node(&fact.head)?, node(&fact.tail)?) {
         (Some(head), Some(tail)) => (head, tail),
         (head, tail) => {
@@ -121,7 +120,7 @@ pub(super) fn wanted_statements(drawn: &Drawn) -> BTreeMap<String, Said> {
     let mut wanted: BTreeMap<String, Said> = BTreeMap::new();
     for input in &drawn.inputs {
         let Input::Fact(fact) = input else { continue };
-        if fact.tail.label != "Semantic" {
+        if fact.tail.label != SEMANTIC {
             continue;
         }
         let said = wanted.entry(fact.tail.key.clone()).or_default();
@@ -137,7 +136,7 @@ pub(super) fn wanted_statements(drawn: &Drawn) -> BTreeMap<String, Said> {
 /// The tags that are drawn, by turn and concept.
 pub(super) fn wanted_tags(drawn: &Drawn) -> BTreeMap<(String, String), String> {
     let tags = drawn.inputs.iter().filter_map(|input| match input {
-        Input::Fact(fact) if fact.head.label == CONCEPT && fact.tail.label == "Turn" => {
+        Input::Fact(fact) if fact.head.label == CONCEPT && fact.tail.label == TURN => {
             let tagged = (fact.tail.key.clone(), fact.head.key.clone());
             Some((tagged, fact.relation.clone()))
         }

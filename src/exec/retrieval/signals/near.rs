@@ -9,8 +9,9 @@ use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 
 use super::Asked;
 use crate::error::Result;
+use crate::graph_names::SEMANTIC;
 use crate::neural::dot;
-use crate::signals::{Field, STATEMENT};
+use crate::signals::Field;
 
 /// With no more turns than this, the vectors of all are read; else the nearest are searched for.
 const ALL_READ: usize = 2_000;
@@ -60,7 +61,7 @@ impl Asked<'_> {
         question: &[f32],
     ) -> Result<(Vec<Option<f32>>, Through)> {
         let (mut near, mut through) = (vec![None; field.len()], vec![None; field.len()]);
-        let Some(label) = self.context.reader.catalog().label(STATEMENT) else {
+        let Some(label) = self.context.reader.catalog().label(SEMANTIC) else {
             return Ok((near, through));
         };
         let found = match field.is_small_part() {

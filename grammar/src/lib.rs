@@ -48,6 +48,11 @@ pub fn keywords() -> impl Iterator<Item = &'static str> {
     words::keywords()
 }
 
+/// The keywords that a statement begins with, in capitals, in no particular order.
+pub fn statement_keywords() -> impl Iterator<Item = &'static str> {
+    words::STATEMENTS.into_iter()
+}
+
 /// Whether the text may go on: a quote or comment is open, or no `;` ends it. A shell asks for
 /// another line then. No `;` can stand within brackets, so one that is left open there is an error.
 pub fn is_unfinished(text: &str) -> bool {

@@ -308,9 +308,27 @@ const MENDS: &[Mend] = &[
 const ALONE_REMEMBERED: &str = "REMEMBER stands alone, with both nodes written out: \
      REMEMBER (:A 'a')-[relation]->(:B 'b')";
 
-/// What begins a statement.
-const BEGINNINGS: [&str; 9] =
-    ["MATCH", "REMEMBER", "OBSERVE", "CONSOLIDATE", "RECALL", "DEFINE", "SHOW", "BEGIN", "COMMIT"];
+/// What begins a statement, and mostly goes on with none.
+const BEGINNINGS: [&str; 18] = [
+    "MATCH",
+    "REMEMBER",
+    "OBSERVE",
+    "CONSOLIDATE",
+    "RECALL",
+    "DEFINE",
+    "DROP",
+    "SHOW",
+    "ALIAS",
+    "SPLIT",
+    "SESSION",
+    "TRAIN",
+    "EXPLAIN",
+    "PROFILE",
+    "TRACE",
+    "BEGIN",
+    "COMMIT",
+    "ROLLBACK",
+];
 
 /// How a turn is written.
 const HEARD: &str = "write OBSERVE SESSION 's1' TURN \

@@ -211,42 +211,44 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
         .or_else(|| column().then(|| "columns stand apart by commas; AS names one".to_owned()))
 }
 
+/// The words that a statement begins with.
+pub(crate) const STATEMENTS: [&str; 32] = [
+    "ANCHOR",
+    "GENERATE",
+    "TRAIN",
+    "MATCH",
+    "OPTIONAL",
+    "SEARCH",
+    "WITH",
+    "LET",
+    "UNWIND",
+    "CALL",
+    "RECALL",
+    "RETURN",
+    "EXPLAIN",
+    "PROFILE",
+    "TRACE",
+    "DEFINE",
+    "DROP",
+    "SHOW",
+    "REMEMBER",
+    "ALIAS",
+    "SPLIT",
+    "OBSERVE",
+    "CONSOLIDATE",
+    "FORGET",
+    "SESSION",
+    "BEGIN",
+    "COMMIT",
+    "ROLLBACK",
+    "FILTER",
+    "ORDER",
+    "LIMIT",
+    "FOR",
+];
+
 /// What statement was meant by its first word.
 fn begun(found: &str) -> Option<String> {
-    const STATEMENTS: [&str; 32] = [
-        "ANCHOR",
-        "GENERATE",
-        "TRAIN",
-        "MATCH",
-        "OPTIONAL",
-        "SEARCH",
-        "WITH",
-        "LET",
-        "UNWIND",
-        "CALL",
-        "RECALL",
-        "RETURN",
-        "EXPLAIN",
-        "PROFILE",
-        "TRACE",
-        "DEFINE",
-        "DROP",
-        "SHOW",
-        "REMEMBER",
-        "ALIAS",
-        "SPLIT",
-        "OBSERVE",
-        "CONSOLIDATE",
-        "FORGET",
-        "SESSION",
-        "BEGIN",
-        "COMMIT",
-        "ROLLBACK",
-        "FILTER",
-        "ORDER",
-        "LIMIT",
-        "FOR",
-    ];
     if let Some(word) = closest(found, STATEMENTS) {
         return Some(format!("did you mean {word}?"));
     }
@@ -534,4 +536,22 @@ static KEYWORDS: LazyLock<BTreeMap<Rule, String>> = LazyLock::new(|| {
 /// Every keyword, in capitals.
 pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
     KEYWORDS.values().map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// A statement fails at its first word only if no statement begins with that.
+    #[test]
+    fn statements_begin_with_these_words_and_no_others() {
+        let begins = |word: &str| match crate::parse(&format!("{word} £")) {
+            Ok(_) => true,
+            Err(error) => error.span.start > 0,
+        };
+        let found: BTreeSet<&str> = keywords().filter(|word| begins(word)).collect();
+        assert_eq!(found, BTreeSet::from(STATEMENTS));
+    }
 }

@@ -72,11 +72,11 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     }
     if let Some(training) = training {
         if let Some(file) = &command.weights {
-            std::fs::write(file, &training.weights).map_err(|e| Failure::reading(file, &e))?;
+            std::fs::write(file, &training.weights).map_err(|e| Failure::of_file(file, &e))?;
         }
         if let Some(file) = &command.adapter {
             let bytes = training.adapter.to_bytes();
-            std::fs::write(file, bytes).map_err(|e| Failure::reading(file, &e))?;
+            std::fs::write(file, bytes).map_err(|e| Failure::of_file(file, &e))?;
         }
         runs.extend(training.runs);
     }
@@ -94,14 +94,14 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         output.table(&table.rows, terminal_width())?;
     }
     match &command.markdown {
-        Some(file) => Ok(write_markdown(&tables, file).map_err(|e| Failure::reading(file, &e))?),
+        Some(file) => Ok(write_markdown(&tables, file).map_err(|e| Failure::of_file(file, &e))?),
         None => Ok(()),
     }
 }
 
 fn settings(command: &EvalLocomo, folder: PathBuf) -> Result<Settings> {
     let read = |file: &PathBuf| {
-        std::fs::read_to_string(file).map_err(|error| Failure::reading(file, &error))
+        std::fs::read_to_string(file).map_err(|error| Failure::of_file(file, &error))
     };
     let all = command.recipes.iter().any(|name| name == "all");
     Ok(Settings {
@@ -139,7 +139,7 @@ fn make_folders(command: &EvalLocomo) -> Result<()> {
     let folders = files.into_iter().flatten().filter_map(parent);
     for folder in out.into_iter().chain(folders) {
         if !folder.as_os_str().is_empty() {
-            std::fs::create_dir_all(&folder).map_err(|error| Failure::reading(&folder, &error))?;
+            std::fs::create_dir_all(&folder).map_err(|error| Failure::of_file(&folder, &error))?;
         }
     }
     Ok(())
@@ -158,7 +158,7 @@ fn write_runs(runs: &[Run], out: &Path) -> Result<()> {
             true => out.to_path_buf(),
             false => out.join(format!("{name}{}.jsonl", run.setting.suffix())),
         };
-        write_run(run, &file).map_err(|error| Failure::reading(&file, &error))?;
+        write_run(run, &file).map_err(|error| Failure::of_file(&file, &error))?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engraph::{Fact, Node, Rows, Value};
 
-/// The columns of a trace.
+/// The columns that a trace begins with.
 const TRACED: [&str; 7] =
     ["row", "operator", "evidence", "found", "fact", "sources", "system_time"];
 
@@ -40,7 +40,9 @@ impl<'r> Evidence<'r> {
     pub(super) fn of(rows: &'r Rows) -> Self {
         let mut evidence = Self::default();
         rows.rows.iter().flatten().for_each(|value| evidence.value(value));
-        if rows.columns == TRACED {
+        if rows.columns.iter().zip(TRACED).all(|(own, known)| own == known)
+            && rows.columns.len() >= TRACED.len()
+        {
             rows.rows.iter().for_each(|row| evidence.led(&row[2], &row[3]));
             evidence.sources();
         }

@@ -22,7 +22,7 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
         true => File::open(file).map(drop),
         false => Ok(()),
     });
-    found.map_err(|error| Failure::reading(file, &error))?;
+    found.map_err(|error| Failure::of_file(file, &error))?;
     let whole = matches!(command.kind, Kind::Jsonl { .. }) && import::is_export(file)?;
     let db = if whole { None } else { Some(open(&command.db, output)?) };
     let bar = bar();

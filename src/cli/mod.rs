@@ -133,8 +133,8 @@ enum Failure {
 }
 
 impl Failure {
-    /// A file that cannot be read.
-    fn reading(path: &Path, error: &dyn Display) -> Self {
+    /// What went wrong with a file.
+    fn of_file(path: &Path, error: &dyn Display) -> Self {
         Self::Other(format!("{}: {error}", path.display()))
     }
 }

@@ -101,13 +101,13 @@ fn last(
 }
 
 fn read_file(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))
+    std::fs::read_to_string(path).map_err(|error| Failure::of_file(path, &error))
 }
 
 fn read_stdin() -> Result<String> {
     let mut text = String::new();
     match std::io::stdin().read_to_string(&mut text) {
         Ok(_) => Ok(text),
-        Err(error) => Err(Failure::reading(Path::new("stdin"), &error)),
+        Err(error) => Err(Failure::of_file(Path::new("stdin"), &error)),
     }
 }

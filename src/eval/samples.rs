@@ -16,6 +16,7 @@ use engraph_storage::graph::NodeId;
 use super::metrics::{Turn, tokens};
 use crate::error::{Error, Result};
 use crate::import;
+use crate::import::JsonTurn;
 use crate::retrieval::pack::{Item, Source};
 use crate::text;
 
@@ -68,15 +69,6 @@ struct JsonQuestion {
     category: u64,
     #[serde(default)]
     evidence: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-struct JsonTurn {
-    dia_id: String,
-    speaker: String,
-    text: String,
-    #[serde(default)]
-    blip_caption: Option<String>,
 }
 
 /// The samples of a file, those of these ids if some are named.

@@ -32,13 +32,15 @@ struct Sample {
     observation: Map<String, Json>,
 }
 
+/// A turn of a conversation.
 #[derive(Deserialize)]
-struct JsonTurn {
-    speaker: String,
-    dia_id: String,
-    text: String,
+pub(crate) struct JsonTurn {
+    pub(crate) dia_id: String,
+    pub(crate) speaker: String,
+    pub(crate) text: String,
+    /// Of its picture.
     #[serde(default)]
-    blip_caption: Option<String>,
+    pub(crate) blip_caption: Option<String>,
 }
 
 /// Imports a LoCoMo file, or one conversation of it, and makes memory of its turns; with the

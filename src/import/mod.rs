@@ -41,6 +41,7 @@ use crate::write::{self, Input};
 
 pub use csv_file::{CsvOptions, csv};
 pub use facts::jsonl;
+pub(crate) use locomo::JsonTurn;
 pub use locomo::locomo;
 pub(crate) use locomo::{is_locomo_session, locomo_time, no_locomo_time};
 pub use messages::messages;

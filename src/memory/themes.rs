@@ -129,9 +129,8 @@ impl Themes {
 
     /// The themes that a database holds, from `(theme, member, vector)` in any order.
     ///
-    /// `next` is the id of the next theme ([`next_theme`](Self::next_theme) when it was stored),
-    /// so that the ids of closed themes are not given again; it is raised above those in use. Of
-    /// a member that comes twice the first counts. Themes are taken as they are; one that is too
+    /// `next` is the id of the next theme, above those of all that there ever were, so that the ids of
+    /// closed themes are not given again; it is raised above those in use. Of a member that comes twice the first counts. Themes are taken as they are; one that is too
     /// large is split when it is next attached to. Reassignment is counted from here on.
     ///
     /// It takes time in proportion to the members and d. What is first attached then, or asked of
@@ -240,11 +239,6 @@ impl Themes {
     /// The ids of the themes, in ascending order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = u64> {
         self.themes.iter().map(|theme| theme.id)
-    }
-
-    /// The id of the next theme. Ids count up and are never given twice.
-    pub fn next_theme(&self) -> u64 {
-        self.next
     }
 
     /// The theme of a member.

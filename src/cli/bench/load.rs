@@ -82,7 +82,7 @@ pub(super) fn write_table(facts: &Facts, file: &Path) -> Result<()> {
         facts.rows.iter().try_for_each(|fact| writeln!(out, "{}", line(fact)))?;
         out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
     })();
-    written.map_err(|error| Failure::reading(file, &error))
+    written.map_err(|error| Failure::of_file(file, &error))
 }
 
 fn line(fact: &Fact) -> String {

@@ -55,7 +55,7 @@ pub(super) fn run(command: &Bench, output: &mut Output) -> Result<()> {
 
 fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
     let (folder, _gone) = folder(command.keep.as_deref());
-    std::fs::create_dir_all(&folder).map_err(|error| Failure::reading(&folder, &error))?;
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::of_file(&folder, &error))?;
     let bar = named_bar();
     bar.set_length(Phase::ALL.len() as u64);
     let mut report = json!({ "facts": command.facts });
@@ -73,7 +73,7 @@ fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
     bar.finish_and_clear();
     if let Some(file) = &command.json {
         std::fs::write(file, format!("{report:#}\n"))
-            .map_err(|error| Failure::reading(file, &error))?;
+            .map_err(|error| Failure::of_file(file, &error))?;
     }
     output.table(&report::table(&report), super::output::terminal_width())?;
     match report::wrong(&report) {
@@ -132,7 +132,7 @@ fn phase_of(command: &BenchWorkload, phase: Phase) -> Result<Json> {
         Phase::Open | Phase::Overhead => json!({}),
         Phase::Ask => ask_all(&Engraph::open(&store)?, &facts)?,
         Phase::Durable => {
-            let disk = machine::fdatasync(folder).map_err(|e| Failure::reading(folder, &e))?;
+            let disk = machine::fdatasync(folder).map_err(|e| Failure::of_file(folder, &e))?;
             let mut round = write::round(&Engraph::open(&store)?, &mut facts, 0)?;
             round["fdatasync"] = disk.json();
             round

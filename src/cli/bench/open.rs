@@ -48,7 +48,7 @@ pub(super) fn open(store: &Path, facts: u64) -> Result<Json> {
 
 /// Has the system write a folder's files and drop their pages, as far as it can be asked to.
 fn forget_pages(folder: &Path) -> Result<()> {
-    let failed = |error: std::io::Error| Failure::reading(folder, &error);
+    let failed = |error: std::io::Error| Failure::of_file(folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)?.flatten() {
         let file = File::open(entry.path()).map_err(failed)?;
         file.sync_all().map_err(failed)?;
@@ -62,7 +62,7 @@ fn forget_pages(folder: &Path) -> Result<()> {
 
 /// Reads a folder's files, so that the system holds their pages.
 fn read_pages(folder: &Path) -> Result<()> {
-    let failed = |error: std::io::Error| Failure::reading(folder, &error);
+    let failed = |error: std::io::Error| Failure::of_file(folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)?.flatten() {
         let mut file = File::open(entry.path()).map_err(failed)?;
         std::io::copy(&mut file, &mut std::io::sink()).map_err(failed)?;

@@ -22,7 +22,7 @@ const READS: usize = 10_000;
 /// Reads both in turn, by MemQL and through the library.
 pub(super) fn overhead(folder: &Path) -> Result<Json> {
     if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(|error| Failure::reading(folder, &error))?;
+        std::fs::remove_dir_all(folder).map_err(|error| Failure::of_file(folder, &error))?;
     }
     let db = Options::new().durability(Durability::Buffered).open(folder)?;
     db.execute("DEFINE RELATION value CARDINALITY ONE THRESHOLD 0", ())?;

@@ -14,9 +14,9 @@ const WRITTEN: u64 = 2_200;
 /// Writes both files into a folder.
 pub(super) fn write(facts: &mut Facts, folder: &Path) -> Result<()> {
     let file = folder.join("questions.csv");
-    questions(facts, &file).map_err(|error| Failure::reading(&file, &error))?;
+    questions(facts, &file).map_err(|error| Failure::of_file(&file, &error))?;
     let file = folder.join("written.csv");
-    written(facts, &file).map_err(|error| Failure::reading(&file, &error))
+    written(facts, &file).map_err(|error| Failure::of_file(&file, &error))
 }
 
 fn questions(facts: &Facts, file: &Path) -> IoResult<()> {

@@ -117,7 +117,7 @@ impl Embedder for Made {
 /// Makes, stores and asks for them, and checks each answer against the exact one.
 pub(super) fn run(command: &BenchVectors, output: &mut Output) -> Result<()> {
     let (folder, _gone) = super::folder(command.keep.as_deref());
-    fs::create_dir_all(&folder).map_err(|error| Failure::reading(&folder, &error))?;
+    fs::create_dir_all(&folder).map_err(|error| Failure::of_file(&folder, &error))?;
     let bar = named_bar();
     bar.set_length(4);
     let step = |name: &'static str| {
@@ -165,7 +165,7 @@ pub(super) fn run(command: &BenchVectors, output: &mut Output) -> Result<()> {
         "points": [scanned, walked],
     }});
     if let Some(file) = &command.json {
-        fs::write(file, format!("{report:#}\n")).map_err(|error| Failure::reading(file, &error))?;
+        fs::write(file, format!("{report:#}\n")).map_err(|error| Failure::of_file(file, &error))?;
     }
     Ok(output.table(&table(&report["vec"]), terminal_width())?)
 }
@@ -232,7 +232,7 @@ fn write(folder: &Path, bases: &[Vec<f32>], asked: &[Vec<f32>], exact: &[Vec<u64
         [("base.f32", floats(bases)), ("queries.f32", floats(asked)), ("exact.u64", ids)];
     for (name, bytes) in files {
         let file = folder.join(name);
-        fs::write(&file, bytes).map_err(|error| Failure::reading(&file, &error))?;
+        fs::write(&file, bytes).map_err(|error| Failure::of_file(&file, &error))?;
     }
     Ok(())
 }
@@ -245,7 +245,7 @@ fn load(db: &Engraph, folder: &Path) -> Result<()> {
         json!({ "node": node }).to_string()
     };
     let lines: Vec<String> = (0..BASE).map(item).collect();
-    fs::write(&file, lines.join("\n")).map_err(|error| Failure::reading(&file, &error))?;
+    fs::write(&file, lines.join("\n")).map_err(|error| Failure::of_file(&file, &error))?;
     let report = import::jsonl(db, &file, &mut |_, _| ())?;
     match report.refused.first() {
         Some(refused) => Err(Failure::Other(refused.reason.clone())),

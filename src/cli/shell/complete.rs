@@ -18,36 +18,6 @@ pub(super) struct Names {
     pub(super) params: BTreeSet<String>,
 }
 
-/// The keywords that a statement begins with.
-const STARTS: &[&str] = &[
-    "ALIAS",
-    "ANCHOR",
-    "BEGIN",
-    "CALL",
-    "COMMIT",
-    "CONSOLIDATE",
-    "DEFINE",
-    "DROP",
-    "EXPLAIN",
-    "FOR",
-    "GENERATE",
-    "MATCH",
-    "OBSERVE",
-    "OPTIONAL",
-    "PROFILE",
-    "RECALL",
-    "REMEMBER",
-    "RETURN",
-    "ROLLBACK",
-    "SEARCH",
-    "SESSION",
-    "SHOW",
-    "TRACE",
-    "TRAIN",
-    "UNWIND",
-    "WITH",
-];
-
 const INTENTS: &[&str] = &["causal", "contrast", "evolution", "fact", "temporal"];
 
 /// The byte at which the word at the cursor begins, and what it may become, sorted. `position` is
@@ -157,7 +127,7 @@ impl Place<'_> {
     fn words(&self, partial: &str) -> Vec<String> {
         let is_lower = partial.chars().next().is_some_and(char::is_lowercase);
         let keywords: Vec<&str> = match self.before {
-            [] => STARTS.to_vec(),
+            [] => engraph::statement_keywords().collect(),
             _ => engraph::keywords().collect(),
         };
         let keywords = keywords.into_iter().filter(|word| begins(word, partial));

@@ -225,7 +225,7 @@ impl Repl<'_, '_> {
                 let path = path.as_deref();
                 let name = path.unwrap_or(Path::new("stdout"));
                 let redirected = self.output.redirect(path);
-                redirected.map_err(|error| Failure::reading(name, &error))?;
+                redirected.map_err(|error| Failure::of_file(name, &error))?;
             }
             Command::Rows(rows) => self.settings.rows = rows,
             Command::Width(width) => self.settings.width = width,
@@ -252,7 +252,7 @@ impl Repl<'_, '_> {
     }
 
     fn read(&mut self, path: &Path) -> Result<Next> {
-        let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
+        let file = File::open(path).map_err(|error| Failure::of_file(path, &error))?;
         if self.depth == READ_DEPTH_MAX {
             let message = format!("files read each other more than {READ_DEPTH_MAX} deep");
             return Err(Failure::Other(message));

@@ -29,7 +29,7 @@ impl Script {
         let mut text = String::new();
         loop {
             let read = self.from.read_line(&mut text);
-            let read = read.map_err(|error| Failure::reading(&self.name, &error))?;
+            let read = read.map_err(|error| Failure::of_file(&self.name, &error))?;
             if self.lines == 0 && text.starts_with(BYTE_ORDER_MARK) {
                 text.remove(0);
             }

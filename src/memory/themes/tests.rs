@@ -153,7 +153,7 @@ fn what_has_no_direction_is_near_to_nothing() {
 fn a_theme_of_a_database_that_is_too_large_is_split_when_it_grows() {
     let rows = (0..30).map(|member| (3, member, angle(member as f32)));
     let mut themes = Themes::from_rows(Policy::default(), rows.chain([(9, 4, angle(0.0))]), 2);
-    assert_eq!(themes.next_theme(), 4);
+    assert_eq!(themes.next, 4);
     assert_eq!(partition(&themes), [(3, (0..30).collect())]);
     themes.attach(30, &angle(3.0));
     assert!(partition(&themes).iter().all(|(_, members)| members.len() <= 12));
@@ -308,7 +308,7 @@ proptest! {
         let rows = parts.iter().flat_map(|(id, members)| {
             members.iter().map(|m| (*id, *m, direction(kinds[m]))).collect::<Vec<_>>()
         });
-        let mut loaded = Themes::from_rows(Policy::default(), rows, themes.next_theme());
+        let mut loaded = Themes::from_rows(Policy::default(), rows, themes.next);
         prop_assert_eq!(&partition(&loaded), &parts);
         prop_assert_eq!(loaded.objective().to_bits(), themes.objective().to_bits());
         let (new, vector) = (99, direction(3));

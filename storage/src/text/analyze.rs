@@ -69,8 +69,7 @@ pub(crate) fn words(text: &str, visit: &mut dyn FnMut(u32, String)) {
 
 /// The part of a text that is looked at, up to the last whole character.
 pub(crate) fn looked_at(text: &str) -> &str {
-    let ends = (0..=TEXT_ANALYZED_MAX.min(text.len())).rev();
-    ends.take(4).find_map(|end| text.get(..end)).unwrap_or_default()
+    &text[..text.floor_char_boundary(TEXT_ANALYZED_MAX)]
 }
 
 fn is_stop_word(word: &str) -> bool {

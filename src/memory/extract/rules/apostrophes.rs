@@ -26,7 +26,8 @@ fn with_apostrophes(text: &str) -> Cow<'_, str> {
         let next = words.get(at + 1);
         // "Ive" and "Im" are names too.
         let is_name = word.is_capital
-            && next.is_none_or(|next| next.is_capital || gap(text, word, next) != " ");
+            && (!word.is_first
+                || next.is_none_or(|next| next.is_capital || gap(text, word, next) != " "));
         if !is_name {
             edits.replace(word.range.clone(), spelled(whole, word));
             is_changed = true;

@@ -265,8 +265,9 @@ impl<'a> Finder<'a> {
         if verb == "turn" && self.is_number(after) {
             self.of_age(person, after, group);
         }
-        self.of_new_job(person, verb, after, group);
-        self.of_rows(person, verb, ROWS, after, group);
+        if !self.of_new_job(person, verb, after, group) {
+            self.of_rows(person, verb, ROWS, after, group);
+        }
     }
 
     /// "stopped working at Forno Labs": that is over.

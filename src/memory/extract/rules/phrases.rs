@@ -105,7 +105,7 @@ fn is_content(text: &str, words: &[Word], at: usize) -> bool {
             let is_firm = lexicon::is_determiner(before) || lexicon::is_adjective(before);
             !is_never_noun(verb.base)
                 && match verbs::is_bland(verb.base) || !forms.base {
-                    true => is_firm || is_preposition(before) && !verbs::is_bland(verb.base),
+                    true => is_firm || leads_to_noun(before) && !verbs::is_bland(verb.base),
                     false => is_noun_after(before),
                 }
         }
@@ -117,7 +117,7 @@ fn is_content(text: &str, words: &[Word], at: usize) -> bool {
 fn is_noun_after(before: &str) -> bool {
     lexicon::is_determiner(before)
         || lexicon::is_adjective(before)
-        || is_preposition(before)
+        || leads_to_noun(before)
         || before.ends_with("ing")
         || (!before.is_empty()
             && !is_stop_word(before)
@@ -184,7 +184,8 @@ pub(super) fn is_never_noun(base: &str) -> bool {
     )
 }
 
-fn is_preposition(word: &str) -> bool {
+/// Prepositions behind which a phrase of nouns mostly stands.
+fn leads_to_noun(word: &str) -> bool {
     matches!(word, "of" | "for" | "with" | "about" | "in" | "at" | "from" | "by" | "into" | "on")
 }
 

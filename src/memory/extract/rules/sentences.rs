@@ -32,8 +32,7 @@ pub(super) struct Sentence<'t> {
 
 /// What was said in a turn, of its first 16 KiB, and the caption of its picture.
 pub(super) fn said_and_shown(text: &str) -> (&str, Option<&str>) {
-    let ends = (0..=text.len().min(TURN_BYTES_MAX)).rev();
-    let text = ends.take(4).find_map(|end| text.get(..end)).unwrap_or_default();
+    let text = &text[..text.floor_char_boundary(TURN_BYTES_MAX)];
     match text.rfind(CAPTION) {
         Some(at) => {
             let caption = text[at + CAPTION.len()..].trim().trim_end_matches(']').trim();

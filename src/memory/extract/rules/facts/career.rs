@@ -78,13 +78,13 @@ impl Finder<'_> {
         }
     }
 
-    /// "started a new job as a nurse at Forno Labs".
-    pub(super) fn of_new_job(&mut self, person: &str, verb: &str, at: usize, group: Group) {
+    /// "started a new job as a nurse at Forno Labs"; whether it tells something.
+    pub(super) fn of_new_job(&mut self, person: &str, verb: &str, at: usize, group: Group) -> bool {
         let is_taken =
             matches!(verb, "start" | "begin" | "get" | "land" | "take" | "accept" | "find");
         let is_done = group.tense != Tense::Present || group.is_perfect;
         if !is_taken || !is_done || self.is_given_up() {
-            return;
+            return false;
         }
         let is_before = |at: &usize| {
             lexicon::is_determiner(self.lower(*at)) || matches!(self.lower(*at), "new" | "first")
@@ -92,15 +92,18 @@ impl Finder<'_> {
         let job = at + (at..at + 3).take_while(is_before).count();
         let is_job = matches!(self.lower(job), "job" | "position" | "role");
         if !is_job || self.lower(job + 1) != "as" {
-            return;
+            return false;
         }
-        let Some(tail) = tails::noun(self.text, self.words, job + 2, person) else { return };
+        let Some(tail) = tails::noun(self.text, self.words, job + 2, person) else { return false };
         let last = tail.last.lower.as_str();
         let is_at = matches!(self.lower(tail.end), "at" | "for" | "with");
-        if lexicon::is_occupation(last) && (is_at || self.is_all(tail.end)) {
-            self.tell(person, "works_as", "Occupation", &tail, group, None);
+        let is_told = lexicon::is_occupation(last) && (is_at || self.is_all(tail.end));
+        if is_told {
+            let job = ("works_as", "Occupation", &tail);
+            self.tell_of(person, job, self.begun(), Intent::Evolution);
             self.of_rows(person, "work", ROWS, tail.end, group);
         }
+        is_told
     }
 
     /// Whether a sentence says that what it tells of was turned down, or is over: "but I declined".

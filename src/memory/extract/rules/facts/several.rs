@@ -4,7 +4,8 @@
 
 use engraph_storage::graph::Intent;
 
-use super::{Finder, Tail, gap, lexicon, tails};
+use super::{Finder, Tail, gap, lexicon};
+use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::places;
 
 /// So many names are read of a list.
@@ -56,8 +57,7 @@ impl<'a> Finder<'a> {
         let mut names: Vec<Tail<'a>> = Vec::new();
         let mut at = start;
         while names.len() < NAMES_MAX {
-            let name =
-                tails::noun(self.text, self.words, at, "").filter(|name| self.is_ones(name))?;
+            let name = self.name_at(at).filter(|name| self.is_ones(name))?;
             at = name.end;
             names.push(name);
             let Some(next) = self.words.get(at) else { break };
@@ -70,11 +70,23 @@ impl<'a> Finder<'a> {
         (names.len() > 1).then_some(names)
     }
 
+    /// The words with capitals that stand together at a place.
+    fn name_at(&self, at: usize) -> Option<Tail<'a>> {
+        let is_of_name = |place: &usize| {
+            let word = &self.words[*place];
+            word.is_capital && (*place == at || is_joined(self.text, &self.words[*place - 1], word))
+        };
+        let end = at + (at..self.words.len()).take_while(is_of_name).count();
+        let (first, last) = (self.words.get(at)?, self.words.get(end.checked_sub(1)?)?);
+        let text = self.text.get(first.range.start..last.range.end).filter(|_| end > at)?;
+        Some(Tail { text, is_name: true, is_definite: false, last, end })
+    }
+
     /// Whether a name can be that of a person or a pet here: no place, and nobody who speaks.
     fn is_ones(&self, name: &Tail<'_>) -> bool {
         let is_speaker =
             self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(name.text));
         let is_short = name.text.split(' ').count() <= 3;
-        name.is_name && is_short && !is_speaker && !places::is_place(name.text)
+        is_short && !is_speaker && !places::is_place(name.text)
     }
 }

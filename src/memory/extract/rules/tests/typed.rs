@@ -16,10 +16,9 @@ fn apostrophes_may_be_left_out() {
 #[test]
 fn names_may_end_as_verbs_do() {
     for (text, expected) in [
-        ("Jared lives in Rome.", "Jared lives in Rome"),
-        ("Hundred people came to my party.", "Hundred people came to Nora's party"),
-        ("Planted tomatoes.", "Nora planted tomatoes"),
-        ("Finished is better than perfect.", "Finished is better than perfect"),
+        ("Jared lives in Rome.", "Jared lives in Rome."),
+        ("Hundred people came to my party.", "Hundred people came to Nora's party."),
+        ("Planted tomatoes.", "Nora planted tomatoes."),
     ] {
         assert_eq!(semantics(&format!("Nora: {text}")), [expected], "{text}");
     }
@@ -34,8 +33,11 @@ fn a_cue_is_a_word_and_no_part_of_one() {
     assert_told(&[
         ("I'm so proud of my young team.", &["feels proud now..2023-05-09T13:56:00Z"]),
         ("I got promoted to manager, which is quite nice.", &["works_as manager now..∞"]),
-        ("I became a teacher and I'm left-handed.", &["works_as teacher now..∞"]),
-        ("I moved to Linz, my dream city.", &["moved_to Linz now..∞", "lives_in Linz now..∞"]),
+        (
+            "I became a teacher and I'm left-handed.",
+            &["works_as teacher now..∞", "has_trait left-handed now..∞"],
+        ),
+        ("I moved to Linz, my dream city.", &["moved_to Linz now..∞", "lives_in Linz now..∞ ?"]),
     ]);
     assert_none(&["I'm so proud of you."]);
 }
@@ -88,5 +90,6 @@ fn a_new_job_says_as_what_and_where() {
         ),
         ("I got a job as a teacher.", &["works_as teacher now..∞"]),
     ]);
-    assert_none(&["I got a job as a joke.", "I was offered a job as a nurse."]);
+    assert_none(&["I was offered a job as a nurse."]);
+    assert_told(&[("I got a job as a joke.", &["got job now..∞"])]);
 }

@@ -330,6 +330,12 @@ const BEGINNINGS: [&str; 18] = [
     "ROLLBACK",
 ];
 
+/// Statements of one form, and that form.
+const FORMS: [(&str, &str); 2] = [
+    ("ALIAS", "write ALIAS 'Annie' OF (:Person 'Ann'): the other name, and the node as it is stored"),
+    ("SPLIT", "write SPLIT 'Annie' FROM (:Person 'Ann'): the name that means somebody else"),
+];
+
 /// How a turn is written.
 const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
                      {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
@@ -394,8 +400,8 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
             && (mend.expected.is_empty() || expected.contains(&mend.expected))
     };
     let known = MENDS.iter().find(fits).map(|mend| mend.help);
+    let statement = before.rsplit(';').next().unwrap_or_default().trim_start();
     let is_next = || {
-        let statement = before.rsplit(';').next().unwrap_or_default().trim_start();
         if begins_with(after, "REMEMBER") && begins_with(statement, "MATCH") {
             return Some(ALONE_REMEMBERED);
         }
@@ -403,7 +409,11 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
         (begins && expected.contains(&"the end of the text"))
             .then_some("a statement ends with a semicolon: write `;` before the next one")
     };
-    known.or_else(is_next).map(str::to_owned)
+    let form = || {
+        let is_it = |(word, _): &&(&str, &str)| begins_with(statement, word);
+        FORMS.iter().find(is_it).map(|(_, help)| *help)
+    };
+    known.or_else(is_next).or_else(form).map(str::to_owned)
 }
 
 /// The help where nothing is known of what stands at `at`.

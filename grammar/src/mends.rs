@@ -332,7 +332,10 @@ const BEGINNINGS: [&str; 18] = [
 
 /// Statements of one form, and that form.
 const FORMS: [(&str, &str); 2] = [
-    ("ALIAS", "write ALIAS 'Annie' OF (:Person 'Ann'): the other name, and the node as it is stored"),
+    (
+        "ALIAS",
+        "write ALIAS 'Annie' OF (:Person 'Ann'): the other name, and the node as it is stored",
+    ),
     ("SPLIT", "write SPLIT 'Annie' FROM (:Person 'Ann'): the name that means somebody else"),
 ];
 

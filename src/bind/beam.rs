@@ -25,36 +25,14 @@ impl Binder<'_> {
         beam: &ast::Beam,
         mut building: Building,
     ) -> Result<LogicalPlan> {
-        let fail =
-            |span, message: &str, help: &str| Err(Diagnostic::at(span, message).help(help).bind());
-        let [pattern] = clause.patterns.as_slice() else {
-            return fail(
-                clause.span,
-                "a beam follows one pattern",
-                "write the other patterns in a MATCH of their own, before it",
-            );
-        };
-        let [(relation, end)] = pattern.steps.as_slice() else {
-            return fail(
-                clause.span,
-                "a beam follows one relation pattern",
-                "write it as (a)-[f]->{1,3}(b)",
-            );
-        };
-        if pattern.search.is_some() || pattern.mode.is_some() || pattern.time.is_some() {
-            return fail(
-                pattern.span,
-                "a beam is a path search of its own",
-                "leave the other path search out",
-            );
-        }
+        let (pattern, relation, end) = one_step(clause)?;
         let ends =
             nodes(pattern).map(|node| self.declare_node(node)).collect::<Result<Vec<_>>>()?;
         let [start, far] = ends.as_slice() else {
-            return fail(pattern.span, "a beam has two ends", "write it as (a)-[f]->{1,3}(b)");
+            return wrong(pattern.span, "a beam has two ends", "write it as (a)-[f]->{1,3}(b)");
         };
         if far.bound || far.slot == start.slot {
-            return fail(
+            return wrong(
                 relation.span,
                 "a beam ends at a node that is not bound yet",
                 "give the end another name, and compare the two in WHERE",
@@ -178,6 +156,38 @@ impl Binder<'_> {
         }
         Ok(rules)
     }
+}
+
+/// The one relation pattern that a beam follows, in its pattern and with the end of it.
+fn one_step(
+    clause: &ast::Match,
+) -> Result<(&ast::PathPattern, &ast::RelationPattern, &ast::NodePattern)> {
+    let [pattern] = clause.patterns.as_slice() else {
+        return wrong(
+            clause.span,
+            "a beam follows one pattern",
+            "write the other patterns in a MATCH of their own, before it",
+        );
+    };
+    let [(relation, end)] = pattern.steps.as_slice() else {
+        return wrong(
+            clause.span,
+            "a beam follows one relation pattern",
+            "write it as (a)-[f]->{1,3}(b)",
+        );
+    };
+    if pattern.search.is_some() || pattern.mode.is_some() || pattern.time.is_some() {
+        return wrong(
+            pattern.span,
+            "a beam is a path search of its own",
+            "leave the other path search out",
+        );
+    }
+    Ok((pattern, relation, end))
+}
+
+fn wrong<T>(span: ast::Span, message: &str, help: &str) -> Result<T> {
+    Err(Diagnostic::at(span, message).help(help).bind())
 }
 
 fn beam_hops(relation: &ast::RelationPattern) -> Result<(u32, u32)> {

@@ -71,13 +71,7 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         output.note(&format!("warning: {warning}"));
     }
     if let Some(training) = training {
-        if let Some(file) = &command.weights {
-            std::fs::write(file, &training.weights).map_err(|e| Failure::of_file(file, &e))?;
-        }
-        if let Some(file) = &command.adapter {
-            let bytes = training.adapter.to_bytes();
-            std::fs::write(file, bytes).map_err(|e| Failure::of_file(file, &e))?;
-        }
+        write_training(command, &training)?;
         runs.extend(training.runs);
     }
     if let Some(out) = &command.out {
@@ -85,6 +79,14 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     }
     let mut tables = eval::tables(&runs);
     tables.extend(eval::ablation(&runs));
+    show(&tables, output)?;
+    match &command.markdown {
+        Some(file) => Ok(write_markdown(&tables, file).map_err(|e| Failure::of_file(file, &e))?),
+        None => Ok(()),
+    }
+}
+
+fn show(tables: &[Table], output: &mut Output) -> Result<()> {
     for (place, table) in tables.iter().enumerate() {
         if place > 0 {
             output.line("")?;
@@ -93,10 +95,21 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         output.line("")?;
         output.table(&table.rows, terminal_width())?;
     }
-    match &command.markdown {
-        Some(file) => Ok(write_markdown(&tables, file).map_err(|e| Failure::of_file(file, &e))?),
-        None => Ok(()),
+    Ok(())
+}
+
+/// The weights and the adapter that were trained on all conversations, where they are to go.
+fn write_training(command: &EvalLocomo, training: &eval::Training) -> Result<()> {
+    let write = |file: &PathBuf, bytes: &[u8]| {
+        std::fs::write(file, bytes).map_err(|error| Failure::of_file(file, &error))
+    };
+    if let Some(file) = &command.weights {
+        write(file, training.weights.as_bytes())?;
     }
+    if let Some(file) = &command.adapter {
+        write(file, &training.adapter.to_bytes())?;
+    }
+    Ok(())
 }
 
 fn settings(command: &EvalLocomo, folder: PathBuf) -> Result<Settings> {

@@ -79,21 +79,7 @@ impl WalkPaths {
             .zip(&self.walk.legs)
             .map(|(held, leg)| held.filter(&leg.step.scope, &row, context))
             .collect::<Result<_>>()?;
-        let count = match &self.walk.search {
-            PathSearch::All => usize::MAX,
-            PathSearch::Shortest(count)
-            | PathSearch::Groups(count)
-            | PathSearch::Cheapest(count, _) => amount(count, context)?,
-        };
-        let left = match &self.walk.most_confident {
-            None => usize::MAX,
-            Some(cut) => {
-                let number = |expr| amount(expr, context);
-                let skip = cut.skip.as_ref().map(number).transpose()?.unwrap_or(0);
-                let limit = cut.limit.as_ref().map(number).transpose()?.unwrap_or(usize::MAX);
-                skip.saturating_add(limit)
-            }
-        };
+        let (count, left) = self.wanted(context)?;
         let floor = match &self.walk.floor {
             None => 0.0,
             Some(floor) => floor_of(floor, &row, context)? * ROUNDING,
@@ -102,29 +88,8 @@ impl WalkPaths {
             ValidScope::Within(window) => window,
             _ => Interval::ALL,
         };
-        let backwards = first.step.against;
-        let root = Visit {
-            parent: None,
-            edge: None,
-            node: start.id,
-            leg: 0,
-            hops: 0,
-            length: 0,
-            confidence: 1.0,
-            cost: 0.0,
-            window,
-            arrival: if backwards { window.to } else { window.from },
-        };
-        let frontier = match (&self.walk.search, &self.walk.most_confident) {
-            (PathSearch::All, None) => Frontier::Last(vec![0]),
-            (PathSearch::Shortest(_) | PathSearch::Groups(_), _) => {
-                Frontier::First(VecDeque::from([0]))
-            }
-            _ => {
-                let root = Ranked { merit: f64::INFINITY, way: Vec::new(), visit: 0 };
-                Frontier::Best(BinaryHeap::from([root]))
-            }
-        };
+        let root = Visit::root(start.id, window, first.step.against);
+        let frontier = self.frontier();
         let met = met(&row, &self.walk.distinct_from);
         let turns = self.walk.legs.iter().any(|leg| may_turn(&leg.step, context));
         Ok(Some(Searching {
@@ -143,6 +108,35 @@ impl WalkPaths {
             floor,
             held: Held::default(),
         }))
+    }
+
+    /// How many paths, groups or lengths of them a search gives, and of how many rows at most.
+    fn wanted(&self, context: &Context<'_>) -> Result<(usize, usize)> {
+        let count = match &self.walk.search {
+            PathSearch::All => usize::MAX,
+            PathSearch::Shortest(count)
+            | PathSearch::Groups(count)
+            | PathSearch::Cheapest(count, _) => amount(count, context)?,
+        };
+        let Some(cut) = &self.walk.most_confident else { return Ok((count, usize::MAX)) };
+        let number = |expr| amount(expr, context);
+        let skip = cut.skip.as_ref().map(number).transpose()?.unwrap_or(0);
+        let limit = cut.limit.as_ref().map(number).transpose()?.unwrap_or(usize::MAX);
+        Ok((count, skip.saturating_add(limit)))
+    }
+
+    /// What is gone on with next, beginning with the root.
+    fn frontier(&self) -> Frontier {
+        match (&self.walk.search, &self.walk.most_confident) {
+            (PathSearch::All, None) => Frontier::Last(vec![0]),
+            (PathSearch::Shortest(_) | PathSearch::Groups(_), _) => {
+                Frontier::First(VecDeque::from([0]))
+            }
+            _ => {
+                let root = Ranked { merit: f64::INFINITY, way: Vec::new(), visit: 0 };
+                Frontier::Best(BinaryHeap::from([root]))
+            }
+        }
     }
 
     /// Goes on with one path: gives its row if it is wanted, and finds its continuations. False

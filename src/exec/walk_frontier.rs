@@ -28,6 +28,24 @@ pub(super) struct Visit {
     pub(super) arrival: Time,
 }
 
+impl Visit {
+    /// The path without a fact, from a node on within a window; against time it comes from the window's end.
+    pub(super) fn root(node: NodeId, window: Interval, against: bool) -> Self {
+        Self {
+            parent: None,
+            edge: None,
+            node,
+            leg: 0,
+            hops: 0,
+            length: 0,
+            confidence: 1.0,
+            cost: 0.0,
+            window,
+            arrival: if against { window.to } else { window.from },
+        }
+    }
+}
+
 /// Which path is gone on with next.
 pub(super) enum Frontier {
     /// The one that was found last: depth first, in the order of the pattern.

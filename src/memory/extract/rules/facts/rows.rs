@@ -2,6 +2,8 @@
 //!
 //! What a row does not fit gives no fact here; nothing is guessed of it.
 
+use std::ops::ControlFlow;
+
 use engraph_storage::graph::Interval;
 
 use super::{Finder, Group, Tense, gap};
@@ -29,65 +31,66 @@ impl<'a> Finder<'a> {
         if self.is_exaggerated(verb, group) {
             return;
         }
-        for row in rows.iter().filter(|row| row.verb == verb) {
-            if !row.fits(group.tense == Tense::Present) {
-                continue;
-            }
-            let is_on = group.is_ongoing || self.is_to_come(group);
-            let Some(relation) = row.relation(is_on) else { continue };
-            let Some(start) = self.after_link(row.link, self.after_manner(row, at)) else {
-                continue;
-            };
-            // "Played a gig" tells of one evening, and nothing of what somebody plays.
-            if row.verb == "play" && group.tense == Tense::Past && ONE.contains(&self.lower(start))
-            {
-                continue;
-            }
-            let Some(tail) = self.tail(person, row, start) else { continue };
-            if !self.is_usual(row, &tail) {
+        let fits = |row: &&Row| row.verb == verb && row.fits(group.tense == Tense::Present);
+        for row in rows.iter().filter(fits) {
+            if self.of_row(person, row, at, group).is_break() {
                 return;
             }
-            let is_cut = !gap(self.text, &self.words[start - 1], &self.words[start])
-                .trim_matches(['"', '“', ' '])
-                .is_empty();
-            if is_cut {
-                continue;
-            }
-            let is_one = matches!(row.relation, "lives_in" | "works_at");
-            if is_one
-                && UNREAL.contains(&tail.text.to_lowercase().as_str())
-                && !self.is_in_state(&tail)
-            {
-                return;
-            }
-            let tail = self.corrected(person, row, &tail).unwrap_or(tail);
-            let label = label(row, &tail);
-            let tail = self.named_after(&tail).unwrap_or(tail);
-            let end = tail.end;
-            let before = self.found.len();
-            self.tell(person, relation, label, &tail, group, row.intent());
-            self.of_move(person, row, &tail, group);
-            self.of_sale(person, row, &tail, start, group);
-            self.of_list(person, row, relation, end, group);
-            let is_present = group.tense == Tense::Present;
-            if self.is_doubtful(row, &tail, (before, is_present)) {
-                self.doubt(before);
-            }
-            if row.verb == "join" {
-                self.of_joining(person, &tail, group);
-            }
-            match (row.relation, self.lower(end)) {
-                ("works_at" | "works_on", "as")
-                | ("works_as", "at" | "for")
-                | ("studies", "at")
-                    if matches!(row.verb, "work" | "study" | "major") =>
-                {
-                    let verb = if row.verb == "work" { "work" } else { "study" };
-                    self.of_rows(person, verb, ROWS, end, group);
-                }
-                _ => {}
-            }
-            return;
+        }
+    }
+
+    /// What a row says of what stands at a place; the next one is tried if it does not fit.
+    fn of_row(&mut self, person: &str, row: &Row, at: usize, group: Group) -> ControlFlow<()> {
+        let is_on = group.is_ongoing || self.is_to_come(group);
+        let found = row.relation(is_on).zip(self.after_link(row.link, self.after_manner(row, at)));
+        let Some((relation, start)) = found else { return ControlFlow::Continue(()) };
+        // "Played a gig" tells of one evening, and nothing of what somebody plays.
+        let is_once =
+            row.verb == "play" && group.tense == Tense::Past && ONE.contains(&self.lower(start));
+        let tail = if is_once { None } else { self.tail(person, row, start) };
+        let Some(tail) = tail else { return ControlFlow::Continue(()) };
+        if !self.is_usual(row, &tail) {
+            return ControlFlow::Break(());
+        }
+        let between = gap(self.text, &self.words[start - 1], &self.words[start]);
+        if !between.trim_matches(['"', '“', ' ']).is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let is_unreal = matches!(row.relation, "lives_in" | "works_at")
+            && UNREAL.contains(&tail.text.to_lowercase().as_str());
+        if is_unreal && !self.is_in_state(&tail) {
+            return ControlFlow::Break(());
+        }
+        let tail = self.corrected(person, row, &tail).unwrap_or(tail);
+        let label = label(row, &tail);
+        let tail = self.named_after(&tail).unwrap_or(tail);
+        let before = self.found.len();
+        self.tell(person, relation, label, &tail, group, row.intent());
+        self.of_move(person, row, &tail, group);
+        self.of_sale(person, row, &tail, start, group);
+        self.of_list(person, row, relation, tail.end, group);
+        if self.is_doubtful(row, &tail, &self.found[before..], group) {
+            self.doubt(before);
+        }
+        if row.verb == "join" {
+            self.of_joining(person, &tail, group);
+        }
+        self.of_further(person, row, tail.end, group);
+        ControlFlow::Break(())
+    }
+
+    /// "works at Forno Labs as a designer": what a row says goes on by another one.
+    fn of_further(&mut self, person: &str, row: &Row, at: usize, group: Group) {
+        let goes_on = match row.relation {
+            "works_at" | "works_on" => self.lower(at) == "as",
+            "works_as" => matches!(self.lower(at), "at" | "for"),
+            "studies" => self.lower(at) == "at",
+            _ => false,
+        };
+        match row.verb {
+            "work" if goes_on => self.of_rows(person, "work", ROWS, at, group),
+            "study" | "major" if goes_on => self.of_rows(person, "study", ROWS, at, group),
+            _ => {}
         }
     }
 
@@ -119,46 +122,54 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether what was told from a place on may be otherwise: "in Rome or Oslo", and of what takes one
-    /// value two at once ("in Rome and Oslo") or what is no name ("in a flat", "in fear").
-    fn is_doubtful(&self, row: &Row, tail: &Tail<'_>, (from, is_present): (usize, bool)) -> bool {
-        let relation = row.relation;
-        let is_one = matches!(relation, "lives_in" | "works_at");
-        // "got a job at Forno Labs but declined it".
-        let is_declined = is_one && row.verb == "get" && self.is_for_a_time(tail.end);
-        let known = self.known.find(tail.text).map(|known| known.label);
-        let is_city = row.label == "Place" && places::with_capitals(tail.text).is_some();
-        let is_named = tail.is_name || known.is_some() || is_city;
-        let is_employer = known.as_deref() == Some("Organisation");
-        // "Where do you work?" "Rome".
-        let is_where = (row.verb, row.link) == ("work", "at")
-            && self.statement.turns.len() > 1
-            && !self.statement.said.to_lowercase().starts_with("at ")
-            && !is_employer;
-        // "started at Chapter Two".
-        let is_begun = (row.verb, row.link) == ("start", "at") && !is_employer;
-        let is_told = |fact: &&ExtractedFact| fact.relation == relation && !is_over(fact);
-        let told = self.found[from..].iter().filter(is_told).count();
-        let is_either = self.lower(tail.end) == "or" && told > 0;
+    /// Whether what was told may be otherwise: "in Rome or Oslo", and of what takes one value two at once ("in Rome
+    /// and Oslo") or what is no name ("in a flat", "in fear").
+    fn is_doubtful(
+        &self,
+        row: &Row,
+        tail: &Tail<'_>,
+        told: &[ExtractedFact],
+        group: Group,
+    ) -> bool {
+        let is_told = |fact: &&ExtractedFact| fact.relation == row.relation && !is_over(fact);
+        let told = told.iter().filter(is_told).count();
         let rest = self.text.get(tail.last.range.end..).unwrap_or_default().to_lowercase();
         let clause = [" and ", ", ", " but "].iter().filter_map(|cut| rest.find(cut)).min();
         let clause = rest.get(..clause.unwrap_or(rest.len())).unwrap_or_default();
+        // "I literally live in Slack", "I live in Slack all day".
+        let is_literal = || self.statement.said.to_lowercase().contains("literally live");
+        if row.verb == "live" && (clause.contains(" all day") || is_literal())
+            || self.lower(tail.end) == "or" && told > 0
+        {
+            return true;
+        }
+        let known = self.known.find(tail.text).map(|known| known.label);
+        let is_employer = known.as_deref() == Some("Organisation");
+        match (row.verb, row.link) {
+            // "started at Chapter Two".
+            ("start", "at") if !is_employer => return true,
+            // "Where do you work?" "Rome".
+            ("work", "at") if !is_employer && self.statement.turns.len() > 1 => {
+                if !self.statement.said.to_lowercase().starts_with("at ") {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        if !matches!(row.relation, "lives_in" | "works_at") {
+            return false;
+        }
+        let is_city = row.label == "Place" && places::with_capitals(tail.text).is_some();
+        let is_named = tail.is_name || known.is_some() || is_city;
+        // "got a job at Forno Labs but declined it".
+        let is_declined = row.verb == "get" && self.is_for_a_time(tail.end);
+        // "I'm working at Starbucks today."
+        let is_of_now = group.tense == Tense::Present && self.is_of_days();
         // "I live in Oslo on weekends", "I also work at Forno Labs"; who lives in Oslo too does so as another does.
         let lead = self.text.get(..tail.last.range.start).unwrap_or_default();
-        let is_second = relation == "works_at" && lead.contains(" also ");
+        let is_second = row.relation == "works_at" && lead.contains(" also ");
         let is_in_part = is_second || IN_PART.iter().any(|part| clause.contains(part));
-        // "I'm working at Starbucks today."
-        let is_of_now = is_present && self.is_of_days();
-        // "I literally live in Slack", "I live in Slack all day".
-        let is_literal = self.statement.said.to_lowercase().contains("literally live");
-        let is_figure = row.verb == "live" && (is_literal || clause.contains(" all day"));
-        is_one && (is_in_part || is_of_now)
-            || is_figure
-            || is_either
-            || is_declined
-            || is_where
-            || is_begun
-            || is_one && (!is_named || told > 1)
+        !is_named || told > 1 || is_declined || is_of_now || is_in_part
     }
 
     /// "in Oslo, no wait, Rome": what somebody means who corrects what they say.

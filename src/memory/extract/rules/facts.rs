@@ -481,7 +481,7 @@ fn is_of_another_world(said: &str) -> bool {
     };
     let mut cited = ["',", "’,", "\",", "”", ",\""].iter().filter_map(|end| lower.split_once(end));
     lower.starts_with(['\'', '"', '“', '‘'])
-        || SUPPOSED.iter().any(|lead| lower.starts_with(lead))
+        || SUPPOSING_LEADS.iter().any(|lead| lower.starts_with(lead))
         || lower.starts_with("according to ")
         || told.iter().any(|told| lower.contains(told))
         || cited.any(|(_, rest)| is_said(rest))
@@ -499,7 +499,7 @@ const QUALIFIERS: &[&str] = &[
 ];
 
 /// How a sentence begins that only supposes.
-const SUPPOSED: &[&str] = &[
+const SUPPOSING_LEADS: &[&str] = &[
     "hypothetically",
     "assume ",
     "assuming ",

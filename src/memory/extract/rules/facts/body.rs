@@ -223,14 +223,14 @@ impl<'a> Finder<'a> {
     /// "weighs 80 kg".
     pub(super) fn of_weight(&mut self, person: &str, at: usize, group: Group) {
         let at = at + (at..).take_while(|at| ABOUT.contains(&self.lower(*at))).count();
-        let end = at + 1 + usize::from(UNITS.contains(&self.lower(at + 1)));
+        let end = at + 1 + usize::from(UNITS_OF_WEIGHT.contains(&self.lower(at + 1)));
         let is_number = self.lower(at).starts_with(|c: char| c.is_ascii_digit());
         let (Some(first), Some(last)) = (self.words.get(at), self.words.get(end - 1)) else {
             return;
         };
         let unit = last.lower.trim_start_matches(|c: char| c.is_ascii_digit());
         let text = self.text.get(first.range.start..last.range.end);
-        let is_told = is_number && UNITS.contains(&unit) && self.is_all(end);
+        let is_told = is_number && UNITS_OF_WEIGHT.contains(&unit) && self.is_all(end);
         if let Some(text) = text.filter(|_| is_told && group.tense == Tense::Present) {
             let tail = Tail { end, ..Tail::word(text, last, at) };
             self.tell(person, "weight", "Quantity", &tail, group, None);
@@ -242,7 +242,7 @@ impl<'a> Finder<'a> {
         let is_part = |at: &usize| {
             let lower =
                 self.lower(*at).trim_start_matches(|c: char| c.is_ascii_digit() || c == '\'');
-            lower.is_empty() && !self.lower(*at).is_empty() || LENGTHS.contains(&lower)
+            lower.is_empty() && !self.lower(*at).is_empty() || UNITS_OF_LENGTH.contains(&lower)
         };
         let tall = at + (at..at + 5).take_while(is_part).count();
         let is_told = self.lower(tall) == "tall" && tall > at && self.is_all(tall + 1);
@@ -316,10 +316,11 @@ const NO_FOOD: &[&str] = &[
 const ABOUT: &[&str] = &["about", "around", "roughly", "approximately", "exactly"];
 
 /// Units of weight.
-const UNITS: &[&str] = &["kg", "kgs", "kilo", "kilos", "kilograms", "lb", "lbs", "pounds", "stone"];
+const UNITS_OF_WEIGHT: &[&str] =
+    &["kg", "kgs", "kilo", "kilos", "kilograms", "lb", "lbs", "pounds", "stone"];
 
 /// Units of length.
-const LENGTHS: &[&str] = &[
+const UNITS_OF_LENGTH: &[&str] = &[
     "cm",
     "m",
     "centimeters",

@@ -11,7 +11,7 @@ impl Finder<'_> {
     /// Whether a clause that is told as true, by the person that it is about, begins at a word.
     pub(super) fn begins_clause(&self, person: &str, at: usize) -> bool {
         let has = |what: fn(&str) -> bool| self.clause_before(at).any(|at| what(self.lower(at)));
-        if has(|word| SUPPOSED.contains(&word)) {
+        if has(|word| SUPPOSING.contains(&word)) {
             return false;
         }
         let is_first = self.clause_before(at).next().is_none();
@@ -32,7 +32,7 @@ impl Finder<'_> {
         // "Ugh Nora got fired."
         let is_sigh =
             lexicon::is_interjection(before) && self.clause_before(at - 1).next().is_none();
-        let is_led = is_dated || is_sigh || LINKS.contains(&before);
+        let is_led = is_dated || is_sigh || CLAUSE_LEADS.contains(&before);
         is_led || lexicon::is_adverb(before)
     }
 
@@ -129,11 +129,11 @@ impl Finder<'_> {
 
 /// Whether nothing after a word is told as true: `if`, `hopes`, `thinks`.
 pub(super) fn is_supposed(word: &str) -> bool {
-    SUPPOSED.contains(&word) || THOUGHTS.contains(&word)
+    SUPPOSING.contains(&word) || THOUGHTS.contains(&word)
 }
 
 /// Words before a clause that make it no fact.
-const SUPPOSED: &[&str] = &[
+const SUPPOSING: &[&str] = &[
     "if",
     "unless",
     "whether",
@@ -216,7 +216,7 @@ const NEWS: &[&str] = &[
 const AWAITED: &[&str] = &["when", "whenever", "once", "until", "till", "before", "after"];
 
 /// Words before a name that begins a clause.
-const LINKS: &[&str] = &[
+const CLAUSE_LEADS: &[&str] = &[
     "and", "but", "because", "so", "when", "since", "while", "as", "before", "after", "where",
     "then", "though", "although", "until", "'cause", "cause", "that", "which", "plus", "whenever",
     "thinks", "guesses", "believes", "supposes",

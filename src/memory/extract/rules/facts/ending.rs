@@ -205,7 +205,7 @@ impl Finder<'_> {
     fn ends_life(&self, at: usize) -> bool {
         let is_own = |at| matches!(self.lower(at), "his" | "her" | "their" | "its" | "my" | "our");
         match self.lower(at) {
-            "of" => !FIGURES.contains(&self.lower(at + 1)),
+            "of" => !NO_CAUSES_OF_DEATH.contains(&self.lower(at + 1)),
             "peacefully" | "suddenly" | "unexpectedly" => true,
             "in" => is_own(at + 1) || self.is_dated(at),
             _ => self.ends_plainly(at),
@@ -275,7 +275,7 @@ impl Finder<'_> {
         // "Not allergic to cats and dogs", "not at Siemens because of the money", "not when it rains".
         let behind = (group.main + 1..self.words.len())
             .take_while(|at| is_joined(self.text, &self.words[at - 1], &self.words[*at]));
-        let is_in_part = behind.clone().any(|at| IN_PART.contains(&self.lower(at)));
+        let is_in_part = behind.clone().any(|at| DENIED_IN_PART.contains(&self.lower(at)));
         let end = behind.last().map_or(group.main + 1, |last| last + 1);
         // "I don't work at Siemens, I slave there", but "I don't live in Rome, I live in Oslo".
         let next = self.named(end, person).map(|verb| verbs::lemma(self.lower(verb)));
@@ -338,7 +338,7 @@ fn is_off(group: Group) -> bool {
 }
 
 /// Words behind which not all of what stands before them is denied.
-const IN_PART: &[&str] = &[
+const DENIED_IN_PART: &[&str] = &[
     "and", "or", "because", "since", "so", "when", "whenever", "while", "if", "unless", "but",
     "only", "just",
 ];
@@ -352,7 +352,7 @@ const EMPLOYERS: &[&str] =
     &["they", "company", "boss", "employer", "manager", "work", "firm", "school", "bank"];
 
 /// What nobody has died of.
-const FIGURES: &[&str] =
+const NO_CAUSES_OF_DEATH: &[&str] =
     &["laughter", "boredom", "embarrassment", "shame", "fright", "envy", "happiness", "excitement"];
 
 /// What says that a job was not lost for good, or not now.

@@ -7,7 +7,7 @@
 use super::{Finder, Tail, lexicon, verbs};
 
 /// What most people have one of.
-const ONE: &[&str] = &["age", "lives_in", "married_to", "works_at"];
+const ONE_AT_A_TIME: &[&str] = &["age", "lives_in", "married_to", "works_at"];
 
 /// Words behind "in" or "on" that may say when.
 const PHRASE_WORDS: usize = 4;
@@ -15,7 +15,7 @@ const PHRASE_WORDS: usize = 4;
 impl Finder<'_> {
     /// Whether a relation leads to a tail as plainly as it has to.
     pub(super) fn is_plain(&self, relation: &str, tail: &Tail<'_>) -> bool {
-        if !ONE.contains(&relation) {
+        if !ONE_AT_A_TIME.contains(&relation) {
             return true;
         }
         let place = tail.end.saturating_sub(1);
@@ -54,7 +54,7 @@ impl Finder<'_> {
             "from" => relation == "works_at" || !lexicon::is_time_noun(behind),
             // "2 weeks ago".
             _ if self.lower(at + 2) == "ago" => true,
-            _ if LINKS.contains(&word) => true,
+            _ if GOES_ON.contains(&word) => true,
             "over" if relation == "age" => true,
             _ if relation == "age" => false,
             "on" if behind == "business" => false,
@@ -68,7 +68,7 @@ impl Finder<'_> {
         let word = self.lower(at);
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
         let is_past = word == "the" && matches!(self.lower(at + 1), "last" | "past");
-        is_number || is_past || LENGTHS.contains(&word)
+        is_number || is_past || HOW_LONG.contains(&word)
     }
 
     /// "the summer of 2019".
@@ -81,7 +81,7 @@ impl Finder<'_> {
     fn is_of_time(&self, at: usize) -> bool {
         let is_part = |at: &usize| {
             let word = self.lower(*at);
-            !word.is_empty() && !LINKS.contains(&word) && !PREPOSITIONS.contains(&word)
+            !word.is_empty() && !GOES_ON.contains(&word) && !PREPOSITIONS.contains(&word)
         };
         let is_name = |at: usize| self.words.get(at).is_some_and(|word| word.is_capital);
         let phrase = || (at..at + PHRASE_WORDS).take_while(is_part);
@@ -197,7 +197,7 @@ const PASSING: &[&str] = &[
 ];
 
 /// What goes on with something else.
-const LINKS: &[&str] = &[
+const GOES_ON: &[&str] = &[
     "all", "alone", "ever", "here", "thanks", "there", "although", "and", "anymore", "because",
     "but", "full", "fulltime", "if", "or", "remotely", "since", "so", "that", "till", "to",
     "together", "until", "where", "which", "who", "whose", "with", "without",
@@ -210,7 +210,7 @@ const PREPOSITIONS: &[&str] = &[
 ];
 
 /// How long something has been, or what for.
-const LENGTHS: &[&str] = &[
+const HOW_LONG: &[&str] = &[
     "one",
     "eleven",
     "twelve",

@@ -11,10 +11,10 @@ use super::parting::Had;
 use super::{Finder, Group, Tail, gap, lexicon, tails};
 use crate::memory::extract::rules::{kinds, people, sentences};
 use crate::memory::places;
-use crate::retrieval::words::{Word, is_stop_word};
+use crate::retrieval::words::is_stop_word;
 
 /// Relations that nothing ends.
-pub(super) const KIN: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
+pub(super) const LASTING: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
 
 impl<'a> Finder<'a> {
     /// What stands after a person's name in the possessive.
@@ -58,7 +58,7 @@ impl<'a> Finder<'a> {
         // Who has died is still a father.
         let start = owner.start;
         let had = Had { person, relation, owner, place, end: tail.end };
-        let is_over = !KIN.contains(&relation) && self.is_over(&had);
+        let is_over = !LASTING.contains(&relation) && self.is_over(&had);
         let is_bygone = self.is_bygone(&had);
         let before = self.found.len();
         let valid = match self.group(tail.end) {
@@ -104,8 +104,6 @@ impl<'a> Finder<'a> {
             (" " | ", ", _, _) if next.is_capital => place + 1,
             _ => return None,
         };
-        let is_speaker =
-            |word: &Word| self.speakers.iter().any(|name| name.to_lowercase() == word.lower);
         let name = tails::noun(self.text, self.words, start, "")?;
         let is_time = lexicon::is_time_noun(&name.last.lower);
         let is_short = name.text.split(' ').count() <= 3;
@@ -115,7 +113,7 @@ impl<'a> Finder<'a> {
                 .get(name.end)
                 .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
         let is_named = name.is_name && is_short && !is_time && is_open;
-        (is_named && !self.words.get(start).is_some_and(is_speaker)).then_some(name)
+        (is_named && !self.speaks(start)).then_some(name)
     }
 
     /// "wife is Anna": a name that ends the clause, and says not what she is.

@@ -109,7 +109,7 @@ impl<'a> Finder<'a> {
         }
         // "French and Italian food".
         let is_open =
-            |tail: &Tail<'_>| !self.is_all(tail.end) && !BESIDE.contains(&self.lower(tail.end));
+            |tail: &Tail<'_>| !self.is_all(tail.end) && !MANNERS.contains(&self.lower(tail.end));
         if found.last().is_some_and(is_open) {
             found.pop();
         }
@@ -216,7 +216,7 @@ const FLUENCY: &[&str] =
     &["fluent", "fluently", "native", "both", "also", "conversational", "basic", "good", "decent"];
 
 /// What stands behind a language, and says how or with whom it is spoken.
-const BESIDE: &[&str] = &[
+const MANNERS: &[&str] = &[
     "fluently", "well", "with", "at", "as", "natively", "to", "pretty", "very", "quite", "better",
 ];
 

@@ -16,7 +16,7 @@ use crate::memory::places;
 use crate::retrieval::words::Word;
 
 /// What says that one is meant, not all of a kind.
-const ONE: &[&str] = &["a", "an", "one", "my", "our", "his", "her", "their"];
+const DETERMINERS_OF_ONE: &[&str] = &["a", "an", "one", "my", "our", "his", "her", "their"];
 
 impl<'a> Finder<'a> {
     /// The first row that fits what stands at a place.
@@ -45,8 +45,9 @@ impl<'a> Finder<'a> {
         let found = row.relation(is_on).zip(self.after_link(row.link, self.after_manner(row, at)));
         let Some((relation, start)) = found else { return ControlFlow::Continue(()) };
         // "Played a gig" tells of one evening, and nothing of what somebody plays.
-        let is_once =
-            row.verb == "play" && group.tense == Tense::Past && ONE.contains(&self.lower(start));
+        let is_once = row.verb == "play"
+            && group.tense == Tense::Past
+            && DETERMINERS_OF_ONE.contains(&self.lower(start));
         let tail = if is_once { None } else { self.tail(person, row, start) };
         let Some(tail) = tail else { return ControlFlow::Continue(()) };
         if !self.is_usual(row, &tail) {
@@ -115,7 +116,7 @@ impl<'a> Finder<'a> {
             }
             "runs" => self.is_all(tail.end) || matches!(next, "called" | "named" | "with"),
             "allergic_to" => {
-                let is_figure = FIGURES.contains(&tail.last.lower.as_str());
+                let is_figure = NO_ALLERGENS.contains(&tail.last.lower.as_str());
                 !is_figure && !matches!(next, "with" | "that" | "except" | "besides")
             }
             _ => true,
@@ -145,16 +146,18 @@ impl<'a> Finder<'a> {
         }
         let known = self.known.find(tail.text).map(|known| known.label);
         let is_employer = known.as_deref() == Some("Organisation");
-        match (row.verb, row.link) {
+        // "Where do you work?" "Rome".
+        let is_answer = || {
+            self.statement.turns.len() > 1 && !self.statement.said.to_lowercase().starts_with("at ")
+        };
+        let may_be_no_employer = match (row.verb, row.link) {
             // "started at Chapter Two".
-            ("start", "at") if !is_employer => return true,
-            // "Where do you work?" "Rome".
-            ("work", "at") if !is_employer && self.statement.turns.len() > 1 => {
-                if !self.statement.said.to_lowercase().starts_with("at ") {
-                    return true;
-                }
-            }
-            _ => {}
+            ("start", "at") => !is_employer,
+            ("work", "at") => !is_employer && is_answer(),
+            _ => false,
+        };
+        if may_be_no_employer {
+            return true;
         }
         if !matches!(row.relation, "lives_in" | "works_at") {
             return false;
@@ -168,7 +171,7 @@ impl<'a> Finder<'a> {
         // "I live in Oslo on weekends", "I also work at Forno Labs"; who lives in Oslo too does so as another does.
         let lead = self.text.get(..tail.last.range.start).unwrap_or_default();
         let is_second = row.relation == "works_at" && lead.contains(" also ");
-        let is_in_part = is_second || IN_PART.iter().any(|part| clause.contains(part));
+        let is_in_part = is_second || PART_OF_THE_TIME.iter().any(|part| clause.contains(part));
         !is_named || told > 1 || is_declined || is_of_now || is_in_part
     }
 
@@ -383,7 +386,7 @@ fn is_over(fact: &ExtractedFact) -> bool {
 }
 
 /// What nobody is allergic to.
-const FIGURES: &[&str] = &[
+const NO_ALLERGENS: &[&str] = &[
     "drama",
     "bullshit",
     "bs",
@@ -406,7 +409,7 @@ const NONE: &[&str] = &["neither", "no", "none", "nowhere", "nobody", "nothing"]
 const MANNERS: &[&str] = &["practically", "basically", "virtually", "kinda", "much"];
 
 /// What says that somebody lives or works somewhere for a part of the time.
-const IN_PART: &[&str] = &[
+const PART_OF_THE_TIME: &[&str] = &[
     " on weekends",
     " on the weekend",
     " at weekends",

@@ -251,6 +251,7 @@ const BE: &[&str] = &[
 
 /// Words of relations that are made by patterns of their own.
 const OWN: &[(&str, &[&str])] = &[
+    ("has_child", &["children"]),
     ("married_to", &["divorce"]),
     ("partner_of", &["broke up", "broken up", "split up"]),
     ("works_for", &["manager", "supervisor"]),

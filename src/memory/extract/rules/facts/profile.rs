@@ -426,22 +426,18 @@ mod tests {
         assert_eq!(endings("I'm not vegan."), format!("diet vegan {now}"));
         assert!(endings("I got married.").contains(&format!("marital_status single {now}")));
         assert!(endings("I'm married to Tom.").contains(&format!("marital_status single {now}")));
-        for text in [
-            "I'm single this weekend.",
-            "I'm single today.",
-            "I'm single, sort of.",
-            "Sometimes I'm not vegan.",
-            "I eat less meat now.",
-            "My husband Tom was a nurse.",
-            "My sister Anna is single.",
-            "I eat nuts by accident.",
-            "I got divorced in 2010.",
+        for (text, expected) in [
+            ("I'm single this weekend.", ""),
+            ("I'm single today.", ""),
+            ("I'm single, sort of.", ""),
+            ("Sometimes I'm not vegan.", ""),
+            ("I eat less meat now.", ""),
+            ("My husband Tom was a nurse.", ""),
+            ("My sister Anna is single.", ""),
+            ("I eat nuts by accident.", ""),
+            ("I got divorced in 2010.", "married_to ? 2011-01-01"),
         ] {
-            let told = endings(text);
-            assert!(!told.contains("married_to") || text.contains("divorced"), "{text}: {told}");
-            assert!(!told.contains("avoids") && !told.contains("diet"), "{text}: {told}");
-            let is_status = told.contains("marital_status");
-            assert!(!is_status || !text.contains("My "), "{text}: {told}");
+            assert_eq!(endings(text), expected, "{text}");
         }
         let title = extract("Nora: I'm no longer the CTO of Forno Labs.").facts;
         assert!(title.iter().all(|fact| fact.relation == "works_as"), "{title:?}");

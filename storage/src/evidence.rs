@@ -161,7 +161,8 @@ fn left(
         let denied = denied(&part);
         match keep(&mut part) {
             true => evidence.push(part),
-            false => dropped.extend(denied),
+            // What took all of its time at once has cut no claim.
+            false => dropped.extend(denied.filter(|denied| !denied.overlaps(&belief.valid))),
         }
     }
     let parts = regained(dropped, &evidence);

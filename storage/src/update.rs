@@ -314,17 +314,12 @@ fn make_room(
 }
 
 /// The conflict gate: too weak to close a stable fact.
-pub(crate) fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> bool {
+fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> bool {
     weak.confidence < rule.threshold && stable.confidence >= THETA_STABLE
 }
 
 /// Whether the held belief stays as it is, so that the candidate can only stand beside it.
-pub(crate) fn prevails(
-    old: &Belief,
-    candidate: &Belief,
-    open_ended: bool,
-    rule: &RelationRule,
-) -> bool {
+fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationRule) -> bool {
     let corrects = open_ended && old.valid.from == candidate.valid.from;
     let covers = candidate.valid.from <= old.valid.from && old.valid.to <= candidate.valid.to;
     let is_less_sure = (corrects || covers) && candidate.confidence < old.confidence;

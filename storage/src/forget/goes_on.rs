@@ -114,12 +114,16 @@ impl Transaction<'_> {
             Had::Nothing => 2,
         };
         regaining.sort_by_key(|one| (rank(one.had), Reverse(one.version.belief.valid.from)));
-        for Regaining { place, version, had } in regaining {
+        let whole = regaining.iter().take_while(|one| matches!(one.had, Had::All)).count();
+        for one in &regaining[..whole] {
+            self.check_goes_on()?;
+            self.resume(one.place, one.version.clone(), &regaining)?;
+        }
+        for Regaining { place, version, had } in regaining.into_iter().skip(whole) {
             self.check_goes_on()?;
             match had {
-                Had::All => self.resume(place, version)?,
                 Had::Part(had) => self.put_beside_rivals(place, version, had)?,
-                Had::Nothing => self.put_apart(place, version)?,
+                Had::All | Had::Nothing => self.put_apart(place, version)?,
             }
         }
         Ok(settled)

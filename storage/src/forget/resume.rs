@@ -7,36 +7,47 @@ use std::collections::HashSet;
 
 use super::goes_on::{Had, Regaining, cut, is_between};
 use crate::error::{Result, StorageError};
-use crate::evidence::deny;
+use crate::evidence::{denied, deny};
 use crate::facts::Believed;
 use crate::graph::{Belief, Denial, Edge, FactId, Interval, VersionRecord};
 use crate::transaction::Transaction;
-use crate::update::{is_gated, prevails};
 
 impl Transaction<'_> {
-    /// What another value took the place of is believed again since then. Where yet another one was told, it is
-    /// up to then, and after that with what this left of it.
+    /// What another value took the place of is believed again since then. Where yet another one was told after
+    /// it, it is up to then, and after that with what this left of it. It stays as it is where what has yet to go
+    /// on may be of that time.
     pub(super) fn resume(
         &mut self,
         (fact, mut number): (FactId, u32),
         version: VersionRecord,
+        rest: &[Regaining],
     ) -> Result<()> {
-        let Some(stored) = self.reader().find_version(fact, number)? else { return Ok(()) };
+        let ended = version.system.to;
         let system = Interval { to: Interval::MAX, ..version.system };
         let mut version = VersionRecord { system, ..version };
         let valid = version.belief.valid;
+        // What ended where this begins does so still.
+        let ends_there = |one: &Regaining| {
+            matches!(one.had, Had::Part(had) if had.to == valid.from)
+                && valid.to == Interval::MAX
+                && one.version.belief.tail != version.belief.tail
+        };
+        let is_other = |one: &&Regaining| one.place != (fact, number) && !ends_there(one);
+        if rest.iter().filter(is_other).any(|one| may_meet(&one.version, &version)) {
+            return Ok(());
+        }
         let mut rivals = self.certain_rivals(fact, &version)?;
         rivals.retain(|rival| !is_between(rival, &version) && rival.valid.overlaps(&valid));
         let since = rivals.iter().map(|rival| rival.system.from).min();
-        if since.is_some_and(|since| since <= version.system.from) {
+        let Some(stored) = self.reader().find_version(fact, number)? else { return Ok(()) };
+        if since.is_some_and(|since| since < ended) {
             return Ok(());
         }
         self.delete_record(fact, number, &stored)?;
         if let Some(since) = since {
             let mut before = version.clone();
             before.system.to = since;
-            let (left, denials) = self.left_beside(valid, &rivals)?;
-            denials.into_iter().for_each(|denial| deny(&mut version.belief, denial));
+            let left = self.left_of(&mut version.belief, &rivals)?;
             let Some(left) = left else {
                 // Who took all of its time is known, should they be forgotten too.
                 before.belief.evidence = version.belief.evidence;
@@ -49,6 +60,30 @@ impl Transaction<'_> {
         }
         let number = self.absorb((fact, number), &mut version)?;
         self.put_record(fact, number, &version)
+    }
+
+    /// What rivals that were told later leave of a belief, which they deny: what is before them, or behind those
+    /// that have an end of their own.
+    fn left_of(&self, belief: &mut Belief, rivals: &[Edge]) -> Result<Option<Interval>> {
+        let valid = belief.valid;
+        let mut left = Some(valid);
+        for rival in rivals {
+            let other = self.reader().version(rival.fact, rival.version)?.belief;
+            let is_cut = other
+                .evidence
+                .iter()
+                .filter_map(denied)
+                .any(|denied| denied.touches(&other.valid) && denied.from >= other.valid.to);
+            let has_end = other.valid.to != Interval::MAX && !is_cut;
+            left = left.and_then(|left| match left.beside(&rival.valid) {
+                [Some(before), _] => Some(before),
+                [None, after] => after.filter(|_| has_end),
+            });
+            let Some(mut denied) = rival.valid.common(&valid) else { continue };
+            denied.to = if has_end { denied.to } else { valid.to };
+            deny(belief, Denial { sources: other.sources, valid: denied, is_end: false });
+        }
+        Ok(left)
     }
 
     /// What is uncertain and contradicts nothing certain any more is certain, in the version that is held: as if
@@ -78,8 +113,8 @@ impl Transaction<'_> {
         Ok(settled)
     }
 
-    /// Makes a fact certain, if it is not and nothing contradicts it, up to the next value of what has no end,
-    /// nor is there a stable one among those that have yet to go on. Says whether it did.
+    /// Makes a fact certain, if it is not and nothing contradicts it, up to the next value of what has no end. Says
+    /// whether it did. It stays as it is where what has yet to go on may be of that time.
     fn settle(&mut self, fact: FactId, rest: &[Regaining]) -> Result<bool> {
         let Some(Believed { number, version, .. }) = self.believed(fact)? else { return Ok(false) };
         if !version.belief.uncertain {
@@ -88,18 +123,11 @@ impl Transaction<'_> {
         let mut certain = version.clone();
         certain.belief.uncertain = false;
         let valid = certain.belief.valid;
-        if rest.iter().any(|one| self.outweighs(one, &certain)) {
+        if rest.iter().any(|one| may_meet(&one.version, &certain)) {
             return Ok(false);
         }
         let mut rivals = self.certain_rivals(fact, &certain)?;
-        // What resumes beside it makes room for it.
-        let resumes = |rival: &Edge| {
-            let is_it = |one: &Regaining| one.place == (rival.fact, rival.version);
-            rest.iter().any(|one| matches!(one.had, Had::All) && is_it(one))
-        };
-        rivals.retain(|rival| {
-            !is_between(rival, &certain) && rival.valid.overlaps(&valid) && !resumes(rival)
-        });
+        rivals.retain(|rival| !is_between(rival, &certain) && rival.valid.overlaps(&valid));
         if let Some(next) = rivals.first() {
             let left = Interval::new(valid.from, next.valid.from);
             let Some(left) = left.filter(|_| valid.to == Interval::MAX) else { return Ok(false) };
@@ -113,25 +141,9 @@ impl Transaction<'_> {
         self.put_record(fact, number, &certain)?;
         Ok(true)
     }
+}
 
-    /// Whether a version would not be held as certain beside one that has yet to go on.
-    fn outweighs(&self, one: &Regaining, version: &VersionRecord) -> bool {
-        let (rule, other) = (self.rule_of(version.relation), &one.version);
-        let is_rival = other.head == version.head
-            && other.relation == version.relation
-            && other.belief.tail != version.belief.tail
-            && other.belief.valid.overlaps(&version.belief.valid)
-            && !other.belief.uncertain;
-        let is_open = |belief: &Belief| belief.valid.to == Interval::MAX;
-        let (old, new) = (&other.belief, &version.belief);
-        is_rival
-            && match one.had {
-                Had::All if other.system.from <= version.system.from => {
-                    prevails(old, new, is_open(new), &rule)
-                }
-                Had::All => !prevails(new, old, is_open(old), &rule),
-                Had::Part(_) => other.system.to == Interval::MAX && is_gated(new, old, &rule),
-                Had::Nothing => false,
-            }
-    }
+/// Whether two versions of a relation, of any system time, may be of the same time or become one.
+fn may_meet(one: &VersionRecord, other: &VersionRecord) -> bool {
+    one.relation == other.relation && one.belief.valid.touches(&other.belief.valid)
 }

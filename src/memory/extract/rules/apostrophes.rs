@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 
 use super::edits::Edits;
+use super::lexicon;
 use super::sentences::gap;
 use crate::memory::extract::SourceTurn;
-use crate::retrieval::words::{Word, words};
+use crate::retrieval::words::{Word, is_stop_word, words};
 
 /// The turn with its apostrophes.
 pub(super) fn restored(turn: &SourceTurn) -> Cow<'_, SourceTurn> {
@@ -24,16 +25,24 @@ fn with_apostrophes(text: &str) -> Cow<'_, str> {
     for (at, word) in words.iter().enumerate() {
         let Some((_, whole)) = WHOLE.iter().find(|(bare, _)| *bare == word.lower) else { continue };
         let next = words.get(at + 1);
-        // "Ive" and "Im" are names too.
+        // "Jony Ive" and "Im Yoon-ah" are names.
         let is_name = word.is_capital
-            && (!word.is_first
-                || next.is_none_or(|next| next.is_capital || gap(text, word, next) != " "));
+            && (next.is_none_or(|next| next.is_capital || gap(text, word, next) != " ")
+                || at.checked_sub(1).is_some_and(|before| ends_name(text, &words[before], word)));
         if !is_name {
             edits.replace(word.range.clone(), spelled(whole, word));
             is_changed = true;
         }
     }
     if is_changed { Cow::Owned(edits.apply(text)) } else { Cow::Borrowed(text) }
+}
+
+/// Whether a word before another one is a name that may go on with it: "Jony", and not "And".
+fn ends_name(text: &str, before: &Word, word: &Word) -> bool {
+    let is_light = is_stop_word(&before.lower)
+        || lexicon::is_adverb(&before.lower)
+        || lexicon::is_interjection(&before.lower);
+    before.is_capital && !is_light && gap(text, before, word) == " "
 }
 
 /// The whole word as the bare one begins; `I` is always written so.
@@ -86,6 +95,8 @@ mod tests {
             ("ive been in Oslo, dont ask", "I've been in Oslo, don't ask"),
             ("Im tired. Didnt sleep", "I'm tired. Didn't sleep"),
             ("he said hes leaving", "he said he's leaving"),
+            ("Yes, Im vegan. And Ive lived", "Yes, I'm vegan. And I've lived"),
+            ("So Im here", "So I'm here"),
             // What is a word or a name by itself, and what has one.
             ("I met Jony Ive and Im Yoon-ah", "I met Jony Ive and Im Yoon-ah"),
             ("its ill, we were well", "its ill, we were well"),

@@ -254,7 +254,7 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
         _ if lexicon::is_feeling(lower) && !has_finite => Some(Elided::Is),
         _ if verbs::is_past(lower) && matches!(next, "by" | "with") => Some(Elided::Is),
         // "Verified is better than assumed."
-        _ if verbs::verb(next).is_some_and(|verb| verb.forms.third && !verb.forms.base) => None,
+        _ if matches!(next, "is" | "was" | "means") => None,
         _ => (verbs::is_past(lower) && !lexicon::is_adjective(lower)).then_some(Elided::Plain),
     }
 }

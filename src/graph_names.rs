@@ -44,7 +44,7 @@ pub(crate) const SEMANTIC: &str = "Semantic";
 pub(crate) const THEME: &str = "Theme";
 /// That of what episodes are about.
 pub(crate) const TOPIC: &str = "Topic";
-/// That of names that may mean several.
+/// That of names that mean an entity of another name.
 pub(crate) const MENTION: &str = "Mention";
 
 /// The label of those who speak.

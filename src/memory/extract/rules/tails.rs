@@ -190,7 +190,7 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         return next.is_some_and(|next| next.is_capital || next.lower == "the");
     }
     let is_stop = STOPS.contains(&lower) || lexicon::is_determiner(lower);
-    let is_owner = word.has_possessive(text) && !is_name_in_s(text, words, at);
+    let is_owner = word.has_possessive(text) && !is_name_in_s(text, words, (start, at));
     if is_owner || is_stop || lower.contains('\'') {
         return false;
     }
@@ -221,16 +221,19 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
         && (!is_verb || word.is_capital)
 }
 
-/// Whether a name ends in `'s` and nothing of its own follows: "works at McDonald's in Rome".
-fn is_name_in_s(text: &str, words: &[Word], at: usize) -> bool {
+/// Whether a name from one place to another ends in `'s`, where one is or works, and nothing of its own follows:
+/// "works at McDonald's in Rome".
+fn is_name_in_s(text: &str, words: &[Word], (start, at): (usize, usize)) -> bool {
     let word = &words[at];
-    let owns = |next: &Word| {
-        let between = gap(text, word, next);
-        let is_light = rewrite::is_preposition(&next.lower)
-            || matches!(next.lower.as_str(), "and" | "or" | "but" | "because" | "when");
-        between.get(possessive(text, word.range.end)..) == Some(" ") && !is_light
+    let is_there = |before: usize| matches!(words[before].lower.as_str(), "at" | "for" | "from");
+    let behind = text.get(word.range.end + possessive(text, word.range.end)..).unwrap_or_default();
+    let follows = match words.get(at + 1) {
+        Some(next) if behind.starts_with(' ') && behind[1..].starts_with(char::is_alphanumeric) => {
+            matches!(next.lower.as_str(), "in" | "as" | "since" | "because" | "when" | "anymore")
+        }
+        _ => !behind.trim_start().starts_with(['"', '“', '\'', '‘', '(']),
     };
-    word.is_capital && !words.get(at + 1).is_some_and(owns)
+    word.is_capital && follows && start.checked_sub(1).is_some_and(is_there)
 }
 
 fn can_end(word: &Word) -> bool {

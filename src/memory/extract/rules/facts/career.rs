@@ -2,7 +2,7 @@
 //!
 //! What was turned down, was for a time or is of a game tells nothing surely.
 
-use engraph_storage::graph::Intent;
+use engraph_storage::graph::{Intent, Interval};
 
 use super::{Finder, Group, Tail, Tense, lexicon, tails};
 use crate::memory::extract::rules::kinds;
@@ -83,25 +83,33 @@ impl Finder<'_> {
         let is_taken =
             matches!(verb, "start" | "begin" | "get" | "land" | "take" | "accept" | "find");
         let is_done = group.tense != Tense::Present || group.is_perfect;
-        if !is_taken || !is_done || self.is_given_up() {
+        let is_elsewhen = says(&self.statement.said, &["when", "before", "until"]);
+        let is_now = self.valid.to == Interval::MAX || self.is_of_days();
+        if !is_taken || !is_done || !is_now || is_elsewhen || self.is_given_up() {
             return false;
         }
         let is_before = |at: &usize| {
             lexicon::is_determiner(self.lower(*at)) || matches!(self.lower(*at), "new" | "first")
         };
         let job = at + (at..at + 3).take_while(is_before).count();
-        let is_job = matches!(self.lower(job), "job" | "position" | "role");
+        let is_job = matches!(self.lower(job), "job" | "position");
         if !is_job || self.lower(job + 1) != "as" {
             return false;
         }
         let Some(tail) = tails::noun(self.text, self.words, job + 2, person) else { return false };
-        let last = tail.last.lower.as_str();
-        let is_at = matches!(self.lower(tail.end), "at" | "for" | "with");
-        let is_told = lexicon::is_occupation(last) && (is_at || self.is_all(tail.end));
+        let is_at = self.lower(tail.end) == "at";
+        let firm = is_at.then(|| tails::noun(self.text, self.words, tail.end + 1, "")).flatten();
+        let firm = firm.filter(|firm| firm.is_name && self.is_all(firm.end));
+        let is_told =
+            lexicon::is_occupation(&tail.last.lower) && (firm.is_some() || self.is_all(tail.end));
         if is_told {
+            let valid = self.begun();
             let job = ("works_as", "Occupation", &tail);
-            self.tell_of(person, job, self.begun(), Intent::Evolution);
-            self.of_rows(person, "work", ROWS, tail.end, group);
+            self.tell_of(person, job, valid, Intent::Evolution);
+            if let Some(firm) = firm {
+                let firm = ("works_at", "Organisation", &firm);
+                self.tell_of(person, firm, valid, Intent::Evolution);
+            }
         }
         is_told
     }

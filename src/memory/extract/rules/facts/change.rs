@@ -18,8 +18,17 @@ use crate::time::DAY;
 const MONTH: i64 = 28 * DAY;
 
 /// What tells that a move was before another, or was none.
-const ELSEWHEN: &[&str] =
-    &["when", "before", "came back", "and back", "dreamed", "dreamt", "my dream i", "a dream i"];
+const ELSEWHEN: &[&str] = &[
+    "when",
+    "before",
+    "came back",
+    "and back",
+    "dreamed",
+    "dreamt",
+    "dreaming",
+    "my dream i",
+    "a dream i",
+];
 
 /// A relation that has ended, and the label of its tail.
 type Ended = (&'static str, &'static str);

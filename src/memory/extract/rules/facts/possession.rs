@@ -32,7 +32,7 @@ impl<'a> Finder<'a> {
         if self.of_detail(person, at) {
             return;
         }
-        if self.of_several(person, at) {
+        if self.of_several_called(person, at) || self.of_several_gone(person, owner.clone()) {
             return;
         }
         self.of_name(person, at);

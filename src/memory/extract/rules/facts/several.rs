@@ -1,12 +1,16 @@
 //! Facts of several whom somebody has by name: "two kids, Emma and Jack", "dogs named Rex and Bella".
 //!
-//! One name alone is left to the other patterns, and a list that is not all names tells nothing.
+//! A list that is not all names, or does not end what is said, tells nothing; one name alone is left to the other
+//! patterns.
 
 use engraph_storage::graph::Intent;
 
+use super::parting::Had;
 use super::{Finder, Tail, gap, lexicon};
 use crate::memory::extract::rules::sentences::is_joined;
+use crate::memory::extract::rules::{dates, kinds};
 use crate::memory::places;
+use crate::time;
 
 /// So many names are read of a list.
 const NAMES_MAX: usize = 8;
@@ -14,19 +18,68 @@ const NAMES_MAX: usize = 8;
 /// Words before a noun of several: "two little kids".
 const WORDS_BEFORE_MAX: usize = 3;
 
+/// Several, as a sentence names them.
+struct Several {
+    relation: &'static str,
+    label: &'static str,
+    /// The place of the noun.
+    place: usize,
+}
+
 impl<'a> Finder<'a> {
-    /// What begins at a place, if it is several and their names; whether it is.
-    pub(super) fn of_several(&mut self, person: &str, at: usize) -> bool {
-        let Some((relation, label, place)) = self.several_at(at) else { return false };
-        let names = self.names_after(place).unwrap_or_default();
-        for name in &names {
-            self.tell_of(person, (relation, label, name), self.lasting(), Intent::Fact);
-        }
-        !names.is_empty()
+    /// "two kids, Emma and Jack", "dogs named Rex and Bella", behind who has them; whether it is so.
+    pub(super) fn of_several_had(&mut self, person: &str, at: usize) -> bool {
+        let start = |several: &Several| {
+            let next = self.words.get(several.place + 1)?;
+            let mark = gap(self.text, &self.words[several.place], next);
+            match (mark, next.lower.as_str()) {
+                (" ", "named" | "called") => Some(several.place + 2),
+                (", " | ": " | " (", _) => Some(several.place + 1),
+                _ => None,
+            }
+        };
+        let found = self.several_at(at).and_then(|one| Some((start(&one)?, one)));
+        self.of_names(person, found)
     }
 
-    /// The relation of a person to several, the label of these, and the place of the noun.
-    fn several_at(&self, at: usize) -> Option<(&'static str, &'static str, usize)> {
+    /// "kids are called Emma and Jack", behind a possessive; whether it is so.
+    pub(super) fn of_several_called(&mut self, person: &str, at: usize) -> bool {
+        let start = |several: &Several| {
+            let words = (self.lower(several.place + 1), self.lower(several.place + 2));
+            matches!(words, ("are", "named" | "called")).then_some(several.place + 3)
+        };
+        let found = self.several_at(at).and_then(|one| Some((start(&one)?, one)));
+        self.of_names(person, found)
+    }
+
+    /// "dogs Rex and Bella died", behind a possessive: each of them is had no more. Whether it is so.
+    pub(super) fn of_several_gone(&mut self, person: &str, owner: std::ops::Range<usize>) -> bool {
+        let Some(Several { relation, label, place }) = self.several_at(owner.end) else {
+            return false;
+        };
+        let names = self.names_from(place + 1).unwrap_or_default();
+        let Some(end) = names.last().map(|name| name.end) else { return false };
+        let had = Had { person, relation, owner, place, end };
+        let is_gone = label == "Animal" && self.is_over(&had);
+        for name in names.iter().filter(|_| is_gone) {
+            self.tell_of(person, (relation, label, name), self.over(), Intent::Evolution);
+        }
+        is_gone
+    }
+
+    /// Tells of the names that begin at a place, if they are all that follows.
+    fn of_names(&mut self, person: &str, found: Option<(usize, Several)>) -> bool {
+        let Some((start, Several { relation, label, .. })) = found else { return false };
+        let names = self.names_from(start).unwrap_or_default();
+        let is_all = names.last().is_some_and(|last| last.end == self.words.len());
+        for name in names.iter().filter(|_| is_all) {
+            self.tell_of(person, (relation, label, name), self.lasting(), Intent::Fact);
+        }
+        is_all
+    }
+
+    /// Several that a person may have, at a place.
+    fn several_at(&self, at: usize) -> Option<Several> {
         let is_before = |at: &usize| {
             let lower = self.lower(*at);
             lexicon::is_adjective(lower)
@@ -36,24 +89,16 @@ impl<'a> Finder<'a> {
         let place = at + (at..at + WORDS_BEFORE_MAX).take_while(is_before).count();
         let noun = self.lower(place);
         match lexicon::kin_of_several(noun) {
-            Some(relation) => Some((relation, "Person", place)),
+            Some(relation) => Some(Several { relation, label: "Person", place }),
             None if lexicon::is_pet(noun) && noun.ends_with('s') => {
-                Some(("has_pet", "Animal", place))
+                Some(Several { relation: "has_pet", label: "Animal", place })
             }
             None => None,
         }
     }
 
-    /// The names after a noun, two or more: "kids, Emma and Jack", "sons are called Tim, Tom and Max".
-    fn names_after(&self, place: usize) -> Option<Vec<Tail<'a>>> {
-        let next = self.words.get(place + 1)?;
-        let mark = gap(self.text, &self.words[place], next);
-        let start = match (mark, next.lower.as_str(), self.lower(place + 2)) {
-            (" ", "are", "named" | "called") => place + 3,
-            (" ", "are" | "named" | "called", _) => place + 2,
-            (" " | ", " | ": " | " (", _, _) if next.is_capital => place + 1,
-            _ => return None,
-        };
+    /// The names of a list that begins at a place, two or more: "Tim, Tom and Max".
+    fn names_from(&self, start: usize) -> Option<Vec<Tail<'a>>> {
         let mut names: Vec<Tail<'a>> = Vec::new();
         let mut at = start;
         while names.len() < NAMES_MAX {
@@ -82,11 +127,17 @@ impl<'a> Finder<'a> {
         Some(Tail { text, is_name: true, is_definite: false, last, end })
     }
 
-    /// Whether a name can be that of a person or a pet here: no place, and nobody who speaks.
+    /// Whether a name can be that of a person or a pet here: no place, day, faith or people, and nobody who speaks.
     fn is_ones(&self, name: &Tail<'_>) -> bool {
+        let lower = name.text.to_lowercase();
+        let is_kind = time::is_weekday(&lower)
+            || dates::is_month(&lower)
+            || kinds::being(&lower).is_some()
+            || kinds::language(&lower).is_some()
+            || lexicon::kin(&lower).is_some();
         let is_speaker =
             self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(name.text));
         let is_short = name.text.split(' ').count() <= 3;
-        is_short && !is_speaker && !places::is_place(name.text)
+        is_short && !is_kind && !is_speaker && !places::is_place(name.text)
     }
 }

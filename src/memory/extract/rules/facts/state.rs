@@ -5,7 +5,7 @@
 use engraph_storage::graph::Intent;
 
 use super::possession::LASTING;
-use super::{Finder, Group, Tail, Tense, gap, lexicon, tails};
+use super::{Finder, Group, Tail, Tense, gap, lexicon, tails, verbs};
 use crate::memory::extract::rules::people;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
 use crate::memory::extract::rules::statements::ABOUT_YOU;
@@ -130,10 +130,10 @@ impl Finder<'_> {
     /// "has a dog named Max", "has two cats".
     pub(super) fn of_having(&mut self, person: &str, at: usize, group: Group) {
         let at = if self.lower(at) == "got" { at + 1 } else { at };
-        if !group.is_ended
-            && !group.is_former
-            && group.tense != Tense::Past
-            && self.of_several(person, at)
+        let is_had = !group.is_ended && !group.is_former && group.tense != Tense::Past;
+        if is_had
+            && verbs::lemma(self.lower(group.main)) == Some("have")
+            && self.of_several_had(person, at)
         {
             return;
         }

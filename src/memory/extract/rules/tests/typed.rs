@@ -8,6 +8,7 @@ fn apostrophes_may_be_left_out() {
     assert_told(&[
         ("ive been living in Linz since 2019", &["lives_in Linz 2019-01-01..∞"]),
         ("im a nurse", &["works_as nurse now..∞"]),
+        ("Yes, Im vegan.", &["diet vegan now..∞"]),
         ("i dont eat meat", &["avoids meat now..∞"]),
     ]);
     assert_none(&["i dont live in Rome", "im not a nurse"]);
@@ -50,16 +51,21 @@ fn several_are_told_by_name() {
             "My sons are called Tim, Tobi and Max.",
             &["has_child Tim now..∞", "has_child Tobi now..∞", "has_child Max now..∞"],
         ),
-        (
-            "My brothers Otto and Karl love tea.",
-            &["has_sibling Otto now..∞", "has_sibling Karl now..∞"],
-        ),
+        ("My dogs Rex and Bella died.", &["has_pet Rex -∞..now", "has_pet Bella -∞..now"]),
         (
             "I've got three cats: Minka and Lilly.",
             &["has_pet Minka now..∞", "has_pet Lilly now..∞"],
         ),
     ]);
-    assert_none(&["I love my kids, Rome and tea.", "My kids, who are small, love tea."]);
+    assert_none(&[
+        "I love my kids, Rome and tea.",
+        "My kids, who are small, love tea.",
+        "I taught my kids French and Spanish.",
+        "I have my kids, Monday and Tuesday.",
+        "My kids are French and German.",
+        "My sisters Emma and Paris Hilton fan club.",
+        "I told my friends Merry Christmas and Happy New Year.",
+    ]);
 }
 
 #[test]
@@ -68,7 +74,12 @@ fn names_may_end_in_s() {
         ("I work at McDonald's.", &["works_at McDonald's now..∞"]),
         ("I work at Trader Joe's in Linz.", &["works_at Trader Joe's now..∞"]),
     ]);
-    assert_none(&["I work at Anna's house."]);
+    assert_none(&[
+        "I work at Anna's house.",
+        "I attended Anna's and Tom's wedding.",
+        "I read King's \"It\" last week.",
+        "I love that Mom's in town.",
+    ]);
 }
 
 #[test]
@@ -90,6 +101,10 @@ fn a_new_job_says_as_what_and_where() {
         ),
         ("I got a job as a teacher.", &["works_as teacher now..∞"]),
     ]);
+    assert_told(&[(
+        "I found a job as a nurse at Siemens.",
+        &["works_as nurse now..∞", "works_at Siemens now..∞"],
+    )]);
     assert_none(&["I was offered a job as a nurse."]);
     assert_told(&[("I got a job as a joke.", &["got job now..∞"])]);
 }

@@ -1,7 +1,7 @@
 //! What stands again once what contradicted it is forgotten: what another value had taken the place of, and
 //! what was held as uncertain beside it.
 //!
-//! It cuts nothing that is certain, but to make room for what would have had it.
+//! It takes no time from anything that is certain.
 
 use std::collections::HashSet;
 

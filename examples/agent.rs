@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("\nAnd now?\n{}", db.query(HOME, ())?);
 
     db.query("MATCH (:Person 'Caroline')-[f:lives_in]->({key: 'Denver'}) RETRACT f", ())?;
-    let right = "REMEMBER (:Person 'Caroline')-[lives_in]->(:City 'Boulder')
+    let right = "REMEMBER (:Person 'Caroline')-[lives_in]->(:Place 'Boulder')
                  VALID FROM DATE '2019-09-25' SOURCE 'her own words'";
     db.query(right, ())?;
     println!("\nAfter a correction, all of it:\n{}", db.query(STORY, ())?);

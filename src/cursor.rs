@@ -144,7 +144,7 @@ impl<'s> Cursor<'s> {
         &self.columns
     }
 
-    /// What is probably not meant, such as a relation that does not exist.
+    /// What is probably not meant, such as a relation that does not exist; also of the rows so far.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
@@ -159,7 +159,7 @@ impl<'s> Cursor<'s> {
             if rows.len() > limits.rows_max {
                 let message = format!("there are more than {} rows", limits.rows_max);
                 let error = Diagnostic::new(message)
-                    .help("narrow the pattern, add LIMIT, stream the rows, or raise the limit")
+                    .help("narrow the pattern, add LIMIT, stream the rows, or raise Options::limits in Rust")
                     .execute();
                 return Err(self.placed(error));
             }
@@ -187,6 +187,12 @@ impl<'s> Cursor<'s> {
 
     fn surroundings(&self) -> Surroundings<'_> {
         self.database.surroundings(&self.run, &self.parameters)
+    }
+
+    /// Keeps what the rows so far warn of.
+    fn take_warnings(&mut self) {
+        let warnings = self.run.take_warnings().into_iter();
+        self.warnings.extend(warnings.map(|warning| warning.with_text(&self.script.text)));
     }
 
     /// Makes the next rows; false when there are none.
@@ -240,8 +246,10 @@ impl Iterator for Cursor<'_> {
                 return None;
             }
             match with_stack(self.script.text.len(), || self.pull()) {
-                Ok(true) => {}
-                Ok(false) => self.done = true,
+                Ok(more) => {
+                    self.done = !more;
+                    self.take_warnings();
+                }
                 Err(error) => {
                     self.done = true;
                     let error = self.run.explained(error, &self.database.limits());

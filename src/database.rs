@@ -284,7 +284,9 @@ impl Engraph {
             StorageError::Stopped => {
                 let message =
                     format!("another transaction has been open for more than {timeout:?}");
-                Diagnostic::new(message).help("COMMIT or ROLLBACK it, or raise the limit").limit()
+                Diagnostic::new(message)
+                    .help("COMMIT or ROLLBACK it, or raise Options::limits in Rust")
+                    .limit()
             }
             error => error.into(),
         })
@@ -311,6 +313,7 @@ impl Engraph {
         let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
         transaction.commit(self.options.durability, time::wall())?;
         rows.warnings = warnings;
+        rows.warnings.extend(run.take_warnings());
         Ok(rows)
     }
 
@@ -357,6 +360,7 @@ impl Engraph {
             |transaction: &mut engraph_storage::Transaction<'_>| write.apply(transaction, around);
         let mut rows = transaction.whole(apply).map_err(explained)?;
         rows.warnings = warnings;
+        rows.warnings.extend(run.take_warnings());
         Ok(rows)
     }
 

@@ -47,6 +47,14 @@ pub(crate) const TOPIC: &str = "Topic";
 /// That of names that mean an entity of another name.
 pub(crate) const MENTION: &str = "Mention";
 
+/// Labels beside the layers that name no entity.
+const NO_ENTITIES: [&str; 2] = ["Concept", "Conversation"];
+
+/// Whether a label names things of the world.
+pub(crate) fn is_entity(label: &str) -> bool {
+    !LAYERS.contains(&label) && !NO_ENTITIES.contains(&label)
+}
+
 /// The label of those who speak.
 pub(crate) const PERSON: &str = "Person";
 

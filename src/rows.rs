@@ -141,13 +141,16 @@ impl Rows {
     ///
     /// # Errors
     ///
-    /// [`Error::Execute`](crate::Error::Execute) if a row does not fit the type; it names the row
-    /// and the field.
+    /// [`Error::Execute`](crate::Error::Execute) if a row does not fit the type; it says why, and has the
+    /// row, or its begin.
     pub fn typed<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
         let fit = |(index, row): (usize, &Vec<Value>)| {
-            serde_json::to_value(Record { columns: &self.columns, row })
-                .and_then(serde_json::from_value)
-                .map_err(|error| Diagnostic::new(format!("row {index}: {error}")).execute())
+            let record = Record { columns: &self.columns, row };
+            serde_json::to_value(&record).and_then(serde_json::from_value).map_err(|error| {
+                let row = serde_json::to_string(&record).unwrap_or_default();
+                let begin = &row[..row.floor_char_boundary(SHOWN_BYTES)];
+                Diagnostic::new(format!("row {index}: {error}, in {begin}")).execute()
+            })
         };
         self.rows.iter().enumerate().map(fit).collect()
     }
@@ -165,6 +168,9 @@ impl Rows {
         })
     }
 }
+
+/// How much of a row an error shows, in bytes.
+const SHOWN_BYTES: usize = 300;
 
 /// One row with its names.
 struct Record<'r> {

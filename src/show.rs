@@ -11,7 +11,7 @@ use engraph_storage::graph::{
     EdgeFilter, IndexDefinition, IndexKind, PropertyId, RecipeDefinition, RelationId,
     RuleDefinition, ScorerDefinition, Side, SystemScope,
 };
-use engraph_storage::{Catalog, Reader};
+use engraph_storage::{Catalog, Reader, SessionBuffer};
 
 use crate::error::{Diagnostic, Result};
 use crate::functions;
@@ -24,7 +24,7 @@ use crate::rows::{Rows, Value};
 use crate::signals::{Weights, families};
 
 /// What can be shown, and whether it takes a name.
-const SHOWN: [(&str, bool); 13] = [
+const SHOWN: [(&str, bool); 14] = [
     ("SCHEMA", false),
     ("LABELS", false),
     ("RELATIONS", false),
@@ -35,6 +35,7 @@ const SHOWN: [(&str, bool); 13] = [
     ("INDEXES", false),
     ("SCORERS", false),
     ("SIGNALS", false),
+    ("BUFFER", false),
     ("STATS", false),
     ("FUNCTIONS", false),
     ("PROCEDURES", false),
@@ -74,6 +75,7 @@ pub(crate) fn show(show: &ast::Show, reader: Reader<'_>) -> Result<Rows> {
             "INDEXES" => Ok(indexes(reader)),
             "SCORERS" => scorers(reader),
             "SIGNALS" => Ok(signals()),
+            "BUFFER" => buffer(reader),
             "STATS" => stats(reader),
             "FUNCTIONS" => Ok(functions()),
             _ => Ok(procedures()),
@@ -236,6 +238,20 @@ fn weighed(fields: &[(PropertyId, f32)], catalog: &Catalog) -> String {
         if *weight == 1.0 { name.to_owned() } else { format!("{name} WEIGHT {weight}") }
     };
     fields.iter().map(field).collect::<Vec<_>>().join(", ")
+}
+
+/// The sessions with turns that no memory is made of yet, in the order in which they were first heard.
+fn buffer(reader: Reader<'_>) -> Result<Rows> {
+    let mut sessions = reader.buffered_sessions()?;
+    sessions.retain(|(_, held)| held.turns > 0);
+    sessions.sort_by_key(|(_, held)| (held.first_observed, held.last_at));
+    let count = |count: u64| Value::Int(count.cast_signed());
+    let row = |(session, held): (String, SessionBuffer)| {
+        let last = held.last_at.map_or(Value::Null, Value::Timestamp);
+        vec![Value::String(session), count(held.turns), count(held.tokens), last]
+    };
+    let found = sessions.into_iter().map(row).collect();
+    Ok(rows(&["session", "turns", "tokens", "last_at"], found))
 }
 
 fn stats(reader: Reader<'_>) -> Result<Rows> {

@@ -15,13 +15,15 @@ ask() {
   "$engraph" query "$db" -e "$2" "${@:3}"
 }
 
-step 'The relations, sixty-four turns, and the facts known until June 2025'
+step 'The relations, the turns until June 2025, and the facts known by then'
 "$engraph" query "$db" -f schema.memql > /dev/null
-"$engraph" import "$db" turns conversation.jsonl
+head -n 32 conversation.jsonl > "$folder/conversation.jsonl"
+"$engraph" import "$db" turns "$folder/conversation.jsonl"
 "$engraph" import "$db" jsonl facts_before_july.jsonl
 believed_then="$("$engraph" query "$db" --format csv -e 'RETURN now() AS t' | tail -n 1)"
 
-step 'What was said since July: a move, a new job, a correction'
+step 'What was said since July, with the turns of before, which are held: a move, a new job, a correction'
+"$engraph" import "$db" turns conversation.jsonl
 "$engraph" import "$db" jsonl facts_since_july.jsonl
 
 ask '1. Where does Nora live, and where does she work?' \
@@ -34,15 +36,15 @@ FOR VALID_TIME AS OF DATE '2024-05-01'
 RETURN place.key AS place, type(f) AS fact, f.valid_from AS since, f.valid_to AS until;"
 
 ask '3. Where was her sister believed to live before July, and where now?' \
-"MATCH (:Person 'Inês')-[f:lives_in]->(c:City)
+"MATCH (:Person 'Inês')-[f:lives_in]->(c:Place)
 FOR SYSTEM_TIME AS OF \$believed_then
 RETURN c.key AS believed_then, f.confidence, f.sources;" --param "believed_then=$believed_then"
 "$engraph" query "$db" -e \
-"MATCH (:Person 'Inês')-[f:lives_in]->(c:City)
+"MATCH (:Person 'Inês')-[f:lives_in]->(c:Place)
 RETURN c.key AS believed_now, f.confidence, f.sources;"
 
 ask '4. Which cities has Nora lived in?' \
-"MATCH p = (:Person 'Nora')-[f:lives_in]->(:City)
+"MATCH p = (:Person 'Nora')-[f:lives_in]->(:Place)
 FOR VALID_TIME ALL
 RETURN p ORDER BY f.valid_from;"
 

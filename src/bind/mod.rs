@@ -318,6 +318,9 @@ impl<'b> Binder<'b> {
                 Diagnostic::at(name.span, format!("there is no property `{}`", name.text))
                     .help("what a node is called by is its key: n.key, or (n {key: '...'})")
             }
+            (Kind::Fact, "type") => {
+                Diagnostic::at(name.span, "there is no property `type`").help("write type(f)")
+            }
             (Kind::Node, "shares" | "signals" | "through") if self.is_recalled => Diagnostic::at(
                 name.span,
                 format!("there is no property `{}`", name.text),

@@ -34,7 +34,7 @@ impl Default for Limits {
 
 /// The error of a statement that takes more than it may.
 pub(crate) fn narrow(message: String) -> Error {
-    Diagnostic::new(message).help("narrow the pattern, or raise the limit").limit()
+    Diagnostic::new(message).help("narrow the pattern, or raise Options::limits in Rust").limit()
 }
 
 #[cfg(test)]

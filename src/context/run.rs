@@ -33,6 +33,9 @@ const EXPRESSIONS_MAX: usize = 64;
 /// Bytes that a compiled regular expression may take.
 const EXPRESSION_BYTES: usize = 1 << 20;
 
+/// Warnings kept for one statement.
+const WARNINGS_MAX: usize = 8;
+
 /// Ends the running statement or script of a session from any thread. It is cheap to clone.
 ///
 /// ```
@@ -119,6 +122,8 @@ pub(crate) struct Run {
     scorers: RefCell<HashMap<String, Arc<Scorer>>>,
     /// The question that was asked last, with its vector: most queries have one, for all rows.
     question: RefCell<Option<Embedded>>,
+    /// What was probably not meant.
+    warnings: RefCell<Vec<Diagnostic>>,
     /// Why the derived steps are there.
     derivations: RefCell<Vec<Arc<Derivation>>>,
     /// What each operator has cost, by its place in the plan; none if nobody asks.
@@ -155,6 +160,7 @@ impl Run {
             parameters: RefCell::default(),
             scorers: RefCell::default(),
             question: RefCell::default(),
+            warnings: RefCell::default(),
             derivations: RefCell::default(),
             costs: None,
             lineage: None,
@@ -280,6 +286,19 @@ impl Run {
         self.model_texts.set(self.model_texts.get() + texts as u64);
         self.model_time.set(self.model_time.get() + begun.elapsed());
         answer
+    }
+
+    /// Keeps a warning for whoever takes the answer, once, and no more than a few.
+    pub(crate) fn warn(&self, warning: Diagnostic) {
+        let mut warnings = self.warnings.borrow_mut();
+        if warnings.len() < WARNINGS_MAX && !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    /// The warnings since they were last taken.
+    pub(crate) fn take_warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.take()
     }
 
     /// Keeps why a derived step is there; its place.

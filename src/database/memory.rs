@@ -18,7 +18,7 @@ impl Engraph {
     /// # Errors
     ///
     /// [`Error::Storage`](crate::Error::Storage) if a turn of its id belongs to another session or has
-    /// another text, or if the disk refuses; nothing was changed then.
+    /// another text, if it has none or the session no name, or if the disk refuses; nothing was changed then.
     pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
         let mut transaction = self.store.begin(time::wall())?;
         let observed = observe(&mut transaction, session, turn)?;

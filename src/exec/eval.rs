@@ -66,7 +66,9 @@ fn fits(bytes: usize, span: Span, context: &Context<'_>) -> Result<()> {
         return Ok(());
     }
     let message = format!("a value takes more than {} MiB", most >> 20);
-    Err(Diagnostic::at(span, message).help("make it smaller, or raise the limit").execute())
+    Err(Diagnostic::at(span, message)
+        .help("make it smaller, or raise Options::limits in Rust")
+        .execute())
 }
 
 fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {

@@ -53,7 +53,7 @@ const NAME_BYTES_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 1 << 10;
 const PROPERTIES_MAX: usize = 32;
 /// How far messages without a time are apart.
-const SECOND: Time = 1_000_000;
+pub(super) const SECOND: Time = 1_000_000;
 
 /// Imports the lists of messages of a file, and makes memory of them.
 ///
@@ -318,14 +318,21 @@ fn text(content: Option<Json>) -> std::result::Result<Option<(String, bool)>, St
     Ok((!texts.is_empty()).then(|| (texts.join("\n"), has_picture)))
 }
 
+/// Milliseconds in a second.
+const MILLIS: i64 = 1_000;
+
 /// The instant of a number of seconds since 1970, or of a text.
 pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
     let Ok(seconds) = text.trim().parse::<f64>() else { return instant(text) };
     let micros = (seconds * SECOND as f64).round();
     // A float that is out of range becomes the end of it, and no year has that.
     let at = if micros.is_nan() { Time::MAX } else { micros as Time };
-    let has_year = time::rfc3339(at).is_some();
-    has_year.then_some(at).ok_or_else(|| format!("{text} is no number of seconds since 1970"))
+    let has_year = |at: Time| time::rfc3339(at).is_some();
+    if has_year(at) {
+        return Ok(at);
+    }
+    let hint = if has_year(at / MILLIS) { ", but of milliseconds" } else { "" };
+    Err(format!("{text} is no number of seconds since 1970{hint}"))
 }
 
 /// Gives those without a time one that keeps the order; gives the time of the last one.

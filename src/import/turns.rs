@@ -5,7 +5,7 @@
 //! {"role": "user", "content": "Hi!"}
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use engraph_storage::graph::{Time, Value};
@@ -15,7 +15,7 @@ use crate::database::Engraph;
 use crate::error::Result;
 use crate::graph_names::UTC_OFFSET;
 use crate::import::facts::{instant, key};
-use crate::import::messages::moment;
+use crate::import::messages::{SECOND, moment};
 use crate::import::{Lines, Progress, Report, property, remember};
 use crate::time;
 use crate::write::Input;
@@ -26,7 +26,8 @@ use crate::write::observe::HeardTurn;
 /// The speaker stands under `speaker`, `role` or `name`, the text under `text` or `content`, the
 /// time under `at`, `time`, `timestamp` or `created_at` (a text, or seconds since 1970 in nine digits or more), the session under `session` or
 /// `session_id`; a file without sessions is one session of the file's name, and a turn without `id`
-/// is named after its line. Other fields become properties.
+/// is named after its line. Other fields become properties. A turn without a time follows the one before it
+/// in its session by a second, and is heard now where none before it has one.
 ///
 /// # Errors
 ///
@@ -35,10 +36,20 @@ use crate::write::observe::HeardTurn;
 /// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
 pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let (lines, total) = Lines::open(file)?;
-    remember(db, lines.map(line), total, progress)
+    let mut last: HashMap<String, Time> = HashMap::new();
+    let lines = lines.map(move |text, file, number| {
+        let (session, mut turn) = line(text, file, number)?;
+        turn.at = turn.at.or_else(|| Some(last.get(&session)?.saturating_add(SECOND)));
+        if let Some(at) = turn.at {
+            last.insert(session.clone(), at);
+        }
+        Ok(vec![Input::Heard { session, turn }])
+    });
+    remember(db, lines, total, progress)
 }
 
-fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
+/// A turn, and its session.
+fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, HeardTurn), String> {
     super::check_object(text)?;
     let mut fields: Map<String, Json> =
         serde_json::from_str(text).map_err(|error| format!("no JSON object: {error}"))?;
@@ -68,7 +79,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         at: at.as_deref().map(said_at).transpose()?,
         properties,
     };
-    Ok(vec![Input::Heard { session: key(&session)?, turn }])
+    Ok((key(&session)?, turn))
 }
 
 /// The instant of a text, or of seconds since 1970, which have nine digits since 1973: fewer may be a date.

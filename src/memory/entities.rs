@@ -9,10 +9,7 @@ use engraph_storage::graph::{LabelId, SystemScope};
 
 use super::extract::{Entity, ExtractedFact, KnownEntities};
 use crate::error::Result;
-use crate::graph_names::LAYERS;
-
-/// Labels beside the layers that name no entity.
-const NO_ENTITIES: [&str; 2] = ["Concept", "Conversation"];
+use crate::graph_names::is_entity;
 
 /// The entities of a state: nodes of all labels but the layers; and those of facts that are not stored yet.
 pub(super) struct Entities<'r> {
@@ -23,7 +20,6 @@ pub(super) struct Entities<'r> {
 
 impl<'r> Entities<'r> {
     pub(super) fn new(reader: Reader<'r>) -> Self {
-        let is_entity = |name: &str| !LAYERS.contains(&name) && !NO_ENTITIES.contains(&name);
         let labels = reader.catalog().labels();
         let labels = labels.filter(|(_, name)| is_entity(name));
         let labels = labels.map(|(label, name)| (label, name.to_owned())).collect();

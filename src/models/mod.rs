@@ -266,10 +266,28 @@ impl Models {
         Ok(self.embedder()?.tokenizer_id().to_string())
     }
 
+    /// How many tokens a text has, or some number above `most` if it has more: of a long text no more is
+    /// read than that takes.
+    pub(crate) fn count_tokens_up_to(&self, text: &str, most: usize) -> usize {
+        let mut end = most.saturating_add(1).saturating_mul(2 * TOKEN_CHARS);
+        while let Some(blank) = text
+            .get(..text.floor_char_boundary(end))
+            .filter(|begin| begin.len() < text.len())
+            .and_then(|begin| begin.rfind(char::is_whitespace))
+        {
+            let tokens = self.count_tokens(&text[..blank]);
+            if tokens > most {
+                return tokens;
+            }
+            end = end.saturating_mul(2);
+        }
+        self.count_tokens(text)
+    }
+
     /// How many tokens a text has by the embedder's tokenizer; a fourth of its characters if the
     /// embedder is not there or has no tokenizer. A model that could not be loaded is not looked
     /// for again until something else needs it.
-    pub(crate) fn count_tokens(&self, text: &str) -> usize {
+    fn count_tokens(&self, text: &str) -> usize {
         let embedder = self.embedder.loaded().or_else(|| {
             let missing = self.estimates.load(Ordering::Relaxed);
             let loaded = if missing { None } else { self.embedder().ok() };

@@ -85,6 +85,8 @@ pub(crate) struct Packed {
     pub(crate) tokens: usize,
     /// The places of the items that were taken, in the order in which they stand in the text.
     pub(crate) taken: Vec<usize>,
+    /// The place of the first item, if it alone counts more than the budget.
+    pub(crate) best_left_out: Option<usize>,
 }
 
 /// Packs evidence, given best first, into a text that counts at most `budget` tokens.
@@ -109,12 +111,18 @@ pub(crate) fn pack<E>(
 ) -> Result<Packed, E> {
     let line_end = count("\n")?;
     let mut packer = Packer { items, budget, line_end, ..Packer::default() };
-    for (index, item) in items.iter().enumerate() {
-        if item.text.contains(char::is_alphanumeric) {
-            packer.offer(index, item.words(), &mut count)?;
-        }
+    let says = |index: &usize| items[*index].text.contains(char::is_alphanumeric);
+    let mut offered = (0..items.len()).filter(says);
+    let best = offered.next();
+    let mut fits = true;
+    if let Some(best) = best {
+        fits = packer.offer(best, &mut count)?;
     }
-    packer.finish(&mut count)
+    for index in offered {
+        packer.offer(index, &mut count)?;
+    }
+    let packed = packer.finish(&mut count)?;
+    Ok(Packed { best_left_out: best.filter(|_| !fits), ..packed })
 }
 
 /// An item that was taken.
@@ -151,19 +159,22 @@ struct Packer<'a> {
 }
 
 impl Packer<'_> {
-    /// Takes an item if it says something new and fits.
+    /// Takes an item if it says something new and fits; false if it does not fit.
     fn offer<E>(
         &mut self,
         index: usize,
-        words: String,
         count: &mut impl FnMut(&str) -> Result<usize, E>,
-    ) -> Result<(), E> {
-        if self.words.contains(&words) || self.holds(index) {
-            return Ok(());
+    ) -> Result<bool, E> {
+        if self.holds(index) {
+            return Ok(true);
         }
         let tokens = count(&self.items[index].text)?;
         if tokens > self.budget {
-            return Ok(());
+            return Ok(false);
+        }
+        let words = self.items[index].words();
+        if self.words.contains(&words) {
+            return Ok(true);
         }
         let mut replaced = Vec::new();
         for part in self.parts(index) {
@@ -177,8 +188,9 @@ impl Packer<'_> {
             for (part, taken) in replaced {
                 self.take(part, taken, count)?;
             }
+            return Ok(false);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Whether something that is taken says what an item says.
@@ -308,7 +320,7 @@ impl Packer<'_> {
         }
         let text = lines.join("\n");
         let tokens = count(&text)?;
-        Ok(Packed { text, tokens, taken: order })
+        Ok(Packed { text, tokens, taken: order, best_left_out: None })
     }
 }
 

@@ -147,6 +147,7 @@ impl Binder<'_> {
                     .bind());
             }
         }
+        self.warn_if_label_misspelled(&define.label);
         let name = define.name.as_ref().map(|name| name.text.clone());
         if define.fulltext {
             let fields = define.properties.iter().map(|property| self.field(property));

@@ -11,24 +11,24 @@ mod told;
 
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, RecipeDefinition, RelationId, RelationRule,
+    Cardinality, ConfidencePolicy, Intent, NodeId, RecipeDefinition, RelationId, RelationRule,
     RuleDefinition, ScorerDefinition,
 };
 
-use engraph_storage::{StorageError, Transaction};
+use engraph_storage::{Reader, StorageError, Transaction};
 
 use self::definition::{Lesson, dropped};
 pub(crate) use self::surroundings::Surroundings;
 use crate::bind::{self, Binder, intent};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::graph_names::cardinality;
+use crate::graph_names::{cardinality, is_entity};
 use crate::memory::split::split;
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::rows::{Rows, Value};
 use crate::write::observe::{Observed, observe};
-use crate::write::{self, Input};
+use crate::write::{self, Input, NodeInput};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
@@ -166,11 +166,17 @@ impl Write {
                 Ok(Rows::single(&["relation", "outcome"], vec![text(name), text(&outcome)]))
             }
             Self::Store(Input::Node(node)) => {
+                let new = transaction.next_node();
                 write::put_node(transaction, node, models)?;
+                warn_of_namesake(node, new, transaction.reader(), surroundings)?;
                 Ok(Rows::single(&["node", "outcome"], vec![text(&node.key), text("remembered")]))
             }
             Self::Store(Input::Fact(fact)) => {
+                let new = transaction.next_node();
                 let asserted = write::put_fact(transaction, fact, models)?;
+                for node in [&fact.head, &fact.tail] {
+                    warn_of_namesake(node, new, transaction.reader(), surroundings)?;
+                }
                 let id = Value::Int(asserted.fact.0.cast_signed());
                 let outcome = write::outcome(&asserted.resolution);
                 Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
@@ -237,6 +243,32 @@ impl Write {
             Self::Drop { kind, name } => dropped(*kind, name, transaction),
         }
     }
+}
+
+/// Warns if a node is new, numbered from `new` on, and one of another label has its name: what is told of
+/// the one is not known of the other.
+fn warn_of_namesake(
+    node: &NodeInput,
+    new: NodeId,
+    reader: Reader<'_>,
+    surroundings: Surroundings<'_>,
+) -> Result<()> {
+    let NodeInput { label, key, .. } = node;
+    if !is_entity(label) || reader.find(label, key)?.is_none_or(|node| node < new) {
+        return Ok(());
+    }
+    let others = reader.catalog().labels().filter(|(_, other)| other != label && is_entity(other));
+    for (id, other) in others {
+        if reader.find_node(id, key)?.is_some() {
+            let message =
+                format!("{label} '{key}' is new, and there is a {other} '{key}': these are two");
+            let help =
+                format!("if it is that one, tell it of (:{other} '{key}') and forget this one");
+            surroundings.run.warn(Diagnostic::new(message).help(help));
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// What came out of a training.

@@ -49,7 +49,7 @@ impl Binder<'_> {
     }
 
     /// A new label as well. Of a few letters any is near another.
-    fn warn_if_label_misspelled(&mut self, label: &ast::Name) {
+    pub(super) fn warn_if_label_misspelled(&mut self, label: &ast::Name) {
         let catalog = self.reader().catalog();
         if catalog.label(&label.text).is_none() && label.text.chars().count() > 3 {
             let known = catalog.labels().map(|(_, name)| name);

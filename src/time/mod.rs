@@ -188,9 +188,14 @@ pub(crate) fn ends_early(from: Time, to: Time) -> String {
     format!("the fact ends ({}) {when} it begins ({})", short(to), short(from))
 }
 
-/// The instant for who has just read another one: `2023-05-08 13:56` in UTC, the date alone at midnight;
-/// of the same day the time of day, and nothing of the same instant.
+/// The minute for who has just read another one: `2023-05-08 13:56` in UTC, the date alone at midnight;
+/// of the same day the time of day, and nothing of the same minute.
 pub(crate) fn beside(time: Time, before: Option<Time>) -> String {
+    let minute = |time: Time| match time {
+        Interval::MIN | Interval::MAX => time,
+        time => time.saturating_sub(time.rem_euclid(60_000_000)),
+    };
+    let (time, before) = (minute(time), before.map(minute));
     if before == Some(time) {
         return String::new();
     }
@@ -264,7 +269,8 @@ mod tests {
         assert_eq!(beside(noon, Some(noon)), "");
         assert_eq!(shown("2023-05-08 13:56", None), "2023-05-08 13:56");
         assert_eq!(shown("2023-05-08 13:56", Some(noon)), "13:56");
-        assert_eq!(shown("2023-05-08 13:56:07.5", Some(noon)), "13:56:07.5");
+        assert_eq!(shown("2023-05-08 13:56:07.5", Some(noon)), "13:56");
+        assert_eq!(shown("2023-05-08 12:00:59.9", Some(noon)), "");
         assert_eq!(shown("2023-05-08 13:00:00", Some(at("2023-05-08"))), "13:00");
         assert_eq!(shown("2023-05-09 12:00", Some(noon)), "2023-05-09 12:00");
         assert_eq!(shown("2023-05-08", Some(noon)), "2023-05-08");

@@ -85,12 +85,20 @@ const COMPARED: u64 = 32;
 /// # Errors
 ///
 /// [`StorageError::Invalid`] if a turn of its id belongs to another session, or has another text: that
-/// is another turn; if its time is beyond the years -9999 to 9999; and if its `utc_offset` is none.
+/// is another turn; if it has no session or no text; if its time is beyond the years -9999 to 9999; and if its `utc_offset` is none.
 pub(crate) fn observe(
     transaction: &mut Transaction<'_>,
     session: &str,
     turn: &HeardTurn,
 ) -> Result<Observed> {
+    let said = text::of_node(&turn.properties).unwrap_or_default();
+    for (what, is_missing) in
+        [("no session", session.is_empty()), ("no text", said.trim().is_empty())]
+    {
+        if is_missing {
+            return Err(StorageError::Invalid(format!("the turn has {what}")).into());
+        }
+    }
     if turn.at.is_some_and(|at| time::civil(at).is_none()) {
         let message = "the time of a turn is beyond the years -9999 to 9999; it is in microseconds";
         return Err(StorageError::Invalid(message.to_owned()).into());
@@ -116,7 +124,6 @@ pub(crate) fn observe(
         None => free_key(transaction, session, head.next)?,
     };
     let mut properties = turn.properties.clone();
-    let said = text::of_node(&properties).unwrap_or_default();
     let text = match properties.remove("text") {
         Some(Value::String(text)) => text,
         _ => String::new(),

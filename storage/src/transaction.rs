@@ -237,6 +237,11 @@ impl<'s> Transaction<'s> {
         Ok(node)
     }
 
+    /// The number that the next new node gets.
+    pub fn next_node(&self) -> NodeId {
+        NodeId(self.pending.next_node)
+    }
+
     pub(crate) fn current_node(&self, node: NodeId) -> Result<NodeRecord> {
         self.reader().current_node(node).map(Arc::unwrap_or_clone)
     }

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use engraph::statement_keywords;
 use engraph_grammar::closest;
 
 use crate::cli::args::Format;
@@ -268,13 +269,15 @@ impl Entry {
     fn misused(&self, rest: &str) -> Failure {
         let Self { name, usage, example, .. } = self;
         let mut message = format!("{name} needs {usage}, as in {example}");
-        let near = match self.argument {
+        let words: &[&str] = match self.argument {
             Argument::Command => return unknown(&format!(".{}", rest.trim_start_matches('.'))),
-            Argument::Words(words) => closest(rest, words.iter().copied()),
-            _ => None,
+            Argument::Words(words) => words,
+            _ => &[],
         };
-        if let Some(near) = near {
-            message.push_str(&format!("; did you mean {near}?"));
+        match closest(rest, words.iter().copied()) {
+            Some(near) => message.push_str(&format!("; did you mean {near}?")),
+            None if words.is_empty() => {}
+            None => message.push_str(&format!("; it is one of {}", words.join(", "))),
         }
         Failure::Other(message)
     }
@@ -293,6 +296,11 @@ fn binding(text: &str) -> Option<Command> {
 }
 
 fn unknown(name: &str) -> Failure {
+    let word = name.trim_start_matches('.');
+    if statement_keywords().any(|keyword| keyword.eq_ignore_ascii_case(word)) {
+        let (word, language) = (word.to_uppercase(), "docs/language.md shows it");
+        return Failure::Other(format!("{word} begins a statement, and is no command; {language}"));
+    }
     Failure::Other(match nearest(name) {
         Some(near) => format!("there is no command {name}; did you mean {near}?"),
         None => format!("there is no command {name}; .help lists them"),
@@ -378,6 +386,14 @@ mod tests {
             refused(".mode jsn"),
             "\
             .mode needs FORM, as in .mode json; did you mean json?"
+        );
+        assert_eq!(
+            refused(".timer maybe"),
+            ".timer needs on|off, as in .timer on; it is one of off, on"
+        );
+        assert_eq!(
+            refused(".help recall"),
+            "RECALL begins a statement, and is no command; docs/language.md shows it"
         );
         assert_eq!(refused(".rows"), ".rows needs N|all, as in .rows all");
         assert_eq!(refused(".width 0"), ".width needs N|auto, as in .width 120");

@@ -14,7 +14,7 @@ use engraph::{Engraph, is_unfinished};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
-use rustyline::hint::Hinter;
+use rustyline::hint::{Hint, Hinter};
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
@@ -23,6 +23,7 @@ use super::command::{Argument, is_command};
 use super::complete::{Names, complete, path_argument};
 use super::highlight::highlight;
 use super::names;
+use super::tokens::open_text;
 use crate::cli::output::wants_colour;
 use crate::cli::{Failure, Result};
 
@@ -176,7 +177,24 @@ impl Highlighter for Assistant {
 }
 
 impl Hinter for Assistant {
-    type Hint = String;
+    type Hint = Note;
+
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<Note> {
+        (!is_command(line)).then(|| open_text(line)).flatten().map(Note)
+    }
+}
+
+/// What is said beside the line, and never becomes a part of it.
+struct Note(&'static str);
+
+impl Hint for Note {
+    fn display(&self) -> &str {
+        self.0
+    }
+
+    fn completion(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl Helper for Assistant {}

@@ -59,6 +59,16 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// What to say of a text that goes on over the end of a line: as a rule an apostrophe began it.
+pub(super) fn open_text(text: &str) -> Option<&'static str> {
+    let last = tokens(text).pop().filter(|token| token.is_open && token.kind == Kind::Text)?;
+    let last = text.get(last.range)?;
+    last.contains('\n').then(|| match last.starts_with('"') {
+        true => "  (a text goes on until \"; within it write \\\")",
+        false => "  (a text goes on until '; within it write \\')",
+    })
+}
+
 /// Whether a character may stand in a bare name.
 pub(super) fn is_name(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
@@ -110,6 +120,17 @@ mod tests {
 
     fn shown(text: &str) -> Vec<(Kind, &str)> {
         tokens(text).into_iter().map(|token| (token.kind, &text[token.range])).collect()
+    }
+
+    #[test]
+    fn a_text_that_goes_on_is_told() {
+        assert_eq!(open_text("RECALL 'Where's it?';"), None, "the line is not ended yet");
+        let said = open_text("RECALL 'Where's it?';\n").expect("open");
+        assert!(said.ends_with("until '; within it write \\')"), "{said}");
+        assert!(open_text("RETURN \"a\n").is_some_and(|said| said.contains("until \"")));
+        for text in ["RETURN 1\n", "RETURN 'a\nb'\n", "RETURN /* it's\n", "MATCH (`it's\n"] {
+            assert_eq!(open_text(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -184,7 +184,7 @@ impl<'r> Reading<'r> {
         let Some(text) = text_of(&cell, context)? else { return Ok(false) };
         let tokens = match self.tokens {
             usize::MAX => 0,
-            _ => context.models.count_tokens(&text),
+            most => context.models.count_tokens_up_to(&text, most),
         };
         if tokens > self.tokens {
             return Ok(false);

@@ -8,7 +8,7 @@ use engraph_storage::graph::{Edge, Interval, NodeId};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::context::derived::is_derived;
-use crate::error::{Error, Result};
+use crate::error::{Diagnostic, Error, Result};
 use crate::exec::amount;
 use crate::exec::lineage::Joined;
 use crate::plan::retrieval::Pack;
@@ -33,8 +33,11 @@ pub(super) fn pack(
     }
     let packed = pack::pack(&found.items, budget, |text| {
         context.work(1)?;
-        Ok::<_, Error>(context.models.count_tokens(text))
+        Ok::<_, Error>(context.models.count_tokens_up_to(text, budget))
     })?;
+    if let Some(item) = packed.best_left_out {
+        context.run.warn(too_long(clause, budget, &found.sources(item, context)?));
+    }
     let mut row = begin.clone();
     row[clause.text] = Cell::text(&packed.text);
     row[clause.tokens] = whole(packed.tokens);
@@ -47,6 +50,15 @@ pub(super) fn pack(
     }
     joined.finish(&mut row, context)?;
     Ok(vec![row])
+}
+
+/// Says that the best of the evidence is longer than the whole budget.
+fn too_long(clause: &Pack, budget: usize, sources: &Cell) -> Diagnostic {
+    let message = format!(
+        "the best evidence is left out, as it alone has more than {budget} tokens; it is of {sources}"
+    );
+    Diagnostic::at(clause.budget.span, message)
+        .help("give more tokens, or ask without PACK and BUDGET for its text")
 }
 
 fn whole(number: usize) -> Cell {

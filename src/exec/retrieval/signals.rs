@@ -109,6 +109,14 @@ fn among(
     Ok(found)
 }
 
+/// Says that a scope has no turns.
+fn no_turns_of(names: &BTreeSet<Arc<str>>) -> Diagnostic {
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    Diagnostic::new(format!("there are no turns of {}", names.join(" or "))).help(
+        "a scope is the key of a session, or what turns have as their property `conversation`",
+    )
+}
+
 /// What a row says of weights or signals; null if the clause says nothing.
 fn value(expr: &Option<Expr>, row: &Row, context: &Context<'_>) -> Result<Cell> {
     expr.as_ref().map_or(Ok(Cell::Null), |expr| eval::eval(expr, row, context))
@@ -203,7 +211,13 @@ impl Asked<'_> {
         };
         let sessions = match (only, gate.names(&SCOPES)) {
             (Some(only), _) => index.sessions_of(only.keys()),
-            (None, Some(names)) => index.sessions_in(&names),
+            (None, Some(names)) => {
+                let sessions = index.sessions_in(&names);
+                if sessions.is_empty() {
+                    context.run.warn(no_turns_of(&names));
+                }
+                sessions
+            }
             (None, None) => index.sessions.values().collect(),
         };
         let aliases = |speaker: &str| self.aliases(speaker);

@@ -38,7 +38,12 @@ fn best_first_and_whole_while_they_fit() {
     assert_eq!(packed.taken, [3, 2, 0]);
     assert_eq!(packed.tokens, 8);
     assert_eq!(pack(&items, 7, words).taken, [2, 0]);
-    assert_eq!(pack(&items, 0, words), Packed::default());
+    // The best alone is too long, and that is said.
+    assert_eq!(pack(&items, 2, words).best_left_out, Some(0));
+    assert_eq!(pack(&items, 2, words).text, "six");
+    assert_eq!(pack(&items[1..], 8, words).best_left_out, None);
+    assert_eq!(pack(&items[1..], 7, words).best_left_out, Some(0));
+    assert_eq!(pack(&items, 0, words), Packed { best_left_out: Some(0), ..Packed::default() });
     assert_eq!(pack(&[], 10, words), Packed::default());
 }
 

@@ -112,6 +112,18 @@ const COMING: &[&str] = &[
 /// Days that come each year, so that none of them is meant.
 const RECURRING: &[&str] = &["birthday", "anniversary", "christmas"];
 
+/// What a note of something to come begins with: "Noted: Dr. Weber, 22 April".
+const NOTES: &[&str] = &[
+    "noted",
+    "got it",
+    "reminder",
+    "note to self",
+    "save the date",
+    "scheduled",
+    "booked",
+    "saved",
+];
+
 /// Words after a date in which the verb of its noun stands.
 const PAST_WITHIN: usize = 3;
 
@@ -281,6 +293,23 @@ impl<'t> Phrase<'t> {
             || ((is_part || is_season) && !self.is_told_from_now() && !self.has_year())
             || self.is_length()
             || self.is_weekly()
+            || self.is_yearly()
+    }
+
+    /// "her birthday is on 14 November": no year has it alone.
+    fn is_yearly(&self) -> bool {
+        let before = self.text.get(..self.range.start).unwrap_or_default().to_lowercase();
+        self.has_month()
+            && !self.has_year()
+            && self.set_noun(clause_before(&before)).is_some_and(|noun| RECURRING.contains(&noun))
+    }
+
+    /// Whether a sentence begins as a note, and says nothing but what and when behind it.
+    fn is_noted(&self, before: &str) -> bool {
+        let note = NOTES.iter().find_map(|note| before.trim_start().strip_prefix(note));
+        note.is_some_and(|rest| {
+            rest.starts_with([':', ',', '.', '!', ';', '-', ' ']) && !tells_of_the_past(rest)
+        })
     }
 
     /// "works from Monday to Friday", "plays tennis on Monday and Friday".
@@ -351,12 +380,13 @@ impl<'t> Phrase<'t> {
                 || listed.windows(2).any(is_coming));
         // "The concert is on 5 February", but "the concert on 5 February was long".
         let is_noun = DATES_KEPT.iter().any(|noun| before.contains(noun));
-        let is_set = self.is_set(own) && !RECURRING.iter().any(|noun| own.contains(noun));
+        let is_set = self.set_noun(own).is_some();
         let told = if is_scheduled || is_set { own } else { &before };
         let may_come = self.has(&["until", "till"]) || is_scheduled || is_set || is_noun;
         let may_come = may_come && !self.is_past_after();
         let looks_ahead = match behind_ahead(&before) {
             Some(clause) => !tells_of_the_past(clause),
+            None if self.is_noted(&before) => !self.is_past_after(),
             None => may_come && !tells_of_the_past(told),
         };
         let (months, days) = if is_month { (12, 0) } else { (0, 7) };
@@ -367,14 +397,16 @@ impl<'t> Phrase<'t> {
         looks_ahead.then(|| Interval::new(next(self.span.from)?, next(self.span.to)?)).flatten()
     }
 
-    /// Whether it stands straight after `is`: "the wedding is in June".
-    fn is_set(&self, own: &str) -> bool {
+    /// What it is of, if it stands straight after `is`: "the wedding is in June".
+    fn set_noun<'o>(&self, own: &'o str) -> Option<&'o str> {
         let has_lead = ["in ", "on ", "at "].iter().any(|lead| self.lower.starts_with(lead));
         let own = own.trim_end();
         let own = ["in", "on", "at"].iter().find_map(|lead| own.strip_suffix(lead)).unwrap_or(own);
-        let last = own.trim_end().rsplit(' ').next().unwrap_or_default();
-        let is_copula = matches!(last, "is" | "are") || last.ends_with("'s") && has_lead;
-        is_copula && words(own).len() > 1
+        let (before, last) = own.trim_end().rsplit_once(' ')?;
+        match last.strip_suffix("'s") {
+            _ if matches!(last, "is" | "are") => before.trim_end().rsplit(' ').next(),
+            noun => noun.filter(|_| has_lead),
+        }
     }
 
     /// Whether the verb after it is in the past: "the meeting on Monday went well".

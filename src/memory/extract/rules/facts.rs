@@ -31,11 +31,11 @@ use super::relations::{AIMS, ROWS, STATES};
 use super::sentences::{gap, is_joined};
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
-use super::{dates, lexicon, rewrite, verbs};
+use super::{dates, kinds, lexicon, rewrite, verbs};
 use crate::memory::extract::{Entity, ExtractedEnding, ExtractedFact, KnownEntities};
 use crate::memory::places;
 use crate::memory::validate::UNCERTAIN;
-use crate::retrieval::words::{Word, words};
+use crate::retrieval::words::{Word, says, words};
 
 /// Facts of a statement, at most, and what it says to be over.
 const FACTS_MAX: usize = 8;
@@ -77,6 +77,8 @@ pub(super) fn told(
         for speaker in speakers {
             if let Some(end) = finder.named(at, speaker) {
                 finder.of_person(speaker, at, end);
+            } else if finder.is_meant_again(at, speaker) {
+                finder.of_person(speaker, at, at + 1);
             }
         }
         finder.of_other(at);
@@ -138,9 +140,29 @@ impl<'a> Finder<'a> {
         (place > at && !is_common).then_some(place)
     }
 
+    /// Whether "they" are a person and others, of whom a sentence has told before: "we found a flat, we moved".
+    fn is_meant_again(&self, at: usize, person: &str) -> bool {
+        if self.lower(at) != "they" || says(&self.statement.said, &["they"]) {
+            return false;
+        }
+        (0..at).any(|before| {
+            self.named(before, person)
+                .is_some_and(|end| (self.lower(end), self.lower(end + 1)) == ("and", "others"))
+        })
+    }
+
     /// Whether the name of somebody who speaks begins at a word.
     fn speaks(&self, at: usize) -> bool {
         self.speakers.iter().any(|speaker| self.named(at, speaker).is_some())
+    }
+
+    /// What a name is known as, by the labels of the rules.
+    fn known_as(&self, name: &str) -> Option<String> {
+        self.known.find(name).map(|known| kinds::of_label(known.label))
+    }
+
+    fn is_known_as(&self, name: &str, label: &str) -> bool {
+        self.known_as(name).is_some_and(|known| known == label)
     }
 
     fn has_possessive(&self, at: usize) -> bool {
@@ -431,7 +453,8 @@ impl<'a> Finder<'a> {
         intent: Intent,
     ) {
         let entity = |label: &str, name: &str| {
-            let known = self.known.find(name).filter(|known| may_be(label, &known.label));
+            let fits = |known: &Entity| may_be(label, &kinds::of_label(known.label.clone()));
+            let known = self.known.find(name).filter(fits);
             let city = || places::with_capitals(name).filter(|_| label == "Place");
             let named = |name| Entity { label: label.to_owned(), name };
             known.unwrap_or_else(|| named(city().unwrap_or_else(|| name.to_owned())))

@@ -42,6 +42,23 @@ pub(super) fn field(phrase: &str) -> Option<&'static str> {
     FIELDS.get(phrase).copied()
 }
 
+/// What the rules call what somebody has told of under a label of their own: a `City` is a `Place`.
+pub(super) fn of_label(label: String) -> String {
+    let known = LABELS.iter().find(|(_, others)| others.contains(&label.as_str()));
+    known.map_or(label, |(own, _)| (*own).to_owned())
+}
+
+/// Labels of the rules, and others that people give such things.
+const LABELS: [(&str, &[&str]); 4] = [
+    ("Person", &["Friend", "Human", "People", "User"]),
+    ("Animal", &["Cat", "Dog", "Pet"]),
+    ("Place", &["City", "Country", "Location", "Region", "State", "Town", "Village"]),
+    (
+        "Organisation",
+        &["Business", "Company", "Employer", "Firm", "Organization", "School", "University"],
+    ),
+];
+
 /// Whether a word names an enterprise that somebody may run.
 pub(super) fn is_enterprise(word: &str) -> bool {
     has(ENTERPRISES, word)

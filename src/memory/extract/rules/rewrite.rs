@@ -12,9 +12,12 @@ use super::edits::Edits;
 use super::lead;
 use super::people::People;
 use super::{dates, lexicon, verbs};
-use crate::retrieval::words::{Word, words};
+use crate::retrieval::words::{Word, is_stop_word, words};
 
 pub(super) use subject::{Subject, is_modal, is_preposition};
+
+/// Words that name who stands beside a subject, at most: "my big sister Anna".
+const OTHERS_MAX: usize = 4;
 
 /// A sentence that was rewritten.
 #[derive(Clone, Debug, PartialEq)]
@@ -307,8 +310,37 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether somebody else stands before a subject: "Lukas and I love it", and not "I sing and I dance".
+    fn is_joint(&self, at: usize) -> bool {
+        if self.before(at) != "and" {
+            return false;
+        }
+        let Some(others) = self.words.get(..at - 1).filter(|others| others.len() <= OTHERS_MAX)
+        else {
+            return false;
+        };
+        let is_somebody = |word: &Word| {
+            let lower = word.lower.as_str();
+            let is_own = lexicon::is_determiner(lower)
+                || lexicon::is_adjective(lower)
+                || lexicon::kin(lower).is_some();
+            let says_little = lexicon::is_filler(lower)
+                || lexicon::is_interjection(lower)
+                || lexicon::is_adverb(lower)
+                || is_stop_word(lower);
+            is_own || word.is_capital && !says_little
+        };
+        !others.is_empty() && others.iter().all(is_somebody)
+    }
+
     /// Puts the verb after a subject into the third person.
     fn agree(&mut self, at: usize) {
+        if self.is_joint(at) {
+            if self.lower(at + 1) == "am" {
+                self.put(at + 1, "are");
+            }
+            return;
+        }
         if matches!(self.before(at), "am" | "do" | "have" | "are") {
             let auxiliary = verbs::verb(self.before(at)).map(|verb| verbs::third(verb.base));
             self.put(at - 1, auxiliary.unwrap_or_default());

@@ -183,7 +183,7 @@ fn lines_give_facts() {
             "I have two cats. My dog Max is old.",
             &["Nora has_pet Animal:cats", "Nora has_pet Animal:Max"],
         ),
-        ("I adopted a puppy named Rex.", &["Nora adopted Animal:Rex"]),
+        ("I adopted a puppy named Rex.", &["Nora adopted Animal:Rex", "Nora has_pet Animal:Rex"]),
         ("I got a puppy two weeks ago!", &["Nora has_pet Animal:puppy", "Nora got Animal:puppy"]),
         ("My son is called Ben.", &["Nora has_child Person:Ben"]),
         (

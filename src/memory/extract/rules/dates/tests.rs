@@ -45,6 +45,33 @@ fn dates_are_made_absolute() {
         ),
         ("The baby is due in March", "The baby is due in March 2024", "2024-03-01..2024-04-01"),
         ("I retire in March", "I retire in March 2024", "2024-03-01..2024-04-01"),
+        // A note is of what is to come, a birthday of no year.
+        (
+            "Noted: Dr. Weber, 22 April at 10",
+            "Noted: Dr. Weber, on 22 April 2024 at 10",
+            "2024-04-22..2024-04-23",
+        ),
+        (
+            "Got it, dinner with Ann on Friday",
+            "Got it, dinner with Ann on 12 May 2023",
+            "2023-05-12..2023-05-13",
+        ),
+        (
+            "Noted that we met on Friday",
+            "Noted that we met on 5 May 2023",
+            "2023-05-05..2023-05-06",
+        ),
+        ("Her birthday is on 3 March", "Her birthday is on 3 March", "2023-05-08T13:56:00Z..∞"),
+        (
+            "The birthday party is on 3 March",
+            "The birthday party is on 3 March 2024",
+            "2024-03-03..2024-03-04",
+        ),
+        (
+            "The office party was on 3 March",
+            "The office party was on 3 March 2023",
+            "2023-03-03..2023-03-04",
+        ),
         ("In March I will run", "in March 2024 I will run", "2024-03-01..2024-04-01"),
         ("I started in March", "I started in March 2023", "2023-03-01..2023-04-01"),
         ("We fly on 5 May", "We fly on 5 May 2024", "2024-05-05..2024-05-06"),

@@ -68,7 +68,7 @@ impl Finder<'_> {
             return;
         }
         let Some(tail) = tails::noun(self.text, self.words, at + 1, person) else { return };
-        let is_person = self.known.find(tail.text).is_some_and(|known| known.label == "Person");
+        let is_person = self.is_known_as(tail.text, "Person");
         let is_job = self.lower(tail.end) == "as";
         if tail.is_name && !is_person && (is_job || self.is_all(tail.end)) {
             self.tell(person, "works_at", "Organisation", &tail, group, None);
@@ -175,7 +175,7 @@ impl Finder<'_> {
             return;
         }
         let Some(tail) = tails::noun(self.text, self.words, at, person) else { return };
-        let known = self.known.find(tail.text).is_some_and(|known| known.label == "Place");
+        let known = self.is_known_as(tail.text, "Place");
         let small = places::with_capitals(tail.text).is_some();
         let is_place = known || small || places::is_place(tail.text);
         if is_place && self.is_all(tail.end) {

@@ -45,8 +45,8 @@ impl Finder<'_> {
         let is_named = tail.is_name || places::with_capitals(tail.text).is_some();
         let is_told = is_named && self.has_moved(group) && !self.is_for_a_time(tail.end);
         if let Some(valid) = valid.filter(|_| is_told) {
-            let is_place = match self.known.find(tail.text) {
-                Some(known) => known.label == "Place",
+            let is_place = match self.known_as(tail.text) {
+                Some(known) => known == "Place",
                 None => places::is_place(tail.text) || !tail.is_name,
             };
             let before = self.found.len();
@@ -168,7 +168,7 @@ impl Finder<'_> {
         let is_on_the_way = matches!(self.lower(tail.end), "and" | "so" | "since" | "when");
         let is_now = |at| matches!(self.lower(at), "just" | "already" | "finally");
         let is_gone = group.is_perfect && !(group.main.saturating_sub(3)..=tail.end).any(is_now);
-        match self.known.find(tail.text)?.label.as_str() {
+        match self.known_as(tail.text)?.as_str() {
             _ if is_on_the_way => None,
             "Organisation" if verb != "leave" || !self.is_of_a_day() => {
                 Some(("works_at", "Organisation"))

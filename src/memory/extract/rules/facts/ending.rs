@@ -82,9 +82,7 @@ impl Finder<'_> {
             let who = at.checked_sub(1).and_then(|who| self.words.get(who));
             who.is_some_and(|who| {
                 let name = self.text.get(who.range.clone()).unwrap_or_default();
-                let is_firm = |known: Entity| known.label == "Organisation";
-                EMPLOYERS.contains(&who.lower.as_str())
-                    || self.known.find(name).is_some_and(is_firm)
+                EMPLOYERS.contains(&who.lower.as_str()) || self.is_known_as(name, "Organisation")
             })
         };
         let end = match (self.lower(at), self.lower(end)) {
@@ -240,7 +238,7 @@ impl Finder<'_> {
 
     /// Whether it is the name of somebody or of an animal, who may be known by it in any case.
     fn is_somebodys(&self, name: &Tail<'_>) -> bool {
-        let known = || self.known.find(name.text).map(|known| known.label);
+        let known = || self.known_as(name.text);
         name.is_name || matches!(known().as_deref(), Some("Animal" | "Person"))
     }
 

@@ -210,6 +210,7 @@ fn begins(relation: &str, verb: &str, is_passive: bool) -> bool {
         ("married_to", "marry") => !is_passive,
         ("married_to" | "engaged_to", "get") => true,
         ("has_pet" | "works_at" | "works_as" | "has_condition" | "marital_status", "get")
+        | ("has_pet", "adopt")
         | ("works_at", "start" | "begin")
         | ("works_at" | "works_as", "join" | "hire" | "promote" | "become")
         | ("has_condition", "diagnose")

@@ -41,10 +41,7 @@ impl Finder<'_> {
             }
         };
         let is_speaker = self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(name));
-        let is_person = || {
-            let known = self.known.find(name).is_some_and(|known| known.label == "Person");
-            known || self.named.contains(name)
-        };
+        let is_person = || self.is_known_as(name, "Person") || self.named.contains(name);
         (!is_speaker && is_person()).then(|| (name.to_owned(), end))
     }
 }

@@ -11,6 +11,7 @@ use super::parting::Had;
 use super::{Finder, Group, Tail, gap, lexicon, tails};
 use crate::memory::extract::rules::{kinds, people, sentences};
 use crate::memory::places;
+use crate::retrieval::hedge::{Hedge, hedges};
 use crate::retrieval::words::is_stop_word;
 
 /// Relations that nothing ends.
@@ -70,12 +71,24 @@ impl<'a> Finder<'a> {
         };
         let intent = if is_over { Intent::Evolution } else { Intent::Fact };
         self.tell_of(person, (relation, label, &tail), valid, intent);
+        let doubt = self.doubt_of_doing(tail.end);
+        for fact in &mut self.found[before..] {
+            fact.confidence /= 1.0 - doubt;
+        }
         if is_bygone && !is_over {
             self.doubt(before);
         }
         if label == "Person" {
             self.of_relative(tail.text, start, tail.end);
         }
+    }
+
+    /// How much a hedge doubts that stands straight behind a name: "my brother Davide may join us" doubts
+    /// that he joins, and not that he is a brother. In [0, 1).
+    fn doubt_of_doing(&self, end: usize) -> f64 {
+        let Some(next) = self.words.get(end) else { return 0.0 };
+        let is_next = |hedge: &Hedge| hedge.range.start == next.range.start;
+        hedges(self.text).into_iter().find(is_next).map_or(0.0, |hedge| hedge.doubt)
     }
 
     /// "sister's name is Anna".

@@ -31,7 +31,8 @@ impl<'a> Finder<'a> {
         if self.is_exaggerated(verb, group) {
             return;
         }
-        let fits = |row: &&Row| row.verb == verb && row.fits(group.tense == Tense::Present);
+        let is_present = group.tense == Tense::Present && !self.is_to_come(group);
+        let fits = |row: &&Row| row.verb == verb && row.fits(is_present);
         for row in rows.iter().filter(fits) {
             if self.of_row(person, row, at, group).is_break() {
                 return;
@@ -42,7 +43,10 @@ impl<'a> Finder<'a> {
     /// What a row says of what stands at a place; the next one is tried if it does not fit.
     fn of_row(&mut self, person: &str, row: &Row, at: usize, group: Group) -> ControlFlow<()> {
         let is_on = group.is_ongoing || self.is_to_come(group);
-        let found = row.relation(is_on).zip(self.after_link(row.link, self.after_manner(row, at)));
+        let at = self.after_manner(row, at);
+        let place = self.after_link(row.link, at);
+        let place = place.or_else(|| self.after_link(row.link, self.after_how(row, at)?));
+        let found = row.relation(is_on).zip(place);
         let Some((relation, start)) = found else { return ControlFlow::Continue(()) };
         // "Played a gig" tells of one evening, and nothing of what somebody plays.
         let is_once = row.verb == "play"
@@ -67,6 +71,9 @@ impl<'a> Finder<'a> {
         let tail = self.named_after(&tail).unwrap_or(tail);
         let before = self.found.len();
         self.tell(person, relation, label, &tail, group, row.intent());
+        if relation == "adopted" && label == "Animal" {
+            self.tell(person, "has_pet", label, &tail, group, row.intent());
+        }
         self.of_move(person, row, &tail, group);
         self.of_sale(person, row, &tail, start, group);
         self.of_list(person, row, relation, tail.end, group);
@@ -99,7 +106,7 @@ impl<'a> Finder<'a> {
     /// Stardew Valley", "animals with fur".
     fn is_usual(&self, row: &Row, tail: &Tail<'_>) -> bool {
         let next = self.lower(tail.end);
-        let known = |tail: &Tail<'_>| self.known.find(tail.text).map(|known| known.label);
+        let known = |tail: &Tail<'_>| self.known_as(tail.text);
         match row.relation {
             "uses" => {
                 let is_for = matches!(next, "for" | "to" | "at" | "with" | "on" | "and" | "every");
@@ -144,7 +151,7 @@ impl<'a> Finder<'a> {
         {
             return true;
         }
-        let known = self.known.find(tail.text).map(|known| known.label);
+        let known = self.known_as(tail.text);
         let is_employer = known.as_deref() == Some("Organisation");
         // "Where do you work?" "Rome".
         let is_answer = || {
@@ -355,6 +362,22 @@ impl<'a> Finder<'a> {
         if self.lower(at) == "with" { link.next().unwrap_or(at) } else { at }
     }
 
+    /// The place after how somebody works: "remotely for Forno Labs", "part-time at Forno Labs".
+    fn after_how(&self, row: &Row, at: usize) -> Option<usize> {
+        if !matches!(row.verb, "work" | "study" | "teach" | "volunteer") || row.link.is_empty() {
+            return None;
+        }
+        let is_time = matches!(self.lower(at), "part" | "full") && self.lower(at + 1) == "time";
+        let is_how = |lower: &str| {
+            matches!(lower, "part-time" | "full-time" | "still" | "there")
+                || lower.ends_with("ly") && lexicon::is_adverb(lower) && !UNSURE.contains(&lower)
+        };
+        match is_time {
+            true => Some(at + 2),
+            false => is_how(self.lower(at)).then_some(at + 1),
+        }
+    }
+
     /// The place after the words of a link.
     fn after_link(&self, link: &str, at: usize) -> Option<usize> {
         let mut place = at;
@@ -384,6 +407,10 @@ pub(super) fn is_cut(text: &str, before: &Word, after: &Word) -> bool {
 fn is_over(fact: &ExtractedFact) -> bool {
     fact.valid.from == Interval::MIN
 }
+
+/// What says of how somebody works that it is hardly so.
+const UNSURE: &[&str] =
+    &["barely", "hardly", "nearly", "rarely", "formerly", "previously", "scarcely"];
 
 /// What nobody is allergic to.
 const NO_ALLERGENS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! How people type: apostrophes that are left out, names that look like verbs, cues within other words.
 
-use super::semantics;
 use super::sure::{assert_none, assert_told};
+use super::{Graph, extract, extract_with, semantics};
 
 #[test]
 fn apostrophes_may_be_left_out() {
@@ -107,4 +107,68 @@ fn a_new_job_says_as_what_and_where() {
     )]);
     assert_none(&["I was offered a job as a nurse."]);
     assert_told(&[("I got a job as a joke.", &["got job now..∞"])]);
+}
+
+#[test]
+fn we_are_meant_again_by_they() {
+    assert_told(&[
+        (
+            "We found a new flat, we moved to Hamburg on 29 March.",
+            &["moved_to Hamburg 2023-03-29..2023-03-30", "lives_in Hamburg 2023-03-29..∞"],
+        ),
+        ("We adopted a cat called Pixel.", &["adopted Pixel now..∞", "has_pet Pixel now..∞"]),
+    ]);
+    assert_none(&["We helped the neighbours, they moved to Hamburg."]);
+}
+
+#[test]
+fn how_somebody_works_stands_before_for_whom() {
+    assert_told(&[
+        ("I still work remotely for Satispay.", &["works_at Satispay now..∞"]),
+        ("I work part-time at Aldi.", &["works_at Aldi now..∞"]),
+        ("I work full time for Bosch.", &["works_at Bosch now..∞"]),
+    ]);
+    assert_none(&["I hardly work for Bosch."]);
+}
+
+#[test]
+fn somebody_beside_who_speaks_makes_two() {
+    for (text, expected) in [
+        ("Lukas and I love hiking.", "Lukas and Nora love hiking."),
+        ("My big sister and I run a shop.", "Nora's big sister and Nora run a shop."),
+        ("I sing and I dance.", "Nora sings and Nora dances."),
+        ("Yes and I love it here in Rome.", "Yes and Nora loves it here in Rome."),
+    ] {
+        assert_eq!(semantics(&format!("Nora: {text}")), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_hedge_behind_a_name_doubts_what_is_done() {
+    let sure = |text: &str| {
+        let facts = extract(&format!("Nora: {text}")).facts.into_iter();
+        let mut found = facts.filter(|fact| fact.relation == "has_sibling");
+        found.next().map(|fact| fact.confidence)
+    };
+    assert_eq!(sure("My brother Davide may join us."), Some(0.9));
+    assert_eq!(sure("My brother Davide might join us."), Some(0.9));
+    assert_eq!(sure("My brother might be called Davide."), None);
+    assert!(sure("Maybe my brother Davide joins us.").is_some_and(|sure| sure < 0.5));
+}
+
+#[test]
+fn what_is_known_under_a_label_of_ones_own_is_of_its_kind() {
+    let known = Graph(&[("Elbing", "City", "Elbing"), ("Forno Labs", "Company", "Forno Labs")]);
+    let told = |text: &str| {
+        let facts = extract_with(&format!("Nora: {text}"), &known).facts.into_iter();
+        let told = facts.map(|fact| {
+            let tail = fact.tail;
+            format!("{} {}:{} {:.1}", fact.relation, tail.label, tail.name, fact.confidence)
+        });
+        told.collect::<Vec<_>>()
+    };
+    let moved = told("I moved to Elbing.");
+    assert!(moved.contains(&"lives_in City:Elbing 0.9".to_owned()), "{moved:?}");
+    assert_eq!(told("I started at Forno Labs."), ["works_at Company:Forno Labs 0.9"]);
+    assert_eq!(told("I start at Forno Labs in June."), ["works_at Company:Forno Labs 0.9"]);
 }

@@ -408,7 +408,7 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
             && (mend.expected.is_empty() || expected.contains(&mend.expected))
     };
     let known = MENDS.iter().find(fits).map(|mend| mend.help);
-    let statement = before.rsplit(';').next().unwrap_or_default().trim_start();
+    let statement = without_comments(before.rsplit(';').next().unwrap_or_default());
     let is_next = || {
         if begins_with(after, "REMEMBER") && begins_with(statement, "MATCH") {
             return Some(ALONE_REMEMBERED);
@@ -422,6 +422,15 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
         FORMS.iter().find(is_it).map(|(_, help)| *help)
     };
     known.or_else(is_next).or_else(form).map(str::to_owned)
+}
+
+/// A text without the lines of comments that it begins with.
+fn without_comments(text: &str) -> &str {
+    let mut text = text.trim_start();
+    while text.starts_with("-- ") || text.starts_with("//") {
+        text = text.split_once('\n').map_or("", |(_, rest)| rest).trim_start();
+    }
+    text
 }
 
 /// The help where nothing is known of what stands at `at`.

@@ -254,7 +254,9 @@ fn warn_of_namesake(
     surroundings: Surroundings<'_>,
 ) -> Result<()> {
     let NodeInput { label, key, .. } = node;
-    if !is_entity(label) || reader.find(label, key)?.is_none_or(|node| node < new) {
+    // Letters by themselves name nothing.
+    let is_name = key.chars().nth(2).is_some();
+    if !is_name || !is_entity(label) || reader.find(label, key)?.is_none_or(|node| node < new) {
         return Ok(());
     }
     let others = reader.catalog().labels().filter(|(_, other)| other != label && is_entity(other));

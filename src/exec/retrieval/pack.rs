@@ -54,9 +54,12 @@ pub(super) fn pack(
 
 /// Says that the best of the evidence is longer than the whole budget.
 fn too_long(clause: &Pack, budget: usize, sources: &Cell) -> Diagnostic {
-    let message = format!(
-        "the best evidence is left out, as it alone has more than {budget} tokens; it is of {sources}"
-    );
+    let of = match sources {
+        Cell::List(keys) if !keys.is_empty() => format!("; it is of {sources}"),
+        _ => String::new(),
+    };
+    let message =
+        format!("the best evidence is left out, as it alone has more than {budget} tokens{of}");
     Diagnostic::at(clause.budget.span, message)
         .help("give more tokens, or ask without PACK and BUDGET for its text")
 }

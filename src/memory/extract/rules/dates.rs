@@ -9,7 +9,7 @@ use engraph_storage::graph::{Interval, Time};
 
 use super::edits::Edits;
 use super::verbs;
-use crate::retrieval::words::{Word, words};
+use crate::retrieval::words::{Word, says, words};
 use crate::time::{self, DAY};
 
 /// Collects the changes that make the dates of a sentence absolute, and gives when what it says
@@ -122,6 +122,23 @@ const NOTES: &[&str] = &[
     "scheduled",
     "booked",
     "saved",
+];
+
+/// What is done for a day to come: "booked a table for 14 December", "I have added it: dentist, 22 April".
+const BOOKED: &[&str] = &[
+    "added",
+    "booked",
+    "moved",
+    "noted",
+    "planned",
+    "postponed",
+    "rebooked",
+    "reminder",
+    "rescheduled",
+    "reserved",
+    "saved",
+    "scheduled",
+    "set",
 ];
 
 /// Words after a date in which the verb of its noun stands.
@@ -304,12 +321,19 @@ impl<'t> Phrase<'t> {
             && self.set_noun(clause_before(&before)).is_some_and(|noun| RECURRING.contains(&noun))
     }
 
-    /// Whether a sentence begins as a note, and says nothing but what and when behind it.
+    /// Whether a sentence begins as a note, and says nothing but what and when behind it; or says for which day
+    /// something is booked.
     fn is_noted(&self, before: &str) -> bool {
         let note = NOTES.iter().find_map(|note| before.trim_start().strip_prefix(note));
-        note.is_some_and(|rest| {
+        let is_note = note.is_some_and(|rest| {
             rest.starts_with([':', ',', '.', '!', ';', '-', ' ']) && !tells_of_the_past(rest)
-        })
+        });
+        let is_booked = |said: &str| says(said, BOOKED);
+        let is_for = self.lower.starts_with("for ") || before.trim_end().ends_with(" for");
+        let is_listed = before
+            .rsplit_once(':')
+            .is_some_and(|(said, rest)| is_booked(said) && !tells_of_the_past(rest));
+        is_note || is_listed || is_for && is_booked(before)
     }
 
     /// "works from Monday to Friday", "plays tennis on Monday and Friday".

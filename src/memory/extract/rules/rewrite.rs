@@ -323,6 +323,7 @@ impl Writer<'_> {
             let lower = word.lower.as_str();
             let is_own = lexicon::is_determiner(lower)
                 || lexicon::is_adjective(lower)
+                || lexicon::is_pet(lower)
                 || lexicon::kin(lower).is_some();
             let says_little = lexicon::is_filler(lower)
                 || lexicon::is_interjection(lower)

@@ -61,6 +61,17 @@ fn dates_are_made_absolute() {
             "Noted that we met on 5 May 2023",
             "2023-05-05..2023-05-06",
         ),
+        (
+            "I booked a table for 3 March",
+            "I booked a table on 3 March 2024",
+            "2024-03-03..2024-03-04",
+        ),
+        (
+            "I have added it: dentist, 3 March",
+            "I have added it: dentist, on 3 March 2024",
+            "2024-03-03..2024-03-04",
+        ),
+        ("I noted: we met on 3 March", "I noted: we met on 3 March 2023", "2023-03-03..2023-03-04"),
         ("Her birthday is on 3 March", "Her birthday is on 3 March", "2023-05-08T13:56:00Z..∞"),
         (
             "The birthday party is on 3 March",

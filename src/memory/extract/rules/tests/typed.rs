@@ -136,6 +136,7 @@ fn somebody_beside_who_speaks_makes_two() {
     for (text, expected) in [
         ("Lukas and I love hiking.", "Lukas and Nora love hiking."),
         ("My big sister and I run a shop.", "Nora's big sister and Nora run a shop."),
+        ("My dog and I go to Linz.", "Nora's dog and Nora go to Linz."),
         ("I sing and I dance.", "Nora sings and Nora dances."),
         ("Yes and I love it here in Rome.", "Yes and Nora loves it here in Rome."),
     ] {

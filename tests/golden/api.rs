@@ -417,6 +417,7 @@ fn typed_rows_name_the_row_that_does_not_fit() {
     let error = db.query("RETURN 5 AS city", ()).expect("returns").typed::<Home>();
     let text = error.expect_err("is no string").to_string();
     assert!(text.starts_with("execute: row 0: invalid type: integer `5`"), "{text}");
+    assert!(text.ends_with(r#", in {"city":5}"#), "{text}");
 }
 
 #[test]

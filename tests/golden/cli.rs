@@ -390,6 +390,31 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn the_demo_tells_what_it_promises() {
+    let output = Command::new("bash")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/demo/demo.sh"))
+        .env("ENGRAPH", env!("CARGO_BIN_EXE_engraph"))
+        .output()
+        .expect("the demo runs");
+    let shown = answer(&output);
+    let behind = |question: &str| {
+        let (_, rest) = shown.split_once(question).expect("it is asked");
+        rest.split("\n\u{1b}[1m").next().unwrap_or_default().to_owned()
+    };
+    let has = |question: &str, said: &[&str]| {
+        let answer = behind(question);
+        said.iter().for_each(|said| assert!(answer.contains(said), "{said}: {answer}"));
+    };
+    has("\n\u{1b}[1m1. ", &["Ghent", "Forno Studio"]);
+    has("\n\u{1b}[1m2. ", &["Lisbon", "Pão Quente"]);
+    has("\n\u{1b}[1m3. ", &["Madrid", "['D2:12']", "Valencia", "['D3:13']"]);
+    has("\n\u{1b}[1m4. ", &["Coimbra", "Lisbon", "Porto", "Ghent", "(4 rows)"]);
+    has("\n\u{1b}[1m5. ", &["Marta"]);
+    has("by meaning\u{1b}[0m", &["founded a ceramics studio"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn an_answer_that_cannot_be_written_is_an_error() {
     let db = folder();
     // The writes are done all the same: only telling of them failed.

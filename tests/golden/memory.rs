@@ -290,6 +290,10 @@ fn a_linker_that_fails_does_not_keep_from_forgetting() {
 fn a_turn_of_nobody_is_not_heard() {
     let folder = folder();
     let db = open(folder.path());
+    for (session, text, what) in [("s", " ", "no text"), ("", "Hi.", "no session")] {
+        let error = db.observe(session, &HeardTurn::new("Nora", text)).expect_err(what);
+        assert!(error.to_string().ends_with(what), "{error}");
+    }
     let error = db.observe("s", &HeardTurn::new("", "Hi.")).expect_err("nobody said it");
     assert!(error.to_string().contains("the speaker of a turn is empty"), "{error}");
     assert!(db.consolidate(None).expect("consolidates").is_empty());

@@ -151,6 +151,27 @@ fn turns_of_chat_logs_in_their_usual_forms() {
 }
 
 #[test]
+fn a_turn_without_a_time_follows_the_one_before_it() {
+    let folder = folder();
+    let lines = r#"{"speaker":"Ann","text":"One","at":"2024-05-01T10:00:00Z"}
+{"speaker":"Ben","text":"Two"}
+{"speaker":"Ann","text":"Three"}
+{"session":"b","speaker":"Ann","text":"Four","at":1714600000}
+{"speaker":"Ann","text":"Five","at":1714557660000}
+{"speaker":"Ann","text":"Six","at":"2024-05-01T10:01:00Z"}"#;
+    let file = write(folder.path(), "a.jsonl", lines);
+    let db = open(&folder.path().join("db"));
+    let report = import::turns(&db, &file, &mut silent).expect("imports");
+    let refused: Vec<&str> = report.refused.iter().map(|one| one.reason.as_str()).collect();
+    assert_eq!(refused, ["1714557660000 is no number of seconds since 1970, but of milliseconds"]);
+    let told = "MATCH (t:Turn {session: 'a'}) RETURN t.text AS x, toString(t.at) AS at ORDER BY at";
+    assert_eq!(
+        json(&db, told),
+        r#"[{"x":"One","at":"2024-05-01T10:00:00Z"},{"x":"Two","at":"2024-05-01T10:00:01Z"},{"x":"Three","at":"2024-05-01T10:00:02Z"},{"x":"Six","at":"2024-05-01T10:01:00Z"}]"#
+    );
+}
+
+#[test]
 fn messages_of_chat_models() {
     let folder = folder();
     let document = r#"{

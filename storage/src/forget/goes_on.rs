@@ -234,7 +234,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         let rivals = self.certain_rivals(fact, &version)?;
-        let (left, denials) = self.left_beside(version.belief.valid, &rivals)?;
+        let (left, denials) = self.left_beside(version.belief.valid, &rivals, |_| true)?;
         let place = self.reader().find_version(fact, number)?;
         if let Some(left) = left {
             cut(&mut version.belief, left);
@@ -261,20 +261,24 @@ impl Transaction<'_> {
         self.put_record(fact, 0, &version)
     }
 
-    /// The first part of a time that rivals leave, and what they deny of it.
+    /// The first part of a time that rivals leave, and what they deny of it: one that `has_end` its own time, and
+    /// any other all that comes behind it too.
     pub(super) fn left_beside(
         &self,
         valid: Interval,
         rivals: &[Edge],
+        has_end: impl Fn(&Belief) -> bool,
     ) -> Result<(Option<Interval>, Vec<Denial>)> {
         let (mut left, mut denials) = (Some(valid), Vec::new());
         for rival in rivals {
-            let Some(denied) = rival.valid.common(&valid) else { continue };
-            let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
-            denials.push(Denial { sources, valid: denied, is_end: false });
+            let Some(mut denied) = rival.valid.common(&valid) else { continue };
+            let other = self.reader().version(rival.fact, rival.version)?.belief;
+            let ends = has_end(&other);
+            denied.to = if ends { denied.to } else { valid.to };
+            denials.push(Denial { sources: other.sources, valid: denied, is_end: false });
             left = left.and_then(|left| {
                 let [before, after] = left.beside(&rival.valid);
-                before.or(after)
+                before.or(after.filter(|_| ends))
             });
         }
         Ok((left, denials))

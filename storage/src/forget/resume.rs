@@ -47,7 +47,8 @@ impl Transaction<'_> {
         if let Some(since) = since {
             let mut before = version.clone();
             before.system.to = since;
-            let left = self.left_of(&mut version.belief, &rivals)?;
+            let (left, denials) = self.left_beside(valid, &rivals, ends_by_itself)?;
+            denials.into_iter().for_each(|denial| deny(&mut version.belief, denial));
             let Some(left) = left else {
                 // Who took all of its time is known, should they be forgotten too.
                 before.belief.evidence = version.belief.evidence;
@@ -60,30 +61,6 @@ impl Transaction<'_> {
         }
         let number = self.absorb((fact, number), &mut version)?;
         self.put_record(fact, number, &version)
-    }
-
-    /// What rivals that were told later leave of a belief, which they deny: what is before them, or behind those
-    /// that have an end of their own.
-    fn left_of(&self, belief: &mut Belief, rivals: &[Edge]) -> Result<Option<Interval>> {
-        let valid = belief.valid;
-        let mut left = Some(valid);
-        for rival in rivals {
-            let other = self.reader().version(rival.fact, rival.version)?.belief;
-            let is_cut = other
-                .evidence
-                .iter()
-                .filter_map(denied)
-                .any(|denied| denied.touches(&other.valid) && denied.from >= other.valid.to);
-            let has_end = other.valid.to != Interval::MAX && !is_cut;
-            left = left.and_then(|left| match left.beside(&rival.valid) {
-                [Some(before), _] => Some(before),
-                [None, after] => after.filter(|_| has_end),
-            });
-            let Some(mut denied) = rival.valid.common(&valid) else { continue };
-            denied.to = if has_end { denied.to } else { valid.to };
-            deny(belief, Denial { sources: other.sources, valid: denied, is_end: false });
-        }
-        Ok(left)
     }
 
     /// What is uncertain and contradicts nothing certain any more is certain, in the version that is held: as if
@@ -141,6 +118,14 @@ impl Transaction<'_> {
         self.put_record(fact, number, &certain)?;
         Ok(true)
     }
+}
+
+/// Whether a belief has an end that was told with it, and not one that another value made.
+fn ends_by_itself(belief: &Belief) -> bool {
+    let valid = belief.valid;
+    let mut denials = belief.evidence.iter().filter_map(denied);
+    let is_cut = denials.any(|denied| denied.touches(&valid) && denied.from >= valid.to);
+    valid.to != Interval::MAX && !is_cut
 }
 
 /// Whether two versions of a relation, of any system time, may be of the same time or become one.

@@ -95,7 +95,8 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
         count => output.note(&format!("{count} lines were refused")),
     }
     // A script must notice a file of which nothing could be used.
-    match report.stored.is_empty() && !report.refused.is_empty() {
+    let is_used = |(kind, count): &(&str, u64)| *count > 0 && !kind.ends_with("skipped");
+    match !report.stored.iter().any(is_used) && !report.refused.is_empty() {
         true => Err(Failure::Shown),
         false => Ok(()),
     }

@@ -74,14 +74,20 @@ const AHEAD: &[&str] = &[
     " looking forward to ",
     " can't wait ",
     " about to ",
+    " decided to ",
+    " agreed to ",
+    " thinking about ",
+    " thinking of ",
+    " considering ",
 ];
 
 /// Verbs in the present that tell of what is to come, with a date: "the baby is due in February".
 const SCHEDULED: &[&str] = &[
     "go", "goes", "visit", "visits", "come", "comes", "travel", "travels", "due", "start",
-    "starts", "starting", "begin", "begins", "end", "ends", "retire", "retires", "turn", "turns",
-    "fly", "flies", "flying", "leave", "leaves", "leaving", "arrive", "arrives", "arriving",
-    "open", "opens", "move", "moves", "moving", "depart", "departs", "expire", "expires",
+    "starts", "starting", "turning", "begin", "begins", "end", "ends", "retire", "retires", "turn",
+    "turns", "fly", "flies", "flying", "leave", "leaves", "leaving", "arrive", "arrives",
+    "arriving", "open", "opens", "move", "moves", "moving", "depart", "departs", "expire",
+    "expires",
 ];
 
 /// What somebody "is doing" with a date, once it comes: "we are visiting Rome in May".
@@ -128,21 +134,43 @@ const NOTES: &[&str] = &[
 const BOOKED: &[&str] = &[
     "added",
     "booked",
-    "moved",
     "noted",
+    "organised",
+    "organized",
     "planned",
     "postponed",
     "rebooked",
     "reminder",
     "rescheduled",
+    "reservation",
     "reserved",
     "saved",
     "scheduled",
     "set",
 ];
 
+/// What is done with something for another day: "they moved my appointment to March 7".
+const MOVED: &[&str] = &["changed", "moved", "postponed", "pushed", "rescheduled", "shifted"];
+
+/// What is told of a day that is as often to come as it is over: the nearer one is meant.
+const NEAR: &[&str] = &[
+    "arranged",
+    "as of",
+    "effective",
+    "enrolled",
+    "invited",
+    "registered",
+    "signed up",
+    "starting",
+    "tickets",
+];
+
 /// Words after a date in which the verb of its noun stands.
 const PAST_WITHIN: usize = 3;
+
+/// What begins a clause of its own.
+const CLAUSES: &[&str] =
+    &["because", "since", "so", "as", "after", "when", "where", "that", "which"];
 
 /// What stands before a place and belongs to the same clause.
 fn clause_before(before: &str) -> &str {
@@ -311,6 +339,12 @@ impl<'t> Phrase<'t> {
             || self.is_length()
             || self.is_weekly()
             || self.is_yearly()
+            || self.is_last_day()
+    }
+
+    /// "the last day is on Friday" names no day by itself, as "last week" does a week.
+    fn is_last_day(&self) -> bool {
+        self.lower.strip_suffix("last day").is_some_and(|lead| matches!(lead.trim(), "" | "the"))
     }
 
     /// "her birthday is on 14 November": no year has it alone.
@@ -333,7 +367,10 @@ impl<'t> Phrase<'t> {
         let is_listed = before
             .rsplit_once(':')
             .is_some_and(|(said, rest)| is_booked(said) && !tells_of_the_past(rest));
-        is_note || is_listed || is_for && is_booked(before)
+        let is_to = self.lower.starts_with("to ") || before.trim_end().ends_with(" to");
+        let is_moved =
+            || DATES_KEPT.iter().any(|noun| before.contains(noun)) && says(before, MOVED);
+        is_note || is_listed || is_for && is_booked(before) || is_to && is_moved()
     }
 
     /// "works from Monday to Friday", "plays tennis on Monday and Friday".
@@ -385,6 +422,7 @@ impl<'t> Phrase<'t> {
         }
         let plain = |text: &str| text.to_lowercase().replace('’', "'");
         let before = plain(self.text.get(..self.range.start)?);
+        let with_date = format!("{before}{}", self.lower);
         // "In May I will move".
         let before = match words(&before).is_empty() || before.trim_end().ends_with("starting") {
             true => plain(clause_after(self.text.get(self.range.end..)?)) + " ",
@@ -405,7 +443,10 @@ impl<'t> Phrase<'t> {
         // "The concert is on 5 February", but "the concert on 5 February was long".
         let is_noun = DATES_KEPT.iter().any(|noun| before.contains(noun));
         let is_set = self.set_noun(own).is_some();
-        let told = if is_scheduled || is_set { own } else { &before };
+        // "She is called Ann, first meeting April 9": the verb before is of another clause.
+        let is_own =
+            is_scheduled || is_set || DATES_KEPT.iter().any(|noun| own.contains(noun.trim()));
+        let told = if is_own { own } else { &before };
         let may_come = self.has(&["until", "till"]) || is_scheduled || is_set || is_noun;
         let may_come = may_come && !self.is_past_after();
         let looks_ahead = match behind_ahead(&before) {
@@ -418,7 +459,10 @@ impl<'t> Phrase<'t> {
             Interval::MIN => Some(bound),
             bound => time::Duration::new(months, days, 0).add_to(bound),
         };
-        looks_ahead.then(|| Interval::new(next(self.span.from)?, next(self.span.to)?)).flatten()
+        let next = Interval::new(next(self.span.from)?, next(self.span.to)?)?;
+        let is_nearer = next.from.saturating_sub(self.at) < self.at.saturating_sub(self.span.from);
+        let is_near = is_nearer && !self.is_past_after() && says(&with_date, NEAR);
+        (looks_ahead || is_near).then_some(next)
     }
 
     /// What it is of, if it stands straight after `is`: "the wedding is in June".
@@ -437,7 +481,9 @@ impl<'t> Phrase<'t> {
     fn is_past_after(&self) -> bool {
         let rest = self.text.get(self.range.end..).unwrap_or_default().to_lowercase();
         let next = clause_after(&rest).split(' ').filter(|word| !word.is_empty());
-        let next: Vec<&str> = next.take(PAST_WITHIN).collect();
+        // "in August because he got a job" has a verb of another clause.
+        let next = next.take(PAST_WITHIN).take_while(|word| !CLAUSES.contains(word));
+        let next: Vec<&str> = next.collect();
         // "arranged by Tom" is no verb of its own.
         let is_passive = next.get(1).is_some_and(|word| *word == "by");
         !rest.starts_with([',', ';']) && !is_passive && tells_of_the_past(&next.join(" "))
@@ -465,7 +511,10 @@ impl<'t> Phrase<'t> {
         let Some(period) = Written::new(self.span) else { return };
         let after = self.text.get(self.range.end..).unwrap_or_default();
         let is_bound = BOUNDS.iter().any(|bound| self.lower.starts_with(bound));
-        let follows_noun = after.starts_with(['\'', '’', '-']);
+        let before = self.text.get(..self.range.start).unwrap_or_default().trim_end();
+        // "moved it to March 7".
+        let is_led = before.rsplit(' ').next().is_some_and(|last| LEADS.contains(&last));
+        let follows_noun = is_led || after.starts_with(['\'', '’', '-']);
         match period {
             Written::Day(text) | Written::Month(text) | Written::Year(text) if follows_noun => {
                 edits.replace(self.range.clone(), text);
@@ -506,6 +555,9 @@ pub(super) const FROM_NOW: &[&str] = &[
 
 const UNITS: &[&str] =
     &["day", "days", "week", "weeks", "weekend", "month", "months", "year", "years"];
+
+/// Words before a date that take no other one behind them.
+const LEADS: &[&str] = &["to", "from", "by", "of", "until", "till", "before", "after"];
 
 const BOUNDS: &[&str] =
     &["since", "ever since", "until", "till", "by", "before", "after", "from", "between", "up to"];

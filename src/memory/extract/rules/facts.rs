@@ -37,6 +37,9 @@ use crate::memory::places;
 use crate::memory::validate::UNCERTAIN;
 use crate::retrieval::words::{Word, says, words};
 
+/// What somebody does not do by plan, though it is dated ahead.
+const NO_PLANS: &[&str] = &["be", "expect", "feel", "have", "hope", "turn", "wait"];
+
 /// Facts of a statement, at most, and what it says to be over.
 const FACTS_MAX: usize = 8;
 
@@ -67,6 +70,7 @@ pub(super) fn told(
         statement,
         valid: statement.valid,
         has_dates: statement.at.is_some_and(|at| dates::are_several(&statement.said, at)),
+        is_corrected: false,
         found: Vec::new(),
         endings: Vec::new(),
     };
@@ -82,6 +86,9 @@ pub(super) fn told(
             }
         }
         finder.of_other(at);
+    }
+    if statement.is_taken_back && !finder.is_corrected {
+        finder.doubt(0);
     }
     let (mut found, mut endings) = (finder.found, finder.endings);
     let mut seen: Vec<(String, String, String)> = Vec::new();
@@ -115,6 +122,8 @@ struct Finder<'a> {
     /// When the clause that is read holds: as its sentence, unless that has several dates.
     valid: Interval,
     has_dates: bool,
+    /// Whether it says itself what is meant instead.
+    is_corrected: bool,
     found: Vec<ExtractedFact>,
     endings: Vec<ExtractedEnding>,
 }
@@ -227,6 +236,7 @@ impl<'a> Finder<'a> {
         if self.of_aim(person, verb.base, group) {
             return;
         }
+        self.of_coming(person, verb.base, group);
         self.of_leaving(person, verb.base, after, group);
         self.of_lost_job(person, verb.base, after, group);
         self.of_leaving_school(person, verb.base, after, group);
@@ -290,6 +300,18 @@ impl<'a> Finder<'a> {
         if !self.of_new_job(person, verb, after, group) {
             self.of_rows(person, verb, ROWS, after, group);
         }
+    }
+
+    /// "is moving to Rome in June": a plan, if it is dated ahead.
+    fn of_coming(&mut self, person: &str, verb: &str, group: Group) {
+        let is_plan = group.is_ongoing && self.is_to_come(group) && !group.is_modal;
+        if !is_plan || group.is_negated || group.is_passive || NO_PLANS.contains(&verb) {
+            return;
+        }
+        let Some(tail) = tails::doing(self.text, self.words, group.main) else { return };
+        let Some((_, rest)) = tail.text.split_once(' ') else { return };
+        let text = format!("{verb} {rest}");
+        self.tell(person, "plans_to", "Activity", &Tail { text: &text, ..tail }, group, None);
     }
 
     /// "stopped working at Forno Labs": that is over.

@@ -59,6 +59,7 @@ impl Row {
             ("come", _) => is_present,
             ("start" | "begin" | "get", "works_at") => !is_present,
             ("use" | "support" | "run" | "train", _) => is_present,
+            ("go" | "travel" | "drive" | "fly" | "visit", "went_to" | "visited") => !is_present,
             _ => true,
         }
     }

@@ -45,6 +45,10 @@ pub(super) struct Statement {
     pub(super) confidence: f64,
     /// Whether it is what somebody else said or wrote.
     pub(super) is_quoted: bool,
+    /// Whether the next sentence takes it back: "Sorry, I meant Rome."
+    pub(super) is_taken_back: bool,
+    /// Whether it is of whoever speaks.
+    is_of_me: bool,
     /// How much it says.
     pub(super) weight: f64,
     /// The turns that say it.
@@ -85,6 +89,11 @@ impl Reader<'_> {
         for sentence in sentences {
             let text = lead::strip(sentence.text, self.spelling);
             let own = words(text);
+            if takes_back(sentence.text)
+                && let Some(last) = found.last_mut()
+            {
+                last.is_taken_back = true;
+            }
             if sentence.is_question || !says_something(&own) {
                 people.read(text, &own);
                 follows = false;
@@ -98,6 +107,11 @@ impl Reader<'_> {
                 continue;
             };
             statement.is_quoted = sentence.is_quoted;
+            // Who pastes "I live in Rome" says nothing of themselves.
+            if sentence.is_quoted && statement.is_of_me {
+                follows = false;
+                continue;
+            }
             match found.last_mut() {
                 Some(last) if follows && statement.goes_on => last.join(&statement),
                 _ => found.push(statement),
@@ -150,6 +164,8 @@ impl Reader<'_> {
             valid: rewritten.valid,
             at: turn.at,
             is_quoted: false,
+            is_taken_back: false,
+            is_of_me: rewritten.subject == Subject::Me,
             weight,
             turns,
             is_whole,
@@ -190,6 +206,7 @@ impl Statement {
             self.text = format!("{} {}", self.text, next.text);
             self.said = format!("{}. {}", self.said, next.said);
             self.is_quoted |= next.is_quoted;
+            self.is_taken_back |= next.is_taken_back;
             self.weight += next.weight / 3.0;
         }
     }
@@ -366,6 +383,31 @@ fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
 /// Words for who is spoken to.
 pub(super) const ABOUT_YOU: &[&str] =
     &["you", "your", "yours", "you're", "you've", "you'd", "you'll", "yourself", "ya"];
+
+/// What a sentence begins with that takes the one before it back.
+const CORRECTIONS: &[&str] = &[
+    "sorry, i mean",
+    "sorry i mean",
+    "i meant ",
+    "i mean not ",
+    "correction",
+    "scratch that",
+    "wait, no",
+    "wait no",
+    "no wait",
+    "no, wait",
+    "oops",
+];
+
+/// Words of a sentence that begins with "I mean" and corrects, at most: "I mean, it is nice there" does not.
+const MEANT_WORDS_MAX: usize = 4;
+
+/// Whether a sentence takes back what the one before it says.
+fn takes_back(sentence: &str) -> bool {
+    let lower = sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let is_short = lower.split_whitespace().count() <= MEANT_WORDS_MAX;
+    CORRECTIONS.iter().any(|cue| lower.starts_with(cue)) || lower.starts_with("i mean ") && is_short
+}
 
 /// What makes a sentence surer.
 const STRESSES: &[&str] =

@@ -72,6 +72,52 @@ fn dates_are_made_absolute() {
             "2024-03-03..2024-03-04",
         ),
         ("I noted: we met on 3 March", "I noted: we met on 3 March 2023", "2023-03-03..2023-03-04"),
+        // Of a day that is as often to come as over, the nearer one.
+        (
+            "I bought tickets for Oslo on 22 August",
+            "I bought tickets for Oslo on 22 August 2023",
+            "2023-08-22..2023-08-23",
+        ),
+        (
+            "I signed up for the race in September",
+            "I signed up for the race in September 2023",
+            "2023-09-01..2023-10-01",
+        ),
+        (
+            "I signed up for the race in April",
+            "I signed up for the race in April 2023",
+            "2023-04-01..2023-05-01",
+        ),
+        (
+            "I decided to visit Oslo in June",
+            "I decided to visit Oslo in June 2023",
+            "2023-06-01..2023-07-01",
+        ),
+        (
+            "I got a job at Bosch starting July 1",
+            "I got a job at Bosch starting on 1 July 2023",
+            "2023-07-01..2023-07-02",
+        ),
+        (
+            "They pushed my exam to June 7",
+            "They pushed my exam to 7 June 2023",
+            "2023-06-07..2023-06-08",
+        ),
+        (
+            "She is called Ann, first meeting June 9",
+            "She is called Ann, first meeting on 9 June 2023",
+            "2023-06-09..2023-06-10",
+        ),
+        (
+            "I quit, last day is June 30",
+            "I quit, last day is on 30 June 2023",
+            "2023-06-30..2023-07-01",
+        ),
+        (
+            "They moved my appointment to March 7",
+            "They moved my appointment to 7 March 2024",
+            "2024-03-07..2024-03-08",
+        ),
         ("Her birthday is on 3 March", "Her birthday is on 3 March", "2023-05-08T13:56:00Z..∞"),
         (
             "The birthday party is on 3 March",
@@ -92,6 +138,11 @@ fn dates_are_made_absolute() {
             "2023-06-01..2023-07-01",
         ),
         ("We're going away in March", "We're going away in March 2024", "2024-03-01..2024-04-01"),
+        (
+            "We're moving in March because Tom got a job",
+            "We're moving in March 2024 because Tom got a job",
+            "2024-03-01..2024-04-01",
+        ),
         ("I visit Ann in March", "I visit Ann in March 2024", "2024-03-01..2024-04-01"),
         ("I visited Ann in March", "I visited Ann in March 2023", "2023-03-01..2023-04-01"),
         ("I cook, come on Sunday", "I cook, come on 14 May 2023", "2023-05-14..2023-05-15"),

@@ -211,6 +211,10 @@ impl Finder<'_> {
         if row.relation == "sold" && is_own && is_known && is_whole && self.has_moved(group) {
             self.tell_of(person, ("owns", "Thing", tail), self.over(), Intent::Evolution);
         }
+        // "sold the Golf": whoever drives it does so no more.
+        if row.relation == "sold" && tail.is_name && self.has_moved(group) {
+            self.end(person, "drives", Some(tail.text));
+        }
     }
 
     /// The place after "Nora's job" or "the job" at a place.

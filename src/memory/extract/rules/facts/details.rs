@@ -15,6 +15,7 @@ const DETAIL_BYTES_MAX: usize = 64;
 impl<'a> Finder<'a> {
     /// "name is Sam", "timezone is CET", behind a person's name in the possessive; whether it was one.
     pub(super) fn of_detail(&mut self, person: &str, at: usize) -> bool {
+        let at = at + usize::from(matches!(self.lower(at), "new" | "current"));
         let Some((detail, verb)) = self.detail(at) else { return false };
         let (label, start) = (detail.label(), self.next_of_group(verb + 1));
         let value = match detail {
@@ -257,6 +258,7 @@ const DETAILS: &[(&str, Detail)] = &[
     ("email address", EMAIL),
     ("e mail", EMAIL),
     ("phone", Detail::Phone),
+    ("number", Detail::Phone),
     ("phone number", Detail::Phone),
     ("mobile", Detail::Phone),
     ("mobile number", Detail::Phone),

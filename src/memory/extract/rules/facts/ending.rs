@@ -215,8 +215,29 @@ impl Finder<'_> {
         if self.lower(at) != "put" || self.clause_before(at).any(|at| self.is_open(at)) {
             return;
         }
-        let Some(name) = tails::noun(self.text, self.words, at + 1, "") else { return };
         let before = |back: usize| at.checked_sub(back).map_or("", |at| self.lower(at));
+        // "Mo had to be put to sleep", "Mo was put down".
+        let subject = match (before(3), before(2), before(1)) {
+            ("had", "to", "be") => at.checked_sub(4),
+            (_, _, "was") => at.checked_sub(2),
+            _ => None,
+        };
+        let end = match (self.lower(at + 1), self.lower(at + 2)) {
+            ("down", _) => at + 2,
+            ("to", "sleep") => at + 3,
+            _ => 0,
+        };
+        if let Some(word) = subject.and_then(|at| self.words.get(at)).filter(|_| end > 0) {
+            let is_end = end == self.words.len() || self.is_dated(end);
+            if let Some(name) = self.text.get(word.range.clone()).filter(|_| is_end)
+                && (word.is_capital || self.is_known_as(name, "Animal"))
+            {
+                self.date_anew(at);
+                self.end_with(name, &["has_pet"]);
+            }
+            return;
+        }
+        let Some(name) = tails::noun(self.text, self.words, at + 1, "") else { return };
         let had_to = before(1) == "to" && before(2) == "had";
         let end = match (self.lower(name.end), self.lower(name.end + 1)) {
             ("down", _) if had_to => name.end + 1,
@@ -273,7 +294,11 @@ impl Finder<'_> {
         // "Not allergic to cats and dogs", "not at Siemens because of the money", "not when it rains".
         let behind = (group.main + 1..self.words.len())
             .take_while(|at| is_joined(self.text, &self.words[at - 1], &self.words[*at]));
-        let is_in_part = behind.clone().any(|at| DENIED_IN_PART.contains(&self.lower(at)));
+        // "Not allergic to all nuts", but "not at all", "after all".
+        let is_of_all =
+            |at: usize| self.lower(at) == "all" && matches!(self.lower(at - 1), "after" | "at");
+        let is_in_part =
+            behind.clone().any(|at| DENIED_IN_PART.contains(&self.lower(at)) && !is_of_all(at));
         let end = behind.last().map_or(group.main + 1, |last| last + 1);
         // "I don't work at Siemens, I slave there", but "I don't live in Rome, I live in Oslo".
         let next = self.named(end, person).map(|verb| verbs::lemma(self.lower(verb)));
@@ -338,7 +363,7 @@ fn is_off(group: Group) -> bool {
 /// Words behind which not all of what stands before them is denied.
 const DENIED_IN_PART: &[&str] = &[
     "and", "or", "because", "since", "so", "when", "whenever", "while", "if", "unless", "but",
-    "only", "just",
+    "only", "just", "all", "every", "most",
 ];
 
 /// What says that something is denied of some times alone.

@@ -227,6 +227,7 @@ mod tests {
             statement: &statement,
             valid: statement.valid,
             has_dates: false,
+            is_corrected: false,
             found: Vec::new(),
             endings: Vec::new(),
         })

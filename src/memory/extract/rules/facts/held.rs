@@ -61,12 +61,13 @@ impl Finder<'_> {
     pub(super) fn own_date(&self, at: usize, group: Group) -> Interval {
         let ahead = self.statement.at.is_some_and(|at| self.statement.valid.from > at);
         // "I quit my job and start at Siemens on Monday."
-        let is_now =
-            (group.tense == Tense::Present || ahead) && !group.is_future || group.is_former;
+        let is_now = (group.tense == Tense::Present || group.is_perfect || ahead)
+            && !group.is_future
+            || group.is_former;
         let clause = self.clause(at, group.main);
         let dated = |text: &str, told| {
             let own = dates::resolve(text, Some(told), &mut Edits::default());
-            own != since(told, own)
+            (own != since(told, own)).then_some(own)
         };
         let Some(told) = self.statement.at.filter(|_| is_now && clause.len() < self.text.len())
         else {
@@ -77,9 +78,11 @@ impl Finder<'_> {
             |at: &usize| self.speakers.iter().any(|speaker| self.named(*at, speaker).is_some());
         let first = (0..at).find(named).unwrap_or(at);
         let lead = &self.text[..self.words[first].range.start];
-        match dated(clause, told) || dated(lead, told) {
-            true => self.statement.valid,
-            false => since(told, self.statement.valid),
+        match (dated(clause, told), dated(lead, told)) {
+            // "I have lived in Rome for ten years, got married last month."
+            (Some(own), _) if group.is_perfect => own,
+            (None, None) => since(told, self.statement.valid),
+            _ => self.statement.valid,
         }
     }
 
@@ -128,18 +131,31 @@ impl Finder<'_> {
     /// Whether a part of the text tells something by itself: "In 2010, " does not.
     fn has_verb(&self, part: Range<usize>) -> bool {
         let mut words = self.words.iter().filter(|word| part.contains(&word.range.start));
+        let mut is_plural = false;
         words.any(|word| {
             let forms = verbs::verb(&word.lower).map(|verb| verb.forms);
-            rewrite::is_modal(&word.lower) || forms.is_some_and(|forms| forms.past || forms.third)
+            let tells = rewrite::is_modal(&word.lower)
+                || matches!(word.lower.as_str(), "are" | "turning")
+                || forms.is_some_and(|forms| forms.past || forms.third || forms.base && is_plural);
+            is_plural = matches!(word.lower.as_str(), "they" | "others");
+            tells
         })
     }
 
-    /// Whether a clause begins at a place in the text: with a subject of its own or a word of time.
+    /// Whether a clause begins at a place in the text: with a subject of its own, a verb in the past or a word of
+    /// time.
     fn begins_after(&self, place: usize) -> bool {
         let rest = self.text.get(place..).unwrap_or_default();
         let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         let is_of_speaker = self.speakers.iter().any(|speaker| begins_with_name(rest, speaker));
-        is_of_speaker || SUBJECTS.contains(&first.to_lowercase().as_str())
+        let is_past = || {
+            let verb = verbs::verb(first).map(|verb| verb.forms);
+            verb.is_some_and(|forms| forms.past && !forms.base) || first == "turning"
+        };
+        is_of_speaker
+            || SUBJECTS.contains(&first.to_lowercase().as_str())
+            || is_past()
+            || has_bare_subject(rest)
     }
 
     /// Whether a verb in the present is dated ahead: "we fly to Oslo on 5 May".
@@ -195,6 +211,21 @@ const SUBJECTS: &[&str] = &[
     "i", "you", "he", "she", "it", "we", "they", "my", "his", "her", "our", "their", "the", "then",
     "now", "before", "later", "so", "there",
 ];
+
+/// Whether a text begins with a few words in lower case and what they are: "doctor's appointment is tomorrow".
+fn has_bare_subject(text: &str) -> bool {
+    let segment = text.split([',', ';', '.']).next().unwrap_or_default();
+    let words: Vec<&str> = segment.split(' ').take(SUBJECT_WORDS_MAX + 1).collect();
+    let is_be = |word: &&str| matches!(*word, "is" | "are" | "was" | "were");
+    let begins_small = segment.starts_with(char::is_lowercase);
+    let verb = words.iter().position(|word| is_be(&word));
+    let first = words.first().copied().unwrap_or_default();
+    let is_relative = matches!(first, "which" | "who" | "that" | "where" | "what" | "and" | "or");
+    begins_small && !is_relative && verb.is_some_and(|verb| verb > 0)
+}
+
+/// Words before the verb of a clause that has no article, at most.
+const SUBJECT_WORDS_MAX: usize = 3;
 
 fn since(from: Time, otherwise: Interval) -> Interval {
     Interval::new(from, Interval::MAX).unwrap_or(otherwise)

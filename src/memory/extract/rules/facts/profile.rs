@@ -208,8 +208,28 @@ const FIRMLY: &[&str] =
     &["strict", "lifelong", "devout", "practicing", "practising", "committed", "proud"];
 
 /// What goes on behind a comma and takes nothing back.
-const BEHIND_COMMA: &[&str] =
-    &["and", "so", "because", "which", "though", "btw", "actually", "too", "thanks", "since", "as"];
+const BEHIND_COMMA: &[&str] = &[
+    "and",
+    "so",
+    "because",
+    "which",
+    "though",
+    "btw",
+    "actually",
+    "too",
+    "thanks",
+    "since",
+    "as",
+    "been",
+    "bought",
+    "diagnosed",
+    "found",
+    "got",
+    "had",
+    "learned",
+    "learnt",
+    "started",
+];
 
 /// How well a language is spoken.
 const FLUENCY: &[&str] =

@@ -66,7 +66,9 @@ impl<'a> Finder<'a> {
         if is_unreal && !self.is_in_state(&tail) {
             return ControlFlow::Break(());
         }
-        let tail = self.corrected(person, row, &tail).unwrap_or(tail);
+        let meant = self.corrected(person, row, &tail);
+        self.is_corrected |= meant.is_some();
+        let tail = meant.unwrap_or(tail);
         let label = label(row, &tail);
         let tail = self.named_after(&tail).unwrap_or(tail);
         let before = self.found.len();
@@ -188,29 +190,38 @@ impl<'a> Finder<'a> {
         let start = start + usize::from(self.lower(start) == row.link);
         let is_speaker = self.speaks(start);
         let meant = self.tail(person, row, start).filter(|_| !is_speaker)?;
-        (meant.is_name && tail.is_name && self.ends_plainly(meant.end)).then_some(meant)
+        // "well, Rome actually".
+        let end = meant.end + usize::from(self.lower(meant.end) == "actually");
+        (meant.is_name && tail.is_name && self.ends_plainly(end)).then_some(meant)
     }
 
     /// The place after words that take back what stands before them, if they do.
     pub(super) fn after_correction(&self, at: usize) -> Option<usize> {
         let next = at.checked_sub(1).zip(self.words.get(at));
         let is_parted = next.is_some_and(|(before, word)| {
-            gap(self.text, &self.words[before], word).trim_start().starts_with([',', '-', '('])
+            gap(self.text, &self.words[before], word)
+                .trim_start()
+                .starts_with([',', '-', '(', '…', '.'])
         });
         // "no, Rome" takes back, and "no kids" does not.
         let is_cut = |end: usize| {
             let next = self.words.get(end - 1).zip(self.words.get(end));
             next.is_some_and(|(last, next)| gap(self.text, last, next).starts_with(','))
         };
+        let is_name = |at: usize| self.words.get(at).is_some_and(|word| word.is_capital);
         let follows = |words: &&&[&str]| {
             words.iter().enumerate().all(|(place, word)| self.lower(at + place) == *word)
-                && (words.len() > 1 || is_cut(at + 1))
+                && (words.len() > 1 || is_cut(at + 1) || words[0] == "actually" && is_name(at + 1))
         };
         let longest = CORRECTIONS.iter().filter(follows).map(|words| at + words.len()).max();
+        // "wait no, I mean Rome".
+        let means = |at: usize| {
+            let meant = self.speakers.iter().find_map(|speaker| self.named(at, speaker));
+            meant.filter(|end| matches!(self.lower(*end), "means" | "meant")).map(|end| end + 1)
+        };
+        let longest = longest.map(|end| means(end).unwrap_or(end));
         // "I mean", once the speaker stands in it by name.
-        let meant = self.speakers.iter().find_map(|speaker| self.named(at, speaker));
-        let meant = meant.filter(|end| matches!(self.lower(*end), "means" | "meant"));
-        longest.or(meant.map(|end| end + 1)).filter(|_| is_parted)
+        longest.or_else(|| means(at)).filter(|_| is_parted)
     }
 
     /// "Paradise, Nevada".
@@ -474,6 +485,8 @@ const CORRECTIONS: &[&[&str]] = &[
     &["no", "sorry"],
     &["or", "rather"],
     &["scratch", "that"],
+    &["actually"],
+    &["well"],
     &["correction"],
 ];
 

@@ -1,6 +1,7 @@
 //! Dates, lists and quotes of a turn that has several clauses or sentences.
 
 use super::sure::{assert_none, assert_told};
+use super::{extract, semantics};
 
 #[test]
 fn a_date_of_another_clause_is_not_that_of_the_present() {
@@ -13,7 +14,7 @@ fn a_date_of_another_clause_is_not_that_of_the_present() {
         ),
         (
             "I still live in Berlin but I'm moving to Munich next month.",
-            &["lives_in Berlin now..∞"],
+            &["lives_in Berlin now..∞", "plans_to move to Munich 2023-06-01..2023-07-01"],
         ),
         ("I have a dog named Rex and he turns 5 next month.", &["has_pet Rex now..∞"]),
         ("I live in Berlin, my lease ends in August.", &["lives_in Berlin now..∞"]),
@@ -137,4 +138,75 @@ fn short_answers_are_made_whole_with_their_dates() {
         ("Tom: Where do you live?\nNora: Secret!", &[]),
         ("Tom: Where do you live?\nNora: Berlin.", &["lives_in Berlin 2023-05-08T13:57:00Z..∞"]),
     ]);
+}
+
+#[test]
+fn a_date_after_a_comma_is_of_the_clause_that_begins_there() {
+    assert_told(&[
+        (
+            "I've lived in Bonn for ten years, got married last month.",
+            &["lives_in Bonn 2013-01-01..∞"],
+        ),
+        (
+            "I've worked at Bosch for ten years, got promoted last month.",
+            &["works_at Bosch 2013-01-01..∞"],
+        ),
+        ("I've been vegan for ten years, had a slip last week.", &["diet vegan 2013-01-01..∞"]),
+        ("I'm allergic to nuts, doctor's appointment is tomorrow.", &["allergic_to nuts now..∞"]),
+        ("I have a dog named Rex, vet visit is on Friday.", &["has_pet Rex now..∞"]),
+        (
+            "I study law at Yale, exams are in June.",
+            &["studies law now..∞", "studies_at Yale now..∞"],
+        ),
+        ("I teach yoga, next class is on June 1.", &["teaches yoga now..∞"]),
+        ("I love Coldplay, concert is on August 22.", &["loves Coldplay now..∞"]),
+        ("I'm 34, turning 35 in July.", &["age 34 now..∞"]),
+        ("I have diabetes, diagnosed in 2019.", &["has_condition diabetes now..∞"]),
+        ("I speak Dutch, learned it in 2010.", &["speaks Dutch now..∞"]),
+        ("I bought a flat in Mainz, we move in on August 1.", &["bought flat now..∞"]),
+    ]);
+}
+
+#[test]
+fn what_is_taken_back_is_not_certain() {
+    assert_told(&[
+        ("I live in Bonn. Sorry, I meant Cologne.", &["lives_in Bonn now..∞ ?"]),
+        ("I work at Shell. Correction: BP.", &["works_at Shell now..∞ ?"]),
+        ("I live in Bonn. I mean, it is nice there in spring.", &["lives_in Bonn now..∞"]),
+        ("I live in Bonn, wait no, I mean Cologne.", &["lives_in Cologne now..∞"]),
+        ("I live in Bonn... scratch that, Cologne.", &["lives_in Cologne now..∞"]),
+        ("I live in Bonn, actually Cologne.", &["lives_in Cologne now..∞"]),
+        ("I live in Bonn (well, Cologne actually).", &["lives_in Cologne now..∞"]),
+        ("I live in Bonn, actually.", &["lives_in Bonn now..∞"]),
+    ]);
+}
+
+#[test]
+fn what_is_pasted_is_no_statement_of_who_pastes_it() {
+    for text in [
+        "Can you check this?⏎```⏎# I live in Berlin⏎```",
+        "Here is an email from Ute:⏎Hi, I moved to Ghent on May 1. I am allergic to cats.",
+        "> I live in Denver",
+    ] {
+        let told = semantics(&format!("Nora: {text}"));
+        assert!(!told.iter().any(|told| told.starts_with("Nora ")), "{text}: {told:?}");
+    }
+}
+
+#[test]
+fn what_replaces_or_ends_a_thing_is_told() {
+    let endings = |text: &str| {
+        let endings = extract(&format!("Nora: {text}")).endings.into_iter();
+        endings.map(|end| format!("{} {:?}", end.relation, end.tail)).collect::<Vec<_>>()
+    };
+    assert_told(&[
+        ("My new email is k@b.org.", &["email k@b.org now..∞"]),
+        ("My new number is 555-0202.", &["phone 555-0202 now..∞"]),
+    ]);
+    let golf = endings("I sold the Golf and bought a Tesla.");
+    assert!(golf.contains(&"drives Some(\"Golf\")".to_owned()), "{golf:?}");
+    assert_eq!(endings("Mo had to be put to sleep on May 3."), ["has_pet Some(\"Mo\")"]);
+    assert_eq!(endings("Mo was put down last week."), ["has_pet Some(\"Mo\")"]);
+    assert_eq!(endings("I'm not allergic to all nuts."), [""; 0]);
+    assert_none(&["This year we go to Crete for Christmas."]);
 }

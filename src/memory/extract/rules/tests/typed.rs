@@ -132,6 +132,21 @@ fn how_somebody_works_stands_before_for_whom() {
 }
 
 #[test]
+fn what_is_dated_ahead_is_planned() {
+    assert_told(&[
+        ("We're moving to Linz in June.", &["plans_to move to Linz 2023-06-01..2023-07-01"]),
+        ("I'm getting married in June.", &["plans_to get married 2023-06-01..2023-07-01"]),
+        ("I'm visiting Ann next week.", &["plans_to visit Ann 2023-05-15..2023-05-22"]),
+        ("I'm going to Rome in June.", &["plans_to go to Rome 2023-06-01..2023-07-01"]),
+    ]);
+    assert_none(&[
+        "I'm not moving to Linz in June.",
+        "I'm moving to Linz.",
+        "We're expecting a baby in June.",
+    ]);
+}
+
+#[test]
 fn somebody_beside_who_speaks_makes_two() {
     for (text, expected) in [
         ("Lukas and I love hiking.", "Lukas and Nora love hiking."),

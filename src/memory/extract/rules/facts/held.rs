@@ -218,7 +218,7 @@ fn has_bare_subject(text: &str) -> bool {
     let words: Vec<&str> = segment.split(' ').take(SUBJECT_WORDS_MAX + 1).collect();
     let is_be = |word: &&str| matches!(*word, "is" | "are" | "was" | "were");
     let begins_small = segment.starts_with(char::is_lowercase);
-    let verb = words.iter().position(|word| is_be(&word));
+    let verb = words.iter().position(is_be);
     let first = words.first().copied().unwrap_or_default();
     let is_relative = matches!(first, "which" | "who" | "that" | "where" | "what" | "and" | "or");
     begins_small && !is_relative && verb.is_some_and(|verb| verb > 0)

@@ -86,6 +86,12 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         let line: NodeLine = serde_json::from_value(json).map_err(|error| error.to_string())?;
         return Ok(vec![Input::Node(node(&line.node)?)]);
     }
+    // A file of another kind is told as that.
+    if json.get("head").is_none()
+        && let Some(kind) = kind_of(&json)
+    {
+        return Err(format!("this is no fact and no node; import it as `{kind}`"));
+    }
     let fact: FactLine = serde_json::from_value(json).map_err(|error| error.to_string())?;
     let bound = |text: &Option<String>| text.as_deref().map(instant).transpose();
     let from = bound(&fact.valid_from)?.unwrap_or(Interval::MIN);
@@ -104,6 +110,17 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
         sources,
         properties: properties(&fact.properties, &FACT_PROPERTIES)?,
     }))])
+}
+
+/// The kind of file that a value looks like which is no fact.
+pub(super) fn kind_of(json: &Json) -> Option<&'static str> {
+    let has = |name: &str| json.get(name).is_some();
+    match json {
+        Json::Array(_) => Some("messages"),
+        _ if has("messages") => Some("messages"),
+        _ if has("text") || has("content") => Some("turns"),
+        _ => None,
+    }
 }
 
 fn node(node: &JsonNode) -> std::result::Result<NodeInput, String> {

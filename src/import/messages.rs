@@ -201,6 +201,11 @@ impl<'o> Lists<'o> {
             Json::Array(messages) => (messages, Map::new()),
             Json::Object(mut fields) => match fields.remove("messages") {
                 Some(Json::Array(messages)) => (messages, fields),
+                _ if fields.contains_key("text") || fields.contains_key("content") => {
+                    return Err("the object has no list of `messages`; is it a turn? import \
+                                it as `turns`"
+                        .to_owned());
+                }
                 _ => return Err("the object has no list of `messages`".to_owned()),
             },
             _ => return Err("this is no list of messages".to_owned()),
@@ -318,8 +323,8 @@ fn text(content: Option<Json>) -> std::result::Result<Option<(String, bool)>, St
     Ok((!texts.is_empty()).then(|| (texts.join("\n"), has_picture)))
 }
 
-/// Milliseconds in a second.
-const MILLIS: i64 = 1_000;
+/// Seconds since 1970 of any time that is likely meant: up to the year 2100.
+const SECONDS_LIKELY: f64 = 4_102_444_800.0;
 
 /// The instant of a number of seconds since 1970, or of a text.
 pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
@@ -327,11 +332,12 @@ pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
     let micros = (seconds * SECOND as f64).round();
     // A float that is out of range becomes the end of it, and no year has that.
     let at = if micros.is_nan() { Time::MAX } else { micros as Time };
-    let has_year = |at: Time| time::rfc3339(at).is_some();
-    if has_year(at) {
+    if time::rfc3339(at).is_some() {
         return Ok(at);
     }
-    let hint = if has_year(at / MILLIS) { ", but of milliseconds" } else { "" };
+    let units = [(1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")];
+    let likely = units.iter().find(|(scale, _)| (0.0..SECONDS_LIKELY).contains(&(seconds / scale)));
+    let hint = likely.map_or(String::new(), |(_, unit)| format!(", but of {unit}"));
     Err(format!("{text} is no number of seconds since 1970{hint}"))
 }
 

@@ -53,7 +53,12 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
     super::check_object(text)?;
     let mut fields: Map<String, Json> =
         serde_json::from_str(text).map_err(|error| format!("no JSON object: {error}"))?;
-    let said = take(&mut fields, &["text", "content"])?.ok_or("the turn has no text")?;
+    let said = take(&mut fields, &["text", "content"])?.ok_or_else(|| {
+        match fields.contains_key("messages") {
+            true => "the turn has no text, but `messages`: import it as `messages`",
+            false => "the turn has no text",
+        }
+    })?;
     let speaker =
         take(&mut fields, &["speaker", "role", "name"])?.ok_or("the turn has no speaker")?;
     let at = take(&mut fields, &["at", "time", "timestamp", "created_at"])?;

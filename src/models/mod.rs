@@ -266,8 +266,8 @@ impl Models {
         Ok(self.embedder()?.tokenizer_id().to_string())
     }
 
-    /// How many tokens a text has, or some number above `most` if it has more: of a long text no more is
-    /// read than that takes.
+    /// How many tokens a text has, or some number above `most` if it has more: of a long text with
+    /// blanks no more is read than that takes.
     pub(crate) fn count_tokens_up_to(&self, text: &str, most: usize) -> usize {
         let mut end = most.saturating_add(1).saturating_mul(2 * TOKEN_CHARS);
         while let Some(blank) = text

@@ -172,6 +172,25 @@ fn a_turn_without_a_time_follows_the_one_before_it() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_told_as_that() {
+    let folder = folder();
+    let db = open(&folder.path().join("db"));
+    let turns = write(folder.path(), "turns.jsonl", r#"{"speaker":"Ann","text":"One"}"#);
+    let lists = r#"{"messages":[{"role":"user","content":"Hi"}]}"#;
+    let lists = write(folder.path(), "lists.jsonl", lists);
+    let told =
+        |report: Result<Report, engraph::Error>| report.expect("reads").refused.remove(0).reason;
+    let reason = told(import::jsonl(&db, &turns, &mut silent));
+    assert_eq!(reason, "this is no fact and no node; import it as `turns`");
+    let reason = told(import::jsonl(&db, &lists, &mut silent));
+    assert_eq!(reason, "this is no fact and no node; import it as `messages`");
+    let reason = told(import::turns(&db, &lists, &mut silent));
+    assert_eq!(reason, "the turn has no text, but `messages`: import it as `messages`");
+    let reason = told(import::messages(&db, &turns, &mut silent));
+    assert!(reason.ends_with("is it a turn? import it as `turns`"), "{reason}");
+}
+
+#[test]
 fn messages_of_chat_models() {
     let folder = folder();
     let document = r#"{

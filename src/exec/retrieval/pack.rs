@@ -58,8 +58,9 @@ fn too_long(clause: &Pack, budget: usize, sources: &Cell) -> Diagnostic {
         Cell::List(keys) if !keys.is_empty() => format!("; it is of {sources}"),
         _ => String::new(),
     };
-    let message =
-        format!("the best evidence is left out, as it alone has more than {budget} tokens{of}");
+    let message = format!(
+        "the best evidence is left out, as it alone has more than {budget} tokens with its time{of}"
+    );
     Diagnostic::at(clause.budget.span, message)
         .help("give more tokens, or ask without PACK and BUDGET for its text")
 }

@@ -74,11 +74,6 @@ const AHEAD: &[&str] = &[
     " looking forward to ",
     " can't wait ",
     " about to ",
-    " decided to ",
-    " agreed to ",
-    " thinking about ",
-    " thinking of ",
-    " considering ",
 ];
 
 /// Verbs in the present that tell of what is to come, with a date: "the baby is due in February".
@@ -130,6 +125,9 @@ const NOTES: &[&str] = &[
     "saved",
 ];
 
+/// Those that stand before what is noted without a mark.
+const NOTED: &[&str] = &["reminder", "save the date", "note to self"];
+
 /// What is done for a day to come: "booked a table for 14 December", "I have added it: dentist, 22 April".
 const BOOKED: &[&str] = &[
     "added",
@@ -153,17 +151,13 @@ const BOOKED: &[&str] = &[
 const MOVED: &[&str] = &["changed", "moved", "postponed", "pushed", "rescheduled", "shifted"];
 
 /// What is told of a day that is as often to come as it is over: the nearer one is meant.
-const NEAR: &[&str] = &[
-    "arranged",
-    "as of",
-    "effective",
-    "enrolled",
-    "invited",
-    "registered",
-    "signed up",
-    "starting",
-    "tickets",
-];
+const NEAR: &[&str] = &["signed up for", "ticket for", "ticket to", "tickets for", "tickets to"];
+
+/// What is settled for a day that is to come, if that is by far the nearer one.
+const SETTLED: &[&str] = &["agreed to", "decided to"];
+
+/// What somebody starts on a day: "got a job at Siemens starting on 1 July".
+const STARTED: &[&str] = &["course", "job", "position", "role"];
 
 /// Words after a date in which the verb of its noun stands.
 const PAST_WITHIN: usize = 3;
@@ -359,9 +353,12 @@ impl<'t> Phrase<'t> {
     /// something is booked.
     fn is_noted(&self, before: &str) -> bool {
         let note = NOTES.iter().find_map(|note| before.trim_start().strip_prefix(note));
-        let is_note = note.is_some_and(|rest| {
-            rest.starts_with([':', ',', '.', '!', ';', '-', ' ']) && !tells_of_the_past(rest)
-        });
+        // "Booked my flight in March" tells what was done.
+        let is_said = |rest: &str| {
+            let is_named = NOTED.iter().any(|note| before.trim_start().starts_with(note));
+            rest.starts_with([':', ',', '.', '!', ';', '-']) || is_named && rest.starts_with(' ')
+        };
+        let is_note = note.is_some_and(|rest| is_said(rest) && !tells_of_the_past(rest));
         let is_booked = |said: &str| says(said, BOOKED);
         let is_for = self.lower.starts_with("for ") || before.trim_end().ends_with(" for");
         let is_listed = before
@@ -415,6 +412,14 @@ impl<'t> Phrase<'t> {
     /// has begun. Who means this day says "today".
     fn ahead(&self) -> Option<Interval> {
         let is_month = self.has_month();
+        let led = self.text.get(..self.range.start)?.trim_end().to_lowercase();
+        // Since then it is, so it has begun.
+        if self.lower.starts_with("since ")
+            || self.lower.starts_with("ever since ")
+            || led.ends_with("since")
+        {
+            return None;
+        }
         let is_named = is_month || self.has_one(time::is_weekday);
         let is_to_come = if is_month { self.span.to > self.at } else { self.span.from > self.at };
         if is_to_come || !is_named || self.has_year() || self.is_told_from_now() {
@@ -422,7 +427,6 @@ impl<'t> Phrase<'t> {
         }
         let plain = |text: &str| text.to_lowercase().replace('’', "'");
         let before = plain(self.text.get(..self.range.start)?);
-        let with_date = format!("{before}{}", self.lower);
         // "In May I will move".
         let before = match words(&before).is_empty() || before.trim_end().ends_with("starting") {
             true => plain(clause_after(self.text.get(self.range.end..)?)) + " ",
@@ -444,8 +448,9 @@ impl<'t> Phrase<'t> {
         let is_noun = DATES_KEPT.iter().any(|noun| before.contains(noun));
         let is_set = self.set_noun(own).is_some();
         // "She is called Ann, first meeting April 9": the verb before is of another clause.
-        let is_own =
-            is_scheduled || is_set || DATES_KEPT.iter().any(|noun| own.contains(noun.trim()));
+        let is_first = ["first ", "next "].iter().any(|lead| own.starts_with(lead));
+        let is_kept = is_first && DATES_KEPT.iter().any(|noun| own.contains(noun.trim()));
+        let is_own = is_scheduled || is_set || is_kept;
         let told = if is_own { own } else { &before };
         let may_come = self.has(&["until", "till"]) || is_scheduled || is_set || is_noun;
         let may_come = may_come && !self.is_past_after();
@@ -460,9 +465,25 @@ impl<'t> Phrase<'t> {
             bound => time::Duration::new(months, days, 0).add_to(bound),
         };
         let next = Interval::new(next(self.span.from)?, next(self.span.to)?)?;
-        let is_nearer = next.from.saturating_sub(self.at) < self.at.saturating_sub(self.span.from);
-        let is_near = is_nearer && !self.is_past_after() && says(&with_date, NEAR);
-        (looks_ahead || is_near).then_some(next)
+        (looks_ahead || is_month && self.is_near(next.from)).then_some(next)
+    }
+
+    /// Whether the next day of its name is meant, which begins then, because it is the nearer one: "tickets for Rome
+    /// on 22 August". It looks at what stands before it in its clause.
+    fn is_near(&self, next: Time) -> bool {
+        let before = self.text.get(..self.range.start).unwrap_or_default().to_lowercase();
+        let own = clause_before(&before);
+        let (ahead, back) = (next.saturating_sub(self.at), self.at.saturating_sub(self.span.from));
+        let behind = |cues: &[&str]| {
+            let cut = cues.iter().find_map(|cue| own.split_once(cue));
+            cut.is_some_and(|(_, rest)| !rest.trim().is_empty() && !tells_of_the_past(rest))
+        };
+        let rest = self.text.get(self.range.end..).unwrap_or_default();
+        let is_over = self.is_past_after() || tells_of_the_past(rest);
+        let starts = own.trim_end().ends_with("starting") && says(own, STARTED);
+        !is_over
+            && (ahead < back && (behind(NEAR) || starts)
+                || ahead.saturating_mul(2) < back && behind(SETTLED))
     }
 
     /// What it is of, if it stands straight after `is`: "the wedding is in June".
@@ -513,7 +534,9 @@ impl<'t> Phrase<'t> {
         let is_bound = BOUNDS.iter().any(|bound| self.lower.starts_with(bound));
         let before = self.text.get(..self.range.start).unwrap_or_default().trim_end();
         // "moved it to March 7".
-        let is_led = before.rsplit(' ').next().is_some_and(|last| LEADS.contains(&last));
+        let is_led = is_dated
+            && !has_lead
+            && before.rsplit(' ').next().is_some_and(|last| LEADS.contains(&last));
         let follows_noun = is_led || after.starts_with(['\'', '’', '-']);
         match period {
             Written::Day(text) | Written::Month(text) | Written::Year(text) if follows_noun => {

@@ -37,8 +37,41 @@ use crate::memory::places;
 use crate::memory::validate::UNCERTAIN;
 use crate::retrieval::words::{Word, says, words};
 
-/// What somebody does not do by plan, though it is dated ahead.
-const NO_PLANS: &[&str] = &["be", "expect", "feel", "have", "hope", "turn", "wait"];
+/// What somebody "is doing" by plan, where it is dated ahead: who "is training for May" trains by now.
+const PLANNED: &[&str] = &[
+    "adopt",
+    "attend",
+    "begin",
+    "buy",
+    "celebrate",
+    "compete",
+    "drive",
+    "fly",
+    "get",
+    "go",
+    "graduate",
+    "host",
+    "join",
+    "launch",
+    "leave",
+    "marry",
+    "meet",
+    "move",
+    "open",
+    "perform",
+    "quit",
+    "retire",
+    "return",
+    "run",
+    "see",
+    "sell",
+    "spend",
+    "start",
+    "stay",
+    "take",
+    "travel",
+    "visit",
+];
 
 /// Facts of a statement, at most, and what it says to be over.
 const FACTS_MAX: usize = 8;
@@ -305,7 +338,7 @@ impl<'a> Finder<'a> {
     /// "is moving to Rome in June": a plan, if it is dated ahead.
     fn of_coming(&mut self, person: &str, verb: &str, group: Group) {
         let is_plan = group.is_ongoing && self.is_to_come(group) && !group.is_modal;
-        if !is_plan || group.is_negated || group.is_passive || NO_PLANS.contains(&verb) {
+        if !is_plan || group.is_negated || group.is_passive || !PLANNED.contains(&verb) {
             return;
         }
         let Some(tail) = tails::doing(self.text, self.words, group.main) else { return };

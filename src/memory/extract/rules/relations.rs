@@ -54,10 +54,10 @@ impl Row {
 
     /// Whether it says so in that tense: who comes from Linz is of there, who came from there was on the
     /// way; who started at a place works there, who starts is yet to.
-    pub(super) fn fits(&self, is_present: bool) -> bool {
+    pub(super) fn fits(&self, is_present: bool, is_to_come: bool) -> bool {
         match (self.verb, self.relation) {
             ("come", _) => is_present,
-            ("start" | "begin" | "get", "works_at") => !is_present,
+            ("start" | "begin" | "get", "works_at") => !is_present || is_to_come,
             ("use" | "support" | "run" | "train", _) => is_present,
             ("go" | "travel" | "drive" | "fly" | "visit", "went_to" | "visited") => !is_present,
             _ => true,

@@ -11,7 +11,7 @@ use engraph_storage::graph::{Interval, Time};
 use super::edits::Edits;
 use super::lead;
 use super::people::People;
-use super::{dates, lexicon, verbs};
+use super::{dates, kinds, lexicon, verbs};
 use crate::retrieval::words::{Word, is_stop_word, words};
 
 pub(super) use subject::{Subject, is_modal, is_preposition};
@@ -319,19 +319,24 @@ impl Writer<'_> {
         else {
             return false;
         };
-        let is_somebody = |word: &Word| {
+        let is_one = |word: &Word| {
             let lower = word.lower.as_str();
-            let is_own = lexicon::is_determiner(lower)
-                || lexicon::is_adjective(lower)
-                || lexicon::is_pet(lower)
-                || lexicon::kin(lower).is_some();
             let says_little = lexicon::is_filler(lower)
                 || lexicon::is_interjection(lower)
                 || lexicon::is_adverb(lower)
-                || is_stop_word(lower);
-            is_own || word.is_capital && !says_little
+                || lexicon::is_adjective(lower)
+                || is_stop_word(lower)
+                || kinds::being(lower).is_some();
+            let is_kin = lexicon::is_pet(lower) || lexicon::kin(lower).is_some();
+            is_kin || word.is_capital && !says_little
         };
-        !others.is_empty() && others.iter().all(is_somebody)
+        let belongs = |word: &Word| {
+            let lower = word.lower.as_str();
+            is_one(word) || lexicon::is_determiner(lower) || lexicon::is_adjective(lower)
+        };
+        let is_contracted = |word: &Word| word.has_possessive(self.text);
+        others.last().is_some_and(is_one)
+            && others.iter().all(|word| belongs(word) && !is_contracted(word))
     }
 
     /// Puts the verb after a subject into the third person.

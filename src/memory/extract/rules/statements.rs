@@ -13,7 +13,7 @@ use super::{answers, lead, lexicon, verbs};
 use crate::memory::extract::{ExtractedSemantic, SourceTurn};
 use crate::retrieval::hedge::hedges;
 use crate::retrieval::intent::intents;
-use crate::retrieval::words::{Word, says, words};
+use crate::retrieval::words::{Word, begins_with, says, words};
 
 /// How sure is what somebody tells without a hedge.
 const ASSERTED: f64 = 0.9;
@@ -89,7 +89,8 @@ impl Reader<'_> {
         for sentence in sentences {
             let text = lead::strip(sentence.text, self.spelling);
             let own = words(text);
-            if takes_back(sentence.text)
+            if follows
+                && takes_back(sentence.text)
                 && let Some(last) = found.last_mut()
             {
                 last.is_taken_back = true;
@@ -384,29 +385,33 @@ fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
 pub(super) const ABOUT_YOU: &[&str] =
     &["you", "your", "yours", "you're", "you've", "you'd", "you'll", "yourself", "ya"];
 
-/// What a sentence begins with that takes the one before it back.
+/// What a sentence begins with that takes the one before it back, word by word.
 const CORRECTIONS: &[&str] = &[
-    "sorry, i mean",
     "sorry i mean",
-    "i meant ",
-    "i mean not ",
+    "sorry i meant",
+    "i mean",
+    "i meant",
     "correction",
     "scratch that",
-    "wait, no",
     "wait no",
     "no wait",
-    "no, wait",
     "oops",
 ];
 
-/// Words of a sentence that begins with "I mean" and corrects, at most: "I mean, it is nice there" does not.
+/// Words behind that, at most: a value, and no story.
 const MEANT_WORDS_MAX: usize = 4;
 
-/// Whether a sentence takes back what the one before it says.
+/// Whether a sentence puts another value in place of what the one before it says: "Sorry, I meant Rome."
 fn takes_back(sentence: &str) -> bool {
-    let lower = sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let is_short = lower.split_whitespace().count() <= MEANT_WORDS_MAX;
-    CORRECTIONS.iter().any(|cue| lower.starts_with(cue)) || lower.starts_with("i mean ") && is_short
+    let listed = words(sentence);
+    let cue = CORRECTIONS.iter().filter(|cue| begins_with(&listed, cue));
+    let Some(length) = cue.map(|cue| cue.split(' ').count()).max() else { return false };
+    let rest = &listed[length..];
+    let is_value = |word: &Word| {
+        let is_me = word.lower == "i" || word.lower.starts_with("i'");
+        word.is_capital && !is_me || word.lower.starts_with(|c: char| c.is_ascii_digit())
+    };
+    rest.len() <= MEANT_WORDS_MAX && rest.iter().any(is_value)
 }
 
 /// What makes a sentence surer.

@@ -118,6 +118,38 @@ fn dates_are_made_absolute() {
             "They moved my appointment to 7 March 2024",
             "2024-03-07..2024-03-08",
         ),
+        // Done, whatever stands beside it.
+        (
+            "I signed up for a course and met Tom in June",
+            "I signed up for a course and met Tom in June 2022",
+            "2022-06-01..2022-07-01",
+        ),
+        (
+            "I'm a registered nurse since December",
+            "I'm a registered nurse since December",
+            "2022-12-01..∞",
+        ),
+        (
+            "I was thinking about you on Friday",
+            "I was thinking about you on 5 May 2023",
+            "2023-05-05..2023-05-06",
+        ),
+        (
+            "I lost my tickets on Friday",
+            "I lost my tickets on 5 May 2023",
+            "2023-05-05..2023-05-06",
+        ),
+        ("Booked my flight in March", "Booked my flight in March 2023", "2023-03-01..2023-04-01"),
+        (
+            "The city I moved to in March is Oslo",
+            "The city I moved to in March 2023 is Oslo",
+            "2023-03-01..2023-04-01",
+        ),
+        (
+            "I got sick, surgery in March",
+            "I got sick, surgery in March 2023",
+            "2023-03-01..2023-04-01",
+        ),
         ("Her birthday is on 3 March", "Her birthday is on 3 March", "2023-05-08T13:56:00Z..∞"),
         (
             "The birthday party is on 3 March",

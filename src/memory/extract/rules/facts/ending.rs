@@ -223,11 +223,11 @@ impl Finder<'_> {
             _ => None,
         };
         let end = match (self.lower(at + 1), self.lower(at + 2)) {
-            ("down", _) => at + 2,
-            ("to", "sleep") => at + 3,
-            _ => 0,
+            ("down", _) => Some(at + 2),
+            ("to", "sleep") => Some(at + 3),
+            _ => None,
         };
-        if let Some(word) = subject.and_then(|at| self.words.get(at)).filter(|_| end > 0) {
+        if let Some((word, end)) = subject.and_then(|at| self.words.get(at)).zip(end) {
             let is_end = end == self.words.len() || self.is_dated(end);
             if let Some(name) = self.text.get(word.range.clone()).filter(|_| is_end)
                 && (word.is_capital || self.is_known_as(name, "Animal"))

@@ -61,25 +61,29 @@ impl Finder<'_> {
     pub(super) fn own_date(&self, at: usize, group: Group) -> Interval {
         let ahead = self.statement.at.is_some_and(|at| self.statement.valid.from > at);
         // "I quit my job and start at Siemens on Monday."
-        let is_now = (group.tense == Tense::Present || group.is_perfect || ahead)
-            && !group.is_future
-            || group.is_former;
+        let is_now =
+            (group.tense == Tense::Present || ahead) && !group.is_future || group.is_former;
         let clause = self.clause(at, group.main);
         let dated = |text: &str, told| {
             let own = dates::resolve(text, Some(told), &mut Edits::default());
             (own != since(told, own)).then_some(own)
         };
-        let Some(told) = self.statement.at.filter(|_| is_now && clause.len() < self.text.len())
-        else {
+        let Some(told) = self.statement.at.filter(|_| clause.len() < self.text.len()) else {
             return self.statement.valid;
         };
+        // "I have lived in Rome for ten years, got married last month."
+        if group.is_perfect && !is_now {
+            return dated(clause, told).unwrap_or(self.statement.valid);
+        }
+        if !is_now {
+            return self.statement.valid;
+        }
         // "Since 2010 I live in Linz and work at Siemens."
         let named =
             |at: &usize| self.speakers.iter().any(|speaker| self.named(*at, speaker).is_some());
         let first = (0..at).find(named).unwrap_or(at);
         let lead = &self.text[..self.words[first].range.start];
         match (dated(clause, told), dated(lead, told)) {
-            // "I have lived in Rome for ten years, got married last month."
             (Some(own), _) if group.is_perfect => own,
             (None, None) => since(told, self.statement.valid),
             _ => self.statement.valid,
@@ -212,7 +216,7 @@ const SUBJECTS: &[&str] = &[
     "now", "before", "later", "so", "there",
 ];
 
-/// Whether a text begins with a few words in lower case and what they are: "doctor's appointment is tomorrow".
+/// Whether a text begins in lower case with a few words and what they are: "doctor's appointment is tomorrow".
 fn has_bare_subject(text: &str) -> bool {
     let segment = text.split([',', ';', '.']).next().unwrap_or_default();
     let words: Vec<&str> = segment.split(' ').take(SUBJECT_WORDS_MAX + 1).collect();

@@ -53,7 +53,7 @@ impl<'a> Finder<'a> {
         };
         let name = self.name_of(place).or_else(|| self.name_before(owner.start, place));
         let Some(tail) = name else { return };
-        if self.is_only_thought_of(owner.start) || self.after_correction(tail.end).is_some() {
+        if self.is_only_thought_of(owner.start) || self.is_renamed(tail.end) {
             return;
         }
         // Who has died is still a father.
@@ -72,7 +72,9 @@ impl<'a> Finder<'a> {
         let intent = if is_over { Intent::Evolution } else { Intent::Fact };
         self.tell_of(person, (relation, label, &tail), valid, intent);
         let doubt = self.doubt_of_doing(tail.end);
-        for fact in &mut self.found[before..] {
+        let told = self.statement.confidence;
+        // What is uncertain for another reason stays so.
+        for fact in self.found[before..].iter_mut().filter(|fact| fact.confidence == told) {
             fact.confidence /= 1.0 - doubt;
         }
         if is_bygone && !is_over {
@@ -81,6 +83,15 @@ impl<'a> Finder<'a> {
         if label == "Person" {
             self.of_relative(tail.text, start, tail.end);
         }
+    }
+
+    /// Whether a name is taken back: "my sister Anna, no wait, Eva", and not "my sister Anna, actually, is here".
+    fn is_renamed(&self, end: usize) -> bool {
+        let is_soft = matches!(self.lower(end), "actually" | "well");
+        self.after_correction(end).is_some_and(|start| {
+            let is_name = self.words.get(start).is_some_and(|word| word.is_capital);
+            !is_soft || is_name && !self.speaks(start)
+        })
     }
 
     /// How much a hedge doubts that stands straight behind a name: "my brother Davide may join us" doubts

@@ -31,8 +31,8 @@ impl<'a> Finder<'a> {
         if self.is_exaggerated(verb, group) {
             return;
         }
-        let is_present = group.tense == Tense::Present && !self.is_to_come(group);
-        let fits = |row: &&Row| row.verb == verb && row.fits(is_present);
+        let (is_present, is_to_come) = (group.tense == Tense::Present, self.is_to_come(group));
+        let fits = |row: &&Row| row.verb == verb && row.fits(is_present, is_to_come);
         for row in rows.iter().filter(fits) {
             if self.of_row(person, row, at, group).is_break() {
                 return;
@@ -73,7 +73,10 @@ impl<'a> Finder<'a> {
         let tail = self.named_after(&tail).unwrap_or(tail);
         let before = self.found.len();
         self.tell(person, relation, label, &tail, group, row.intent());
-        if relation == "adopted" && label == "Animal" {
+        // "adopted a dog but gave it away", "for my mum".
+        let mut behind = (tail.end..self.words.len()).map(|at| self.lower(at));
+        let goes_on = behind.any(|word| matches!(word, "and" | "but" | "for" | "until"));
+        if relation == "adopted" && label == "Animal" && !goes_on {
             self.tell(person, "has_pet", label, &tail, group, row.intent());
         }
         self.of_move(person, row, &tail, group);
@@ -199,9 +202,9 @@ impl<'a> Finder<'a> {
     pub(super) fn after_correction(&self, at: usize) -> Option<usize> {
         let next = at.checked_sub(1).zip(self.words.get(at));
         let is_parted = next.is_some_and(|(before, word)| {
-            gap(self.text, &self.words[before], word)
-                .trim_start()
-                .starts_with([',', '-', '(', '…', '.'])
+            let mark = gap(self.text, &self.words[before], word).trim_start();
+            let is_told_anew = mark.starts_with(['…', '.']) && self.lower(at) == "scratch";
+            is_told_anew || mark.starts_with([',', '-', '('])
         });
         // "no, Rome" takes back, and "no kids" does not.
         let is_cut = |end: usize| {

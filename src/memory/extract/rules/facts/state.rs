@@ -11,6 +11,9 @@ use crate::memory::extract::rules::relations::{ROWS, STATES};
 use crate::memory::extract::rules::statements::ABOUT_YOU;
 use crate::retrieval::words::says;
 
+/// Words of what somebody is before another thing that they are, at most.
+const STATE_WORDS_MAX: usize = 6;
+
 impl Finder<'_> {
     /// What stands after `is`.
     pub(super) fn of_state(&mut self, person: &str, at: usize, group: Group) {
@@ -43,6 +46,13 @@ impl Finder<'_> {
         }
         let fan = (start..start + 3).find(|place| self.lower(*place) == "fan").unwrap_or(start);
         self.of_rows(person, self.lower(fan), STATES, fan + 1, group);
+        // "is vegetarian and allergic to nuts".
+        let is_joined_to = |at: &usize| {
+            self.lower(*at) == "allergic" && matches!(self.lower(at - 1), "and" | "but")
+        };
+        if let Some(at) = (start + 1..start + STATE_WORDS_MAX).find(is_joined_to) {
+            self.of_rows(person, "allergic", STATES, at + 1, group);
+        }
         if !matches!(self.lower(start), "a" | "an") {
             return;
         }

@@ -158,6 +158,10 @@ fn a_date_after_a_comma_is_of_the_clause_that_begins_there() {
             "I study law at Yale, exams are in June.",
             &["studies law now..∞", "studies_at Yale now..∞"],
         ),
+        (
+            "I'm vegetarian and allergic to hazelnuts.",
+            &["diet vegetarian now..∞", "allergic_to hazelnuts now..∞"],
+        ),
         ("I teach yoga, next class is on June 1.", &["teaches yoga now..∞"]),
         ("I love Coldplay, concert is on August 22.", &["loves Coldplay now..∞"]),
         ("I'm 34, turning 35 in July.", &["age 34 now..∞"]),
@@ -177,6 +181,11 @@ fn what_is_taken_back_is_not_certain() {
         ("I live in Bonn... scratch that, Cologne.", &["lives_in Cologne now..∞"]),
         ("I live in Bonn, actually Cologne.", &["lives_in Cologne now..∞"]),
         ("I live in Bonn (well, Cologne actually).", &["lives_in Cologne now..∞"]),
+        ("I live in Bonn. I mean it!", &["lives_in Bonn now..∞"]),
+        ("I live in Bonn. Oops, my cat jumped on the keyboard.", &["lives_in Bonn now..∞"]),
+        ("I live in Bonn. I meant to tell you!", &["lives_in Bonn now..∞"]),
+        ("I live in Bonn. How are you? Correction: Tom.", &["lives_in Bonn now..∞"]),
+        ("My sister Anna, actually, is here.", &["has_sibling Anna now..∞"]),
         ("I live in Bonn, actually.", &["lives_in Bonn now..∞"]),
     ]);
 }

@@ -118,6 +118,10 @@ fn we_are_meant_again_by_they() {
         ),
         ("We adopted a cat called Pixel.", &["adopted Pixel now..∞", "has_pet Pixel now..∞"]),
     ]);
+    assert_told(&[(
+        "I adopted a dog last year but he died.",
+        &["adopted dog 2022-01-01..2023-01-01"],
+    )]);
     assert_none(&["We helped the neighbours, they moved to Hamburg."]);
 }
 
@@ -137,12 +141,18 @@ fn what_is_dated_ahead_is_planned() {
         ("We're moving to Linz in June.", &["plans_to move to Linz 2023-06-01..2023-07-01"]),
         ("I'm getting married in June.", &["plans_to get married 2023-06-01..2023-07-01"]),
         ("I'm visiting Ann next week.", &["plans_to visit Ann 2023-05-15..2023-05-22"]),
+        (
+            "I'm thinking of going to Oslo next spring.",
+            &["considers going to Oslo 2024-03-01..2024-06-01"],
+        ),
         ("I'm going to Rome in June.", &["plans_to go to Rome 2023-06-01..2023-07-01"]),
     ]);
     assert_none(&[
         "I'm not moving to Linz in June.",
         "I'm moving to Linz.",
         "We're expecting a baby in June.",
+        "I'm looking forward to my holidays in June.",
+        "I'm training hard for a race in June.",
     ]);
 }
 
@@ -152,6 +162,8 @@ fn somebody_beside_who_speaks_makes_two() {
         ("Lukas and I love hiking.", "Lukas and Nora love hiking."),
         ("My big sister and I run a shop.", "Nora's big sister and Nora run a shop."),
         ("My dog and I go to Linz.", "Nora's dog and Nora go to Linz."),
+        ("My sister's single and I am married.", "Nora's sister's single and Nora is married."),
+        ("German and I love it here.", "German and Nora loves it here."),
         ("I sing and I dance.", "Nora sings and Nora dances."),
         ("Yes and I love it here in Rome.", "Yes and Nora loves it here in Rome."),
     ] {
@@ -169,6 +181,7 @@ fn a_hedge_behind_a_name_doubts_what_is_done() {
     assert_eq!(sure("My brother Davide may join us."), Some(0.9));
     assert_eq!(sure("My brother Davide might join us."), Some(0.9));
     assert_eq!(sure("My brother might be called Davide."), None);
+    assert_eq!(sure("My brother Davide might come along, maybe."), Some(0.45));
     assert!(sure("Maybe my brother Davide joins us.").is_some_and(|sure| sure < 0.5));
 }
 

@@ -91,7 +91,12 @@ pub(super) fn run(
     }
     let mut rows = rows;
     if let Some(finding) = clause.finding() {
+        let before = rows.len();
         rows.retain(|row| !finding::is_blank(finding, row, context));
+        if rows.len() < before {
+            let message = "the question has no words, so nothing is found";
+            context.run.warn(Diagnostic::at(finding.question.span, message));
+        }
     }
     check_kinds(clause, &rows)?;
     match clause {

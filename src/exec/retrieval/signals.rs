@@ -197,10 +197,6 @@ impl Asked<'_> {
     ) -> Result<Vec<Weighed>> {
         let context = self.context;
         let text = question(&self.clause.finding.question, WORD, self.row, context)?;
-        if !text.contains(char::is_alphanumeric) {
-            let span = self.clause.finding.question.span;
-            context.run.warn(Diagnostic::at(span, "the question has no words"));
-        }
         let weights = self.weights()?;
         let index = context.turns(self.label, self.system)?;
         // Where all turns of a session count alike, the first one tells.

@@ -16,6 +16,7 @@ use engraph_storage::{Catalog, Reader, SessionBuffer};
 use crate::error::{Diagnostic, Result};
 use crate::functions;
 use crate::graph_names::cardinality;
+use crate::memory::consolidate::buffered_at;
 use crate::neural::Scorer;
 use crate::plan::expr::AggregateFunction;
 use crate::plan::procedure::{Procedure, Signature};
@@ -242,9 +243,7 @@ fn weighed(fields: &[(PropertyId, f32)], catalog: &Catalog) -> String {
 
 /// The sessions with turns that no memory is made of yet, in the order in which they were first heard.
 fn buffer(reader: Reader<'_>) -> Result<Rows> {
-    let mut sessions = reader.buffered_sessions()?;
-    sessions.retain(|(_, held)| held.turns > 0);
-    sessions.sort_by_key(|(_, held)| (held.first_observed, held.last_at));
+    let sessions = buffered_at(reader)?;
     let count = |count: u64| Value::Int(count.cast_signed());
     let row = |(session, held): (String, SessionBuffer)| {
         let last = held.last_at.map_or(Value::Null, Value::Timestamp);

@@ -113,7 +113,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, 
 }
 
 /// The kind of file that a value looks like which is no fact.
-pub(super) fn kind_of(json: &Json) -> Option<&'static str> {
+fn kind_of(json: &Json) -> Option<&'static str> {
     let has = |name: &str| json.get(name).is_some();
     match json {
         Json::Array(_) => Some("messages"),

@@ -314,7 +314,12 @@ pub(crate) fn groups(workshop: Workshop<'_>) -> Result<[(&'static str, u64); 3]>
 
 /// The sessions with turns in the buffer, in the order in which they were first heard.
 pub(crate) fn buffered(workshop: Workshop<'_>) -> Result<Vec<(String, SessionBuffer)>> {
-    let mut sessions = workshop.store.snapshot(time::wall()).reader().buffered_sessions()?;
+    buffered_at(workshop.store.snapshot(time::wall()).reader())
+}
+
+/// The same, of a state.
+pub(crate) fn buffered_at(reader: Reader<'_>) -> Result<Vec<(String, SessionBuffer)>> {
+    let mut sessions = reader.buffered_sessions()?;
     sessions.retain(|(_, buffer)| buffer.turns > 0);
     sessions.sort_by_key(|(_, buffer)| (buffer.first_observed, buffer.last_at));
     Ok(sessions)

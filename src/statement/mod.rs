@@ -168,15 +168,14 @@ impl Write {
             Self::Store(Input::Node(node)) => {
                 let new = transaction.next_node();
                 write::put_node(transaction, node, models)?;
-                warn_of_namesake(node, new, transaction.reader(), surroundings)?;
+                warn_of_namesakes(&[node], new, transaction, surroundings)?;
                 Ok(Rows::single(&["node", "outcome"], vec![text(&node.key), text("remembered")]))
             }
             Self::Store(Input::Fact(fact)) => {
                 let new = transaction.next_node();
                 let asserted = write::put_fact(transaction, fact, models)?;
-                for node in [&fact.head, &fact.tail] {
-                    warn_of_namesake(node, new, transaction.reader(), surroundings)?;
-                }
+                let nodes = [&fact.head, &fact.tail];
+                warn_of_namesakes(&nodes, new, transaction, surroundings)?;
                 let id = Value::Int(asserted.fact.0.cast_signed());
                 let outcome = write::outcome(&asserted.resolution);
                 Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
@@ -243,6 +242,22 @@ impl Write {
             Self::Drop { kind, name } => dropped(*kind, name, transaction),
         }
     }
+}
+
+/// Warns of those of these nodes that are new and have the name of another. Most writes make no node, and look
+/// for nothing.
+fn warn_of_namesakes(
+    nodes: &[&NodeInput],
+    new: NodeId,
+    transaction: &Transaction<'_>,
+    surroundings: Surroundings<'_>,
+) -> Result<()> {
+    if transaction.next_node() == new {
+        return Ok(());
+    }
+    nodes
+        .iter()
+        .try_for_each(|node| warn_of_namesake(node, new, transaction.reader(), surroundings))
 }
 
 /// Warns if a node is new, numbered from `new` on, and one of another label has its name: what is told of

@@ -71,12 +71,10 @@ impl Finder<'_> {
         let Some(told) = self.statement.at.filter(|_| clause.len() < self.text.len()) else {
             return self.statement.valid;
         };
-        // "I have lived in Rome for ten years, got married last month."
-        if group.is_perfect && !is_now {
-            return dated(clause, told).unwrap_or(self.statement.valid);
-        }
         if !is_now {
-            return self.statement.valid;
+            // "I have lived in Rome for ten years, got married last month."
+            let own = group.is_perfect.then(|| dated(clause, told)).flatten();
+            return own.unwrap_or(self.statement.valid);
         }
         // "Since 2010 I live in Linz and work at Siemens."
         let named =

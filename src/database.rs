@@ -27,6 +27,7 @@ use crate::memory::means::Means;
 use crate::memory::pipeline::Host;
 use crate::models::Models;
 use crate::plan::estimate::Statistics;
+use crate::plan::scope::Times;
 use crate::plan::{BoundQuery, optimize};
 use crate::plans::{Bound, Plans, Script};
 use crate::rows::{Params, Rows};
@@ -213,7 +214,7 @@ impl Engraph {
     pub(crate) fn bound(
         &self,
         query: &ast::Query,
-        times: &ast::Times,
+        times: &Times,
         (reader, parameters): (Reader<'_>, &Params),
         interrupt: &Interrupt,
     ) -> Result<Bound> {
@@ -229,19 +230,19 @@ impl Engraph {
         Ok(Bound::new(query, bind::first(binder.warnings), binder.is_passing))
     }
 
-    /// An error if these times cannot be those of a session.
-    pub(crate) fn check_times(
+    /// The times of a session from here on: those that it has, and these.
+    pub(crate) fn settled(
         &self,
-        times: &ast::Times,
-        probe: &ast::Times,
+        set: &ast::Times,
+        held: &Times,
         (reader, parameters): (Reader<'_>, &Params),
         interrupt: &Interrupt,
-    ) -> Result<()> {
+    ) -> Result<Times> {
         let limits = self.options.limits;
         let run = Run::new(&limits, interrupt.clone());
         let around = self.surroundings(&run, parameters);
         let context = around.context(reader);
-        Binder::new(&context, times).check_times(probe)
+        Binder::new(&context, held).settled(set)
     }
 
     fn optimized(&self, query: BoundQuery, reader: Reader<'_>) -> Result<BoundQuery> {
@@ -296,7 +297,7 @@ impl Engraph {
     pub(crate) fn write(
         &self,
         statement: &StatementKind,
-        times: &ast::Times,
+        times: &Times,
         params: &Params,
         interrupt: &Interrupt,
     ) -> Result<Rows> {
@@ -321,7 +322,7 @@ impl Engraph {
     pub(crate) fn consolidate_said(
         &self,
         session: Option<&ast::Expr>,
-        times: &ast::Times,
+        times: &Times,
         params: &Params,
         interrupt: &Interrupt,
     ) -> Result<Rows> {
@@ -344,7 +345,7 @@ impl Engraph {
     pub(crate) fn write_within(
         &self,
         statement: &StatementKind,
-        times: &ast::Times,
+        times: &Times,
         params: &Params,
         interrupt: &Interrupt,
         transaction: &mut engraph_storage::Transaction<'_>,
@@ -367,7 +368,7 @@ impl Engraph {
     fn prepared(
         &self,
         statement: &StatementKind,
-        times: &ast::Times,
+        times: &Times,
         around: Surroundings<'_>,
         reader: Reader<'_>,
     ) -> Result<(Write, Vec<Diagnostic>)> {

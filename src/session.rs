@@ -14,6 +14,7 @@ use crate::cursor::{Cursor, Source};
 use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Error, Result};
 use crate::plan::explain::Shown;
+use crate::plan::scope::Times;
 use crate::plans::{Bound, Script};
 use crate::reading::reads;
 use crate::rows::{Params, Rows, Value};
@@ -26,7 +27,7 @@ pub struct Session<'d> {
     database: &'d Engraph,
     open: Option<engraph_storage::Transaction<'d>>,
     /// What holds where a statement names no time.
-    times: ast::Times,
+    times: Times,
     interrupt: Interrupt,
     /// A program ends what is open, and no statement does.
     is_held: bool,
@@ -172,7 +173,7 @@ impl Prepared<'_> {
 
 impl<'d> Session<'d> {
     pub(crate) fn new(database: &'d Engraph) -> Self {
-        let (times, interrupt) = (ast::Times::default(), Interrupt::default());
+        let (times, interrupt) = (Times::default(), Interrupt::default());
         Self { database, open: None, times, interrupt, is_held: false }
     }
 
@@ -286,7 +287,7 @@ impl<'d> Session<'d> {
     /// The answer to a query that has been run before and can be answered in one go; none if it has to
     /// be run as any other.
     fn short(&self, script: &Script, statement: usize, params: &Params) -> Result<Option<Rows>> {
-        if self.times != ast::Times::default() || self.open.is_some() {
+        if self.times != Times::default() || self.open.is_some() {
             return Ok(None);
         }
         let snapshot = self.database.store.snapshot(time::wall());
@@ -342,7 +343,7 @@ impl<'d> Session<'d> {
         (reader, params): (Reader<'_>, &Params),
     ) -> Result<Bound> {
         // A plan holds the times of its session.
-        let may_keep = self.times == ast::Times::default() && self.open.is_none();
+        let may_keep = self.times == Times::default() && self.open.is_none();
         let catalog = reader.shared_catalog();
         if let Some(bound) = script.plan(statement, catalog).filter(|_| may_keep) {
             return Ok(bound);
@@ -369,7 +370,7 @@ impl<'d> Session<'d> {
                 .bind());
         }
         let bound = self.bound(script, statement, query, (source.reader(), params))?;
-        let Bound { query, warnings, .. } = bound.clone();
+        let Bound { query, mut warnings, .. } = bound.clone();
         let statistics = self.database.statistics(source.reader())?;
         let catalog = Arc::clone(source.reader().shared_catalog());
         let costs = match explain.profile {
@@ -380,6 +381,7 @@ impl<'d> Session<'d> {
                 let mut cursor =
                     Cursor::new(self.database, source, bound, run, place, Watch::Costs)?;
                 cursor.by_ref().try_for_each(|row| row.map(drop))?;
+                warnings = cursor.warnings().to_vec();
                 Some(cursor.run().costs())
             }
         };
@@ -481,19 +483,12 @@ impl<'d> Session<'d> {
     /// `SESSION SET`: the times are looked at at once, so that a wrong one is told here.
     fn set_times(&mut self, times: &ast::Times, params: &Params) -> Result<Rows> {
         if *times == ast::Times::default() {
-            self.times = ast::Times::default();
+            self.times = Times::default();
             return Ok(done("reset"));
         }
-        let mut set = self.times.clone();
-        if times.valid.is_some() {
-            set.valid.clone_from(&times.valid);
-        }
-        if times.system.is_some() {
-            set.system.clone_from(&times.system);
-        }
         let source = self.source();
-        let probe = ast::Times::default();
-        self.database.check_times(&set, &probe, (source.reader(), params), &self.interrupt)?;
+        let read = (source.reader(), params);
+        let set = self.database.settled(times, &self.times, read, &self.interrupt)?;
         drop(source);
         self.times = set;
         Ok(done("set"))

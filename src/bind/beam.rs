@@ -47,7 +47,7 @@ impl Binder<'_> {
         self.node_conditions(&pattern.start, start, &mut conditions)?;
         let first = Pattern::single(start.clone(), conditions, &building.scope.system, clause.span);
         let plan = LogicalPlan::Match { input: Box::new(plan), pattern: Box::new(first) };
-        let mut step = self.step(relation, [start.slot, far.slot], fact, &building.scope);
+        let mut step = self.step(relation, [start.slot, far.slot], fact, &building.scope)?;
         step.hops = Some(beam_hops(relation)?);
         step.keeps_facts = true;
         step.each = self.beam_each(relation, fact)?;
@@ -66,9 +66,9 @@ impl Binder<'_> {
         }
         let prefers = clause.intent.as_ref().filter(|filter| filter.preferred);
         let prefers = prefers.map(|filter| self.intent(&filter.intent)).transpose()?;
-        let width = self.amount(&beam.width);
-        let expand = beam.expand.as_ref().map(|expand| self.amount(expand));
-        let depth = beam.depth.as_ref().map(|depth| self.amount(depth));
+        let width = self.amount(&beam.width)?;
+        let expand = self.optional_amount(beam.expand.as_ref())?;
+        let depth = self.optional_amount(beam.depth.as_ref())?;
         let condition = Expr::all(building.conditions, clause.span);
         let single = relation.hops.is_none();
         let search =

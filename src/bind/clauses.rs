@@ -11,10 +11,11 @@ use crate::plan::{Cut, LogicalPlan, SortKey};
 
 impl Binder<'_> {
     pub(super) fn with(&mut self, plan: LogicalPlan, clause: &ast::With) -> Result<LogicalPlan> {
-        let (plan, columns) = self.columns(plan, &clause.columns)?;
-        let mut plan = self.ordered(plan, &clause.columns, &columns)?;
+        let (plan, filled) = self.columns(plan, &clause.columns)?;
+        let mut plan = self.ordered(plan, &clause.columns, &filled)?;
+        let columns = filled.columns;
         // As in Cypher, the condition still knows the names of before, if rows were not joined.
-        if clause.columns.distinct || is_grouped(&plan) {
+        if filled.is_joined {
             self.only(&columns);
         }
         for (name, slot, kind) in &columns {
@@ -89,17 +90,21 @@ impl Binder<'_> {
             }
             plan = LogicalPlan::Sort { input: Box::new(plan), keys, first: None };
         }
-        Ok(self.sliced(plan, ordering))
+        self.sliced(plan, ordering)
     }
 
     /// `SKIP` and `LIMIT`.
-    pub(super) fn sliced(&self, plan: LogicalPlan, ordering: &ast::Ordering) -> LogicalPlan {
+    pub(super) fn sliced(
+        &mut self,
+        plan: LogicalPlan,
+        ordering: &ast::Ordering,
+    ) -> Result<LogicalPlan> {
         if ordering.skip.is_none() && ordering.limit.is_none() {
-            return plan;
+            return Ok(plan);
         }
-        let amount = |amount: &Option<ast::Amount>| amount.as_ref().map(|a| self.amount(a));
-        let cut = Cut { skip: amount(&ordering.skip), limit: amount(&ordering.limit) };
-        LogicalPlan::Slice { input: Box::new(plan), cut }
+        let skip = self.optional_amount(ordering.skip.as_ref())?;
+        let limit = self.optional_amount(ordering.limit.as_ref())?;
+        Ok(LogicalPlan::Slice { input: Box::new(plan), cut: Cut { skip, limit } })
     }
 
     pub(super) fn subquery(
@@ -186,7 +191,8 @@ impl Binder<'_> {
         {
             reads.push(slot);
         }
-        Ok(ExprKind::Subquery(Box::new(Subquery { plan, answer, reads })))
+        let width = self.scope.len();
+        Ok(ExprKind::Subquery(Box::new(Subquery { plan, answer, reads, width })))
     }
 }
 
@@ -194,16 +200,4 @@ impl Binder<'_> {
 pub(super) fn sort_key(expr: Expr, item: &ast::SortItem) -> SortKey {
     let descending = item.descending;
     SortKey { expr, descending, nulls_first: item.nulls_first.unwrap_or(descending) }
-}
-
-/// Whether the rows of a plan stand for groups.
-pub(super) fn is_grouped(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Aggregate { .. } => true,
-        LogicalPlan::Project { input, .. }
-        | LogicalPlan::Distinct { input, .. }
-        | LogicalPlan::Sort { input, .. }
-        | LogicalPlan::Slice { input, .. } => is_grouped(input),
-        _ => false,
-    }
 }

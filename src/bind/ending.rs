@@ -4,11 +4,12 @@
 //! Project or Aggregate ──▶ Distinct ──▶ Sort ──▶ Slice
 //! ```
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use engraph_grammar::ast::{self, QueryEnd, Span};
 
-use crate::bind::clauses::{is_grouped, sort_key};
+use crate::bind::clauses::sort_key;
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
 use crate::cell::Cell;
@@ -24,6 +25,16 @@ struct Item {
     kind: Kind,
     /// Whether an aggregate stands in it.
     grouped: bool,
+}
+
+/// The columns of a clause, and what its own rows stand for.
+pub(super) struct Filled {
+    pub(super) columns: Vec<Column>,
+    /// What the columns were computed by.
+    shown: Vec<(Slot, Expr)>,
+    aggregates: Vec<Aggregate>,
+    /// Whether a row stands for several of before: there is an aggregate, or `DISTINCT`.
+    pub(super) is_joined: bool,
 }
 
 impl Binder<'_> {
@@ -99,20 +110,19 @@ impl Binder<'_> {
         &mut self,
         plan: LogicalPlan,
         clause: &ast::Return,
-    ) -> Result<(LogicalPlan, Vec<Column>)> {
+    ) -> Result<(LogicalPlan, Filled)> {
         let mut columns = if clause.star { self.every_name() } else { Vec::new() };
         if clause.star && columns.is_empty() && clause.items.is_empty() {
             return Err(Diagnostic::new("no name is bound that could be returned")
                 .help("name a node or relation, as in MATCH (n) RETURN n.key")
                 .bind());
         }
+        let mut names: HashSet<String> = columns.iter().map(|(name, ..)| name.clone()).collect();
         let mut items: Vec<Item> = Vec::new();
         let mut aggregates = Vec::new();
         for item in &clause.items {
             let name = &item.name;
-            if columns.iter().any(|column| column.0 == *name)
-                || items.iter().any(|other| other.name == *name)
-            {
+            if !names.insert(name.clone()) {
                 let message = format!("two columns are named `{name}`");
                 return Err(Diagnostic::at(item.expr.span, message)
                     .help("give one of them another name with AS")
@@ -129,16 +139,17 @@ impl Binder<'_> {
             items.push(Item { name: name.clone(), slot, expr, kind, grouped });
             aggregates.extend(own);
         }
-        let mut plan = match aggregates.is_empty() {
+        let is_joined = clause.distinct || !aggregates.is_empty();
+        let (mut plan, shown) = match aggregates.is_empty() {
             true => projected(plan, items.iter().map(|item| (item.slot, item.expr.clone()))),
-            false => self.grouped(plan, &columns, &mut items, aggregates)?,
+            false => self.grouped(plan, &columns, &mut items, &aggregates)?,
         };
         columns.extend(items.into_iter().map(|item| (item.name, item.slot, item.kind)));
         if clause.distinct {
             let slots = columns.iter().map(|column| column.1).collect();
             plan = LogicalPlan::Distinct { input: Box::new(plan), slots };
         }
-        Ok((plan, columns))
+        Ok((plan, Filled { columns, shown, aggregates, is_joined }))
     }
 
     /// Columns with aggregates: the others are what rows are grouped by.
@@ -147,20 +158,21 @@ impl Binder<'_> {
         plan: LogicalPlan,
         held: &[Column],
         items: &mut [Item],
-        aggregates: Vec<Aggregate>,
-    ) -> Result<LogicalPlan> {
-        let own: Vec<Slot> = aggregates.iter().map(|aggregate| aggregate.slot).collect();
+        aggregates: &[Aggregate],
+    ) -> Result<(LogicalPlan, Vec<(Slot, Expr)>)> {
         let held = held.iter().map(|(name, slot, _)| {
             (*slot, Expr::new(ExprKind::Slot(*slot, name.clone()), Span::default()))
         });
         let plain = items.iter().filter(|item| !item.grouped);
         let keys: Vec<(Slot, Expr)> =
             held.chain(plain.map(|item| (item.slot, item.expr.clone()))).collect();
+        let kept: Vec<Slot> = keys.iter().map(|key| key.0).collect();
+        let known: HashSet<Slot> =
+            aggregates.iter().map(|aggregate| aggregate.slot).chain(kept.iter().copied()).collect();
         let mut computed = Vec::new();
         for item in items.iter_mut().filter(|item| item.grouped) {
             replace_keys(&mut item.expr, &keys);
-            let known = |slot: &Slot| own.contains(slot) || keys.iter().any(|key| key.0 == *slot);
-            if !item.expr.slots().iter().all(known) {
+            if !item.expr.slots().iter().all(|slot| known.contains(slot)) {
                 return Err(Diagnostic::at(item.expr.span, "a name stands beside an aggregate")
                     .help("make the name a column of its own, which the rows are grouped by")
                     .bind());
@@ -169,10 +181,11 @@ impl Binder<'_> {
                 computed.push((item.slot, item.expr.clone()));
             }
         }
-        let kept: Vec<Slot> = keys.iter().map(|key| key.0).collect();
         self.scope.keep_attached(&kept);
-        let plan = LogicalPlan::Aggregate { input: Box::new(plan), keys, aggregates };
-        Ok(projected(plan, computed.into_iter()))
+        let (input, aggregates) = (Box::new(plan), aggregates.to_vec());
+        let plan = LogicalPlan::Aggregate { input, keys: keys.clone(), aggregates };
+        let (plan, computed) = projected(plan, computed.into_iter());
+        Ok((plan, computed.into_iter().chain(keys).collect()))
     }
 
     /// `ORDER BY`, `SKIP` and `LIMIT` after columns.
@@ -180,14 +193,11 @@ impl Binder<'_> {
         &mut self,
         mut plan: LogicalPlan,
         clause: &ast::Return,
-        columns: &[Column],
+        filled: &Filled,
     ) -> Result<LogicalPlan> {
-        let ordering = &clause.ordering;
+        let (ordering, columns) = (&clause.ordering, &filled.columns);
         if !ordering.keys.is_empty() {
-            let only_columns = clause.distinct || is_grouped(&plan);
             let names = self.scope.held();
-            let shown = self.shown(&plan, columns);
-            let aggregates = aggregates_of(&plan);
             for (name, slot, kind) in columns {
                 // As in Cypher, the name of a column hides what it stood for.
                 self.scope.bind(name, *slot, *kind);
@@ -207,10 +217,7 @@ impl Binder<'_> {
                     Some((name, slot, _)) => {
                         Expr::new(ExprKind::Slot(*slot, name.clone()), item.expr.span)
                     }
-                    None => {
-                        let filled = (shown.as_slice(), aggregates.as_slice());
-                        self.sort_expr(&item.expr, columns, filled, only_columns)?
-                    }
+                    None => self.sort_expr(&item.expr, filled)?,
                 };
                 self.warn_if_orders_nothing(&expr, columns);
                 keys.push(sort_key(expr, item));
@@ -218,7 +225,7 @@ impl Binder<'_> {
             self.scope.restore(names);
             plan = LogicalPlan::Sort { input: Box::new(plan), keys, first: None };
         }
-        Ok(self.sliced(plan, ordering))
+        self.sliced(plan, ordering)
     }
 
     /// SQL takes a number in `ORDER BY` for the place of a column; here it is the same for all rows.
@@ -235,39 +242,14 @@ impl Binder<'_> {
         self.warnings.push(warning.help(format!("write ORDER BY {name}")));
     }
 
-    /// The columns with the expressions that fill them.
-    fn shown(&self, plan: &LogicalPlan, columns: &[Column]) -> Vec<(Slot, Expr)> {
-        let mut shown = Vec::new();
-        let mut next = Some(plan);
-        while let Some(plan) = next {
-            match plan {
-                LogicalPlan::Project { items, .. } => shown.extend(items.iter().cloned()),
-                LogicalPlan::Aggregate { keys, .. } => {
-                    shown.extend(keys.iter().cloned());
-                    break;
-                }
-                LogicalPlan::Distinct { .. } => {}
-                _ => break,
-            }
-            next = plan.input();
-        }
-        shown.retain(|(slot, _)| columns.iter().any(|column| column.1 == *slot));
-        shown
-    }
-
-    fn sort_expr(
-        &mut self,
-        expr: &ast::Expr,
-        columns: &[Column],
-        (shown, aggregates): (&[(Slot, Expr)], &[Aggregate]),
-        only_columns: bool,
-    ) -> Result<Expr> {
-        if !only_columns {
+    fn sort_expr(&mut self, expr: &ast::Expr, filled: &Filled) -> Result<Expr> {
+        let Filled { columns, shown, aggregates, is_joined } = filled;
+        if !is_joined {
             return self.expr(expr, Place::Row);
         }
         let (mut bound, own) = self.with_aggregates(expr)?;
         // An aggregate that a column has is filled already.
-        let filled: Vec<(Slot, Expr)> = own
+        let held: Vec<(Slot, Expr)> = own
             .iter()
             .filter_map(|one| {
                 let same = aggregates.iter().find(|other| same_aggregate(one, other))?;
@@ -275,11 +257,11 @@ impl Binder<'_> {
                 Some((same.slot, Expr::new(kind, expr.span)))
             })
             .collect();
-        replace_keys(&mut bound, &filled);
+        replace_keys(&mut bound, &held);
         replace_keys(&mut bound, shown);
         let is_column = |slot: &Slot| {
             columns.iter().any(|column| column.1 == *slot)
-                || filled.iter().any(|aggregate| aggregate.0 == *slot)
+                || held.iter().any(|aggregate| aggregate.0 == *slot)
         };
         if !bound.slots().iter().all(is_column) {
             return Err(Diagnostic::at(
@@ -330,30 +312,24 @@ impl Binder<'_> {
     }
 }
 
-fn projected(plan: LogicalPlan, items: impl Iterator<Item = (Slot, Expr)>) -> LogicalPlan {
+/// A plan with further items, and those that were not there already.
+fn projected(
+    plan: LogicalPlan,
+    items: impl Iterator<Item = (Slot, Expr)>,
+) -> (LogicalPlan, Vec<(Slot, Expr)>) {
     let is_there =
         |(slot, expr): &(Slot, Expr)| matches!(expr.kind, ExprKind::Slot(own, _) if own == *slot);
-    let items: Arc<[(Slot, Expr)]> = items.filter(|item| !is_there(item)).collect();
-    match items.is_empty() {
+    let items: Vec<(Slot, Expr)> = items.filter(|item| !is_there(item)).collect();
+    let plan = match items.is_empty() {
         true => plan,
-        false => LogicalPlan::Project { input: Box::new(plan), items },
-    }
-}
-
-/// The aggregates that fill a plan's columns.
-fn aggregates_of(plan: &LogicalPlan) -> Vec<Aggregate> {
-    match plan {
-        LogicalPlan::Aggregate { aggregates, .. } => aggregates.clone(),
-        LogicalPlan::Project { input, .. } | LogicalPlan::Distinct { input, .. } => {
-            aggregates_of(input)
-        }
-        _ => Vec::new(),
-    }
+        false => LogicalPlan::Project { input: Box::new(plan), items: Arc::from(&*items) },
+    };
+    (plan, items)
 }
 
 /// Puts the slot of a key in place of each expression that says the same as it.
 fn replace_keys(expr: &mut Expr, keys: &[(Slot, Expr)]) {
-    match keys.iter().find(|key| key.1.says_the_same(expr)) {
+    match keys.iter().find(|key| key.1 == *expr) {
         Some((slot, _)) => expr.kind = ExprKind::Slot(*slot, expr.to_string()),
         None => expr.parts_mut(&mut |part| replace_keys(part, keys)),
     }
@@ -361,12 +337,7 @@ fn replace_keys(expr: &mut Expr, keys: &[(Slot, Expr)]) {
 
 /// Whether two aggregates are the same.
 fn same_aggregate(a: &Aggregate, b: &Aggregate) -> bool {
-    let arguments = match (&a.argument, &b.argument) {
-        (Some(a), Some(b)) => a.says_the_same(b),
-        (None, None) => true,
-        _ => false,
-    };
-    arguments && a.function == b.function && a.distinct == b.distinct
+    a.argument == b.argument && a.function == b.function && a.distinct == b.distinct
 }
 
 /// Whether two expressions are the same but for where they stand.

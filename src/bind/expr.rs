@@ -7,12 +7,15 @@ use engraph_grammar::closest;
 
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, aggregates_names};
-use crate::cell::Cell;
+use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
 use crate::functions;
-use crate::plan::expr::{AggregateFunction, Each, Expr, ExprKind, Reduce};
+use crate::plan::expr::{AggregateFunction, Each, Expr, ExprKind, Reduce, Slot};
 use crate::time;
+
+/// Parts of expressions that stand more than once in a plan, at most.
+const COPIES_MAX: usize = 500_000;
 
 /// Where an expression stands, which decides what it may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,23 @@ pub(crate) enum Place {
     Row,
     /// Where no name is bound: times, keys and values of a write.
     Constant,
+    /// Within such a value: over the names that it binds itself, whose slots begin there.
+    Items(Slot),
+}
+
+impl Place {
+    /// The place of what is computed of each item in a slot.
+    fn of_items(self, slot: Slot) -> Self {
+        if self == Self::Constant { Self::Items(slot) } else { self }
+    }
+
+    fn sees(self, slot: Slot) -> bool {
+        match self {
+            Self::Row => true,
+            Self::Constant => false,
+            Self::Items(first) => slot >= first,
+        }
+    }
 }
 
 /// What a query within an expression is asked for.
@@ -37,7 +57,7 @@ impl Binder<'_> {
         let span = expr.span;
         let kind = match &expr.kind {
             Ast::Literal(literal) => ExprKind::Constant(self.literal(literal, span)?),
-            Ast::Parameter(name) => return Ok(self.parameter(name, span)),
+            Ast::Parameter(name) => return self.parameter(name, span),
             Ast::Variable(name) => return self.variable(name, span, place),
             Ast::Property(inner, name) => {
                 if let Ast::Variable(variable) = &inner.kind
@@ -126,9 +146,7 @@ impl Binder<'_> {
     ) -> Result<ExprKind> {
         match place {
             Place::Row => self.subquery_expr(query, wanted),
-            Place::Constant => {
-                Err(Diagnostic::at(span, "a query cannot stand here, only a value").bind())
-            }
+            Place::Constant | Place::Items(_) => Err(Diagnostic::at(span, eval::NO_QUERY).bind()),
         }
     }
 
@@ -142,6 +160,7 @@ impl Binder<'_> {
             let condition = match &operand {
                 None => test,
                 Some(operand) => {
+                    self.count_copy(operand.size(), at)?;
                     let (op, left) = (ast::BinaryOp::Equal, operand.clone());
                     Expr::new(ExprKind::Binary(op, left, Box::new(test)), at)
                 }
@@ -160,10 +179,10 @@ impl Binder<'_> {
         let held = self.scope.held();
         let name = each.variable.text.clone();
         let slot = self.scope.add(&name, Kind::Value);
+        let inner = place.of_items(slot);
         let inside = |binder: &mut Self| {
-            let condition =
-                each.condition.as_ref().map(|c| binder.expr(c, Place::Row)).transpose()?;
-            let item = each.item.as_ref().map(|item| binder.expr(item, Place::Row)).transpose()?;
+            let condition = each.condition.as_ref().map(|c| binder.expr(c, inner)).transpose()?;
+            let item = each.item.as_ref().map(|item| binder.expr(item, inner)).transpose()?;
             Ok(Each { slot, name, list, condition, item })
         };
         let around = self.aggregates.take();
@@ -180,7 +199,7 @@ impl Binder<'_> {
         let total = self.scope.add(&reduce.total.text, Kind::Value);
         let slot = self.scope.add(&reduce.variable.text, Kind::Value);
         let around = self.aggregates.take();
-        let next = self.expr(&reduce.next, Place::Row);
+        let next = self.expr(&reduce.next, place.of_items(total));
         self.aggregates = around;
         self.scope.restore(held);
         Ok(ExprKind::Reduce(Arc::new(Reduce { total, first, slot, list, next: next? })))
@@ -189,8 +208,7 @@ impl Binder<'_> {
     /// The value of an expression in which no name is bound.
     pub(crate) fn constant(&mut self, expr: &ast::Expr) -> Result<Cell> {
         let bound = self.expr(expr, Place::Constant)?;
-        let row = vec![Cell::Null; self.scope.len()];
-        eval::eval(&bound, &row, self.context)
+        eval::eval(&bound, &Row::new(), self.context)
     }
 
     fn literal(&self, literal: &Literal, span: Span) -> Result<Cell> {
@@ -226,19 +244,32 @@ impl Binder<'_> {
 
     /// A parameter, whose value is looked at when the query runs; within a recipe, what it stands
     /// for.
-    pub(crate) fn parameter(&self, name: &str, span: Span) -> Expr {
-        match self.recipe.iter().find(|parameter| parameter.0 == name) {
-            Some((_, expr)) => expr.clone(),
-            None => Expr::new(ExprKind::Parameter(name.to_owned()), span),
+    pub(crate) fn parameter(&mut self, name: &str, span: Span) -> Result<Expr> {
+        let given = self.recipe.iter().find(|parameter| parameter.0 == name);
+        let Some(expr) = given.map(|(_, expr)| expr.clone()) else {
+            return Ok(Expr::new(ExprKind::Parameter(name.to_owned()), span));
+        };
+        self.count_copy(expr.size(), span)?;
+        Ok(expr)
+    }
+
+    /// Counts the parts of an expression that stands once more in the plan than in the text.
+    pub(super) fn count_copy(&mut self, parts: usize, span: Span) -> Result<()> {
+        self.copied = self.copied.saturating_add(parts);
+        if self.copied <= COPIES_MAX {
+            return Ok(());
         }
+        Err(Diagnostic::at(span, "the query has too many parts, once each stands where it is used")
+            .help("bind what is long to a name with LET, or give it as a parameter")
+            .bind())
     }
 
     fn variable(&self, name: &str, span: Span, place: Place) -> Result<Expr> {
         match self.scope.get(name) {
-            Some((slot, _)) if place == Place::Row => {
+            Some((slot, _)) if place.sees(slot) => {
                 Ok(Expr { kind: ExprKind::Slot(slot, name.to_owned()), span })
             }
-            _ if place == Place::Constant => Err(Diagnostic::at(
+            _ if place != Place::Row => Err(Diagnostic::at(
                 span,
                 format!("`{name}` is a name, and a value must stand here"),
             )

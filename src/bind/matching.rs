@@ -63,11 +63,16 @@ impl Binder<'_> {
         if let Some(condition) = &clause.condition {
             building.conditions.push(self.expr(condition, Place::Row)?);
         }
-        let pattern = building.pattern();
+        let mut pattern = building.pattern();
+        let prefers = clause.intent.as_ref().filter(|filter| filter.preferred);
+        if prefers.is_some() {
+            let steps = pattern.walks.iter_mut().flat_map(|walk| &mut walk.steps);
+            steps.for_each(|step| step.keeps_facts = true);
+        }
         let facts = facts_of(&pattern);
         let (input, pattern) = (Box::new(plan), Box::new(pattern));
         let plan = LogicalPlan::Match { input, pattern };
-        match clause.intent.as_ref().filter(|filter| filter.preferred) {
+        match prefers {
             Some(filter) => self.preferring(plan, &facts, &filter.intent),
             None => Ok(plan),
         }

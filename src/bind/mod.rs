@@ -26,6 +26,7 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::graph_names;
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
 use crate::plan::expr::{AggregateFunction, Expr, ExprKind, Slot};
+use crate::plan::scope::Times;
 use crate::plan::{Aggregate, BoundQuery, End, Labels, LogicalPlan};
 
 pub(crate) use expr::Place;
@@ -52,7 +53,7 @@ pub(crate) struct Binder<'b> {
     context: &'b Context<'b>,
     scope: Scope,
     /// The times that hold where a clause names none.
-    times: ast::Times,
+    times: Times,
     /// The aggregates met in the expression that is being bound, where it may have some.
     aggregates: Option<Vec<Aggregate>>,
     /// What the parameters of the recipe stand for that is being bound.
@@ -63,6 +64,8 @@ pub(crate) struct Binder<'b> {
     steps: usize,
     /// How many queries are around the one that is being bound.
     depth: usize,
+    /// Parts of expressions that stand once more than they are written.
+    copied: usize,
     /// What is probably not meant.
     pub(crate) warnings: Vec<Diagnostic>,
     /// Names in patterns that were probably meant as a label or relation.
@@ -81,7 +84,7 @@ enum Ended {
 
 impl<'b> Binder<'b> {
     /// A binder; `times` hold where a statement names none.
-    pub(crate) fn new(context: &'b Context<'b>, times: &ast::Times) -> Self {
+    pub(crate) fn new(context: &'b Context<'b>, times: &Times) -> Self {
         Self {
             context,
             scope: Scope::default(),
@@ -91,6 +94,7 @@ impl<'b> Binder<'b> {
             clause_start: 0,
             steps: 0,
             depth: 0,
+            copied: 0,
             warnings: Vec::new(),
             meant: Vec::new(),
             is_passing: false,
@@ -110,7 +114,7 @@ impl<'b> Binder<'b> {
 
     /// A query as a plan; not optimised yet.
     pub(crate) fn query(&mut self, query: &ast::Query) -> Result<BoundQuery> {
-        self.take_times(&query.times);
+        self.take_times(&query.times)?;
         let (plan, end) = match query.unions.is_empty() {
             true => self.pipeline(LogicalPlan::Once, &query.pipeline)?,
             false => {
@@ -136,8 +140,7 @@ impl<'b> Binder<'b> {
         }
         let (names, times) = (self.scope.held(), self.times.clone());
         let aggregates = self.aggregates.take();
-        self.take_times(&query.times);
-        let answer = self.answer(query);
+        let answer = self.take_times(&query.times).and_then(|()| self.answer(query));
         self.scope.restore(names);
         (self.times, self.aggregates) = (times, aggregates);
         self.depth -= 1;
@@ -227,9 +230,9 @@ impl<'b> Binder<'b> {
                 Ok((plan, Ended::Columns(columns)))
             }
             Some(ast::QueryEnd::Return(clause)) => {
-                let (plan, columns) = self.columns(plan, clause)?;
-                let plan = self.ordered(plan, clause, &columns)?;
-                Ok((plan, Ended::Columns(columns)))
+                let (plan, filled) = self.columns(plan, clause)?;
+                let plan = self.ordered(plan, clause, &filled)?;
+                Ok((plan, Ended::Columns(filled.columns)))
             }
             Some(change) => Ok((plan, Ended::Change(self.change(change)?))),
         }
@@ -334,24 +337,30 @@ impl<'b> Binder<'b> {
     }
 
     /// A number of things: a literal, or a parameter whose value is looked at when the query runs.
-    pub(crate) fn amount(&self, amount: &ast::Amount) -> Expr {
-        let kind = match &amount.kind {
+    pub(crate) fn amount(&mut self, amount: &ast::Amount) -> Result<Expr> {
+        match &amount.kind {
             ast::AmountKind::Literal(value) => {
-                ExprKind::Constant(Cell::Int(i64::try_from(*value).unwrap_or(i64::MAX)))
+                let value = Cell::Int(i64::try_from(*value).unwrap_or(i64::MAX));
+                Ok(Expr::new(ExprKind::Constant(value), amount.span))
             }
-            ast::AmountKind::Parameter(name) => return self.parameter(name, amount.span),
-        };
-        Expr::new(kind, amount.span)
+            ast::AmountKind::Parameter(name) => self.parameter(name, amount.span),
+        }
     }
 
-    /// The name of a model.
-    pub(crate) fn model(&self, model: &ast::ModelName) -> Expr {
-        match &model.kind {
+    /// The same, where it may be left out.
+    pub(super) fn optional_amount(&mut self, amount: Option<&ast::Amount>) -> Result<Option<Expr>> {
+        amount.map(|amount| self.amount(amount)).transpose()
+    }
+
+    /// The name of a model, if one is named.
+    pub(crate) fn model(&mut self, model: Option<&ast::ModelName>) -> Result<Option<Expr>> {
+        let Some(model) = model else { return Ok(None) };
+        Ok(Some(match &model.kind {
             ast::ModelNameKind::Name(name) => {
                 Expr::new(ExprKind::Constant(Cell::String(name.as_str().into())), model.span)
             }
-            ast::ModelNameKind::Parameter(name) => self.parameter(name, model.span),
-        }
+            ast::ModelNameKind::Parameter(name) => self.parameter(name, model.span)?,
+        }))
     }
 
     /// The ids of labels; one that does not exist is a warning, and no node has it.

@@ -114,7 +114,7 @@ impl Binder<'_> {
         let mut steps = Vec::new();
         for (place, (relation, _)) in pattern.steps.iter().enumerate() {
             let ends = [found[place].slot, found[place + 1].slot];
-            let mut step = self.step(relation, ends, facts[place], &building.scope);
+            let mut step = self.step(relation, ends, facts[place], &building.scope)?;
             // The other steps of the clause ask, so that no fact is met twice.
             step.keeps_facts = relation.variable.is_some() || path.is_some() || !stands_alone;
             let mut conditions = Vec::new();
@@ -189,9 +189,9 @@ impl Binder<'_> {
         let search = match &pattern.search {
             None | Some(ast::PathSearch::All) => PathSearch::All,
             Some(ast::PathSearch::Any(count) | ast::PathSearch::Shortest(count)) => {
-                PathSearch::Shortest(self.amount(count))
+                PathSearch::Shortest(self.amount(count)?)
             }
-            Some(ast::PathSearch::Groups(count)) => PathSearch::Groups(self.amount(count)),
+            Some(ast::PathSearch::Groups(count)) => PathSearch::Groups(self.amount(count)?),
             Some(ast::PathSearch::Cheapest(count, cost)) => {
                 if steps.len() > 1 {
                     let message = "CHEAPEST follows one relation pattern";
@@ -210,7 +210,7 @@ impl Binder<'_> {
                         .help("write CHEAPEST 1 BY f.cost (a)-[f]->{1,5}(b)")
                         .bind());
                 }
-                PathSearch::Cheapest(self.amount(count), cost)
+                PathSearch::Cheapest(self.amount(count)?, cost)
             }
         };
         let mode = match pattern.mode {
@@ -361,13 +361,14 @@ impl Binder<'_> {
         [from, to]: [Slot; 2],
         fact: Slot,
         scope: &Scope,
-    ) -> Step {
+    ) -> Result<Step> {
+        self.count_scope(scope)?;
         let sides: &'static [Side] = match relation.direction {
             Direction::Out => &[Side::Out],
             Direction::In => &[Side::In],
             Direction::Both => &[Side::Out, Side::In],
         };
-        Step {
+        Ok(Step {
             from,
             to,
             fact,
@@ -378,7 +379,7 @@ impl Binder<'_> {
             each: None,
             keeps_facts: true,
             against: false,
-        }
+        })
     }
 }
 

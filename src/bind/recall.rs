@@ -1,6 +1,6 @@
 //! `RECALL`: a recipe is a query of its own, with its parameters in place.
 
-use engraph_grammar::ast::{self, ValidTimeKind};
+use engraph_grammar::ast;
 use engraph_grammar::closest;
 
 use crate::bind::scope::Kind;
@@ -12,9 +12,8 @@ use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::given::{Given, Takes};
 use crate::recipes::{self, Recipe};
 
-/// The parameters of the times of a `RECALL`. No text can name them, so no recipe has its own.
-const FROM: &str = " from";
-const TO: &str = " to";
+/// How deep a value goes that is given to a recipe, as deep as a text may.
+const DEPTH_MAX: usize = engraph_grammar::NESTING_MAX;
 
 impl Binder<'_> {
     pub(super) fn recall(
@@ -28,11 +27,10 @@ impl Binder<'_> {
         // What fails in it is told of where it is used: its own text is not the statement's.
         engraph_grammar::place(&mut recipe.define, clause.span);
         let within = |error: Error| error.within(&recipes::in_recipe(name), clause.span);
-        let mut parameters = self.given(clause, &recipe)?;
+        let parameters = self.given(clause, &recipe)?;
         let times = self.times.clone();
-        match &clause.valid {
-            Some(valid) => self.times.valid = Some(self.time_outside(valid, &mut parameters)?),
-            None => parameters.extend(self.recipe.iter().filter(|own| is_time(own)).cloned()),
+        if let Some(valid) = &clause.valid {
+            self.times.valid = Some(self.said_valid(valid)?);
         }
         let held = self.scope.held();
         self.scope.restore(Default::default());
@@ -71,10 +69,10 @@ impl Binder<'_> {
 
     /// The question, and the parameters that are given.
     fn given(&mut self, clause: &ast::Recall, recipe: &Recipe) -> Result<Vec<(String, Expr)>> {
-        let mut parameters = vec![("q".to_owned(), self.expr(&clause.question, Place::Row)?)];
+        let mut parameters = vec![("q".to_owned(), self.given_value(&clause.question)?)];
         for (name, value) in &clause.parameters {
             is_known(name, recipe)?;
-            let value = self.expr(value, Place::Row)?;
+            let value = self.given_value(value)?;
             let default = recipe.define.defaults.iter().find(|default| default.0.text == name.text);
             let Some((_, default)) = default else {
                 parameters.push((name.text.clone(), value));
@@ -101,28 +99,16 @@ impl Binder<'_> {
         Ok(parameters)
     }
 
-    /// A valid time as the recipe sees it: its bounds are parameters, for they may name what is
-    /// bound outside.
-    fn time_outside(
-        &mut self,
-        valid: &ast::ValidTime,
-        parameters: &mut Vec<(String, Expr)>,
-    ) -> Result<ast::ValidTime> {
-        let mut bound = |expr: &ast::Expr, name: &str| -> Result<ast::Expr> {
-            parameters.push((name.to_owned(), self.expr(expr, Place::Row)?));
-            Ok(ast::Expr { kind: ast::ExprKind::Parameter(name.to_owned()), span: expr.span })
-        };
-        let kind = match &valid.kind {
-            ValidTimeKind::AsOf(at) => ValidTimeKind::AsOf(bound(at, FROM)?),
-            ValidTimeKind::From(from, to) => {
-                ValidTimeKind::From(bound(from, FROM)?, bound(to, TO)?)
-            }
-            ValidTimeKind::Between(from, to) => {
-                ValidTimeKind::Between(bound(from, FROM)?, bound(to, TO)?)
-            }
-            ValidTimeKind::All => ValidTimeKind::All,
-        };
-        Ok(ast::ValidTime { kind, span: valid.span })
+    /// A value that stands in the recipe wherever its parameter does.
+    fn given_value(&mut self, value: &ast::Expr) -> Result<Expr> {
+        let value = self.expr(value, Place::Row)?;
+        if value.depth() <= DEPTH_MAX {
+            return Ok(value);
+        }
+        let message = format!("the value nests deeper than the limit of {DEPTH_MAX}");
+        Err(Diagnostic::at(value.span, message)
+            .help("bind a part of it to a name with LET, before RECALL")
+            .bind())
     }
 
     /// The query of a recipe, with its defaults for what is not given.
@@ -171,9 +157,4 @@ fn is_known(name: &ast::Name, recipe: &Recipe) -> Result<()> {
         None => error.help(format!("it has {}", known.join(", "))),
     }
     .bind())
-}
-
-/// Whether a parameter is a bound of a time from outside.
-fn is_time((name, _): &(String, Expr)) -> bool {
-    name == FROM || name == TO
 }

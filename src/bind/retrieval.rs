@@ -61,7 +61,7 @@ impl Binder<'_> {
         let legs = ["text_score", "vector_score", "text_rank", "vector_rank"]
             .map(|name| self.attached(node, name));
         let finding = self.finding(node, labels, question, &clause.among)?;
-        let top = self.amount(&clause.top);
+        let top = self.amount(&clause.top)?;
         Ok(Search { finding, bound, mode, weights, top, score, legs })
     }
 
@@ -86,7 +86,7 @@ impl Binder<'_> {
         let shares = self.attached(node, "shares");
         let through = self.attached(node, "through");
         let finding = self.finding(node, labels, question, &clause.among)?;
-        let top = self.amount(&clause.top);
+        let top = self.amount(&clause.top)?;
         Ok(Signals { finding, bound, weights, without, top, score, signals, shares, through })
     }
 
@@ -154,8 +154,8 @@ impl Binder<'_> {
         let node = self.fresh(&clause.variable, Kind::Node)?;
         let logprob = self.beside(node, "logprob");
         let finding = self.finding(node, labels, question, &clause.among)?;
-        let model = clause.model.as_ref().map(|model| self.model(model));
-        Ok(Generate { finding, width: self.amount(&clause.width), model, logprob })
+        let model = self.model(clause.model.as_ref())?;
+        Ok(Generate { finding, width: self.amount(&clause.width)?, model, logprob })
     }
 
     fn anchor(&mut self, clause: &ast::Anchor) -> Result<Anchor> {
@@ -170,7 +170,7 @@ impl Binder<'_> {
         let hedged = self.attached(node, "hedged");
         let mention = self.attached(node, "mention");
         let finding = self.finding(node, labels, question, &clause.among)?;
-        let top = clause.top.as_ref().map(|top| self.amount(top));
+        let top = self.optional_amount(clause.top.as_ref())?;
         Ok(Anchor {
             finding,
             top,
@@ -196,13 +196,13 @@ impl Binder<'_> {
         let temperature = clause.temperature.as_ref();
         let temperature = temperature.map(|expr| self.expr(expr, Place::Row)).transpose()?;
         let wanted = match (&clause.top, &clause.sample) {
-            (Some(top), _) => Wanted::Top(self.amount(top)),
-            (None, Some((size, seed))) => Wanted::Sample(self.amount(size), self.amount(seed)),
+            (Some(top), _) => Wanted::Top(self.amount(top)?),
+            (None, Some((size, seed))) => Wanted::Sample(self.amount(size)?, self.amount(seed)?),
             (None, None) => Wanted::All,
         };
         let node = self.fresh(&clause.variable, Kind::Node)?;
         let activation = self.beside(node, "activation");
-        let hops = clause.hops.as_ref().map(|hops| self.amount(hops));
+        let hops = self.optional_amount(clause.hops.as_ref())?;
         Ok(Activate { node, from, weight, relations, hops, temperature, wanted, activation, scope })
     }
 
@@ -218,8 +218,8 @@ impl Binder<'_> {
         };
         let coverage = self.expr(&clause.coverage, Place::Row)?;
         let alpha = clause.alpha.as_ref().map(|alpha| self.expr(alpha, Place::Row)).transpose()?;
-        let neighbours = clause.neighbours.as_ref().map(|neighbours| self.amount(neighbours));
-        let budget = clause.budget.as_ref().map(|budget| self.amount(budget));
+        let neighbours = self.optional_amount(clause.neighbours.as_ref())?;
+        let budget = self.optional_amount(clause.budget.as_ref())?;
         let node = match clause.variable.text == clause.from.text {
             true => from,
             false => self.fresh(&clause.variable, Kind::Node)?,
@@ -240,13 +240,13 @@ impl Binder<'_> {
         }
         let score = self.beside(item, "score");
         let relevance = self.attached(item, "relevance");
-        let model = clause.model.as_ref().map(|model| self.model(model));
+        let model = self.model(clause.model.as_ref())?;
         Ok(Rerank {
             item,
             question,
             model,
             boosts,
-            top: self.amount(&clause.top),
+            top: self.amount(&clause.top)?,
             score,
             relevance,
         })
@@ -265,9 +265,9 @@ impl Binder<'_> {
         let shares = self.attached(node, "shares");
         let through = self.attached(node, "through");
         let finding = self.finding(node, labels, question, &clause.among)?;
-        let turns = clause.turns.as_ref().map(|turns| self.amount(turns));
-        let calls = clause.calls.as_ref().map(|calls| self.amount(calls));
-        let model = clause.model.as_ref().map(|model| self.model(model));
+        let turns = self.optional_amount(clause.turns.as_ref())?;
+        let calls = self.optional_amount(clause.calls.as_ref())?;
+        let model = self.model(clause.model.as_ref())?;
         Ok(Reconstruct {
             finding,
             turns,
@@ -288,8 +288,8 @@ impl Binder<'_> {
         let question = self.expr(&clause.question, Place::Row)?;
         let threshold = clause.threshold.as_ref();
         let threshold = threshold.map(|expr| self.expr(expr, Place::Row)).transpose()?;
-        let budget = clause.budget.as_ref().map(|budget| self.amount(budget));
-        let model = clause.model.as_ref().map(|model| self.model(model));
+        let budget = self.optional_amount(clause.budget.as_ref())?;
+        let model = self.model(clause.model.as_ref())?;
         let node = match clause.variable.text == clause.from.text {
             true => from,
             false => self.fresh(&clause.variable, Kind::Node)?,
@@ -312,7 +312,7 @@ impl Binder<'_> {
         self.scope.restore(Default::default());
         let [text, tokens, pieces, sources] =
             ["text", "tokens", "pieces", "sources"].map(|name| self.scope.add(name, Kind::Value));
-        Ok(Pack { items, budget: self.amount(&clause.budget), text, tokens, pieces, sources })
+        Ok(Pack { items, budget: self.amount(&clause.budget)?, text, tokens, pieces, sources })
     }
 
     /// Everything bound that can be evidence.

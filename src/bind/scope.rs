@@ -58,8 +58,9 @@ impl Scope {
 
     /// Lets a name stand for a slot that exists, whatever it stood for.
     pub(crate) fn bind(&mut self, name: &str, slot: Slot, kind: Kind) {
-        self.names.order.retain(|other| other != name);
-        self.names.slots.insert(name.to_owned(), (slot, kind));
+        if self.names.slots.insert(name.to_owned(), (slot, kind)).is_some() {
+            self.names.order.retain(|other| other != name);
+        }
         self.names.order.push(name.to_owned());
     }
 

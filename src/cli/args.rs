@@ -92,6 +92,9 @@ Examples:
 pub(super) struct Shell {
     /// The folder of the database
     pub(super) db: PathBuf,
+    /// How long a statement may take; 30 unless said
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) timeout: Option<u32>,
 }
 
 const QUERY_EXAMPLES: &str = "\
@@ -124,6 +127,9 @@ pub(super) struct Query {
     /// The value of a $name: JSON where it is JSON, else the text itself; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
     pub(super) params: Vec<(String, Value)>,
+    /// How long a statement may take; 30 unless said
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) timeout: Option<u32>,
     /// How the answer is printed
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(super) format: Format,
@@ -352,7 +358,7 @@ pub(super) struct Stats {
     /// The folder of the database
     pub(super) db: PathBuf,
     /// How it is printed; json leaves the total to the reader
-    #[arg(long, value_enum, default_value_t = StatsFormat::Table)]
+    #[arg(long, value_enum, default_value_t = StatsFormat::Table, conflicts_with_all = ["html", "svg"])]
     pub(super) format: StatsFormat,
     /// Writes a page that shows the memory by its layers, with a slider of valid time
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use engraph::Engraph;
+use engraph::{Engraph, Options};
 
 use super::args::{Backup, Restore};
 use super::output::Output;
@@ -24,7 +24,7 @@ pub(super) fn restore(command: &Restore, output: &mut Output) -> Result<()> {
 }
 
 fn copy(from: &Path, to: &Path, output: &mut Output) -> Result<()> {
-    write(&open_read_only(from, output)?, to)
+    write(&open_read_only(from, Options::new(), output)?, to)
 }
 
 /// Copies an open database, and shows how far it is.

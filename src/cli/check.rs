@@ -2,7 +2,7 @@
 //!
 //! It opens the database for reading only and mends nothing.
 
-use engraph::{Family, Rows, Value, Violation};
+use engraph::{Family, Options, Rows, Value, Violation};
 
 use super::args::{Check, Format, JsonOrText};
 use super::output::Output;
@@ -16,7 +16,7 @@ const SHOWN_MAX: usize = 100;
 
 /// Shows what is wrong; it fails if anything is.
 pub(super) fn run(check: &Check, output: &mut Output) -> Result<()> {
-    let db = open_read_only(&check.db, output)?;
+    let db = open_read_only(&check.db, Options::new(), output)?;
     let (mut shown, mut more) = (Vec::new(), 0_u64);
     let bar = FamilyBar::new();
     let checked = db.check(

@@ -13,7 +13,7 @@ use super::{Result, open};
 pub(super) fn run(command: &Embed, output: &mut Output) -> Result<()> {
     // A database that is not there is not made.
     drop(Options::new().open_read_only(&command.db)?);
-    let db = open(&command.db, output)?;
+    let db = open(&command.db, Options::new(), output)?;
     let bar = bar();
     let made = db.reembed(&mut |done, total| {
         bar.set_length(total);

@@ -139,11 +139,12 @@ fn make_folders(command: &EvalLocomo) -> Result<()> {
     let several = command.recipes.len() != 1
         || command.recipes.iter().any(|name| name == "all")
         || command.pooled
-        || command.ablate;
+        || command.ablate
+        || command.cross_validate;
     let out = match &command.out {
         Some(out) if is_run_file(out) && several => {
             let what = "there are several runs, and one fits; name a folder, or one --strategy";
-            return Err(Failure::Other(format!("{}: {what}", out.display())));
+            return Err(Failure::Usage(format!("{}: {what}", out.display())));
         }
         Some(out) if is_run_file(out) => parent(out),
         out => out.clone(),

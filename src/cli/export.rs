@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use engraph::{Engraph, Error};
+use engraph::{Engraph, Error, Options};
 
 use super::args::Export;
 use super::output::{Output, check_place};
@@ -18,11 +18,11 @@ use super::{Failure, Result, open_read_only};
 /// Exports the database and says how many lines that made.
 pub(super) fn run(command: &Export, output: &mut Output) -> Result<()> {
     if command.file.as_os_str() == "-" {
-        let db = open_read_only(&command.db, output)?;
+        let db = open_read_only(&command.db, Options::new(), output)?;
         return to_stdout(&db);
     }
     check_free(&command.file, command.force)?;
-    let db = open_read_only(&command.db, output)?;
+    let db = open_read_only(&command.db, Options::new(), output)?;
     let lines = to_file(&db, &command.file, command.force)?;
     Ok(output.line(&format!("lines {lines}"))?)
 }

@@ -6,8 +6,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use engraph::Engraph;
 use engraph::import::{self, CsvOptions, Progress, Report};
+use engraph::{Engraph, Options};
 
 use super::args::{Csv, Import, Kind};
 use super::output::Output;
@@ -24,7 +24,7 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
     });
     found.map_err(|error| Failure::of_file(file, &error))?;
     let whole = matches!(command.kind, Kind::Jsonl { .. }) && import::is_export(file)?;
-    let db = if whole { None } else { Some(open(&command.db, output)?) };
+    let db = if whole { None } else { Some(open(&command.db, Options::new(), output)?) };
     let bar = bar();
     let progress: Progress<'_> = &mut |done, total| {
         bar.set_length(total);

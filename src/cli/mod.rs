@@ -46,9 +46,10 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
-use engraph::{Engraph, Options, Torn};
+use engraph::{Engraph, Limits, Options, Torn};
 
 use args::{Args, Command};
 use output::Output;
@@ -84,9 +85,16 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// How a database is opened whose statements may take so many seconds.
+fn options(timeout: Option<u32>) -> Options {
+    let limits = Limits::default();
+    let timeout = timeout.map_or(limits.timeout, |seconds| Duration::from_secs(seconds.into()));
+    Options::new().limits(Limits { timeout, ..limits })
+}
+
 /// Opens a database for writing, and says what a crash has cost.
-fn open(path: &Path, output: &mut Output) -> Result<Engraph> {
-    let db = Engraph::open(path)?;
+fn open(path: &Path, options: Options, output: &mut Output) -> Result<Engraph> {
+    let db = options.open(path)?;
     tell_torn(&db, "was dropped", output);
     if let Some(reason) = db.not_purged() {
         output.note(&format!("warning: what was forgotten is in the files yet: {reason}"));
@@ -95,8 +103,8 @@ fn open(path: &Path, output: &mut Output) -> Result<Engraph> {
 }
 
 /// Opens a database for reading, beside a writer or not, and says what a crash has cost.
-fn open_read_only(path: &Path, output: &mut Output) -> Result<Engraph> {
-    let db = Options::new().open_read_only(path)?;
+fn open_read_only(path: &Path, options: Options, output: &mut Output) -> Result<Engraph> {
+    let db = options.open_read_only(path)?;
     tell_torn(&db, "is passed over", output);
     Ok(db)
 }

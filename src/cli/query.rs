@@ -11,7 +11,7 @@ use engraph::{Engraph, Params, Rows, Session, Value, only_reads};
 use super::args::{Format, Query};
 use super::output::{Output, terminal_width};
 use super::table::Cut;
-use super::{BYTE_ORDER_MARK, Failure, ROLLED_BACK, Result, open_read_only};
+use super::{BYTE_ORDER_MARK, Failure, ROLLED_BACK, Result, open_read_only, options};
 
 /// Runs the script that was asked for.
 pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
@@ -25,7 +25,7 @@ pub(super) fn run(query: &Query, output: &mut Output) -> Result<()> {
         text.remove(0);
     }
     let params = params(&query.params)?;
-    let db = open(&query.db, &text, output)?;
+    let db = open(query, &text, output)?;
     match query.format {
         format @ (Format::Table | Format::Box | Format::Line) => {
             each(&db, &text, &params, format, output)
@@ -44,10 +44,11 @@ fn params(given: &[(String, Value)]) -> Result<Params> {
 }
 
 /// For reading where that is enough, so that a writer beside it is not in the way.
-fn open(path: &Path, text: &str, output: &mut Output) -> Result<Engraph> {
+fn open(query: &Query, text: &str, output: &mut Output) -> Result<Engraph> {
+    let options = options(query.timeout);
     match only_reads(text)? {
-        true => open_read_only(path, output),
-        false => super::open(path, output),
+        true => open_read_only(&query.db, options, output),
+        false => super::open(&query.db, options, output),
     }
 }
 

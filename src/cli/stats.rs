@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use engraph::{Engraph, FamilyStats, Rows, Value};
+use engraph::{Engraph, FamilyStats, Options, Rows, Value};
 
 use super::args::{Format, Stats, StatsFormat};
 use super::export::writing;
@@ -15,7 +15,7 @@ use super::{Result, open_read_only};
 
 /// Prints the column families, and for a person their total.
 pub(super) fn run(stats: &Stats, output: &mut Output) -> Result<()> {
-    let db = open_read_only(&stats.db, output)?;
+    let db = open_read_only(&stats.db, Options::new(), output)?;
     if stats.html.is_some() || stats.svg.is_some() {
         let layers = Layers::read(&db)?;
         write(stats.html.as_deref(), || layers.html())?;

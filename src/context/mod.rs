@@ -11,6 +11,7 @@ mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
@@ -132,6 +133,11 @@ impl<'c> Context<'c> {
         self.work(texts)?;
         self.run.in_time(&self.limits)?;
         self.run.asking(texts, ask)
+    }
+
+    /// Counts what a model was asked that counts its calls itself, each with one text.
+    pub(crate) fn asked(&self, calls: u64, time: Duration) {
+        self.run.asked(calls, calls, time);
     }
 
     /// An error if an operator would hold too many rows.

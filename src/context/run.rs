@@ -259,7 +259,11 @@ impl Run {
     fn why_stopped(&self, limits: &Limits) -> Error {
         match self.interrupt.is_asked() {
             true => Error::Interrupted,
-            false => narrow(format!("it took more than {:?}", limits.timeout)),
+            false => Diagnostic::new(format!("it took more than {:?}", limits.timeout))
+                .help(
+                    "narrow the pattern, or raise Options::limits in Rust, --timeout in the shell",
+                )
+                .limit(),
         }
     }
 
@@ -282,10 +286,15 @@ impl Run {
     pub(crate) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = Instant::now();
         let answer = ask();
-        self.model_calls.set(self.model_calls.get() + 1);
-        self.model_texts.set(self.model_texts.get() + texts as u64);
-        self.model_time.set(self.model_time.get() + begun.elapsed());
+        self.asked(1, texts as u64, begun.elapsed());
         answer
+    }
+
+    /// Counts what a model was asked.
+    pub(crate) fn asked(&self, calls: u64, texts: u64, time: Duration) {
+        self.model_calls.set(self.model_calls.get() + calls);
+        self.model_texts.set(self.model_texts.get() + texts);
+        self.model_time.set(self.model_time.get() + time);
     }
 
     /// Keeps a warning for whoever takes the answer, once, and no more than a few.

@@ -21,6 +21,9 @@ use crate::functions::products::{self, Side};
 use crate::plan::expr::{Each, Expr, ExprKind, Reduce};
 use crate::time;
 
+/// That a value stands for all rows, or for none.
+pub(crate) const NO_QUERY: &str = "a query cannot stand here, only a value";
+
 /// Items of a list between two looks at the clock.
 const TIMED_ITEMS: usize = 16;
 
@@ -151,6 +154,9 @@ fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {
         ExprKind::Comprehension(each) => comprehension(each, row, context),
         ExprKind::Quantified(quantifier, each) => quantified(*quantifier, each, row, context),
         ExprKind::Reduce(reduce) => gathered(reduce, row, context),
+        ExprKind::Subquery(subquery) if row.len() < subquery.width => {
+            Err(Diagnostic::at(expr.span, NO_QUERY).bind())
+        }
         ExprKind::Subquery(subquery) => subquery::answer(subquery, row, context),
     }
 }

@@ -126,8 +126,9 @@ fn above(
             Box::new(Expand::new(input, step, *closes, distinct_from.clone()))
         }
         LogicalPlan::Walk { walk, .. } => Box::new(WalkPaths::new(input, Arc::clone(walk))),
-        LogicalPlan::BindPath { path, start, facts, .. } => {
-            Box::new(BindPath { input, path: *path, start: *start, facts: facts.clone() })
+        LogicalPlan::BindPath { path, start, steps, system, .. } => {
+            let (steps, system) = (steps.clone(), system.clone());
+            Box::new(BindPath { input, path: *path, start: *start, steps, system })
         }
         LogicalPlan::Filter { condition, tentative, .. } => {
             Box::new(Filter { input, condition: condition.clone(), tentative: *tentative })

@@ -44,7 +44,7 @@ use crate::context::Context;
 use crate::context::held::Held;
 use crate::context::run::Watch;
 use crate::error::Result;
-use crate::plan::expr::Expr;
+use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::{BoundQuery, LogicalPlan};
 
 use lower::lower;
@@ -180,12 +180,13 @@ impl Taken {
 pub(crate) fn check(plan: &LogicalPlan, context: &Context<'_>) -> Result<()> {
     let mut result = Ok(());
     plan.exprs(&mut |expr| {
-        expr.walk(&mut |part| {
-            if let crate::plan::expr::ExprKind::Parameter(name) = &part.kind
-                && result.is_ok()
-            {
+        expr.walk(&mut |part| match &part.kind {
+            _ if result.is_err() => {}
+            ExprKind::Parameter(name) => {
                 result = context.parameter_at(name, part.span).map(drop);
             }
+            ExprKind::Subquery(subquery) => result = check(&subquery.plan, context),
+            _ => {}
         });
     });
     result?;

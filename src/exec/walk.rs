@@ -404,6 +404,9 @@ impl WalkPaths {
         chunk: &mut Chunk,
     ) -> Result<()> {
         let (node, length) = (searching.visits[at].node, searching.visits[at].length);
+        if length == 0 && !self.is_there(searching, context)? {
+            return Ok(());
+        }
         let count = searching.count;
         let found = searching.found.entry(node).or_default();
         let wanted = match &self.walk.search {
@@ -434,6 +437,13 @@ impl WalkPaths {
         Ok(())
     }
 
+    /// Whether the node that a walk begins with was known at the time of the clause, which matters where it ends
+    /// there.
+    fn is_there(&self, searching: &Searching, context: &Context<'_>) -> Result<bool> {
+        let (start, system) = (searching.start, searching.filters[0].system);
+        Ok(start.system == system || context.reader.node(start.id, system)?.is_some())
+    }
+
     fn row(&self, searching: &Searching, at: usize) -> Row {
         let last = self.walk.legs.len() - 1;
         let mut row = self.bound(searching, at, last);
@@ -454,7 +464,9 @@ impl WalkPaths {
         let (mut nodes, mut facts) = (Vec::new(), Vec::new());
         let mut next = Some(at);
         while let Some(visit) = next.map(|at| &searching.visits[at]) {
-            nodes.push(NodeRef { id: visit.node, system });
+            let seen = NodeRef { id: visit.node, system };
+            // Where it begins it is as an earlier clause has bound it.
+            nodes.push(if visit.parent.is_none() { searching.start } else { seen });
             facts.extend(visit.edge);
             next = visit.parent;
         }

@@ -49,7 +49,7 @@ pub struct Heard<'a> {
 
 /// What finds the places at which a conversation turns to something else.
 pub trait BoundaryDetector: Send + Sync {
-    /// Names the detector; stored with the episodes.
+    /// Names the detector and its version.
     fn id(&self) -> &str;
 
     /// The places before which a new episode begins: ascending, from 1 to the number of turns less

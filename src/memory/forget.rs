@@ -46,7 +46,7 @@ pub(crate) fn forget(
     facts: &[FactId],
     means: Means<'_>,
 ) -> Result<Forgotten> {
-    let before = transaction.made();
+    let begun = transaction.made();
     let mut grouping = LazyGrouping::new(means.construction.themes);
     let mut forgotten = forget_statements(transaction, nodes, (&mut grouping, means))?;
     let turns = Turns::of(transaction.reader(), nodes)?;
@@ -58,7 +58,10 @@ pub(crate) fn forget(
         true => None,
         false => Some(Redrawing::begin(transaction, (&turns, &episodes), (grouping, means))?),
     };
+    let before = transaction.made();
     forgotten.add(transaction.forget(nodes, facts)?);
+    // A fact that falls in two has made one, which was not told again.
+    let between = transaction.made();
     for (last, next) in chain {
         let at = time_of(transaction.reader(), next)?;
         write::link(transaction, last, NEXT, next, at)?;
@@ -70,9 +73,11 @@ pub(crate) fn forget(
     settle_sessions(transaction, &sessions)?;
     // What was taken out and told again is not forgotten.
     let after = transaction.made();
-    forgotten.nodes = forgotten.nodes.saturating_sub(after.0 - before.0);
-    forgotten.facts = forgotten.facts.saturating_sub(after.1 - before.1);
-    forgotten.versions = forgotten.versions.saturating_sub(after.1 - before.1);
+    let nodes_again = after.0 - between.0 + before.0 - begun.0;
+    let facts_again = after.1 - between.1 + before.1 - begun.1;
+    forgotten.nodes = forgotten.nodes.saturating_sub(nodes_again);
+    forgotten.facts = forgotten.facts.saturating_sub(facts_again);
+    forgotten.versions = forgotten.versions.saturating_sub(facts_again);
     Ok(forgotten)
 }
 

@@ -111,9 +111,13 @@ impl Shown<'_> {
         let measured = match self.cost(line) {
             None => String::new(),
             Some(cost) => {
-                let model = match cost.model_texts {
+                let model = match cost.model_calls {
                     0 => String::new(),
-                    texts => format!(", {texts} texts {:.1} ms", millis(cost.model_time)),
+                    calls => format!(
+                        ", {calls} model calls, {} texts {:.1} ms",
+                        cost.model_texts,
+                        millis(cost.model_time)
+                    ),
                 };
                 let vectors = match (cost.vectors, cost.walked) {
                     (0, _) => String::new(),
@@ -151,6 +155,7 @@ impl Shown<'_> {
             operator["seeks"] = json!(cost.reads.seeks);
             operator["keys"] = json!(cost.reads.keys);
             operator["bytes"] = json!(cost.reads.bytes);
+            operator["model_calls"] = json!(cost.model_calls);
             operator["model_texts"] = json!(cost.model_texts);
             operator["model_milliseconds"] = json!(millis(cost.model_time));
             if cost.visited > 0 {

@@ -13,10 +13,17 @@ use crate::plan::given::Given;
 pub(crate) use crate::cell::Slot;
 
 /// An expression and the place in the text that it came from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
     pub(crate) span: Span,
+}
+
+/// Two expressions are equal that say the same, wherever they stand.
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
 }
 
 /// What an expression computes.
@@ -100,6 +107,8 @@ pub(crate) struct Subquery {
     pub(crate) answer: Answer,
     /// Slots of the row around it that it reads.
     pub(crate) reads: Vec<Slot>,
+    /// Slots that a row has at least in which it can run.
+    pub(crate) width: usize,
 }
 
 /// What a plan within an expression stands for.
@@ -290,19 +299,23 @@ impl Expr {
         read == said
     }
 
-    /// Whether two expressions say the same, wherever they stand.
-    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
-        self.without_spans() == other.without_spans()
+    /// How many parts it has, those of plans within among them.
+    pub(crate) fn size(&self) -> usize {
+        let mut parts = 0;
+        self.walk(&mut |expr| {
+            parts += 1;
+            if let ExprKind::Subquery(subquery) = &expr.kind {
+                parts += subquery.plan.size();
+            }
+        });
+        parts
     }
 
-    fn without_spans(&self) -> Self {
-        fn bare(expr: &mut Expr) {
-            expr.span = Span::default();
-            expr.parts_mut(&mut |part| bare(part));
-        }
-        let mut copy = self.clone();
-        bare(&mut copy);
-        copy
+    /// How deep it goes; plans within count as one.
+    pub(crate) fn depth(&self) -> usize {
+        let mut deepest = 0;
+        self.parts(&mut |part| deepest = deepest.max(part.depth()));
+        1 + deepest
     }
 
     /// Whether it is the same for every row.

@@ -87,8 +87,15 @@ pub(crate) enum LogicalPlan {
     },
     /// Each input row with each path of several facts that the walk finds.
     Walk { input: Box<LogicalPlan>, walk: Arc<Walk> },
-    /// Each input row with the path along these facts bound to the slot.
-    BindPath { input: Box<LogicalPlan>, path: Slot, start: Slot, facts: Vec<Slot> },
+    /// Each input row with the path along these steps bound to the slot: the facts of each, and the node at
+    /// its end. What stands between is seen at the system time.
+    BindPath {
+        input: Box<LogicalPlan>,
+        path: Slot,
+        start: Slot,
+        steps: Vec<(Slot, Slot)>,
+        system: SystemTime,
+    },
     /// The input rows for which the condition is true. A tentative one lets rows pass for which it
     /// fails: it stands below the same condition, which will fail for them if they get there.
     Filter { input: Box<LogicalPlan>, condition: Expr, tentative: bool },

@@ -223,9 +223,13 @@ impl<'s> Builder<'s> {
             );
             let Some(path) = chain.path.filter(|_| !is_walk) else { continue };
             let start = self.pattern.nodes[chain.start].slot;
-            let facts = chain.links.iter().map(|link| self.pattern.links[*link].step.fact);
-            let (input, facts) = (Box::new(plan), facts.collect());
-            plan = LogicalPlan::BindPath { input, path, start, facts };
+            let step = |link: &usize| {
+                let step = &self.pattern.links[*link].step;
+                (step.fact, step.to)
+            };
+            let steps = chain.links.iter().map(step).collect();
+            let (input, system) = (Box::new(plan), self.pattern.system.clone());
+            plan = LogicalPlan::BindPath { input, path, start, steps, system };
         }
         plan
     }

@@ -38,15 +38,18 @@ pub(crate) enum SystemTime {
     All,
 }
 
+/// The times that hold where a clause names none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Times {
+    /// Now, if none.
+    pub(crate) valid: Option<ValidTime>,
+    /// What is believed now, if none.
+    pub(crate) system: Option<SystemTime>,
+}
+
 impl Scope {
     pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
-        match &self.valid {
-            ValidTime::AsOf(instant) => visit(instant),
-            ValidTime::From(from, to, _) | ValidTime::Between(from, to, _) => {
-                [from, to].into_iter().for_each(&mut *visit);
-            }
-            ValidTime::All => {}
-        }
+        self.valid.exprs(visit);
         self.system.exprs(visit);
         self.confidence.iter().chain(&self.floor).chain(&self.intent).for_each(visit);
     }
@@ -63,9 +66,38 @@ impl ValidTime {
     pub(crate) fn now() -> Self {
         Self::AsOf(Expr::new(ExprKind::Now, Span::default()))
     }
+
+    pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
+        match self {
+            Self::AsOf(instant) => visit(instant),
+            Self::From(from, to, _) | Self::Between(from, to, _) => {
+                [from, to].into_iter().for_each(visit);
+            }
+            Self::All => {}
+        }
+    }
+
+    /// The same with other expressions.
+    pub(crate) fn map<E>(&self, change: impl Fn(&Expr) -> Result<Expr, E>) -> Result<Self, E> {
+        Ok(match self {
+            Self::AsOf(instant) => Self::AsOf(change(instant)?),
+            Self::From(from, to, span) => Self::From(change(from)?, change(to)?, *span),
+            Self::Between(from, to, span) => Self::Between(change(from)?, change(to)?, *span),
+            Self::All => Self::All,
+        })
+    }
 }
 
 impl SystemTime {
+    /// The same with another expression.
+    pub(crate) fn map<E>(&self, change: impl Fn(&Expr) -> Result<Expr, E>) -> Result<Self, E> {
+        Ok(match self {
+            Self::AsOf(instant) => Self::AsOf(change(instant)?),
+            Self::Current => Self::Current,
+            Self::All => Self::All,
+        })
+    }
+
     pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
         if let Self::AsOf(instant) = self {
             visit(instant);

@@ -178,9 +178,9 @@ impl LogicalPlan {
                 slots.extend(walk.legs.iter().flat_map(|leg| [leg.step.from, leg.step.to]));
                 slots.extend(&walk.distinct_from);
             }
-            Self::BindPath { start, facts, .. } => {
+            Self::BindPath { start, steps, .. } => {
                 slots.push(*start);
-                slots.extend(facts);
+                slots.extend(steps.iter().flat_map(|(facts, to)| [*facts, *to]));
             }
             Self::Retrieve { clause, .. } => slots.extend(clause.reads()),
             Self::Beam { step, .. } => slots.push(step.from),
@@ -191,16 +191,19 @@ impl LogicalPlan {
         self.inputs().iter().for_each(|input| input.read_into(slots));
     }
 
+    /// How many operators it has, with the parts of their expressions.
+    pub(crate) fn size(&self) -> usize {
+        let mut parts = 1;
+        self.exprs(&mut |expr| parts += expr.size());
+        parts + self.inputs().iter().map(|input| input.size()).sum::<usize>()
+    }
+
     /// Calls `visit` on every expression of this operator.
     pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
         match self {
-            Self::Once
-            | Self::BindPath { .. }
-            | Self::Union { .. }
-            | Self::Apply { .. }
-            | Self::Distinct { .. } => {}
+            Self::Once | Self::Union { .. } | Self::Apply { .. } | Self::Distinct { .. } => {}
             Self::Match { pattern, .. } => pattern.exprs(visit),
-            Self::NodeScan { system, .. } => system.exprs(visit),
+            Self::NodeScan { system, .. } | Self::BindPath { system, .. } => system.exprs(visit),
             Self::NodeLookup { key, system, .. } => {
                 visit(key);
                 system.exprs(visit);

@@ -194,8 +194,8 @@ impl Binder<'_> {
         Ok(Write::TrainScorer(Box::new(Lesson { name, query, label, seed, span })))
     }
 
-    fn seed(&self, seed: &ast::Amount) -> Result<u64> {
-        match eval::eval(&self.amount(seed), &Row::new(), self.context())? {
+    fn seed(&mut self, seed: &ast::Amount) -> Result<u64> {
+        match eval::eval(&self.amount(seed)?, &Row::new(), self.context())? {
             Cell::Int(seed) if seed >= 0 => Ok(seed.cast_unsigned()),
             _ => Err(Diagnostic::at(seed.span, "SEED takes a whole number from 0").bind()),
         }

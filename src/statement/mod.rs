@@ -26,6 +26,7 @@ use crate::graph_names::{cardinality, is_entity};
 use crate::memory::split::split;
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
+use crate::plan::scope::Times;
 use crate::rows::{Rows, Value};
 use crate::write::observe::{Observed, observe};
 use crate::write::{self, Input, NodeInput};
@@ -103,7 +104,7 @@ fn observed(
 pub(crate) fn prepare(
     kind: &StatementKind,
     context: &Context<'_>,
-    times: &ast::Times,
+    times: &Times,
 ) -> Result<(Write, Vec<Diagnostic>)> {
     let mut binder = Binder::new(context, times);
     let write = match kind {

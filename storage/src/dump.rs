@@ -23,7 +23,7 @@ use crate::log_scan::{self, Commit};
 use crate::overlay::Overlay;
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
-use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, PURGE_KEY, Store};
+use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, PURGE_KEY, Store, private_folder};
 use crate::text;
 use crate::token_codes::TokenCodes;
 use crate::turns::{self, BufferedTurn, SessionBuffer};
@@ -399,10 +399,10 @@ impl Part {
             drop(WriterLock::take(&path)?);
             std::fs::remove_dir_all(&path).map_err(|source| io(&path, source))?;
         }
-        std::fs::create_dir_all(&path).map_err(|source| io(&path, source))?;
+        private_folder(&path).map_err(|source| io(&path, source))?;
         let part = Self { _lock: WriterLock::take(&path)?, path };
         let database = part.database();
-        std::fs::create_dir(&database).map_err(|source| io(&database, source))?;
+        private_folder(&database).map_err(|source| io(&database, source))?;
         Ok(part)
     }
 

@@ -271,18 +271,22 @@ impl Transaction<'_> {
 
     /// The edges that a filter keeps of those that the rule may look at.
     fn among(&self, ends: Ends, rule: &RelationRule, filter: &EdgeFilter) -> Result<Vec<Edge>> {
-        let takes_one = |relation| self.catalog.rule(relation).cardinality == Cardinality::One;
         let all = |node, relation| {
             self.edges_of((node, Side::Out), relation, filter, usize::MAX, |_| true)
         };
-        let mut edges = match takes_one(ends.relation) {
+        let mut edges = match self.takes_one(ends.relation) {
             true => all(ends.head, ends.relation)?.0,
             false => self.edges_between(ends, filter)?,
         };
-        if let Some(mirror) = rule.mirror.filter(|mirror| takes_one(*mirror)) {
+        if let Some(mirror) = rule.mirror.filter(|mirror| self.takes_one(*mirror)) {
             edges.extend(all(ends.tail, mirror)?.0);
         }
         Ok(edges)
+    }
+
+    /// Whether a head has one value of a relation at a time.
+    fn takes_one(&self, relation: RelationId) -> bool {
+        self.catalog.rule(relation).cardinality == Cardinality::One
     }
 
     /// The edges between two nodes that a filter keeps. A node with many facts of a relation mostly has

@@ -163,8 +163,8 @@ impl Store {
             Some(_) => self.take_in(&mut *self.commits.writer()?)?,
             None => staged::remove(&self.path)?,
         }
-        if self.purge_mark()?.is_some() {
-            match self.purge(self.engine.snapshots().next()) {
+        if let Some(mark) = self.purge_mark()? {
+            match self.purge(&mark, self.engine.snapshots().next()) {
                 // Whoever cannot write has to be able to make room.
                 Err(StorageError::NotPurged(reason)) => self.not_purged = Some(reason),
                 purged => purged?,
@@ -225,34 +225,34 @@ impl Store {
     }
 
     /// Takes the bytes of what was deleted or replaced out of every file of the folder, once the
-    /// snapshots before that number have ended, which may hold them.
+    /// snapshots before that number have ended, which may hold them. The mark is that of its own commit: that of
+    /// a later one stays for whoever made it.
     ///
     /// # Errors
     ///
     /// [`StorageError::StillRead`] and [`StorageError::NotPurged`]; the next opening goes on with it.
-    pub(crate) fn purge(&self, before: u64) -> Result<()> {
-        self.purge_files(before).map_err(|error| match error {
+    pub(crate) fn purge(&self, mark: &[u8], before: u64) -> Result<()> {
+        self.purge_files(mark, before).map_err(|error| match error {
             StorageError::StillRead => error,
             other => StorageError::NotPurged(Box::new(other)),
         })
     }
 
-    fn purge_files(&self, before: u64) -> Result<()> {
-        let mark = self.purge_mark()?;
+    fn purge_files(&self, mark: &[u8], before: u64) -> Result<()> {
         self.wait_for_readers(before)?;
         self.engine.compact()?;
         // Readers that began meanwhile may hold on to the old tables.
         self.wait_for_readers(self.engine.snapshots().next())?;
         self.engine.delete_files()?;
         let mut writer = self.commits.writer()?;
-        // Something may have been forgotten since; its own purge goes on.
-        if self.purge_mark()? != mark {
-            return Ok(());
-        }
         // The list of tables is written anew with the change that follows, and with it what it
         // knew of the old ones leaves.
         let mut overlay = Overlay::default();
-        overlay.delete(Family::Meta, PURGE_KEY);
+        match self.purge_mark()? {
+            // Something was forgotten since; its own purge goes on.
+            Some(later) if later != mark => overlay.put(Family::Meta, PURGE_KEY, later),
+            _ => overlay.delete(Family::Meta, PURGE_KEY),
+        }
         let number = self.commits.write(&self.engine, &mut writer, &overlay)?;
         drop(writer);
         self.commits.sync(&self.engine, number)?;
@@ -331,11 +331,20 @@ fn make(engine: &Engine, path: &Path) -> Result<Identity> {
     Ok(identity)
 }
 
+/// Makes a folder, and those above it that are missing, for nobody but their owner: a memory is private.
+pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 /// A folder for a database, made if it is missing. Its name is on the disk before it has contents.
 fn make_folder(path: &Path) -> Result<()> {
     let is_ours = path.join(LOCK_FILE).exists();
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
-    std::fs::create_dir_all(path).map_err(|source| match source.kind() {
+    private_folder(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory => {
             StorageError::not_a_database(path, "it is a file")
         }

@@ -367,8 +367,9 @@ impl<'s> Transaction<'s> {
         if overlay.is_empty() {
             return Ok(());
         }
+        let mark = now.to_be_bytes();
         if forgotten {
-            overlay.put(Family::Meta, PURGE_KEY, now.to_be_bytes().to_vec());
+            overlay.put(Family::Meta, PURGE_KEY, mark.to_vec());
         }
         let pending = Pending { counters: pending, catalog, mark: now };
         let number =
@@ -383,7 +384,7 @@ impl<'s> Transaction<'s> {
             store.commits.sync(&store.engine, number)?;
         }
         if forgotten {
-            store.purge(before)?;
+            store.purge(&mark, before)?;
         }
         Ok(())
     }

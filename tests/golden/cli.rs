@@ -258,6 +258,7 @@ fn usage_errors_exit_with_2() {
         vec!["import", "db", "csv", "file", "--delimiter", "--"],
         vec!["export", "db"],
         vec!["check", "db", "--format", "csv"],
+        vec!["stats", "db", "--format", "json", "--html", "page.html"],
         vec!["backup", "db"],
         vec!["restore", "dir"],
         vec!["upgrade"],
@@ -640,6 +641,21 @@ fn a_copy_does_not_begin_where_something_else_is() {
     std::fs::write(mine.join("database").join("000001.log"), "half").expect("writes");
     assert_eq!(answer(&engraph(&backup, "")), "backed up\n");
     assert!(copy.exists() && !mine.exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_memory_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let files = folder();
+    let [db, copy] = ["new/memory", "copies/one"].map(|name| files.path().join(name));
+    answer(&engraph(&["query", arg(&db), "-e", "REMEMBER (:Thing 'diary')"], ""));
+    answer(&engraph(&["backup", arg(&db), arg(&copy)], ""));
+    for made in [&db, db.parent().expect("a folder"), &copy] {
+        let mode = std::fs::metadata(made).expect("is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{}", made.display());
+    }
 }
 
 #[test]

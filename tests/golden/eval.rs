@@ -595,7 +595,10 @@ fn the_command_says_what_is_wrong() {
     assert_eq!(code, Some(1));
     assert!(text.contains("there is no sample talk-9; it has talk-1, talk-2"), "{text}");
     let (code, text) = run(&[file, "--out", "all.jsonl"]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
+    assert!(text.contains("all.jsonl: there are several runs, and one fits"), "{text}");
+    let (code, text) = run(&[file, "--recipe", "bm25", "--cross-validate", "--out", "all.jsonl"]);
+    assert_eq!(code, Some(2));
     assert!(text.contains("all.jsonl: there are several runs, and one fits"), "{text}");
     let weights = folder.path().join("weights.txt");
     let weights = weights.to_str().expect("a plain path");

@@ -71,15 +71,15 @@ fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    let wrong = report::wrong(&report);
+    if !wrong.is_empty() {
+        return Err(Failure::Other(format!("wrong answers: {}", wrong.join(", "))));
+    }
     if let Some(file) = &command.json {
         std::fs::write(file, format!("{report:#}\n"))
             .map_err(|error| Failure::of_file(file, &error))?;
     }
-    output.table(&report::table(&report), super::output::terminal_width())?;
-    match report::wrong(&report) {
-        wrong if wrong.is_empty() => Ok(()),
-        wrong => Err(Failure::Other(format!("wrong answers: {}", wrong.join(", ")))),
-    }
+    Ok(output.table(&report::table(&report), super::output::terminal_width())?)
 }
 
 /// The folder that is kept, or one that goes with what is given beside it.

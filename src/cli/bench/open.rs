@@ -5,10 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use engraph::Engraph;
-use engraph::graph::{EdgeFilter, Side};
+use engraph::graph::{EdgeFilter, Side, ValidScope};
 use serde_json::{Value as Json, json};
 
-use super::facts::key;
+use super::ask::micros;
+use super::facts::{CONFIDENT, key};
+use super::questions::first_hop;
 use crate::cli::{Failure, Result};
 
 /// Cold opens that are measured.
@@ -26,18 +28,21 @@ pub(super) fn median(store: &Path, open: impl Fn() -> Result<Json>) -> Result<Js
     Ok(opens.swap_remove(OPENS / 2))
 }
 
-/// Opens a database of which the system holds no page, and reads one node's facts.
+/// Opens a database of which the system holds no page, and asks the first hop (q3).
 pub(super) fn open(store: &Path, facts: u64) -> Result<Json> {
     forget_pages(store)?;
     let start = Instant::now();
     let db = Engraph::open(store)?;
     let opened = start.elapsed();
     let state = db.snapshot();
-    let entity = key(super::numbers::draw(103, 0) % (facts / 10).max(2));
+    let (entity, at) = first_hop((facts / 10).max(2));
+    let entity = key(entity);
     let Some(node) = state.node("Entity", &entity)? else {
         return Err(Failure::Other(format!("there is no entity {entity}")));
     };
-    let edges = state.edges(node, Side::Out, None, &EdgeFilter::CURRENT)?;
+    let valid = ValidScope::AsOf(micros(at));
+    let filter = EdgeFilter { valid, confidence: CONFIDENT as f64 / 1024.0, ..EdgeFilter::CURRENT };
+    let edges = state.edges(node, Side::Out, None, &filter)?;
     let first = start.elapsed();
     Ok(json!({
         "open_ms": opened.as_secs_f64() * 1e3,

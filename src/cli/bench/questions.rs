@@ -152,6 +152,12 @@ pub(super) fn expected_facts(facts: u64, written: bool) -> Option<(u64, u64)> {
     }
 }
 
+/// The entity and the instant of the first hop that is asked for, which need no fact to be drawn.
+pub(super) fn first_hop(entities: u64) -> (u64, u64) {
+    let u = eight(Question::Hop.seed(), 0);
+    (u[0] % entities, later(u[1]))
+}
+
 fn later(u: u64) -> u64 {
     BEGIN + YEAR + u % (4 * YEAR)
 }

@@ -32,7 +32,7 @@ use super::args::{Format, Shell};
 use super::output::{Output, terminal_width};
 use super::table::Cut;
 use super::visible::{lines_visible, visible};
-use super::{Failure, ROLLED_BACK, Result, backup, open, stats};
+use super::{Failure, ROLLED_BACK, Result, backup, open, options, stats};
 
 /// The most rows that a person is shown, unless they ask for more.
 const ROWS_SHOWN: usize = 100;
@@ -42,12 +42,12 @@ const READ_DEPTH_MAX: usize = 16;
 
 /// Runs the shell until its input ends.
 pub(super) fn run(shell: &Shell, output: &mut Output) -> Result<()> {
-    let mut db = Rc::new(open(&shell.db, output)?);
+    let mut db = Rc::new(open(&shell.db, options(shell.timeout), output)?);
     let mut input = match stdin().is_terminal() {
         true => Input::Person(Box::new(greet(&db, output)?)),
         false => Input::Script(Script::new(BufReader::new(stdin()), Path::new("stdin"))),
     };
-    let mut settings = Settings::default();
+    let mut settings = Settings { timeout: shell.timeout, ..Settings::default() };
     while let Some(other) = serve(&db, &mut input, &mut settings, output)? {
         db = other;
         if let Input::Person(keyboard) = &mut input {
@@ -117,12 +117,14 @@ struct Settings {
     /// The width at a terminal, if not its own.
     width: Option<u16>,
     timer: bool,
+    /// Seconds that a statement may take, if it was said.
+    timeout: Option<u32>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let (params, format) = (BTreeMap::new(), Format::Table);
-        Self { params, format, rows: Some(ROWS_SHOWN), width: None, timer: false }
+        Self { params, format, rows: Some(ROWS_SHOWN), width: None, timer: false, timeout: None }
     }
 }
 
@@ -206,7 +208,10 @@ impl Repl<'_, '_> {
                 let message = "a file that .read reads cannot open another database";
                 return Err(Failure::Other(message.to_owned()));
             }
-            Command::Open(path) => return Ok(Next::Open(Rc::new(open(&path, self.output)?))),
+            Command::Open(path) => {
+                let options = options(self.settings.timeout);
+                return Ok(Next::Open(Rc::new(open(&path, options, self.output)?)));
+            }
             Command::Backup(path) => {
                 backup::write(self.db, &path)?;
                 self.output.line("backed up")?;

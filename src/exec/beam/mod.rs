@@ -387,15 +387,18 @@ fn visits(path: &PathRef, node: NodeId) -> bool {
 
 impl Operator for Beam {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        // What was given on is held by whoever took it.
+        context.hold(&mut self.held, 0)?;
         while let Some(input) = self.input.next(context, want)? {
             let mut chunk = Vec::new();
             for (row, asked, root) in self.roots(&input, context)? {
-                chunk.extend(match &self.fold {
+                let found = match &self.fold {
                     Some(fold) => fold.search(self, row, &asked, context)?,
                     None => self.search(row, root, &asked, context)?,
-                });
-                context.rows(chunk.len())?;
-                hold(&chunk, &mut self.held, context)?;
+                };
+                context.rows(chunk.len() + found.len())?;
+                hold(&found, &mut self.held, context)?;
+                chunk.extend(found);
             }
             if !chunk.is_empty() {
                 return Ok(Some(chunk));

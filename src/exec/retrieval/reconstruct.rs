@@ -2,21 +2,21 @@
 //!
 //! The loop itself is in `crate::reconstruct`; here it is run to its end for each row.
 
-use std::sync::Arc;
+mod decider;
 
+use decider::Decider;
 use engraph_grammar::closest;
 use engraph_storage::graph::NodeId;
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::{Gate, question, warm};
 use crate::exec::retrieval::toolkit::Toolkit;
 use crate::exec::{candidates, eval};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::Reconstruct;
-use crate::reconstruct::{Budget, ByScore, Mechanism, Policy, Reconstruction};
+use crate::reconstruct::{Budget, Mechanism, Reconstruction};
 
 const WORD: &str = "RECONSTRUCT";
 
@@ -29,7 +29,7 @@ pub(super) fn reconstruct(
         turns: number(clause.turns.as_ref(), "TURNS", Budget::default().turns, context)?,
         calls: number(clause.calls.as_ref(), "CALLS", Budget::default().calls, context)?,
     };
-    let policy = policy(clause, context)?;
+    let policy = Decider::of(clause, context)?;
     warm(&clause.finding.question, WORD, rows, context)?;
     let mut found = Vec::new();
     for row in rows {
@@ -44,7 +44,7 @@ pub(super) fn reconstruct(
         let mut state = Reconstruction::begin(&*text, budget).without(without);
         while !state.is_done() {
             context.work(1)?;
-            state.step_with(&toolkit, &*policy)?;
+            policy.step(&mut state, &toolkit)?;
         }
         for one in state.evidence() {
             let mut row = row.clone();
@@ -66,14 +66,6 @@ pub(super) fn reconstruct(
 
 fn number(said: Option<&Expr>, word: &str, default: usize, context: &Context<'_>) -> Result<usize> {
     said.map_or(Ok(default), |expr| candidates(expr, word, context))
-}
-
-/// What decides: a model that is named, or scores.
-fn policy(clause: &Reconstruct, context: &Context<'_>) -> Result<Arc<dyn Policy>> {
-    match NamedModel::of(clause.model.as_ref(), context)? {
-        Some(named) => context.models.policy(&named.name).map_err(|error| named.failed(&error)),
-        None => Ok(Arc::new(ByScore)),
-    }
 }
 
 /// The mechanisms of a list of names.

@@ -64,7 +64,7 @@ impl Transaction<'_> {
             )
         };
         let mut beside = of(head, relation, tail)?;
-        if let Some(mirror) = rule.mirror {
+        if let Some(mirror) = rule.mirror.filter(|mirror| self.takes_one(*mirror)) {
             beside.extend(of(tail, mirror, head)?);
         }
         Ok(beside)

@@ -20,21 +20,27 @@ type Told = (usize, usize, usize, Time, Option<Time>, u8);
 struct Graph {
     store: Store,
     nodes: Vec<NodeId>,
-    /// The last is that before it, told from the other end.
-    relations: [RelationId; 4],
+    /// The fourth is that before it, told from the other end; the last two are another such pair, of which the first
+    /// takes one value.
+    relations: [RelationId; 6],
 }
 
 impl Graph {
     fn new(folder: &std::path::Path) -> Self {
         let store = Store::open(folder, Memory::default()).unwrap();
         let mut begin = store.begin(1).unwrap();
-        let all = ["one", "many", "led_by", "leads"];
+        let all = ["one", "many", "led_by", "leads", "employs", "works_at"];
         for name in all {
             let cardinality = match name {
-                "one" | "led_by" => Cardinality::One,
+                "one" | "led_by" | "works_at" => Cardinality::One,
                 _ => Cardinality::Many,
             };
-            let mirror = (name == "leads").then(|| begin.relation("led_by").unwrap());
+            let mirror = match name {
+                "leads" => Some("led_by"),
+                "works_at" => Some("employs"),
+                _ => None,
+            };
+            let mirror = mirror.map(|mirror| begin.relation(mirror).unwrap());
             let rule = RelationRule { cardinality, mirror, ..RelationRule::default() };
             begin.define_relation(name, rule).unwrap();
         }
@@ -120,7 +126,7 @@ proptest! {
     #[test]
     fn what_is_told_again_changes_nothing(
         told in prop::collection::vec(
-            (0..HEADS, 0..4_usize, 0..TAILS, 0..12_i64, prop::option::of(1..6_i64), 1..=9_u8),
+            (0..HEADS, 0..6_usize, 0..TAILS, 0..12_i64, prop::option::of(1..6_i64), 1..=9_u8),
             1..12,
         ),
     ) {
@@ -136,7 +142,14 @@ proptest! {
     #[test]
     fn what_comes_later_is_new(
         mut told in prop::collection::vec(
-            (0..HEADS, 0..2_usize, 0..TAILS, 0..40_i64, prop::option::of(1..6_i64), 5..=9_u8),
+            (
+                0..HEADS,
+                prop::sample::select(vec![0_usize, 1, 5]),
+                0..TAILS,
+                0..40_i64,
+                prop::option::of(1..6_i64),
+                5..=9_u8,
+            ),
             1..12,
         ),
     ) {
@@ -150,4 +163,23 @@ proptest! {
         });
         prop_assert_eq!(new, all);
     }
+}
+
+/// A colleague is no other value of where somebody works.
+#[test]
+fn what_is_told_of_a_colleague_is_of_no_one_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = Graph::new(folder.path());
+    let sources = ["nora", "bob", "nora"].map(str::to_owned);
+    let told = [(0, 5, 0, 20, Some(2), 9), (1, 5, 0, 21, None, 9), (0, 5, 0, 20, None, 9)];
+    graph.tell_by(&told, |place| sources[place].clone(), true);
+    let mut open: Vec<NodeId> = graph
+        .versions()
+        .iter()
+        .filter(|version| version.system.to == Interval::MAX)
+        .filter(|version| version.belief.valid.to == Interval::MAX)
+        .map(|version| version.head)
+        .collect();
+    open.sort_unstable();
+    assert_eq!(open, graph.nodes[..2]);
 }

@@ -7,8 +7,10 @@ use super::*;
 use crate::commit::Durability;
 use crate::engine::Memory;
 use crate::error::StorageError;
+use crate::families::Family;
 use crate::graph::{Belief, Intent, Interval, RelationRule, Time, Value};
-use crate::store::Store;
+use crate::overlay::Overlay;
+use crate::store::{PURGE_KEY, Store};
 use proptest::prelude::*;
 
 /// Subjects that are forgotten; with `ENGRAPH_SOAK` set, so many more.
@@ -785,4 +787,21 @@ proptest! {
         all.assert_sound();
         prop_assert_eq!(all.held(), never.held());
     }
+}
+
+/// Who forgets later has their own purge: the mark of it stays until then, also after a crash.
+#[test]
+fn a_purge_leaves_the_mark_of_a_later_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Memory::default()).unwrap();
+    let mark = || store.engine.snapshot().get(Family::Meta, PURGE_KEY).unwrap();
+    let mut overlay = Overlay::default();
+    overlay.put(Family::Meta, PURGE_KEY, b"later".to_vec());
+    let mut writer = store.commits.writer().unwrap();
+    store.commits.write(&store.engine, &mut writer, &overlay).unwrap();
+    drop(writer);
+    store.purge(b"earlier", store.engine.snapshots().next()).unwrap();
+    assert_eq!(mark().as_deref(), Some(&b"later"[..]));
+    store.purge(b"later", store.engine.snapshots().next()).unwrap();
+    assert_eq!(mark(), None);
 }

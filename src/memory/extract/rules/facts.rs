@@ -8,6 +8,7 @@ mod body;
 mod career;
 mod change;
 mod clause;
+mod denial;
 mod details;
 mod ending;
 mod group;
@@ -15,6 +16,7 @@ mod held;
 mod others;
 mod parting;
 mod plain;
+mod plans;
 mod possession;
 mod profile;
 mod rows;
@@ -26,9 +28,10 @@ use std::collections::BTreeSet;
 use engraph_storage::graph::{Intent, Interval};
 
 use group::{Group, Tense};
+use plans::PROMISES;
 
-use super::relations::{AIMS, ROWS, STATES};
-use super::sentences::{gap, is_joined};
+use super::relations::{ROWS, STATES};
+use super::sentences::gap;
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
 use super::{dates, kinds, lexicon, rewrite, verbs};
@@ -36,42 +39,6 @@ use crate::memory::extract::{Entity, ExtractedEnding, ExtractedFact, KnownEntiti
 use crate::memory::places;
 use crate::memory::validate::UNCERTAIN;
 use crate::retrieval::words::{Word, says, words};
-
-/// What somebody "is doing" by plan, where it is dated ahead: who "is training for May" trains by now.
-const PLANNED: &[&str] = &[
-    "adopt",
-    "attend",
-    "begin",
-    "buy",
-    "celebrate",
-    "compete",
-    "drive",
-    "fly",
-    "get",
-    "go",
-    "graduate",
-    "host",
-    "join",
-    "launch",
-    "leave",
-    "marry",
-    "meet",
-    "move",
-    "open",
-    "perform",
-    "quit",
-    "retire",
-    "return",
-    "run",
-    "see",
-    "sell",
-    "spend",
-    "start",
-    "stay",
-    "take",
-    "travel",
-    "visit",
-];
 
 /// Facts of a statement, at most, and what it says to be over.
 const FACTS_MAX: usize = 8;
@@ -335,18 +302,6 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// "is moving to Rome in June": a plan, if it is dated ahead.
-    fn of_coming(&mut self, person: &str, verb: &str, group: Group) {
-        let is_plan = group.is_ongoing && self.is_to_come(group) && !group.is_modal;
-        if !is_plan || group.is_negated || group.is_passive || !PLANNED.contains(&verb) {
-            return;
-        }
-        let Some(tail) = tails::doing(self.text, self.words, group.main) else { return };
-        let Some((_, rest)) = tail.text.split_once(' ') else { return };
-        let text = format!("{verb} {rest}");
-        self.tell(person, "plans_to", "Activity", &Tail { text: &text, ..tail }, group, None);
-    }
-
     /// "stopped working at Forno Labs": that is over.
     fn of_stop(&mut self, person: &str, at: usize, group: Group) {
         let is_gerund = |verb: &verbs::Verb| verb.forms.gerund;
@@ -377,85 +332,6 @@ impl<'a> Finder<'a> {
         if let Some(tail) = tail.filter(|tail| self.ends_plainly(tail.end)) {
             self.end(person, "plays", Some(tail.text));
         }
-    }
-
-    /// "plans to move", "would love to go"; whether the clause was one.
-    fn of_aim(&mut self, person: &str, verb: &str, group: Group) -> bool {
-        let to = group.main + 1;
-        let is_wish = group.is_modal && matches!(verb, "love" | "like");
-        let relation = AIMS.iter().find(|aim| aim.0 == verb).map(|aim| aim.1);
-        let relation = if is_wish { Some("wants_to") } else { relation };
-        let (Some(relation), "to") = (relation, self.lower(to)) else { return is_wish };
-        let is_over = group.is_former || group.is_ended;
-        let may_tell = !group.is_negated && !is_over && (is_wish || !group.is_modal);
-        let is_promise =
-            verbs::lemma(self.lower(to + 1)).is_some_and(|base| PROMISES.contains(&base));
-        if may_tell
-            && !is_promise
-            && let Some(tail) = tails::activity(self.text, self.words, to + 1)
-        {
-            self.tell(person, relation, "Activity", &tail, group, None);
-        }
-        true
-    }
-
-    /// "doesn't like mushrooms", "isn't a fan of mushrooms".
-    fn of_denial(&mut self, person: &str, verb: &str, group: Group) {
-        let is_present = group.tense == Tense::Present && !group.is_modal;
-        let is_own = self.lower(group.main) == verb && is_present;
-        let at = match verb {
-            "like" | "enjoy" | "love" if is_own => group.main + 1,
-            "stand" if group.is_modal => group.main + 1,
-            "be" if is_present && self.is_plainly_denied(group.main) => {
-                match self.behind_fan(group.main + 1) {
-                    Some(at) => at,
-                    None => return,
-                }
-            }
-            _ => return,
-        };
-        // "I don't like sushi, I love it."
-        let said = self.statement.said.to_lowercase();
-        let is_loved = ["love it", "love them", "adore it", "adore them"]
-            .iter()
-            .any(|love| said.contains(love));
-        if !self.is_longer(group.main)
-            && !is_loved
-            && !self.is_more(group.main)
-            && let Some(tail) = tails::noun(self.text, self.words, at, person)
-            && !self.is_qualified(tail.end)
-        {
-            self.tell(person, "dislikes", "Thing", &tail, group, None);
-        }
-    }
-
-    /// The place after "not a big fan of".
-    fn behind_fan(&self, at: usize) -> Option<usize> {
-        let start = self.next_of_group(at);
-        let is_twice = self.lower(at) == "not" && self.lower(at + 1) == "not";
-        let fan = (start..start + 3).find(|at| self.lower(*at) == "fan")?;
-        let of = self.words.get(fan).zip(self.words.get(fan + 1));
-        let is_of = of.is_some_and(|(fan, of)| of.lower == "of" && gap(self.text, fan, of) == " ");
-        (is_of && !is_twice).then_some(fan + 2)
-    }
-
-    /// "doesn't like coffee in the evening", "doesn't love tea as much": not all of it is disliked.
-    fn is_qualified(&self, at: usize) -> bool {
-        let next = at.checked_sub(1).zip(self.words.get(at));
-        let goes_on =
-            next.is_some_and(|(before, word)| is_joined(self.text, &self.words[before], word));
-        let is_of_all = matches!(self.lower(at + 1), "general" | "any" | "all");
-        goes_on && QUALIFIERS.contains(&self.lower(at)) && !is_of_all && !self.is_dated(at)
-    }
-
-    fn is_longer(&self, at: usize) -> bool {
-        at.checked_sub(1).is_some_and(|at| self.lower(at) == "longer")
-    }
-
-    /// "doesn't just love coffee".
-    fn is_more(&self, at: usize) -> bool {
-        (at.saturating_sub(2)..at)
-            .any(|at| matches!(self.lower(at), "just" | "only" | "merely" | "simply"))
     }
 
     /// "went camping".
@@ -570,12 +446,6 @@ fn is_of_another_world(said: &str) -> bool {
         || ["in my dreams", "in my dream ", "in a dream"].iter().any(|dream| lower.contains(dream))
 }
 
-/// What says that only some of something is meant.
-const QUALIFIERS: &[&str] = &[
-    "in", "on", "at", "with", "without", "as", "when", "before", "after", "than", "during", "if",
-    "enough", "unless", "from", "made", "that",
-];
-
 /// How a sentence begins that only supposes.
 const SUPPOSING_LEADS: &[&str] = &[
     "hypothetically",
@@ -594,42 +464,3 @@ const SUPPOSING_LEADS: &[&str] = &[
 /// What is not told of the world.
 const FICTION: &[&str] =
     &["novel", "book", "story", "movie", "film", "show", "series", "game", "play", "dream"];
-
-/// What somebody is to do that says nothing of a plan: "will let them know".
-const PROMISES: &[&str] = &[
-    "be",
-    "keep",
-    "let",
-    "see",
-    "have",
-    "do",
-    "stay",
-    "get",
-    "know",
-    "think",
-    "try",
-    "make",
-    "remember",
-    "check",
-    "tell",
-    "say",
-    "miss",
-    "need",
-    "never",
-    "appreciate",
-    "continue",
-    "show",
-    "give",
-    "hear",
-    "help",
-    "support",
-    "consider",
-    "look",
-    "cheer",
-    "mention",
-    "hang",
-    "love",
-    "like",
-    "enjoy",
-    "feel",
-];

@@ -93,7 +93,10 @@ impl Reader<'_> {
                 && takes_back(sentence.text)
                 && let Some(last) = found.last_mut()
             {
-                last.is_taken_back = true;
+                let meant = rewrite::rewrite(sentence.text, &people, turn.at);
+                last.take_back(&finished(&meant.text), sentence.text);
+                people.read(text, &own);
+                continue;
             }
             if sentence.is_question || !says_something(&own) {
                 people.read(text, &own);
@@ -210,6 +213,13 @@ impl Statement {
             self.is_taken_back |= next.is_taken_back;
             self.weight += next.weight / 3.0;
         }
+    }
+
+    /// Takes a sentence along that says what was meant.
+    fn take_back(&mut self, meant: &str, said: &str) {
+        self.text = format!("{} {meant}", self.text);
+        self.said = format!("{}. {said}", self.said);
+        self.is_taken_back = true;
     }
 
     /// As it is given.

@@ -203,25 +203,27 @@ impl<'a> Finder<'a> {
         let next = at.checked_sub(1).zip(self.words.get(at));
         let is_parted = next.is_some_and(|(before, word)| {
             let mark = gap(self.text, &self.words[before], word).trim_start();
-            let is_told_anew = mark.starts_with(['…', '.']) && self.lower(at) == "scratch";
+            let is_next = self.statement.is_taken_back || self.lower(at) == "scratch";
+            let is_told_anew = mark.starts_with(['…', '.', '!']) && is_next;
             is_told_anew || mark.starts_with([',', '-', '('])
         });
         // "no, Rome" takes back, and "no kids" does not.
         let is_cut = |end: usize| {
             let next = self.words.get(end - 1).zip(self.words.get(end));
-            next.is_some_and(|(last, next)| gap(self.text, last, next).starts_with(','))
+            next.is_some_and(|(last, next)| gap(self.text, last, next).starts_with([',', ':']))
         };
         let is_name = |at: usize| self.words.get(at).is_some_and(|word| word.is_capital);
-        let follows = |words: &&&[&str]| {
-            words.iter().enumerate().all(|(place, word)| self.lower(at + place) == *word)
-                && (words.len() > 1 || is_cut(at + 1) || words[0] == "actually" && is_name(at + 1))
-        };
-        let longest = CORRECTIONS.iter().filter(follows).map(|words| at + words.len()).max();
         // "wait no, I mean Rome".
         let means = |at: usize| {
             let meant = self.speakers.iter().find_map(|speaker| self.named(at, speaker));
             meant.filter(|end| matches!(self.lower(*end), "means" | "meant")).map(|end| end + 1)
         };
+        let follows = |words: &&&[&str]| {
+            let is_said = words.iter().enumerate().all(|(i, word)| self.lower(at + i) == *word);
+            let is_alone = is_cut(at + 1) || words[0] == "actually" && is_name(at + 1);
+            is_said && (words.len() > 1 || is_alone || means(at + 1).is_some())
+        };
+        let longest = CORRECTIONS.iter().filter(follows).map(|words| at + words.len()).max();
         let longest = longest.map(|end| means(end).unwrap_or(end));
         // "I mean", once the speaker stands in it by name.
         longest.or_else(|| means(at)).filter(|_| is_parted)
@@ -491,6 +493,7 @@ const CORRECTIONS: &[&[&str]] = &[
     &["actually"],
     &["well"],
     &["correction"],
+    &["oops"],
 ];
 
 /// Where nobody lives or works, though it is said: days, and answers that tell nothing.

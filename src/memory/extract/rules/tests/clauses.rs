@@ -174,7 +174,13 @@ fn a_date_after_a_comma_is_of_the_clause_that_begins_there() {
 #[test]
 fn what_is_taken_back_is_not_certain() {
     assert_told(&[
-        ("I live in Bonn. Sorry, I meant Cologne.", &["lives_in Bonn now..∞ ?"]),
+        ("I live in Bonn. Sorry, I meant Cologne.", &["lives_in Cologne now..∞"]),
+        ("I live in Bonn. Oops, Cologne.", &["lives_in Cologne now..∞"]),
+        ("I live in Bonn. Correction: Cologne.", &["lives_in Cologne now..∞"]),
+        (
+            "I live in Bonn with my dog Rex. Sorry, I meant Cologne.",
+            &["lives_in Bonn now..∞ ?", "has_pet Rex now..∞ ?"],
+        ),
         ("I work at Shell. Correction: BP.", &["works_at Shell now..∞ ?"]),
         ("I live in Bonn. I mean, it is nice there in spring.", &["lives_in Bonn now..∞"]),
         ("I live in Bonn, wait no, I mean Cologne.", &["lives_in Cologne now..∞"]),

@@ -443,6 +443,20 @@ fn a_policy_of_the_callers_goes_by_its_name() {
     let found = "RECONSTRUCT h FOR 'bread' MODEL mine RETURN h.key, h.step, h.action";
     let found = db.query(found, ()).unwrap().to_json();
     assert_eq!(found, r#"[{"h.key":"a","h.step":1,"h.action":"search_events"}]"#);
+    // It is asked what to do, what of it goes on, and whether that is enough.
+    let profile = "PROFILE JSON RECONSTRUCT h FOR 'bread' MODEL mine RETURN h.key";
+    let profile = db.query(profile, ()).unwrap().rows[0][0].to_string();
+    let profile: serde_json::Value = serde_json::from_str(&profile).unwrap();
+    let calls: Vec<u64> = profile["operators"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|operator| operator["model_calls"].as_u64())
+        .collect();
+    let plain = "PROFILE JSON RECONSTRUCT h FOR 'bread' RETURN h.key";
+    let plain = db.query(plain, ()).unwrap().rows[0][0].to_string();
+    assert!(calls[0] >= 3 && calls[0] % 3 == 0, "{calls:?}");
+    assert!(plain.contains("\"model_calls\":0"), "{plain}");
     let error = db.query("RECONSTRUCT h FOR 'bread' MODEL yours RETURN h", ()).unwrap_err();
     assert!(error.to_string().contains("no policy named 'yours'"), "{error}");
 }

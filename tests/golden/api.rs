@@ -260,6 +260,55 @@ fn limits_hold_for_every_text() {
     assert!(db.query(walk, ()).expect_err("too long").to_string().contains("it took more than "));
 }
 
+/// What a text says once stands in a plan wherever it is used; so much of it has to be refused, not tried.
+#[test]
+fn what_multiplies_itself_is_refused() {
+    let folder = folder();
+    let db = Engraph::open(folder.path()).expect("opens");
+    db.execute("REMEMBER (:P 'a'); DEFINE RECIPE r1 AS RETURN $q AS x", ()).expect("defines");
+    let ten = ["$q"; 10].join(", ");
+    for level in 2..=9 {
+        let define =
+            format!("DEFINE RECIPE r{level} AS RECALL [{ten}] USING r{} RETURN x", level - 1);
+        db.query(&define, ()).expect("is defined");
+    }
+    let refused = |text: &str| {
+        let error = db.query(text, ()).expect_err("is refused").to_string();
+        assert!(!error.contains('\n'), "{error}");
+        error
+    };
+    assert_eq!(db.query("RECALL 'x' USING r3 RETURN size(x) AS n", ()).expect("few").len(), 1);
+    assert!(refused("RECALL 'x' USING r9 RETURN x").contains("too many parts"));
+    let list = vec!["1"; 16_000].join(", ");
+    let cases = "WHEN 1 THEN 1 ".repeat(2_300);
+    let case = refused(&format!("RETURN CASE [{list}] {cases}END AS x"));
+    assert!(case.contains("too many parts"), "{case}");
+    let steps = "-->()".repeat(200);
+    let walk = format!("MATCH (){steps} FOR VALID_TIME AS OF [now(), {list}][0] RETURN 1 AS x");
+    assert!(refused(&walk).contains("too many parts"));
+    // As deep as a text may go, and a recipe goes on from there.
+    let not = "NOT ".repeat(120);
+    db.query(&format!("DEFINE RECIPE n1 AS RETURN {not}$q AS x"), ()).expect("is defined");
+    db.query(&format!("DEFINE RECIPE n2 AS RECALL {not}$q USING n1 RETURN x"), ())
+        .expect("is defined");
+    let error = refused("RECALL true USING n2 RETURN x");
+    assert!(error.contains("nests deeper than the limit of 128"), "{error}");
+}
+
+/// As many columns as a text can name are told apart in a moment, not each from each.
+#[test]
+fn many_columns_take_no_time_by_their_square() {
+    let folder = folder();
+    let db = Engraph::open(folder.path()).expect("opens");
+    let columns: Vec<String> = (0..40_000).map(|column| format!("1 AS c{column}")).collect();
+    let text = format!("WITH {} RETURN c0, c39999", columns.join(", "));
+    assert_eq!(db.query(&text, ()).expect("binds").len(), 1);
+    let list = vec!["1"; 60_000].join(",");
+    let other = vec!["2"; 60_000].join(",");
+    let text = format!("RETURN [{list}] AS k, [{other}] + count(*) AS c");
+    assert_eq!(db.query(&text, ()).expect("binds").len(), 1);
+}
+
 #[test]
 fn a_write_beside_the_own_transaction_is_an_error_and_does_not_wait_for_ever() {
     let folder = folder();

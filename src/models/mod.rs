@@ -78,6 +78,8 @@ pub(crate) struct Models {
     adapter: Option<Arc<QueryAdapter>>,
     /// Whether the embedder could not be loaded when tokens were to be counted.
     estimates: AtomicBool,
+    /// Whether the embedder gave no vectors of tokens, so that a question is known by its own.
+    has_no_tokens: AtomicBool,
     /// How many numbers the vector of a token has, once one was made.
     width: OnceLock<usize>,
     vectors: Mutex<Cache<Arc<[f32]>>>,
@@ -98,6 +100,7 @@ impl Models {
             embedder: Lazy::new(registered.embedder),
             adapter: registered.adapter,
             estimates: AtomicBool::new(false),
+            has_no_tokens: AtomicBool::new(false),
             width: OnceLock::new(),
             vectors: Mutex::new(Cache::new(VECTORS_BYTES_MAX)),
             token_vectors: Mutex::new(Cache::new(TOKENS_BYTES_MAX)),
@@ -144,13 +147,16 @@ impl Models {
     /// The vector of a question and those of its tokens, in one run of the model. They are kept.
     pub(crate) fn embed_question(&self, text: &str) -> Result<Question, NeuralError> {
         let held = (self.vectors.lock().get(text), self.token_vectors.lock().get(text));
-        if let (Some(vector), Some(tokens)) = held {
-            return Ok((vector, Some(tokens)));
+        if let (Some(vector), tokens) = held
+            && (tokens.is_some() || self.has_no_tokens.load(Ordering::Relaxed))
+        {
+            return Ok((vector, tokens));
         }
         let embedder = self.embedder()?;
         let (vectors, tokens) = self.checked(&*embedder, &[text])?;
         let vector: Arc<[f32]> = vectors.into_iter().flatten().collect();
         self.vectors.lock().insert(text, Arc::clone(&vector));
+        self.has_no_tokens.store(tokens.is_none(), Ordering::Relaxed);
         let tokens = tokens.and_then(|tokens| tokens.into_iter().next()).map(Arc::new);
         if let Some(tokens) = &tokens {
             self.token_vectors.lock().insert(text, Arc::clone(tokens));

@@ -22,7 +22,13 @@ pub(super) fn prompt(question: &str, evidence: &[&str]) -> String {
         left -= lines[first - 1].len();
         first -= 1;
     }
-    let read = lines[first..].concat();
+    let read = match lines.last() {
+        // Of what is too long by itself, the end is read.
+        Some(last) if first == lines.len() => {
+            format!("- {}", &last[last.ceil_char_boundary(last.len() - EVIDENCE_BYTES_MAX + 2)..])
+        }
+        _ => lines[first..].concat(),
+    };
     let question = line(super::cut(question, QUESTION_BYTES_MAX));
     format!("Memories:\n{read}\nQuestion: {question}\nAnswer:")
 }
@@ -40,5 +46,9 @@ mod tests {
         let cut = prompt_of(&[&long, "in the middle", "at the end"]);
         assert!(cut.contains("in the middle") && cut.contains("at the end"));
         assert!(prompt_of(&[&long, &long, "at the end"]).len() < EVIDENCE_BYTES_MAX + 100);
+        let longest = format!("{} the end", "wörd ".repeat(6_000));
+        let cut = prompt_of(&["before", &longest]);
+        assert!(cut.contains("wörd the end\n") && !cut.contains("before"));
+        assert!((EVIDENCE_BYTES_MAX - 4..EVIDENCE_BYTES_MAX + 100).contains(&cut.len()));
     }
 }

@@ -455,7 +455,7 @@ fn a_policy_of_the_callers_goes_by_its_name() {
         .collect();
     let plain = "PROFILE JSON RECONSTRUCT h FOR 'bread' RETURN h.key";
     let plain = db.query(plain, ()).unwrap().rows[0][0].to_string();
-    assert!(calls[0] >= 3 && calls[0] % 3 == 0, "{calls:?}");
+    assert!(calls[0] >= 3, "{calls:?}");
     assert!(plain.contains("\"model_calls\":0"), "{plain}");
     let error = db.query("RECONSTRUCT h FOR 'bread' MODEL yours RETURN h", ()).unwrap_err();
     assert!(error.to_string().contains("no policy named 'yours'"), "{error}");

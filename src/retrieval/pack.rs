@@ -47,9 +47,13 @@ impl Item {
         said.filter(|said| !said.is_empty()).map_or(String::new(), |said| format!("[{said}] "))
     }
 
-    /// The words of its line, for comparison.
-    fn words(&self) -> String {
-        normalised(&(self.lead(None) + &self.text))
+    /// What its line says, for comparison: of a fact or a path all of it, of other texts the words.
+    fn said(&self) -> String {
+        let line = self.lead(None) + &self.text;
+        match self.source {
+            Source::Path(_) | Source::Fact(_) => line,
+            Source::Turn(_) | Source::Text => words_of(&line),
+        }
     }
 }
 
@@ -172,7 +176,7 @@ impl Packer<'_> {
         if tokens > self.budget {
             return Ok(false);
         }
-        let words = self.items[index].words();
+        let words = self.items[index].said();
         if self.words.contains(&words) {
             return Ok(true);
         }
@@ -324,11 +328,18 @@ impl Packer<'_> {
     }
 }
 
-/// The words of a text, in lower case, with a blank between them.
-fn normalised(text: &str) -> String {
+/// The words of a text, in lower case, with a blank between them, without the marks around them: "C++" is not
+/// "C", nor "-5" the same as "5".
+fn words_of(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<&str>>().join(" ")
+    let is_mark = |c: char| {
+        matches!(
+            c,
+            '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '[' | ']' | '"' | '\'' | '*' | '_'
+        ) || matches!(c, '…' | '“' | '”' | '„' | '‘' | '’' | '«' | '»')
+    };
+    let words = lower.split_whitespace().map(|word| word.trim_matches(is_mark));
+    words.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join(" ")
 }
 
 /// A step of a path, as it is printed.

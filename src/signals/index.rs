@@ -37,6 +37,8 @@ pub(crate) struct Turn {
     names: Box<[Term]>,
     /// The conversation that it names, by the place among them.
     pub(super) conversation: Option<u32>,
+    /// Whether it names one otherwise than by a text, so that nothing else may tell of it.
+    has_odd_conversation: bool,
     /// How many words it has.
     pub(crate) words: usize,
     pub(crate) form: Form,
@@ -269,7 +271,8 @@ impl TurnIndex {
                 sessions.insert(key.clone());
             }
         }
-        let is_of_one = turns.windows(2).all(|two| two[0].conversation == two[1].conversation);
+        let is_of_one = turns.windows(2).all(|two| two[0].conversation == two[1].conversation)
+            && !turns.iter().any(|turn| turn.has_odd_conversation);
         let speakers = turns.iter().filter_map(|turn| turn.speaker).collect();
         let is_alone = matches!(key, SessionKey::Alone(_));
         self.sessions.insert(key, Arc::new(Session { turns, is_of_one, speakers, is_alone }));
@@ -287,6 +290,8 @@ impl TurnIndex {
         let named = named.into_iter().map(|word| self.term(word.to_owned())).collect();
         let spoken = names.text(record, names.speaker);
         let speaker = spoken.map(|name| place_in(&mut self.speakers, name));
+        let of = names.value(record, names.conversation);
+        let has_odd_conversation = of.is_some_and(|value| !matches!(value, Value::String(_)));
         let conversation = names.text(record, names.conversation);
         let conversation = conversation.map(|name| place_in(&mut self.conversations, name));
         let at = match names.value(record, names.at) {
@@ -300,7 +305,19 @@ impl TurnIndex {
         let form = Form::of(text, !caption.is_empty(), now);
         let words = all.len();
         let hash = hash(&text::joined(spoken.unwrap_or_default(), text, caption));
-        Turn { node, hash, position, at, speaker, terms, names: named, conversation, words, form }
+        Turn {
+            node,
+            hash,
+            position,
+            at,
+            speaker,
+            terms,
+            names: named,
+            conversation,
+            has_odd_conversation,
+            words,
+            form,
+        }
     }
 
     fn put_statement(

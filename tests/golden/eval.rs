@@ -537,7 +537,7 @@ fn a_turn_that_is_told_twice_is_refused_by_its_place() {
 fn the_command_prints_tables_and_writes_runs() {
     let folder = folder();
     let file = write(folder.path(), "talks.json", FILE);
-    let (stores, out) = (folder.path().join("stores"), folder.path().join("made/run.jsonl"));
+    let (stores, out) = (folder.path().join("stores"), folder.path().join("made"));
     let markdown = folder.path().join("made/figures.md");
     let done = Command::new(env!("CARGO_BIN_EXE_engraph"))
         .args(["eval", "locomo", "--recipe", "bm25", "--k", "2", "--cross-validate"])
@@ -558,7 +558,7 @@ fn the_command_prints_tables_and_writes_runs() {
     let said = String::from_utf8(done.stdout).expect("UTF-8");
     let title = "Categories 1 to 4, 3 questions: each conversation in a store of its own";
     assert!(said.starts_with(&format!("{title}\n\n recipe │ ")), "{said}");
-    let runs = std::fs::read_to_string(&out).expect("a run file");
+    let runs = std::fs::read_to_string(out.join("bm25.jsonl")).expect("a run file");
     assert_eq!(
         runs,
         "{\"question_index\":0,\"retrieved\":[\"D1:1\",\"D1:2\"],\"sample_id\":\"talk-1\"}\n\

@@ -14,6 +14,9 @@ use crate::neural::dot;
 use crate::neural::{SignQuery, TokenVectors, encode_signs, max_sim};
 use crate::text::hash;
 
+/// Texts whose tokens are embedded at once and held together: a long one takes 3 MB.
+pub(super) const EMBEDDED: usize = 64;
+
 /// A text, and the node that says it.
 pub(super) struct Passage {
     pub(super) text: Arc<str>,
@@ -48,13 +51,18 @@ pub(super) fn late_interaction(
     for passage in passages {
         codes.push(stored(passage, model, context)?);
     }
-    let bare = passages.iter().zip(&codes).filter(|(_, codes)| codes.is_none());
-    let bare: Vec<&str> = bare.map(|(passage, _)| &*passage.text).collect();
-    let made = context.embed_tokens(&bare)?.unwrap_or_default();
-    if bare.len() == passages.len() {
-        return Ok(made.iter().map(|text| max_sim(&asked, text)).collect());
+    let by_signs = codes.iter().any(Option::is_some).then(|| SignQuery::new(&asked));
+    let mut scores = Vec::with_capacity(passages.len());
+    for (passages, codes) in passages.chunks(EMBEDDED).zip(codes.chunks(EMBEDDED)) {
+        let bare = passages.iter().zip(codes).filter(|(_, codes)| codes.is_none());
+        let bare: Vec<&str> = bare.map(|(passage, _)| &*passage.text).collect();
+        let made = context.embed_tokens(&bare)?.unwrap_or_default();
+        match &by_signs {
+            None => scores.extend(made.iter().map(|text| max_sim(&asked, text))),
+            Some(query) => scores.extend(with_codes(query, codes, &made)),
+        }
     }
-    Ok(by_signs(&asked, codes, &made))
+    Ok(scores)
 }
 
 /// The codes that are stored of a passage.
@@ -66,15 +74,18 @@ fn stored(passage: &Passage, model: u64, context: &Context<'_>) -> Result<Option
 
 /// The same by codes: those that are stored, and for the others those of the vectors that were made
 /// of them, in their order.
-fn by_signs(
-    asked: &TokenVectors,
-    stored: Vec<Option<Vec<u8>>>,
+fn with_codes(
+    query: &SignQuery,
+    stored: &[Option<Vec<u8>>],
     made: &[Arc<TokenVectors>],
 ) -> Vec<f32> {
-    let query = SignQuery::new(asked);
     let mut made = made.iter();
-    let codes = stored.into_iter().map(|codes| {
-        codes.or_else(|| made.next().map(|tokens| encode_signs(tokens))).unwrap_or_default()
-    });
-    codes.map(|codes| query.max_sim(&codes)).collect()
+    let score = |codes: &Option<Vec<u8>>| match codes {
+        Some(codes) => query.max_sim(codes),
+        None => {
+            let codes = made.next().map(|tokens| encode_signs(tokens));
+            query.max_sim(&codes.unwrap_or_default())
+        }
+    };
+    stored.iter().map(score).collect()
 }

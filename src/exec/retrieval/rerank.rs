@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cell::{Cell, Row};
-use crate::context::Context;
+use crate::context::{Context, TEXTS_PER_CALL};
 use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::question;
@@ -86,7 +86,10 @@ fn relevance(
     let fail = |error| named.failed(&error);
     let model = context.models.reranker(&named.name).map_err(fail)?;
     let texts: Vec<&str> = passages.iter().map(|passage| &*passage.text).collect();
-    let scores = context.asking(texts.len(), || model.score(asked, &texts).map_err(fail))?;
+    let mut scores = Vec::with_capacity(texts.len());
+    for texts in texts.chunks(TEXTS_PER_CALL) {
+        scores.extend(context.asking(texts.len(), || model.score(asked, texts).map_err(&fail))?);
+    }
     if scores.len() != texts.len() || scores.iter().any(|score| !score.is_finite()) {
         let message = format!("the model {} gave no score for each text", named.name);
         return Err(Diagnostic::at(named.span, message).execute());

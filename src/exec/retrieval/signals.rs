@@ -13,6 +13,7 @@ use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::retrieval::finding::{Gate, groups, question};
+use crate::exec::retrieval::late::EMBEDDED;
 use crate::exec::{candidates, eval, scope};
 use crate::graph_names::{PERSON, TURN};
 use crate::neural::{SignQuery, TokenVectors, encode_signs};
@@ -30,8 +31,8 @@ mod near;
 const WORD: &str = "SEARCH";
 /// The properties that say whose memory a turn is of.
 const SCOPES: [&str; 2] = ["session", "conversation"];
-/// The turns without codes whose tokens are embedded at once.
-const EMBEDDED: usize = 64;
+/// The largest weight of a signal, either way: sums of products stay finite.
+const WEIGHT_MAX: f64 = 1e6;
 /// What a word counts that says nothing by itself, and a sign, beside rare words.
 const STOP_WORD: f32 = 0.5;
 const SIGN: f32 = 0.2;
@@ -46,7 +47,7 @@ pub(super) fn signals(clause: &Signals, rows: &[Row], context: &Context<'_>) -> 
     }
     for row in rows {
         let gate = Gate::new(&clause.finding, &clause.own(), row, context)?;
-        let asked = Asked { clause, row, label, context, system: gate.filter.system };
+        let asked = Asked { clause, row, label, context, system: gate.filter.system, top };
         let before = found.len();
         for turn in asked.ranked(None, &gate)? {
             if found.len() - before == top {
@@ -93,7 +94,7 @@ fn among(
             }
         }
         let gate = Gate::new(&clause.finding, &clause.own(), row, context)?;
-        let asked = Asked { clause, row, label, context, system: gate.filter.system };
+        let asked = Asked { clause, row, label, context, system: gate.filter.system, top };
         let mut left = top;
         for turn in asked.ranked(Some(&places), &gate)? {
             for place in places.get(&turn.node).into_iter().flatten() {
@@ -129,6 +130,8 @@ struct Asked<'a> {
     label: LabelId,
     context: &'a Context<'a>,
     system: SystemScope,
+    /// How many turns are wanted.
+    top: usize,
 }
 
 /// A turn with what was measured of it, and what that counts.
@@ -213,7 +216,7 @@ impl Asked<'_> {
             (Some(only), _) => index.sessions_of(only.keys()),
             (None, Some(names)) => {
                 let sessions = index.sessions_in(&names);
-                if sessions.is_empty() {
+                if sessions.is_empty() && !names.is_empty() {
                     context.run.warn(no_turns_of(&names));
                 }
                 sessions
@@ -231,7 +234,7 @@ impl Asked<'_> {
         let (first, order) = pool(&field, &near);
         let mut places = Vec::new();
         for place in order {
-            if places.len() == POOL {
+            if places.len() == POOL.max(self.top) {
                 break;
             }
             if only.is_some() || gate.is_open() || told.all() || gate.admits(field.node(place))? {
@@ -275,9 +278,10 @@ impl Asked<'_> {
             Cell::Map(map) => {
                 let mut said = BTreeMap::new();
                 for (name, weight) in map.iter() {
-                    let weight = weight.number().filter(|weight| weight.is_finite());
+                    let weight = weight.number().filter(|weight| weight.abs() <= WEIGHT_MAX);
                     let number = weight.ok_or_else(|| {
-                        refused(&self.clause.weights, format!("the weight of {name} is no number"))
+                        let what = format!("the weight of {name} is no number up to {WEIGHT_MAX}");
+                        refused(&self.clause.weights, what)
                     })?;
                     said.insert(name.to_string(), number);
                 }

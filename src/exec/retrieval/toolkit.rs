@@ -77,7 +77,7 @@ impl<'m> Toolkit<'m> {
     }
 
     fn tags_of_cue(&self, cue: &str) -> Result<Answer> {
-        let Some(id) = self.node(CONCEPT, cue)? else { return Ok(Err(no("concept", cue))) };
+        let Some(id) = self.cue(cue)? else { return Ok(Err(no("concept", cue))) };
         let Some(cue) = self.finding(Kind::Cue, id)? else { return Ok(Ok(Vec::new())) };
         let tag = |relation| Finding {
             kind: Kind::Tag,
@@ -87,6 +87,12 @@ impl<'m> Toolkit<'m> {
             ..cue.clone()
         };
         Ok(Ok(self.tags(id)?.into_iter().map(tag).collect()))
+    }
+
+    /// A concept that leads to what counts.
+    fn cue(&self, key: &str) -> Result<Option<NodeId>> {
+        let Some(id) = self.node(CONCEPT, key)? else { return Ok(None) };
+        Ok(self.leads_to_turns(id)?.then_some(id))
     }
 
     /// The relations by which a concept leads to contents.
@@ -99,7 +105,7 @@ impl<'m> Toolkit<'m> {
     }
 
     fn events_of_tag(&self, cue: &str, tag: &str, semantics: bool) -> Result<Answer> {
-        let Some(id) = self.node(CONCEPT, cue)? else { return Ok(Err(no("concept", cue))) };
+        let Some(id) = self.cue(cue)? else { return Ok(Err(no("concept", cue))) };
         let relation = self.context.reader.catalog().relation(tag);
         let Some(relation) = relation.filter(|_| !NO_TAGS.contains(&tag)) else {
             return Ok(Err(no("tag", tag)));
@@ -110,7 +116,7 @@ impl<'m> Toolkit<'m> {
     }
 
     fn events_of_cue(&self, cue: &str, semantics: bool) -> Result<Answer> {
-        let Some(id) = self.node(CONCEPT, cue)? else { return Ok(Err(no("concept", cue))) };
+        let Some(id) = self.cue(cue)? else { return Ok(Err(no("concept", cue))) };
         let mut found = Vec::new();
         for relation in self.tags(id)? {
             self.contents((id, cue), relation, semantics, &mut found)?;

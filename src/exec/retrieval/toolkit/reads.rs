@@ -122,10 +122,13 @@ impl Toolkit<'_> {
         for key in keys {
             let turn = self.node(TURN, key)?;
             let event = if turn.is_some() { turn } else { self.node(SEMANTIC, key)? };
+            // What does not count is not there.
             match event {
-                Some(event) => events.push((event, key.clone())),
-                None => return Ok(Err(no("turn or statement", key))),
+                Some(event) if turn.is_some() && self.accepts(event)? => {}
+                Some(event) if turn.is_none() && self.comes_from_turns(event)? => {}
+                _ => return Ok(Err(no("turn or statement", key))),
             }
+            events.extend(event.map(|event| (event, key.clone())));
         }
         Ok(Ok(events))
     }

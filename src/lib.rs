@@ -59,7 +59,9 @@ pub use context::run::Interrupt;
 pub use cursor::Cursor;
 pub use database::{Engraph, Options, upgrade};
 pub use engraph_grammar::ast::Span;
-pub use engraph_grammar::{SyntaxError, is_unfinished, keywords, statement_keywords};
+pub use engraph_grammar::{
+    SyntaxError, TEXT_BYTES_MAX, is_unfinished, keywords, statement_keywords,
+};
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
     Counts, Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,

@@ -40,6 +40,12 @@ impl Binder<'_> {
                     .help(format!("it has {}", signature.columns.join(", ")))
                     .bind());
             };
+            if slots[place].is_some() {
+                let message = format!("the column `{}` is yielded twice", column.text);
+                return Err(Diagnostic::at(column.span, message)
+                    .help("give it a second name with LET, after YIELD")
+                    .bind());
+            }
             let kind = match signature.columns[place] {
                 "node" => Kind::Node,
                 "path" => Kind::Path,

@@ -4,7 +4,7 @@
 //! valid time, and fetches nothing. Of a large memory the beginning of each layer is drawn, and the
 //! picture says so.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use engraph::{Engraph, Interval, Value};
 
@@ -124,17 +124,29 @@ impl Layers {
         places: &HashMap<(String, String), usize>,
     ) -> Result<()> {
         let text = "MATCH (a)-[f]->(b) FOR VALID_TIME ALL
-                    RETURN label(a), a.key, label(b), b.key, type(f),
+                    RETURN id(f), label(a), a.key, label(b), b.key, type(f),
                            f.valid_from, f.valid_to, f.confidence, f.uncertain";
         let mut session = db.session();
+        // What is found from both ends is met twice, and one fact.
+        let mut met = HashSet::new();
         for (count, row) in session.stream(text, ())?.enumerate() {
             if count == FACTS_READ_MAX || self.facts.len() == FACTS_MAX {
                 self.is_cut = true;
                 break;
             }
             let row = row?;
-            let [head, head_key, tail, tail_key, relation, from, to, confidence, uncertain] =
-                &row[..]
+            let [
+                Value::Int(fact),
+                head,
+                head_key,
+                tail,
+                tail_key,
+                relation,
+                from,
+                to,
+                confidence,
+                uncertain,
+            ] = &row[..]
             else {
                 continue;
             };
@@ -147,6 +159,9 @@ impl Layers {
             let (Some(head), Some(tail)) = (place(head, head_key), place(tail, tail_key)) else {
                 continue;
             };
+            if !met.insert(*fact) {
+                continue;
+            }
             let bound = |value: &Value, open| match value {
                 Value::Timestamp(time) => *time,
                 _ => open,

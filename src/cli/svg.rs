@@ -4,7 +4,7 @@
 //! and every stored text in it is escaped. A fact's colour is its relation's, the weight of its
 //! arrow is its confidence, and an uncertain one is dashed. Of a trace what led to a node is dotted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use engraph::{Fact, Interval, Node, Rows, Value};
@@ -63,11 +63,12 @@ impl<'r> Picture<'r> {
     fn new(evidence: &Evidence<'r>) -> Self {
         let mut facts: Vec<&Fact> = evidence.facts.values().copied().take(DRAWN_MAX).collect();
         let ends = facts.iter().flat_map(|fact| [name(&fact.head), name(&fact.tail)]);
-        let mut nodes: Vec<NodeName<'_>> = ends.collect();
-        let room = DRAWN_MAX.saturating_sub(nodes.len());
-        nodes.extend(evidence.nodes.iter().take(room));
-        nodes.sort_unstable();
-        nodes.dedup();
+        let mut nodes: BTreeSet<NodeName<'_>> = ends.collect();
+        let others = evidence.nodes.iter().filter(|node| !nodes.contains(*node)).copied();
+        let others: Vec<NodeName<'_>> =
+            others.take(DRAWN_MAX.saturating_sub(nodes.len())).collect();
+        nodes.extend(others);
+        let nodes: Vec<NodeName<'_>> = nodes.into_iter().collect();
         let is_drawn = |name: &NodeName<'_>| nodes.binary_search(name).is_ok();
         let links = evidence.links.iter().filter(|link| is_drawn(&link.from) && is_drawn(&link.to));
         let links: Vec<Link<'_>> = links.take(DRAWN_MAX).copied().collect();

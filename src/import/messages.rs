@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::graph_names::{UTC_OFFSET, is_machine};
 use crate::import::facts::{instant, key};
 use crate::import::turns::take;
-use crate::import::{Line, Lines, Progress, Refused, Report, property, remember};
+use crate::import::{LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, property, remember};
 use crate::time;
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
@@ -79,7 +79,8 @@ pub(super) const SECOND: Time = 1_000_000;
 pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
-    let (mut lines, total) = Lines::open(file)?;
+    // The first line is looked at whole, before it is known whether the file is one value.
+    let (mut lines, total) = Lines::with_buffer(file, LINE_BYTES_MAX)?;
     let left_out = Mutex::default();
     let mut lists = Lists::new(file, &left_out);
     let mut report = if spans_lines(&mut lines.reader).map_err(|error| failed(&error))? {
@@ -296,7 +297,9 @@ fn simple(fields: &Map<String, Json>) -> BTreeMap<String, Value> {
         let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
         begins && name.len() <= NAME_BYTES_MAX && name.chars().all(is_letter)
     };
-    let simple = inner.chain(fields).filter(|(name, value)| {
+    // Its own are more than those beside them, where there are too many.
+    let inner = inner.filter(|(name, _)| !fields.contains_key(*name));
+    let simple = fields.iter().chain(inner).filter(|(name, value)| {
         let is_simple = match value {
             Json::String(text) => text.len() <= TEXT_BYTES_MAX,
             other => other.is_number() || other.is_boolean(),
@@ -344,9 +347,13 @@ pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
 /// Gives those without a time one that keeps the order; gives the time of the last one.
 fn set_times(all: &mut [Said], last: Option<Time>, now: Time) -> Option<Time> {
     let known = all.iter().zip(0..).find_map(|(said, place)| Some((said.at?, place)));
-    let first = match known {
-        Some((at, place)) => at.saturating_sub(SECOND.saturating_mul(place)),
-        None => last.map_or(now, |last| last.saturating_add(SECOND)),
+    let next = last.map(|last| last.saturating_add(SECOND));
+    let first = match (known, next) {
+        (Some((at, place)), next) => {
+            // None of them before what the session has said.
+            at.saturating_sub(SECOND.saturating_mul(place)).max(next.unwrap_or(Time::MIN))
+        }
+        (None, next) => next.unwrap_or(now),
     };
     let mut before = None;
     for said in all {

@@ -58,6 +58,9 @@ const BATCHES_WAITING: usize = 2;
 /// The longest line of a file, in bytes.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
+/// Bytes of a file that are read at once.
+const BUFFER: usize = 8 << 10;
+
 pub use crate::export::Progress;
 
 /// What an import did.
@@ -305,11 +308,16 @@ struct Lines {
 
 impl Lines {
     fn open(file: &Path) -> Result<(Self, u64)> {
+        Self::with_buffer(file, BUFFER)
+    }
+
+    /// The same with so many bytes before them, which may be looked at without being taken.
+    fn with_buffer(file: &Path, bytes: usize) -> Result<(Self, u64)> {
         let failed = |error: std::io::Error| Error::Import(format!("{}: {error}", file.display()));
         let opened = File::open(file).map_err(failed)?;
         let total = opened.metadata().map_err(failed)?.len();
-        let lines =
-            Self { reader: BufReader::new(opened), name: file_name(file), number: 0, done: 0 };
+        let reader = BufReader::with_capacity(bytes, opened);
+        let lines = Self { reader, name: file_name(file), number: 0, done: 0 };
         Ok((lines, total))
     }
 

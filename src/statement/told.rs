@@ -127,6 +127,11 @@ impl Binder<'_> {
                 .help("write it as (:Person 'Caroline')")
                 .bind());
         };
+        if let Some(condition) = &node.condition {
+            return Err(Diagnostic::at(condition.span, "a write has no WHERE in its node")
+                .help("ask with MATCH first, and write what is to be written then")
+                .bind());
+        }
         let in_map = node.properties.iter().find(|(name, _)| name.text == "key");
         if let (Some(_), Some((name, _))) = (&node.key, in_map) {
             return Err(Diagnostic::at(name.span, "the key is said twice")
@@ -186,14 +191,26 @@ impl Binder<'_> {
         }
     }
 
+    /// A node that is named by its label and key alone.
+    fn label_and_key_alone(&mut self, node: &ast::NodePattern) -> Result<(String, String)> {
+        match node.properties.iter().find(|(name, _)| name.text != "key") {
+            Some((name, _)) => {
+                Err(Diagnostic::at(name.span, "a node is named by its label and key here")
+                    .help("leave it out, or write REMEMBER (:Label 'key' {property: value})")
+                    .bind())
+            }
+            None => self.label_and_key(node),
+        }
+    }
+
     pub(super) fn alias(&mut self, alias: &ast::Alias) -> Result<Write> {
-        let (label, key) = self.label_and_key(&alias.node)?;
+        let (label, key) = self.label_and_key_alone(&alias.node)?;
         let text = self.text(&alias.alias, "an alias")?;
         Ok(Write::Alias { alias: text, label, key, span: alias.node.span })
     }
 
     pub(super) fn split(&mut self, split: &ast::Split) -> Result<Write> {
-        let (label, key) = self.label_and_key(&split.node)?;
+        let (label, key) = self.label_and_key_alone(&split.node)?;
         let name = self.text(&split.name, "a name")?;
         Ok(Write::Split { name, label, key, span: split.node.span })
     }

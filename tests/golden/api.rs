@@ -290,9 +290,10 @@ fn what_multiplies_itself_is_refused() {
     // As deep as a text may go, and a recipe goes on from there.
     let not = "NOT ".repeat(120);
     db.query(&format!("DEFINE RECIPE n1 AS RETURN {not}$q AS x"), ()).expect("is defined");
-    db.query(&format!("DEFINE RECIPE n2 AS RECALL {not}$q USING n1 RETURN x"), ())
-        .expect("is defined");
-    let error = refused("RECALL true USING n2 RETURN x");
+    let deeper = |n: usize| format!("DEFINE RECIPE n{n} AS RECALL {not}$q USING n{} RETURN x", n - 1);
+    db.query(&deeper(2), ()).expect("is defined");
+    assert_eq!(db.query("RECALL true USING n2 RETURN x", ()).expect("is deep").len(), 1);
+    let error = db.query(&deeper(3), ()).expect_err("is refused").to_string();
     assert!(error.contains("nests deeper than the limit of 128"), "{error}");
 }
 

@@ -142,3 +142,23 @@ fn paths_and_what_is_recalled_are_pictures_with_times_and_weights() {
         assert!(svg.contains(">2025-0") || svg.contains(">2026"), "an axis names its instants");
     }
 }
+
+/// A fact that is found from both ends is one, and a node without facts has its place beside many facts of few.
+#[test]
+fn a_mutual_fact_is_one_and_no_node_is_left_out() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.execute("DEFINE RELATION married_to SYMMETRIC", ()).expect("defines");
+    db.execute("REMEMBER (:P 'a')-[married_to]->(:P 'b') VALID FROM null", ()).expect("writes");
+    for number in 0..600 {
+        let text = format!("REMEMBER (:P 'a')-[r{number}]->(:P 'b') VALID FROM null");
+        db.execute(&text, ()).expect("writes");
+    }
+    db.execute("REMEMBER (:P 'alone')", ()).expect("writes");
+    let path = folder.path().to_str().expect("a plain path").to_owned();
+    let (_, picture) = page(db, folder.path());
+    assert!(picture.contains("601 facts") && !picture.contains("602 facts"), "{}", &picture[..900]);
+    let all = "MATCH (n:P) OPTIONAL MATCH (n)-[f]->() RETURN n, f";
+    let svg = engraph(&["query", &path, "-e", all, "--format", "svg"]);
+    assert!(svg.contains(">alone</text>"), "the node without facts is missing");
+}

@@ -528,9 +528,10 @@ fn escape(letters: &mut std::str::CharIndices<'_>, start: usize) -> Result<char>
         '\\' | '\'' | '"' | '`' => letter,
         'u' => {
             let digits: String = letters.by_ref().take(4).map(|(_, digit)| digit).collect();
-            u32::from_str_radix(&digits, 16)
-                .ok()
-                .filter(|_| digits.len() == 4)
+            let is_hex = digits.len() == 4 && digits.bytes().all(|d| d.is_ascii_hexdigit());
+            is_hex
+                .then(|| u32::from_str_radix(&digits, 16).ok())
+                .flatten()
                 .and_then(char::from_u32)
                 .ok_or_else(|| fail(2))?
         }

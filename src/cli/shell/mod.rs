@@ -242,7 +242,8 @@ impl Repl<'_, '_> {
 
     /// Gives a parameter the value of an expression.
     fn bind(&mut self, name: &str, expression: &str) -> Result<()> {
-        let query = format!("RETURN {expression} AS value");
+        // On a line of its own: a comment may stand behind the expression.
+        let query = format!("RETURN {expression}\nAS value");
         let answers = self.session.execute(&query, self.params())?;
         let value = answers.first().and_then(|rows| rows.get(0, "value"));
         let none = || Failure::Other(format!("{expression} has no value"));

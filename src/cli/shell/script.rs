@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use engraph::is_unfinished;
+use engraph::{TEXT_BYTES_MAX, is_unfinished};
 
 use super::command::is_command;
 use crate::cli::{BYTE_ORDER_MARK, Failure, Result};
@@ -42,10 +42,11 @@ impl Script {
                 text.clear();
                 continue;
             }
-            if text.lines().count() == 1 {
+            if text.len() == read {
                 self.begun = self.lines;
             }
-            if is_command(&text) || !is_unfinished(&text) {
+            // What is too long is so however it goes on.
+            if text.len() > TEXT_BYTES_MAX || is_command(&text) || !is_unfinished(&text) {
                 return Ok(Some(text));
             }
         }
@@ -81,5 +82,14 @@ mod tests {
         let expected =
             [(3, "RETURN 1;"), (4, ".mode csv"), (6, "RETURN\n\n  2; RETURN 3\n;"), (10, "-- end")];
         assert_eq!(inputs, expected.map(|(line, text)| (line, text.to_owned())));
+    }
+
+    /// A quote that is never closed takes no more than a text may have.
+    #[test]
+    fn what_never_ends_is_given_up() {
+        let text = format!("RETURN 'it;\n{}", "RETURN 1;\n".repeat(TEXT_BYTES_MAX / 5));
+        let mut script = Script::new(std::io::Cursor::new(text), Path::new("x"));
+        let first = script.input().expect("readable").expect("an input");
+        assert!((TEXT_BYTES_MAX..TEXT_BYTES_MAX + 20).contains(&first.len()), "{}", first.len());
     }
 }

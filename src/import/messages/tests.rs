@@ -119,6 +119,47 @@ fn times_given_and_made_up() {
     }
 }
 
+/// A list of a session comes after the one before it, whatever time its messages have.
+#[test]
+fn a_list_that_goes_on_is_not_heard_before_the_last_one() {
+    let at = |second: i64| NOW / SECOND + second;
+    let first = format!(
+        r#"{{"session":"s","messages":[{{"role":"user","content":"A","timestamp":{}}}]}}"#,
+        at(100)
+    );
+    let next = format!(
+        r#"{{"session":"s","messages":[{{"role":"user","content":"B"}},{{"role":"user","content":"C"}},
+            {{"role":"user","content":"D","timestamp":{}}}]}}"#,
+        at(101)
+    );
+    let told = told(&[&first, &next]);
+    assert_eq!(
+        told,
+        [
+            "s | s:1 | 100 | user | A",
+            "s | s:2 | 101 | user | B",
+            "s | s:3 | 102 | user | C",
+            "s | s:4 | 101 | user | D",
+        ]
+    );
+}
+
+/// However much `metadata` says, what a list says itself is not lost.
+#[test]
+fn own_fields_come_before_those_of_metadata() {
+    let metadata: Vec<String> = (0..40).map(|n| format!(r#""a{n:02}":{n}"#)).collect();
+    let line = format!(
+        r#"{{"session":"s","conversation":"nora","metadata":{{{}}},
+            "messages":[{{"role":"user","content":"A"}}]}}"#,
+        metadata.join(",")
+    );
+    let left_out = Mutex::default();
+    let mut lists = Lists { now: NOW, ..Lists::new(Path::new("chat.jsonl"), &left_out) };
+    let inputs = lists.line(&line, 1).expect("a list");
+    let Input::Heard { turn, .. } = &inputs[0] else { panic!("no turn") };
+    assert_eq!(turn.properties.get("conversation"), Some(&Value::String("nora".to_owned())));
+}
+
 #[test]
 fn what_is_refused_is_named_and_holds_up_nothing() {
     let long = "x".repeat(5_000);

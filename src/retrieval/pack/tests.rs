@@ -202,7 +202,7 @@ proptest! {
             for b in &packed.taken[place + 1..] {
                 let (a, b) = (&items[*a], &items[*b]);
                 prop_assert!(!a.source.holds(&b.source) && !b.source.holds(&a.source));
-                prop_assert_ne!(a.words(), b.words());
+                prop_assert_ne!(a.said(), b.said());
             }
         }
     }

@@ -98,8 +98,14 @@ impl Cycle {
 
     /// The occurrence of this number, from 1, among those that begin in a period.
     pub(super) fn nth_in(self, period: Interval, number: usize) -> Option<Interval> {
-        let inside = |one: &Interval| period.contains(one.from);
-        self.around(period.from).into_iter().filter(inside).nth(number.checked_sub(1)?)
+        if !(1..=NUMBER_MAX).contains(&number) {
+            return None;
+        }
+        let mut one = self.after(period.from)?;
+        for _ in 1..number {
+            one = self.after(one.from.checked_add(1)?).filter(|one| period.contains(one.from))?;
+        }
+        period.contains(one.from).then_some(one)
     }
 
     /// The last occurrence that begins in a period.
@@ -155,6 +161,8 @@ impl Cycle {
 
 /// So many years on each side hold a 29 February: 1896 and 1904 are neighbours.
 const YEARS: i16 = 9;
+/// The largest number of an occurrence that is counted up to.
+const NUMBER_MAX: usize = 1_000;
 /// So many units on each side.
 const UNITS: i64 = 6;
 

@@ -114,9 +114,13 @@ impl Engraph {
     ///
     /// # Errors
     ///
-    /// The first [`Error`](crate::Error); the statements before it stay done, an open transaction is rolled back.
+    /// The first [`Error`](crate::Error); the statements before it stay done, an open transaction is rolled back. So is
+    /// one that the script does not end, which is an error too.
     pub fn execute(&self, text: &str, params: impl Into<Params>) -> Result<Vec<Rows>> {
-        self.session().execute(text, params)
+        let mut session = self.session();
+        let answers = session.execute(text, params)?;
+        session.has_ended()?;
+        Ok(answers)
     }
 
     /// A session: statements in order, with transactions by `BEGIN` and `COMMIT`.
@@ -167,7 +171,10 @@ impl Prepared<'_> {
     /// [`StorageError::StillRead`](engraph_storage::StorageError::StillRead) and `NotPurged` what was to be forgotten is, and after
     /// `Engine`, which is the disk's, a commit may have been written.
     pub fn query(&self, params: impl Into<Params>) -> Result<Rows> {
-        self.database.session().run(&self.script, 0, &params.into())
+        let mut session = self.database.session();
+        let rows = session.run(&self.script, 0, &params.into())?;
+        session.has_ended()?;
+        Ok(rows)
     }
 }
 
@@ -180,6 +187,18 @@ impl<'d> Session<'d> {
     /// Whether a transaction is open.
     pub fn in_transaction(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// An error if a transaction is open, which goes with the session.
+    fn has_ended(&self) -> Result<()> {
+        match self.in_transaction() {
+            false => Ok(()),
+            true => {
+                Err(Diagnostic::new("the text ends within a transaction, which is rolled back")
+                    .help("end it with COMMIT, or go on in one session: Engraph::session")
+                    .bind())
+            }
+        }
     }
 
     /// What ends the running statement or script of this session from another thread.

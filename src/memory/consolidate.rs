@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use engraph_storage::graph::Value as Property;
-use engraph_storage::{BufferedTurn, Durability, Reader, SessionBuffer, Store};
+use engraph_storage::{BufferedTurn, Durability, Reader, SessionBuffer, StorageError, Store};
 use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
@@ -100,6 +100,9 @@ pub(crate) fn consolidate(
 ) -> Result<()> {
     // Else it would wait for whoever consolidates, who waits for this thread's transaction.
     workshop.store.no_own_transaction()?;
+    if workshop.store.is_read_only() {
+        return Err(StorageError::ReadOnly.into());
+    }
     let mut grouping = workshop.consolidator.grouping.lock();
     let mut waiting = sessions.iter().map(String::as_str).peekable();
     while waiting.peek().is_some() {
@@ -241,7 +244,19 @@ fn store_block(
             return Ok(None);
         }
     }
-    transaction.take_buffered(session, &block.positions)?;
+    let taken = transaction.take_buffered(session, &block.positions)?;
+    // One that was forgotten and told anew under its key is another turn, which stays where it is.
+    let is_same = |turn: &TurnInput| {
+        let taken = taken.iter().find(|taken| taken.key == turn.key);
+        taken.is_some_and(|taken| {
+            let speaker = taken.speaker.as_deref().unwrap_or_default();
+            let said = turn.properties.get("text");
+            turn.speaker == speaker && said == Some(&Property::String(taken.text.clone()))
+        })
+    };
+    if !block.turns.iter().all(is_same) {
+        return Ok(None);
+    }
     let held = grouping.take();
     let held = held.filter(|held| held.is_current(workshop.store, transaction.reader()));
     let themes = || Grouping::of(transaction.reader(), means.construction.themes);

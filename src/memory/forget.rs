@@ -26,7 +26,7 @@ use std::ops::ControlFlow;
 use engraph_storage::graph::{EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, Value};
 use engraph_storage::{Forgotten, Reader, Transaction};
 
-use self::losing::{Losing, Said, Statement, Turns, turn_input};
+use self::losing::{Losing, Lost, Said, Statement, concepts_of, turn_input};
 use self::redraw::{Joined, drawn_of_all, redraw, wanted_statements, wanted_tags};
 use self::together::{Together, Told};
 use super::draw::{self, Drawn};
@@ -46,20 +46,19 @@ pub(crate) fn forget(
     facts: &[FactId],
     means: Means<'_>,
 ) -> Result<Forgotten> {
-    let begun = transaction.made();
     let mut grouping = LazyGrouping::new(means.construction.themes);
-    let mut forgotten = forget_statements(transaction, nodes, (&mut grouping, means))?;
-    let turns = Turns::of(transaction.reader(), nodes)?;
-    let episodes = turns.episodes(transaction.reader())?;
-    let chain = turns.chain(transaction.reader())?;
-    let concepts = turns.concepts(transaction.reader())?;
+    let begun = transaction.made();
+    let mut drawn = forget_statements(transaction, nodes, (&mut grouping, means))?;
+    let lost = Lost::by(transaction.reader(), nodes)?;
+    let chain = lost.turns.chain(transaction.reader())?;
+    let mut concepts = lost.concepts(transaction.reader())?;
     let sessions = sessions_of(transaction.reader(), nodes)?;
-    let redrawing = match episodes.is_empty() {
+    let redrawing = match lost.is_nothing() {
         true => None,
-        false => Some(Redrawing::begin(transaction, (&turns, &episodes), (grouping, means))?),
+        false => Some(Redrawing::begin(transaction, &lost, (grouping, means))?),
     };
     let before = transaction.made();
-    forgotten.add(transaction.forget(nodes, facts)?);
+    let mut forgotten = transaction.forget(nodes, facts)?;
     // A fact that falls in two has made one, which was not told again.
     let between = transaction.made();
     for (last, next) in chain {
@@ -67,17 +66,17 @@ pub(crate) fn forget(
         write::link(transaction, last, NEXT, next, at)?;
     }
     if let Some(redrawing) = redrawing {
-        forgotten.add(redrawing.finish(transaction, &episodes, means)?);
+        drawn.add(redrawing.finish(transaction, (&lost.episodes, &mut concepts), means)?);
     }
-    forgotten.add(forget_empty(transaction, &concepts)?);
+    drawn.add(forget_empty(transaction, &concepts)?);
     settle_sessions(transaction, &sessions)?;
     // What was taken out and told again is not forgotten.
     let after = transaction.made();
-    let nodes_again = after.0 - between.0 + before.0 - begun.0;
     let facts_again = after.1 - between.1 + before.1 - begun.1;
-    forgotten.nodes = forgotten.nodes.saturating_sub(nodes_again);
-    forgotten.facts = forgotten.facts.saturating_sub(facts_again);
-    forgotten.versions = forgotten.versions.saturating_sub(facts_again);
+    drawn.nodes = drawn.nodes.saturating_sub(after.0 - between.0 + before.0 - begun.0);
+    drawn.facts = drawn.facts.saturating_sub(facts_again);
+    drawn.versions = drawn.versions.saturating_sub(facts_again);
+    forgotten.add(drawn);
     Ok(forgotten)
 }
 
@@ -120,21 +119,20 @@ impl Redrawing {
     /// Takes out what the turns that are to be forgotten have said too.
     fn begin(
         transaction: &mut Transaction<'_>,
-        (turns, episodes): (&Turns, &[Losing]),
+        lost: &Lost,
         (mut grouping, means): (LazyGrouping, Means<'_>),
     ) -> Result<Self> {
-        let reader = transaction.reader();
-        let together = together::told(reader, episodes, &turns.names(reader)?)?;
+        let (reader, episodes) = (transaction.reader(), &lost.episodes);
+        let together = together::told(reader, episodes, &lost.turns.names(reader)?)?;
         let drawn_before = episodes.iter().map(|episode| drawn_of_all(reader, episode, means));
         let drawn_before = drawn_before.collect::<Result<_>>()?;
+        let losing = lost.all_episodes();
         let mut topics = BTreeSet::new();
-        for episode in episodes {
-            topics.extend(topic_graph::of_episode(reader, episode.id)?);
+        for episode in &losing {
+            topics.extend(topic_graph::of_episode(reader, *episode)?);
         }
-        let others = others(reader, &topics, episodes)?;
-        let statements = episodes.iter().flat_map(|episode| &episode.statements);
-        let lost = statements.filter(|statement| statement.loses);
-        let mut gone: Vec<NodeId> = lost.map(|statement| statement.id).collect();
+        let others = others(reader, &topics, &losing)?;
+        let mut gone: Vec<NodeId> = lost.statements().collect();
         let mut forgotten = grouping.forget(transaction, &gone, means.models)?;
         gone.extend(topics);
         gone.extend(episodes.iter().map(|episode| episode.id));
@@ -143,11 +141,11 @@ impl Redrawing {
     }
 
     /// Draws what is left and stores it, once the turns are forgotten. What is drawn as it was stays
-    /// as it is.
+    /// as it is. Adds to the concepts that may speak of nothing any more.
     fn finish(
         mut self,
         transaction: &mut Transaction<'_>,
-        episodes: &[Losing],
+        (episodes, concepts): (&[Losing], &mut BTreeSet<NodeId>),
         means: Means<'_>,
     ) -> Result<Forgotten> {
         for about in &self.others {
@@ -163,6 +161,11 @@ impl Redrawing {
             };
             let (kept, surplus): (Vec<&Statement>, Vec<_>) = left.partition(says_so);
             let surplus: Vec<NodeId> = surplus.iter().map(|statement| statement.id).collect();
+            let reader = transaction.reader();
+            let keys: Vec<String> = episode.left.iter().map(|turn| turn.key.clone()).collect();
+            let stays = draw::nodes(reader, TURN, &keys)?;
+            let of_statements = episode.statements.iter().map(|statement| statement.id);
+            concepts.extend(concepts_of(reader, stays.into_iter().chain(of_statements))?);
             self.forgotten.add(self.grouping.forget(transaction, &surplus, means.models)?);
             self.forgotten.add(transaction.forget_drawn(&surplus)?);
             self.untag_statements(transaction, &kept, &wanted)?;
@@ -248,15 +251,14 @@ impl Redrawing {
 fn others(
     reader: Reader<'_>,
     topics: &BTreeSet<NodeId>,
-    episodes: &[Losing],
+    losing: &BTreeSet<NodeId>,
 ) -> Result<Vec<About>> {
     let mut ids = BTreeSet::new();
     for topic in topics {
         ids.extend(topic_graph::episodes_of(reader, *topic)?);
     }
-    let losing: BTreeSet<NodeId> = episodes.iter().map(|episode| episode.id).collect();
     let mut others = Vec::new();
-    for id in ids.difference(&losing) {
+    for id in ids.difference(losing) {
         others.extend(about(reader, *id)?);
     }
     others.sort_by(|a, b| a.at.cmp(&b.at).then_with(|| a.key.cmp(&b.key)));

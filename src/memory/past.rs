@@ -3,13 +3,15 @@
 //! Such a fact says that something ended, or was at some time before. It never makes anything longer
 //! than it is known to be, and takes no time from another fact.
 
-use engraph_storage::graph::{Cardinality, Edge, Evidence, Intent, Interval, Side, Time};
+use engraph_storage::graph::{
+    Cardinality, Edge, Evidence, Intent, Interval, NodeId, Side, SystemScope, Time,
+};
 use engraph_storage::{Reader, Transaction};
 
 use super::extract::Entity;
 use super::present::LIKINGS;
 use super::validate::UNCERTAIN;
-use super::walk::{edges, key_of};
+use super::walk::edges;
 use crate::error::Result;
 use crate::models::Models;
 use crate::write::{self, FactInput, Input};
@@ -38,7 +40,7 @@ pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<
     for edge in edges(reader, head, Side::Out, Some(&ending.relation))? {
         let holds = edge.valid.from < ending.at && edge.valid.to > ending.at && !edge.uncertain;
         let is_named = match &said {
-            Some(said) if holds => key_of(reader, edge.tail)?.to_lowercase() == *said,
+            Some(said) if holds => is_called(reader, edge.tail, said)?,
             _ => true,
         };
         if holds && is_named {
@@ -51,6 +53,12 @@ pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<
         transaction.close(edge.fact, ending.at, &ending.sources)?;
     }
     Ok(())
+}
+
+/// Whether a node has a name, in lower case.
+fn is_called(reader: Reader<'_>, node: NodeId, name: &str) -> Result<bool> {
+    let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(false) };
+    Ok(record.aliases.iter().chain([&record.key]).any(|own| own.to_lowercase() == name))
 }
 
 /// Whether a fact says only up to when something held.

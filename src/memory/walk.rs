@@ -40,9 +40,14 @@ pub(super) fn edges_in(
 
 /// What concepts say of a turn or a statement.
 pub(super) fn tags(reader: Reader<'_>, turn: NodeId) -> Result<Vec<Edge>> {
+    tags_in(reader, turn, &EdgeFilter::CURRENT)
+}
+
+/// The same, of those that a filter keeps.
+pub(super) fn tags_in(reader: Reader<'_>, turn: NodeId, filter: &EdgeFilter) -> Result<Vec<Edge>> {
     let Some(label) = reader.catalog().label(CONCEPT) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for edge in edges(reader, turn, Side::In, None)? {
+    for edge in edges_in(reader, turn, Side::In, None, filter)? {
         let record = reader.node(edge.head, SystemScope::Current)?;
         if record.is_some_and(|record| record.label == label) {
             found.push(edge);

@@ -290,7 +290,8 @@ fn what_multiplies_itself_is_refused() {
     // As deep as a text may go, and a recipe goes on from there.
     let not = "NOT ".repeat(120);
     db.query(&format!("DEFINE RECIPE n1 AS RETURN {not}$q AS x"), ()).expect("is defined");
-    let deeper = |n: usize| format!("DEFINE RECIPE n{n} AS RECALL {not}$q USING n{} RETURN x", n - 1);
+    let deeper =
+        |n: usize| format!("DEFINE RECIPE n{n} AS RECALL {not}$q USING n{} RETURN x", n - 1);
     db.query(&deeper(2), ()).expect("is defined");
     assert_eq!(db.query("RECALL true USING n2 RETURN x", ()).expect("is deep").len(), 1);
     let error = db.query(&deeper(3), ()).expect_err("is refused").to_string();

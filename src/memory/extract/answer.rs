@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::prompt::TURNS_MAX;
+use super::rules::kinds;
 use super::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, KnownEntities,
     SourceTurn,
@@ -194,7 +195,8 @@ impl Reader<'_> {
             && label.chars().all(|c| c.is_alphanumeric() || c == '_')
             && label.chars().count() <= NAME_CHARS_MAX;
         let entity = is_name.then(|| Entity { label: label.to_string(), name })?;
-        Some(self.known.find(&entity.name).unwrap_or(entity))
+        let may_be = |known: &Entity| kinds::may_be(&entity.label, &known.label);
+        Some(self.known.find(&entity.name).filter(may_be).unwrap_or(entity))
     }
 
     fn held(&self, held: &Held) -> Option<(Interval, f64, Intent, Vec<usize>)> {

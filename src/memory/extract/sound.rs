@@ -10,17 +10,30 @@ use crate::graph_names::LAYERS;
 /// The label of an entity that an extractor gave one of a layer of the memory.
 const THING: &str = "Thing";
 
-/// Takes out what cannot be stored of what was drawn from so many turns, and gives how many items that
-/// were. Entities that have the label of a layer are things.
+/// Concepts of a turn or a statement, and items of each other kind for each turn, at most: the pairs of the concepts of
+/// a turn are stored too.
+const ITEMS_MAX: usize = 128;
+
+/// Takes out what cannot be stored of what was drawn from so many turns, what is more than there may be, and gives how
+/// many items that were. Entities that have the label of a layer are things.
 pub(crate) fn keep_sound(extraction: &mut Extraction, turns: usize) -> u64 {
     let Extraction { concepts, semantics, facts, endings, .. } = extraction;
     let before = concepts.len() + semantics.len() + facts.len() + endings.len();
     let said = |places: &[usize]| !places.is_empty() && places.iter().all(|place| *place < turns);
     let sure = |confidence: f64| confidence > 0.0 && confidence <= 1.0;
     let lasts = |valid: Interval| valid.from < valid.to;
-    concepts.retain(|one| is_key(&one.key) && is_name(&one.tag) && one.turn < turns);
+    let mut of_turn = vec![0_usize; turns];
+    concepts.retain(|one| {
+        let is_sound = is_key(&one.key) && is_name(&one.tag);
+        is_sound
+            && of_turn.get_mut(one.turn).is_some_and(|count| {
+                *count += 1;
+                *count <= ITEMS_MAX
+            })
+    });
     semantics.retain_mut(|one| {
         one.concepts.retain(|key| is_key(key));
+        one.concepts.truncate(ITEMS_MAX);
         let says = one.text.chars().any(char::is_alphanumeric);
         says && lasts(one.valid) && sure(one.confidence) && said(&one.turns)
     });
@@ -38,6 +51,10 @@ pub(crate) fn keep_sound(extraction: &mut Extraction, turns: usize) -> u64 {
         let is_whole = is_entity(&ending.head) && is_name(&ending.relation) && is_named;
         is_whole && sure(ending.confidence) && said(&ending.turns)
     });
+    let most = ITEMS_MAX.saturating_mul(turns);
+    semantics.truncate(most);
+    facts.truncate(most);
+    endings.truncate(most);
     (before - concepts.len() - semantics.len() - facts.len() - endings.len()) as u64
 }
 

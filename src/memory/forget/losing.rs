@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use engraph_storage::Reader;
-use engraph_storage::graph::{NodeId, Side, SystemScope, Value};
+use engraph_storage::graph::{EdgeFilter, NodeId, Side, SystemScope, Value};
 
 use crate::error::Result;
-use crate::graph_names::{CONTAINS, DERIVED_FROM, EPISODE, NEXT, TURN, named};
-use crate::memory::walk::{edges, key_of, tags};
+use crate::graph_names::{CONTAINS, DERIVED_FROM, EPISODE, NEXT, SEMANTIC, TURN, named};
+use crate::memory::walk::{edges, edges_in, key_of, tags, tags_in};
 use crate::text;
 use crate::write::TurnInput;
 
@@ -41,6 +41,56 @@ pub(super) struct Statement {
 pub(super) struct Said {
     pub(super) text: String,
     pub(super) tags: BTreeSet<(String, String)>,
+}
+
+/// What loses something with nodes that are to be forgotten, as it stands before.
+pub(super) struct Lost {
+    pub(super) turns: Turns,
+    /// The episodes that lose turns.
+    pub(super) episodes: Vec<Losing>,
+    /// The episodes that are to be forgotten themselves.
+    dropped: BTreeSet<NodeId>,
+    /// Statements of the turns that no episode yields.
+    loose: BTreeSet<NodeId>,
+}
+
+impl Lost {
+    pub(super) fn by(reader: Reader<'_>, nodes: &[NodeId]) -> Result<Self> {
+        let turns = Turns::of(reader, nodes)?;
+        let episodes = turns.episodes(reader)?;
+        let loose = turns.loose_statements(reader, &episodes)?;
+        let label = reader.catalog().label(EPISODE);
+        let mut dropped = BTreeSet::new();
+        for node in nodes {
+            let record = reader.node(*node, SystemScope::Current)?;
+            if record.is_some_and(|record| Some(record.label) == label) {
+                dropped.insert(*node);
+            }
+        }
+        Ok(Self { turns, episodes, dropped, loose })
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.episodes.is_empty() && self.dropped.is_empty() && self.loose.is_empty()
+    }
+
+    /// The statements that go with the turns.
+    pub(super) fn statements(&self) -> impl Iterator<Item = NodeId> {
+        let all = self.episodes.iter().flat_map(|episode| &episode.statements);
+        let lost = all.filter(|statement| statement.loses).map(|statement| statement.id);
+        lost.chain(self.loose.iter().copied())
+    }
+
+    /// The concepts that may have nothing left that they speak of.
+    pub(super) fn concepts(&self, reader: Reader<'_>) -> Result<BTreeSet<NodeId>> {
+        concepts_of(reader, self.turns.0.iter().copied().chain(self.statements()))
+    }
+
+    /// The episodes whose topics are made anew.
+    pub(super) fn all_episodes(&self) -> BTreeSet<NodeId> {
+        let losing = self.episodes.iter().map(|episode| episode.id);
+        losing.chain(self.dropped.iter().copied()).collect()
+    }
 }
 
 impl Turns {
@@ -119,6 +169,30 @@ impl Turns {
         Ok(statements)
     }
 
+    /// Statements that were drawn from them and that no episode yields any more: it was forgotten, or does not
+    /// say so now.
+    pub(super) fn loose_statements(
+        &self,
+        reader: Reader<'_>,
+        episodes: &[Losing],
+    ) -> Result<BTreeSet<NodeId>> {
+        let label = reader.catalog().label(SEMANTIC);
+        let mut loose = BTreeSet::new();
+        for turn in &self.0 {
+            let from = Some(DERIVED_FROM);
+            for edge in edges_in(reader, *turn, Side::In, from, &EdgeFilter::EVERYTHING)? {
+                let record = reader.node(edge.head, SystemScope::Current)?;
+                if record.is_some_and(|record| Some(record.label) == label) {
+                    loose.insert(edge.head);
+                }
+            }
+        }
+        for statement in episodes.iter().flat_map(|episode| &episode.statements) {
+            loose.remove(&statement.id);
+        }
+        Ok(loose)
+    }
+
     /// The turns that follow each other once these are gone.
     pub(super) fn chain(&self, reader: Reader<'_>) -> Result<Vec<(NodeId, NodeId)>> {
         let mut pairs = Vec::new();
@@ -143,15 +217,19 @@ impl Turns {
         let edges = edges(reader, turn, side, Some(NEXT))?;
         Ok(edges.first().map(|edge| if side == Side::Out { edge.tail } else { edge.head }))
     }
+}
 
-    /// The concepts that they speak of.
-    pub(super) fn concepts(&self, reader: Reader<'_>) -> Result<BTreeSet<NodeId>> {
-        let mut found = BTreeSet::new();
-        for turn in &self.0 {
-            found.extend(tags(reader, *turn)?.into_iter().map(|edge| edge.head));
-        }
-        Ok(found)
+/// The concepts that ever spoke of turns or statements.
+pub(super) fn concepts_of(
+    reader: Reader<'_>,
+    nodes: impl IntoIterator<Item = NodeId>,
+) -> Result<BTreeSet<NodeId>> {
+    let mut found = BTreeSet::new();
+    for node in nodes {
+        let ever = tags_in(reader, node, &EdgeFilter::EVERYTHING)?;
+        found.extend(ever.into_iter().map(|edge| edge.head));
     }
+    Ok(found)
 }
 
 /// A turn that is stored, with its position in its session.

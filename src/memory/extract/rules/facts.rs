@@ -384,7 +384,7 @@ impl<'a> Finder<'a> {
         intent: Intent,
     ) {
         let entity = |label: &str, name: &str| {
-            let fits = |known: &Entity| may_be(label, &kinds::of_label(known.label.clone()));
+            let fits = |known: &Entity| kinds::may_be(label, &known.label);
             let known = self.known.find(name).filter(fits);
             let city = || places::with_capitals(name).filter(|_| label == "Place");
             let named = |name| Entity { label: label.to_owned(), name };
@@ -408,18 +408,6 @@ impl<'a> Finder<'a> {
         if fact.head != fact.tail {
             self.found.push(fact);
         }
-    }
-}
-
-/// Whether what a relation leads to may be something known: "my brother Tom" is not the cat Tom, and nobody
-/// lives in a person.
-fn may_be(label: &str, known: &str) -> bool {
-    let is_alive = |label: &str| matches!(label, "Person" | "Animal");
-    let is_site = |label: &str| matches!(label, "Place" | "Organisation");
-    match (is_alive(label), is_site(label)) {
-        (true, _) => known == label || !is_alive(known) && !is_site(known),
-        (_, true) => !is_alive(known),
-        _ => true,
     }
 }
 

@@ -48,6 +48,19 @@ pub(super) fn of_label(label: String) -> String {
     known.map_or(label, |(own, _)| (*own).to_owned())
 }
 
+/// Whether what is told of under a label may be something that is known under another: "my brother Tom" is not the
+/// cat Tom, and nobody lives in a person.
+pub(in crate::memory::extract) fn may_be(label: &str, known: &str) -> bool {
+    let (label, known) = (of_label(label.to_owned()), of_label(known.to_owned()));
+    let is_alive = |label: &str| matches!(label, "Person" | "Animal");
+    let is_site = |label: &str| matches!(label, "Place" | "Organisation");
+    match (is_alive(&label), is_site(&label)) {
+        (true, _) => known == label || !is_alive(&known) && !is_site(&known),
+        (_, true) => !is_alive(&known),
+        _ => true,
+    }
+}
+
 /// Labels of the rules, and others that people give such things.
 const LABELS: [(&str, &[&str]); 4] = [
     ("Person", &["Friend", "Human", "People", "User"]),

@@ -17,7 +17,7 @@ mod dates;
 mod edits;
 mod facts;
 mod handed;
-mod kinds;
+pub(super) mod kinds;
 mod lead;
 mod lexicon;
 mod names;

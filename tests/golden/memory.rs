@@ -241,6 +241,29 @@ fn nobody_waits_for_a_model_that_draws() {
     assert_eq!(db.consolidate(None).expect("consolidates")[0].turns, 1);
 }
 
+/// What is drawn of a turn that was forgotten meanwhile is not stored, and a turn that came under its key stays.
+#[test]
+fn a_turn_that_takes_the_place_of_a_forgotten_one_is_not_lost() {
+    let folder = folder();
+    let ((begun, has_begun), (go, let_go)) = (mpsc::channel(), mpsc::channel());
+    let slow = Slow { begun, go: Mutex::new(let_go) };
+    let options = Options::new().embedder(Arc::new(FixedEmbedder)).durability(Durability::Buffered);
+    let db = options.extractor(Arc::new(slow)).open(folder.path()).expect("opens");
+    let said = |text: &str| HeardTurn::new("Nora", text).at(1_740_940_800_000_000);
+    db.observe("s", &said("My secret is a blue kite.")).expect("observes");
+    std::thread::scope(|scope| {
+        let consolidation = scope.spawn(|| db.consolidate(Some("s")));
+        has_begun.recv().expect("begun");
+        db.query("FORGET TURN 's:1'", ()).expect("forgets");
+        db.observe("s", &said("I have a red drum.")).expect("observes");
+        go.send(()).expect("waits");
+        assert!(consolidation.join().expect("ends").expect("consolidates").is_empty());
+    });
+    go.send(()).expect("waits");
+    assert_eq!(db.consolidate(None).expect("consolidates").len(), 1);
+    assert_eq!(texts(&db, "MATCH (t:Turn) RETURN t.text AS text"), ["I have a red drum."]);
+}
+
 /// Fails once it is told to, and counts how often it did.
 #[derive(Default)]
 struct Broken {

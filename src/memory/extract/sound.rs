@@ -164,4 +164,19 @@ mod tests {
             ExtractedSemantic { concepts: vec!["dog".to_owned()], ..says("Ann has a dog.", &[0]) };
         assert_eq!(drawn.semantics, [kept]);
     }
+
+    /// However much a model says, what is stored of a turn has its bounds.
+    #[test]
+    fn no_more_is_kept_than_there_may_be() {
+        let concept =
+            |turn| ExtractedConcept { key: "kite".to_owned(), tag: "likes".to_owned(), turn };
+        let mut drawn = Extraction {
+            concepts: (0..1_000).map(|place| concept(place % 2)).collect(),
+            facts: vec![fact(); 1_000],
+            ..Extraction::default()
+        };
+        let out = keep_sound(&mut drawn, 2);
+        assert_eq!((drawn.concepts.len(), drawn.facts.len()), (2 * ITEMS_MAX, 2 * ITEMS_MAX));
+        assert_eq!(out, 2_000 - 4 * ITEMS_MAX as u64);
+    }
 }

@@ -148,7 +148,8 @@ fn path(call: &Call<'_>) -> Result<PathText> {
 fn text(call: &Call<'_>, place: usize) -> Result<Arc<str>> {
     match call.arguments.get(place) {
         None => Ok(Arc::from("")),
-        Some(Cell::Node(node)) => Ok(Arc::from(call.context.called(node.id)?)),
+        // As paths name it.
+        Some(Cell::Node(node)) => Ok(Arc::from(call.context.name(*node)?)),
         Some(_) => call.text(place).cloned(),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engraph_storage::graph::SystemScope;
+use engraph_storage::graph::{Cardinality, SystemScope};
 use engraph_storage::{CONCEPT, Reader};
 
 use super::extract::{Entity, Extraction};
@@ -25,6 +25,8 @@ pub(super) struct Known {
     pub(super) merges: BTreeMap<String, Merge>,
     /// How many are new.
     pub(super) new: u64,
+    /// The tags that are relations of which each head has one value: a concept may not have them of several turns.
+    pub(super) single: BTreeSet<String>,
 }
 
 /// Finds the concepts of an extraction in the graph: by key or alias, else by meaning. What is not
@@ -37,7 +39,13 @@ pub(super) fn known(
     let drawn = extraction.concepts.iter().map(|concept| &concept.key);
     let also = extraction.semantics.iter().flat_map(|semantic| &semantic.concepts);
     let drawn: BTreeSet<&String> = drawn.chain(also).filter(|key| !key.is_empty()).collect();
-    let mut known = Known { keys: BTreeMap::new(), merges: BTreeMap::new(), new: 0 };
+    let is_single = |tag: &&String| {
+        let relation = reader.catalog().relation(tag);
+        relation.is_some_and(|tag| reader.catalog().rule(tag).cardinality == Cardinality::One)
+    };
+    let tags = extraction.concepts.iter().map(|concept| &concept.tag);
+    let single = tags.filter(is_single).cloned().collect();
+    let mut known = Known { keys: BTreeMap::new(), merges: BTreeMap::new(), new: 0, single };
     let mut unknown = Vec::new();
     for key in drawn {
         let concept = Entity { label: CONCEPT.to_owned(), name: key.clone() };

@@ -150,15 +150,18 @@ impl Episode<'_> {
     }
 
     /// The concepts of a turn by their keys in the graph, each with one tag: one that says more than
-    /// that it is mentioned goes before.
+    /// that it is mentioned goes before, if several turns may have it.
     fn tags(&self, place: usize) -> BTreeMap<&str, Tagged<'_>> {
         let mut tags: BTreeMap<&str, Tagged<'_>> = BTreeMap::new();
         for drawn in self.extraction.concepts.iter().filter(|concept| concept.turn == place) {
             let Some(key) = self.concepts.keys.get(&drawn.key) else { continue };
-            let first = Tagged { tag: &drawn.tag, said: &drawn.key };
-            let tagged = tags.entry(key).or_insert(first);
+            let tag = match self.concepts.single.contains(&drawn.tag) {
+                true => MENTIONS,
+                false => &drawn.tag,
+            };
+            let tagged = tags.entry(key).or_insert(Tagged { tag, said: &drawn.key });
             if tagged.tag == MENTIONS {
-                tagged.tag = &drawn.tag;
+                tagged.tag = tag;
             }
         }
         tags

@@ -178,7 +178,7 @@ fn what_is_taken_back_is_not_certain() {
         ("I live in Bonn. Oops, Cologne.", &["lives_in Cologne now..∞"]),
         ("I live in Bonn. Correction: Cologne.", &["lives_in Cologne now..∞"]),
         ("I live in Bonn with my dog Rex. Sorry, I meant Cologne.", &["lives_in Bonn now..∞ ?"]),
-        ("I work at Shell. Correction: BP.", &["works_at Shell now..∞ ?"]),
+        ("I work at Shell. Correction: BP.", &["works_at BP now..∞"]),
         ("I live in Bonn. I mean, it is nice there in spring.", &["lives_in Bonn now..∞"]),
         ("I live in Bonn, wait no, I mean Cologne.", &["lives_in Cologne now..∞"]),
         ("I live in Bonn... scratch that, Cologne.", &["lives_in Cologne now..∞"]),

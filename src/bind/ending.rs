@@ -140,7 +140,8 @@ impl Binder<'_> {
             aggregates.extend(own);
         }
         let is_joined = clause.distinct || !aggregates.is_empty();
-        let (mut plan, shown) = match aggregates.is_empty() {
+        let let_before = if is_joined { computed(&plan) } else { Vec::new() };
+        let (mut plan, mut shown) = match aggregates.is_empty() {
             true => projected(plan, items.iter().map(|item| (item.slot, item.expr.clone()))),
             false => self.grouped(plan, &columns, &mut items, &aggregates)?,
         };
@@ -149,6 +150,8 @@ impl Binder<'_> {
             let slots = columns.iter().map(|column| column.1).collect();
             plan = LogicalPlan::Distinct { input: Box::new(plan), slots };
         }
+        shown.extend(let_before);
+        shown.retain(|(slot, _)| columns.iter().any(|column| column.1 == *slot));
         Ok((plan, Filled { columns, shown, aggregates, is_joined }))
     }
 
@@ -309,6 +312,16 @@ impl Binder<'_> {
         others.push(Aggregate { slot, ..aggregate });
         self.aggregates = Some(others);
         Ok(Expr::new(ExprKind::Slot(slot, name), span))
+    }
+}
+
+/// What `LET` has computed right before.
+fn computed(plan: &LogicalPlan) -> Vec<(Slot, Expr)> {
+    match plan {
+        LogicalPlan::Project { input, items } => {
+            items.iter().cloned().chain(computed(input)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

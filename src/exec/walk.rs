@@ -171,7 +171,11 @@ impl WalkPaths {
             if hops < max && !self.is_closed(searching, at) {
                 self.go_on(searching, at, (leg, hops), &way, &mut rank, context)?;
             }
-            if hops < min || !self.ends_here(searching, at, leg, context)? {
+            let is_start = searching.visits[at].length == 0;
+            if hops < min || is_start && !self.is_there(searching, context)? {
+                break;
+            }
+            if !self.ends_here(searching, at, leg, context)? {
                 break;
             }
             if leg + 1 == self.walk.legs.len() {
@@ -404,9 +408,6 @@ impl WalkPaths {
         chunk: &mut Chunk,
     ) -> Result<()> {
         let (node, length) = (searching.visits[at].node, searching.visits[at].length);
-        if length == 0 && !self.is_there(searching, context)? {
-            return Ok(());
-        }
         let count = searching.count;
         let found = searching.found.entry(node).or_default();
         let wanted = match &self.walk.search {

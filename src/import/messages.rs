@@ -347,17 +347,19 @@ pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
 /// Gives those without a time one that keeps the order; gives the time of the last one.
 fn set_times(all: &mut [Said], last: Option<Time>, now: Time) -> Option<Time> {
     let known = all.iter().zip(0..).find_map(|(said, place)| Some((said.at?, place)));
-    let next = last.map(|last| last.saturating_add(SECOND));
-    let first = match (known, next) {
-        (Some((at, place)), next) => {
-            // None of them before what the session has said.
-            at.saturating_sub(SECOND.saturating_mul(place)).max(next.unwrap_or(Time::MIN))
+    let (first, step) = match (known, last) {
+        // Those before the first time that is given stand between it and what the session has said last.
+        (Some((at, place)), Some(last)) if last < at => {
+            let step = SECOND.min(at.saturating_sub(last) / (place + 1));
+            (at.saturating_sub(step.saturating_mul(place)), step)
         }
-        (None, next) => next.unwrap_or(now),
+        (Some((at, place)), _) => (at.saturating_sub(SECOND.saturating_mul(place)), SECOND),
+        (None, last) => (last.map_or(now, |last| last.saturating_add(SECOND)), SECOND),
     };
-    let mut before = None;
+    let (mut before, mut step) = (None, step);
     for said in all {
-        let next = before.map_or(first, |before: Time| before.saturating_add(SECOND));
+        step = if said.at.is_some() { SECOND } else { step };
+        let next = before.map_or(first, |before: Time| before.saturating_add(step));
         before = Some(*said.at.get_or_insert(next));
     }
     before.or(last)

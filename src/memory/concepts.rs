@@ -40,8 +40,11 @@ pub(super) fn known(
     let also = extraction.semantics.iter().flat_map(|semantic| &semantic.concepts);
     let drawn: BTreeSet<&String> = drawn.chain(also).filter(|key| !key.is_empty()).collect();
     let is_single = |tag: &&String| {
+        let takes_one = |tag| reader.catalog().rule(tag).cardinality == Cardinality::One;
         let relation = reader.catalog().relation(tag);
-        relation.is_some_and(|tag| reader.catalog().rule(tag).cardinality == Cardinality::One)
+        relation.is_some_and(|tag| {
+            takes_one(tag) || reader.catalog().rule(tag).mirror.is_some_and(takes_one)
+        })
     };
     let tags = extraction.concepts.iter().map(|concept| &concept.tag);
     let single = tags.filter(is_single).cloned().collect();

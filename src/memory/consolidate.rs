@@ -247,11 +247,10 @@ fn store_block(
     let taken = transaction.take_buffered(session, &block.positions)?;
     // One that was forgotten and told anew under its key is another turn, which stays where it is.
     let is_same = |turn: &TurnInput| {
-        let taken = taken.iter().find(|taken| taken.key == turn.key);
-        taken.is_some_and(|taken| {
-            let speaker = taken.speaker.as_deref().unwrap_or_default();
-            let said = turn.properties.get("text");
-            turn.speaker == speaker && said == Some(&Property::String(taken.text.clone()))
+        let held = taken.iter().find(|held| held.key == turn.key);
+        held.is_some_and(|held| {
+            let held = input(session, held.clone());
+            held.speaker == turn.speaker && held.at == turn.at && held.properties == turn.properties
         })
     };
     if !block.turns.iter().all(is_same) {

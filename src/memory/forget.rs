@@ -55,18 +55,18 @@ pub(crate) fn forget(
     let sessions = sessions_of(transaction.reader(), nodes)?;
     let redrawing = match lost.is_nothing() {
         true => None,
-        false => Some(Redrawing::begin(transaction, &lost, (grouping, means))?),
+        false => Some(Redrawing::begin(transaction, (&lost, nodes), (grouping, means))?),
     };
     let before = transaction.made();
     let mut forgotten = transaction.forget(nodes, facts)?;
-    // A fact that falls in two has made one, which was not told again.
-    let between = transaction.made();
     for (last, next) in chain {
         let at = time_of(transaction.reader(), next)?;
         write::link(transaction, last, NEXT, next, at)?;
     }
+    // A fact that falls in two has made one, and turns are joined anew: neither was told again.
+    let between = transaction.made();
     if let Some(redrawing) = redrawing {
-        drawn.add(redrawing.finish(transaction, (&lost.episodes, &mut concepts), means)?);
+        drawn.add(redrawing.finish(transaction, (&lost, &mut concepts), means)?);
     }
     drawn.add(forget_empty(transaction, &concepts)?);
     settle_sessions(transaction, &sessions)?;
@@ -119,7 +119,7 @@ impl Redrawing {
     /// Takes out what the turns that are to be forgotten have said too.
     fn begin(
         transaction: &mut Transaction<'_>,
-        lost: &Lost,
+        (lost, nodes): (&Lost, &[NodeId]),
         (mut grouping, means): (LazyGrouping, Means<'_>),
     ) -> Result<Self> {
         let (reader, episodes) = (transaction.reader(), &lost.episodes);
@@ -131,7 +131,9 @@ impl Redrawing {
         for episode in &losing {
             topics.extend(topic_graph::of_episode(reader, *episode)?);
         }
-        let others = others(reader, &topics, &losing)?;
+        // A topic that is to be forgotten itself is not made anew of what else was evidence of it.
+        let kept = topics.iter().copied().filter(|topic| !nodes.contains(topic));
+        let others = others(reader, &kept.collect(), &losing)?;
         let mut gone: Vec<NodeId> = lost.statements().collect();
         let mut forgotten = grouping.forget(transaction, &gone, means.models)?;
         gone.extend(topics);
@@ -145,14 +147,19 @@ impl Redrawing {
     fn finish(
         mut self,
         transaction: &mut Transaction<'_>,
-        (episodes, concepts): (&[Losing], &mut BTreeSet<NodeId>),
+        (lost, concepts): (&Lost, &mut BTreeSet<NodeId>),
         means: Means<'_>,
     ) -> Result<Forgotten> {
         for about in &self.others {
             or_by_cues(means, |means| topic_graph::attach(transaction, about, means))?;
         }
         let mut all = Vec::new();
-        for (episode, before) in episodes.iter().zip(std::mem::take(&mut self.drawn_before)) {
+        let drawn_before = std::mem::take(&mut self.drawn_before);
+        for (episode, before) in lost.episodes.iter().zip(drawn_before) {
+            // An episode that is to be forgotten itself is not told anew; what it yields of turns that stay does.
+            if lost.dropped.contains(&episode.id) {
+                continue;
+            }
             let drawn = redraw(transaction.reader(), (episode, before.as_ref()), means)?;
             let wanted = drawn.as_ref().map(wanted_statements).unwrap_or_default();
             let left = episode.statements.iter().filter(|statement| !statement.loses);

@@ -7,7 +7,8 @@ pub trait Reranker: Send + Sync {
     /// Names the model and its weights.
     fn id(&self) -> &str;
 
-    /// A finite score for each text, in their order; the larger, the better the text fits.
+    /// A finite score for each text, in their order; the larger, the better the text fits. It depends on no other text:
+    /// of many, 256 are given at a time.
     ///
     /// # Errors
     ///

@@ -339,7 +339,8 @@ fn words_of(text: &str) -> String {
         ) || matches!(c, '…' | '“' | '”' | '„' | '‘' | '’' | '«' | '»')
     };
     let words = lower.split_whitespace().map(|word| word.trim_matches(is_mark));
-    words.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join(" ")
+    let says = |word: &&str| word.contains(char::is_alphanumeric);
+    words.filter(says).collect::<Vec<&str>>().join(" ")
 }
 
 /// A step of a path, as it is printed.

@@ -127,19 +127,27 @@ fn a_list_that_goes_on_is_not_heard_before_the_last_one() {
         r#"{{"session":"s","messages":[{{"role":"user","content":"A","timestamp":{}}}]}}"#,
         at(100)
     );
-    let next = format!(
-        r#"{{"session":"s","messages":[{{"role":"user","content":"B"}},{{"role":"user","content":"C"}},
-            {{"role":"user","content":"D","timestamp":{}}}]}}"#,
-        at(101)
-    );
-    let told = told(&[&first, &next]);
+    let list = |texts: [&str; 3], second: i64| {
+        let [a, b, c] = texts;
+        format!(
+            r#"{{"session":"s","messages":[{{"role":"user","content":"{a}"}},{{"role":"user","content":"{b}"}},
+            {{"role":"user","content":"{c}","timestamp":{}}}]}}"#,
+            at(second)
+        )
+    };
+    let (next, third) = (list(["B", "C", "D"], 103), list(["E", "F", "G"], 105));
+    let told = told(&[&first, &next, &third]);
     assert_eq!(
         told,
         [
             "s | s:1 | 100 | user | A",
             "s | s:2 | 101 | user | B",
             "s | s:3 | 102 | user | C",
-            "s | s:4 | 101 | user | D",
+            "s | s:4 | 103 | user | D",
+            // Within two seconds there are three of them.
+            "s | s:5 | 103 | user | E",
+            "s | s:6 | 104 | user | F",
+            "s | s:7 | 105 | user | G",
         ]
     );
 }

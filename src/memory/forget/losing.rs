@@ -7,7 +7,7 @@ use engraph_storage::graph::{EdgeFilter, NodeId, Side, SystemScope, Value};
 
 use crate::error::Result;
 use crate::graph_names::{CONTAINS, DERIVED_FROM, EPISODE, NEXT, SEMANTIC, TURN, named};
-use crate::memory::walk::{edges, edges_in, key_of, tags, tags_in};
+use crate::memory::walk::{edges, key_of, tags, tags_in};
 use crate::text;
 use crate::write::TurnInput;
 
@@ -49,8 +49,8 @@ pub(super) struct Lost {
     /// The episodes that lose turns.
     pub(super) episodes: Vec<Losing>,
     /// The episodes that are to be forgotten themselves.
-    dropped: BTreeSet<NodeId>,
-    /// Statements of the turns that no episode yields.
+    pub(super) dropped: BTreeSet<NodeId>,
+    /// Statements of the turns alone that are of none of these episodes.
     loose: BTreeSet<NodeId>,
 }
 
@@ -169,9 +169,9 @@ impl Turns {
         Ok(statements)
     }
 
-    /// Statements that were drawn from them and that no episode yields any more: it was forgotten, or does not
-    /// say so now.
-    pub(super) fn loose_statements(
+    /// Statements that come from these turns alone and from no episode that loses some: theirs was forgotten, or
+    /// does not yield them now, or they were loaded.
+    fn loose_statements(
         &self,
         reader: Reader<'_>,
         episodes: &[Losing],
@@ -179,8 +179,7 @@ impl Turns {
         let label = reader.catalog().label(SEMANTIC);
         let mut loose = BTreeSet::new();
         for turn in &self.0 {
-            let from = Some(DERIVED_FROM);
-            for edge in edges_in(reader, *turn, Side::In, from, &EdgeFilter::EVERYTHING)? {
+            for edge in edges(reader, *turn, Side::In, Some(DERIVED_FROM))? {
                 let record = reader.node(edge.head, SystemScope::Current)?;
                 if record.is_some_and(|record| Some(record.label) == label) {
                     loose.insert(edge.head);
@@ -190,7 +189,14 @@ impl Turns {
         for statement in episodes.iter().flat_map(|episode| &episode.statements) {
             loose.remove(&statement.id);
         }
-        Ok(loose)
+        let mut alone = BTreeSet::new();
+        for statement in loose {
+            let from = edges(reader, statement, Side::Out, Some(DERIVED_FROM))?;
+            if from.iter().all(|edge| self.0.contains(&edge.tail)) {
+                alone.insert(statement);
+            }
+        }
+        Ok(alone)
     }
 
     /// The turns that follow each other once these are gone.

@@ -61,14 +61,19 @@ impl Toolkit<'_> {
         Ok(turns)
     }
 
-    /// Whether a concept leads to a turn that counts; any does where all turns count.
+    /// Whether a concept leads to a turn that counts or to a statement of one; any does where all turns count.
     pub(super) fn leads_to_turns(&self, cue: NodeId) -> Result<bool> {
         if self.accept.is_none() {
             return Ok(true);
         }
         for relation in self.tags(cue)? {
             for edge in self.edges(cue, Side::Out, Some(relation))? {
-                if self.label_of(edge.tail)? == TURN && self.accepts(edge.tail)? {
+                let counts = match self.label_of(edge.tail)? {
+                    TURN => self.accepts(edge.tail)?,
+                    SEMANTIC => self.comes_from_turns(edge.tail)?,
+                    _ => false,
+                };
+                if counts {
                     return Ok(true);
                 }
             }

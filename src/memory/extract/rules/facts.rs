@@ -87,7 +87,8 @@ pub(super) fn told(
         }
         finder.of_other(at);
     }
-    if statement.is_taken_back && !finder.is_corrected {
+    // Of several facts nobody says which was meant.
+    if statement.is_taken_back && (!finder.is_corrected || finder.found.len() > 1) {
         finder.doubt(0);
     }
     let (mut found, mut endings) = (finder.found, finder.endings);

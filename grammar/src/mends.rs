@@ -108,6 +108,7 @@ const MENDS: &[Mend] = &[
     mend("'", ",", "`{`", "no comma stands between a key and properties"),
     mend(",", "RETURN", "", "leave out the comma before it"),
     mend("MATCH", "RETURN", "", "say what is to match: MATCH (n:Label)"),
+    mend("RETURN TOP", "", "", "so many rows are taken at the end: RETURN n LIMIT 3"),
     // Storing.
     mend("", "<-", "SOURCE", STORED),
     mend(

@@ -6,7 +6,7 @@ use engraph_grammar::ast::{self, ExprKind as Ast, Literal, Span};
 use engraph_grammar::closest;
 
 use crate::bind::scope::Kind;
-use crate::bind::{Binder, aggregates_names};
+use crate::bind::{Binder, aggregates_names, unknown};
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
@@ -89,7 +89,10 @@ impl Binder<'_> {
             Ast::Unary(op, inner) => ExprKind::Unary(*op, Box::new(self.expr(inner, place)?)),
             Ast::Binary(op, left, right) => {
                 let left = self.expr(left, place)?;
-                ExprKind::Binary(*op, Box::new(left), Box::new(self.expr(right, place)?))
+                let right = self.expr(right, place)?;
+                self.warn_if_unknown_name(&left, &right);
+                self.warn_if_unknown_name(&right, &left);
+                ExprKind::Binary(*op, Box::new(left), Box::new(right))
             }
             Ast::And(parts) => ExprKind::And(self.conditions("AND", parts, place)?),
             Ast::Or(parts) => ExprKind::Or(self.conditions("OR", parts, place)?),
@@ -111,6 +114,31 @@ impl Binder<'_> {
             Ast::Reduce(reduce) => self.reduce(reduce, place)?,
         };
         Ok(Expr { kind, span })
+    }
+
+    /// Warns of a name that no relation or label has, where `type(f)` or `label(n)` is compared with it or with a list
+    /// of such.
+    fn warn_if_unknown_name(&mut self, of: &Expr, names: &Expr) {
+        let ExprKind::Call(function, _) = &of.kind else { return };
+        let names = match &names.kind {
+            ExprKind::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(names),
+        };
+        let catalog = self.reader().catalog();
+        for name in names {
+            let ExprKind::Constant(Cell::String(text)) = &name.kind else { continue };
+            let name = ast::Name { text: text.to_string(), span: name.span };
+            let warning = match function.name {
+                "type" if catalog.relation(text).is_none() => {
+                    unknown("relation", &name, catalog.relations())
+                }
+                "label" if catalog.label(text).is_none() => {
+                    unknown("label", &name, catalog.labels().map(|(_, label)| label))
+                }
+                _ => continue,
+            };
+            self.warnings.push(warning);
+        }
     }
 
     fn exprs(&mut self, exprs: &[ast::Expr], place: Place) -> Result<Vec<Expr>> {

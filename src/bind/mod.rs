@@ -321,6 +321,11 @@ impl<'b> Binder<'b> {
                 Diagnostic::at(name.span, format!("there is no property `{}`", name.text))
                     .help("what a node is called by is its key: n.key, or (n {key: '...'})")
             }
+            (Kind::Node, relation) if catalog.relation(relation).is_some() => Diagnostic::at(
+                name.span,
+                format!("there is no property `{relation}`"),
+            )
+            .help(format!("it is a relation: MATCH (n)-[:{relation}]->(m) finds what it leads to")),
             (Kind::Fact, "type") => {
                 Diagnostic::at(name.span, "there is no property `type`").help("write type(f)")
             }

@@ -18,7 +18,9 @@ use engraph::memory::{
     Construction, CueLinker, Entity, ExtractedFact, Extraction, Extractor, HeardTurn,
     KnownEntities, Linker, Rules, SimilarityBoundaries, SourceTurn,
 };
-use engraph::{Durability, Engraph, FixedEmbedder, Interval, NeuralError, Options, Value};
+use engraph::{
+    Durability, Engraph, Error, FixedEmbedder, Interval, NeuralError, Options, StorageError, Value,
+};
 
 use crate::{folder, open};
 
@@ -254,9 +256,12 @@ fn a_turn_that_takes_the_place_of_a_forgotten_one_is_not_lost() {
     std::thread::scope(|scope| {
         let consolidation = scope.spawn(|| db.consolidate(Some("s")));
         has_begun.recv().expect("begun");
-        db.query("FORGET TURN 's:1'", ()).expect("forgets");
-        db.observe("s", &said("I have a red drum.")).expect("observes");
+        // It is forgotten; its bytes leave the files once nobody reads what was before.
+        let forgotten = db.query("FORGET TURN 's:1'", ());
+        let observed = db.observe("s", &said("I have a red drum."));
         go.send(()).expect("waits");
+        assert!(matches!(forgotten, Err(Error::Storage(StorageError::StillRead))), "{forgotten:?}");
+        observed.expect("observes");
         assert!(consolidation.join().expect("ends").expect("consolidates").is_empty());
     });
     go.send(()).expect("waits");

@@ -87,8 +87,9 @@ pub(super) fn told(
         }
         finder.of_other(at);
     }
-    // Of several facts nobody says which was meant.
-    if statement.is_taken_back && (!finder.is_corrected || finder.found.len() > 1) {
+    // Of facts of several things nobody says which was meant.
+    let are_several = finder.found.windows(2).any(|two| two[0].tail != two[1].tail);
+    if statement.is_taken_back && (!finder.is_corrected || are_several) {
         finder.doubt(0);
     }
     let (mut found, mut endings) = (finder.found, finder.endings);

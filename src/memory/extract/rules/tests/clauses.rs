@@ -175,6 +175,14 @@ fn a_date_after_a_comma_is_of_the_clause_that_begins_there() {
 fn what_is_taken_back_is_not_certain() {
     assert_told(&[
         ("I live in Bonn. Sorry, I meant Cologne.", &["lives_in Cologne now..∞"]),
+        (
+            "I moved to Bonn. Sorry, I meant Cologne.",
+            &["moved_to Cologne now..∞", "lives_in Cologne now..∞"],
+        ),
+        (
+            "I work at Forno Labs and live in Bonn. Sorry, I meant BP.",
+            &["works_at Forno Labs now..∞ ?", "lives_in BP now..∞ ?"],
+        ),
         ("I live in Bonn. Oops, Cologne.", &["lives_in Cologne now..∞"]),
         ("I live in Bonn. Correction: Cologne.", &["lives_in Cologne now..∞"]),
         ("I live in Bonn with my dog Rex. Sorry, I meant Cologne.", &["lives_in Bonn now..∞ ?"]),

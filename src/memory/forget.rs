@@ -34,7 +34,7 @@ use super::means::Means;
 use super::theme_graph::LazyGrouping;
 use super::topic_graph::{self, About};
 use super::topics::CueLinker;
-use super::walk::{edges, key_of, tags};
+use super::walk::{edges, key_of, of_label, tags};
 use crate::error::{Error, Result};
 use crate::graph_names::{CO_OCCURS, CONTAINS, NEXT, SEMANTIC, SESSION, TURN, named};
 use crate::write;
@@ -86,12 +86,8 @@ fn forget_statements(
     nodes: &[NodeId],
     (grouping, means): (&mut LazyGrouping, Means<'_>),
 ) -> Result<Forgotten> {
-    let label = transaction.reader().catalog().label(SEMANTIC);
-    let mut statements = Vec::new();
-    for node in nodes {
-        let record = transaction.reader().node(*node, SystemScope::Current)?;
-        statements.extend(record.filter(|record| Some(record.label) == label).map(|_| *node));
-    }
+    let statements = of_label(transaction.reader(), nodes, SEMANTIC)?;
+    let statements: Vec<NodeId> = statements.into_iter().collect();
     grouping.forget(transaction, &statements, means.models)
 }
 

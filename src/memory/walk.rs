@@ -1,5 +1,6 @@
 //! Facts around a node, as memory walks along them. Nothing is written here.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side, SystemScope};
@@ -51,6 +52,23 @@ pub(super) fn tags_in(reader: Reader<'_>, turn: NodeId, filter: &EdgeFilter) -> 
         let record = reader.node(edge.head, SystemScope::Current)?;
         if record.is_some_and(|record| record.label == label) {
             found.push(edge);
+        }
+    }
+    Ok(found)
+}
+
+/// Those of some nodes that have a label.
+pub(super) fn of_label(
+    reader: Reader<'_>,
+    nodes: &[NodeId],
+    label: &str,
+) -> Result<BTreeSet<NodeId>> {
+    let Some(label) = reader.catalog().label(label) else { return Ok(BTreeSet::new()) };
+    let mut found = BTreeSet::new();
+    for node in nodes {
+        let record = reader.node(*node, SystemScope::Current)?;
+        if record.is_some_and(|record| record.label == label) {
+            found.insert(*node);
         }
     }
     Ok(found)

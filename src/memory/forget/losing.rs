@@ -7,7 +7,7 @@ use engraph_storage::graph::{EdgeFilter, NodeId, Side, SystemScope, Value};
 
 use crate::error::Result;
 use crate::graph_names::{CONTAINS, DERIVED_FROM, EPISODE, NEXT, SEMANTIC, TURN, named};
-use crate::memory::walk::{edges, key_of, tags, tags_in};
+use crate::memory::walk::{edges, key_of, of_label, tags, tags_in};
 use crate::text;
 use crate::write::TurnInput;
 
@@ -59,14 +59,7 @@ impl Lost {
         let turns = Turns::of(reader, nodes)?;
         let episodes = turns.episodes(reader)?;
         let loose = turns.loose_statements(reader, &episodes)?;
-        let label = reader.catalog().label(EPISODE);
-        let mut dropped = BTreeSet::new();
-        for node in nodes {
-            let record = reader.node(*node, SystemScope::Current)?;
-            if record.is_some_and(|record| Some(record.label) == label) {
-                dropped.insert(*node);
-            }
-        }
+        let dropped = of_label(reader, nodes, EPISODE)?;
         Ok(Self { turns, episodes, dropped, loose })
     }
 
@@ -94,16 +87,8 @@ impl Lost {
 }
 
 impl Turns {
-    pub(super) fn of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<Self> {
-        let label = reader.catalog().label(TURN);
-        let mut turns = BTreeSet::new();
-        for node in nodes {
-            let record = reader.node(*node, SystemScope::Current)?;
-            if record.is_some_and(|record| Some(record.label) == label) {
-                turns.insert(*node);
-            }
-        }
-        Ok(Self(turns))
+    fn of(reader: Reader<'_>, nodes: &[NodeId]) -> Result<Self> {
+        Ok(Self(of_label(reader, nodes, TURN)?))
     }
 
     /// The names by which they are sources.
@@ -176,16 +161,12 @@ impl Turns {
         reader: Reader<'_>,
         episodes: &[Losing],
     ) -> Result<BTreeSet<NodeId>> {
-        let label = reader.catalog().label(SEMANTIC);
-        let mut loose = BTreeSet::new();
+        let mut from_turns = Vec::new();
         for turn in &self.0 {
-            for edge in edges(reader, *turn, Side::In, Some(DERIVED_FROM))? {
-                let record = reader.node(edge.head, SystemScope::Current)?;
-                if record.is_some_and(|record| Some(record.label) == label) {
-                    loose.insert(edge.head);
-                }
-            }
+            let edges = edges(reader, *turn, Side::In, Some(DERIVED_FROM))?;
+            from_turns.extend(edges.into_iter().map(|edge| edge.head));
         }
+        let mut loose = of_label(reader, &from_turns, SEMANTIC)?;
         for statement in episodes.iter().flat_map(|episode| &episode.statements) {
             loose.remove(&statement.id);
         }

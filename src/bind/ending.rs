@@ -151,7 +151,8 @@ impl Binder<'_> {
             plan = LogicalPlan::Distinct { input: Box::new(plan), slots };
         }
         shown.extend(let_before);
-        shown.retain(|(slot, _)| columns.iter().any(|column| column.1 == *slot));
+        let slots: HashSet<Slot> = columns.iter().map(|column| column.1).collect();
+        shown.retain(|(slot, _)| slots.contains(slot));
         Ok((plan, Filled { columns, shown, aggregates, is_joined }))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engraph_grammar::ast::{self, ExprKind as Ast, Literal, Span};
+use engraph_grammar::ast::{self, BinaryOp, ExprKind as Ast, Literal, Span};
 use engraph_grammar::closest;
 
 use crate::bind::scope::Kind;
@@ -90,8 +90,10 @@ impl Binder<'_> {
             Ast::Binary(op, left, right) => {
                 let left = self.expr(left, place)?;
                 let right = self.expr(right, place)?;
-                self.warn_if_unknown_name(&left, &right);
-                self.warn_if_unknown_name(&right, &left);
+                if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual | BinaryOp::In) {
+                    self.warn_if_unknown_name(&left, &right);
+                    self.warn_if_unknown_name(&right, &left);
+                }
                 ExprKind::Binary(*op, Box::new(left), Box::new(right))
             }
             Ast::And(parts) => ExprKind::And(self.conditions("AND", parts, place)?),
@@ -189,7 +191,7 @@ impl Binder<'_> {
                 None => test,
                 Some(operand) => {
                     self.count_copy(operand.size(), at)?;
-                    let (op, left) = (ast::BinaryOp::Equal, operand.clone());
+                    let (op, left) = (BinaryOp::Equal, operand.clone());
                     Expr::new(ExprKind::Binary(op, left, Box::new(test)), at)
                 }
             };

@@ -140,7 +140,9 @@ impl Binder<'_> {
             aggregates.extend(own);
         }
         let is_joined = clause.distinct || !aggregates.is_empty();
-        let let_before = if is_joined { computed(&plan) } else { Vec::new() };
+        // Only an order of joined rows asks what columns were computed by.
+        let is_ordered = is_joined && !clause.ordering.keys.is_empty();
+        let let_before = if is_ordered { computed(&plan) } else { Vec::new() };
         let (mut plan, mut shown) = match aggregates.is_empty() {
             true => projected(plan, items.iter().map(|item| (item.slot, item.expr.clone()))),
             false => self.grouped(plan, &columns, &mut items, &aggregates)?,

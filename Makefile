@@ -96,7 +96,7 @@ lint: setup
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo clippy --workspace -- -D warnings
 	cargo clippy --workspace --no-default-features -- -D warnings
-	cargo clippy --workspace --no-default-features --features http -- -D warnings
+	cargo clippy --workspace --no-default-features --features cli,http -- -D warnings
 
 # The toolchain is fetched where it is missing.
 msrv: setup

@@ -4,6 +4,7 @@
 //! any time, and reads no more than its rows take.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use engraph_storage::{Reader, Snapshot};
 
@@ -12,7 +13,7 @@ use crate::context::held::Held;
 use crate::context::lineage::Lineage;
 use crate::context::run::{Interrupt, Run, Watch};
 use crate::database::{Engraph, with_stack};
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Error, Limit, Result};
 use crate::exec::lineage;
 use crate::exec::{self, CHUNK_ROWS, Operator};
 use crate::plan::expr::Slot;
@@ -53,6 +54,7 @@ impl Source<'_> {
 /// drop(rows); // the rest is never read
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "rows are found as they are asked for"]
 pub struct Cursor<'s> {
     database: &'s Engraph,
     source: Source<'s>,
@@ -70,6 +72,8 @@ pub struct Cursor<'s> {
     ask: usize,
     /// Whether all rows are kept until the last one is made.
     keeps: bool,
+    /// Since when nobody has asked for rows that were not made.
+    idle: Option<Instant>,
     /// Roughly the bytes of the rows that were made last, or of all that are kept.
     held: Held,
     /// Roughly those of the rows that were found and not made.
@@ -115,6 +119,7 @@ impl<'s> Cursor<'s> {
             made: Vec::new().into_iter(),
             ask: 1,
             keeps: false,
+            idle: None,
             held: Held::default(),
             waiting: Held::default(),
             done: false,
@@ -124,7 +129,7 @@ impl<'s> Cursor<'s> {
             query,
         };
         cursor.check()?;
-        Ok(cursor)
+        Ok(Self { idle: Some(Instant::now()), ..cursor })
     }
 
     fn check(&self) -> Result<()> {
@@ -160,7 +165,7 @@ impl<'s> Cursor<'s> {
                 let message = format!("there are more than {} rows", limits.rows_max);
                 let error = Diagnostic::new(message)
                     .help("narrow the pattern, add LIMIT, stream the rows, or raise Options::limits in Rust")
-                    .execute();
+                    .of_limit(Limit::Size);
                 return Err(self.placed(error));
             }
         }
@@ -245,9 +250,13 @@ impl Iterator for Cursor<'_> {
             if self.done {
                 return None;
             }
+            if let Some(idle) = self.idle.take() {
+                self.run.put_off(idle.elapsed());
+            }
             match with_stack(self.script.text.len(), || self.pull()) {
                 Ok(more) => {
                     self.done = !more;
+                    self.idle = (!self.keeps).then(Instant::now);
                     self.take_warnings();
                 }
                 Err(error) => {

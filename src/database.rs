@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use crate::bind::{self, Binder};
 use crate::context::Limits;
 use crate::context::run::{Interrupt, Run};
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Error, Limit, Result};
 use crate::indexes::{Indexes, KeyTokens};
 use crate::memory::consolidate::{self, Consolidator};
 use crate::memory::means::Means;
@@ -287,7 +287,7 @@ impl Engraph {
                     format!("another transaction has been open for more than {timeout:?}");
                 Diagnostic::new(message)
                     .help("COMMIT or ROLLBACK it, or raise Options::limits in Rust")
-                    .limit()
+                    .of_limit(Limit::Writer)
             }
             error => error.into(),
         })
@@ -312,10 +312,23 @@ impl Engraph {
         let mut transaction = self.begin_within_limits(interrupt)?;
         stop_on(&mut transaction, interrupt);
         let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
-        transaction.commit(self.options.durability, time::wall())?;
+        self.commit(transaction)?;
         rows.warnings = warnings;
         rows.warnings.extend(run.take_warnings());
         Ok(rows)
+    }
+
+    /// Makes the changes of a transaction last. Once it has forgotten something, no text is kept in memory
+    /// that may be of that: not what models and indexes were made of, and not the statements.
+    pub(crate) fn commit(&self, transaction: engraph_storage::Transaction<'_>) -> Result<()> {
+        let forgets = transaction.forgets();
+        let committed = transaction.commit(self.options.durability, time::wall());
+        if forgets {
+            self.models.forget();
+            self.indexes.forget();
+            self.plans.clear();
+        }
+        Ok(committed?)
     }
 
     /// `CONSOLIDATE`: a row for each episode. It can be interrupted between two of them.

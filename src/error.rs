@@ -52,6 +52,30 @@ pub enum Severity {
     Warning,
 }
 
+/// What a statement has met the end of, see [`Limits`](crate::Limits).
+///
+/// ```
+/// use std::time::Duration;
+/// use engraph::{Limit, Limits, Options};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let limits = Limits { timeout: Duration::from_millis(10), ..Limits::default() };
+/// let db = Options::new().limits(limits).open(folder.path())?;
+/// let slow = db.query("RETURN size([a IN range(1, 9000) | size(range(1, 9000))])", ());
+/// assert_eq!(slow.unwrap_err().limit(), Some(Limit::Time));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Time. Narrow the query, or give it more.
+    Time,
+    /// Another transaction was open for as long as a statement may take. The same statement may be done later.
+    Writer,
+    /// Rows, memory, work or candidates. Narrow the query, or give it more.
+    Size,
+}
+
 /// What is wrong, where, and how to mend it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
@@ -63,8 +87,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The text, once it is known.
     text: String,
-    /// Whether the statement takes more than it may.
-    is_of_limit: bool,
+    /// What the statement takes more of than it may.
+    limit: Option<Limit>,
 }
 
 impl Diagnostic {
@@ -76,7 +100,7 @@ impl Diagnostic {
     /// A message about no place in particular.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         let (message, text) = (visible(shortened(message.into())), String::new());
-        Self { message, span: None, help: None, text, is_of_limit: false }
+        Self { message, span: None, help: None, text, limit: None }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
@@ -102,8 +126,8 @@ impl Diagnostic {
     }
 
     /// The error of a statement that takes more than it may.
-    pub(crate) fn limit(self) -> Error {
-        Self { is_of_limit: true, ..self }.execute()
+    pub(crate) fn of_limit(self, limit: Limit) -> Error {
+        Self { limit: Some(limit), ..self }.execute()
     }
 
     /// The line and column of its place, both from 1.
@@ -189,9 +213,17 @@ impl From<SyntaxError> for Error {
 }
 
 impl Error {
+    /// What the statement took more of than it may; none if that is not what failed.
+    pub fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::Execute(diagnostic) => diagnostic.limit,
+            _ => None,
+        }
+    }
+
     /// Whether it is about a value, and not about what a statement may take.
     pub(crate) fn is_about_value(&self) -> bool {
-        matches!(self, Self::Execute(diagnostic) if !diagnostic.is_of_limit)
+        matches!(self, Self::Execute(_)) && self.limit().is_none()
     }
 
     /// The error with the text that it is about.

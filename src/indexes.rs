@@ -25,9 +25,18 @@ pub(crate) struct Indexes {
     changes: Arc<Changes>,
     names: Mutex<HashMap<Vec<LabelId>, Names>>,
     /// The turns of a label, as they were at a commit.
-    turns: Mutex<HashMap<LabelId, (Time, Arc<TurnIndex>)>>,
+    turns: Mutex<HashMap<LabelId, Turns>>,
     /// How many nodes labels had at a commit.
     counts: Mutex<HashMap<LabelId, (Time, u64)>>,
+}
+
+/// The turns of a label, as they were at a commit.
+struct Turns {
+    commit: Time,
+    /// Up to when some are as they were later: bringing them there may have been stopped. It is done again from
+    /// the commit on.
+    until: Time,
+    index: Arc<TurnIndex>,
 }
 
 /// The names of the nodes of some labels, as they were at a commit.
@@ -153,39 +162,33 @@ impl Indexes {
         let source = reader.catalog().relation(DERIVED_FROM);
         source.iter().for_each(|source| self.changes.watch(*source));
         let mut kept = self.turns.lock();
-        match kept.remove(&label) {
+        if let Some(turns) = kept.get_mut(&label) {
             // An older state than what is kept.
-            Some((at, index)) if at > commit => {
-                kept.insert(label, (at, index));
+            if commit < turns.until {
                 drop(kept);
                 return read();
             }
-            // Out of the map, so that it is followed as it is and not copied, unless a statement reads it.
-            Some((at, mut index)) => {
-                let labels: Vec<LabelId> = [Some(label), statement].into_iter().flatten().collect();
-                if at == commit || self.follow_turns(&mut index, (&labels, source), at, reader)? {
-                    kept.insert(label, (commit, Arc::clone(&index)));
-                    return Ok(index);
-                }
+            let labels: Vec<LabelId> = [Some(label), statement].into_iter().flatten().collect();
+            if turns.commit == commit || self.follow_turns(turns, (&labels, source), reader)? {
+                return Ok(Arc::clone(&turns.index));
             }
-            None => {}
         }
         drop(kept);
         let index = read()?;
-        self.turns.lock().insert(label, (commit, Arc::clone(&index)));
+        let turns = Turns { commit, until: commit, index: Arc::clone(&index) };
+        self.turns.lock().insert(label, turns);
         Ok(index)
     }
 
     /// Brings an index of turns from a commit to that of a state; false, and it is as it was, if it has to be
-    /// read anew. Of the labels, the first is that of the turns.
+    /// read anew. Of the labels, the first is that of the turns. What was stopped can be done again.
     fn follow_turns(
         &self,
-        index: &mut Arc<TurnIndex>,
+        turns: &mut Turns,
         (labels, source): (&[LabelId], Option<RelationId>),
-        at: Time,
         reader: Reader<'_>,
     ) -> Result<bool> {
-        let commit = reader.last_commit()?;
+        let (at, commit) = (turns.commit, reader.last_commit()?);
         let heads = match source {
             Some(source) => self.changes.heads(source, at, commit),
             // Nothing comes from a turn yet.
@@ -194,17 +197,25 @@ impl Indexes {
         let (Some(changed), Some(heads)) = (self.changed(labels, at, commit), heads) else {
             return Ok(false);
         };
-        if changed.is_empty() && heads.is_empty() {
-            return Ok(true);
+        let [label, ..] = labels else { return Ok(false) };
+        let has_changed = !changed.is_empty() || !heads.is_empty();
+        if has_changed {
+            if heads.len() > FOLLOWED_MAX || turns.index.has_lost(reader, &changed)? {
+                return Ok(false);
+            }
+            turns.until = commit;
+            let index = Arc::make_mut(&mut turns.index);
+            index.follow(reader, *label, &changed)?;
+            index.follow_sources(reader, &heads)?;
         }
-        let [turns, ..] = labels else { return Ok(false) };
-        if heads.len() > FOLLOWED_MAX || index.has_lost(reader, &changed)? {
-            return Ok(false);
-        }
-        let follow = Arc::make_mut(index);
-        follow.follow(reader, *turns, &changed)?;
-        follow.follow_sources(reader, &heads)?;
+        (turns.commit, turns.until) = (commit, commit);
         Ok(true)
+    }
+
+    /// Drops what was made of texts; it is made anew when it is asked for.
+    pub(crate) fn forget(&self) {
+        self.names.lock().clear();
+        self.turns.lock().clear();
     }
 
     /// How many nodes of a label a state has. They are counted again where one may have come or gone.

@@ -50,6 +50,7 @@ mod signals;
 mod snapshot;
 mod statement;
 mod text;
+mod threads;
 mod time;
 mod vectors;
 mod write;
@@ -60,13 +61,14 @@ pub use cursor::Cursor;
 pub use database::{Engraph, Options, upgrade};
 pub use engraph_grammar::ast::Span;
 pub use engraph_grammar::{
-    SyntaxError, TEXT_BYTES_MAX, is_unfinished, keywords, statement_keywords,
+    SyntaxError, TEXT_BYTES_MAX, Token, TokenKind, Unfinished, is_unfinished, keywords, quote,
+    statement_keywords, tokens,
 };
 pub use engraph_storage::graph::Interval;
 pub use engraph_storage::{
     Counts, Durability, FORMAT, Family, FamilyStats, Memory, StorageError, Torn, Violation,
 };
-pub use error::{Diagnostic, Error, Result, Severity};
+pub use error::{Diagnostic, Error, Limit, Result, Severity};
 #[cfg(feature = "http")]
 pub use neural::HttpEmbedder;
 pub use neural::{

@@ -1,10 +1,10 @@
 //! Texts that were parsed and queries that were bound before: the plan cache.
 //!
-//! A plan is kept as long as the catalogue is the one that it was bound to. It holds no value of a
-//! parameter and no time, so one plan serves them all.
+//! A plan is kept as long as the catalogue is the one that it was bound to, and keeps none alive. It holds no
+//! value of a parameter and no time, so one plan serves them all.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use engraph_grammar::ast::Statement;
 use engraph_storage::Catalog;
@@ -39,7 +39,7 @@ impl Bound {
 }
 
 /// A plan and the catalogue that it was bound to.
-type Kept = (Arc<Catalog>, Bound);
+type Kept = (Weak<Catalog>, Bound);
 
 /// A parsed text with the plans of its statements.
 pub(crate) struct Script {
@@ -60,13 +60,13 @@ impl Script {
     pub(crate) fn plan(&self, statement: usize, catalog: &Arc<Catalog>) -> Option<Bound> {
         let plans = self.plans.lock();
         let (held, bound) = plans.get(statement)?.as_ref()?;
-        Arc::ptr_eq(held, catalog).then(|| bound.clone())
+        std::ptr::eq(held.as_ptr(), Arc::as_ptr(catalog)).then(|| bound.clone())
     }
 
     /// Keeps the plan of a statement.
     pub(crate) fn keep(&self, statement: usize, catalog: &Arc<Catalog>, bound: &Bound) {
         if let Some(place) = self.plans.lock().get_mut(statement) {
-            *place = Some((Arc::clone(catalog), bound.clone()));
+            *place = Some((Arc::downgrade(catalog), bound.clone()));
         }
     }
 }
@@ -92,5 +92,10 @@ impl Plans {
             scripts.insert(Arc::clone(&script.text), Arc::clone(&script));
         }
         Ok(script)
+    }
+
+    /// Drops every text.
+    pub(crate) fn clear(&self) {
+        self.scripts.lock().clear();
     }
 }

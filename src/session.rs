@@ -151,6 +151,7 @@ impl Engraph {
 }
 
 /// One statement that was parsed, and is run as often as wanted. Its plan is kept as well.
+#[must_use]
 pub struct Prepared<'d> {
     database: &'d Engraph,
     script: Arc<Script>,
@@ -215,6 +216,20 @@ impl<'d> Session<'d> {
         let script = self.database.one(text)?;
         self.interrupt.reset();
         self.run(&script, 0, &params.into())
+    }
+
+    /// Runs a statement that was parsed before and gives its answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engraph::query`].
+    pub fn query_prepared(
+        &mut self,
+        prepared: &Prepared<'_>,
+        params: impl Into<Params>,
+    ) -> Result<Rows> {
+        self.interrupt.reset();
+        self.run(&prepared.script, 0, &params.into())
     }
 
     /// Runs a script and gives the answer of each statement.
@@ -464,7 +479,7 @@ impl<'d> Session<'d> {
             }
             (StatementKind::Commit, open) => {
                 if let Some(transaction) = open.take() {
-                    transaction.commit(self.database.durability(), time::wall())?;
+                    self.database.commit(transaction)?;
                 }
                 done("committed")
             }

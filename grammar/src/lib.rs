@@ -25,6 +25,7 @@ mod scan;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod walk;
 mod words;
 
@@ -32,6 +33,7 @@ pub use error::SyntaxError;
 pub use print::without_spans;
 pub use scan::{NESTING_MAX, TEXT_BYTES_MAX};
 pub use suggest::closest;
+pub use tokens::{Token, TokenKind, Unfinished, tokens};
 pub use walk::{parameters, parameters_of, place};
 
 /// Parses a script: statements separated by `;`.
@@ -56,7 +58,24 @@ pub fn statement_keywords() -> impl Iterator<Item = &'static str> {
 /// Whether the text may go on: a quote or comment is open, or no `;` ends it. A shell asks for
 /// another line then. No `;` can stand within brackets, so one that is left open there is an error.
 pub fn is_unfinished(text: &str) -> bool {
-    scan::is_unfinished(text)
+    Unfinished::default().is(text)
+}
+
+/// A name as MemQL writes it: between back quotes where it is no plain word. A label, a relation or a property
+/// cannot be a parameter; with this, one that comes from elsewhere stands in a text as itself and nothing else.
+/// (Of an empty name, which nothing can have, comes a text that is no MemQL.)
+///
+/// ```
+/// use engraph_grammar::{parse, quote};
+///
+/// assert_eq!(quote("lives_in"), "lives_in");
+/// assert_eq!(quote("is in"), "`is in`");
+/// let hostile = "x`]->() FORGET n; //";
+/// let text = format!("MATCH (n)-[:{}]->(m) RETURN m", quote(hostile));
+/// assert_eq!(parse(&text).unwrap().len(), 1);
+/// ```
+pub fn quote(name: &str) -> String {
+    print::quote(name)
 }
 
 /// The program of the page, which is run as a test.

@@ -1,6 +1,6 @@
 //! What somebody most likely meant who knows Cypher, GQL or SQL, and how MemQL says it.
 
-use crate::scan::{APOSTROPHE, is_apostrophe};
+use crate::scan::{APOSTROPHE, is_apostrophe, last_statement};
 
 /// One likely mistake: what stands around the error, and the help.
 struct Mend {
@@ -409,7 +409,7 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
             && (mend.expected.is_empty() || expected.contains(&mend.expected))
     };
     let known = MENDS.iter().find(fits).map(|mend| mend.help);
-    let statement = without_comments(before.rsplit(';').next().unwrap_or_default());
+    let statement = last_statement(before);
     let is_next = || {
         if begins_with(after, "REMEMBER") && begins_with(statement, "MATCH") {
             return Some(ALONE_REMEMBERED);
@@ -423,15 +423,6 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
         FORMS.iter().find(is_it).map(|(_, help)| *help)
     };
     known.or_else(is_next).or_else(form).map(str::to_owned)
-}
-
-/// A text without the lines of comments that it begins with.
-fn without_comments(text: &str) -> &str {
-    let mut text = text.trim_start();
-    while text.starts_with("-- ") || text.starts_with("//") {
-        text = text.split_once('\n').map_or("", |(_, rest)| rest).trim_start();
-    }
-    text
 }
 
 /// The help where nothing is known of what stands at `at`.

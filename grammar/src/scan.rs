@@ -4,6 +4,7 @@
 //! which quote or bracket was never closed, where a grammar only knows that the text ended.
 
 use crate::error::SyntaxError;
+use crate::tokens::{Token, TokenKind, tokens};
 
 /// The longest text, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -12,7 +13,7 @@ pub const NESTING_MAX: usize = 128;
 
 /// What stands for `CASE` among the open brackets: the parser descends there as well. It need not
 /// be closed, for a name may read the same.
-const CASE: u8 = b'c';
+const CASE: char = 'c';
 
 /// The help for a text that an apostrophe has ended.
 pub(crate) const APOSTROPHE: &str =
@@ -25,144 +26,112 @@ pub(crate) fn check(text: &str) -> Result<usize, SyntaxError> {
             format!("the text has {} bytes, more than the limit of {TEXT_BYTES_MAX}", text.len());
         return Err(SyntaxError::new(message, 0, 0).help("send it in smaller pieces"));
     }
-    let mut open: Vec<(usize, u8)> = Vec::new();
-    let mut deepest = 0;
-    walk(text, &mut |at, byte| match byte {
-        b'(' | b'[' | b'{' => {
-            open.push((at, byte));
-            deepest = deepest.max(open.len());
-            nested(&open, at)
-        }
-        b'c' | b'C' if is_word(text, at, "case") => {
-            open.push((at, CASE));
-            deepest = deepest.max(open.len());
-            nested(&open, at)
-        }
-        b'e' | b'E' if is_word(text, at, "end") => {
-            open.pop_if(|(_, opener)| *opener == CASE);
-            Ok(())
-        }
-        b')' | b']' | b'}' | b';' => {
-            while open.pop_if(|(_, opener)| *opener == CASE).is_some() {}
-            if byte == b';' { Ok(()) } else { close(&mut open, at, byte) }
-        }
-        _ => Ok(()),
-    })?;
-    match open.iter().rfind(|(_, opener)| *opener != CASE) {
-        Some(&(at, byte)) => {
-            let message = format!("this `{}` is never closed", byte as char);
-            let help = format!("close it with `{}`", partner(byte) as char);
-            Err(SyntaxError::new(message, at, at + 1).help(help))
-        }
-        None => Ok(deepest),
-    }
-}
-
-/// Whether a quote or comment is open at the end, or the last thing that is said is no `;`.
-pub(crate) fn is_unfinished(text: &str) -> bool {
-    let mut last = None;
-    let walked = walk(text, &mut |_, byte| {
-        if !byte.is_ascii_whitespace() {
-            last = Some(byte);
-        }
-        Ok(())
-    });
-    walked.is_err() || last.is_some_and(|byte| byte != b';')
-}
-
-/// Calls `visit` on every byte outside of strings and comments, and once on every string.
-fn walk(
-    text: &str,
-    visit: &mut dyn FnMut(usize, u8) -> Result<(), SyntaxError>,
-) -> Result<(), SyntaxError> {
-    let mut at = 0;
+    let mut brackets = Brackets::default();
     // The first apostrophe in the middle of a word that has ended a text, most likely before its end.
     let mut ended = None;
-    while at < text.len() {
-        let byte = text.as_bytes()[at];
-        at = match byte {
-            b'/' | b'-' if is_line_comment(&text[at..]) => {
-                text[at..].find('\n').map_or(text.len(), |n| at + n)
+    let mut is_property = false;
+    for token in tokens(text) {
+        let (at, piece) = (token.range.start, &text[token.range.clone()]);
+        match token.kind {
+            TokenKind::Word if is_property => {}
+            TokenKind::Word if piece.eq_ignore_ascii_case("case") => brackets.open(at, CASE)?,
+            TokenKind::Word if piece.eq_ignore_ascii_case("end") => brackets.end_case(),
+            TokenKind::Sign(sign @ ('(' | '[' | '{')) => brackets.open(at, sign)?,
+            TokenKind::Sign(sign @ (')' | ']' | '}')) => brackets.close(at, sign)?,
+            TokenKind::Sign(';') => brackets.end_cases(),
+            TokenKind::Comment if piece.starts_with("/*") => closed(&token, "comment", "*/")?,
+            TokenKind::Quoted => closed(&token, "back quote", "`")?,
+            TokenKind::Text if piece.starts_with('"') => closed(&token, "quote", "\"")?,
+            TokenKind::Text => {
+                closed(&token, "quote", "'").map_err(|open| ended.map_or(open, apostrophe))?;
+                let quote = token.range.end - 1;
+                ended = ended.or_else(|| is_apostrophe(text, quote).then_some(quote));
             }
-            b'/' if text[at..].starts_with("/*") => skip_to(text, at, 2, "*/", "comment")?,
-            _ => {
-                visit(at, byte)?;
-                match byte {
-                    b'\'' => {
-                        let end = skip_string(text, at).map_err(|open| match ended {
-                            Some(at) => {
-                                SyntaxError::new("this apostrophe ends the text", at, at + 1)
-                                    .help(APOSTROPHE.to_owned())
-                            }
-                            None => open,
-                        })?;
-                        if ended.is_none() && is_apostrophe(text, end - 1) {
-                            ended = Some(end - 1);
-                        }
-                        end
-                    }
-                    b'"' => skip_string(text, at)?,
-                    b'`' => skip_to(text, at, 1, "`", "back quote")?,
-                    _ => at + 1,
-                }
-            }
-        };
+            _ => {}
+        }
+        is_property = token.kind == TokenKind::Sign('.');
     }
-    Ok(())
+    brackets.deepest()
 }
 
-/// A piece of a text that was checked, without its comments and the blanks around it.
-pub(crate) fn without_comments(text: &str) -> String {
-    let (mut kept, mut at) = (String::new(), 0);
-    while let Some((from, to)) = comment(text, at) {
-        kept.push_str(text.get(at..from).unwrap_or_default());
-        at = to;
+/// The brackets that are open.
+#[derive(Default)]
+struct Brackets {
+    /// Where each stands, and what it is.
+    open: Vec<(usize, char)>,
+    /// The most that were open at a time.
+    deepest: usize,
+}
+
+impl Brackets {
+    fn open(&mut self, at: usize, opener: char) -> Result<(), SyntaxError> {
+        self.open.push((at, opener));
+        self.deepest = self.deepest.max(self.open.len());
+        if self.open.len() <= NESTING_MAX {
+            return Ok(());
+        }
+        let what = if opener == CASE { "CASE" } else { "brackets" };
+        let message = format!("{what} nest deeper than the limit of {NESTING_MAX}");
+        Err(SyntaxError::new(message, at, at + 1))
     }
-    kept.push_str(text.get(at..).unwrap_or_default());
-    kept.trim().to_owned()
-}
 
-/// The first comment from a place on, which stands outside of strings.
-fn comment(text: &str, from: usize) -> Option<(usize, usize)> {
-    let mut at = from;
-    while at < text.len() {
-        let rest = text.get(at..).unwrap_or_default();
-        let next = match text.as_bytes()[at] {
-            b'/' | b'-' if is_line_comment(rest) => {
-                return Some((at, rest.find('\n').map_or(text.len(), |n| at + n)));
+    fn close(&mut self, at: usize, closer: char) -> Result<(), SyntaxError> {
+        self.end_cases();
+        match self.open.pop() {
+            Some((_, opener)) if partner(opener) == closer => Ok(()),
+            Some((_, opener)) => {
+                let message = format!("`{closer}` does not close `{opener}`");
+                let help = format!("close it with `{}` first", partner(opener));
+                Err(SyntaxError::new(message, at, at + 1).help(help))
             }
-            b'/' if rest.starts_with("/*") => {
-                return skip_to(text, at, 2, "*/", "comment").ok().map(|end| (at, end));
-            }
-            b'\'' | b'"' => skip_string(text, at),
-            b'`' => skip_to(text, at, 1, "`", "back quote"),
-            _ => Ok(at + 1),
-        };
-        at = next.ok()?;
-    }
-    None
-}
-
-fn is_line_comment(rest: &str) -> bool {
-    rest.starts_with("//")
-        || rest
-            .strip_prefix("--")
-            .is_some_and(|tail| tail.is_empty() || tail.starts_with([' ', '\t', '\r', '\n']))
-}
-
-fn skip_string(text: &str, start: usize) -> Result<usize, SyntaxError> {
-    let bytes = text.as_bytes();
-    let quote = bytes[start];
-    let mut at = start + 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 2,
-            byte if byte == quote => return Ok(at + 1),
-            _ => at += 1,
+            None => Err(SyntaxError::new(format!("nothing opens this `{closer}`"), at, at + 1)),
         }
     }
-    Err(SyntaxError::new("this quote is never closed", start, start + 1)
-        .help(format!("close it with {}", quote as char)))
+
+    fn end_case(&mut self) {
+        self.open.pop_if(|(_, opener)| *opener == CASE);
+    }
+
+    fn end_cases(&mut self) {
+        while self.open.pop_if(|(_, opener)| *opener == CASE).is_some() {}
+    }
+
+    /// How deep they were, if none but a `CASE` is left open.
+    fn deepest(&self) -> Result<usize, SyntaxError> {
+        match self.open.iter().rfind(|(_, opener)| *opener != CASE) {
+            Some(&(at, opener)) => {
+                let message = format!("this `{opener}` is never closed");
+                let help = format!("close it with `{}`", partner(opener));
+                Err(SyntaxError::new(message, at, at + 1).help(help))
+            }
+            None => Ok(self.deepest),
+        }
+    }
+}
+
+fn partner(opener: char) -> char {
+    match opener {
+        '(' => ')',
+        '[' => ']',
+        _ => '}',
+    }
+}
+
+/// An error if the end of this token is missing.
+fn closed(token: &Token, what: &str, end: &str) -> Result<(), SyntaxError> {
+    if !token.is_open {
+        return Ok(());
+    }
+    let at = token.range.start;
+    let help = match end {
+        "'" | "\"" => format!("close it with {end}"),
+        _ => format!("close it with `{end}`"),
+    };
+    Err(SyntaxError::new(format!("this {what} is never closed"), at, at + 1).help(help))
+}
+
+fn apostrophe(at: usize) -> SyntaxError {
+    SyntaxError::new("this apostrophe ends the text", at, at + 1).help(APOSTROPHE.to_owned())
 }
 
 /// Whether a quote stands between two letters.
@@ -174,56 +143,26 @@ pub(crate) fn is_apostrophe(text: &str, at: usize) -> bool {
     })
 }
 
-fn skip_to(
-    text: &str,
-    start: usize,
-    opener: usize,
-    end: &str,
-    what: &str,
-) -> Result<usize, SyntaxError> {
-    let inside = start + opener;
-    match text[inside..].find(end) {
-        Some(n) => Ok(inside + n + end.len()),
-        None => Err(SyntaxError::new(format!("this {what} is never closed"), start, start + 1)
-            .help(format!("close it with `{end}`"))),
+/// A piece of a text without its comments and the blanks around it.
+pub(crate) fn without_comments(text: &str) -> String {
+    let (mut kept, mut at) = (String::new(), 0);
+    for token in tokens(text).filter(|token| token.kind == TokenKind::Comment) {
+        kept.push_str(&text[at..token.range.start]);
+        at = token.range.end;
     }
+    kept.push_str(&text[at..]);
+    kept.trim().to_owned()
 }
 
-/// Whether this word stands here by itself, in any letter case.
-fn is_word(text: &str, at: usize, word: &str) -> bool {
-    let bytes = text.as_bytes();
-    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
-    let end = at + word.len();
-    bytes.get(at..end).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()))
-        && !bytes.get(end).is_some_and(in_name)
-        && !bytes[..at].last().is_some_and(in_name)
-}
-
-fn nested(open: &[(usize, u8)], at: usize) -> Result<(), SyntaxError> {
-    if open.len() > NESTING_MAX {
-        let what = if open[open.len() - 1].1 == CASE { "CASE" } else { "brackets" };
-        let message = format!("{what} nest deeper than the limit of {NESTING_MAX}");
-        return Err(SyntaxError::new(message, at, at + 1));
-    }
-    Ok(())
-}
-
-fn close(open: &mut Vec<(usize, u8)>, at: usize, byte: u8) -> Result<(), SyntaxError> {
-    match open.pop() {
-        Some((_, opener)) if partner(opener) == byte => Ok(()),
-        Some((_, opener)) => {
-            let message = format!("`{}` does not close `{}`", byte as char, opener as char);
-            Err(SyntaxError::new(message, at, at + 1)
-                .help(format!("close it with `{}` first", partner(opener) as char)))
+/// The statement that a text ends with, without the comments and blanks before it.
+pub(crate) fn last_statement(text: &str) -> &str {
+    let mut begun = None;
+    for token in tokens(text) {
+        match token.kind {
+            TokenKind::Sign(';') => begun = None,
+            TokenKind::Comment => {}
+            _ => begun = begun.or(Some(token.range.start)),
         }
-        None => Err(SyntaxError::new(format!("nothing opens this `{}`", byte as char), at, at + 1)),
     }
-}
-
-fn partner(opener: u8) -> u8 {
-    match opener {
-        b'(' => b')',
-        b'[' => b']',
-        _ => b'}',
-    }
+    begun.map_or("", |at| &text[at..])
 }

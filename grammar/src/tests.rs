@@ -5,6 +5,7 @@ mod hostile;
 mod messages;
 mod print;
 mod random;
+mod tokens;
 mod tree;
 
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::ast::{Cardinality, ExprKind, QueryEnd, StatementKind};
 use crate::rules::{MemQl, Rule};
-use crate::{NESTING_MAX, TEXT_BYTES_MAX, is_unfinished, parse};
+use crate::{NESTING_MAX, TEXT_BYTES_MAX, Unfinished, is_unfinished, parse};
 
 /// A script in which every rule of the grammar has its place.
 const EVERYTHING: &str = include_str!("everything.memql");
@@ -212,7 +213,11 @@ proptest! {
     #[test]
     fn no_text_is_too_odd(text in ".{0,200}") {
         let _ = parse(&text);
-        let _ = is_unfinished(&text);
+        let half = text.floor_char_boundary(text.len() / 2);
+        let lines = format!("{}\n{}\n", &text[..half], &text[half..]);
+        let mut unfinished = Unfinished::default();
+        let _ = unfinished.is(&lines[..=half]);
+        prop_assert_eq!(unfinished.is(&lines), is_unfinished(&lines));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Diagnostic, Error};
+use crate::error::{Diagnostic, Error, Limit};
 
 /// What one statement may use; the same for every text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Limits {
     pub memory_max: usize,
     /// Paths kept by a beam, continuations of one path, and nodes found by a search.
     pub candidates_max: usize,
-    /// Time.
+    /// Time. That in which whoever streams the rows does something else does not count.
     pub timeout: Duration,
 }
 
@@ -34,7 +34,9 @@ impl Default for Limits {
 
 /// The error of a statement that takes more than it may.
 pub(crate) fn narrow(message: String) -> Error {
-    Diagnostic::new(message).help("narrow the pattern, or raise Options::limits in Rust").limit()
+    Diagnostic::new(message)
+        .help("narrow the pattern, or raise Options::limits in Rust")
+        .of_limit(Limit::Size)
 }
 
 #[cfg(test)]

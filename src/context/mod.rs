@@ -2,7 +2,7 @@
 
 pub(crate) mod derived;
 pub(crate) mod held;
-mod limits;
+pub(crate) mod limits;
 pub(crate) mod lineage;
 mod nearest;
 pub(crate) mod run;

@@ -5,7 +5,7 @@
 use std::cell::{Cell as Counter, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use engraph_grammar::ast::Span;
@@ -19,7 +19,7 @@ use crate::context::derived::Derivation;
 use crate::context::held::Held;
 use crate::context::limits::{Limits, narrow};
 use crate::context::lineage::Lineage;
-use crate::error::{Diagnostic, Error, Result};
+use crate::error::{Diagnostic, Error, Limit, Result};
 use crate::neural::Scorer;
 
 /// Bytes of nodes kept in memory for one query.
@@ -98,8 +98,7 @@ type Embedded = (Box<str>, Arc<[f32]>);
 
 /// The state of a running statement.
 pub(crate) struct Run {
-    /// None if there is no end to it.
-    deadline: Option<Instant>,
+    deadline: Deadline,
     interrupt: Interrupt,
     work: Counter<u64>,
     /// Bytes that were passed since the clock was looked at.
@@ -132,15 +131,38 @@ pub(crate) struct Run {
     lineage: Option<Lineage>,
 }
 
-fn is_past(deadline: Option<Instant>) -> bool {
-    deadline.is_some_and(|deadline| Instant::now() > deadline)
+/// When a statement has taken too long; clones of it are one and the same.
+#[derive(Clone)]
+struct Deadline {
+    begun: Instant,
+    /// How many nanoseconds after that, at most some 584 years.
+    after: Arc<AtomicU64>,
+}
+
+impl Deadline {
+    fn new(timeout: Duration) -> Self {
+        Self { begun: Instant::now(), after: Arc::new(AtomicU64::new(nanoseconds(timeout))) }
+    }
+
+    fn put_off(&self, by: Duration) {
+        let after = self.after.load(Ordering::Relaxed);
+        self.after.store(after.saturating_add(nanoseconds(by)), Ordering::Relaxed);
+    }
+
+    fn is_past(&self) -> bool {
+        nanoseconds(self.begun.elapsed()) > self.after.load(Ordering::Relaxed)
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Run {
     pub(crate) fn new(limits: &Limits, interrupt: Interrupt) -> Self {
-        let deadline = Instant::now().checked_add(limits.timeout);
-        let asked = interrupt.clone();
-        let gate = move |_: &Counts| !asked.is_asked() && !is_past(deadline);
+        let deadline = Deadline::new(limits.timeout);
+        let (asked, end) = (interrupt.clone(), deadline.clone());
+        let gate = move |_: &Counts| !asked.is_asked() && !end.is_past();
         Self {
             deadline,
             interrupt,
@@ -175,6 +197,11 @@ impl Run {
     /// The same, and what brings the rows of the query is kept.
     pub(crate) fn traced(self, lineage: Lineage) -> Self {
         Self { lineage: Some(lineage), ..self }
+    }
+
+    /// Time in which it did not run is not its own.
+    pub(crate) fn put_off(&self, idle: Duration) {
+        self.deadline.put_off(idle);
     }
 
     /// What brought the rows, if somebody asks.
@@ -250,7 +277,7 @@ impl Run {
     }
 
     pub(crate) fn in_time(&self, limits: &Limits) -> Result<()> {
-        match self.interrupt.is_asked() || is_past(self.deadline) {
+        match self.interrupt.is_asked() || self.deadline.is_past() {
             true => Err(self.why_stopped(limits)),
             false => Ok(()),
         }
@@ -263,7 +290,7 @@ impl Run {
                 .help(
                     "narrow the pattern, or raise Options::limits in Rust, --timeout in the shell",
                 )
-                .limit(),
+                .of_limit(Limit::Time),
         }
     }
 

@@ -32,6 +32,7 @@ use crate::time;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Options {
     pub(super) durability: Durability,
     pub(super) memory: Memory,

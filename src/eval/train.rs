@@ -28,6 +28,7 @@ use crate::import::Progress;
 use crate::neural::{Lesson, Pace, QueryAdapter, fit_adapter};
 use crate::rows::{Params, Rows, Value};
 use crate::signals::{Asked, Group, NAMES, Signals, Weights, families, fit};
+use crate::threads::cores;
 
 /// The recipe that is trained.
 const RECIPE: &str = "engraph";
@@ -295,10 +296,9 @@ fn on_all_cores<T: Sync, R: Send>(
         }
         Ok(results)
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         let run = &run;
-        let threads: Vec<_> = (0..cores.min(items.len()))
+        let threads: Vec<_> = (0..cores().min(items.len()))
             .map(|_| {
                 let tell = tell.clone();
                 scope.spawn(move || run(tell))

@@ -13,7 +13,7 @@ pub(in crate::exec) use self::operators::{finite, mismatch};
 use crate::cell::{Cell, Items, Row, Slot};
 use crate::context::Context;
 use crate::context::held::Held;
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Limit, Result};
 use crate::exec::subquery;
 use crate::exec::weighed::Weighed;
 use crate::functions;
@@ -71,7 +71,7 @@ fn fits(bytes: usize, span: Span, context: &Context<'_>) -> Result<()> {
     let message = format!("a value takes more than {} MiB", most >> 20);
     Err(Diagnostic::at(span, message)
         .help("make it smaller, or raise Options::limits in Rust")
-        .execute())
+        .of_limit(Limit::Size))
 }
 
 fn value(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Cell> {

@@ -12,7 +12,8 @@ use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side}
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
-use crate::error::{Diagnostic, Result};
+use crate::context::limits::narrow;
+use crate::error::Result;
 use crate::exec::scope::Scoped;
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken};
 use crate::plan::Step;
@@ -188,7 +189,8 @@ pub(crate) fn edges_of(
         context.reader.edges(near, side, relation, filter, &mut visit)?;
     }
     if found.len() > context.limits.rows_max {
-        return Err(Diagnostic::new("one node has more facts than rows are allowed").execute());
+        let message = format!("a node has more than {} facts", context.limits.rows_max);
+        return Err(narrow(message));
     }
     context.work(found.len() + 1)?;
     Ok(found)

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::import::names::{self, Name, Names};
 use crate::import::telling::Telling;
 use crate::import::{Counts, Progress, Refused, Report, counted};
+use crate::threads::ahead;
 use crate::time;
 
 /// Rows that are handed on together.
@@ -60,31 +61,17 @@ pub(super) fn load(
     total: u64,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let (sender, receiver) = crossbeam::channel::bounded::<Result<Batch>>(BATCHES_WAITING);
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            for batch in batches(rows) {
-                let failed = batch.is_err();
-                // The other thread hangs up when it fails; then nobody waits for the rest.
-                if sender.send(batch).is_err() || failed {
-                    return;
-                }
-            }
-        });
-        // Taken in, so that it is dropped after an error: else the reader would wait for ever.
-        let receiver = receiver;
-        let mut loader = Loader::new(db, file)?;
-        for batch in receiver {
-            let batch = batch?;
-            let done = batch.done;
-            loader.add(batch)?;
-            // Reading is about half of it.
-            progress(done / 2, total);
-        }
-        let report = loader.finish(total, progress)?;
-        progress(total, total);
-        Ok(report)
-    })
+    let mut loader = Loader::new(db, file)?;
+    ahead(BATCHES_WAITING, batches(rows), |batch| {
+        let done = batch.done;
+        loader.add(batch)?;
+        // Reading is about half of it.
+        progress(done / 2, total);
+        Ok(())
+    })?;
+    let report = loader.finish(total, progress)?;
+    progress(total, total);
+    Ok(report)
 }
 
 fn batches(

@@ -35,6 +35,7 @@ use crate::memory::boundary::Occasion;
 use crate::memory::consolidate::{buffered, consolidate, groups};
 use crate::memory::pipeline::Host;
 use crate::models::Models;
+use crate::threads::ahead;
 use crate::time;
 use crate::write::observe::observe;
 use crate::write::{self, Input};
@@ -117,29 +118,14 @@ fn store(
     total: u64,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let (sender, receiver) = crossbeam::channel::bounded::<Result<Batch>>(BATCHES_WAITING);
     let mut counts = Counts::default();
     let mut refused = Vec::new();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            for batch in batches(db, lines) {
-                let failed = batch.is_err();
-                // The writer hangs up when it fails; then nobody waits for the rest.
-                if sender.send(batch).is_err() || failed {
-                    return;
-                }
-            }
-        });
-        // Taken in, so that it is dropped when the writer fails: else the reader would wait for ever.
-        let receiver = receiver;
-        for batch in receiver {
-            let mut batch = batch?;
-            counts.write(db, &mut batch)?;
-            batch.refused.sort_by_key(|refused| refused.line);
-            refused.extend(batch.refused);
-            progress(batch.done, total);
-        }
-        Ok::<(), Error>(())
+    ahead(BATCHES_WAITING, batches(db, lines), |mut batch| {
+        counts.write(db, &mut batch)?;
+        batch.refused.sort_by_key(|refused| refused.line);
+        refused.extend(batch.refused);
+        progress(batch.done, total);
+        Ok(())
     })?;
     Ok(Report { stored: counts.stored(), refused })
 }

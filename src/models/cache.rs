@@ -44,6 +44,11 @@ impl<V: Kept> Cache<V> {
         Self { bytes_max, young: HashMap::new(), young_bytes: 0, old: HashMap::new() }
     }
 
+    /// Drops everything.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.bytes_max);
+    }
+
     pub(super) fn get(&mut self, text: &str) -> Option<V> {
         if let Some(value) = self.young.get(text) {
             return Some(value.clone());

@@ -119,6 +119,12 @@ impl Models {
         self.embedder.get(|| Ok(Arc::new(SentenceModel::load_default()?)))
     }
 
+    /// Drops what was made of texts; it is made anew when it is asked for.
+    pub(crate) fn forget(&self) {
+        self.vectors.lock().clear();
+        self.token_vectors.lock().clear();
+    }
+
     /// A vector for each text; those not known yet go through the model in one call.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>, NeuralError> {
         let vectors = through(&self.vectors, texts, |unknown| {

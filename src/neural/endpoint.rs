@@ -1,8 +1,8 @@
 //! A model elsewhere that is asked over HTTP: JSON goes, JSON comes back.
 //!
 //! A request that did not come through is made again, a few times. The size of an answer is
-//! bounded. The key goes into the request and nowhere else: no error shows it, and no redirect is
-//! followed.
+//! bounded. The key goes into the request and nowhere else: no error shows it, nor a name and password in an
+//! address, and no redirect is followed.
 
 use std::thread;
 use std::time::Duration;
@@ -106,16 +106,27 @@ impl Endpoint {
         })
     }
 
-    /// An error in one short line, without the key.
+    /// An error in one short line, without the key and what else of the address is secret.
     pub(crate) fn failed(&self, reason: &str) -> NeuralError {
+        let url = without_secrets(&self.url);
+        let reason = reason.replace(&self.url, &url);
         let reason = match &self.key {
             Some(key) if !key.is_empty() => reason.replace(key.as_str(), "***"),
-            _ => reason.to_string(),
+            _ => reason,
         };
         let line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
         let reason = line.chars().take(REASON_CHARS).collect();
-        NeuralError::Remote { url: self.url.clone(), reason }
+        NeuralError::Remote { url, reason }
     }
+}
+
+/// An address without its name and password (RFC 3986, section 3.2.1), and without what a `?` asks.
+fn without_secrets(url: &str) -> String {
+    let url = url.split('?').next().unwrap_or_default();
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + "://".len()));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}{host}{path}")
 }
 
 impl From<ureq::Error> for Failure {
@@ -123,5 +134,27 @@ impl From<ureq::Error> for Failure {
         use ureq::Error::{ConnectionFailed, Io, Timeout};
         let is_passing = matches!(error, Timeout(_) | Io(_) | ConnectionFailed);
         Self { reason: error.to_string(), is_passing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_error_shows_a_secret() {
+        let shown = [
+            ("https://api.example.org/v1", "https://api.example.org/v1/embeddings"),
+            ("http://nora:s3cret@localhost:80", "http://localhost:80/embeddings"),
+            ("http://nora:s3c@ret@localhost/v1/", "http://localhost/v1/embeddings"),
+        ];
+        for (base, shown) in shown {
+            let endpoint = Endpoint::new(base, "embeddings", Some("k3y"), Duration::from_secs(1));
+            let failed = endpoint.failed(&format!("{base}/embeddings with k3y")).to_string();
+            assert!(failed.contains(shown) && !failed.contains("s3c"), "{failed}");
+            assert!(!failed.contains("k3y"), "{failed}");
+        }
+        let asked = without_secrets("https://example.org/v1?key=s3cret/embeddings");
+        assert_eq!(asked, "https://example.org/v1");
     }
 }

@@ -239,6 +239,7 @@ impl<'de> Visitor<'de> for Anything {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, serde::Deserialize)]
+#[must_use]
 pub struct Params(BTreeMap<String, Value>);
 
 impl Params {

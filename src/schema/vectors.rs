@@ -9,8 +9,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engraph_storage::graph::{Interval, Time};
+use parking_lot::Mutex;
 
 use super::live::Concept;
+use crate::threads::{cores, together};
 
 /// Rows of a block.
 const BLOCK: usize = 1024;
@@ -152,17 +154,12 @@ impl Vectors {
     pub(super) fn cosines(&self, vector: &[f32], rows: &[Option<u32>]) -> Vec<f32> {
         let question = quantised(vector, self.dimensions);
         let mut cosines = vec![f32::NEG_INFINITY; rows.len()];
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = (rows.len() / ROWS_PER_THREAD).clamp(1, cores);
+        let threads = (rows.len() / ROWS_PER_THREAD).clamp(1, cores());
         let part = rows.len().div_ceil(threads).max(1);
-        std::thread::scope(|scope| {
-            let mut parts = rows.chunks(part).zip(cosines.chunks_mut(part));
-            let own = parts.next();
-            for (rows, into) in parts {
-                let question = &question;
-                scope.spawn(move || self.cosines_into(question, rows, into));
-            }
-            if let Some((rows, into)) = own {
+        let parts = Mutex::new(rows.chunks(part).zip(cosines.chunks_mut(part)));
+        let next = || parts.lock().next();
+        together(threads, || {
+            while let Some((rows, into)) = next() {
                 self.cosines_into(&question, rows, into);
             }
         });

@@ -1,16 +1,16 @@
 //! A transaction that a program holds open.
 
-use super::Session;
+use super::{Prepared, Session};
 use crate::database::Engraph;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Diagnostic, Result};
 use crate::rows::{Params, Rows};
-use crate::time;
 use crate::write::observe::{HeardTurn, Observed, observe};
 
 /// Statements that become visible together, or not at all: dropping it without
 /// [`commit`](Self::commit) leaves no trace.
+#[must_use = "without commit it leaves no trace"]
 pub struct Transaction<'d> {
     session: Session<'d>,
 }
@@ -34,6 +34,32 @@ impl<'d> Transaction<'d> {
     /// Those of [`Engraph::query`]. What the transaction wrote before stays in it.
     pub fn query(&mut self, text: &str, params: impl Into<Params>) -> Result<Rows> {
         self.session.query(text, params)
+    }
+
+    /// Runs a statement that was parsed before within the transaction.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let db = engraph::Engraph::open(folder.path())?;
+    /// let remember = db.prepare("REMEMBER (:Person $name)")?;
+    /// let mut transaction = db.begin()?;
+    /// for name in ["Nora", "Luis"] {
+    ///     transaction.query_prepared(&remember, [("name", name)])?;
+    /// }
+    /// transaction.commit()?;
+    /// assert_eq!(db.query("MATCH (p:Person) RETURN p", ())?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`query`](Self::query).
+    pub fn query_prepared(
+        &mut self,
+        prepared: &Prepared<'_>,
+        params: impl Into<Params>,
+    ) -> Result<Rows> {
+        self.session.query_prepared(prepared, params)
     }
 
     /// Puts a turn into the buffer of a session, within the transaction.
@@ -60,6 +86,9 @@ impl<'d> Transaction<'d> {
         self.session.execute(text, params)
     }
 
+    /// Ends it without a trace, as dropping it does.
+    pub fn rollback(self) {}
+
     /// Makes its writes last.
     ///
     /// # Errors
@@ -68,6 +97,6 @@ impl<'d> Transaction<'d> {
     pub fn commit(mut self) -> Result<()> {
         let ended = || Diagnostic::new("no transaction is open").help("begin another one").bind();
         let open = self.session.open.take().ok_or_else(ended)?;
-        Ok(open.commit(self.session.database.durability(), time::wall())?)
+        self.session.database.commit(open)
     }
 }

@@ -5,9 +5,11 @@
 //! knows when none that is left can be better than what he has.
 
 use engraph_storage::graph::{LabelId, NodeId, Time};
+use parking_lot::Mutex;
 
 use super::codes::Query;
 use super::label::LabelIndex;
+use crate::threads::{cores, together};
 
 /// Entries that are scored in one go.
 const RUN: usize = 1_024;
@@ -72,22 +74,19 @@ pub(super) fn scan(
     if components < SHARED_MIN {
         return part(from, to);
     }
-    // It reads what the system allows from files, which takes longer than a small scan.
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let step = (to - from).div_ceil(cores).max(1);
-    let starts = (from..to).step_by(step);
-    let mut gathered = std::thread::scope(|scope| {
-        let running: Vec<_> =
-            starts.map(|start| scope.spawn(move || part(start, (start + step).min(to)))).collect();
+    let threads = cores();
+    let step = (to - from).div_ceil(threads).max(1);
+    let starts = Mutex::new((from..to).step_by(step));
+    let work = || {
         let mut gathered = Gathered::default();
-        for part in running {
-            match part.join() {
-                Ok(part) => gathered.add(part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+        let next = || starts.lock().next();
+        while let Some(start) = next() {
+            gathered.add(part(start, (start + step).min(to)));
         }
         gathered
-    });
+    };
+    let mut gathered = Gathered::default();
+    together(threads, work).into_iter().for_each(|part| gathered.add(part));
     gathered.keep(count);
     gathered
 }

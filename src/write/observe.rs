@@ -25,6 +25,7 @@ use crate::time;
 ///     .property("conversation", "nora");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct HeardTurn {
     pub(crate) id: Option<String>,
     pub(crate) speaker: String,

@@ -351,6 +351,11 @@ impl<'s> Transaction<'s> {
         Ok(())
     }
 
+    /// Whether something is forgotten by it.
+    pub fn forgets(&self) -> bool {
+        self.forgotten
+    }
+
     /// Makes all changes last, at once; `wall` is what the clock on the wall says. Their system
     /// time is an instant after every one that a reader was told until now.
     ///

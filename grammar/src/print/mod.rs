@@ -248,6 +248,11 @@ fn quoted_variable(text: &str) -> Quoted<'_> {
     Quoted { text, bare: is_plain(text) && !is_reserved(text) }
 }
 
+/// A name of any letters as MemQL writes it, see [`crate::quote`].
+pub(crate) fn quote(name: &str) -> String {
+    quoted_variable(name).to_string()
+}
+
 /// Whether it is one name that needs no quotes.
 fn is_plain(text: &str) -> bool {
     MemQl::parse(Rule::plain_name, text).is_ok_and(|pairs| pairs.as_str() == text)

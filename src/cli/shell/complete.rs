@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use engraph::{Token, TokenKind, quote, tokens};
+
 use super::command::{self, Argument};
 use super::highlight::{innermost, is_keyword};
-use super::tokens::{Kind, Token, is_name, tokens};
 
 /// The names that a database, and the shell, know.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,11 +70,12 @@ fn command(text: &str, names: &Names) -> (usize, Vec<String>) {
 
 /// The last statement in the text.
 fn statement(text: &str, names: &Names) -> (usize, Vec<String>) {
-    let all = tokens(text);
-    let begin = all.iter().rposition(|token| token.kind == Kind::Sign(';')).map_or(0, |at| at + 1);
+    let all: Vec<Token> = tokens(text).collect();
+    let begin =
+        all.iter().rposition(|token| token.kind == TokenKind::Sign(';')).map_or(0, |at| at + 1);
     let (before, start) = match all.split_last() {
         // Within a text or comment everything goes.
-        Some((last, _)) if last.is_open && last.kind != Kind::Quoted => {
+        Some((last, _)) if last.is_open && last.kind != TokenKind::Quoted => {
             return (text.len(), Vec::new());
         }
         Some((last, _)) if is_partial(last, text) => (&all[begin..all.len() - 1], last.range.start),
@@ -85,7 +87,7 @@ fn statement(text: &str, names: &Names) -> (usize, Vec<String>) {
 
 /// Whether the last token is a word that goes on at the cursor.
 fn is_partial(token: &Token, text: &str) -> bool {
-    let is_word = matches!(token.kind, Kind::Word | Kind::Parameter) || token.is_open;
+    let is_word = matches!(token.kind, TokenKind::Word | TokenKind::Parameter) || token.is_open;
     is_word && token.range.end == text.len()
 }
 
@@ -149,15 +151,17 @@ impl Place<'_> {
             let kind = |at: Option<usize>| at.and_then(|at| self.before.get(at)).map(|t| t.kind);
             let (before, after) = (kind(index.checked_sub(1)), kind(Some(index + 1)));
             let is_bound = match before {
-                Some(Kind::Sign('(' | '[')) => after != Some(Kind::Sign('(')),
-                Some(Kind::Word) => match self.upper(index - 1).as_str() {
+                Some(TokenKind::Sign('(' | '[')) => after != Some(TokenKind::Sign('(')),
+                Some(TokenKind::Word) => match self.upper(index - 1).as_str() {
                     "AS" | "SEARCH" | "GENERATE" | "ANCHOR" | "ACTIVATE" | "REPRESENT"
                     | "ADMIT" => true,
-                    _ => after == Some(Kind::Sign('=')),
+                    _ => after == Some(TokenKind::Sign('=')),
                 },
                 _ => false,
             };
-            self.before[*index].kind == Kind::Word && is_bound && !is_keyword(self.piece(*index))
+            self.before[*index].kind == TokenKind::Word
+                && is_bound
+                && !is_keyword(self.piece(*index))
         };
         (0..self.before.len()).filter(bound).map(|index| self.piece(index)).collect()
     }
@@ -179,7 +183,7 @@ impl Place<'_> {
     /// The sign so many tokens before the cursor's word.
     fn sign(&self, back: usize) -> Option<char> {
         match self.before.iter().rev().nth(back)?.kind {
-            Kind::Sign(sign) => Some(sign),
+            TokenKind::Sign(sign) => Some(sign),
             _ => None,
         }
     }
@@ -187,7 +191,7 @@ impl Place<'_> {
     /// The word so many tokens before the cursor's, in capitals.
     fn word(&self, back: usize) -> String {
         match self.before.len().checked_sub(back + 1) {
-            Some(index) if self.before[index].kind == Kind::Word => self.upper(index),
+            Some(index) if self.before[index].kind == TokenKind::Word => self.upper(index),
             _ => String::new(),
         }
     }
@@ -202,16 +206,12 @@ fn properties(names: &Names, partial: &str) -> Vec<String> {
 /// Names as MemQL writes them: between back quotes where they are no plain name.
 fn quoted(names: &BTreeSet<String>, partial: &str) -> Vec<String> {
     let typed = partial.strip_prefix('`').unwrap_or(partial);
-    let is_plain = |name: &str| {
-        name.chars().all(is_name) && !name.starts_with(|first: char| first.is_ascii_digit())
-    };
-    // Between back quotes a back quote cannot be written.
-    let known = names.iter().filter(|name| !name.is_empty() && !name.contains('`'));
+    let known = names.iter().filter(|name| !name.is_empty() && begins(name, typed));
     known
-        .filter(|name| begins(name, typed) && !name.contains(char::is_control))
-        .map(|name| match is_plain(name) && typed == partial {
-            true => name.clone(),
-            false => format!("`{name}`"),
+        .filter(|name| !name.contains(char::is_control))
+        .map(|name| match typed == partial {
+            true => quote(name),
+            false => format!("`{}`", name.replace('`', "``")),
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 //!
 //! The characters stay the same; only colours are put between them.
 
-use super::tokens::{Kind, Token, tokens};
+use engraph::{Token, TokenKind, tokens};
 
 /// Codes of ECMA-48 (select graphic rendition).
 const KEYWORD: &str = "1;36";
@@ -16,7 +16,7 @@ const BRACKET: &str = "1;4";
 
 /// The text with colours; `cursor` is the byte that the cursor stands on, if brackets matter.
 pub(super) fn highlight(text: &str, cursor: Option<usize>) -> String {
-    let tokens = tokens(text);
+    let tokens: Vec<Token> = tokens(text).collect();
     let pair = cursor.and_then(|cursor| pair(&tokens, cursor));
     let mut out = String::with_capacity(text.len() * 2);
     let mut done = 0;
@@ -37,17 +37,17 @@ pub(super) fn highlight(text: &str, cursor: Option<usize>) -> String {
 fn code(text: &str, tokens: &[Token], index: usize) -> Option<&'static str> {
     let token = &tokens[index];
     match token.kind {
-        Kind::Text => Some(TEXT),
-        Kind::Number => Some(NUMBER),
-        Kind::Parameter => Some(PARAMETER),
-        Kind::Comment => Some(COMMENT),
-        Kind::Word | Kind::Quoted => match before(tokens, index) {
-            Some(Kind::Sign('.')) => None,
-            Some(Kind::Sign(':' | '|')) if is_filter(tokens, index) => Some(LABEL),
+        TokenKind::Text => Some(TEXT),
+        TokenKind::Number => Some(NUMBER),
+        TokenKind::Parameter => Some(PARAMETER),
+        TokenKind::Comment => Some(COMMENT),
+        TokenKind::Word | TokenKind::Quoted => match before(tokens, index) {
+            Some(TokenKind::Sign('.')) => None,
+            Some(TokenKind::Sign(':' | '|')) if is_filter(tokens, index) => Some(LABEL),
             _ if is_map_key(tokens, index) => None,
             _ => is_keyword(&text[token.range.clone()]).then_some(KEYWORD),
         },
-        Kind::Sign(_) => None,
+        TokenKind::Sign(_) => None,
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn is_keyword(word: &str) -> bool {
     engraph::keywords().any(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
-fn before(tokens: &[Token], index: usize) -> Option<Kind> {
+fn before(tokens: &[Token], index: usize) -> Option<TokenKind> {
     index.checked_sub(1).and_then(|before| tokens.get(before)).map(|token| token.kind)
 }
 
@@ -66,7 +66,7 @@ fn is_filter(tokens: &[Token], index: usize) -> bool {
 }
 
 fn is_map_key(tokens: &[Token], index: usize) -> bool {
-    let is_colon = tokens.get(index + 1).is_some_and(|token| token.kind == Kind::Sign(':'));
+    let is_colon = tokens.get(index + 1).is_some_and(|token| token.kind == TokenKind::Sign(':'));
     is_colon && innermost(&tokens[..index]) == Some('{')
 }
 
@@ -75,8 +75,8 @@ pub(super) fn innermost(tokens: &[Token]) -> Option<char> {
     let mut closed = 0_usize;
     for token in tokens.iter().rev() {
         match token.kind {
-            Kind::Sign(')' | ']' | '}') => closed += 1,
-            Kind::Sign(open @ ('(' | '[' | '{')) => match closed.checked_sub(1) {
+            TokenKind::Sign(')' | ']' | '}') => closed += 1,
+            TokenKind::Sign(open @ ('(' | '[' | '{')) => match closed.checked_sub(1) {
                 Some(left) => closed = left,
                 None => return Some(open),
             },
@@ -88,11 +88,12 @@ pub(super) fn innermost(tokens: &[Token]) -> Option<char> {
 
 /// The bracket at the cursor, or straight before it, and its partner.
 fn pair(tokens: &[Token], cursor: usize) -> Option<(usize, usize)> {
-    let bracket = |token: &Token| matches!(token.kind, Kind::Sign(sign) if "()[]{}".contains(sign));
+    let bracket =
+        |token: &Token| matches!(token.kind, TokenKind::Sign(sign) if "()[]{}".contains(sign));
     let at =
         |byte: usize| tokens.iter().position(|token| bracket(token) && token.range.start == byte);
     let index = at(cursor).or_else(|| at(cursor.checked_sub(1)?))?;
-    let Kind::Sign(sign) = tokens[index].kind else { return None };
+    let TokenKind::Sign(sign) = tokens[index].kind else { return None };
     let forward = |partner| partner_of(tokens[index..].iter(), sign, partner).map(|n| index + n);
     let backward =
         |partner| partner_of(tokens[..=index].iter().rev(), sign, partner).map(|n| index - n);
@@ -115,8 +116,8 @@ fn partner_of<'t>(
     let mut depth = 0_usize;
     for (index, token) in tokens.enumerate() {
         match token.kind {
-            Kind::Sign(found) if found == sign => depth += 1,
-            Kind::Sign(found) if found == partner => depth = depth.saturating_sub(1),
+            TokenKind::Sign(found) if found == sign => depth += 1,
+            TokenKind::Sign(found) if found == partner => depth = depth.saturating_sub(1),
             _ => continue,
         }
         if depth == 0 {

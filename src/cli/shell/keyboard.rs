@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::rc::Rc;
 
-use engraph::{Engraph, is_unfinished};
+use engraph::{Engraph, TokenKind, is_unfinished, tokens};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -23,7 +23,6 @@ use super::command::{Argument, is_command};
 use super::complete::{Names, complete, path_argument};
 use super::highlight::highlight;
 use super::names;
-use super::tokens::open_text;
 use crate::cli::output::wants_colour;
 use crate::cli::{Failure, Result};
 
@@ -184,6 +183,17 @@ impl Hinter for Assistant {
     }
 }
 
+/// What to say of a text that goes on over the end of a line: as a rule an apostrophe began it.
+fn open_text(text: &str) -> Option<&'static str> {
+    let last =
+        tokens(text).last().filter(|token| token.is_open && token.kind == TokenKind::Text)?;
+    let last = text.get(last.range)?;
+    last.contains('\n').then(|| match last.starts_with('"') {
+        true => "  (a text goes on until \"; within it write \\\")",
+        false => "  (a text goes on until '; within it write \\')",
+    })
+}
+
 /// What is said beside the line, and never becomes a part of it.
 struct Note(&'static str);
 
@@ -229,6 +239,17 @@ fn paths(typed: &str, argument: Argument) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_goes_on_is_told() {
+        assert_eq!(open_text("RECALL 'Where's it?';"), None, "the line is not ended yet");
+        let said = open_text("RECALL 'Where's it?';\n").expect("open");
+        assert!(said.ends_with("until '; within it write \\')"), "{said}");
+        assert!(open_text("RETURN \"a\n").is_some_and(|said| said.contains("until \"")));
+        for text in ["RETURN 1\n", "RETURN 'a\nb'\n", "RETURN /* it's\n", "MATCH (`it's\n"] {
+            assert_eq!(open_text(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn paths_are_files_and_folders() {

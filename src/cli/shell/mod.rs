@@ -14,7 +14,6 @@ mod interrupt;
 mod keyboard;
 mod names;
 mod script;
-mod tokens;
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use engraph::{TEXT_BYTES_MAX, is_unfinished};
+use engraph::{TEXT_BYTES_MAX, Unfinished};
 
 use super::command::is_command;
 use crate::cli::{BYTE_ORDER_MARK, Failure, Result};
@@ -26,7 +26,7 @@ impl Script {
 
     /// The next command or whole statements; nothing at the end.
     pub(super) fn input(&mut self) -> Result<Option<String>> {
-        let mut text = String::new();
+        let (mut text, mut unfinished) = (String::new(), Unfinished::default());
         loop {
             let read = self.from.read_line(&mut text);
             let read = read.map_err(|error| Failure::of_file(&self.name, &error))?;
@@ -46,7 +46,7 @@ impl Script {
                 self.begun = self.lines;
             }
             // What is too long is so however it goes on.
-            if text.len() > TEXT_BYTES_MAX || is_command(&text) || !is_unfinished(&text) {
+            if text.len() > TEXT_BYTES_MAX || is_command(&text) || !unfinished.is(&text) {
                 return Ok(Some(text));
             }
         }

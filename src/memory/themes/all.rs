@@ -2,12 +2,11 @@
 //!
 //! Each pair is compared once, and what comes out is the same on any number of cores.
 
-use std::panic;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use super::Theme;
 use super::rest::{Nearest, nearer};
+use crate::threads::{cores, together};
 
 /// Themes that are compared with others while their centroids are in the processor's cache.
 const BLOCK: usize = 64;
@@ -22,18 +21,11 @@ pub(super) fn nearest_of_all(themes: &[Theme]) -> Vec<Option<Nearest>> {
     if themes.len() < SHARED_MIN {
         return work();
     }
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        // Where the system gives no thread, those that run do its part.
-        let begin = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let running: Vec<_> = (1..cores).filter_map(begin).collect();
-        let mut nearest = work();
-        for one in running {
-            let found = one.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-            nearest.iter_mut().zip(found).for_each(|(held, found)| *held = nearer(*held, found));
-        }
-        nearest
-    })
+    let mut nearest = vec![None; themes.len()];
+    for found in together(cores(), work) {
+        nearest.iter_mut().zip(found).for_each(|(held, found)| *held = nearer(*held, found));
+    }
+    nearest
 }
 
 /// The nearest to each among the pairs of the blocks that nobody else has taken.

@@ -6,26 +6,21 @@
 //! panic in a batch is an error and no more.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use candle_core::Tensor;
 use candle_core::utils::with_threadpool;
 
 use super::NeuralError;
 use super::encoder::Encoder;
-use super::folder::{failed, guarded, panic_text};
+use super::folder::{failed, guarded};
 use super::tokens::Sequence;
+use crate::threads::together;
 
 /// Tokens of a batch, of many sequences: what stands between its products stays in the second cache.
 const BATCH_TOKENS: usize = 128;
 /// Tokens of a batch, if there are too few for each core to get more: for fewer, it is not worth
 /// reading the weights.
 const BATCH_TOKENS_MIN: usize = 48;
-
-/// How many batches run at once.
-pub(super) fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
 
 /// The rows of the tokens of one sequence, one after another.
 #[derive(Clone, Copy)]
@@ -127,16 +122,13 @@ fn run_all<T: Send>(
         _ if threads < 2 => work(),
         // In candle's pool a product shares itself with the threads that have nothing else to do.
         0 | 1 => with_threadpool(work),
-        workers => thread::scope(|scope| {
-            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers => {
             let mut results = Vec::new();
-            for worker in workers {
-                let joined =
-                    worker.join().map_err(|payload| failed(panic_text(payload.as_ref())))?;
-                results.extend(joined?);
+            for own in together(workers, work) {
+                results.extend(own?);
             }
             Ok(results)
-        }),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use candle_core::{Result as CandleResult, bail};
 use candle_nn::VarBuilder;
 
-use super::batches::{self, cores};
+use super::batches;
 use super::config::{Config, Family};
 use super::encoder::{Encoder, base, linear};
 use super::folder::{self, damaged};
@@ -19,6 +19,7 @@ use super::pooling::read_tokens_max;
 use super::sentence::{load_parts, try_out};
 use super::tokens::TextTokenizer;
 use super::{NeuralError, Reranker};
+use crate::threads::cores;
 
 /// What a model reads of a question and a text together if the folder does not say, in tokens.
 const TOKENS_DEFAULT: usize = 512;

@@ -17,13 +17,14 @@ use std::thread;
 use candle_core::{DType, Device};
 use candle_nn::VarBuilder;
 
-use super::batches::{self, Rows, cores};
+use super::batches::{self, Rows};
 use super::config::Config;
 use super::encoder::{Encoder, base};
 use super::folder::{self, damaged, failed, first_line, guarded, panic_text};
 use super::pooling::{Pooling, read_tokens_max, unit};
 use super::tokens::{Sequence, TextTokenizer};
 use super::{Embedder, NeuralError, TokenVectors, WithTokens};
+use crate::threads::cores;
 
 /// What a model reads if the folder does not say: what all-MiniLM-L6-v2 was trained for, in tokens.
 const TOKENS_DEFAULT: usize = 256;

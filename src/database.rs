@@ -37,7 +37,8 @@ use crate::time;
 
 pub use options::Options;
 
-/// A plan is no deeper than its text is long: that of a longer one gets a stack of its own.
+/// A plan is hardly deeper than its text is long (that of a recipe, which it may call, is bounded): that of a
+/// longer one gets a stack of its own.
 const TEXT_BYTES: usize = 1 << 11;
 /// The bytes of that stack.
 const STACK: usize = 64 << 20;
@@ -46,7 +47,8 @@ const SAMPLE_NODES: usize = 512;
 /// Keys that may be written before it looks again, if that is more than a quarter of all.
 const SAMPLE_AGE_MIN: u64 = 64;
 
-/// An open database. It can be shared between threads: readers never wait, writers take turns.
+/// An open database. It can be shared between threads: writers take turns, and readers do not wait for them, but
+/// while a load is taken in.
 ///
 /// ```
 /// use engraph::Engraph;

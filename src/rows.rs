@@ -312,7 +312,7 @@ impl Value {
                 }
                 f.write_str("]")
             }
-            Self::Map(entries) => fmt_map(entries, f),
+            Self::Map(entries) => fmt_map(entries.iter(), f),
             Self::Node(node) => write!(f, "{node}"),
             Self::Fact(fact) => write!(f, "{fact}"),
             Self::Path(path) => write!(f, "{path}"),
@@ -329,9 +329,12 @@ fn number(value: f64) -> String {
     }
 }
 
-fn fmt_map(entries: &BTreeMap<String, Value>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn fmt_map<'v>(
+    entries: impl Iterator<Item = (&'v String, &'v Value)>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     f.write_str("{")?;
-    for (index, (name, value)) in entries.iter().enumerate() {
+    for (index, (name, value)) in entries.enumerate() {
         write!(f, "{}{name}: ", if index == 0 { "" } else { ", " })?;
         value.fmt_nested(f)?;
     }
@@ -342,8 +345,12 @@ impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "(:{} '{}'", self.label, self.key.replace('\'', "''"))?;
         if !self.properties.is_empty() {
+            // What it says stands first, for a narrow terminal cuts off the rest.
+            let all = |is_text| {
+                self.properties.iter().filter(move |(name, _)| (*name == "text") == is_text)
+            };
             f.write_str(" ")?;
-            fmt_map(&self.properties, f)?;
+            fmt_map(all(true).chain(all(false)), f)?;
         }
         f.write_str(")")
     }

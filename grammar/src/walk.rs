@@ -290,6 +290,7 @@ fn anchor(v: &mut impl Visit, found: &mut Anchor) {
 fn activate(v: &mut impl Visit, found: &mut Activate) {
     v.span(&mut found.span);
     names(v, [&mut found.variable, &mut found.from].into_iter().chain(&mut found.relations));
+    exprs(v, &mut found.weight);
     amounts(v, &mut found.hops);
     exprs(v, &mut found.temperature);
     amounts(v, found.sample.iter_mut().flat_map(|(size, seed)| [size, seed]));

@@ -74,6 +74,8 @@ pub(crate) struct Binder<'b> {
     pub(crate) is_passing: bool,
     /// Whether a `RECALL` was met, whose recipe keeps what it found out to itself.
     is_recalled: bool,
+    /// The recipes that are being bound, each within the one before it.
+    recalling: Vec<String>,
 }
 
 /// A pipeline as a plan.
@@ -99,6 +101,7 @@ impl<'b> Binder<'b> {
             meant: Vec::new(),
             is_passing: false,
             is_recalled: false,
+            recalling: Vec::new(),
         }
     }
 

@@ -1,10 +1,11 @@
 //! `RECALL`: a recipe is a query of its own, with its parameters in place.
 
-use engraph_grammar::ast;
+use engraph_grammar::ast::{self, Span};
 use engraph_grammar::closest;
 
 use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
+use crate::cell::Cell;
 use crate::error::{Diagnostic, Error, Result};
 use crate::graph_names::TURN;
 use crate::plan::LogicalPlan;
@@ -24,6 +25,9 @@ impl Binder<'_> {
         let name = clause.recipe.as_ref().map_or(recipes::DEFAULT, |name| &name.text);
         let span = clause.recipe.as_ref().map_or(clause.span, |name| name.span);
         let mut recipe = Recipe::find(name, span, self.reader().catalog())?;
+        if self.recalling.iter().any(|one| one == name) {
+            return Err(recalls_itself(name, span));
+        }
         // What fails in it is told of where it is used: its own text is not the statement's.
         engraph_grammar::place(&mut recipe.define, clause.span);
         let within = |error: Error| error.within(&recipes::in_recipe(name), clause.span);
@@ -35,6 +39,7 @@ impl Binder<'_> {
         let held = self.scope.held();
         self.scope.restore(Default::default());
         let around = std::mem::replace(&mut self.recipe, parameters);
+        self.recalling.push(name.to_owned());
         let warnings = self.warnings.len();
         let inner = self.with_defaults(&recipe.define);
         if recipe.built_in {
@@ -49,6 +54,7 @@ impl Binder<'_> {
             }
         }
         self.recipe = around;
+        self.recalling.pop();
         self.scope.restore(held);
         self.times = times;
         let (inner, columns) = inner.map_err(within)?;
@@ -70,6 +76,7 @@ impl Binder<'_> {
     /// The question, and the parameters that are given.
     fn given(&mut self, clause: &ast::Recall, recipe: &Recipe) -> Result<Vec<(String, Expr)>> {
         let mut parameters = vec![("q".to_owned(), self.given_value(&clause.question)?)];
+        let is_within = !self.recalling.is_empty();
         for (name, value) in &clause.parameters {
             is_known(name, recipe)?;
             let value = self.given_value(value)?;
@@ -87,6 +94,10 @@ impl Binder<'_> {
             let (name, recipe) = (name.text.clone(), recipe.define.name.text.clone());
             let given = Given { name: name.clone(), recipe, value, default, takes };
             let value = match &given.value.kind {
+                // The recipe around it was given none either.
+                ExprKind::Constant(Cell::Null) if takes == Takes::Scope && is_within => {
+                    given.default
+                }
                 // What is written is known before anything is run.
                 ExprKind::Constant(value) => match given.checked(value.clone())? {
                     Some(_) => given.value,
@@ -139,6 +150,14 @@ impl Binder<'_> {
         }
         Ok(evidence)
     }
+}
+
+fn recalls_itself(name: &str, span: Span) -> Error {
+    let help = match recipes::BUILT_IN.iter().any(|(built_in, _)| *built_in == name) {
+        true => "a recipe hides the built-in one of its name; give yours another name",
+        false => "it would never end; write what it is to find in place of that",
+    };
+    Diagnostic::at(span, format!("the recipe {name} recalls itself")).help(help).bind()
 }
 
 /// That the recipe has a parameter of that name, besides the question.

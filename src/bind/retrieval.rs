@@ -185,9 +185,13 @@ impl Binder<'_> {
 
     fn activate(&mut self, clause: &ast::Activate) -> Result<Activate> {
         let from = self.node_slot(&clause.from)?;
-        let weight = [("logprob", SeedWeight::Logprob), ("score", SeedWeight::Score)]
-            .into_iter()
-            .find_map(|(name, kind)| Some((kind, self.scope.attached(from, name)?)));
+        let weight = match &clause.weight {
+            Some(weight) => Some((SeedWeight::Said, self.expr(weight, Place::Row)?)),
+            None => self.brought(&clause.from, from, ["logprob", "score"]).map(|(name, expr)| {
+                let is_logprob = name == "logprob";
+                (if is_logprob { SeedWeight::Logprob } else { SeedWeight::Score }, expr)
+            }),
+        };
         let relations = self.relations(&clause.relations).unwrap_or_default();
         let mut scope = self.scope_of(&clause.times)?;
         let confidence = clause.confidence.as_ref();
@@ -210,11 +214,7 @@ impl Binder<'_> {
         let from = self.node_slot(&clause.from)?;
         let relevance = match &clause.relevance {
             Some(expr) => Some(self.expr(expr, Place::Row)?),
-            None => ["score", "activation"].into_iter().find_map(|name| {
-                let slot = self.scope.attached(from, name)?;
-                let kind = ExprKind::Slot(slot, format!("{}.{name}", clause.from.text));
-                Some(Expr::new(kind, clause.from.span))
-            }),
+            None => self.brought(&clause.from, from, ["score", "activation"]).map(|(_, expr)| expr),
         };
         let coverage = self.expr(&clause.coverage, Place::Row)?;
         let alpha = clause.alpha.as_ref().map(|alpha| self.expr(alpha, Place::Row)).transpose()?;
@@ -227,6 +227,21 @@ impl Binder<'_> {
         self.scope.attach_as(from, node);
         let covered = self.attached(node, "covered");
         Ok(Represent { node, from, relevance, coverage, alpha, neighbours, budget, covered })
+    }
+
+    /// The first of these numbers that a node brings along: one of its own, or else a column of that name.
+    fn brought(
+        &self,
+        node: &ast::Name,
+        slot: Slot,
+        names: [&'static str; 2],
+    ) -> Option<(&'static str, Expr)> {
+        let own = |name: &&str| self.scope.attached(slot, name);
+        let found = names.iter().find_map(|name| Some((*name, own(name)?)));
+        let column = || names.iter().find_map(|name| Some((*name, self.scope.column(name)?)));
+        let (name, slot) = found.or_else(column)?;
+        let kind = ExprKind::Slot(slot, format!("{}.{name}", node.text));
+        Some((name, Expr::new(kind, node.span)))
     }
 
     fn rerank(&mut self, clause: &ast::Rerank) -> Result<Rerank> {

@@ -90,6 +90,13 @@ impl Scope {
         Some(*slot)
     }
 
+    /// The slot of a name that stands beside no node in particular.
+    pub(crate) fn column(&self, name: &str) -> Option<Slot> {
+        let (slot, _) = self.get(name)?;
+        let is_beside = self.names.attached.values().flatten().any(|(_, other)| *other == slot);
+        (!is_beside).then_some(slot)
+    }
+
     /// From here on only what is attached in one of these slots can be said.
     pub(crate) fn keep_attached(&mut self, slots: &[Slot]) {
         for attached in self.names.attached.values_mut() {

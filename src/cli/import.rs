@@ -65,6 +65,9 @@ fn file(kind: &Kind) -> &Path {
     }
 }
 
+/// Lines that are named of a file of which nothing could be stored.
+const TOLD_MAX: usize = 5;
+
 fn options(csv: &Csv) -> CsvOptions {
     CsvOptions {
         delimiter: csv.delimiter,
@@ -81,7 +84,12 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
     for (kind, count) in &report.stored {
         output.line(&format!("{kind} {count}"))?;
     }
-    for refused in &report.refused {
+    // A script must notice a file of which nothing could be used.
+    let is_used = |(kind, count): &(&str, u64)| *count > 0 && !kind.ends_with("skipped");
+    let is_used = report.stored.iter().any(is_used);
+    // Of a file of another kind each line is wrong in the same way.
+    let told = if is_used { report.refused.len() } else { TOLD_MAX };
+    for refused in report.refused.iter().take(told) {
         // A file that does not go by lines has no number to name.
         let place = match refused.line {
             0 => file.display().to_string(),
@@ -92,11 +100,14 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
     match report.refused.len() {
         0 => {}
         1 => output.note("1 line was refused"),
+        count if count > told => {
+            output.note(&format!(
+                "{count} lines were refused, and none was stored: is it of another kind?"
+            ));
+        }
         count => output.note(&format!("{count} lines were refused")),
     }
-    // A script must notice a file of which nothing could be used.
-    let is_used = |(kind, count): &(&str, u64)| *count > 0 && !kind.ends_with("skipped");
-    match !report.stored.iter().any(is_used) && !report.refused.is_empty() {
+    match !is_used && !report.refused.is_empty() {
         true => Err(Failure::Shown),
         false => Ok(()),
     }

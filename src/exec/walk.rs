@@ -24,6 +24,8 @@ use crate::plan::{Mode, PathSearch, PathTime, Step, Walk};
 
 /// A product of confidences may come out a little smaller in another order of its factors.
 const ROUNDING: f64 = 1.0 - 1e-12;
+/// Continuations of a path after which what a search has in memory is counted.
+const COUNTED: usize = 1 << 10;
 
 pub(crate) struct WalkPaths {
     input: Taken,
@@ -184,12 +186,17 @@ impl WalkPaths {
             }
             (leg, hops) = (leg + 1, 0);
         }
+        self.hold(searching, context)?;
+        Ok(true)
+    }
+
+    /// Counts what a search has in memory.
+    fn hold(&self, searching: &mut Searching, context: &Context<'_>) -> Result<()> {
         let bytes = searching.visits.len() * (size_of::<Visit>() + 8)
             + searching.frontier.len() * size_of::<Ranked>()
             + searching.ways * size_of::<u32>();
         context.hold(&mut searching.held, bytes)?;
-        context.rows(searching.visits.len() / 8)?;
-        Ok(true)
+        context.rows(searching.visits.len() / 8)
     }
 
     /// A SIMPLE path that has come back to its first node ends there.
@@ -255,6 +262,10 @@ impl WalkPaths {
             };
             pushed.push(searching.visits.len());
             searching.visits.push(visit);
+            // A node of many facts is not taken in before they are counted.
+            if pushed.len().is_multiple_of(COUNTED) {
+                self.hold(searching, context)?;
+            }
         }
         self.push(searching, pushed, way, rank);
         Ok(())

@@ -149,7 +149,17 @@ impl Columns {
         for (place, name) in names.iter().enumerate() {
             let known = COLUMNS.iter().position(|column| *column == name.trim());
             let known = known.ok_or_else(|| {
-                format!("there is no column '{name}'; write some of {}", COLUMNS.join(", "))
+                let between = [";", "\t", "|"].into_iter().find(|sign| name.contains(sign));
+                let all = COLUMNS.join(", ");
+                match between {
+                    Some(sign) => format!(
+                        "there is no column '{name}'; if {sign:?} stands between columns, say so by \
+                         --delimiter; the columns are some of {all}"
+                    ),
+                    None => format!(
+                        "there is no column '{name}'; write some of {all}, in the file or by --columns"
+                    ),
+                }
             })?;
             if places[known].replace(place).is_some() {
                 return Err(format!("the column {} is there twice", COLUMNS[known]));

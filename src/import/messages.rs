@@ -48,6 +48,8 @@ const TAKEN: [&str; 18] = [
     "position",
     "embedding",
 ];
+/// Fields that are named of an object that is like no message.
+const NAMED_MAX: usize = 8;
 /// The longest name and text, in bytes, and the most fields of a turn that become properties.
 const NAME_BYTES_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 1 << 10;
@@ -90,8 +92,11 @@ pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Rep
         let line = |text: &str, _: &str, number| lists.line(text, number);
         remember(db, lines.map(line), total, progress)?
     };
-    let LeftOut { skipped, refused } = left_out.into_inner();
+    let LeftOut { skipped, odd, refused } = left_out.into_inner();
     if skipped > 0 {
+        // A file of another form is not passed over in silence.
+        let is_empty = report.stored.iter().all(|(_, count)| *count == 0);
+        report.refused.extend(odd.filter(|_| is_empty));
         report.stored.push(("messages skipped", skipped));
     }
     report.refused.extend(refused);
@@ -116,6 +121,8 @@ fn accepted(input: Input) -> Result<Line> {
 #[derive(Default)]
 struct LeftOut {
     skipped: u64,
+    /// The first of those that were skipped that is like no message.
+    odd: Option<Refused>,
     refused: Vec<Refused>,
 }
 
@@ -218,7 +225,11 @@ impl<'o> Lists<'o> {
         for (position, message) in (so_far.messages + 1..).zip(&messages) {
             match said(message, position) {
                 Ok(Some(said)) => all.push(said),
-                Ok(None) => self.left_out.lock().skipped += 1,
+                Ok(None) => {
+                    let mut left_out = self.left_out.lock();
+                    left_out.skipped += 1;
+                    left_out.odd = left_out.odd.take().or_else(|| odd(message, line));
+                }
                 Err(reason) => self.refuse(line, format!("message {position}: {reason}")),
             }
         }
@@ -287,6 +298,20 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
         text,
         has_picture,
     }))
+}
+
+/// What is wrong with an object that is like no message.
+fn odd(message: &Json, line: u64) -> Option<Refused> {
+    let fields = message.as_object()?;
+    if fields.contains_key("role") || fields.contains_key("content") {
+        return None;
+    }
+    let names = fields.keys().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let reason = format!(
+        "nothing here is a message: the first object has neither `role` nor `content`, but {names}; \
+         docs/import.md shows how to bring exports of chats into this form"
+    );
+    Some(Refused { line, reason })
 }
 
 /// The texts, numbers and truths among fields, and among those of their `metadata`, as properties of a turn.

@@ -59,6 +59,8 @@ const BATCHES_WAITING: usize = 2;
 /// The longest line of a file, in bytes.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
+/// How a file begins that is compressed (RFC 1952, section 2.3.1).
+const GZIP: &[u8] = &[0x1f, 0x8b];
 /// Bytes of a file that are read at once.
 const BUFFER: usize = 8 << 10;
 
@@ -302,7 +304,13 @@ impl Lines {
         let failed = |error: std::io::Error| Error::Import(format!("{}: {error}", file.display()));
         let opened = File::open(file).map_err(failed)?;
         let total = opened.metadata().map_err(failed)?.len();
-        let reader = BufReader::with_capacity(bytes, opened);
+        let mut reader = BufReader::with_capacity(bytes, opened);
+        if reader.fill_buf().map_err(failed)?.starts_with(GZIP) {
+            return Err(Error::Import(format!(
+                "{} is compressed; gunzip it first",
+                file.display()
+            )));
+        }
         let lines = Self { reader, name: file_name(file), number: 0, done: 0 };
         Ok((lines, total))
     }
@@ -348,7 +356,7 @@ impl Lines {
                     _ if bytes.len() > LINE_BYTES_MAX => Err("the line is over 16 MiB".to_owned()),
                     Ok(text) if text.trim().is_empty() => continue,
                     Ok(text) => parse(text.trim_start_matches('\u{feff}'), &self.name, self.number),
-                    Err(_) => Err("the line is no UTF-8 text".to_owned()),
+                    Err(_) => Err("the line is no UTF-8 text; convert the file first, as by iconv -f latin1 -t utf-8".to_owned()),
                 };
                 return Some(Ok(Line { number: self.number, done: self.done, inputs }));
             }

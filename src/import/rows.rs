@@ -134,7 +134,9 @@ impl<R: Read> Rows<R> {
         let fields = match text {
             _ if !is_ended => Err("a quote in the row has no end, and all after it is within it"),
             Some(text) => Ok(Fields { text, ends, gap }),
-            None => Err("the row is no UTF-8 text"),
+            None => Err(
+                "the row is no UTF-8 text; convert the file first, as by iconv -f latin1 -t utf-8",
+            ),
         };
         Ok(Some(Row { line: self.last, byte: place.byte, fields }))
     }

@@ -6,7 +6,8 @@
 //!   block, extraction ──concepts, entities──▶ inputs ──▶ one transaction
 //! ```
 //!
-//! No model runs while the writer's lock is held.
+//! No model runs while the writer's lock is held, but where another writer changed in between what an
+//! episode was drawn with.
 
 use std::ops::Range;
 use std::sync::Arc;

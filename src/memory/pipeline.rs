@@ -95,8 +95,8 @@ impl Pipeline {
         Ok(Self { shared, messages, worker: Some(worker) })
     }
 
-    /// Puts a turn into the buffer of a session, as [`Engraph::observe`](crate::Engraph::observe) does; it waits for the disk
-    /// at most, never for a model.
+    /// Puts a turn into the buffer of a session, as [`Engraph::observe`](crate::Engraph::observe) does; it waits for the
+    /// disk and for other writers, never for the models that make memory.
     ///
     /// # Errors
     ///

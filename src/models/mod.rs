@@ -242,11 +242,7 @@ impl Models {
     /// Vectors of texts and of their tokens, as they must be: finite, of length 1 and of one width.
     fn checked(&self, embedder: &dyn Embedder, texts: &[&str]) -> Result<WithTokens, NeuralError> {
         let (mut vectors, mut tokens) = embedder.embed_with_tokens(texts)?;
-        let dimensions = embedder.dimensions();
-        check(texts, vectors.iter().map(Vec::as_slice), dimensions, |v| v.len() == dimensions)?;
-        for vector in &mut vectors {
-            to_unit(vector);
-        }
+        to_units(texts, &mut vectors, embedder.dimensions())?;
         if let Some(tokens) = &mut tokens {
             self.check_tokens(texts, tokens)?;
         }
@@ -403,12 +399,21 @@ fn through<V: Kept>(
 /// is finite, and has length 1 or 0, whoever's embedder it is.
 fn embed_all(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
     let mut vectors = embedder.embed(texts)?;
-    let dimensions = embedder.dimensions();
+    to_units(texts, &mut vectors, embedder.dimensions())?;
+    Ok(vectors)
+}
+
+/// Makes the vectors of texts of length 1, once they are as they must be.
+fn to_units(
+    texts: &[&str],
+    vectors: &mut [Vec<f32>],
+    dimensions: usize,
+) -> Result<(), NeuralError> {
     check(texts, vectors.iter().map(Vec::as_slice), dimensions, |v| v.len() == dimensions)?;
-    for vector in &mut vectors {
+    for vector in vectors {
         to_unit(vector);
     }
-    Ok(vectors)
+    Ok(())
 }
 
 /// Says what is wrong with the numbers that an embedder of anybody's gave for these texts.

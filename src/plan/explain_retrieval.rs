@@ -5,7 +5,7 @@ use crate::plan::explain::{Printer, as_of, scope};
 use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::retrieval::{
     Activate, Admit, Anchor, Behind, Finding, Generate, Pack, Reconstruct, Represent, Rerank,
-    Retrieval, Search, Signals, Wanted, mode_name,
+    Retrieval, Search, SeedWeight, Signals, Wanted, mode_name,
 };
 use crate::plan::{BeamSearch, Step};
 
@@ -71,10 +71,13 @@ impl Printer<'_> {
             Wanted::Top(top) => format!(" top {top}"),
             Wanted::Sample(size, seed) => format!(" sample {size} seed {seed}"),
         };
+        let is_said = |(kind, _): &&(SeedWeight, Expr)| *kind == SeedWeight::Said;
+        let weight = activate.weight.as_ref().filter(is_said).map(|(_, weight)| weight);
         format!(
-            "Activate ({}) from ({}) via {}{}{}{wanted}{}",
+            "Activate ({}) from ({}){} via {}{}{}{wanted}{}",
             self.name(activate.node),
             self.name(activate.from),
+            Behind("by", weight),
             if relations.is_empty() { "?".to_owned() } else { relations.join("|") },
             Behind("hops", activate.hops.as_ref()),
             Behind("temperature", activate.temperature.as_ref()),

@@ -124,8 +124,8 @@ pub(crate) struct Anchor {
 pub(crate) struct Activate {
     pub(crate) node: Slot,
     pub(crate) from: Slot,
-    /// The slot of the weight that the seeds bring along, such as their `logprob`, if any does.
-    pub(crate) weight: Option<(SeedWeight, Slot)>,
+    /// How much a seed counts: what is said, or what it brings along, such as its `logprob`.
+    pub(crate) weight: Option<(SeedWeight, Expr)>,
     pub(crate) relations: Vec<RelationId>,
     pub(crate) hops: Option<Expr>,
     pub(crate) temperature: Option<Expr>,
@@ -137,6 +137,8 @@ pub(crate) struct Activate {
 /// What a seed's number says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeedWeight {
+    /// How much it counts; the query says so.
+    Said,
     /// The logarithm of a probability.
     Logprob,
     /// A score, the larger the better.
@@ -334,8 +336,7 @@ impl Retrieval {
             | Self::Anchor(_)
             | Self::Reconstruct(_) => Vec::new(),
             Self::Activate(activate) => {
-                let weight = activate.weight.map(|(_, slot)| slot);
-                [activate.from].into_iter().chain(weight).collect()
+                vec![activate.from]
             }
             Self::Represent(represent) => vec![represent.from],
             Self::Rerank(rerank) => vec![rerank.item],
@@ -367,6 +368,7 @@ impl Retrieval {
                 anchor.top.iter().for_each(visit);
             }
             Self::Activate(activate) => {
+                activate.weight.iter().for_each(|(_, weight)| visit(weight));
                 activate.hops.iter().chain(&activate.temperature).for_each(&mut *visit);
                 match &activate.wanted {
                     Wanted::All => {}
@@ -415,7 +417,10 @@ impl Retrieval {
             Self::Generate(Generate { finding, .. }) | Self::Anchor(Anchor { finding, .. }) => {
                 finding.exprs_mut(visit);
             }
-            Self::Activate(activate) => activate.temperature.iter_mut().for_each(visit),
+            Self::Activate(activate) => {
+                activate.weight.iter_mut().for_each(|(_, weight)| visit(weight));
+                activate.temperature.iter_mut().for_each(visit);
+            }
             Self::Represent(represent) => {
                 visit(&mut represent.coverage);
                 represent.relevance.iter_mut().chain(&mut represent.alpha).for_each(visit);

@@ -12,7 +12,7 @@ use crate::error::{Diagnostic, Error, Result};
 pub(crate) const DEFAULT: &str = "engraph";
 
 /// The recipes that every database has, by name: the baselines and the systems of the papers.
-pub(crate) const BUILT_IN: [(&str, &str); 9] = [
+pub(crate) const BUILT_IN: [(&str, &str); 10] = [
     ("bm25", include_str!("bm25.memql")),
     ("dense", include_str!("dense.memql")),
     ("engraph", include_str!("engraph.memql")),
@@ -20,6 +20,7 @@ pub(crate) const BUILT_IN: [(&str, &str); 9] = [
     ("hybrid", include_str!("hybrid.memql")),
     ("mragent", include_str!("mragent.memql")),
     ("real", include_str!("real.memql")),
+    ("rerank", include_str!("rerank.memql")),
     ("scg_mem", include_str!("scg_mem.memql")),
     ("xmemory", include_str!("xmemory.memql")),
 ];

@@ -1,6 +1,7 @@
 //! Between values and the types of Rust: what a program gives as parameters, and takes from rows.
 //!
-//! It never guesses: what does not fit a type is none, and never rounded or parsed.
+//! It never guesses: what does not fit a type is none, and never parsed; only `as_f64` gives the float that is nearest
+//! to a whole number.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -2,7 +2,8 @@
 //! under it. `crate::statement` and `crate::memory` say what they are.
 //!
 //! No model runs while the writer's lock is held, but in a transaction that the caller keeps open,
-//! in a `RETRACT` whose query asks one, and where another writer changed a text in between.
+//! in a `RETRACT` whose query asks one, in a `FORGET` that draws anew what is left of an episode, and where another writer
+//! changed a text in between.
 
 pub(crate) mod observe;
 mod turn;

@@ -1,7 +1,8 @@
 //! Names to ids and back, the rules of relations, and definitions; kept in memory, written with each
 //! commit.
 //!
-//! Names are only ever added, so a reader with an older snapshot may use a newer catalogue.
+//! Names are only ever added, so a reader with an older snapshot may use a newer catalogue; of definitions it may see
+//! those of a commit that is just being written.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

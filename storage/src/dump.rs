@@ -395,13 +395,15 @@ impl Part {
                 let message = format!("{} is in the way of the copy; move it away", path.display());
                 return Err(StorageError::Invalid(message));
             }
-            // Another attempt may be under way.
-            drop(WriterLock::take(&path)?);
-            std::fs::remove_dir_all(&path).map_err(|source| io(&path, source))?;
+        } else {
+            private_folder(&path).map_err(|source| io(&path, source))?;
         }
-        private_folder(&path).map_err(|source| io(&path, source))?;
+        // Another attempt may be under way.
         let part = Self { _lock: WriterLock::take(&path)?, path };
         let database = part.database();
+        if database.exists() {
+            std::fs::remove_dir_all(&database).map_err(|source| io(&database, source))?;
+        }
         private_folder(&database).map_err(|source| io(&database, source))?;
         Ok(part)
     }

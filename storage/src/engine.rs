@@ -52,7 +52,7 @@ pub(crate) const LOAD_BYTES: usize = 4 << 20;
 /// How much memory an open database may hold on to.
 ///
 /// Beside these, each open reader and writer has what its statement needs, and every open table a
-/// few kilobytes.
+/// few kilobytes; the models of a database and its indexes in memory are not counted here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Bytes for blocks that were read, with the indexes and filters of tables; write buffers are

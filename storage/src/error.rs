@@ -125,11 +125,11 @@ pub enum StorageError {
          open the database again"
     )]
     Poisoned,
-    /// What was forgotten is deleted, and its bytes are still in files, because a reader that began
-    /// before has not ended. They leave with the next opening for writing.
+    /// What was forgotten is deleted, and its bytes are still in files, because a reader or a
+    /// transaction that began before has not ended. They leave with the next opening for writing.
     #[error(
-        "what was forgotten is deleted, but its bytes stay in the files until a reader that began \
-         before has ended; they leave when the database is next opened for writing"
+        "what was forgotten is deleted, but its bytes stay in the files: somebody reads or writes \
+         for long; they leave when the database is next opened for writing"
     )]
     StillRead,
     /// What was forgotten is deleted, and its bytes are still in files, because the disk refused to write

@@ -1,6 +1,6 @@
 //! Typed reads of one state of the database: a snapshot, or a transaction's own state.
 //!
-//! It never writes, never blocks, and gives damage back as an error.
+//! It never writes, waits for no writer, and gives damage back as an error.
 
 mod edges;
 mod numbers;
@@ -65,7 +65,7 @@ impl<'r> Reader<'r> {
         self.catalog
     }
 
-    /// The instant of this state: at or after every commit that it holds.
+    /// The instant that this state is told as; what is written while it begins may be held with an instant after it.
     pub fn now(&self) -> Time {
         self.now
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::catalog::Catalog;
 use crate::changes::{Changed, Changes};
@@ -234,6 +234,8 @@ impl Store {
     pub(crate) fn purge(&self, mark: &[u8], before: u64) -> Result<()> {
         self.purge_files(mark, before).map_err(|error| match error {
             StorageError::StillRead => error,
+            // Another transaction is open for as long.
+            StorageError::Stopped => StorageError::StillRead,
             other => StorageError::NotPurged(Box::new(other)),
         })
     }
@@ -244,7 +246,8 @@ impl Store {
         // Readers that began meanwhile may hold on to the old tables.
         self.wait_for_readers(self.engine.snapshots().next())?;
         self.engine.delete_files()?;
-        let mut writer = self.commits.writer()?;
+        let begun = Instant::now();
+        let mut writer = self.commits.writer_while(&|| begun.elapsed() < PATIENCE)?;
         // The list of tables is written anew with the change that follows, and with it what it
         // knew of the old ones leaves.
         let mut overlay = Overlay::default();

@@ -107,25 +107,32 @@ enum Definition3 {
 /// it came, and upgrading it again goes on from there.
 pub fn upgrade(path: &Path) -> Result<u32> {
     check_is_database(path)?;
-    let identity = Identity::read(path)?;
-    let found = match &identity {
-        Some(identity) => identity.format,
-        None => format_without_identity(path)?.unwrap_or(FORMAT),
-    };
+    let (_, found) = identity_and_format(path)?;
     match found {
-        1 => {
+        1..FORMAT => {
             let _lock = WriterLock::take(path)?;
-            Upgrade::begin(path)?.run()?;
-        }
-        2..FORMAT => {
-            let _lock = WriterLock::take(path)?;
-            from_log(path, identity)?;
+            // Until the lock was free, another process may have upgraded it.
+            let (identity, now) = identity_and_format(path)?;
+            match now {
+                1 => Upgrade::begin(path)?.run()?,
+                2..FORMAT => from_log(path, identity)?,
+                _ => {}
+            }
         }
         FORMAT => {}
         found => return Err(StorageError::TooNew { found, known: FORMAT }),
     }
     Store::open(path, Memory::default())?;
     Ok(found)
+}
+
+fn identity_and_format(path: &Path) -> Result<(Option<Identity>, u32)> {
+    let identity = Identity::read(path)?;
+    let format = match &identity {
+        Some(identity) => identity.format,
+        None => format_without_identity(path)?.unwrap_or(FORMAT),
+    };
+    Ok((identity, format))
 }
 
 /// Renews the facts between their nodes and the definitions, if they are old, and sets the format of a

@@ -584,6 +584,28 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     let imported = engraph(&["import", db, "messages", prompt], "");
     assert_eq!(answer(&imported), "messages skipped 2\n");
 
+    // A file of another form is not passed over in silence, and not told line by line.
+    let chats = r#"[{"uuid": "1", "chat_messages": [{"sender": "human", "text": "Hi"}]}]"#;
+    let chats = write(&files, "chats.json", chats);
+    let refused = engraph(&["import", db, "messages", arg(&chats)], "");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        text(&refused.stderr).contains("neither `role` nor `content`, but chat_messages, uuid")
+    );
+    let chat = write(&files, "chat.txt", &"14/03/2025, 18:40 - Nora: Hi\n".repeat(1_000));
+    let refused = engraph(&["import", db, "turns", arg(&chat)], "");
+    let lines: Vec<&str> = text(&refused.stderr).lines().collect();
+    assert_eq!((refused.status.code(), lines.len()), (Some(1), 6), "{lines:?}");
+    assert!(lines[5].starts_with("1000 lines were refused, and none was stored"), "{lines:?}");
+    let packed = files.path().join("packed.jsonl");
+    std::fs::write(&packed, [0x1f, 0x8b, 8, 0]).expect("writes");
+    assert!(message(&engraph(&["import", db, "turns", arg(&packed)], ""), 1).contains("gunzip it"));
+    let table = write(&files, "table.csv", "head;relation;tail\na;likes;b\n");
+    let refused = engraph(&["import", db, "csv", arg(&table)], "");
+    assert!(
+        text(&refused.stderr).contains("if \";\" stands between columns, say so by --delimiter")
+    );
+
     let other = files.path().join("other");
     let path = other.to_str().expect("a plain path");
     message(&engraph(&["import", path, "jsonl", "/no/such/file"], ""), 1);

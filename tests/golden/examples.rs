@@ -53,6 +53,60 @@ fn every_example_prints_what_it_printed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Small exports of chat programs, by the form of their names, and what becomes of each.
+const EXPORTS: [(&str, &str, &str); 5] = [
+    (
+        "claude",
+        r#"[{"uuid": "c", "chat_messages": [{"uuid": "m", "sender": "human", "text": "Hi", "created_at": "2025-03-01T10:00:00Z"}]}]"#,
+        r#"{"session": "c", "messages": [{"id": "m", "role": "human", "content": "Hi", "created_at": "2025-03-01T10:00:00Z"}]}"#,
+    ),
+    (
+        "chatgpt",
+        r#"[{"id": "g", "current_node": "b", "mapping": {
+            "a": {"parent": null, "message": {"id": "1", "author": {"role": "user"}, "create_time": 1741000000.5, "content": {"parts": ["Hi"]}}},
+            "old": {"parent": "a", "message": {"id": "2", "author": {"role": "assistant"}, "content": {"parts": ["Bye"]}}},
+            "b": {"parent": "a", "message": {"id": "3", "author": {"role": "assistant"}, "content": {"parts": ["Hello"]}}}}}]"#,
+        r#"{"session": "g", "messages": [{"id": "1", "role": "user", "content": ["Hi"], "timestamp": 1741000000.5}, {"id": "3", "role": "assistant", "content": ["Hello"]}]}"#,
+    ),
+    (
+        "telegram",
+        r#"{"id": 7, "messages": [{"id": 1, "type": "service", "date_unixtime": "1741003200"}, {"id": 2, "type": "message", "from": "Nora", "date_unixtime": "1741003200", "text": ["See ", {"type": "link", "text": "x.org"}]}]}"#,
+        r#"{"session": "telegram:7", "messages": [{"id": "telegram:7:2", "role": "user", "name": "Nora", "timestamp": 1741003200, "content": "See x.org"}]}"#,
+    ),
+    (
+        "whatsapp",
+        "3/14/25, 6:40 PM - Messages are encrypted.\n3/14/25, 6:41 PM - Nora: Hi\nthere\n",
+        r#"{"session": "whatsapp:chat", "messages": [{"role": "user", "name": "Nora", "content": "Hi\nthere", "at": "2025-03-14T18:41:00Z"}]}"#,
+    ),
+    (
+        "slack",
+        r#"[{"type": "message", "user": "U1", "ts": "1741003200.5", "text": "Hi <@U1>"}, {"type": "message", "subtype": "channel_join", "user": "U1", "ts": "1741003201.0", "text": "joined"}]"#,
+        r#"{"session": "slack:chat", "messages": [{"id": "slack:chat:1741003200.5", "role": "user", "name": "U1", "timestamp": 1741003200.5, "content": "Hi U1"}]}"#,
+    ),
+];
+
+#[test]
+fn exports_of_chats_become_messages() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/chats.py");
+    for (form, export, expected) in EXPORTS {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("chat");
+        let file = match form {
+            "slack" => {
+                std::fs::create_dir(&path).expect("a folder");
+                path.join("2025-03-03.json")
+            }
+            _ => path.clone(),
+        };
+        std::fs::write(&file, export).expect("writes");
+        let done =
+            Command::new("python3").args([script.as_os_str(), form.as_ref()]).arg(&path).output();
+        let done = done.expect("python3 runs");
+        assert!(done.status.success(), "{form}: {}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(String::from_utf8_lossy(&done.stdout).trim_end(), expected, "{form}");
+    }
+}
+
 #[test]
 fn every_example_says_what_it_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

@@ -10,8 +10,9 @@ use engraph::{Engraph, FixedEmbedder, KeyModel, NeuralError, Options, Params, Va
 use crate::{folder, open};
 
 const QUESTION: &str = "When did Nora move to Porto with the dog?";
-const BUILT_IN: [&str; 9] =
-    ["bm25", "dense", "engraph", "gam", "hybrid", "mragent", "real", "scg_mem", "xmemory"];
+const BUILT_IN: [&str; 10] = [
+    "bm25", "dense", "engraph", "gam", "hybrid", "mragent", "real", "rerank", "scg_mem", "xmemory",
+];
 /// A beam that has room for one path, and holds none that is not the question to be good.
 const ONE_PATH: &str = "beam: 1, expand: 1, relevance: 1.0, fill: false";
 /// A recipe, what is switched off, what makes a difference visible on so small a memory, and a

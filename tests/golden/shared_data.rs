@@ -398,7 +398,7 @@ fn what_is_no_row_of_a_table_is_refused_with_its_line() {
     let refused = report.refused.iter().map(|refused| (refused.line, refused.reason.as_str()));
     let expected = [
         (2, "the row has 2 fields, and the first one 3"),
-        (3, "the row is no UTF-8 text"),
+        (3, "the row is no UTF-8 text; convert the file first, as by iconv -f latin1 -t utf-8"),
         (4, "the row has 4 fields, and the first one 3"),
     ];
     assert_eq!(refused.collect::<Vec<_>>(), expected);

@@ -92,13 +92,15 @@ pub struct Anchor {
     pub span: Span,
 }
 
-/// `ACTIVATE c FROM k VIA r HOPS h TEMPERATURE t TOP n`.
+/// `ACTIVATE c FROM k BY e VIA r HOPS h TEMPERATURE t TOP n`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activate {
     /// The name that the active nodes are bound to.
     pub variable: Name,
     /// The name of the nodes that it begins with.
     pub from: Name,
+    /// What says how much each of them counts, if said.
+    pub weight: Option<Expr>,
     /// The relations along which it spreads.
     pub relations: Vec<Name>,
     /// How far, if said.

@@ -143,6 +143,7 @@ pub(super) fn activate(pair: Pair<'_, Rule>) -> Result<Activate> {
     let mut clause = Activate {
         variable: name(next(&mut parts, whole)?)?,
         from: name(next(&mut parts, whole)?)?,
+        weight: None,
         relations: Vec::new(),
         hops: None,
         temperature: None,
@@ -168,6 +169,7 @@ pub(super) fn activate(pair: Pair<'_, Rule>) -> Result<Activate> {
 fn activate_part(pair: Pair<'_, Rule>, clause: &mut Activate) -> Result<()> {
     let at = span(&pair);
     match pair.as_rule() {
+        Rule::relevance_by => once(&mut clause.weight, expression(only(pair)?)?, at)?,
         Rule::name => clause.relations.push(name(pair)?),
         Rule::hops_count => once(&mut clause.hops, amount(only(pair)?)?, at)?,
         Rule::temperature => once(&mut clause.temperature, sum(only(pair)?)?, at)?,

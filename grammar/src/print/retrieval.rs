@@ -61,6 +61,7 @@ pub(super) fn anchor(f: &mut Formatter<'_>, found: &Anchor) -> fmt::Result {
 
 pub(super) fn activate(f: &mut Formatter<'_>, found: &Activate) -> fmt::Result {
     write!(f, "ACTIVATE {} FROM {}", variable(&found.variable), variable(&found.from))?;
+    optional(f, " BY ", found.weight.as_ref())?;
     let mut sign = " VIA ";
     for relation in &found.relations {
         write!(f, "{sign}{}", word(relation))?;

@@ -357,6 +357,7 @@ impl Trees {
         Clause::Activate(Activate {
             variable: self.name(),
             from: self.name(),
+            weight: None,
             relations: self.names(1),
             hops: self.maybe(Self::amount),
             temperature: self.maybe(Self::expr),

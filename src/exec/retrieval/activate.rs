@@ -12,7 +12,7 @@ use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::coupling::Coupling;
-use crate::exec::retrieval::finding::groups;
+use crate::exec::retrieval::finding::{groups, said};
 use crate::exec::{amount, candidates, eval, scope};
 use crate::plan::expr::Expr;
 use crate::plan::retrieval::{Activate, SeedWeight, Wanted};
@@ -26,11 +26,14 @@ const HOPS_MAX: usize = 64;
 const TEMPERATURE: f64 = 1.0;
 
 pub(super) fn activate(clause: &Activate, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
-    let said = |row: &Row| {
+    if let Some((_, weight)) = &clause.weight {
+        eval::warm(&[weight], rows.iter(), context)?;
+    }
+    let asked = |row: &Row| {
         Ok((spread(clause, row, context)?, scope::filter(&clause.scope, row, context)?))
     };
     let mut active = Vec::new();
-    for ((spread, filter), places) in groups(rows, said)? {
+    for ((spread, filter), places) in groups(rows, asked)? {
         active.extend(activate_from(clause, rows, &places, (&spread, &filter), context)?);
     }
     Ok(active)
@@ -44,7 +47,7 @@ fn activate_from(
     (spread, filter): (&Spread, &EdgeFilter),
     context: &Context<'_>,
 ) -> Result<Vec<Row>> {
-    let seeds = seeds(clause, rows, places);
+    let seeds = seeds(clause, rows, places, context)?;
     let start: Vec<(NodeId, f64)> = seeds.iter().map(|(node, seed)| (*node, seed.weight)).collect();
     let coupling = Coupling::new(filter.system, context);
     let mut origins = Origins::new(start.iter().map(|seed| seed.0));
@@ -98,25 +101,31 @@ struct Seed {
 }
 
 /// The nodes that activation begins with. One that stands in several rows counts as often.
-fn seeds(clause: &Activate, rows: &[Row], places: &[usize]) -> BTreeMap<NodeId, Seed> {
+fn seeds(
+    clause: &Activate,
+    rows: &[Row],
+    places: &[usize],
+    context: &Context<'_>,
+) -> Result<BTreeMap<NodeId, Seed>> {
     let mut seeds: BTreeMap<NodeId, Seed> = BTreeMap::new();
     for place in places.iter().copied() {
         let row = &rows[place];
         let Cell::Node(node) = row[clause.from] else { continue };
-        let weight = weight(clause, row);
+        let weight = weight(clause, row, context)?;
         seeds.entry(node.id).or_insert(Seed { weight: 0.0, row: place }).weight += weight;
     }
-    seeds
+    Ok(seeds)
 }
 
 /// What a row says of how much its node counts.
-fn weight(clause: &Activate, row: &Row) -> f64 {
-    let Some((kind, slot)) = clause.weight else { return 1.0 };
-    match (kind, row[slot].number()) {
+fn weight(clause: &Activate, row: &Row, context: &Context<'_>) -> Result<f64> {
+    let Some((kind, expr)) = &clause.weight else { return Ok(1.0) };
+    Ok(match (kind, said(expr, row, context)?) {
         (SeedWeight::Logprob, Some(logprob)) => logprob.exp(),
-        (SeedWeight::Score, Some(score)) => score.max(0.0),
+        (SeedWeight::Score | SeedWeight::Said, Some(score)) => score.max(0.0),
+        (SeedWeight::Said, None) => 0.0,
         (_, None) => 1.0,
-    }
+    })
 }
 
 /// The neighbours of a node with the weights of the edges to them.

@@ -43,6 +43,19 @@ pub(super) fn question(
     }
 }
 
+/// What a row says of how much its node counts; none if that is null.
+pub(super) fn said(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Option<f64>> {
+    let cell = eval::eval(expr, row, context)?;
+    match (&cell, cell.number()) {
+        (Cell::Null, _) => Ok(None),
+        (_, Some(number)) if number.is_finite() => Ok(Some(number)),
+        _ => {
+            let message = format!("how much a node counts is a number, not {}", cell.kind());
+            Err(Diagnostic::at(expr.span, message).execute())
+        }
+    }
+}
+
 /// The rows by the value of what the clause says of each, such as its times, in the order in which
 /// the values come.
 pub(super) fn groups<K: PartialEq>(

@@ -10,7 +10,7 @@ use engraph_storage::graph::NodeId;
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
-use crate::exec::retrieval::finding::groups;
+use crate::exec::retrieval::finding::{groups, said};
 use crate::exec::{candidates, eval};
 use crate::neural::dot;
 use crate::plan::expr::Expr;
@@ -86,7 +86,7 @@ fn collect(
         let row = &rows[place];
         let Cell::Node(node) = &row[clause.from] else { continue };
         let relevance = match &clause.relevance {
-            Some(expr) => eval::eval(expr, row, context)?.number().unwrap_or(0.0),
+            Some(expr) => said(expr, row, context)?.unwrap_or(0.0),
             None => 1.0,
         };
         match known.get(&node.id) {

@@ -18,7 +18,7 @@ fn told(lines: &[&str]) -> Vec<String> {
             Err(reason) => told.push(format!("{number}: {reason}")),
         }
     }
-    let LeftOut { skipped, refused } = left_out.into_inner();
+    let LeftOut { skipped, refused, .. } = left_out.into_inner();
     told.extend(refused.iter().map(|refused| format!("{}: {}", refused.line, refused.reason)));
     if skipped > 0 {
         told.push(format!("{skipped} skipped"));

@@ -73,9 +73,11 @@ impl Transaction<'_> {
                     || denied.to == valid.to && valid.to != Interval::MAX
                     || is_superseded(of) && denied.hull(&valid) == valid
             };
+            // It may have become one of what was told with sources and without.
+            let is_unsourced = gone.belief.claims().any(|claim| claim.sources.is_empty());
             let is_its = |denial: &Denial, of: &Belief| {
                 !denial.is_end
-                    && denial.sources.is_empty() == sources.is_empty()
+                    && (!denial.sources.is_empty() || is_unsourced)
                     && denial.sources.iter().all(|source| sources.contains(source))
                     && took(denial.valid, of)
             };

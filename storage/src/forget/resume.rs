@@ -3,7 +3,7 @@
 //!
 //! It takes no time from anything that is certain.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::goes_on::{Had, Regaining, cut, is_between};
 use crate::error::{Result, StorageError};
@@ -128,7 +128,10 @@ fn ends_by_itself(belief: &Belief) -> bool {
     valid.to != Interval::MAX && !is_cut
 }
 
-/// Whether two versions of a relation, of any system time, may be of the same time or become one.
+/// Whether two versions of a relation, of any system time, may be of the same time or become one. Other values
+/// that only touch hold one after the other.
 fn may_meet(one: &VersionRecord, other: &VersionRecord) -> bool {
-    one.relation == other.relation && one.belief.valid.touches(&other.belief.valid)
+    let ends = |version: &VersionRecord| BTreeSet::from([version.head, version.belief.tail]);
+    let (a, b) = (one.belief.valid, other.belief.valid);
+    one.relation == other.relation && (a.overlaps(&b) || a.touches(&b) && ends(one) == ends(other))
 }

@@ -5,6 +5,7 @@
 //! no row of the table.
 
 mod body;
+mod bygone;
 mod career;
 mod change;
 mod clause;
@@ -93,6 +94,11 @@ pub(super) fn told(
         finder.doubt(0);
     }
     let (mut found, mut endings) = (finder.found, finder.endings);
+    let undated = statement.at.filter(|at| statement.valid.from == *at);
+    if let Some(at) = undated.filter(|_| bygone::is_bygone(&statement.said)) {
+        bygone::soften(&mut found, &statement.said, at, UNCERTAIN);
+        endings.clear();
+    }
     let mut seen: Vec<(String, String, String)> = Vec::new();
     found.retain(|fact| {
         let (head, tail) = (fact.head.name.to_lowercase(), fact.tail.name.to_lowercase());
@@ -361,6 +367,10 @@ impl<'a> Finder<'a> {
         }
         let valid = self.held(relation, group);
         let is_over = group.is_former || group.is_ended;
+        // "I used to be allergic to nuts only": so it still is.
+        if is_over && self.lower(tail.end) == "only" {
+            return;
+        }
         let intent = if is_over { Intent::Evolution } else { intent.unwrap_or_default() };
         let is_spouse = matches!(relation, "married_to" | "engaged_to");
         if is_spouse && valid.to == Interval::MAX && self.is_plain(relation, tail) {

@@ -107,6 +107,43 @@ fn what_a_forgotten_fact_closed_goes_on() {
 }
 
 #[test]
+fn what_one_fact_replaced_comes_back_where_it_meets() {
+    for rome in [10, OPEN] {
+        let homes = Homes::new();
+        homes.tell("1", "Bonn", 4, 7);
+        homes.tell("2", "Rome", 7, rome);
+        homes.tell("3", "Porto", 3, rome);
+        homes.forget("3");
+        assert_eq!(homes.held(), [home("Bonn", 4, 7), home("Rome", 7, rome)]);
+        homes.assert_sound();
+    }
+}
+
+/// A fact that became one of several gives back what the one without a source took.
+#[test]
+fn a_forgotten_fact_gives_back_what_it_took_without_a_source() {
+    for (to, left) in [(20, home("Rome", 3, 20)), (5, home("Rome", 3, 5))] {
+        let homes = Homes::new();
+        let bonn = homes.tell("1", "Bonn", 1, 2);
+        homes.tell("2", "Rome", 3, to);
+        homes.write(|transaction| {
+            let place = transaction.catalog.label("Place").expect("is known");
+            let person = transaction.catalog.label("Person").expect("is known");
+            let lives = transaction.relation("lives")?;
+            let found = |label, key| transaction.reader().find_node(label, key);
+            let (head, tail) = (found(person, "Nora")?, found(place, "Bonn")?);
+            let (head, tail) = (head.expect("is there"), tail.expect("is there"));
+            let valid = Interval { from: 2, to: 9 };
+            let told = Belief { valid, sources: Vec::new(), ..belief(tail, "", 0.9) };
+            transaction.assert_fact(head, lives, &told)
+        });
+        homes.write(|transaction| transaction.forget(&[], &[bonn]));
+        assert_eq!(homes.held(), [left]);
+        homes.assert_sound();
+    }
+}
+
+#[test]
 fn it_goes_on_up_to_the_next_that_holds() {
     let homes = Homes::new();
     homes.tell("1", "Bonn", 10, OPEN);

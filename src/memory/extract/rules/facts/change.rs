@@ -212,7 +212,8 @@ impl Finder<'_> {
             self.tell_of(person, ("owns", "Thing", tail), self.over(), Intent::Evolution);
         }
         // "sold the Golf": whoever drives it does so no more.
-        if row.relation == "sold" && tail.is_name && self.has_moved(group) {
+        let is_paper = matches!(self.lower(tail.end), "shares" | "stocks" | "stock" | "options");
+        if row.relation == "sold" && tail.is_name && !is_paper && self.has_moved(group) {
             self.end(person, "drives", Some(tail.text));
         }
     }

@@ -7,7 +7,7 @@ use engraph_storage::graph::Interval;
 
 use super::group::Tense;
 use super::parting::PARTNERS;
-use super::{Finder, Group, Tail, lexicon, tails, verbs};
+use super::{Finder, Group, Tail, lexicon, plain, tails, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::{Entity, ExtractedEnding};
 use crate::retrieval::words::words;
@@ -92,7 +92,9 @@ impl Finder<'_> {
             ("laid", "off") => end + 1,
             _ => return,
         };
-        let is_told = at > 0 && !self.clause_before(at).any(|at| self.is_open(at));
+        // "They let me go early today."
+        let is_for_today = plain::padded(&self.statement.said).contains(" go early ");
+        let is_told = at > 0 && !is_for_today && !self.clause_before(at).any(|at| self.is_open(at));
         if is_told && self.lower(at - 1) != "to" && self.ends_plainly(end) {
             self.date_anew(at);
             self.end(person, "works_at", None);

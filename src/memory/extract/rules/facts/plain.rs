@@ -96,7 +96,7 @@ impl Finder<'_> {
 }
 
 /// A text in lower case with one blank for each mark, and around it.
-fn padded(text: &str) -> String {
+pub(super) fn padded(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
 }

@@ -304,7 +304,6 @@ const MENDS: &[Mend] = &[
     mend("", "", "COVERAGE", "say how much: REPRESENT s FROM c COVERAGE 0.9"),
     mend("", "", "MODEL", "say how many: RERANK n FOR 'text' TOP 5"),
     mend("", "", "TOP", "say how many: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
-    mend("", "", "BY", "say by how much: CONFIRM f BY 0.5"),
     mend("", "", "AT", "say when it ended: CLOSE f AT DATE '2025-05-01'"),
     mend("", "BM25", "TEXT", "write BY TEXT, which is BM25"),
     mend("EXPLAIN", "ANALYZE", "", "write PROFILE, which runs the query and measures it"),
@@ -422,7 +421,8 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
         let is_it = |(word, _): &&(&str, &str)| begins_with(statement, word);
         FORMS.iter().find(is_it).map(|(_, help)| *help)
     };
-    known.or_else(is_next).or_else(form).map(str::to_owned)
+    let how_much = || (expected == ["BY"]).then_some("say by how much: CONFIRM f BY 0.5");
+    known.or_else(how_much).or_else(is_next).or_else(form).map(str::to_owned)
 }
 
 /// The help where nothing is known of what stands at `at`.

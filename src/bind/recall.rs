@@ -76,7 +76,7 @@ impl Binder<'_> {
     /// The question, and the parameters that are given.
     fn given(&mut self, clause: &ast::Recall, recipe: &Recipe) -> Result<Vec<(String, Expr)>> {
         let mut parameters = vec![("q".to_owned(), self.given_value(&clause.question)?)];
-        let is_within = !self.recalling.is_empty();
+        let is_within = !self.recalling.is_empty() || !self.recipe.is_empty();
         for (name, value) in &clause.parameters {
             is_known(name, recipe)?;
             let value = self.given_value(value)?;

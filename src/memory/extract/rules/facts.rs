@@ -26,7 +26,7 @@ mod state;
 
 use std::collections::BTreeSet;
 
-use engraph_storage::graph::{Intent, Interval};
+use engraph_storage::graph::{Intent, Interval, Time};
 
 use group::{Group, Tense};
 use plans::PROMISES;
@@ -40,6 +40,7 @@ use crate::memory::extract::{Entity, ExtractedEnding, ExtractedFact, KnownEntiti
 use crate::memory::places;
 use crate::memory::validate::UNCERTAIN;
 use crate::retrieval::words::{Word, says, words};
+use crate::time::DAY;
 
 /// Facts of a statement, at most, and what it says to be over.
 const FACTS_MAX: usize = 8;
@@ -94,7 +95,9 @@ pub(super) fn told(
         finder.doubt(0);
     }
     let (mut found, mut endings) = (finder.found, finder.endings);
-    let undated = statement.at.filter(|at| statement.valid.from == *at);
+    // "This day" is no date of its own.
+    let is_today = |at: &Time| (0..DAY).contains(&at.saturating_sub(statement.valid.from));
+    let undated = statement.at.filter(is_today);
     if let Some(at) = undated.filter(|_| bygone::is_bygone(&statement.said)) {
         bygone::soften(&mut found, &statement.said, at, UNCERTAIN);
         endings.clear();

@@ -113,7 +113,7 @@ impl Enclosure {
     /// What a text begins.
     fn of(text: &str) -> Option<Self> {
         // A blank must follow two hyphens, so that `(a)-->(b)` stays a pattern.
-        let is_blank = |rest: &str| rest.chars().next().is_none_or(char::is_whitespace);
+        let is_blank = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']);
         match text.as_bytes().first()? {
             b'\'' => Some(Self::Single),
             b'"' => Some(Self::Double),

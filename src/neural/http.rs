@@ -188,6 +188,23 @@ mod tests {
     }
 
     #[test]
+    fn no_error_shows_a_secret() {
+        let shown = [
+            ("https://api.example.org/v1", "https://api.example.org/v1/embeddings"),
+            ("http://nora:s3cret@localhost:80", "http://localhost:80/embeddings"),
+            ("http://nora:s3c@ret@localhost/v1/", "http://localhost/v1/embeddings"),
+            ("http://localhost/v1?key=s3cret", "http://localhost/v1"),
+        ];
+        for (base, shown) in shown {
+            let endpoint = Endpoint::new(base, "embeddings", Some(KEY), Duration::from_secs(1));
+            let asked = format!("{}/embeddings", base.trim_end_matches('/'));
+            let failed = endpoint.failed(&format!("{asked} with {KEY}")).to_string();
+            assert!(failed.contains(shown) && !failed.contains("s3c"), "{failed}");
+            assert!(!failed.contains(KEY), "{failed}");
+        }
+    }
+
+    #[test]
     fn texts_go_in_batches_and_vectors_come_back_in_order() {
         let (url, asked) = serve(vec![Reply::Of(lengths), Reply::Of(lengths), Reply::Of(lengths)]);
         let embedder = connect(&url).unwrap();

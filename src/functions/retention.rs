@@ -62,12 +62,9 @@ fn half_life(call: &Call<'_>) -> Result<f64> {
 /// When a fact was told: from when on each claim of it holds.
 fn told_of_fact(call: &Call<'_>, edge: &Edge) -> Result<BTreeSet<Time>> {
     let version = call.context.version(edge)?;
-    let claims = version.belief.evidence.iter().filter_map(|part| match part {
-        Evidence::Claim(claim) => Some(claim.valid.from),
-        Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => None,
-    });
-    let told: BTreeSet<Time> = claims.chain([edge.valid.from]).filter(is_finite).collect();
-    Ok(told)
+    let claims = version.belief.evidence.iter().filter_map(Evidence::claim);
+    let told = claims.map(|claim| claim.valid.from).chain([edge.valid.from]);
+    Ok(told.filter(is_finite).collect())
 }
 
 /// When a node was told of: at its own time if it has one, as a turn has, else from when on each fact

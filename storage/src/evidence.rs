@@ -41,17 +41,17 @@ pub(crate) fn doubted(confidence: f64, by: f64) -> f64 {
 /// Makes `new` say what `old` and `new` say together. Properties that only `old` had stay.
 pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
     let valid = new.valid.hull(&old.valid);
-    // What was denied and holds after all is denied no more.
-    let stands = |part: &Evidence| !denied(part).is_some_and(|denied| denied.overlaps(&valid));
     let (known, more) = (evidence_of(old), evidence_of(new));
+    let is_new = |part: &Evidence| part.claim().is_none() || !known.contains(part);
     let more: Vec<Evidence> = match adds_by_claims_alone(&known, &more, policy) {
-        true => more.into_iter().filter(|part| !known.contains(part)).collect(),
+        true => more.into_iter().filter(is_new).collect(),
         false => more,
     };
+    let retold = more.iter().filter(|part| is_new(part)).filter_map(claimed_time);
+    let told: Vec<Interval> = std::iter::once(valid).chain(retold).collect();
     let mut evidence = Vec::new();
-    for part in known.into_iter().chain(more).filter(stands) {
-        push(&mut evidence, part, policy);
-    }
+    known.into_iter().for_each(|part| push_beside(&mut evidence, part, &told, policy));
+    more.into_iter().for_each(|part| push_beside(&mut evidence, part, &[valid], policy));
     new.evidence = evidence;
     new.valid = valid;
     new.confidence =
@@ -63,15 +63,25 @@ pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
     simplify(new);
 }
 
+/// Adds a part at the end, as far as it denies none of the times that were told after all.
+fn push_beside(
+    evidence: &mut Vec<Evidence>,
+    part: Evidence,
+    told: &[Interval],
+    policy: ConfidencePolicy,
+) {
+    let Evidence::Denied(denial) = part else { return push(evidence, part, policy) };
+    for valid in left_beside(denial.valid, told.iter().copied()) {
+        push_denial(evidence, Denial { valid, ..denial.clone() });
+    }
+}
+
 /// Whether a claim that stands in both says nothing more the second time, wherever it stands, as claims of
 /// parts that were one fact do: all are by named sources, of one intent and with the same properties, and
 /// nothing but claims moves the confidence.
 fn adds_by_claims_alone(known: &[Evidence], more: &[Evidence], policy: ConfidencePolicy) -> bool {
     let all = || known.iter().chain(more);
-    let mut claims = all().filter_map(|part| match part {
-        Evidence::Claim(claim) => Some(claim),
-        _ => None,
-    });
+    let mut claims = all().filter_map(Evidence::claim);
     let Some(first) = claims.clone().next() else { return false };
     policy != ConfidencePolicy::Latest
         && !all().any(|part| matches!(part, Evidence::Confirmed(_) | Evidence::Doubted(_)))
@@ -84,22 +94,32 @@ fn adds_by_claims_alone(known: &[Evidence], more: &[Evidence], policy: Confidenc
 
 /// Adds to a belief that it was confirmed or doubted.
 pub(crate) fn revise(belief: &mut Belief, part: Evidence, policy: ConfidencePolicy) {
-    let mut evidence = evidence_of(belief);
+    write_out(belief);
     belief.confidence = match part {
         Evidence::Confirmed(by) => either(belief.confidence, by),
         Evidence::Doubted(by) => doubted(belief.confidence, by),
         Evidence::Claim(_) | Evidence::Denied(_) => belief.confidence,
     };
-    push(&mut evidence, part, policy);
-    belief.evidence = evidence;
+    push(&mut belief.evidence, part, policy);
 }
 
 /// Adds to a belief that a time was denied: one which it no longer holds in, or all that it holds in, of what
 /// is not believed any more.
 pub(crate) fn deny(belief: &mut Belief, denial: Denial) {
-    let mut evidence = evidence_of(belief);
-    push_denial(&mut evidence, denial);
-    belief.evidence = evidence;
+    write_out(belief);
+    push_denial(&mut belief.evidence, denial);
+}
+
+/// Cuts a belief to what is left of its time. Its claims stay as they were told.
+pub(crate) fn cut(belief: &mut Belief, left: Interval) {
+    write_out(belief);
+    belief.valid = left;
+}
+
+/// Cuts a belief to what a denial leaves of its time.
+pub(crate) fn cut_by(belief: &mut Belief, left: Interval, denial: Denial) {
+    cut(belief, left);
+    push_denial(&mut belief.evidence, denial);
 }
 
 fn push_denial(evidence: &mut Vec<Evidence>, denial: Denial) {
@@ -156,8 +176,10 @@ fn left(
     keep: impl Fn(&mut Evidence) -> bool,
     policy: ConfidencePolicy,
 ) -> Vec<Belief> {
+    let mut told = evidence_of(belief);
+    lengthen(&mut told);
     let (mut evidence, mut dropped) = (Vec::new(), Vec::new());
-    for mut part in evidence_of(belief) {
+    for mut part in told {
         let denied = denied(&part);
         match keep(&mut part) {
             true => evidence.push(part),
@@ -165,9 +187,7 @@ fn left(
             false => dropped.extend(denied.filter(|denied| !denied.overlaps(&belief.valid))),
         }
     }
-    let parts = regained(dropped, &evidence);
-    lengthen(&mut evidence, &parts);
-    let (mut within, mut apart) = (belief.valid, parts);
+    let (mut within, mut apart) = (belief.valid, regained(dropped, &evidence));
     // What touches it may reach the next.
     while let Some(next) = apart.iter().position(|part| part.touches(&within)) {
         within = within.hull(&apart.remove(next));
@@ -202,10 +222,14 @@ fn within_time(
 
 /// The time that a part of the evidence denies, if it denies any.
 pub(crate) fn denied(part: &Evidence) -> Option<Interval> {
-    match part {
-        Evidence::Denied(denial) => Some(denial.valid),
-        Evidence::Claim(_) | Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
-    }
+    part.denial().map(|denial| denial.valid)
+}
+
+/// The parts of a time that other ones leave, in order.
+fn left_beside(valid: Interval, others: impl Iterator<Item = Interval>) -> Vec<Interval> {
+    others.fold(vec![valid], |parts, other| {
+        parts.iter().flat_map(|part| part.beside(&other)).flatten().collect()
+    })
 }
 
 /// Whether another value was told of all the time of a belief, so that it went to history.
@@ -216,40 +240,34 @@ pub(crate) fn is_superseded(belief: &Belief) -> bool {
 
 /// What dropped denials took and no other one denies, what was denied last first: it is the nearest.
 fn regained(dropped: Vec<Interval>, evidence: &[Evidence]) -> Vec<Interval> {
-    let free = |gone: Interval| {
-        evidence.iter().filter_map(denied).fold(vec![gone], |parts, other| {
-            parts.iter().flat_map(|part| part.beside(&other)).flatten().collect()
-        })
-    };
+    let free = |gone: Interval| left_beside(gone, evidence.iter().filter_map(denied));
     dropped.into_iter().rev().flat_map(free).collect()
 }
 
-/// Claims that were cut where a regained time begins or ends reach over it again, unless others do.
-fn lengthen(evidence: &mut [Evidence], regained: &[Interval]) {
-    for part in regained {
-        let reaches = |told: &Evidence| matches!(told, Evidence::Claim(claim) if claim.valid.hull(part) == claim.valid);
-        if evidence.iter().any(reaches) {
-            continue;
-        }
+/// Claims that were cut where a denied time begins or ends reach over it again, unless others do. No claim is
+/// cut any more: a database has such of versions before this one.
+fn lengthen(evidence: &mut [Evidence]) {
+    let claimed = stretches(evidence);
+    let denied: Vec<Interval> = evidence.iter().filter_map(denied).collect();
+    for part in denied.into_iter().filter(|part| !part.is_within(&claimed)) {
         for told in &mut *evidence {
             if let Evidence::Claim(claim) = told
                 && (claim.valid.to == part.from || claim.valid.from == part.to)
             {
-                claim.valid = claim.valid.hull(part);
+                claim.valid = claim.valid.hull(&part);
             }
         }
     }
 }
 
+/// The time that a part of the evidence claims, if it claims any.
+fn claimed_time(part: &Evidence) -> Option<Interval> {
+    part.claim().map(|claim| claim.valid)
+}
+
 /// The stretches of time that claims cover without a gap, in order.
 fn stretches(evidence: &[Evidence]) -> Vec<Interval> {
-    let mut claimed: Vec<Interval> = evidence
-        .iter()
-        .filter_map(|part| match part {
-            Evidence::Claim(claim) => Some(claim.valid),
-            Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => None,
-        })
-        .collect();
+    let mut claimed: Vec<Interval> = evidence.iter().filter_map(claimed_time).collect();
     claimed.sort_by_key(|valid| valid.from);
     let mut stretches: Vec<Interval> = Vec::new();
     for valid in claimed {
@@ -329,19 +347,13 @@ impl Belief {
     }
 
     fn denials(&self) -> impl Iterator<Item = &Denial> {
-        self.evidence.iter().filter_map(|part| match part {
-            Evidence::Denied(denial) => Some(denial),
-            Evidence::Claim(_) | Evidence::Confirmed(_) | Evidence::Doubted(_) => None,
-        })
+        self.evidence.iter().filter_map(Evidence::denial)
     }
 }
 
 /// The claims that a belief names beside what it says itself.
 pub(crate) fn claims(belief: &Belief) -> impl Iterator<Item = &Claim> {
-    belief.evidence.iter().filter_map(|part| match part {
-        Evidence::Claim(claim) => Some(claim),
-        Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => None,
-    })
+    belief.evidence.iter().filter_map(Evidence::claim)
 }
 
 /// What a belief rests on, written out.
@@ -349,6 +361,13 @@ pub(crate) fn evidence_of(belief: &Belief) -> Vec<Evidence> {
     match belief.evidence.is_empty() {
         true => vec![Evidence::Claim(claim_of(belief))],
         false => belief.evidence.clone(),
+    }
+}
+
+/// Writes out what a belief rests on where it says just that.
+fn write_out(belief: &mut Belief) {
+    if belief.evidence.is_empty() {
+        belief.evidence.push(Evidence::Claim(claim_of(belief)));
     }
 }
 
@@ -446,7 +465,7 @@ fn is_as_one(old: &Claim, new: &Claim, policy: ConfidencePolicy) -> bool {
 }
 
 /// Drops evidence that says just what the belief says.
-fn simplify(belief: &mut Belief) {
+pub(crate) fn simplify(belief: &mut Belief) {
     if let [Evidence::Claim(claim)] = belief.evidence.as_slice()
         && *claim == claim_of(belief)
     {

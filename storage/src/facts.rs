@@ -418,7 +418,7 @@ impl Transaction<'_> {
         }
         let system = Interval { from: version.system.from, to: self.now };
         self.put_record(*fact, *number, &VersionRecord { system, ..version.clone() })?;
-        number.checked_add(1).ok_or(StorageError::Exhausted("version"))
+        next_number(*number)
     }
 
     /// Puts a version that is believed anew as the next one of its fact, found from both ends as
@@ -429,6 +429,11 @@ impl Transaction<'_> {
         let VersionRecord { head, relation, belief, .. } = believed.version;
         self.put_version(fact, number, head, relation, &belief)
     }
+}
+
+/// The number of the version that comes after one.
+pub(crate) fn next_number(number: u32) -> Result<u32> {
+    number.checked_add(1).ok_or(StorageError::Exhausted("version"))
 }
 
 /// Leaves out what an assertion cannot meet, so that their versions need not be read: facts at other times than

@@ -311,13 +311,26 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// It, if it was asserted.
+    pub fn claim(&self) -> Option<&Claim> {
+        match self {
+            Self::Claim(claim) => Some(claim),
+            Self::Denied(_) | Self::Confirmed(_) | Self::Doubted(_) => None,
+        }
+    }
+
+    /// It, if it was said not to hold for a time.
+    pub fn denial(&self) -> Option<&Denial> {
+        match self {
+            Self::Denied(denial) => Some(denial),
+            Self::Claim(_) | Self::Confirmed(_) | Self::Doubted(_) => None,
+        }
+    }
+
     /// The time that it tells of, if it tells of any.
     pub fn valid(&self) -> Option<Interval> {
-        match self {
-            Self::Claim(claim) => Some(claim.valid),
-            Self::Denied(denial) => Some(denial.valid),
-            Self::Confirmed(_) | Self::Doubted(_) => None,
-        }
+        let claimed = self.claim().map(|claim| claim.valid);
+        claimed.or_else(|| self.denial().map(|denial| denial.valid))
     }
 }
 

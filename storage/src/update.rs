@@ -21,7 +21,7 @@
 //! closed                                the fact ends at the instant, if it held longer
 //! ```
 
-use crate::evidence::{denied, deny, evidence_of, has_claimed, merge, revise};
+use crate::evidence::{cut, cut_by, denied, deny, has_claimed, merge, revise, simplify};
 use crate::graph::{
     Belief, Cardinality, ConfidencePolicy, Denial, Evidence, FactId, Interval, RelationRule, Time,
 };
@@ -174,11 +174,11 @@ fn close(target: &Held, at: Time, sources: &[String]) -> Resolution {
     let denied = held.evidence.iter().filter_map(denied).map(|denied| denied.to);
     let until = denied.fold(held.valid.to, Time::max);
     let mut belief = held.clone();
-    if let Some(valid) = Interval::new(held.valid.from, at.min(held.valid.to)) {
-        belief.valid = valid;
-        if let Some(valid) = Interval::new(at, until) {
-            deny(&mut belief, Denial { sources: sources.to_vec(), valid, is_end: true });
-        }
+    if let Some(left) = Interval::new(held.valid.from, at.min(held.valid.to))
+        && let Some(valid) = Interval::new(at, until)
+    {
+        let denial = Denial { sources: sources.to_vec(), valid, is_end: true };
+        cut_by(&mut belief, left, denial);
     }
     match belief.valid == held.valid {
         false => Resolution::replacing(Effect::Closed, target.fact, belief),
@@ -238,6 +238,7 @@ fn assert<'h>(
             others.iter().any(|other| prevails(&other.belief, &candidate, open_ended, rule));
         if candidate.uncertain {
             candidate.valid = hull(alone, &merged);
+            simplify(&mut candidate);
             resolution.changes.clear();
             resolution.unsettled.clear();
         } else {
@@ -304,7 +305,9 @@ fn make_room(
         let valid = Interval::new(next.valid.from, Interval::MAX)?;
         Some(Denial { sources: next.sources.clone(), valid, is_end: false })
     });
-    candidate.valid.to = next.map_or(Interval::MAX, |next| next.valid.from);
+    if let Some(next) = next {
+        cut(candidate, Interval { to: next.valid.from, ..candidate.valid });
+    }
     for other in weak.into_iter().filter(|other| other.belief.valid.from < candidate.valid.to) {
         let belief = Belief { uncertain: true, ..other.belief.clone() };
         resolution.changes.push(Change::Replace(other.fact, belief));
@@ -339,9 +342,9 @@ fn give_way(
         return;
     }
     let part = |valid, denied| {
-        let mut part = Belief { valid, ..other.belief.clone() };
+        let mut part = other.belief.clone();
         let denial = Denial { sources: sources.to_vec(), valid: denied, is_end: false };
-        deny(&mut part, denial);
+        cut_by(&mut part, valid, denial);
         part
     };
     let before = Interval::new(old.from, new.from)
@@ -352,7 +355,7 @@ fn give_way(
     let (change, told) = match (before, after) {
         (Some(before), Some(after)) => {
             resolution.changes.push(Change::Replace(other.fact, before));
-            (Change::Remainder(other.fact, claiming(after, &other.belief)), &mut resolution.split)
+            (Change::Remainder(other.fact, after), &mut resolution.split)
         }
         (Some(before), None) => (Change::Replace(other.fact, before), &mut resolution.closed),
         (None, Some(after)) => (Change::Replace(other.fact, after), &mut resolution.split),
@@ -365,13 +368,6 @@ fn give_way(
 /// What the candidate says when nothing makes room for it.
 fn hull(alone: Interval, merged: &[&Held]) -> Interval {
     merged.iter().fold(alone, |interval, held| interval.hull(&held.belief.valid))
-}
-
-/// A part of a belief that begins later than what it rests on: its sources said so from the beginning.
-fn claiming(part: Belief, whole: &Belief) -> Belief {
-    let denials = part.evidence.into_iter().filter(|part| denied(part).is_some());
-    let claims = evidence_of(whole).into_iter().filter(|part| denied(part).is_none());
-    Belief { evidence: claims.chain(denials).collect(), ..part }
 }
 
 /// Adds the change that carries the candidate: under the id of the first fact it was merged with.

@@ -17,7 +17,7 @@ use super::tails;
 use crate::adjacency::{self, Adjacency};
 use crate::engine::Engine;
 use crate::error::{Result, StorageError};
-use crate::evidence::deny;
+use crate::evidence::cut_by;
 use crate::families::Family;
 use crate::graph::{Denial, Edge, FactId, Interval, NodeId, Side, Time, VersionRecord};
 use crate::key;
@@ -250,9 +250,9 @@ impl Tables<'_> {
     fn ended(&self, held: &VersionRecord, closing: &Closing) -> VersionRecord {
         let mut belief = held.belief.clone();
         let valid = Interval { from: closing.to, ..belief.valid };
-        belief.valid.to = closing.to;
+        let left = Interval { to: closing.to, ..belief.valid };
         let sources = vec![closing.source.clone()];
-        deny(&mut belief, Denial { sources, valid, is_end: false });
+        cut_by(&mut belief, left, Denial { sources, valid, is_end: false });
         VersionRecord { belief, system: self.system(), ..*held }
     }
 

@@ -31,11 +31,18 @@ impl Transaction<'_> {
         let claim = claim_of(belief);
         let mut said: Vec<Interval> = Vec::new();
         for fact in facts {
-            let versions = self.reader().versions(fact)?;
-            let same = versions.iter().filter(|(_, version)| ends.are_of(version));
-            same.for_each(|(_, version)| {
-                said.extend(claimed(&version.belief, &claim, rule.policy));
-            });
+            for (_, version) in self.reader().versions(fact)? {
+                let belief = &version.belief;
+                if !ends.are_of(&version) {
+                    continue;
+                }
+                // What another value has taken of a claim may be told anew, but by who tells all of it again.
+                let left = |told: Interval| match told == valid {
+                    true => Some(told),
+                    false => told.common(&belief.valid),
+                };
+                said.extend(claimed(belief, &claim, rule.policy).filter_map(left));
+            }
         }
         said.retain(|told| told.overlaps(&valid));
         if said.is_empty() || rule.cardinality != Cardinality::One || said.contains(&valid) {

@@ -6,9 +6,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::Loss;
-use crate::error::{Result, StorageError};
-use crate::evidence::{deny, is_superseded, merge, undenied};
-use crate::graph::{Belief, Denial, Edge, Evidence, FactId, Interval, VersionRecord};
+use crate::error::Result;
+use crate::evidence::{cut, cut_by, deny, is_superseded, merge, undenied};
+use crate::facts::next_number;
+use crate::graph::{Belief, Denial, Edge, FactId, Interval, Time, VersionRecord};
 use crate::transaction::Transaction;
 
 /// A version that may get time back, as it would be with all of it.
@@ -51,7 +52,7 @@ impl Transaction<'_> {
             is_first = false;
             let belief = Belief { valid, ..version.belief.clone() };
             let is_whole = belief.valid == version.belief.valid;
-            let resumes = was_superseded && !is_superseded(&belief);
+            let resumes = was_superseded && !is_superseded(&version.belief);
             self.put_record(place.0, place.1, &VersionRecord { belief, ..version.clone() })?;
             if resumes {
                 regaining.push(Regaining { place, version, had: Had::All });
@@ -152,8 +153,7 @@ impl Transaction<'_> {
                 let mut before = version.clone();
                 before.system.to = since;
                 self.bound(fact, &mut before, had)?;
-                self.put_record(fact, number, &before)?;
-                number = number.checked_add(1).ok_or(StorageError::Exhausted("version"))?;
+                number = self.put_until((fact, number), &before, since)?;
                 version.system.from = since;
             }
         }
@@ -161,6 +161,18 @@ impl Transaction<'_> {
         let is_longer = version.system.to == Interval::MAX && version.belief.valid != had;
         let number = if is_longer { self.absorb((fact, number), &mut version)? } else { number };
         self.put_record(fact, number, &version)
+    }
+
+    /// Stores a version as it was believed until an instant, and gives the number of what is believed then.
+    pub(super) fn put_until(
+        &mut self,
+        (fact, number): (FactId, u32),
+        version: &VersionRecord,
+        since: Time,
+    ) -> Result<u32> {
+        let system = Interval { to: since, ..version.system };
+        self.put_record(fact, number, &VersionRecord { system, ..version.clone() })?;
+        next_number(number)
     }
 
     /// Cuts a version where other values hold, on the sides of the time that it had before.
@@ -180,8 +192,8 @@ impl Transaction<'_> {
                 break;
             };
             let sources = self.reader().version(rival.fact, rival.version)?.belief.sources;
-            cut(&mut version.belief, left);
-            deny(&mut version.belief, Denial { sources, valid: denied, is_end: false });
+            let denial = Denial { sources, valid: denied, is_end: false };
+            cut_by(&mut version.belief, left, denial);
         }
         Ok(())
     }
@@ -204,16 +216,11 @@ impl Transaction<'_> {
             let held = self.reader().version(same.fact, same.version)?;
             let since = held.system.from.max(version.system.from);
             self.delete_record(same.fact, same.version, &held)?;
-            let until = |whole: &VersionRecord| VersionRecord {
-                system: Interval { to: since, ..whole.system },
-                ..whole.clone()
-            };
             if held.system.from < since {
-                self.put_record(same.fact, same.version, &until(&held))?;
+                self.put_until((same.fact, same.version), &held, since)?;
             }
             if version.system.from < since {
-                self.put_record(fact, number, &until(version))?;
-                number = number.checked_add(1).ok_or(StorageError::Exhausted("version"))?;
+                number = self.put_until((fact, number), version, since)?;
                 version.system.from = since;
             }
             // It may be found from its other end.
@@ -286,6 +293,14 @@ impl Transaction<'_> {
         Ok((left, denials))
     }
 
+    /// The certain facts of other values that are of the time of a version.
+    pub(super) fn other_values(&self, fact: FactId, version: &VersionRecord) -> Result<Vec<Edge>> {
+        let mut rivals = self.certain_rivals(fact, version)?;
+        let valid = version.belief.valid;
+        rivals.retain(|rival| !is_between(rival, version) && rival.valid.overlaps(&valid));
+        Ok(rivals)
+    }
+
     /// The certain facts that a version may not hold beside, but its own.
     pub(super) fn certain_rivals(
         &self,
@@ -310,16 +325,4 @@ impl Transaction<'_> {
 pub(super) fn is_between(edge: &Edge, version: &VersionRecord) -> bool {
     let (head, tail) = (version.head, version.belief.tail);
     [(head, tail), (tail, head)].contains(&(edge.head, edge.tail))
-}
-
-/// Cuts a belief, and a claim that was as long as it.
-pub(super) fn cut(belief: &mut Belief, left: Interval) {
-    let had = std::mem::replace(&mut belief.valid, left);
-    for part in &mut belief.evidence {
-        if let Evidence::Claim(claim) = part
-            && claim.valid == had
-        {
-            claim.valid = left;
-        }
-    }
 }

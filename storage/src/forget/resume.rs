@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::goes_on::{Had, Regaining, cut, is_between};
-use crate::error::{Result, StorageError};
-use crate::evidence::{denied, deny};
+use super::goes_on::{Had, Regaining};
+use crate::error::Result;
+use crate::evidence::{cut, cut_by, denied, deny};
 use crate::facts::Believed;
 use crate::graph::{Belief, Denial, Edge, FactId, Interval, VersionRecord};
 use crate::transaction::Transaction;
@@ -36,8 +36,7 @@ impl Transaction<'_> {
         if rest.iter().filter(is_other).any(|one| may_meet(&one.version, &version)) {
             return Ok(());
         }
-        let mut rivals = self.certain_rivals(fact, &version)?;
-        rivals.retain(|rival| !is_between(rival, &version) && rival.valid.overlaps(&valid));
+        let rivals = self.other_values(fact, &version)?;
         let since = rivals.iter().map(|rival| rival.system.from).min();
         let Some(stored) = self.reader().find_version(fact, number)? else { return Ok(()) };
         if since.is_some_and(|since| since < ended) {
@@ -45,17 +44,14 @@ impl Transaction<'_> {
         }
         self.delete_record(fact, number, &stored)?;
         if let Some(since) = since {
-            let mut before = version.clone();
-            before.system.to = since;
             let (left, denials) = self.left_beside(valid, &rivals, ends_by_itself)?;
+            let before = version.clone();
             denials.into_iter().for_each(|denial| deny(&mut version.belief, denial));
             let Some(left) = left else {
                 // Who took all of its time is known, should they be forgotten too.
-                before.belief.evidence = version.belief.evidence;
-                return self.put_record(fact, number, &before);
+                return self.put_until((fact, number), &version, since).map(drop);
             };
-            self.put_record(fact, number, &before)?;
-            number = number.checked_add(1).ok_or(StorageError::Exhausted("version"))?;
+            number = self.put_until((fact, number), &before, since)?;
             version.system.from = since;
             cut(&mut version.belief, left);
         }
@@ -103,15 +99,12 @@ impl Transaction<'_> {
         if rest.iter().any(|one| may_meet(&one.version, &certain)) {
             return Ok(false);
         }
-        let mut rivals = self.certain_rivals(fact, &certain)?;
-        rivals.retain(|rival| !is_between(rival, &certain) && rival.valid.overlaps(&valid));
-        if let Some(next) = rivals.first() {
+        if let Some(next) = self.other_values(fact, &certain)?.first() {
             let left = Interval::new(valid.from, next.valid.from);
             let Some(left) = left.filter(|_| valid.to == Interval::MAX) else { return Ok(false) };
             let sources = self.reader().version(next.fact, next.version)?.belief.sources;
-            cut(&mut certain.belief, left);
             let denied = Interval { from: left.to, to: Interval::MAX };
-            deny(&mut certain.belief, Denial { sources, valid: denied, is_end: false });
+            cut_by(&mut certain.belief, left, Denial { sources, valid: denied, is_end: false });
         }
         self.delete_record(fact, number, &version)?;
         let number = self.absorb((fact, number), &mut certain)?;

@@ -136,7 +136,7 @@ pub(crate) fn ended(n: u64, edge: &Edge) -> Belief {
     let whole = belief(n, edge.tail);
     let claim = Claim {
         sources: whole.sources.clone(),
-        valid: edge.valid,
+        valid: whole.valid,
         confidence: whole.confidence,
         intent: whole.intent,
         properties: BTreeMap::new(),

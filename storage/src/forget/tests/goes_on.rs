@@ -404,6 +404,68 @@ fn what_was_told_from_the_other_end_becomes_one_with_it() {
 }
 
 #[test]
+fn nothing_holds_longer_than_those_say_who_are_left() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 3, 6);
+    homes.tell("2", "Bonn", 2, OPEN);
+    homes.tell("3", "Rome", 6, OPEN);
+    homes.forget("3");
+    homes.forget("2");
+    assert_eq!(homes.held(), [home("Bonn", 3, 6)]);
+    homes.assert_sound();
+}
+
+#[test]
+fn an_end_that_was_told_stands_where_another_value_began() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 2, OPEN);
+    homes.tell("2", "Rome", 6, OPEN);
+    homes.tell("3", "Bonn", 3, 6);
+    homes.write(|transaction| {
+        let turn = transaction.catalog.label("Turn").expect("is known");
+        let node = |key| transaction.reader().find_node(turn, key).map(Option::unwrap);
+        let nodes = [node("1")?, node("2")?];
+        transaction.forget(&nodes, &[])
+    });
+    assert_eq!(homes.held(), [home("Bonn", 3, 6)]);
+    homes.assert_sound();
+}
+
+#[test]
+fn what_is_told_of_a_part_of_a_denied_time_leaves_the_rest_denied() {
+    let homes = Homes::new();
+    homes.tell("1", "Oslo", 7, OPEN);
+    homes.tell("2", "Bonn", 6, OPEN);
+    homes.tell("3", "Bonn", 7, 10);
+    homes.forget("1");
+    assert_eq!(homes.held(), [home("Bonn", 6, OPEN)]);
+    homes.assert_sound();
+}
+
+#[test]
+fn what_is_told_of_all_of_a_denied_time_is_denied_by_what_ends_it() {
+    let homes = Homes::new();
+    homes.tell("1", "Oslo", 2, OPEN);
+    homes.tell("2", "Rome", 7, OPEN);
+    homes.tell("3", "Bonn", 1, OPEN);
+    homes.tell("4", "Bonn", 2, OPEN);
+    homes.forget("2");
+    assert_eq!(homes.held(), [home("Bonn", 1, OPEN)]);
+    homes.assert_sound();
+}
+
+#[test]
+fn what_one_took_and_not_the_other_holds_again() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 1, 20);
+    homes.tell("2", "Rome", 10, 20);
+    homes.tell("3", "Oslo", 1, 10);
+    homes.forget("2");
+    assert_eq!(homes.held(), [home("Oslo", 1, 10), home("Bonn", 10, 20)]);
+    homes.assert_sound();
+}
+
+#[test]
 fn a_return_is_told_after_a_late_arrival() {
     let homes = Homes::new();
     homes.tell("c", "Oslo", 4, OPEN);

@@ -1,5 +1,6 @@
 //! What every operator needs: a state of the database, the models, the limits, and lookups.
 
+mod blocks;
 pub(crate) mod derived;
 pub(crate) mod held;
 pub(crate) mod limits;
@@ -38,10 +39,8 @@ use crate::schema::{Asking, By, Generated, free_keys};
 use crate::signals::TurnIndex;
 use crate::text;
 
+pub(crate) use self::blocks::blocks;
 pub use self::limits::Limits;
-
-/// Texts that a model sees at once; between two calls the time limit is looked at.
-pub(crate) const TEXTS_PER_CALL: usize = 256;
 
 /// Shared by the operators of one statement while they make one chunk.
 pub(crate) struct Context<'c> {
@@ -122,7 +121,7 @@ impl<'c> Context<'c> {
     /// The embeddings of texts, unless time is up.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
         let mut vectors = Vec::with_capacity(texts.len());
-        for block in texts.chunks(TEXTS_PER_CALL) {
+        for block in blocks(texts, |text| text.len()) {
             vectors.extend(self.asking(block.len(), || Ok(self.models.embed(block)?))?);
         }
         Ok(vectors)
@@ -397,7 +396,7 @@ impl<'c> Context<'c> {
     /// The vectors of the tokens of texts, if the model has such.
     pub(crate) fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<Arc<TokenVectors>>>> {
         let mut vectors = Vec::with_capacity(texts.len());
-        for block in texts.chunks(TEXTS_PER_CALL) {
+        for block in blocks(texts, |text| text.len()) {
             match self.asking(block.len(), || Ok(self.models.embed_tokens(block)?))? {
                 Some(block) => vectors.extend(block),
                 None => return Ok(None),

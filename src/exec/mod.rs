@@ -141,6 +141,8 @@ impl Ready {
     }
 
     fn next(&mut self, want: usize, context: &Context<'_>) -> Result<Option<Chunk>> {
+        // Rows that were gathered wait for nothing that looks at the clock.
+        context.in_time()?;
         let chunk: Chunk = self.rows.by_ref().take(want.clamp(1, CHUNK_ROWS)).collect();
         if chunk.is_empty() {
             context.hold(&mut self.held, 0)?;

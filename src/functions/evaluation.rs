@@ -10,7 +10,7 @@ use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
 
 use crate::cell::{Cell, PathRef};
-use crate::context::Context;
+use crate::context::{Context, blocks};
 use crate::error::{Diagnostic, Result};
 use crate::functions::{Call, Function};
 use crate::retrieval::evaluate::{Evaluator, PathText};
@@ -91,7 +91,7 @@ fn scored(call: &Call<'_>) -> Result<Cell> {
     call.finite(f64::from(scorer.score(&features)))
 }
 
-/// What a function gives for the arguments of many calls, with one call of the evaluator for each
+/// What a function gives for the arguments of many calls; the evaluator is asked about many paths at once for each
 /// question. Null where an argument is null.
 pub(crate) fn judge(
     function: &'static Function,
@@ -114,12 +114,15 @@ pub(crate) fn judge(
     let mut judged = vec![None; calls.len()];
     for ((question, root), places) in by_question {
         let asked: Vec<PathText> = places.iter().map(|place| paths[*place].clone()).collect();
-        let scores =
-            context.judge(asked.len(), |evaluator: &dyn Evaluator| match function.name {
-                "relevance" => evaluator.relevance(&question, &asked),
-                "coherence" => evaluator.coherence(&asked),
-                _ => evaluator.sufficiency(&question, &root, &asked),
-            })?;
+        let mut scores = Vec::with_capacity(asked.len());
+        for asked in blocks(&asked, |path| path.sentence.len()) {
+            let ask = |evaluator: &dyn Evaluator| match function.name {
+                "relevance" => evaluator.relevance(&question, asked),
+                "coherence" => evaluator.coherence(asked),
+                _ => evaluator.sufficiency(&question, &root, asked),
+            };
+            scores.extend(context.judge(asked.len(), ask)?);
+        }
         if scores.len() != places.len() || scores.iter().any(|score| !score.is_finite()) {
             let message = format!("the evaluator gave no {} for each path", function.name);
             return Err(Diagnostic::at(span, message).execute());

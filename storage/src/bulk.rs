@@ -152,6 +152,7 @@ impl Store {
     ) -> Result<Staged> {
         let mut writer = self.commits.writer()?;
         let may_miss = self.commits.forgets() != forgets;
+        self.engine.check_place()?;
         staged::begin(self.path())?;
         let first = writer.counters.next_fact;
         let count = parts.0.ranges().sizes().iter().sum();

@@ -370,7 +370,11 @@ impl Commits {
             next = Commit { number, synced, chain: log_scan::chain(writer.last.chain, changes) };
             (Family::Meta, COMMIT_KEY, next.encode().to_vec())
         });
-        written.inspect_err(|_| self.poison())?;
+        // Of a folder that was moved it is known that nothing was written.
+        written.inspect_err(|error| match error {
+            StorageError::Moved { .. } => {}
+            _ => self.poison(),
+        })?;
         writer.last = next;
         self.log.lock().written = number.saturating_add(1);
         Ok(number)

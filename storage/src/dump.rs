@@ -436,9 +436,16 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StorageError::Exists`] if there is something at the path; [`StorageError::Invalid`] if the
-    /// database is damaged, so that a backup is known to be whole.
+    /// [`StorageError::Exists`] if there is something at the path; [`StorageError::Invalid`] if that is inside the
+    /// database, or if the database is damaged, so that a backup is known to be whole.
     pub fn backup(&self, path: &Path, progress: &mut dyn FnMut(Family)) -> Result<()> {
+        if is_inside(path, self.path()) {
+            let message = format!(
+                "{} is inside the database, where forgetting would not reach it; name a folder beside it",
+                path.display()
+            );
+            return Err(StorageError::Invalid(message));
+        }
         let mut builder = Builder::empty(path)?;
         let snapshot = self.snapshot(0);
         for family in Family::ALL {
@@ -463,6 +470,15 @@ fn is_part(path: &Path) -> bool {
         })
     };
     std::fs::read_dir(path).is_ok_and(|mut entries| entries.all(known))
+}
+
+/// Whether a path that need not be there leads into a folder.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    // A path of one name lies where the process does.
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let parent = absolute.ancestors().skip(1).find_map(real);
+    parent.zip(real(folder)).is_some_and(|(parent, folder)| parent.starts_with(folder))
 }
 
 fn is_empty_folder(path: &Path) -> bool {

@@ -15,6 +15,17 @@ pub enum StorageError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The path leads to another folder than when the database was opened, or to none: it was moved, replaced
+    /// or deleted meanwhile. Open it where it is now.
+    #[error(
+        "{path} is not the folder any more that was opened: it was moved, replaced or deleted meanwhile; \
+         nothing was written; open the database where it is now",
+        path = path.display()
+    )]
+    Moved {
+        /// Where it was opened.
+        path: PathBuf,
+    },
     /// Another handle has the database open for writing. Close it, or open read-only.
     #[error(
         "{path} is open for writing in {}, or open it read-only",
@@ -28,6 +39,17 @@ pub enum StorageError {
         pid: String,
         /// Whether it is this one.
         is_own: bool,
+    },
+    /// This process has had another database open at the path, which was moved meanwhile: it stays open until
+    /// the process ends.
+    #[error(
+        "a database that was at {path} before and was moved is still open in this process; end it, and \
+         open {path} then",
+        path = path.display()
+    )]
+    StillOpen {
+        /// The path.
+        path: PathBuf,
     },
     /// There is no database to read.
     #[error("{path} does not exist; opened for writing, as by `engraph shell`, it is created", path = path.display())]
@@ -109,6 +131,9 @@ pub enum StorageError {
         /// The commits that are surely lost, first and last, as far as the log tells.
         lost: Option<RangeInclusive<u64>>,
     },
+    /// The key-value engine found bytes that are not what it wrote, or missed a file. Restore a backup.
+    #[error("the database is damaged: {0}; restore a backup")]
+    DamagedTables(String),
     /// The key-value engine failed. Whether a commit that failed so lasts is known when the
     /// database is opened again.
     #[error("the storage engine failed: {0}")]

@@ -58,6 +58,7 @@ mod meter;
 mod numbers;
 mod overlay;
 mod pack;
+mod place;
 mod reader;
 mod record;
 mod recovery;

@@ -299,7 +299,7 @@ fn make_room(
     }
     let later = others.iter().filter(|other| other.belief.valid.from > candidate.valid.from);
     let (weak, strong): (Vec<&Held>, Vec<&Held>) =
-        later.partition(|other| is_gated(&other.belief, candidate, rule));
+        later.partition(|other| is_gated(other.belief.confidence, candidate.confidence, rule));
     let next = strong.into_iter().map(|other| &other.belief).min_by_key(|next| next.valid.from);
     let denial = next.and_then(|next| {
         let valid = Interval::new(next.valid.from, Interval::MAX)?;
@@ -316,18 +316,19 @@ fn make_room(
     denial
 }
 
-/// The conflict gate: too weak to close a stable fact.
-fn is_gated(weak: &Belief, stable: &Belief, rule: &RelationRule) -> bool {
-    weak.confidence < rule.threshold && stable.confidence >= THETA_STABLE
+/// The conflict gate: what is so sure is too weak to close a stable fact.
+pub(crate) fn is_gated(weak: f64, stable: f64, rule: &RelationRule) -> bool {
+    weak < rule.threshold && stable >= THETA_STABLE
 }
 
 /// Whether the held belief stays as it is, so that the candidate can only stand beside it.
 fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationRule) -> bool {
     let corrects = open_ended && old.valid.from == candidate.valid.from;
     let covers = candidate.valid.from <= old.valid.from && old.valid.to <= candidate.valid.to;
-    let is_less_sure = (corrects || covers) && candidate.confidence < old.confidence;
+    let (new, held) = (candidate.confidence, old.confidence);
+    let is_less_sure = (corrects || covers) && new < held;
     old.valid.overlaps(&candidate.valid)
-        && (is_gated(candidate, old, rule) || (is_less_sure && !is_gated(old, candidate, rule)))
+        && (is_gated(new, held, rule) || (is_less_sure && !is_gated(held, new, rule)))
 }
 
 /// What is left of a held fact of another tail once the candidate holds, which these sources tell.

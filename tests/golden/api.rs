@@ -593,6 +593,18 @@ fn time_is_up_also_where_each_row_takes_long() {
 }
 
 #[test]
+fn time_is_up_also_between_clauses_that_gather_rows() {
+    let folder = folder();
+    let limits = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
+    let db = Options::new().limits(limits).open(folder.path()).expect("opens");
+    for clause in ["WITH a, a % 7 AS g ORDER BY g ", "WITH a, count(*) AS g "] {
+        let text = format!("UNWIND range(1, 20000) AS a {}RETURN count(*)", clause.repeat(200));
+        let error = db.query(&text, ()).expect_err("takes long");
+        assert_eq!(error.limit(), Some(engraph::Limit::Time), "{clause}: {error}");
+    }
+}
+
+#[test]
 fn long_statements_are_bounded_on_a_small_stack() {
     let folder = folder();
     let db = Arc::new(open(folder.path()));

@@ -107,6 +107,47 @@ fn exports_of_chats_become_messages() {
     }
 }
 
+/// Two sessions of which the later one stands first, as they may in a file of LongMemEval.
+const LONGMEMEVAL: &str = r#"[{"question_id": "q", "question_type": "multi-session", "question": "Where did I park?",
+    "question_date": "2023/05/30 (Tue) 23:40", "answer": "At the station", "answer_session_ids": ["b"],
+    "haystack_session_ids": ["b", "a"], "haystack_dates": ["2023/05/21 (Sun) 02:21", "2023/05/20 (Sat) 09:00"],
+    "haystack_sessions": [[{"role": "user", "content": "I parked at the station.", "has_answer": true}],
+        [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good morning"}]]}]"#;
+
+#[test]
+fn questions_of_longmemeval_are_measured_as_those_of_locomo() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let [file, questions, found] =
+        ["longmemeval.json", "questions.json", "run.jsonl"].map(|name| folder.path().join(name));
+    std::fs::write(&file, LONGMEMEVAL).expect("writes");
+    let convert = |arguments: &[&str]| {
+        let script = root.join("examples/longmemeval.py");
+        let done = Command::new("python3").arg(script).arg(&file).args(arguments).output();
+        done.expect("python3 runs")
+    };
+    let none = convert(&["--type", "temporal-reasoning"]);
+    let told = "there is no question of the type temporal-reasoning; the file has multi-session\n";
+    assert_eq!(String::from_utf8_lossy(&none.stderr), told);
+    let done = convert(&[]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let converted: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(
+        converted[0]["qa"],
+        serde_json::json!([{"question": "Where did I park?", "answer": "At the station", "category": 1, "evidence": ["D2:1"]}])
+    );
+    assert_eq!(converted[0]["conversation"]["session_1_date_time"], "2023-05-20 09:00");
+    std::fs::write(&questions, &done.stdout).expect("writes");
+    let done = Command::new(env!("CARGO_BIN_EXE_engraph"))
+        .args(["eval", "locomo", "--recipe", "bm25", "--out"])
+        .args([&found, &questions])
+        .output()
+        .expect("runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let run = std::fs::read_to_string(&found).expect("a run");
+    assert_eq!(run, "{\"question_index\":0,\"retrieved\":[\"D2:1\"],\"sample_id\":\"q\"}\n");
+}
+
 #[test]
 fn every_example_says_what_it_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

@@ -361,6 +361,10 @@ fn a_backup_is_a_database_and_restores_one() {
     assert_eq!(violations(&restored), []);
     let error = db.backup(folder.path().join("restored"), &mut |_| {}).expect_err("is there");
     assert!(matches!(error, Error::Storage(StorageError::Exists { .. })), "{error}");
+    let inside = folder.path().join("db/inner/backup");
+    let error = db.backup(&inside, &mut |_| {}).expect_err("would not be forgotten");
+    assert!(error.to_string().contains("is inside the database"), "{error}");
+    assert!(!folder.path().join("db/inner").exists());
 }
 
 /// A copy of a database of an old format.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cell::{Cell, Row};
-use crate::context::{Context, TEXTS_PER_CALL};
+use crate::context::{Context, blocks};
 use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::question;
@@ -87,7 +87,7 @@ fn relevance(
     let model = context.models.reranker(&named.name).map_err(fail)?;
     let texts: Vec<&str> = passages.iter().map(|passage| &*passage.text).collect();
     let mut scores = Vec::with_capacity(texts.len());
-    for texts in texts.chunks(TEXTS_PER_CALL) {
+    for texts in blocks(&texts, |text| text.len()) {
         scores.extend(context.asking(texts.len(), || model.score(asked, texts).map_err(&fail))?);
     }
     if scores.len() != texts.len() || scores.iter().any(|score| !score.is_finite()) {

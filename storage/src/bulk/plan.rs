@@ -14,7 +14,7 @@ use crate::error::{Result, StorageError};
 use crate::graph::BulkFact;
 use crate::graph::{Cardinality, Edge, Interval, NodeId, RelationRule, Side, Time};
 use crate::reader::Reader;
-use crate::update::THETA_STABLE;
+use crate::update::is_gated;
 
 /// Held facts that are passed over to reach the next group, rather than looking for it.
 const PASSED_MAX: usize = 64;
@@ -269,14 +269,11 @@ fn one_after_another<'h>(
     held: &'h [Edge],
     rule: &RelationRule,
 ) -> Option<Option<&'h Edge>> {
-    let is_gated = |confidence: f64, next: &BulkFact<'_>| {
-        next.confidence < rule.threshold && confidence >= THETA_STABLE
-    };
     let closes = |pair: &[Row<'_>]| {
         let [Row { fact: before, .. }, Row { fact: next, .. }] = pair else { return true };
         before.valid.from < next.valid.from
             && before.tail != next.tail
-            && !is_gated(before.confidence, next)
+            && !is_gated(next.confidence, before.confidence, rule)
     };
     let open = group.iter().all(|row| row.fact.valid.to == Interval::MAX);
     if !open || !group.windows(2).all(closes) {
@@ -291,6 +288,6 @@ fn one_after_another<'h>(
     };
     let mut current = held.iter().filter(|edge| edge.valid.to > from);
     let (closing, more) = (current.next(), current.next());
-    let gated = closing.is_some_and(|edge| is_gated(edge.confidence, first));
+    let gated = closing.is_some_and(|edge| is_gated(first.confidence, edge.confidence, rule));
     (!gated && more.is_none() && held.iter().all(stays)).then_some(closing)
 }

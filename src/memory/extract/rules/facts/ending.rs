@@ -115,18 +115,7 @@ impl Finder<'_> {
     /// another.
     pub(super) fn of_separation(&mut self, person: &str, name: (usize, usize), group: Group) {
         let verb = verbs::lemma(self.lower(group.main)).unwrap_or_default();
-        let at = group.main + 1;
-        let (relations, end) = match (verb, self.lower(at)) {
-            ("break" | "split", "up") => (PARTNERS, at + 1),
-            ("get" | "be", "separated") => (PARTNERS, at + 1),
-            ("separate", _) => (PARTNERS, at),
-            ("get" | "be", "divorced") => (&PARTNERS[..1], at + 1),
-            ("divorce", _) => (&PARTNERS[..1], at),
-            ("call", "off") if matches!(self.lower(at + 2), "engagement" | "wedding") => {
-                (&PARTNERS[1..2], at + 3)
-            }
-            _ => return,
-        };
+        let Some((relations, end)) = self.separation(verb, group.main + 1) else { return };
         // "I was divorced when I met Tom."
         let is_state = verb == "be" || group.is_passive;
         let wrong = if is_state { Tense::Past } else { Tense::Present };

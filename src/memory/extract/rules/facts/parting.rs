@@ -79,15 +79,33 @@ impl Finder<'_> {
             ("pass", "away") => return self.is_final(at + 1),
             ("run", "away") => Some(at + 1),
             _ if !PARTNERS.contains(&had.relation) => None,
-            ("break", "up") if self.lower(at + 1) == "with" => after_us(at + 2),
-            ("break", "up") => Some(at + 1),
-            ("get" | "be", "divorced" | "separated") => Some(at + 1),
-            ("separate", _) => Some(at),
-            ("divorce", _) => Some(after_us(at).unwrap_or(at)),
+            ("call", _) if had.relation != "engaged_to" => None,
             ("leave", _) => after_us(at),
-            _ => None,
+            _ => self.separation(verb, at).and_then(|(_, end)| match self.lower(end) {
+                "with" => after_us(end + 1),
+                _ => after_us(end).or(Some(end)),
+            }),
         };
         end.is_some_and(|end| self.ends_plainly(end) && !self.comes_back(end))
+    }
+
+    /// What ends where two part, and the place after the words that say so: "broke up", "got divorced".
+    pub(super) fn separation(
+        &self,
+        verb: &str,
+        at: usize,
+    ) -> Option<(&'static [&'static str], usize)> {
+        match (verb, self.lower(at)) {
+            ("break" | "split", "up") => Some((PARTNERS, at + 1)),
+            ("get" | "be", "separated") => Some((PARTNERS, at + 1)),
+            ("separate", _) => Some((PARTNERS, at)),
+            ("get" | "be", "divorced") => Some((&["married_to"], at + 1)),
+            ("divorce", _) => Some((&["married_to"], at)),
+            ("call", "off") if matches!(self.lower(at + 2), "engagement" | "wedding") => {
+                Some((&["engaged_to"], at + 3))
+            }
+            _ => None,
+        }
     }
 
     /// Whether a death is meant as one: not "died laughing", "died a little".

@@ -234,6 +234,12 @@ mod tests {
             ("I lost to my friend Mia at chess.", format!("friend_of Mia {now}..∞ fact")),
             ("I lost my friend Mia in the crowd.", format!("friend_of Mia {now}..∞ fact")),
             ("My boyfriend Luis and I broke up.", format!("partner_of Luis -∞..{now} evolution")),
+            ("My boyfriend Luis and I split up.", format!("partner_of Luis -∞..{now} evolution")),
+            (
+                "My fiancé Luis called off the wedding.",
+                format!("engaged_to Luis -∞..{now} evolution"),
+            ),
+            ("My wife Anna called off the wedding.", format!("married_to Anna {now}..∞ fact")),
             (
                 "My wife Anna and I got divorced in 2020.",
                 "married_to Anna -∞..2021-01-01 evolution".to_owned(),

@@ -5,7 +5,6 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rocksdb::{
@@ -20,7 +19,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::key;
 use crate::overlay::Overlay;
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::snapshots::{Pin, Snapshots};
 
 /// The most log a restart has to replay.
@@ -45,10 +44,6 @@ const ZSTD_LEVEL: i32 = 1;
 const STEPS_MAX: usize = 16;
 /// Bytes of a write batch in front of its changes.
 const BATCH_HEADER: usize = 12;
-
-/// What the engine says where this process has the files of a path open: by its own lock, which is older than
-/// ours, it can only be a database that was moved.
-const OPEN_HERE: &str = "lock hold by current process";
 
 /// Called with each key and value of a scan, until it breaks.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
@@ -80,9 +75,8 @@ impl Default for Memory {
 
 /// An open engine.
 pub(crate) struct Engine {
-    /// Shared with nobody, but see [`Drop`].
-    db: Arc<DB>,
-    /// Where it writes; none if it only reads.
+    db: DB,
+    /// Where it writes, until it is closed; none if it only reads.
     place: Option<Place>,
     snapshots: Snapshots,
     cache: Cache,
@@ -98,19 +92,14 @@ impl Engine {
         let options = database_options(OPEN_FILES_MAX, &cache, memory)?;
         let families = descriptors(&Family::ALL, &cache, memory);
         let place = Place::hold(path)?;
-        let db = DB::open_cf_descriptors(&options, path, families).map_err(|error| match error
-            .as_ref()
-            .contains(OPEN_HERE)
-        {
-            true => StorageError::StillOpen { path: path.to_owned() },
-            false => engine_error(error),
-        })?;
+        let db = DB::open_cf_descriptors(&options, place.lasting(), families);
+        let db = db.map_err(engine_error)?;
         Ok(Self::new(db, Some(place), cache, memory))
     }
 
     fn new(db: DB, place: Option<Place>, cache: Cache, memory: Memory) -> Self {
         Self {
-            db: Arc::new(db),
+            db,
             place,
             snapshots: Snapshots::default(),
             cache,
@@ -119,7 +108,7 @@ impl Engine {
         }
     }
 
-    /// [`StorageError::Moved`] if what it writes would go into another folder than its own.
+    /// [`StorageError::Moved`] if its folder is not any more where it was opened.
     pub(crate) fn check_place(&self) -> Result<()> {
         self.place.as_ref().map_or(Ok(()), Place::check)
     }
@@ -186,7 +175,6 @@ impl Engine {
 
     /// Puts keys into a new database without a log; they last from the next [`Self::flush`] on.
     pub(crate) fn load(&self, family: Family, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
-        self.check_place()?;
         let changes =
             entries.iter().map(|(key, value)| (family, key.as_slice(), Some(value.as_slice())));
         let mut options = WriteOptions::default();
@@ -214,7 +202,6 @@ impl Engine {
     /// Takes tables in whose keys do not overlap, which moves them into the folder of the engine. If that
     /// fails, other tables of the load may have been taken in, so nothing is read any more.
     pub(crate) fn take_in(&self, family: Family, tables: &[PathBuf]) -> Result<()> {
-        self.check_place()?;
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         let family = handle(&self.db, family)?;
@@ -226,7 +213,6 @@ impl Engine {
 
     /// Writes all tables, so that no log is needed any more.
     pub(crate) fn flush(&self) -> Result<()> {
-        self.check_place()?;
         let mut options = FlushOptions::default();
         options.set_wait(true);
         for family in Family::ALL {
@@ -275,7 +261,6 @@ impl Engine {
 
     /// Deletes every file that is not needed any more, and returns when they are gone.
     pub(crate) fn delete_files(&self) -> Result<()> {
-        self.check_place()?;
         // The first waits for deletions under way, the second looks for everything left.
         self.db.disable_file_deletions().map_err(engine_error)?;
         self.db.enable_file_deletions().map_err(engine_error)
@@ -302,16 +287,6 @@ impl Engine {
     /// The last sequence number that was given away.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.db.latest_sequence_number()
-    }
-}
-
-impl Drop for Engine {
-    /// Closing deletes all files that the engine does not know, and writes its list of tables where it is not as
-    /// it left it. So where its path leads to another folder now, it stays open until the process ends.
-    fn drop(&mut self) {
-        if self.place.as_ref().is_some_and(Place::is_replaced) {
-            std::mem::forget(Arc::clone(&self.db));
-        }
     }
 }
 
@@ -427,9 +402,10 @@ fn handle(db: &DB, family: Family) -> Result<&ColumnFamily> {
 }
 
 fn engine_error(error: rocksdb::Error) -> StorageError {
+    let text = place::shown(error.as_ref());
     match error.kind() {
-        ErrorKind::Corruption => StorageError::DamagedTables(error.into_string()),
-        _ => StorageError::Engine(error.into_string()),
+        ErrorKind::Corruption => StorageError::DamagedTables(text),
+        _ => StorageError::Engine(text),
     }
 }
 

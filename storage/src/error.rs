@@ -40,17 +40,6 @@ pub enum StorageError {
         /// Whether it is this one.
         is_own: bool,
     },
-    /// This process has had another database open at the path, which was moved meanwhile: it stays open until
-    /// the process ends.
-    #[error(
-        "a database that was at {path} before and was moved is still open in this process; end it, and \
-         open {path} then",
-        path = path.display()
-    )]
-    StillOpen {
-        /// The path.
-        path: PathBuf,
-    },
     /// There is no database to read.
     #[error("{path} does not exist; opened for writing, as by `engraph shell`, it is created", path = path.display())]
     Missing {

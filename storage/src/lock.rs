@@ -12,7 +12,6 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{Result, StorageError};
-use crate::place::Place;
 
 /// The name of the lock file within the folder.
 pub(crate) const LOCK_FILE: &str = "engraph.lock";
@@ -37,15 +36,10 @@ pub(crate) fn is_held(folder: &Path) -> bool {
 /// The right to write, for as long as it lives.
 pub(crate) struct WriterLock {
     file: File,
-    place: Place,
 }
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
-        // The engine stays open then: see there.
-        if self.place.is_replaced() {
-            return std::mem::forget(self.file.try_clone());
-        }
         // Closing the file would leave it locked as long as a process that another thread has just
         // forked has it open too. An error leaves that, which ends by itself.
         let _ = self.file.unlock();
@@ -84,7 +78,7 @@ impl WriterLock {
         file.set_len(0).map_err(io)?;
         file.rewind().map_err(io)?;
         writeln!(file, "{} {}", std::process::id(), *MARK).map_err(io)?;
-        Ok(Self { file, place: Place::hold(folder)? })
+        Ok(Self { file })
     }
 }
 

@@ -1,8 +1,8 @@
 //! The folder of a database that is open: whether its path still leads to it.
 //!
-//! The engine works by path for as long as it is open. Where the folder was moved meanwhile and another
-//! one put in its place, it would write into that one, and delete what it does not know there. This looks
-//! and never follows a folder to where it went.
+//! The engine works by path for as long as it is open, also in the background. Where the folder was moved
+//! meanwhile and another one put in its place, it would write into that one, and delete what it does not know
+//! there. So on Linux it is given a path that leads to the folder wherever it is. This looks, and moves nothing.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,10 +30,37 @@ impl Place {
         }
     }
 
-    /// Whether the path leads to another folder now.
-    pub(crate) fn is_replaced(&self) -> bool {
-        is_same(&self.folder, &self.path).is_ok_and(|is_same| !is_same)
+    /// A path that leads to the folder for as long as it is held, wherever it is moved; the one by which it was
+    /// found where the system has no such.
+    pub(crate) fn lasting(&self) -> PathBuf {
+        let lasting = by_number(&self.folder);
+        let leads_there = |lasting: &PathBuf| is_same(&self.folder, lasting).unwrap_or(false);
+        lasting.filter(leads_there).unwrap_or_else(|| self.path.clone())
     }
+}
+
+/// Where Linux has the files that a process holds open.
+const OPEN_FILES: &str = "/proc/self/fd/";
+
+#[cfg(unix)]
+fn by_number(folder: &File) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd as _;
+    Some(PathBuf::from(format!("{OPEN_FILES}{}", folder.as_raw_fd())))
+}
+
+#[cfg(not(unix))]
+fn by_number(_: &File) -> Option<PathBuf> {
+    None
+}
+
+/// A text of the engine with the names of files as they are in the folder.
+pub(crate) fn shown(text: &str) -> String {
+    let mut parts = text.split(OPEN_FILES);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |shown, part| {
+        let name = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        shown + name.strip_prefix('/').unwrap_or(name)
+    })
 }
 
 /// Whether a path leads to a folder that is open: as long as it is, no other one has its number.
@@ -90,21 +117,24 @@ mod tests {
         put(&open(&other), "other").expect("writes");
         put(&open(&ours), "first").expect("writes");
         let store = open(&ours);
+        put(&store, "second").expect("writes");
         std::fs::rename(&ours, &aside).expect("moves");
         assert!(matches!(put(&store, "lost"), Err(StorageError::Moved { .. })));
         std::fs::rename(&other, &ours).expect("moves");
         assert!(matches!(put(&store, "lost"), Err(StorageError::Moved { .. })));
-        assert!(matches!(store.settle(), Err(StorageError::Moved { .. })));
+        store.settle().expect("merges its own tables");
+        // The other one is not ours to close, and can be opened beside it.
+        assert_eq!(keys(&ours), ["other"]);
         drop(store);
-        // As another process finds it, which knows nothing of what this one has open.
-        let found = folder.path().join("found");
-        std::fs::rename(&ours, &found).expect("moves");
-        assert_eq!(keys(&found), ["other"]);
-        let refused = |path: &Path| Store::open(path, Memory::default()).err();
-        assert!(matches!(refused(&aside), Some(StorageError::Locked { is_own: true, .. })));
-        put(&open(&other), "new").expect("writes");
-        std::fs::rename(&other, &ours).expect("moves");
-        assert!(matches!(refused(&ours), Some(StorageError::StillOpen { .. })));
+        assert_eq!(keys(&ours), ["other"]);
+        assert_eq!(keys(&aside), ["first", "second"]);
+    }
+
+    #[test]
+    fn errors_of_the_engine_name_files_of_the_folder() {
+        let text = "While open a file for random read: /proc/self/fd/12/000013.sst: No such file";
+        assert_eq!(shown(text), "While open a file for random read: 000013.sst: No such file");
+        assert_eq!(shown("no path"), "no path");
     }
 
     #[test]

@@ -213,24 +213,26 @@ fn a_reader_from_before_is_waited_for_and_named() {
 
 #[test]
 fn a_disk_that_refuses_says_that_the_deletion_stands() {
-    let parent = tempfile::tempdir().expect("a folder");
-    let [path, elsewhere] = ["here", "elsewhere"].map(|name| parent.path().join(name));
-    let store = open(&path);
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
     let marks = Marks { number: 1 };
     let subject = remember(&store, &marks);
-    // The log is open already, and no table can be made.
-    std::fs::rename(&path, &elsewhere).expect("renames");
+    // The log is open already, and no table can be made where a folder has its name.
+    let in_the_way: Vec<_> =
+        (0..100).map(|number| folder.path().join(format!("{number:06}.sst"))).collect();
+    let in_the_way: Vec<_> =
+        in_the_way.into_iter().filter(|path| std::fs::create_dir(path).is_ok()).collect();
     let error = forget(&store, subject).expect_err("cannot write tables");
     assert!(matches!(error, StorageError::NotPurged(_)), "{error}");
     let node = store.snapshot(0).reader().node(subject, SystemScope::Current).expect("reads");
     assert_eq!(node, None);
     drop(store);
-    std::fs::rename(&elsewhere, &path).expect("renames");
-    assert!(!marks.found_in(&path).is_empty());
-    let store = open(&path);
+    in_the_way.iter().for_each(|path| std::fs::remove_dir(path).expect("is empty"));
+    assert!(!marks.found_in(folder.path()).is_empty());
+    let store = open(folder.path());
     assert!(store.not_purged().is_none());
     drop(store);
-    assert_eq!(marks.found_in(&path), []);
+    assert_eq!(marks.found_in(folder.path()), []);
 }
 
 #[test]

@@ -81,6 +81,18 @@ __attribute__((constructor)) static void begin(void) {
     }
 }
 
+/* A path below an open folder, `/proc/self/fd/3/name`, by the name of that folder. */
+static const char *seen(const char *path, char named[2 * PATH_MAX]) {
+    int folder, behind = 0;
+    if (!path || sscanf(path, "/proc/self/fd/%d%n", &folder, &behind) != 1) return path;
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    long length = syscall(SYS_readlinkat, AT_FDCWD, link, named, PATH_MAX);
+    if (length < 0) return path;
+    snprintf(named + length, PATH_MAX, "%s", path + behind);
+    return named;
+}
+
 static int is_ours(const char *path) {
     return root_length && path && strncmp(path, root, root_length) == 0 &&
            (path[root_length] == '/' || path[root_length] == 0);
@@ -135,6 +147,8 @@ static int fail(int error) {
 }
 
 static int open_any(int folder, const char *path, int flags, mode_t mode) {
+    char named[2 * PATH_MAX];
+    path = seen(path, named);
     if (!is_ours(path)) return syscall(SYS_openat, folder, path, flags, mode);
     int error = is_told(path) ? 0 : fault(OP_OPEN);
     if (error > 0) return fail(error);
@@ -281,6 +295,9 @@ int fsync(int fd) { return sync_any(fd, OP_FSYNC, SYS_fsync); }
 int fdatasync(int fd) { return sync_any(fd, OP_FDATASYNC, SYS_fdatasync); }
 
 static int rename_any(int from_folder, const char *from, int to_folder, const char *to) {
+    char from_named[2 * PATH_MAX], to_named[2 * PATH_MAX];
+    from = seen(from, from_named);
+    to = seen(to, to_named);
     if (!is_ours(from) && !is_ours(to)) return syscall(SYS_renameat, from_folder, from, to_folder, to);
     int error = is_told(from) ? 0 : fault(OP_RENAME);
     if (error > 0) return fail(error);
@@ -302,6 +319,9 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to) {
 
 /* A further name of a file; by another folder than the working one it is not noted. */
 int link(const char *from, const char *to) {
+    char from_named[2 * PATH_MAX], to_named[2 * PATH_MAX];
+    from = seen(from, from_named);
+    to = seen(to, to_named);
     if (!is_ours(to)) return syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
     int error = fault(OP_RENAME);
     if (error > 0) return fail(error);
@@ -316,6 +336,8 @@ int link(const char *from, const char *to) {
 }
 
 static int remove_any(int folder, const char *path, int flags) {
+    char named[2 * PATH_MAX];
+    path = seen(path, named);
     if (!is_ours(path)) return syscall(SYS_unlinkat, folder, path, flags);
     int error = is_told(path) ? 0 : fault(OP_UNLINK);
     if (error > 0) return fail(error);
@@ -334,6 +356,8 @@ int unlink(const char *path) { return remove_any(AT_FDCWD, path, 0); }
 int unlinkat(int folder, const char *path, int flags) { return remove_any(folder, path, flags); }
 
 int mkdir(const char *path, mode_t mode) {
+    char named[2 * PATH_MAX];
+    path = seen(path, named);
     if (!is_ours(path)) return syscall(SYS_mkdirat, AT_FDCWD, path, mode);
     pthread_mutex_lock(&names);
     int exists = syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;

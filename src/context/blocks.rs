@@ -9,10 +9,7 @@ const TEXTS_MAX: usize = 256;
 const BYTES_MAX: usize = 16 << 10;
 
 /// What a model is asked of, as many at once as may be; each block has one at least.
-pub(crate) fn blocks<'t, T>(
-    things: &'t [T],
-    bytes: impl Fn(&T) -> usize,
-) -> impl Iterator<Item = &'t [T]> {
+pub(crate) fn blocks<T>(things: &[T], bytes: impl Fn(&T) -> usize) -> impl Iterator<Item = &[T]> {
     let mut rest = things;
     std::iter::from_fn(move || {
         let mut taken = 0;

@@ -18,7 +18,7 @@ pub enum StorageError {
     /// The path leads to another folder than when the database was opened, or to none: it was moved, replaced
     /// or deleted meanwhile. Open it where it is now.
     #[error(
-        "{path} is not the folder any more that was opened: it was moved, replaced or deleted meanwhile; \
+        "{path} is no longer the folder that was opened: it was moved, replaced or deleted meanwhile; \
          nothing was written; open the database where it is now",
         path = path.display()
     )]

@@ -14,9 +14,9 @@ pub(crate) fn blocks<T>(things: &[T], bytes: impl Fn(&T) -> usize) -> impl Itera
     std::iter::from_fn(move || {
         let mut taken = 0;
         let fits = |thing: &&T| {
-            let is_room = taken < BYTES_MAX;
+            let is_first = taken == 0;
             taken += bytes(thing);
-            is_room
+            is_first || taken <= BYTES_MAX
         };
         let count = rest.iter().take(TEXTS_MAX).take_while(fits).count();
         let (block, behind) = rest.split_at(count);
@@ -37,7 +37,10 @@ mod tests {
     fn short_texts_go_by_their_number_and_long_ones_by_their_bytes() {
         assert_eq!(lengths(&vec!["a".to_owned(); 600]), [256, 256, 88]);
         assert_eq!(lengths(&vec!["a".repeat(BYTES_MAX / 2); 5]), [2, 2, 1]);
-        assert_eq!(lengths(&vec!["a".repeat(BYTES_MAX * 3); 2]), [1, 1]);
+        assert_eq!(
+            lengths(&["a".to_owned(), "a".repeat(BYTES_MAX * 3), "a".to_owned()]),
+            [1, 1, 1]
+        );
         assert_eq!(lengths(&[]), [0; 0]);
     }
 }

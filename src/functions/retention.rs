@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use engraph_storage::graph::{Edge, EdgeFilter, Evidence, Interval, Side, Time};
+use engraph_storage::graph::{Edge, EdgeFilter, Interval, Side, Time};
 
 use crate::cell::{Cell, NodeRef};
 use crate::error::Result;
@@ -62,9 +62,7 @@ fn half_life(call: &Call<'_>) -> Result<f64> {
 /// When a fact was told: from when on each claim of it holds.
 fn told_of_fact(call: &Call<'_>, edge: &Edge) -> Result<BTreeSet<Time>> {
     let version = call.context.version(edge)?;
-    let claims = version.belief.evidence.iter().filter_map(Evidence::claim);
-    let told = claims.map(|claim| claim.valid.from).chain([edge.valid.from]);
-    Ok(told.filter(is_finite).collect())
+    Ok(version.belief.claims().map(|claim| claim.valid.from).filter(is_finite).collect())
 }
 
 /// When a node was told of: at its own time if it has one, as a turn has, else from when on each fact

@@ -136,7 +136,7 @@ impl Store {
         if self.is_read_only() {
             return Err(StorageError::ReadOnly);
         }
-        let spool = Spool::new(self.path()).map_err(failed(self.path()))?;
+        let spool = Spool::new(self.folder()).map_err(failed(self.path()))?;
         let (heads, tails) = (Counts::default(), Counts::default());
         let (relations, forgets) = (Vec::new(), self.commits.forgets());
         Ok(Load { store: self, spool, heads, tails, count: 0, last: None, relations, forgets })
@@ -153,7 +153,7 @@ impl Store {
         let mut writer = self.commits.writer()?;
         let may_miss = self.commits.forgets() != forgets;
         self.engine.check_place()?;
-        staged::begin(self.path())?;
+        staged::begin(self.folder())?;
         let first = writer.counters.next_fact;
         let count = parts.0.ranges().sizes().iter().sum();
         let next_fact = first.checked_add(count).ok_or(StorageError::Exhausted("fact"))?;
@@ -161,11 +161,12 @@ impl Store {
         let written = self.stage_all((&parts, may_miss), commit, first, progress);
         let Ok(staged @ Staged { any: true, .. }) = written else {
             self.commits.drop_load();
-            staged::remove(self.path())?;
+            staged::remove(self.folder())?;
             return written;
         };
         let counters = Counters { next_fact, clock: commit, ..writer.counters };
-        self.sync_staged().inspect_err(|_| self.commits.drop_load())?;
+        let is_ready = self.sync_staged().and_then(|()| self.engine.check_place());
+        is_ready.inspect_err(|_| self.commits.drop_load())?;
         let has = |relation: RelationId| relations.get(relation.0 as usize) == Some(&true);
         self.changes().loaded(commit, has);
         // Nobody may read the counters of the load, which tell its commit, without its facts.
@@ -188,7 +189,7 @@ impl Store {
         first: u64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Staged> {
-        let folder = staged::folder(self.path());
+        let folder = staged::folder(self.folder());
         let tables = Tables { engine: &self.engine, folder: &folder, tails, commit };
         let sizes = heads.ranges().sizes();
         let (parts, total) = (sizes.len(), sizes.len() + tails.ranges().sizes().len() + 1);
@@ -233,8 +234,9 @@ impl Store {
 
     /// Brings the names of the tables of a load to the disk.
     fn sync_staged(&self) -> Result<()> {
-        for folder in [&staged::folder(self.path()), self.path()] {
-            fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed(folder))?;
+        for folder in [&staged::folder(self.folder()), self.folder()] {
+            let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
+            synced.map_err(failed(self.path()))?;
         }
         Ok(())
     }
@@ -252,13 +254,13 @@ impl Store {
 
     /// Takes the tables of a load in, and its mark away. Again, if a crash came in between.
     pub(crate) fn take_in(&self, writer: &mut Writer) -> Result<()> {
-        staged::take_in(&self.engine, self.path())?;
+        staged::take_in(&self.engine, self.folder())?;
         let mut overlay = Overlay::default();
         overlay.delete(Family::Meta, BULK_KEY);
         let number = self.commits.write(&self.engine, writer, &overlay)?;
         // A mark without its tables would be a load that is lost.
         self.commits.sync(&self.engine, number)?;
-        staged::remove(self.path())
+        staged::remove(self.folder())
     }
 }
 
@@ -295,14 +297,14 @@ impl Load<'_> {
     /// whether the load lasts is known when the database is opened again.
     pub fn finish(self, wall: Time, progress: &mut dyn FnMut(u64, u64)) -> Result<Loaded> {
         let Self { store, spool, heads, tails, count, relations, forgets, .. } = self;
-        let folder = store.path();
+        let (folder, place) = (store.path(), store.folder());
         let mut records = spool.records().map_err(failed(folder))?;
         let staged = match count < FACTS_MIN as u64 {
             true => None,
             false => {
                 let heads =
-                    scattered(&mut records, heads.ranges(), folder).map_err(failed(folder))?;
-                let tails = Parts::new(tails.ranges(), folder).map_err(failed(folder))?;
+                    scattered(&mut records, heads.ranges(), place).map_err(failed(folder))?;
+                let tails = Parts::new(tails.ranges(), place).map_err(failed(folder))?;
                 Some(store.load_parts((heads, tails), (&relations, forgets), wall, progress)?)
             }
         };

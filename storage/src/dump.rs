@@ -439,7 +439,7 @@ impl Store {
     /// [`StorageError::Exists`] if there is something at the path; [`StorageError::Invalid`] if that is inside the
     /// database, or if the database is damaged, so that a backup is known to be whole.
     pub fn backup(&self, path: &Path, progress: &mut dyn FnMut(Family)) -> Result<()> {
-        if is_inside(path, self.path()) {
+        if is_inside(path, self.folder()) {
             let message = format!(
                 "{} is inside the database, where forgetting would not reach it; name a folder beside it",
                 path.display()

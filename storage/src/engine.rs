@@ -108,6 +108,11 @@ impl Engine {
         }
     }
 
+    /// The path of its folder that it writes by, see [`Place::lasting`]; none if it only reads.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.place.as_ref().map(Place::lasting)
+    }
+
     /// [`StorageError::Moved`] if its folder is not any more where it was opened.
     pub(crate) fn check_place(&self) -> Result<()> {
         self.place.as_ref().map_or(Ok(()), Place::check)

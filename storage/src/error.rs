@@ -3,12 +3,14 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use crate::place;
+
 /// A failure of storage. The text says where and, where it can, what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
     /// The folder cannot be read or written. Mend the path or its permissions.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {source}", path = place::shown(&path.display().to_string()))]
     Io {
         /// Where.
         path: PathBuf,

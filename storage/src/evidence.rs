@@ -207,12 +207,16 @@ fn within_time(
     policy: ConfidencePolicy,
 ) -> Vec<Belief> {
     let parts = stretches(evidence).into_iter().filter_map(|stretch| {
-        let of_it = |part: &&Evidence| match part {
-            Evidence::Claim(claim) => stretch.overlaps(&claim.valid),
-            Evidence::Denied(denial) => stretch.touches(&denial.valid),
-            Evidence::Confirmed(_) | Evidence::Doubted(_) => true,
+        // What nobody claims any more is denied by nobody either.
+        let of_it = |part: &Evidence| match part {
+            Evidence::Claim(claim) => stretch.overlaps(&claim.valid).then(|| part.clone()),
+            Evidence::Denied(denial) => {
+                let valid = denial.valid.common(&stretch)?;
+                Some(Evidence::Denied(Denial { valid, ..denial.clone() }))
+            }
+            Evidence::Confirmed(_) | Evidence::Doubted(_) => Some(part.clone()),
         };
-        let mut left = derived(evidence.iter().filter(of_it).cloned().collect(), belief, policy)?;
+        let mut left = derived(evidence.iter().filter_map(of_it).collect(), belief, policy)?;
         left.valid = left.valid.common(&within)?;
         simplify(&mut left);
         Some(left)

@@ -175,7 +175,8 @@ impl Transaction<'_> {
             let old = &find(fact)?.version;
             let keeps = || match change {
                 Change::Replace(_, new) if ends.are_of(old) => {
-                    keeps_claims(new, &old.belief, self.rule_of(ends.relation).policy)
+                    new.valid.hull(&old.belief.valid) == new.valid
+                        && keeps_claims(new, &old.belief, self.rule_of(ends.relation).policy)
                 }
                 _ => ends.are_of(old),
             };

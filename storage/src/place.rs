@@ -5,6 +5,7 @@
 //! there. So on Linux it is given a path that leads to the folder wherever it is. This looks, and moves nothing.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StorageError};
@@ -13,29 +14,40 @@ use crate::error::{Result, StorageError};
 pub(crate) struct Place {
     path: PathBuf,
     folder: File,
+    lasting: PathBuf,
 }
 
 impl Place {
     /// The folder that a path leads to now.
     pub(crate) fn hold(path: &Path) -> Result<Self> {
         let io = |source| StorageError::Io { path: path.to_owned(), source };
-        Ok(Self { path: path.to_owned(), folder: File::open(path).map_err(io)? })
+        // The process may go to another folder.
+        let path = std::path::absolute(path).map_err(io)?;
+        let folder = File::open(&path).map_err(io)?;
+        let lasting = by_number(&folder);
+        let leads_there = |lasting: &PathBuf| is_same(&folder, lasting).unwrap_or(false);
+        let lasting = lasting.filter(leads_there).unwrap_or_else(|| path.clone());
+        Ok(Self { path, folder, lasting })
     }
 
     /// [`StorageError::Moved`] if the path leads to another folder now, or to none.
     pub(crate) fn check(&self) -> Result<()> {
-        match is_same(&self.folder, &self.path) {
+        let path = self.path.clone();
+        match is_same(&self.folder, &path) {
             Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(StorageError::Moved { path: self.path.clone() }),
+            Err(source)
+                if !matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Err(StorageError::Io { path, source })
+            }
+            Ok(false) | Err(_) => Err(StorageError::Moved { path }),
         }
     }
 
     /// A path that leads to the folder for as long as it is held, wherever it is moved; the one by which it was
     /// found where the system has no such.
-    pub(crate) fn lasting(&self) -> PathBuf {
-        let lasting = by_number(&self.folder);
-        let leads_there = |lasting: &PathBuf| is_same(&self.folder, lasting).unwrap_or(false);
-        lasting.filter(leads_there).unwrap_or_else(|| self.path.clone())
+    pub(crate) fn lasting(&self) -> &Path {
+        &self.lasting
     }
 }
 

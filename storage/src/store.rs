@@ -161,7 +161,7 @@ impl Store {
         }
         match self.meta(BULK_KEY)? {
             Some(_) => self.take_in(&mut *self.commits.writer()?)?,
-            None => staged::remove(&self.path)?,
+            None => staged::remove(self.folder())?,
         }
         if let Some(mark) = self.purge_mark()? {
             match self.purge(&mark, self.engine.snapshots().next()) {
@@ -195,6 +195,11 @@ impl Store {
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The path by which files are written into the folder, wherever it was moved.
+    pub(crate) fn folder(&self) -> &Path {
+        self.engine.folder().unwrap_or(&self.path)
     }
 
     /// Whether it was opened for reading only.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use engraph_storage::graph::{Claim, FactId, Interval, NodeId, RelationId, SystemScope};
+use engraph_storage::graph::{Claim, Evidence, FactId, Interval, NodeId, RelationId, SystemScope};
 use engraph_storage::{Forgotten, Reader, Transaction};
 
 use super::losing::Losing;
@@ -69,7 +69,9 @@ impl Together {
         if again.is_some_and(|again| again.valid == self.valid && again.sources == *left) {
             return Ok(Forgotten::default());
         }
-        let (is_held, until) = (last.system.to == Interval::MAX, last.belief.valid.to);
+        let is_held = last.system.to == Interval::MAX;
+        let ends = last.belief.evidence.iter().filter_map(Evidence::denial);
+        let ended = ends.filter(|denial| denial.is_end).map(|denial| denial.valid.from).min();
         let is_theirs = |claim: Cow<'_, Claim>| {
             !claim.sources.is_empty() && claim.sources.iter().all(|source| left.contains(source))
         };
@@ -80,11 +82,9 @@ impl Together {
                 transaction.forget_claims(*fact, &left)?
             }
         };
-        // What was retracted stays so, and what has ended since does not go on.
+        // What was retracted stays so, and what was said to be over does not go on.
         if let Some(mut again) = again.cloned().filter(|_| is_held) {
-            if until < self.valid.to {
-                again.valid.to = again.valid.to.min(until);
-            }
+            again.valid.to = again.valid.to.min(ended.unwrap_or(Interval::MAX));
             if again.valid.from < again.valid.to {
                 draw::tell(transaction, &Input::Fact(Box::new(again)), means)?;
             }

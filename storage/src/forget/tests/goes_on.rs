@@ -416,6 +416,18 @@ fn nothing_holds_longer_than_those_say_who_are_left() {
 }
 
 #[test]
+fn what_nobody_claims_any_more_is_not_given_back() {
+    let homes = Homes::new();
+    homes.tell("1", "Bonn", 3, 6);
+    homes.tell("2", "Bonn", 2, OPEN);
+    homes.tell("3", "Rome", 6, OPEN);
+    homes.forget("2");
+    homes.forget("3");
+    assert_eq!(homes.held(), [home("Bonn", 3, 6)]);
+    homes.assert_sound();
+}
+
+#[test]
 fn an_end_that_was_told_stands_where_another_value_began() {
     let homes = Homes::new();
     homes.tell("1", "Bonn", 2, OPEN);

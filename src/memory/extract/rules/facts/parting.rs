@@ -79,12 +79,13 @@ impl Finder<'_> {
             ("pass", "away") => return self.is_final(at + 1),
             ("run", "away") => Some(at + 1),
             _ if !PARTNERS.contains(&had.relation) => None,
-            ("call", _) if had.relation != "engaged_to" => None,
             ("leave", _) => after_us(at),
-            _ => self.separation(verb, at).and_then(|(_, end)| match self.lower(end) {
-                "with" => after_us(end + 1),
-                _ => after_us(end).or(Some(end)),
-            }),
+            _ => match self.separation(verb, at) {
+                Some((relations, _)) if !relations.contains(&had.relation) => None,
+                Some((_, end)) if self.lower(end) == "with" => after_us(end + 1),
+                Some((_, end)) => after_us(end).or(Some(end)),
+                None => None,
+            },
         };
         end.is_some_and(|end| self.ends_plainly(end) && !self.comes_back(end))
     }

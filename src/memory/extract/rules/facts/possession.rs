@@ -239,6 +239,7 @@ mod tests {
                 "My fiancé Luis called off the wedding.",
                 format!("engaged_to Luis -∞..{now} evolution"),
             ),
+            ("My boyfriend Luis got divorced.", format!("partner_of Luis {now}..∞ fact")),
             ("My wife Anna called off the wedding.", format!("married_to Anna {now}..∞ fact")),
             (
                 "My wife Anna and I got divorced in 2020.",

@@ -15,11 +15,11 @@ use rocksdb::{
     WriteOptions,
 };
 
-use crate::error::{Result, StorageError};
+use crate::error::{Result, StorageError, shown};
 use crate::families::Family;
 use crate::key;
 use crate::overlay::Overlay;
-use crate::place::{self, Place};
+use crate::place::Place;
 use crate::snapshots::{Pin, Snapshots};
 
 /// The most log a restart has to replay.
@@ -407,7 +407,7 @@ fn handle(db: &DB, family: Family) -> Result<&ColumnFamily> {
 }
 
 fn engine_error(error: rocksdb::Error) -> StorageError {
-    let text = place::shown(error.as_ref());
+    let text = shown(error.as_ref());
     match error.kind() {
         ErrorKind::Corruption => StorageError::DamagedTables(text),
         _ => StorageError::Engine(text),

@@ -3,14 +3,12 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::place;
-
 /// A failure of storage. The text says where and, where it can, what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
     /// The folder cannot be read or written. Mend the path or its permissions.
-    #[error("{path}: {source}", path = place::shown(&path.display().to_string()))]
+    #[error("{path}: {source}", path = shown(&path.display().to_string()))]
     Io {
         /// Where.
         path: PathBuf,
@@ -212,6 +210,19 @@ impl StorageError {
     }
 }
 
+/// Where Linux has the files that a process holds open.
+pub(crate) const OPEN_FILES: &str = "/proc/self/fd/";
+
+/// A text with the names of files as they are in a folder that is held open.
+pub(crate) fn shown(text: &str) -> String {
+    let mut parts = text.split(OPEN_FILES);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |shown, part| {
+        let name = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        shown + name.strip_prefix('/').unwrap_or(name)
+    })
+}
+
 /// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
@@ -244,3 +255,15 @@ fn lost_commits(lost: Option<&RangeInclusive<u64>>) -> String {
 
 /// The result of storage.
 pub type Result<T> = std::result::Result<T, StorageError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_engine_name_files_of_the_folder() {
+        let text = "While open a file for random read: /proc/self/fd/12/000013.sst: No such file";
+        assert_eq!(shown(text), "While open a file for random read: 000013.sst: No such file");
+        assert_eq!(shown("no path"), "no path");
+    }
+}

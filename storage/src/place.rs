@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Result, StorageError};
+use crate::error::{OPEN_FILES, Result, StorageError};
 
 /// A folder, held so that no other one can be taken for it.
 pub(crate) struct Place {
@@ -32,15 +32,15 @@ impl Place {
 
     /// [`StorageError::Moved`] if the path leads to another folder now, or to none.
     pub(crate) fn check(&self) -> Result<()> {
-        let path = self.path.clone();
-        match is_same(&self.folder, &path) {
+        let path = || self.path.clone();
+        match is_same(&self.folder, &self.path) {
             Ok(true) => Ok(()),
             Err(source)
                 if !matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                Err(StorageError::Io { path, source })
+                Err(StorageError::Io { path: path(), source })
             }
-            Ok(false) | Err(_) => Err(StorageError::Moved { path }),
+            Ok(false) | Err(_) => Err(StorageError::Moved { path: path() }),
         }
     }
 
@@ -51,9 +51,6 @@ impl Place {
     }
 }
 
-/// Where Linux has the files that a process holds open.
-const OPEN_FILES: &str = "/proc/self/fd/";
-
 #[cfg(unix)]
 fn by_number(folder: &File) -> Option<PathBuf> {
     use std::os::fd::AsRawFd as _;
@@ -63,16 +60,6 @@ fn by_number(folder: &File) -> Option<PathBuf> {
 #[cfg(not(unix))]
 fn by_number(_: &File) -> Option<PathBuf> {
     None
-}
-
-/// A text of the engine with the names of files as they are in the folder.
-pub(crate) fn shown(text: &str) -> String {
-    let mut parts = text.split(OPEN_FILES);
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |shown, part| {
-        let name = part.trim_start_matches(|c: char| c.is_ascii_digit());
-        shown + name.strip_prefix('/').unwrap_or(name)
-    })
 }
 
 /// Whether a path leads to a folder that is open: as long as it is, no other one has its number.
@@ -140,13 +127,6 @@ mod tests {
         drop(store);
         assert_eq!(keys(&ours), ["other"]);
         assert_eq!(keys(&aside), ["first", "second"]);
-    }
-
-    #[test]
-    fn errors_of_the_engine_name_files_of_the_folder() {
-        let text = "While open a file for random read: /proc/self/fd/12/000013.sst: No such file";
-        assert_eq!(shown(text), "While open a file for random read: 000013.sst: No such file");
-        assert_eq!(shown("no path"), "no path");
     }
 
     #[test]

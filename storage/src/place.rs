@@ -4,7 +4,7 @@
 //! meanwhile and another one put in its place, it would write into that one, and delete what it does not know
 //! there. So on Linux it is given a path that leads to the folder wherever it is. This looks, and moves nothing.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,10 @@ use crate::error::{OPEN_FILES, Result, StorageError};
 /// A folder, held so that no other one can be taken for it.
 pub(crate) struct Place {
     path: PathBuf,
-    folder: File,
     lasting: PathBuf,
+    number: Option<(u64, u64)>,
+    /// As long as it is open, no other folder has its number.
+    _folder: File,
 }
 
 impl Place {
@@ -24,23 +26,25 @@ impl Place {
         // The process may go to another folder.
         let path = std::path::absolute(path).map_err(io)?;
         let folder = File::open(&path).map_err(io)?;
-        let lasting = by_number(&folder);
-        let leads_there = |lasting: &PathBuf| is_same(&folder, lasting).unwrap_or(false);
-        let lasting = lasting.filter(leads_there).unwrap_or_else(|| path.clone());
-        Ok(Self { path, folder, lasting })
+        let number = number_of(&folder.metadata().map_err(io)?);
+        let leads_there = |lasting: &PathBuf| {
+            std::fs::metadata(lasting).is_ok_and(|found| number_of(&found) == number)
+        };
+        let lasting = by_number(&folder).filter(leads_there).unwrap_or_else(|| path.clone());
+        Ok(Self { path, lasting, number, _folder: folder })
     }
 
     /// [`StorageError::Moved`] if the path leads to another folder now, or to none.
     pub(crate) fn check(&self) -> Result<()> {
         let path = || self.path.clone();
-        match is_same(&self.folder, &self.path) {
-            Ok(true) => Ok(()),
+        match std::fs::metadata(&self.path) {
+            Ok(found) if number_of(&found) == self.number => Ok(()),
             Err(source)
                 if !matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
                 Err(StorageError::Io { path: path(), source })
             }
-            Ok(false) | Err(_) => Err(StorageError::Moved { path: path() }),
+            Ok(_) | Err(_) => Err(StorageError::Moved { path: path() }),
         }
     }
 
@@ -49,6 +53,18 @@ impl Place {
     pub(crate) fn lasting(&self) -> &Path {
         &self.lasting
     }
+}
+
+/// What tells a folder from all others, where the system says it.
+#[cfg(unix)]
+fn number_of(found: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn number_of(_: &Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 #[cfg(unix)]
@@ -60,19 +76,6 @@ fn by_number(folder: &File) -> Option<PathBuf> {
 #[cfg(not(unix))]
 fn by_number(_: &File) -> Option<PathBuf> {
     None
-}
-
-/// Whether a path leads to a folder that is open: as long as it is, no other one has its number.
-#[cfg(unix)]
-fn is_same(folder: &File, path: &Path) -> std::io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let (held, found) = (folder.metadata()?, std::fs::metadata(path)?);
-    Ok((held.dev(), held.ino()) == (found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &File, path: &Path) -> std::io::Result<bool> {
-    path.try_exists()
 }
 
 #[cfg(test)]

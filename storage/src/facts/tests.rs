@@ -183,3 +183,24 @@ fn what_is_told_of_a_colleague_is_of_no_one_else() {
     open.sort_unstable();
     assert_eq!(open, graph.nodes[..2]);
 }
+
+#[test]
+fn who_ends_what_it_told_itself_overrules_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = Graph::new(folder.path());
+    let mut write = graph.store.begin(5).unwrap();
+    let belief = Belief {
+        tail: graph.nodes[HEADS],
+        valid: Interval { from: 1, to: Interval::MAX },
+        confidence: 1.0,
+        intent: Intent::Fact,
+        uncertain: false,
+        sources: vec!["file:1".to_owned()],
+        properties: Properties::new(),
+        evidence: Vec::new(),
+    };
+    let fact = write.assert_fact(graph.nodes[0], graph.relations[1], &belief).unwrap().fact;
+    assert!(!write.has_overruled_own());
+    write.close(fact, 5, &["file:2".to_owned()]).unwrap();
+    assert!(write.has_overruled_own());
+}

@@ -22,7 +22,9 @@ use crate::error::{Error, Result};
 use crate::graph_names::{UTC_OFFSET, is_machine};
 use crate::import::facts::{instant, key};
 use crate::import::turns::take;
-use crate::import::{LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, property, remember};
+use crate::import::{
+    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, TIMES, UNDATED, property, remember,
+};
 use crate::time;
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
@@ -63,9 +65,9 @@ pub(super) const SECOND: Time = 1_000_000;
 /// `messages`, or a list of such objects. A list belongs to the session under `session`,
 /// `session_id`, `conversation_id` or `id`, else to one of the file's name, with `#n` after it for
 /// the `n`-th list but the first. A message has a `role`, and a `name` that goes before it, a
-/// `content`, which is a text or a list of parts, and if wanted an `id` and a time under `timestamp`,
-/// `created_at` or `at`: seconds since 1970, or a text. Messages without a time follow the one
-/// before them by a second, and the first one is heard now.
+/// `content`, which is a text or a list of parts, and if wanted an `id` and a time under `at`, `timestamp`, `created_at` or
+/// another of those names that docs/import.md lists: seconds since 1970, or a text. Messages without a time follow the one
+/// before them by a second; the first one is heard at the time of its list, and now if that has none.
 ///
 /// Texts, numbers and truths under other names, of a message, its list, or the `metadata` of either, become
 /// properties of the turn.
@@ -92,13 +94,12 @@ pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Rep
         let line = |text: &str, _: &str, number| lists.line(text, number);
         remember(db, lines.map(line), total, progress)?
     };
-    let LeftOut { skipped, odd, refused } = left_out.into_inner();
-    if skipped > 0 {
-        // A file of another form is not passed over in silence.
-        let is_empty = report.stored.iter().all(|(_, count)| *count == 0);
-        report.refused.extend(odd.filter(|_| is_empty));
-        report.stored.push(("messages skipped", skipped));
-    }
+    let LeftOut { skipped, undated, odd, refused } = left_out.into_inner();
+    // A file of another form is not passed over in silence.
+    let is_empty = report.stored.iter().all(|(_, count)| *count == 0);
+    report.refused.extend(odd.filter(|_| is_empty));
+    report.count(UNDATED, undated);
+    report.count("messages skipped", skipped);
     report.refused.extend(refused);
     report.refused.sort_by_key(|refused| refused.line);
     Ok(report)
@@ -121,6 +122,8 @@ fn accepted(input: Input) -> Result<Line> {
 #[derive(Default)]
 struct LeftOut {
     skipped: u64,
+    /// Messages whose time nobody has told; they are in.
+    undated: u64,
     /// The first of those that were skipped that is like no message.
     odd: Option<Refused>,
     refused: Vec<Refused>,
@@ -220,6 +223,7 @@ impl<'o> Lists<'o> {
         };
         let session = take(&mut fields, &["session", "session_id", "conversation_id", "id"])?;
         let session = key(&session.unwrap_or_else(|| self.own_name()))?;
+        let begun = take(&mut fields, TIMES)?.map(|begun| moment(&begun)).transpose()?;
         let so_far = self.sessions.get(&session).copied().unwrap_or_default();
         let mut all = Vec::new();
         for (position, message) in (so_far.messages + 1..).zip(&messages) {
@@ -239,7 +243,11 @@ impl<'o> Lists<'o> {
                 said.properties.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
-        let last = set_times(&mut all, so_far.last, self.now);
+        if begun.is_none() {
+            let undated = all.iter().filter(|said| said.at.is_none()).count();
+            self.left_out.lock().undated += undated as u64;
+        }
+        let last = set_times(&mut all, so_far.last, begun, self.now);
         let messages = so_far.messages + messages.len() as u64;
         self.sessions.insert(session.clone(), SoFar { messages, last });
         Ok(all.into_iter().map(|said| said.input(&session)).collect())
@@ -286,7 +294,7 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
     }
     let Some((text, has_picture)) = text(fields.remove("content"))? else { return Ok(None) };
     let speaker = take(&mut fields, &["name"])?.or(role).ok_or("the message has no role")?;
-    let at = take(&mut fields, &["timestamp", "created_at", "at"])?;
+    let at = take(&mut fields, TIMES)?;
     let id = take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?;
     Ok(Some(Said {
         position,
@@ -370,7 +378,7 @@ pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
 }
 
 /// Gives those without a time one that keeps the order; gives the time of the last one.
-fn set_times(all: &mut [Said], last: Option<Time>, now: Time) -> Option<Time> {
+fn set_times(all: &mut [Said], last: Option<Time>, begun: Option<Time>, now: Time) -> Option<Time> {
     let known = all.iter().zip(0..).find_map(|(said, place)| Some((said.at?, place)));
     let (first, step) = match (known, last) {
         // Those before the first time that is given stand between it and what the session has said last.
@@ -379,7 +387,10 @@ fn set_times(all: &mut [Said], last: Option<Time>, now: Time) -> Option<Time> {
             (at.saturating_sub(step.saturating_mul(place)), step)
         }
         (Some((at, place)), _) => (at.saturating_sub(SECOND.saturating_mul(place)), SECOND),
-        (None, last) => (last.map_or(now, |last| last.saturating_add(SECOND)), SECOND),
+        (None, last) => {
+            let behind = last.map(|last| last.saturating_add(SECOND));
+            (begun.max(behind).unwrap_or(now), SECOND)
+        }
     };
     let (mut before, mut step) = (None, step);
     for said in all {

@@ -66,8 +66,25 @@ const BUFFER: usize = 8 << 10;
 
 pub use crate::export::Progress;
 
+/// Where the time of a turn stands; the first one of these that it has.
+const TIMES: &[&str] = &[
+    "at",
+    "timestamp",
+    "created_at",
+    "createdAt",
+    "create_time",
+    "sent_at",
+    "datetime",
+    "date",
+    "time",
+    "ts",
+];
+/// What is counted of turns that have none, which are told as of the import.
+const UNDATED: &str = "turns without a time";
+
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// How many of each kind of thing, in words.
     pub stored: Vec<(&'static str, u64)>,
@@ -76,12 +93,18 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds to a count, which is there if it is above 0.
+    fn count(&mut self, what: &'static str, count: u64) {
+        match self.stored.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, all)) => *all += count,
+            None if count > 0 => self.stored.push((what, count)),
+            None => {}
+        }
+    }
+
     fn add(&mut self, other: Self) {
         for (what, count) in other.stored {
-            match self.stored.iter_mut().find(|(known, _)| *known == what) {
-                Some((_, all)) => *all += count,
-                None => self.stored.push((what, count)),
-            }
+            self.count(what, count);
         }
         self.refused.extend(other.refused);
     }
@@ -89,6 +112,7 @@ impl Report {
 
 /// A line that was not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refused {
     /// Its number in the file, from 1; 0 if the file does not go by lines.
     pub line: u64,

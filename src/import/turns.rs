@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use engraph_storage::graph::{Time, Value};
 use serde_json::{Map, Value as Json};
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::graph_names::UTC_OFFSET;
 use crate::import::facts::{instant, key};
 use crate::import::messages::{SECOND, moment};
-use crate::import::{Lines, Progress, Report, property, remember};
+use crate::import::{Lines, Progress, Report, TIMES, UNDATED, property, remember};
 use crate::time;
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
@@ -24,8 +25,8 @@ use crate::write::observe::HeardTurn;
 /// Imports the turns of conversations from a file of JSON lines, and makes memory of them.
 ///
 /// The speaker stands under `speaker`, `role` or `name`, the text under `text` or `content`, the
-/// time under `at`, `time`, `timestamp` or `created_at` (a text, or seconds since 1970 in nine digits or more), the session under `session` or
-/// `session_id`; a file without sessions is one session of the file's name, and a turn without `id`
+/// time under `at`, `timestamp`, `created_at` or another of those names that docs/import.md lists (a text, or seconds since
+/// 1970 in nine digits or more), the session under `session` or `session_id`; a file without sessions is one session of the file's name, and a turn without `id`
 /// is named after its line. Other fields become properties. A turn without a time follows the one before it
 /// in its session by a second, and is heard now where none before it has one.
 ///
@@ -37,15 +38,19 @@ use crate::write::observe::HeardTurn;
 pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let (lines, total) = Lines::open(file)?;
     let mut last: HashMap<String, Time> = HashMap::new();
-    let lines = lines.map(move |text, file, number| {
+    let undated = AtomicU64::new(0);
+    let lines = lines.map(|text, file, number| {
         let (session, mut turn) = line(text, file, number)?;
+        undated.fetch_add(u64::from(turn.at.is_none()), Ordering::Relaxed);
         turn.at = turn.at.or_else(|| Some(last.get(&session)?.saturating_add(SECOND)));
         if let Some(at) = turn.at {
             last.insert(session.clone(), at);
         }
         Ok(vec![Input::Heard { session, turn }])
     });
-    remember(db, lines, total, progress)
+    let mut report = remember(db, lines, total, progress)?;
+    report.count(UNDATED, undated.into_inner());
+    Ok(report)
 }
 
 /// A turn, and its session.
@@ -61,7 +66,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
     })?;
     let speaker =
         take(&mut fields, &["speaker", "role", "name"])?.ok_or("the turn has no speaker")?;
-    let at = take(&mut fields, &["at", "time", "timestamp", "created_at"])?;
+    let at = take(&mut fields, TIMES)?;
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let session = take(&mut fields, &["session", "session_id"])?.unwrap_or_else(|| stem.to_owned());
     let id = take(&mut fields, &["id"])?.unwrap_or_else(|| format!("{session}:{number}"));

@@ -119,6 +119,50 @@ fn times_given_and_made_up() {
     }
 }
 
+/// Exports name times in many ways, and one that is not read would be told as of now.
+#[test]
+fn a_time_is_read_under_each_name_that_it_may_have() {
+    for name in TIMES {
+        let line = format!(r#"[{{"role":"user","content":"A","{name}":"2025-05-01T12:01:00Z"}}]"#);
+        assert_eq!(told(&[&line]), ["chat | chat:1 | 60 | user | A"], "{name}");
+    }
+}
+
+/// The time of a list is that of its first message, and of the next one that goes on later.
+#[test]
+fn a_list_may_have_a_time() {
+    let list = |begun: &str, messages: &str| {
+        format!(r#"{{"session":"s","created_at":"{begun}","messages":[{messages}]}}"#)
+    };
+    let two = r#"{"role":"user","content":"A"},{"role":"user","content":"B"}"#;
+    let dated = r#"{"role":"user","content":"C","at":"2025-05-01T12:10:00Z"}"#;
+    let lists = [
+        list("2025-05-01T12:01:00Z", two),
+        list("2025-05-01T12:00:00Z", two),
+        list("2025-05-01T12:02:00Z", two),
+        list("2025-05-01T12:03:00Z", dated),
+        list("some day", two),
+    ];
+    let told = told(&lists.each_ref().map(String::as_str));
+    let seconds: Vec<_> = told.iter().filter_map(|line| line.split(" | ").nth(2)).collect();
+    assert_eq!(seconds, ["60", "61", "62", "63", "120", "121", "600"]);
+    assert!(told[7].starts_with("5: "), "{told:?}");
+}
+
+#[test]
+fn messages_without_a_time_are_counted() {
+    let count = |line: &str| {
+        let left_out = Mutex::default();
+        let mut lists = Lists { now: NOW, ..Lists::new(Path::new("chat.jsonl"), &left_out) };
+        lists.line(line, 1).expect("a list");
+        left_out.into_inner().undated
+    };
+    let messages = r#"[{"role":"user","content":"A"},{"role":"system","content":"No."},
+        {"role":"user","content":"B","ts":1746100860}]"#;
+    assert_eq!(count(messages), 1);
+    assert_eq!(count(&format!(r#"{{"date":"2025-05-01","messages":{messages}}}"#)), 0);
+}
+
 /// A list of a session comes after the one before it, whatever time its messages have.
 #[test]
 fn a_list_that_goes_on_is_not_heard_before_the_last_one() {

@@ -140,12 +140,7 @@ fn schema(reader: Reader<'_>) -> Result<Rows> {
     let catalog = reader.catalog();
     let mut joins: BTreeSet<(String, String, String)> = BTreeSet::new();
     for (label, name) in catalog.labels() {
-        let mut first = Vec::new();
-        reader.nodes_of_label(label, None, &mut |_, id| {
-            first.push(id);
-            if first.len() < NODES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        for id in first {
+        for id in reader.first_of_label(label, NODES_MAX)? {
             let mut edges = Vec::new();
             let every = EdgeFilter { system: SystemScope::Current, ..EdgeFilter::EVERYTHING };
             reader.edges(id, Side::Out, None, &every, &mut |edge| {

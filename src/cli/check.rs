@@ -52,7 +52,7 @@ pub(super) fn run(check: &Check, output: &mut Output) -> Result<()> {
 
 fn rows(violations: &[Violation]) -> Rows {
     let row = |violation: &Violation| {
-        let Violation { invariant, family, key, reason } = violation;
+        let Violation { invariant, family, key, reason, .. } = violation;
         [*invariant, *family, key, reason].map(Value::from).to_vec()
     };
     let columns = ["invariant", "family", "key", "reason"].map(str::to_owned).to_vec();

@@ -110,7 +110,7 @@ fn open_read_only(path: &Path, options: Options, output: &mut Output) -> Result<
 }
 
 fn tell_torn(db: &Engraph, done: &str, output: &mut Output) {
-    if let Some(Torn { file, offset, bytes }) = db.torn() {
+    if let Some(Torn { file, offset, bytes, .. }) = db.torn() {
         output.note(&format!(
             "warning: an unfinished write at the end of the log {done} ({file}, byte {offset}, {bytes} bytes)"
         ));

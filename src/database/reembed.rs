@@ -99,11 +99,7 @@ fn begin(db: &Engraph) -> Result<Option<(u64, u64, Option<VectorMark>)>> {
 /// Whether each turn has codes of its tokens that the embedder would make today, if it makes any.
 fn has_all_codes(db: &Engraph, reader: Reader<'_>) -> Result<bool> {
     let Some(label) = reader.catalog().label(TURN) else { return Ok(true) };
-    let mut turns = Vec::new();
-    reader.nodes_of_label(label, None, &mut |_, node| {
-        turns.push(node);
-        ControlFlow::Continue(())
-    })?;
+    let turns = reader.all_of_label(label)?;
     if turns.is_empty() {
         return Ok(true);
     }

@@ -50,7 +50,7 @@ impl BindPath {
 /// Adds a fact and the node at its other end, as it is in that state.
 pub(crate) fn extend(path: &mut PathRef, edge: Edge, system: SystemScope) {
     let Some(last) = path.nodes.last() else { return };
-    let id = if edge.head == last.id { edge.tail } else { edge.head };
+    let id = edge.beyond(last.id);
     let node = NodeRef { id, system };
     path.nodes.push(node);
     path.facts.push(edge);

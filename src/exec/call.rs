@@ -228,13 +228,8 @@ fn network(
         if options.labels.as_ref().is_some_and(|labels| !labels.iter().any(|own| own == name)) {
             continue;
         }
-        context.reader.nodes_of_label(label, None, &mut |_, id| {
-            nodes.push(id);
-            match nodes.len() <= context.limits.rows_max {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
+        let most = (context.limits().rows_max - nodes.len()).saturating_add(1);
+        nodes.extend(context.reader.first_of_label(label, most)?);
         context.rows(nodes.len())?;
     }
     nodes.sort_unstable();
@@ -251,7 +246,7 @@ fn network(
             if wanted && nodes.binary_search(&edge.tail).is_ok() {
                 edges.push(edge);
             }
-            match edges.len() <= context.limits.rows_max {
+            match edges.len() <= context.limits().rows_max {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }

@@ -96,7 +96,7 @@ impl Expand {
             {
                 continue;
             }
-            let far = if side == Side::Out { edge.tail } else { edge.head };
+            let far = edge.far(side);
             chunk.extend(self.reach(reading, edge, far));
         }
         Ok(Some(chunk))
@@ -174,13 +174,13 @@ pub(crate) fn edges_of(
     let mut met = HashSet::new();
     for (side, relation) in scans_of(step) {
         let mut visit = |edge: Edge| {
-            let far = if side == Side::Out { edge.tail } else { edge.head };
+            let far = edge.far(side);
             // A fact from a node to itself, and one that is found from both its ends, is met once,
             // not once a side.
             if step.sides.len() == 1 || met.insert((edge.fact, edge.version)) {
                 found.push((edge, far));
             }
-            if found.len() <= context.limits.rows_max {
+            if found.len() <= context.limits().rows_max {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -188,8 +188,8 @@ pub(crate) fn edges_of(
         };
         context.reader.edges(near, side, relation, filter, &mut visit)?;
     }
-    if found.len() > context.limits.rows_max {
-        let message = format!("a node has more than {} facts", context.limits.rows_max);
+    if found.len() > context.limits().rows_max {
+        let message = format!("a node has more than {} facts", context.limits().rows_max);
         return Err(narrow(message));
     }
     context.work(found.len() + 1)?;

@@ -399,7 +399,7 @@ impl WalkPaths {
             edges.reverse();
             let step = &self.walk.legs[leg].step;
             for edge in edges.iter() {
-                node = if edge.head == node { edge.tail } else { edge.head };
+                node = edge.beyond(node);
             }
             if leg < until && !self.walk.legs[leg].closes {
                 let system = searching.filters[leg].system;

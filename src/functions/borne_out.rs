@@ -70,7 +70,7 @@ fn next_to(node: NodeRef, context: &Context<'_>) -> Result<Vec<NodeRef>> {
     let mut near: BTreeSet<NodeId> = BTreeSet::new();
     for side in [Side::Out, Side::In] {
         context.reader.edges(node.id, side, None, &filter, &mut |edge| {
-            near.insert(if edge.head == node.id { edge.tail } else { edge.head });
+            near.insert(edge.beyond(node.id));
             ControlFlow::Continue(())
         })?;
     }

@@ -31,6 +31,7 @@ use crate::write::{self, FactInput, Input, TurnInput};
 
 /// An episode that turns have become.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Consolidated {
     /// The key of the episode.
     pub episode: String,

@@ -112,7 +112,7 @@ fn ends(reader: Reader<'_>, node: NodeId, side: Side) -> Result<BTreeSet<NodeId>
     let mut found = BTreeSet::new();
     let Some(relation) = reader.catalog().relation(EVIDENCE) else { return Ok(found) };
     reader.edges(node, side, Some(relation), &EdgeFilter::EVERYTHING, &mut |edge| {
-        found.insert(if side == Side::Out { edge.tail } else { edge.head });
+        found.insert(edge.far(side));
         ControlFlow::Continue(())
     })?;
     Ok(found)

@@ -113,10 +113,10 @@ impl TurnIndex {
     /// All turns of a label, and all statements.
     pub(crate) fn read(reader: Reader<'_>, label: LabelId, system: SystemScope) -> Result<Self> {
         let mut index = Self::default();
-        let turns: BTreeSet<NodeId> = nodes(reader, label)?.into_iter().collect();
+        let turns: BTreeSet<NodeId> = reader.all_of_label(label)?.into_iter().collect();
         index.put_turns(reader, label, system, &turns)?;
         if let Some(label) = reader.catalog().label(SEMANTIC) {
-            for node in nodes(reader, label)? {
+            for node in reader.all_of_label(label)? {
                 index.put_statement(reader, system, node)?;
             }
         }
@@ -400,15 +400,6 @@ fn is_numeral(word: &str) -> bool {
         "twice", "two",
     ];
     NUMERALS.binary_search(&word).is_ok()
-}
-
-fn nodes(reader: Reader<'_>, label: LabelId) -> Result<Vec<NodeId>> {
-    let mut nodes = Vec::new();
-    reader.nodes_of_label(label, None, &mut |_, node| {
-        nodes.push(node);
-        ControlFlow::Continue(())
-    })?;
-    Ok(nodes)
 }
 
 /// The ids of the properties of a turn, as far as they are known.

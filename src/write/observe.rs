@@ -69,6 +69,7 @@ impl HeardTurn {
 
 /// What became of a turn that was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Observed {
     /// Its key.
     pub key: String,

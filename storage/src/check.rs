@@ -40,6 +40,7 @@ use crate::view::View;
 
 /// Something that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// Which invariant is broken: `I1` to `I6`, or `D` for damage.
     pub invariant: &'static str,

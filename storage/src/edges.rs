@@ -79,7 +79,7 @@ impl Gathered {
             (self.facts, self.is_over) = (Vec::new(), true);
             return ControlFlow::Break(());
         }
-        let far = if self.side == Side::Out { edge.tail } else { edge.head };
+        let far = edge.far(self.side);
         let flags = [(edge.uncertain, UNCERTAIN), (edge.two_way, TWO_WAY)];
         let flags = flags.iter().filter(|flag| flag.0).fold(0, |all, flag| all | flag.1);
         self.facts.push([
@@ -171,7 +171,7 @@ impl NearEdges {
         while start < end {
             let middle = start.midpoint(end);
             let edge = self.edge(near, middle);
-            let far = if near.side == Side::Out { edge.tail } else { edge.head };
+            let far = edge.far(near.side);
             match (edge.relation, edge.valid.from, far, edge.fact) <= mark {
                 true => start = middle + 1,
                 false => end = middle,
@@ -188,7 +188,7 @@ impl NearEdges {
         places: Range<usize>,
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> usize {
+    ) -> (usize, ControlFlow<()>) {
         self.each(places, filter, |place| visit(self.edge(near, place)))
     }
 
@@ -198,7 +198,7 @@ impl NearEdges {
         places: Range<usize>,
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>,
-    ) -> usize {
+    ) -> (usize, ControlFlow<()>) {
         let far = self.column(Column::Far);
         let node = |place: usize| far.get(place).copied().map(NodeId);
         self.each(places, filter, |place| node(place).map_or(ControlFlow::Break(()), &mut *visit))
@@ -217,7 +217,7 @@ impl NearEdges {
         places: Range<usize>,
         filter: &EdgeFilter,
         mut visit: impl FnMut(usize) -> ControlFlow<()>,
-    ) -> usize {
+    ) -> (usize, ControlFlow<()>) {
         let test = Test::of(filter);
         let places = places.start..places.end.min(self.len());
         let (first, last) = (places.start / BLOCK, places.end.div_ceil(BLOCK));
@@ -232,11 +232,11 @@ impl NearEdges {
                 let at = place + kept.trailing_zeros() as usize;
                 kept &= kept - 1;
                 if visit(at).is_break() {
-                    return at + 1;
+                    return (at + 1, ControlFlow::Break(()));
                 }
             }
         }
-        places.end
+        (places.end, ControlFlow::Continue(()))
     }
 
     /// The first beginning and the last end in each of some blocks.

@@ -406,6 +406,21 @@ pub struct Edge {
     pub two_way: bool,
 }
 
+impl Edge {
+    /// The node that it leads to from the one whose edges of that side are read.
+    pub fn far(&self, side: Side) -> NodeId {
+        match side {
+            Side::Out => self.tail,
+            Side::In => self.head,
+        }
+    }
+
+    /// The node at its other end, seen from one of its ends.
+    pub fn beyond(&self, node: NodeId) -> NodeId {
+        if self.head == node { self.tail } else { self.head }
+    }
+}
+
 impl VersionRecord {
     /// The fact as a traversal meets it: from its head, and from its tail too if it has a mirror.
     pub fn edges(&self, fact: FactId, version: u32) -> impl Iterator<Item = Edge> {

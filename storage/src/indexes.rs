@@ -4,7 +4,6 @@
 //! Invariant: an index of values holds each node of its label that has a value that can be indexed,
 //! once, and nothing else.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::definitions::Kind;
@@ -63,14 +62,7 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn nodes_to_index(&self, index: &IndexDefinition) -> Result<Vec<NodeId>> {
-        let mut nodes = Vec::new();
-        self.reader().nodes_of_label(index.label, None, &mut |_, node| {
-            nodes.push(node);
-            match nodes.len() <= INDEXED_MAX {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
+        let nodes = self.reader().first_of_label(index.label, INDEXED_MAX + 1)?;
         match nodes.len() <= INDEXED_MAX {
             true => Ok(nodes),
             false => Err(StorageError::Invalid(format!(

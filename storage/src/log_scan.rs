@@ -128,6 +128,7 @@ pub(crate) struct LogScan {
 /// over a commit that is missing at the end of a file. To be sure, delete the later logs, newest
 /// first, and then cut this one at `offset`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Torn {
     /// The name of the log file.
     pub file: String,

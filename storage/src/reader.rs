@@ -196,6 +196,24 @@ impl<'r> Reader<'r> {
         })
     }
 
+    /// The first nodes of a label in order of their keys, `most` at most. Aliases are left out.
+    pub fn first_of_label(&self, label: LabelId, most: usize) -> Result<Vec<NodeId>> {
+        let mut nodes = Vec::new();
+        if most == 0 {
+            return Ok(nodes);
+        }
+        self.nodes_of_label(label, None, &mut |_, node| {
+            nodes.push(node);
+            if nodes.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(nodes)
+    }
+
+    /// All nodes of a label in order of their keys. Aliases are left out.
+    pub fn all_of_label(&self, label: LabelId) -> Result<Vec<NodeId>> {
+        self.first_of_label(label, usize::MAX)
+    }
+
     /// The full record of a version.
     pub fn version(&self, fact: FactId, version: u32) -> Result<VersionRecord> {
         self.find_version(fact, version)?.ok_or_else(|| {

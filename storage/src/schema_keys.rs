@@ -106,13 +106,8 @@ impl Reader<'_> {
 
     fn concept_records(&self) -> Result<Vec<(NodeId, NodeRecord)>> {
         let Some(label) = self.catalog().label(CONCEPT) else { return Ok(Vec::new()) };
-        let mut nodes = Vec::new();
-        self.nodes_of_label(label, None, &mut |_, node| {
-            nodes.push(node);
-            ControlFlow::Continue(())
-        })?;
         let record = |node| self.current_node(node).map(Arc::unwrap_or_clone);
-        nodes.into_iter().map(|node| Ok((node, record(node)?))).collect()
+        self.all_of_label(label)?.into_iter().map(|node| Ok((node, record(node)?))).collect()
     }
 
     /// The nodes that the open transaction has changed, or the embeddings of which; none if this is

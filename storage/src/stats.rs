@@ -10,6 +10,7 @@ use crate::reader::Reader;
 
 /// How much a column family holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FamilyStats {
     /// The family.
     pub family: Family,

@@ -34,7 +34,7 @@ impl Ids {
     }
 
     fn far(&self, edge: &Edge, side: Side) -> u64 {
-        self.entity(if side == Side::Out { edge.tail } else { edge.head })
+        self.entity(edge.far(side))
     }
 
     fn relation(&self, edge: &Edge) -> u64 {

@@ -98,7 +98,7 @@ impl Repairs {
                 if !self.sides.contains(&side) {
                     continue;
                 }
-                let limit = context.limits.candidates_max;
+                let limit = context.limits().candidates_max;
                 for step in rules::derive(rule, &traversal, end.id, limit, &mut seen)? {
                     if !visits(path, step.end()) {
                         edges.push(context.derived(step)?);
@@ -152,7 +152,7 @@ impl Facts for Seen<'_> {
         let mut known = HashSet::new();
         for side in sides {
             self.context.reader.edges(node, *side, Some(relation), &filter, &mut |edge| {
-                let far = if *side == Side::Out { edge.tail } else { edge.head };
+                let far = edge.far(*side);
                 if known.insert(edge.fact) {
                     let (fact, confidence, valid) = (edge.fact, edge.confidence, edge.valid);
                     met.push(Met { fact, node: far, confidence, valid });

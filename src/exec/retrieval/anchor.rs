@@ -5,7 +5,6 @@
 //! Names are compared as they are, as a part, and with a few letters wrong (of a label with more than
 //! 10,000 nodes, only as they are); if the question names nothing, the nodes nearest to it in meaning are taken.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engraph_storage::graph::{Interval, LabelId, NodeId, SystemScope, Time};
@@ -28,7 +27,7 @@ const NEAREST: (usize, f32) = (3, 0.4);
 pub(super) fn anchor(clause: &Anchor, rows: &[Row], context: &Context<'_>) -> Result<Vec<Row>> {
     let top = match &clause.top {
         Some(top) => candidates(top, "TOP", context)?,
-        None => context.limits.candidates_max,
+        None => context.limits().candidates_max,
     };
     let labels = labels(clause, context);
     let mut found = Vec::new();
@@ -124,16 +123,10 @@ fn read_names(
     system: SystemScope,
     context: &Context<'_>,
 ) -> Result<Option<Vec<Name>>> {
-    let mut nodes: Vec<NodeId> = node.into_iter().collect();
-    if nodes.is_empty() {
-        context.reader.nodes_of_label(label, None, &mut |_, node| {
-            nodes.push(node);
-            match nodes.len() <= NAMES_MAX {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
-    }
+    let nodes = match node {
+        Some(node) => vec![node],
+        None => context.reader.first_of_label(label, NAMES_MAX + 1)?,
+    };
     context.work(nodes.len())?;
     if nodes.len() > NAMES_MAX {
         return Ok(None);

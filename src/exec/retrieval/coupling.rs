@@ -70,11 +70,7 @@ impl<'c> Coupling<'c> {
 
     /// How many turns there were.
     fn turns_then(&self, label: LabelId) -> Result<u64> {
-        let mut all = Vec::new();
-        self.context.reader.nodes_of_label(label, None, &mut |_, node| {
-            all.push(node);
-            ControlFlow::Continue(())
-        })?;
+        let all = self.context.reader.all_of_label(label)?;
         self.context.work(all.len())?;
         let mut count = 0;
         for node in all {

@@ -158,7 +158,7 @@ fn line(start: NodeId, facts: &[Edge], context: &Context<'_>) -> Result<Item> {
     let mut forward = Vec::new();
     for edge in facts {
         forward.push(edge.head == at);
-        at = if edge.head == at { edge.tail } else { edge.head };
+        at = edge.beyond(at);
         names.push(context.called(at)?);
     }
     let hops: Vec<Hop<'_>> = facts

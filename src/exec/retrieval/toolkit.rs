@@ -225,7 +225,7 @@ impl<'m> Toolkit<'m> {
                 for distance in 1..=RADIUS {
                     let edges = self.edges(at, side, Some(next))?;
                     let Some(edge) = edges.first() else { break };
-                    at = if side == Side::Out { edge.tail } else { edge.head };
+                    at = edge.far(side);
                     if !self.accepts(at)? {
                         break;
                     }

@@ -3,8 +3,6 @@
 //!
 //! Nothing is drawn of what waits in the buffer before it is forgotten.
 
-use std::ops::ControlFlow;
-
 use engraph_storage::graph::{NodeId, Side, SystemScope, Value};
 use engraph_storage::{Forgotten, Reader, Transaction};
 
@@ -75,13 +73,8 @@ fn turns_of(reader: Reader<'_>, id: &str) -> Result<Vec<NodeId>> {
     let (Some(label), Some(property)) = (catalog.label(TURN), catalog.property("session")) else {
         return Ok(Vec::new());
     };
-    let mut all = Vec::new();
-    reader.nodes_of_label(label, None, &mut |_, node| {
-        all.push(node);
-        ControlFlow::Continue(())
-    })?;
     let mut turns = Vec::new();
-    for turn in all {
+    for turn in reader.all_of_label(label)? {
         let record = reader.node(turn, SystemScope::Current)?;
         let of = record.as_ref().and_then(|record| record.properties.get(&property));
         turns.extend(matches!(of, Some(Value::String(name)) if name == id).then_some(turn));

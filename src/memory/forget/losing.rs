@@ -202,7 +202,7 @@ impl Turns {
 
     fn beside(&self, reader: Reader<'_>, turn: NodeId, side: Side) -> Result<Option<NodeId>> {
         let edges = edges(reader, turn, side, Some(NEXT))?;
-        Ok(edges.first().map(|edge| if side == Side::Out { edge.tail } else { edge.head }))
+        Ok(edges.first().map(|edge| edge.far(side)))
     }
 }
 

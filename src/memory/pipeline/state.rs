@@ -13,6 +13,7 @@ use crate::memory::boundary::Occasion;
 
 /// How far a pipeline is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Turns in the buffer, of all sessions.
     pub buffered_turns: u64,

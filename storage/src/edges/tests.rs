@@ -80,15 +80,17 @@ proptest! {
         let places = start..(start + length).min(edges.len());
         let part = || edges[places.clone()].iter().filter(|edge| filter.keeps(edge)).take(most);
         let (mut found, mut far) = (Vec::new(), Vec::new());
-        columns.visit(&near, places.clone(), &filter, &mut |edge| {
+        let by_edge = columns.visit(&near, places.clone(), &filter, &mut |edge| {
             found.push(edge);
             if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        prop_assert_eq!(by_edge.1.is_break(), found.len() == most);
         prop_assert_eq!(found, part().copied().collect::<Vec<_>>());
-        columns.visit_far(places.clone(), &filter, &mut |node| {
+        let by_node = columns.visit_far(places.clone(), &filter, &mut |node| {
             far.push(node);
             if far.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        prop_assert_eq!(by_node, by_edge);
         prop_assert_eq!(far, part().map(|edge| edge.tail).collect::<Vec<_>>());
         let relation = RelationId(1);
         let of_it = edges.iter().filter(|edge| edge.relation == relation);

@@ -182,7 +182,7 @@ proptest! {
                     let far = far_nodes(snapshot.reader(), &nodes, asked);
                     prop_assert_eq!(&far, &far_nodes(bare(snapshot), &nodes, asked));
                     let end = |edge: &Edge| {
-                        if asked.side == Side::Out { edge.tail } else { edge.head }
+                        edge.far(asked.side)
                     };
                     prop_assert!(far.starts_with(&kept.iter().map(end).collect::<Vec<_>>()));
                 }

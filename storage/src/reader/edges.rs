@@ -21,8 +21,8 @@ use crate::key;
 const NODES_AHEAD: usize = 32;
 /// Who reads on past so many edges of a node will read the others too.
 const FEW_EDGES: usize = 256;
-/// Called with each edge of an adjacency family, until it breaks.
-type VisitEdge<'v> = &'v mut dyn FnMut(Edge) -> Result<ControlFlow<()>>;
+/// Called with each edge that is asked for, until it breaks.
+type VisitEdge<'v> = &'v mut dyn FnMut(Edge) -> ControlFlow<()>;
 
 impl Reader<'_> {
     /// Calls `visit` on every edge of a node on one side that the filter keeps, in order of
@@ -33,7 +33,7 @@ impl Reader<'_> {
         side: Side,
         relation: Option<RelationId>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<()> {
         self.edges_after(near, side, relation, filter, None, visit)
     }
@@ -83,20 +83,13 @@ impl Reader<'_> {
         filter: &EdgeFilter,
         visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
-        let mut flow = ControlFlow::Continue(());
         let Some(edges) = held else {
-            self.edges(near.node, near.side, near.relation, filter, &mut |edge| {
-                flow = visit(if near.side == Side::Out { edge.tail } else { edge.head });
-                flow
-            })?;
-            return Ok(flow);
+            let visit = &mut |edge: Edge| visit(edge.far(near.side));
+            return self.each_edge(near, filter, None, visit);
         };
         let to = last_begin(near.relation, filter.valid);
         let places = Part { near, from: Begin::Start, to }.places(&edges);
-        let end = edges.visit_far(places.clone(), filter, &mut |far| {
-            flow = visit(far);
-            flow
-        });
+        let (end, flow) = edges.visit_far(places.clone(), filter, visit);
         self.view.count_scan(end.saturating_sub(places.start), adjacency::COUNTED)?;
         Ok(flow)
     }
@@ -110,27 +103,30 @@ impl Reader<'_> {
         relation: Option<RelationId>,
         filter: &EdgeFilter,
         after: Option<&EdgeMark>,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<()> {
-        let to = last_begin(relation, filter.valid);
-        let near = Near { node: near, side, relation };
-        let (current, past) = families_of(side);
-        let reached = after.map(|mark| mark.family);
-        for family in [current, past] {
-            let passed = family == current && reached == Some(past);
-            let skipped = family == past && filter.system == SystemScope::Current;
-            if passed || skipped {
-                continue;
-            }
+        self.each_edge(Near { node: near, side, relation }, filter, after, visit).map(drop)
+    }
+
+    fn each_edge(
+        &self,
+        near: Near,
+        filter: &EdgeFilter,
+        after: Option<&EdgeMark>,
+        visit: VisitEdge<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let to = last_begin(near.relation, filter.valid);
+        let passed = |family: &Family| after.is_some_and(|mark| mark.family != *family);
+        for family in families_read(near.side, filter).skip_while(passed) {
             let from = match after.filter(|mark| mark.family == family) {
                 Some(mark) => Begin::Behind(mark),
                 None => Begin::Start,
             };
             if self.some_edges(family, &Part { near, from, to }, filter, visit)?.is_break() {
-                break;
+                return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The relations of the edges of a node on one side that the filter keeps, each once: a seek for
@@ -142,18 +138,17 @@ impl Reader<'_> {
         filter: &EdgeFilter,
     ) -> Result<BTreeSet<RelationId>> {
         let mut relations = BTreeSet::new();
-        let (current, past) = families_of(side);
         let whole = adjacency::prefix(near, None);
         let end = key::after_prefix(&whole);
-        for family in [current, past] {
-            let mut from =
-                (family == current || filter.system != SystemScope::Current).then(|| whole.clone());
+        for family in families_read(side, filter) {
+            let mut from = Some(whole.clone());
             while let Some(start) = from.take() {
                 let mut first = None;
-                self.scan_edges(family, side, &start, end.as_deref(), filter, &mut |edge| {
+                let visit = &mut |edge: Edge| {
                     first = Some(edge.relation);
                     ControlFlow::Break(())
-                })?;
+                };
+                _ = self.scan_edges((family, side), &start, end.as_deref(), filter, visit)?;
                 let Some(relation) = first else { break };
                 relations.insert(relation);
                 from = key::after_prefix(&adjacency::prefix(near, Some(relation)));
@@ -169,7 +164,7 @@ impl Reader<'_> {
         (near, side, relation): (NodeId, Side, RelationId),
         begun: Interval,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<()> {
         let near = Near { node: near, side, relation: Some(relation) };
         let part = Part {
@@ -177,10 +172,8 @@ impl Reader<'_> {
             from: Begin::Begun(begun.from),
             to: Some(begun.to).filter(|to| *to != Interval::MAX),
         };
-        let (current, past) = families_of(side);
-        for family in [current, past] {
-            let skipped = family == past && filter.system == SystemScope::Current;
-            if !skipped && self.some_edges(family, &part, filter, visit)?.is_break() {
+        for family in families_read(side, filter) {
+            if self.some_edges(family, &part, filter, visit)?.is_break() {
                 break;
             }
         }
@@ -193,7 +186,7 @@ impl Reader<'_> {
         family: Family,
         part: &Part<'_>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
         let is_current = matches!(family, Family::Out | Family::In);
         if let Some(kept) =
@@ -216,15 +209,10 @@ impl Reader<'_> {
         family: Family,
         part: &Part<'_>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
-        let mut flow = ControlFlow::Continue(());
         let (from, to) = part.keys();
-        self.scan_edges(family, part.near.side, &from, to.as_deref(), filter, &mut |edge| {
-            flow = visit(edge);
-            flow
-        })?;
-        Ok(flow)
+        self.scan_edges((family, part.near.side), &from, to.as_deref(), filter, visit)
     }
 
     /// The believed edges by what was read lately, or by the disk so that they are kept. None if
@@ -235,7 +223,7 @@ impl Reader<'_> {
         family: Family,
         part: &Part<'_>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<Option<ControlFlow<()>>> {
         let edges = match self.held_edges(kept, part.near) {
             Some(edges) => edges,
@@ -263,14 +251,10 @@ impl Reader<'_> {
         edges: &NearEdges,
         part: &Part<'_>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
         let places = part.places(edges);
-        let mut flow = ControlFlow::Continue(());
-        let end = edges.visit(&part.near, places.clone(), filter, &mut |edge| {
-            flow = visit(edge);
-            flow
-        });
+        let (end, flow) = edges.visit(&part.near, places.clone(), filter, visit);
         self.view.count_scan(end.saturating_sub(places.start), adjacency::COUNTED)?;
         Ok(flow)
     }
@@ -283,22 +267,21 @@ impl Reader<'_> {
         family: Family,
         part: &Part<'_>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
         let near = part.near;
         let (mut few, mut last, mut flow) = (FEW_EDGES, None, ControlFlow::Continue(()));
         let (from, to) = part.keys();
-        let everything = &EdgeFilter::EVERYTHING;
-        self.scan_edges(family, near.side, &from, to.as_deref(), everything, &mut |edge| {
+        self.scan_side((family, near.side), &from, to.as_deref(), &mut |edge| {
             if few == 0 {
-                return ControlFlow::Break(());
+                return Ok(ControlFlow::Break(()));
             }
             few -= 1;
             last = Some(edge);
             if filter.keeps(&edge) {
                 flow = visit(edge);
             }
-            flow
+            Ok(flow)
         })?;
         let Some(last) = last.filter(|_| few == 0 && flow.is_continue()) else { return Ok(flow) };
         let mark = EdgeMark::of(&last, near.side);
@@ -316,9 +299,8 @@ impl Reader<'_> {
         let mut edges = Gathered::new(near.side);
         let prefix = adjacency::prefix(near.node, near.relation);
         let to = key::after_prefix(&prefix);
-        let all = &EdgeFilter::CURRENT;
-        self.scan_edges(family, near.side, &prefix, to.as_deref(), all, &mut |edge| {
-            edges.push(&edge)
+        self.scan_side((family, near.side), &prefix, to.as_deref(), &mut |edge| {
+            Ok(edges.push(&edge))
         })?;
         Ok(edges.finish())
     }
@@ -331,25 +313,20 @@ impl Reader<'_> {
         family: Family,
         part: &Part<'_>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
         let near = part.near;
         let mut edges = Gathered::new(near.side);
         let prefix = adjacency::prefix(near.node, near.relation);
         let to = key::after_prefix(&prefix);
         let mut flow = ControlFlow::Continue(());
-        let everything = &EdgeFilter::EVERYTHING;
-        self.scan_edges(family, near.side, &prefix, to.as_deref(), everything, &mut |edge| {
+        self.scan_side((family, near.side), &prefix, to.as_deref(), &mut |edge| {
             let goes_on = edges.push(&edge);
             let asked = part.to.is_none_or(|to| edge.valid.from < to);
             if asked && filter.keeps(&edge) {
                 flow = visit(edge);
             }
-            if flow.is_break() || (!asked && goes_on.is_break()) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            Ok(if asked { flow } else { goes_on })
         })?;
         if flow.is_continue() {
             kept.keep_edges(near, self.now, edges.finish());
@@ -359,21 +336,30 @@ impl Reader<'_> {
 
     fn scan_edges(
         &self,
-        family: Family,
-        side: Side,
+        of: (Family, Side),
         from: &[u8],
         to: Option<&[u8]>,
         filter: &EdgeFilter,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
-    ) -> Result<()> {
-        self.scan_side((family, side), from, to, &mut |edge| {
-            Ok(if filter.keeps(&edge) { visit(edge) } else { ControlFlow::Continue(()) })
-        })
+        visit: VisitEdge<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let mut flow = ControlFlow::Continue(());
+        self.scan_side(of, from, to, &mut |edge| {
+            if filter.keeps(&edge) {
+                flow = visit(edge);
+            }
+            Ok(flow)
+        })?;
+        Ok(flow)
     }
 
     /// Calls `visit` on every edge of an adjacency family, in the order of its keys, until it
     /// breaks.
-    pub(crate) fn all_edges(&self, family: Family, side: Side, visit: VisitEdge<'_>) -> Result<()> {
+    pub(crate) fn all_edges(
+        &self,
+        family: Family,
+        side: Side,
+        visit: &mut dyn FnMut(Edge) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         self.scan_side((family, side), &[], None, visit)
     }
 
@@ -384,11 +370,11 @@ impl Reader<'_> {
         side: Side,
         near: NodeId,
         relation: RelationId,
-        visit: &mut dyn FnMut(Edge) -> ControlFlow<()>,
+        visit: VisitEdge<'_>,
     ) -> Result<()> {
-        let family = if side == Side::Out { Family::Out } else { Family::In };
+        let (current, _) = families_of(side);
         let from = adjacency::prefix(near, Some(relation));
-        self.scan_side((family, side), &from, None, &mut |edge| Ok(visit(edge)))
+        self.scan_side((current, side), &from, None, &mut |edge| Ok(visit(edge)))
     }
 
     /// Whether any edge is no longer believed.
@@ -454,6 +440,13 @@ pub(crate) fn families_of(side: Side) -> (Family, Family) {
         Side::Out => (Family::Out, Family::OutPast),
         Side::In => (Family::In, Family::InPast),
     }
+}
+
+/// The families that a filter lets be read: what is believed first.
+fn families_read(side: Side, filter: &EdgeFilter) -> impl Iterator<Item = Family> + use<> {
+    let (current, past) = families_of(side);
+    let with_past = filter.system != SystemScope::Current;
+    [Some(current), with_past.then_some(past)].into_iter().flatten()
 }
 
 pub(crate) fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {

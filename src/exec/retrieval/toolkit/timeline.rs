@@ -82,14 +82,6 @@ impl Toolkit<'_> {
 
     fn persons(&self) -> Result<Vec<NodeId>> {
         let Some(label) = self.label("Person") else { return Ok(Vec::new()) };
-        let mut persons = Vec::new();
-        self.context.reader.nodes_of_label(label, None, &mut |_, node| {
-            persons.push(node);
-            match persons.len() < PERSONS_MAX {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
-        Ok(persons)
+        Ok(self.context.reader.first_of_label(label, PERSONS_MAX)?)
     }
 }

@@ -152,15 +152,24 @@ impl Finder<'_> {
             ("retire", "from", _) => return Some((None, at + 1)),
             ("resign", "from", _) => (works_at, at + 1),
             ("move", "out", "of") => (("lives_in", "Place"), at + 2),
-            ("break" | "split", "up", "with") => (("partner_of", "Person"), at + 2),
-            ("get" | "be", "divorced", "from") => (("married_to", "Person"), at + 2),
-            ("divorce", "from", _) => (("married_to", "Person"), at + 1),
-            ("separate", "from", _) => (("partner_of", "Person"), at + 1),
-            ("get" | "be", "separated", "from") => (("partner_of", "Person"), at + 2),
-            ("divorce", _, _) => (("married_to", "Person"), at),
-            _ => return None,
+            _ => return self.parted_from(verb, at),
         };
         Some((Some(ended), start))
+    }
+
+    /// The same of two who part: "broke up with Luis", "divorced Luis".
+    fn parted_from(&self, verb: &str, at: usize) -> Option<(Option<Ended>, usize)> {
+        let (relations, end) = self.separation(verb, at)?;
+        let ended = match relations {
+            [only] => only,
+            _ => "partner_of",
+        };
+        let start = match self.lower(end) {
+            "with" | "from" => end + 1,
+            _ if verb == "divorce" => end,
+            _ => return None,
+        };
+        Some((Some((ended, "Person")), start))
     }
 
     /// What ends with leaving a name, by what it is known as; a place may be left for a trip.

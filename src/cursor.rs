@@ -10,8 +10,9 @@ use engraph_storage::{Reader, Snapshot};
 
 use crate::cell::{Cell, Row};
 use crate::context::held::Held;
+use crate::context::limits::Allowance;
 use crate::context::lineage::Lineage;
-use crate::context::run::{Interrupt, Run, Watch};
+use crate::context::run::{Run, Watch};
 use crate::database::{Engraph, with_stack};
 use crate::error::{Diagnostic, Error, Limit, Result};
 use crate::exec::lineage;
@@ -90,7 +91,7 @@ impl<'s> Cursor<'s> {
         database: &'s Engraph,
         source: Source<'s>,
         Bound { query, warnings, .. }: Bound,
-        (parameters, interrupt): (Params, Interrupt),
+        (parameters, allowance): (Params, Allowance),
         (script, statement): (Arc<Script>, usize),
         watch: Watch,
     ) -> Result<Self> {
@@ -98,7 +99,7 @@ impl<'s> Cursor<'s> {
             return Err(Diagnostic::new("the query returns no rows").bind());
         };
         let (columns, slots) = named.iter().cloned().unzip();
-        let run = Run::new(&database.limits(), interrupt);
+        let run = Run::new(allowance);
         let run = match watch {
             Watch::Nothing => run,
             Watch::Costs => run.profiled(exec::operators(&query.plan)),
@@ -157,12 +158,12 @@ impl<'s> Cursor<'s> {
     /// From here on, rows are made many at a time.
     pub(crate) fn whole(mut self) -> Result<Rows> {
         (self.ask, self.keeps) = (CHUNK_ROWS, true);
-        let limits = self.database.limits();
+        let most = self.run.limits().rows_max;
         let mut rows = Vec::new();
         for row in self.by_ref() {
             rows.push(row?);
-            if rows.len() > limits.rows_max {
-                let message = format!("there are more than {} rows", limits.rows_max);
+            if rows.len() > most {
+                let message = format!("there are more than {most} rows");
                 let error = Diagnostic::new(message)
                     .help("narrow the pattern, add LIMIT, stream the rows, or raise Options::limits in Rust")
                     .of_limit(Limit::Size);
@@ -182,7 +183,7 @@ impl<'s> Cursor<'s> {
         }
         let context = self.surroundings().context(self.source.reader());
         let table = lineage::table(&ends, &self.query, &context);
-        let table = table.map_err(|error| self.run.explained(error, &self.database.limits()))?;
+        let table = table.map_err(|error| self.run.explained(error))?;
         Ok(Rows { warnings: std::mem::take(&mut self.warnings), ..table })
     }
 
@@ -214,7 +215,7 @@ impl<'s> Cursor<'s> {
         if !self.keeps {
             context.hold(&mut self.held, 0)?;
         }
-        let most = MADE_BYTES.min(context.limits.memory_max / 4);
+        let most = MADE_BYTES.min(context.limits().memory_max / 4);
         let held = &mut self.held;
         for row in self.found.by_ref() {
             let cells = self.slots.iter().map(|slot| row[*slot].whole_bytes());
@@ -261,7 +262,7 @@ impl Iterator for Cursor<'_> {
                 }
                 Err(error) => {
                     self.done = true;
-                    let error = self.run.explained(error, &self.database.limits());
+                    let error = self.run.explained(error);
                     return Some(Err(self.placed(error)));
                 }
             }

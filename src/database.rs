@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 
 use crate::bind::{self, Binder};
 use crate::context::Limits;
+use crate::context::limits::Allowance;
 use crate::context::run::{Interrupt, Run};
 use crate::error::{Diagnostic, Error, Limit, Result};
 use crate::indexes::{Indexes, KeyTokens};
@@ -118,8 +119,8 @@ impl Engraph {
         run: &'s Run,
         parameters: &'s Params,
     ) -> Surroundings<'s> {
-        let (models, indexes, limits) = (&*self.models, &self.indexes, self.options.limits);
-        Surroundings { models, indexes, means: self.means(), limits, run, parameters }
+        let (models, indexes) = (&*self.models, &self.indexes);
+        Surroundings { models, indexes, means: self.means(), run, parameters }
     }
 
     /// What memory is made with.
@@ -218,16 +219,15 @@ impl Engraph {
         query: &ast::Query,
         times: &Times,
         (reader, parameters): (Reader<'_>, &Params),
-        interrupt: &Interrupt,
+        allowance: &Allowance,
     ) -> Result<Bound> {
-        let limits = self.options.limits;
-        let run = Run::new(&limits, interrupt.clone());
+        let run = Run::new(allowance.clone());
         let surroundings = self.surroundings(&run, parameters);
         let context = surroundings.context(reader);
         let mut binder = Binder::new(&context, times);
         let query = with_stack(query.span.end.saturating_sub(query.span.start), || {
             let query = binder.query(query)?;
-            self.optimized(query, reader).map_err(|error| run.explained(error, &limits))
+            self.optimized(query, reader).map_err(|error| run.explained(error))
         })?;
         Ok(Bound::new(query, bind::first(binder.warnings), binder.is_passing))
     }
@@ -238,10 +238,9 @@ impl Engraph {
         set: &ast::Times,
         held: &Times,
         (reader, parameters): (Reader<'_>, &Params),
-        interrupt: &Interrupt,
+        allowance: &Allowance,
     ) -> Result<Times> {
-        let limits = self.options.limits;
-        let run = Run::new(&limits, interrupt.clone());
+        let run = Run::new(allowance.clone());
         let around = self.surroundings(&run, parameters);
         let context = around.context(reader);
         Binder::new(&context, held).settled(set)
@@ -276,12 +275,13 @@ impl Engraph {
     }
 
     /// Begins a transaction, once no other one is open; waiting for that takes no longer than a statement may.
-    pub(crate) fn begin_within_limits(
+    pub(crate) fn begin_within(
         &self,
-        interrupt: &Interrupt,
+        allowance: &Allowance,
     ) -> Result<engraph_storage::Transaction<'_>> {
-        let (begun, timeout) = (Instant::now(), self.options.limits.timeout);
-        let goes_on = || !interrupt.is_asked() && begun.elapsed() < timeout;
+        let Allowance { limits: Limits { timeout, .. }, interrupt } = allowance;
+        let begun = Instant::now();
+        let goes_on = || !interrupt.is_asked() && begun.elapsed() < *timeout;
         self.store.begin_while(time::wall(), &goes_on).map_err(|error| match error {
             StorageError::Stopped if interrupt.is_asked() => Error::Interrupted,
             StorageError::Stopped => {
@@ -301,18 +301,17 @@ impl Engraph {
         statement: &StatementKind,
         times: &Times,
         params: &Params,
-        interrupt: &Interrupt,
+        allowance: &Allowance,
     ) -> Result<Rows> {
-        let limits = self.options.limits;
-        let run = Run::new(&limits, interrupt.clone());
+        let run = Run::new(allowance.clone());
         let around = self.surroundings(&run, params);
-        let explained = |error| run.explained(error, &limits);
+        let explained = |error| run.explained(error);
         let (write, warnings) = {
             let snapshot = self.store.snapshot(time::wall());
             self.prepared(statement, times, around, snapshot.reader()).map_err(explained)?
         };
-        let mut transaction = self.begin_within_limits(interrupt)?;
-        stop_on(&mut transaction, interrupt);
+        let mut transaction = self.begin_within(allowance)?;
+        stop_on(&mut transaction, &allowance.interrupt);
         let mut rows = write.apply(&mut transaction, around).map_err(explained)?;
         self.commit(transaction)?;
         rows.warnings = warnings;
@@ -339,13 +338,12 @@ impl Engraph {
         session: Option<&ast::Expr>,
         times: &Times,
         params: &Params,
-        interrupt: &Interrupt,
+        allowance: &Allowance,
     ) -> Result<Rows> {
         if self.is_read_only() {
             return Err(engraph_storage::StorageError::ReadOnly.into());
         }
-        let limits = self.options.limits;
-        let run = Run::new(&limits, interrupt.clone());
+        let run = Run::new(allowance.clone());
         let around = self.surroundings(&run, params);
         let session = {
             let snapshot = self.store.snapshot(time::wall());
@@ -353,7 +351,7 @@ impl Engraph {
             let mut binder = Binder::new(&context, times);
             session.map(|session| binder.session(session)).transpose()?
         };
-        consolidate::said(self.workshop(), session.as_deref(), interrupt)
+        consolidate::said(self.workshop(), session.as_deref(), &allowance.interrupt)
     }
 
     /// A write within an open transaction: done whole, or not at all.
@@ -362,16 +360,15 @@ impl Engraph {
         statement: &StatementKind,
         times: &Times,
         params: &Params,
-        interrupt: &Interrupt,
+        allowance: &Allowance,
         transaction: &mut engraph_storage::Transaction<'_>,
     ) -> Result<Rows> {
-        let limits = self.options.limits;
-        let run = Run::new(&limits, interrupt.clone());
+        let run = Run::new(allowance.clone());
         let around = self.surroundings(&run, params);
-        let explained = |error| run.explained(error, &limits);
+        let explained = |error| run.explained(error);
         let (write, warnings) =
             self.prepared(statement, times, around, transaction.reader()).map_err(explained)?;
-        stop_on(transaction, interrupt);
+        stop_on(transaction, &allowance.interrupt);
         let apply =
             |transaction: &mut engraph_storage::Transaction<'_>| write.apply(transaction, around);
         let mut rows = transaction.whole(apply).map_err(explained)?;

@@ -10,7 +10,8 @@ use crate::neural::NeuralError;
 /// The result of the database.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A failure, by the stage that met it. The printed form starts with the stage.
+/// A failure, by the stage that met it. The printed form starts with the stage and says the whole cause, so it has no
+/// [`source`](std::error::Error::source): who prints a chain of causes would say it again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -34,10 +35,22 @@ pub enum Error {
     Export(std::io::Error),
     /// A model is missing or failed. The text says how to install it.
     #[error("model: {0}")]
-    Neural(#[from] NeuralError),
+    Neural(NeuralError),
     /// The store refused or failed. The text says what to do.
     #[error("storage: {0}")]
-    Storage(#[from] StorageError),
+    Storage(StorageError),
+}
+
+impl From<NeuralError> for Error {
+    fn from(error: NeuralError) -> Self {
+        Self::Neural(error)
+    }
+}
+
+impl From<StorageError> for Error {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
 }
 
 /// The longest message, in bytes, but for the marks of what was left out.

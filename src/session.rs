@@ -9,6 +9,8 @@ use std::sync::Arc;
 use engraph_grammar::ast::{self, Span, Statement, StatementKind};
 use engraph_storage::Reader;
 
+use crate::context::Limits;
+use crate::context::limits::Allowance;
 use crate::context::run::{Interrupt, Run, Watch};
 use crate::cursor::{Cursor, Source};
 use crate::database::{Engraph, with_stack};
@@ -28,7 +30,8 @@ pub struct Session<'d> {
     open: Option<engraph_storage::Transaction<'d>>,
     /// What holds where a statement names no time.
     times: Times,
-    interrupt: Interrupt,
+    /// What ends a statement of it.
+    allowance: Allowance,
     /// A program ends what is open, and no statement does.
     is_held: bool,
 }
@@ -181,8 +184,8 @@ impl Prepared<'_> {
 
 impl<'d> Session<'d> {
     pub(crate) fn new(database: &'d Engraph) -> Self {
-        let (times, interrupt) = (Times::default(), Interrupt::default());
-        Self { database, open: None, times, interrupt, is_held: false }
+        let allowance = database.limits().into();
+        Self { database, open: None, times: Times::default(), allowance, is_held: false }
     }
 
     /// Whether a transaction is open.
@@ -202,9 +205,33 @@ impl<'d> Session<'d> {
         }
     }
 
+    /// What each statement of this session may use from here on, in place of [`Options::limits`](crate::Options::limits): an
+    /// agent that is waited for asks with less time than one that tidies up at night.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use engraph::{Limit, Limits};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let db = engraph::Engraph::open(folder.path())?;
+    /// let mut session = db.session();
+    /// session.set_limits(Limits { timeout: Duration::from_millis(10), ..session.limits() });
+    /// let slow = session.query("RETURN size([a IN range(1, 9000) | size(range(1, 9000))])", ());
+    /// assert_eq!(slow.unwrap_err().limit(), Some(Limit::Time));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.allowance.limits = limits;
+    }
+
+    /// What a statement of this session may use.
+    pub fn limits(&self) -> Limits {
+        self.allowance.limits
+    }
+
     /// What ends the running statement or script of this session from another thread.
     pub fn interrupt(&self) -> Interrupt {
-        self.interrupt.clone()
+        self.allowance.interrupt.clone()
     }
 
     /// Runs one statement and gives its answer.
@@ -214,7 +241,7 @@ impl<'d> Session<'d> {
     /// Those of [`Engraph::query`].
     pub fn query(&mut self, text: &str, params: impl Into<Params>) -> Result<Rows> {
         let script = self.database.one(text)?;
-        self.interrupt.reset();
+        self.allowance.interrupt.reset();
         self.run(&script, 0, &params.into())
     }
 
@@ -228,7 +255,7 @@ impl<'d> Session<'d> {
         prepared: &Prepared<'_>,
         params: impl Into<Params>,
     ) -> Result<Rows> {
-        self.interrupt.reset();
+        self.allowance.interrupt.reset();
         self.run(&prepared.script, 0, &params.into())
     }
 
@@ -259,9 +286,9 @@ impl<'d> Session<'d> {
         answer: &mut dyn FnMut(Rows) -> Result<()>,
     ) -> Result<()> {
         let script = self.database.script(text)?;
-        self.interrupt.reset();
+        self.allowance.interrupt.reset();
         for statement in 0..script.statements.len() {
-            if self.interrupt.is_asked() {
+            if self.allowance.interrupt.is_asked() {
                 return Err(Error::Interrupted);
             }
             answer(self.run(&script, statement, params)?)?;
@@ -279,7 +306,7 @@ impl<'d> Session<'d> {
         let script = self.database.script(text)?;
         match script.statements.as_slice() {
             [Statement { kind: StatementKind::Query(query), .. }] if reads(query) => {
-                self.interrupt.reset();
+                self.allowance.interrupt.reset();
                 self.cursor(&script, 0, query, params.into())
             }
             _ => Err(Diagnostic::new("stream takes one query that returns rows")
@@ -328,13 +355,12 @@ impl<'d> Session<'d> {
         let reader = snapshot.reader();
         let Some(bound) = script.plan(statement, reader.shared_catalog()) else { return Ok(None) };
         let Some(short) = &bound.short else { return Ok(None) };
-        let limits = self.database.limits();
-        let run = Run::new(&limits, self.interrupt.clone());
+        let run = Run::new(self.allowance.clone());
         let around = self.database.surroundings(&run, params);
         let rows =
             with_stack(script.text.len(), || short.rows(&bound.query, &around.context(reader)));
         let span = script.statements[statement].span;
-        let told = |error| run.explained(error, &limits).of_statement(span, &script.text);
+        let told = |error| run.explained(error).of_statement(span, &script.text);
         let rows = rows.map_err(told)?;
         Ok(rows.map(|rows| {
             let columns = bound.query.columns().map(str::to_owned).collect();
@@ -363,7 +389,7 @@ impl<'d> Session<'d> {
         let bound = self
             .bound(script, statement, query, (source.reader(), &params))
             .map_err(|error| error.of_statement(script.statements[statement].span, &script.text))?;
-        let run = (params, self.interrupt.clone());
+        let run = (params, self.allowance.clone());
         let place = (Arc::clone(script), statement);
         Cursor::new(self.database, source, bound, run, place, Watch::Nothing)
     }
@@ -382,7 +408,7 @@ impl<'d> Session<'d> {
         if let Some(bound) = script.plan(statement, catalog).filter(|_| may_keep) {
             return Ok(bound);
         }
-        let bound = self.database.bound(query, &self.times, (reader, params), &self.interrupt)?;
+        let bound = self.database.bound(query, &self.times, (reader, params), &self.allowance)?;
         if may_keep && !bound.is_passing {
             script.keep(statement, catalog, &bound);
         }
@@ -410,7 +436,7 @@ impl<'d> Session<'d> {
         let costs = match explain.profile {
             false => None,
             true => {
-                let run = (params.clone(), self.interrupt.clone());
+                let run = (params.clone(), self.allowance.clone());
                 let place = (Arc::clone(script), statement);
                 let mut cursor =
                     Cursor::new(self.database, source, bound, run, place, Watch::Costs)?;
@@ -446,7 +472,7 @@ impl<'d> Session<'d> {
         }
         let source = self.source();
         let bound = self.bound(script, statement, query, (source.reader(), params))?;
-        let run = (params.clone(), self.interrupt.clone());
+        let run = (params.clone(), self.allowance.clone());
         let place = (Arc::clone(script), statement);
         Cursor::new(self.database, source, bound, run, place, Watch::Lineage)?.trace()
     }
@@ -464,7 +490,7 @@ impl<'d> Session<'d> {
                 ));
             }
             (StatementKind::Begin, None) => {
-                self.open = Some(self.database.begin_within_limits(&self.interrupt)?);
+                self.open = Some(self.database.begin_within(&self.allowance)?);
                 done("begun")
             }
             (StatementKind::Begin, Some(_)) => {
@@ -490,10 +516,9 @@ impl<'d> Session<'d> {
             (StatementKind::SessionSet(times), _) => self.set_times(times, params)?,
             (StatementKind::Show(show), _) => {
                 let source = self.source();
-                let limits = self.database.limits();
-                let run = Run::new(&limits, self.interrupt.clone());
+                let run = Run::new(self.allowance.clone());
                 show::show(show, source.reader().metered(run.meter()))
-                    .map_err(|error| run.explained(error, &limits))?
+                    .map_err(|error| run.explained(error))?
             }
             (StatementKind::Consolidate(_), Some(_)) => {
                 return Err(misplaced(
@@ -503,14 +528,14 @@ impl<'d> Session<'d> {
                 ));
             }
             (StatementKind::Consolidate(session), None) => {
-                let (times, interrupt) = (&self.times, &self.interrupt);
-                self.database.consolidate_said(session.as_ref(), times, params, interrupt)?
+                let (times, allowance) = (&self.times, &self.allowance);
+                self.database.consolidate_said(session.as_ref(), times, params, allowance)?
             }
             (kind, Some(transaction)) => {
-                let (times, interrupt) = (&self.times, &self.interrupt);
-                self.database.write_within(kind, times, params, interrupt, transaction)?
+                let (times, allowance) = (&self.times, &self.allowance);
+                self.database.write_within(kind, times, params, allowance, transaction)?
             }
-            (kind, None) => self.database.write(kind, &self.times, params, &self.interrupt)?,
+            (kind, None) => self.database.write(kind, &self.times, params, &self.allowance)?,
         })
     }
 
@@ -522,7 +547,7 @@ impl<'d> Session<'d> {
         }
         let source = self.source();
         let read = (source.reader(), params);
-        let set = self.database.settled(times, &self.times, read, &self.interrupt)?;
+        let set = self.database.settled(times, &self.times, read, &self.allowance)?;
         drop(source);
         self.times = set;
         Ok(done("set"))

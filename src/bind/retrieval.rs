@@ -205,9 +205,20 @@ impl Binder<'_> {
             (None, None) => Wanted::All,
         };
         let node = self.fresh(&clause.variable, Kind::Node)?;
-        let activation = self.beside(node, "activation");
+        let (activation, way) = (self.beside(node, "activation"), self.scope.anonymous("way"));
         let hops = self.optional_amount(clause.hops.as_ref())?;
-        Ok(Activate { node, from, weight, relations, hops, temperature, wanted, activation, scope })
+        Ok(Activate {
+            node,
+            from,
+            weight,
+            relations,
+            hops,
+            temperature,
+            wanted,
+            activation,
+            way,
+            scope,
+        })
     }
 
     fn represent(&mut self, clause: &ast::Represent) -> Result<Represent> {

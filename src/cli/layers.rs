@@ -93,7 +93,7 @@ impl Layers {
             for (own, count) in labels {
                 layer.count += count;
                 let text = format!(
-                    "MATCH (n:`{}`) RETURN n.key, n.text LIMIT {LAYER_NODES_MAX}",
+                    "MATCH (n:`{}`) RETURN n.key, n.text ORDER BY id(n) LIMIT {LAYER_NODES_MAX}",
                     own.replace('`', "``")
                 );
                 for row in session.stream(&text, ())? {

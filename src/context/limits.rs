@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::context::run::Interrupt;
 use crate::error::{Diagnostic, Error, Limit};
 
 /// What one statement may use; the same for every text.
@@ -29,6 +30,20 @@ impl Default for Limits {
             candidates_max: 10_000,
             timeout: Duration::from_secs(30),
         }
+    }
+}
+
+/// What ends a statement before it is done: its limits, and whoever asks for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowance {
+    pub(crate) limits: Limits,
+    pub(crate) interrupt: Interrupt,
+}
+
+impl From<Limits> for Allowance {
+    /// Nobody ends it.
+    fn from(limits: Limits) -> Self {
+        Self { limits, interrupt: Interrupt::default() }
     }
 }
 

@@ -47,7 +47,6 @@ pub(crate) struct Context<'c> {
     pub(crate) reader: Reader<'c>,
     pub(crate) models: &'c Models,
     indexes: &'c Indexes,
-    pub(crate) limits: Limits,
     pub(crate) run: &'c Run,
     parameters: &'c Params,
 }
@@ -57,15 +56,20 @@ impl<'c> Context<'c> {
     pub(crate) fn new(
         reader: Reader<'c>,
         (models, indexes): (&'c Models, &'c Indexes),
-        (limits, run): (Limits, &'c Run),
+        run: &'c Run,
         parameters: &'c Params,
     ) -> Self {
-        Self { reader: reader.metered(run.meter()), models, indexes, limits, run, parameters }
+        Self { reader: reader.metered(run.meter()), models, indexes, run, parameters }
     }
 
     /// The instant of the state that is read.
     pub(crate) fn now(&self) -> Time {
         self.reader.now()
+    }
+
+    /// What the statement may use.
+    pub(crate) fn limits(&self) -> &Limits {
+        self.run.limits()
     }
 
     /// The value of a parameter, if it is given one.
@@ -105,17 +109,17 @@ impl<'c> Context<'c> {
 
     /// Counts things looked at; an error once there were too many or it took too long.
     pub(crate) fn work(&self, things: usize) -> Result<()> {
-        self.run.work(things, &self.limits)
+        self.run.work(things)
     }
 
     /// An error if it took too long, or is to end.
     pub(crate) fn in_time(&self) -> Result<()> {
-        self.run.in_time(&self.limits)
+        self.run.in_time()
     }
 
     /// Bytes that are looked through or copied, which takes time; an error if it is up.
     pub(crate) fn passed(&self, bytes: usize) -> Result<()> {
-        self.run.passed(bytes, &self.limits)
+        self.run.passed(bytes)
     }
 
     /// The embeddings of texts, unless time is up.
@@ -130,7 +134,7 @@ impl<'c> Context<'c> {
     /// Asks a model, unless time is up, and counts what it is asked.
     pub(crate) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         self.work(texts)?;
-        self.run.in_time(&self.limits)?;
+        self.run.in_time()?;
         self.run.asking(texts, ask)
     }
 
@@ -141,15 +145,16 @@ impl<'c> Context<'c> {
 
     /// An error if an operator would hold too many rows.
     pub(crate) fn rows(&self, rows: usize) -> Result<()> {
-        if rows <= self.limits.rows_max {
+        let most = self.limits().rows_max;
+        if rows <= most {
             return Ok(());
         }
-        Err(narrow(format!("there are more than {} rows", self.limits.rows_max)))
+        Err(narrow(format!("there are more than {most} rows")))
     }
 
     /// A holder has so many bytes from here on, until it goes; an error if all of them have too many.
     pub(crate) fn hold(&self, held: &mut Held, bytes: usize) -> Result<()> {
-        self.run.hold(held, bytes, &self.limits)
+        self.run.hold(held, bytes)
     }
 
     /// The record of a node.
@@ -343,7 +348,7 @@ impl<'c> Context<'c> {
         };
         // Each step of the search asks which keys count, and so how much time is left.
         let timely = |node| {
-            self.run.in_time(&self.limits)?;
+            self.run.in_time()?;
             accept.map_or(Ok(true), |accept| accept(node))
         };
         let by = By::Model { model, tokenizer };

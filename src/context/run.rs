@@ -17,7 +17,7 @@ use regex_syntax::hir::{Hir, HirKind};
 use crate::cell::{Cell, NodeRef};
 use crate::context::derived::Derivation;
 use crate::context::held::Held;
-use crate::context::limits::{Limits, narrow};
+use crate::context::limits::{Allowance, Limits, narrow};
 use crate::context::lineage::Lineage;
 use crate::error::{Diagnostic, Error, Limit, Result};
 use crate::neural::Scorer;
@@ -98,8 +98,8 @@ type Embedded = (Box<str>, Arc<[f32]>);
 
 /// The state of a running statement.
 pub(crate) struct Run {
+    allowance: Allowance,
     deadline: Deadline,
-    interrupt: Interrupt,
     work: Counter<u64>,
     /// Bytes that were passed since the clock was looked at.
     passed: Counter<usize>,
@@ -159,13 +159,13 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 impl Run {
-    pub(crate) fn new(limits: &Limits, interrupt: Interrupt) -> Self {
-        let deadline = Deadline::new(limits.timeout);
-        let (asked, end) = (interrupt.clone(), deadline.clone());
+    pub(crate) fn new(allowance: Allowance) -> Self {
+        let deadline = Deadline::new(allowance.limits.timeout);
+        let (asked, end) = (allowance.interrupt.clone(), deadline.clone());
         let gate = move |_: &Counts| !asked.is_asked() && !end.is_past();
         Self {
+            allowance,
             deadline,
-            interrupt,
             work: Counter::new(0),
             passed: Counter::new(0),
             held: Arc::default(),
@@ -187,6 +187,10 @@ impl Run {
             costs: None,
             lineage: None,
         }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.allowance.limits
     }
 
     /// The same, and what each of so many operators costs is kept.
@@ -253,40 +257,39 @@ impl Run {
         }
     }
 
-    pub(crate) fn work(&self, things: usize, limits: &Limits) -> Result<()> {
+    pub(crate) fn work(&self, things: usize) -> Result<()> {
         let before = self.work.get();
         let after = before.saturating_add(things as u64);
         self.work.set(after);
-        if after > limits.work_max {
-            let message =
-                format!("more than {} nodes, facts and items were looked at", limits.work_max);
-            return Err(narrow(message));
+        let most = self.limits().work_max;
+        if after > most {
+            return Err(narrow(format!("more than {most} nodes, facts and items were looked at")));
         }
-        if before / 1024 == after / 1024 { Ok(()) } else { self.in_time(limits) }
+        if before / 1024 == after / 1024 { Ok(()) } else { self.in_time() }
     }
 
     /// Bytes that are looked through or copied: after some of them the clock is looked at.
-    pub(crate) fn passed(&self, bytes: usize, limits: &Limits) -> Result<()> {
+    pub(crate) fn passed(&self, bytes: usize) -> Result<()> {
         let passed = self.passed.get().saturating_add(bytes);
         if passed < TIMED_BYTES {
             self.passed.set(passed);
             return Ok(());
         }
         self.passed.set(0);
-        self.in_time(limits)
+        self.in_time()
     }
 
-    pub(crate) fn in_time(&self, limits: &Limits) -> Result<()> {
-        match self.interrupt.is_asked() || self.deadline.is_past() {
-            true => Err(self.why_stopped(limits)),
+    pub(crate) fn in_time(&self) -> Result<()> {
+        match self.allowance.interrupt.is_asked() || self.deadline.is_past() {
+            true => Err(self.why_stopped()),
             false => Ok(()),
         }
     }
 
-    fn why_stopped(&self, limits: &Limits) -> Error {
-        match self.interrupt.is_asked() {
+    fn why_stopped(&self) -> Error {
+        match self.allowance.interrupt.is_asked() {
             true => Error::Interrupted,
-            false => Diagnostic::new(format!("it took more than {:?}", limits.timeout))
+            false => Diagnostic::new(format!("it took more than {:?}", self.limits().timeout))
                 .help(
                     "narrow the pattern, or raise Options::limits in Rust, --timeout in the shell",
                 )
@@ -295,18 +298,19 @@ impl Run {
     }
 
     /// The error with the reason why a read was stopped.
-    pub(crate) fn explained(&self, error: Error, limits: &Limits) -> Error {
+    pub(crate) fn explained(&self, error: Error) -> Error {
         match error {
-            Error::Storage(StorageError::Stopped) => self.why_stopped(limits),
+            Error::Storage(StorageError::Stopped) => self.why_stopped(),
             other => other,
         }
     }
 
-    pub(crate) fn hold(&self, held: &mut Held, bytes: usize, limits: &Limits) -> Result<()> {
-        if held.set(bytes, &self.held) <= limits.memory_max {
+    pub(crate) fn hold(&self, held: &mut Held, bytes: usize) -> Result<()> {
+        let most = self.limits().memory_max;
+        if held.set(bytes, &self.held) <= most {
             return Ok(());
         }
-        Err(narrow(format!("its rows take more than {} MiB", limits.memory_max >> 20)))
+        Err(narrow(format!("its rows take more than {} MiB", most >> 20)))
     }
 
     /// Asks the model, and counts it.

@@ -7,7 +7,7 @@ use engraph_storage::graph::{EdgeFilter, NodeId, SystemScope};
 
 use super::Engraph;
 use crate::cell::{Cell, NodeRef};
-use crate::context::run::{Interrupt, Run};
+use crate::context::run::Run;
 use crate::error::Result;
 use crate::exec::retrieval::Toolkit;
 use crate::reconstruct::{Operation, Outcome, Policy, Reconstruction};
@@ -74,8 +74,7 @@ fn over<T>(
     state: &mut Reconstruction,
     run: impl FnOnce(&mut Reconstruction, &Toolkit<'_>) -> Result<T>,
 ) -> Result<T> {
-    let (limits, parameters) = (db.limits(), Params::default());
-    let running = Run::new(&limits, Interrupt::default());
+    let (running, parameters) = (Run::new(db.limits().into()), Params::default());
     let snapshot = db.store.snapshot(time::wall());
     let context = db.surroundings(&running, &parameters).context(snapshot.reader());
     let question = state.question().to_owned();
@@ -95,5 +94,5 @@ fn over<T>(
         if scope.is_empty() { None } else { Some(&accept) };
     let toolkit = Toolkit::new(&context, &question, EdgeFilter::CURRENT, accept);
     let done = toolkit.and_then(|toolkit| run(state, &toolkit));
-    done.map_err(|error| running.explained(error, &limits))
+    done.map_err(|error| running.explained(error))
 }

@@ -14,6 +14,7 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::thread;
 
 use engraph_storage::graph::{NodeId, SystemScope};
 
@@ -296,14 +297,15 @@ fn on_all_cores<T: Sync, R: Send>(
         }
         Ok(results)
     };
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let run = &run;
-        let threads: Vec<_> = (0..cores().min(items.len()))
-            .map(|_| {
-                let tell = tell.clone();
-                scope.spawn(move || run(tell))
-            })
-            .collect();
+        let start = |_| {
+            let tell = tell.clone();
+            thread::Builder::new().spawn_scoped(scope, move || run(tell)).ok()
+        };
+        let threads: Vec<_> = (0..cores().min(items.len())).filter_map(start).collect();
+        // Where no thread can be started, this one does it.
+        let own = if threads.is_empty() { run(tell.clone()) } else { Ok(Vec::new()) };
         // The last thread to end ends it.
         drop(tell);
         for ((), done) in told.into_iter().zip(1..) {
@@ -311,7 +313,8 @@ fn on_all_cores<T: Sync, R: Send>(
         }
         let results = threads.into_iter().map(|thread| thread.join());
         let results = results.map(|one| one.unwrap_or_else(|panic| resume_unwind(panic)));
-        Ok(results.collect::<Result<Vec<Vec<R>>>>()?.into_iter().flatten().collect())
+        let results = results.chain([own]).collect::<Result<Vec<Vec<R>>>>()?;
+        Ok(results.into_iter().flatten().collect())
     })
 }
 

@@ -64,7 +64,7 @@ fn of_size(cell: Cell, bytes: usize, span: Span, context: &Context<'_>) -> Resul
 }
 
 fn fits(bytes: usize, span: Span, context: &Context<'_>) -> Result<()> {
-    let most = context.limits.memory_max;
+    let most = context.limits().memory_max;
     if bytes <= most {
         return Ok(());
     }

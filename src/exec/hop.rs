@@ -123,7 +123,7 @@ impl Hop {
 
     /// Rows that are within every limit; with more of them the other way says which is passed.
     fn rows_max(&self, context: &Context<'_>) -> usize {
-        let limits = &context.limits;
+        let limits = context.limits();
         let row = (self.columns.len() * size_of::<Value>()).max(1);
         let work = usize::try_from(limits.work_max).unwrap_or(usize::MAX);
         limits.rows_max.min(work).min(limits.memory_max / row)

@@ -120,7 +120,7 @@ fn amount(expr: &Expr, context: &Context<'_>) -> Result<usize> {
 
 /// A number of candidates: from 1 up to the limit.
 fn candidates(expr: &Expr, word: &str, context: &Context<'_>) -> Result<usize> {
-    let (value, max) = (amount(expr, context)?, context.limits.candidates_max);
+    let (value, max) = (amount(expr, context)?, context.limits().candidates_max);
     if (1..=max).contains(&value) {
         return Ok(value);
     }

@@ -147,7 +147,7 @@ impl Reach {
                     if self.seen.insert(far) {
                         self.found.push((far, filter.system));
                     }
-                    match self.seen.len() > context.limits.rows_max {
+                    match self.seen.len() > context.limits().rows_max {
                         true => ControlFlow::Break(()),
                         false => ControlFlow::Continue(()),
                     }
@@ -199,7 +199,7 @@ pub(super) fn ids(query: &BoundQuery, context: &Context<'_>) -> Result<Option<Ve
     let mut reach = reach_from(below, step, &vec![Cell::Null; query.names.len()]);
     while reach.more(context, NODES)? {}
     let id = |(id, _): &(NodeId, SystemScope)| vec![Value::Int(id.0.cast_signed())];
-    let fits = reach.found.len() <= context.limits.rows_max;
+    let fits = reach.found.len() <= context.limits().rows_max;
     Ok(fits.then(|| reach.found.iter().map(id).collect()))
 }
 

@@ -16,7 +16,7 @@ pub(super) const TABLE: &[Function] = &[Function::new(
 
 fn free_keys(call: &Call<'_>) -> Result<Cell> {
     let (question, beams, name) = (call.text(0)?, call.amount(1)?, call.text(2)?);
-    let most = call.context.limits.candidates_max;
+    let most = call.context.limits().candidates_max;
     if !(1..=most).contains(&beams) {
         let message = format!("free_keys writes 1 to {most} keys, not {beams}");
         return Err(call.fail(message).execute());

@@ -131,6 +131,8 @@ pub(crate) struct Activate {
     pub(crate) temperature: Option<Expr>,
     pub(crate) wanted: Wanted,
     pub(crate) activation: Slot,
+    /// The facts by which it was reached from a seed; bound for a trace alone.
+    pub(crate) way: Slot,
     pub(crate) scope: Scope,
 }
 
@@ -314,7 +316,7 @@ impl Retrieval {
                 anchor.hedged,
                 anchor.mention,
             ],
-            Self::Activate(activate) => vec![activate.node, activate.activation],
+            Self::Activate(activate) => vec![activate.node, activate.activation, activate.way],
             Self::Represent(represent) => vec![represent.node, represent.covered],
             Self::Rerank(rerank) => vec![rerank.score, rerank.relevance],
             Self::Reconstruct(clause) => {

@@ -181,7 +181,7 @@ fn each(
         Rows { columns: vec!["fact".to_owned(), "outcome".to_owned()], ..Rows::default() };
     for (place, fact) in facts.iter().enumerate() {
         if place % TIMED_FACTS == 0 {
-            surroundings.run.in_time(&surroundings.limits)?;
+            surroundings.run.in_time()?;
         }
         let outcome = change(*fact)?;
         let id = Value::Int(outcome.fact.0.cast_signed());

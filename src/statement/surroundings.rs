@@ -2,8 +2,8 @@
 
 use engraph_storage::Reader;
 
+use crate::context::Context;
 use crate::context::run::Run;
-use crate::context::{Context, Limits};
 use crate::indexes::Indexes;
 use crate::memory::means::Means;
 use crate::models::Models;
@@ -15,7 +15,6 @@ pub(crate) struct Surroundings<'s> {
     pub(crate) models: &'s Models,
     pub(crate) indexes: &'s Indexes,
     pub(crate) means: Means<'s>,
-    pub(crate) limits: Limits,
     pub(crate) run: &'s Run,
     pub(crate) parameters: &'s Params,
 }
@@ -26,7 +25,6 @@ impl<'s> Surroundings<'s> {
     where
         's: 'c,
     {
-        let (models, indexes) = (self.models, self.indexes);
-        Context::new(reader, (models, indexes), (self.limits, self.run), self.parameters)
+        Context::new(reader, (self.models, self.indexes), self.run, self.parameters)
     }
 }

@@ -8,6 +8,7 @@ mod examples;
 mod guidelines;
 mod history;
 mod isolation;
+mod limits;
 mod memory;
 mod model;
 mod naive;

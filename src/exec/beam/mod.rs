@@ -106,7 +106,7 @@ impl Beam {
         let prefers = self.search.prefers.as_ref();
         Ok(Asked {
             width: candidates(&self.search.width, "BEAM", context)?,
-            expand: expand.map_or(Ok(context.limits.candidates_max), |expand| {
+            expand: expand.map_or(Ok(context.limits().candidates_max), |expand| {
                 candidates(expand, "EXPAND", context)
             })?,
             depth,

@@ -3,13 +3,16 @@
 //! The weight of an edge is the `weight` of its fact; without one it is how strongly two concepts
 //! are coupled that occur together, and the confidence of any other fact.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side};
 
-use crate::cell::{Cell, NodeRef, Row};
+use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::coupling::Coupling;
 use crate::exec::retrieval::finding::{groups, said};
@@ -50,18 +53,23 @@ fn activate_from(
     let seeds = seeds(clause, rows, places, context)?;
     let start: Vec<(NodeId, f64)> = seeds.iter().map(|(node, seed)| (*node, seed.weight)).collect();
     let coupling = Coupling::new(filter.system, context);
-    let mut origins = Origins::new(start.iter().map(|seed| seed.0));
+    let is_traced = context.run.lineage().is_some();
+    let mut ways = Ways::new(start.iter().map(|seed| seed.0), is_traced);
+    let mut held = Held::default();
     let concepts = activate::activate(&start, spread, |node| {
-        let neighbours = neighbours(clause, node, (filter, &coupling), context)?;
-        origins.reach(node, &neighbours);
-        Ok::<_, crate::Error>(neighbours)
+        let edges = weighted(clause, node, (filter, &coupling), context)?;
+        ways.reach(node, &edges);
+        context.hold(&mut held, ways.bytes())?;
+        let neighbours = edges.iter().map(|(edge, weight)| (edge.beyond(node), *weight));
+        Ok::<_, crate::Error>(neighbours.collect())
     })?;
     let row = |concept: &activate::Concept| {
-        let seed = seeds.get(&origins.of(concept.node))?;
+        let seed = seeds.get(&ways.origin(concept.node))?;
         let mut row = rows[seed.row].clone();
-        let id = concept.node;
-        row[clause.node] = Cell::Node(NodeRef { id, system: filter.system });
+        let node = NodeRef { id: concept.node, system: filter.system };
+        row[clause.node] = Cell::Node(node);
         row[clause.activation] = Cell::Float(concept.activation);
+        row[clause.way] = ways.path(node);
         Some(row)
     };
     Ok(concepts.iter().filter_map(row).collect())
@@ -76,7 +84,7 @@ fn spread(clause: &Activate, row: &Row, context: &Context<'_>) -> Result<Spread>
     let temperature = clause.temperature.as_ref();
     let temperature = temperature.map_or(Ok(TEMPERATURE), |expr| above_zero(expr, row, context))?;
     let (count, choice) = match &clause.wanted {
-        Wanted::All => (context.limits.candidates_max, Choice::Top),
+        Wanted::All => (context.limits().candidates_max, Choice::Top),
         Wanted::Top(top) => (candidates(top, "TOP", context)?, Choice::Top),
         Wanted::Sample(size, seed) => {
             let seed = amount(seed, context)? as u64;
@@ -128,13 +136,13 @@ fn weight(clause: &Activate, row: &Row, context: &Context<'_>) -> Result<f64> {
     })
 }
 
-/// The neighbours of a node with the weights of the edges to them.
-fn neighbours(
+/// The edges of a node with their weights.
+fn weighted(
     clause: &Activate,
     node: NodeId,
     (filter, coupling): (&EdgeFilter, &Coupling<'_>),
     context: &Context<'_>,
-) -> Result<Vec<(NodeId, f64)>> {
+) -> Result<Vec<(Edge, f64)>> {
     let mut edges: Vec<Edge> = Vec::new();
     let mut met = BTreeSet::new();
     for side in [Side::Out, Side::In] {
@@ -150,34 +158,66 @@ fn neighbours(
         }
     }
     context.work(edges.len() + 1)?;
-    let mut neighbours = Vec::with_capacity(edges.len());
-    for edge in edges {
-        let far = if edge.head == node { edge.tail } else { edge.head };
+    let weigh = |edge: Edge| {
         let weight = match context.fact_property(&edge, "weight")?.number() {
             Some(weight) => Some(weight),
             None => coupling.weight(&edge)?,
         };
-        neighbours.push((far, weight.unwrap_or(edge.confidence)));
-    }
-    Ok(neighbours)
+        Ok((edge, weight.unwrap_or(edge.confidence)))
+    };
+    edges.into_iter().map(weigh).collect()
 }
 
-/// From which seed each node was reached first.
-struct Origins(BTreeMap<NodeId, NodeId>);
+/// How each node was reached first.
+struct Ways {
+    /// From which seed.
+    origins: BTreeMap<NodeId, NodeId>,
+    /// By which edge, if somebody asks; none of the seeds.
+    edges: Option<BTreeMap<NodeId, Edge>>,
+}
 
-impl Origins {
-    fn new(seeds: impl Iterator<Item = NodeId>) -> Self {
-        Self(seeds.map(|seed| (seed, seed)).collect())
+impl Ways {
+    fn new(seeds: impl Iterator<Item = NodeId>, is_traced: bool) -> Self {
+        let edges = is_traced.then(BTreeMap::new);
+        Self { origins: seeds.map(|seed| (seed, seed)).collect(), edges }
     }
 
-    fn reach(&mut self, node: NodeId, neighbours: &[(NodeId, f64)]) {
-        let origin = self.of(node);
-        for (far, _) in neighbours {
-            self.0.entry(*far).or_insert(origin);
+    fn reach(&mut self, node: NodeId, edges: &[(Edge, f64)]) {
+        let origin = self.origin(node);
+        for (edge, _) in edges {
+            if let Entry::Vacant(new) = self.origins.entry(edge.beyond(node)) {
+                if let Some(edges) = &mut self.edges {
+                    edges.insert(*new.key(), *edge);
+                }
+                new.insert(origin);
+            }
         }
     }
 
-    fn of(&self, node: NodeId) -> NodeId {
-        self.0.get(&node).copied().unwrap_or(node)
+    fn origin(&self, node: NodeId) -> NodeId {
+        self.origins.get(&node).copied().unwrap_or(node)
+    }
+
+    /// Roughly what it takes.
+    fn bytes(&self) -> usize {
+        let edges = self.edges.as_ref().map_or(0, BTreeMap::len);
+        self.origins.len() * size_of::<[NodeId; 2]>() + edges * size_of::<(NodeId, Edge)>()
+    }
+
+    /// The facts from the seed of a node to it; null for a seed, and where nobody asks.
+    fn path(&self, node: NodeRef) -> Cell {
+        let (mut nodes, mut facts) = (vec![node], Vec::new());
+        let mut at = node.id;
+        while let Some(edge) = self.edges.as_ref().and_then(|edges| edges.get(&at)) {
+            at = edge.beyond(at);
+            facts.push(*edge);
+            nodes.push(NodeRef { id: at, ..node });
+        }
+        if facts.is_empty() {
+            return Cell::Null;
+        }
+        nodes.reverse();
+        facts.reverse();
+        Cell::Path(Arc::new(PathRef { nodes, facts }))
     }
 }

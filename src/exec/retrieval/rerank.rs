@@ -21,8 +21,8 @@ use crate::retrieval::boost;
 
 pub(super) fn rerank(clause: &Rerank, rows: Vec<Row>, context: &Context<'_>) -> Result<Vec<Row>> {
     let top = candidates(&clause.top, "TOP", context)?;
-    if rows.len() > context.limits.candidates_max {
-        let most = context.limits.candidates_max;
+    if rows.len() > context.limits().candidates_max {
+        let most = context.limits().candidates_max;
         let message = format!("RERANK looks at {most} rows at most, and there are {}", rows.len());
         return Err(Diagnostic::at(clause.question.span, message)
             .help("keep the best of them before it, with SEARCH ... TOP or LIMIT")

@@ -75,7 +75,7 @@ impl<'a> Asked<'a> {
     fn fused(&self, clause: &Search, top: usize) -> Result<Vec<Fused<NodeId>>> {
         let pool = top.saturating_mul(POOL.0).max(POOL.1);
         let top = match self.gate.asks_what_is_found() {
-            true => self.context.limits.candidates_max,
+            true => self.context.limits().candidates_max,
             false => top,
         };
         match clause.mode {

@@ -191,15 +191,18 @@ pub(super) fn load_parts<M>(
     tokens_max: usize,
     load: impl FnOnce(&VarBuilder<'_>) -> candle_core::Result<M>,
 ) -> Result<Parts<M>, NeuralError> {
-    // Hashing all the weights takes some 50 ms of one core, so it runs beside the rest.
+    // Hashing all the weights takes some 50 ms of one core, so it runs beside the rest if there is a thread.
     thread::scope(|scope| {
-        let hash = scope.spawn(|| folder::short_hash(weights));
+        let hash = thread::Builder::new().spawn_scoped(scope, || folder::short_hash(weights));
         let tokenizer = TextTokenizer::load(folder, tokens_max, config.vocab_size)?;
         let load = || load(&VarBuilder::from_slice_safetensors(weights, DType::F32, &Device::Cpu)?);
         let model = guarded(load)
             .and_then(|loaded| loaded.map_err(first_line))
             .map_err(|reason| damaged(&folder.join(folder::WEIGHTS), reason))?;
-        let hash = hash.join().map_err(|payload| failed(panic_text(payload.as_ref())))?;
+        let hash = match hash {
+            Ok(beside) => beside.join().map_err(|payload| failed(panic_text(payload.as_ref())))?,
+            Err(_) => folder::short_hash(weights),
+        };
         Ok(Parts { model, hash, tokenizer })
     })
 }

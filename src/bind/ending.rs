@@ -204,6 +204,11 @@ impl Binder<'_> {
         let (ordering, columns) = (&clause.ordering, &filled.columns);
         if !ordering.keys.is_empty() {
             let names = self.scope.held();
+            let is_hidden = |(name, slot, _): &&Column| {
+                self.scope.get(name).is_some_and(|(held, _)| held != *slot)
+            };
+            let hidden: Vec<&str> =
+                columns.iter().filter(is_hidden).map(|column| column.0.as_str()).collect();
             for (name, slot, kind) in columns {
                 // As in Cypher, the name of a column hides what it stood for.
                 self.scope.bind(name, *slot, *kind);
@@ -214,7 +219,12 @@ impl Binder<'_> {
                     ast::ExprKind::Variable(name) => Some(name),
                     _ => None,
                 };
-                let shown_as = clause.items.iter().find(|column| same(&column.expr, &item.expr));
+                // `ORDER BY a.x` is of the column `a`, if there is one, and not of what `a` was before.
+                let is_of_before = hidden.iter().any(|name| mentions(&item.expr, name));
+                let shown_as = clause
+                    .items
+                    .iter()
+                    .find(|column| !is_of_before && same(&column.expr, &item.expr));
                 let column = |name: Option<&String>| {
                     name.and_then(|name| columns.iter().find(|column| column.0 == *name))
                 };
@@ -370,6 +380,16 @@ fn same(a: &ast::Expr, b: &ast::Expr) -> bool {
                 && a.arguments.len() == b.arguments.len()
                 && a.arguments.iter().zip(&b.arguments).all(|(a, b)| same(a, b))
         }
+        _ => false,
+    }
+}
+
+/// Whether an expression that may be the [`same`] as another one says a name.
+fn mentions(expr: &ast::Expr, name: &str) -> bool {
+    match &expr.kind {
+        ast::ExprKind::Property(of, _) => mentions(of, name),
+        ast::ExprKind::Variable(own) => own == name,
+        ast::ExprKind::Call(call) => call.arguments.iter().any(|one| mentions(one, name)),
         _ => false,
     }
 }

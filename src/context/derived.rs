@@ -17,8 +17,8 @@ pub(crate) struct Derivation {
     /// The name of the rule.
     pub(crate) rule: String,
     pub(crate) family: Option<Family>,
-    /// The facts that it follows from.
-    pub(crate) facts: Vec<FactId>,
+    /// The versions of the facts that it follows from.
+    pub(crate) facts: Vec<(FactId, u32)>,
 }
 
 /// Whether an id is that of a derived step.

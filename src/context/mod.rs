@@ -452,6 +452,11 @@ impl<'c> Context<'c> {
         Ok(text::of_node(&properties.collect()).map(Arc::from))
     }
 
+    /// Whether a node that is bound as it is in one state was known in another one.
+    pub(crate) fn is_known(&self, node: NodeRef, system: SystemScope) -> Result<bool> {
+        Ok(node.system == system || self.reader.node(node.id, system)?.is_some())
+    }
+
     /// The step as a path holds it.
     ///
     /// # Errors
@@ -501,9 +506,8 @@ impl<'c> Context<'c> {
             return Ok(self.reader.version(edge.fact, edge.version)?);
         };
         let mut sources: Vec<String> = Vec::new();
-        for fact in &derivation.facts {
-            let version = self.reader.last_version(*fact)?;
-            for source in version.map_or_else(Vec::new, |(_, version)| version.belief.sources) {
+        for (fact, version) in &derivation.facts {
+            for source in self.reader.version(*fact, *version)?.belief.sources {
                 if !sources.contains(&source) {
                     sources.push(source);
                 }

@@ -95,7 +95,7 @@ impl Context<'_> {
             properties: self.whole_properties(&version.belief.properties, held)?,
             derived: self.derivation(edge.fact).map(|why| rows::Derivation {
                 rule: why.rule.clone(),
-                facts: why.facts.iter().map(|fact| fact.0).collect(),
+                facts: why.facts.iter().map(|(fact, _)| fact.0).collect(),
             }),
         })
     }

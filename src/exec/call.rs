@@ -255,14 +255,20 @@ fn network(
         context.rows(edges.len())?;
         context.hold(held, nodes.len() * NODE_BYTES + edges.len() * EDGE_BYTES)?;
     }
-    for edge in &edges {
-        builder.edge(edge.head, edge.tail, edge.fact, weight(edge, options, context)?);
+    edges.sort_by_key(|edge| (edge.fact, edge.version));
+    // A fact may be there in several versions, so the network knows each by its place.
+    for (edge, place) in edges.iter().zip(0..) {
+        builder.edge(edge.head, edge.tail, FactId(place), weight(edge, options, context)?);
     }
-    edges.sort_by_key(|edge| edge.fact);
     match builder.finish() {
         Ok(network) => Ok((network, edges)),
-        Err(error) => Err(unfit(error)),
+        Err(error) => Err(unfit(error, &edges)),
     }
+}
+
+/// The edge at a place of a network.
+fn at_place(edges: &[Edge], place: FactId) -> Option<&Edge> {
+    edges.get(usize::try_from(place.0).ok()?)
 }
 
 fn weight(edge: &Edge, options: &Options, context: &Context<'_>) -> Result<f64> {
@@ -287,10 +293,11 @@ fn check_cost(cost: f64) -> Result<()> {
     }
 }
 
-fn unfit(error: NetworkError) -> Error {
+fn unfit(error: NetworkError, edges: &[Edge]) -> Error {
     match error {
-        NetworkError::Weight { fact, weight } => {
-            Diagnostic::new(format!("the weight {weight} of fact {} is below 0", fact.0)).execute()
+        NetworkError::Weight { fact: place, weight } => {
+            let fact = at_place(edges, place).map_or(0, |edge| edge.fact.0);
+            Diagnostic::new(format!("the weight {weight} of fact {fact} is below 0")).execute()
         }
         NetworkError::Size => Diagnostic::new("there are too many facts for one network").execute(),
     }
@@ -300,16 +307,9 @@ fn unfit(error: NetworkError) -> Error {
 fn path(from: NodeId, steps: &[(NodeId, FactId)], edges: &[Edge], filter: &EdgeFilter) -> PathRef {
     let node = |id| NodeRef { id, system: filter.system };
     let mut path = PathRef { nodes: vec![node(from)], facts: Vec::new() };
-    let mut near = from;
-    for (far, fact) in steps {
-        let first = edges.partition_point(|edge| edge.fact < *fact);
-        let joins = |edge: &&Edge| {
-            (edge.head == near && edge.tail == *far) || (edge.tail == near && edge.head == *far)
-        };
-        let same = edges[first..].iter().take_while(|edge| edge.fact == *fact);
-        path.facts.extend(same.clone().find(joins).copied());
+    for (far, place) in steps {
+        path.facts.extend(at_place(edges, *place).copied());
         path.nodes.push(node(*far));
-        near = *far;
     }
     path
 }

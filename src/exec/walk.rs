@@ -452,8 +452,7 @@ impl WalkPaths {
     /// Whether the node that a walk begins with was known at the time of the clause, which matters where it ends
     /// there.
     fn is_there(&self, searching: &Searching, context: &Context<'_>) -> Result<bool> {
-        let (start, system) = (searching.start, searching.filters[0].system);
-        Ok(start.system == system || context.reader.node(start.id, system)?.is_some())
+        context.is_known(searching.start, searching.filters[0].system)
     }
 
     fn row(&self, searching: &Searching, at: usize) -> Row {

@@ -21,7 +21,7 @@ use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{UTC_OFFSET, is_machine};
 use crate::import::facts::{instant, key};
-use crate::import::turns::take;
+use crate::import::turns::{names, nobody, take};
 use crate::import::{
     LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, TIMES, UNDATED, property, remember,
 };
@@ -50,8 +50,6 @@ const TAKEN: [&str; 18] = [
     "position",
     "embedding",
 ];
-/// Fields that are named of an object that is like no message.
-const NAMED_MAX: usize = 8;
 /// The longest name and text, in bytes, and the most fields of a turn that become properties.
 const NAME_BYTES_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 1 << 10;
@@ -292,8 +290,11 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
     if role.as_deref().is_some_and(is_machine) {
         return Ok(None);
     }
-    let Some((text, has_picture)) = text(fields.remove("content"))? else { return Ok(None) };
-    let speaker = take(&mut fields, &["name"])?.or(role).ok_or("the message has no role")?;
+    let content = fields.remove("content").filter(|content| !content.is_null());
+    let content = content.or_else(|| fields.remove("text"));
+    let Some((text, has_picture)) = text(content)? else { return Ok(None) };
+    let speaker = take(&mut fields, &["name", "speaker"])?.or(role);
+    let speaker = speaker.ok_or_else(|| nobody("the message", &fields))?;
     let at = take(&mut fields, TIMES)?;
     let id = take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?;
     Ok(Some(Said {
@@ -311,13 +312,13 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
 /// What is wrong with an object that is like no message.
 fn odd(message: &Json, line: u64) -> Option<Refused> {
     let fields = message.as_object()?;
-    if fields.contains_key("role") || fields.contains_key("content") {
+    if ["role", "content", "text"].iter().any(|name| fields.contains_key(*name)) {
         return None;
     }
-    let names = fields.keys().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     let reason = format!(
-        "nothing here is a message: the first object has neither `role` nor `content`, but {names}; \
-         docs/import.md shows how to bring exports of chats into this form"
+        "nothing here is a message: the first object has neither `role` nor `content`, but {}; \
+         docs/import.md shows how to bring exports of chats into this form",
+        names(fields)
     );
     Some(Refused { line, reason })
 }

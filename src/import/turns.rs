@@ -60,12 +60,12 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
         serde_json::from_str(text).map_err(|error| format!("no JSON object: {error}"))?;
     let said = take(&mut fields, &["text", "content"])?.ok_or_else(|| {
         match fields.contains_key("messages") {
-            true => "the turn has no text, but `messages`: import it as `messages`",
-            false => "the turn has no text",
+            true => "the turn has no text, but `messages`: import it as `messages`".to_owned(),
+            false => format!("the turn has neither `text` nor `content`, but {}", names(&fields)),
         }
     })?;
-    let speaker =
-        take(&mut fields, &["speaker", "role", "name"])?.ok_or("the turn has no speaker")?;
+    let speaker = take(&mut fields, &["speaker", "role", "name"])?;
+    let speaker = speaker.ok_or_else(|| nobody("the turn", &fields))?;
     let at = take(&mut fields, TIMES)?;
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let session = take(&mut fields, &["session", "session_id"])?.unwrap_or_else(|| stem.to_owned());
@@ -99,6 +99,20 @@ fn said_at(text: &str) -> std::result::Result<Time, String> {
         let digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
         if digits >= DIGITS_MIN { moment(text) } else { Err(reason) }
     })
+}
+
+/// Why what nobody has said is refused.
+pub(super) fn nobody(what: &str, fields: &Map<String, Json>) -> String {
+    format!("{what} has no `speaker`, `role` or `name`, but {}", names(fields))
+}
+
+/// The names of the first fields of an object.
+pub(super) fn names(fields: &Map<String, Json>) -> String {
+    const NAMED_MAX: usize = 8;
+    match fields.is_empty() {
+        true => "nothing else".to_owned(),
+        false => fields.keys().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// Takes the first field of these names that holds a text out of a turn.

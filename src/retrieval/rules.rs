@@ -233,7 +233,7 @@ impl Rule {
             valid,
             rule: self.name.clone(),
             family: self.family,
-            facts: state.used.iter().map(|used| used.fact).collect(),
+            facts: state.used.iter().map(|used| (used.fact, used.version)).collect(),
         })
     }
 }
@@ -256,8 +256,8 @@ pub(crate) struct Derived {
     /// The name of the rule.
     pub(crate) rule: String,
     pub(crate) family: Option<Family>,
-    /// The facts that it follows from, in the order in which they were walked.
-    pub(crate) facts: Vec<FactId>,
+    /// The versions of the facts that it follows from, in the order in which they were walked.
+    pub(crate) facts: Vec<(FactId, u32)>,
 }
 
 impl Derived {
@@ -271,6 +271,7 @@ impl Derived {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Met {
     pub(crate) fact: FactId,
+    pub(crate) version: u32,
     /// The node at its other end.
     pub(crate) node: NodeId,
     /// In (0, 1].

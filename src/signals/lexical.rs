@@ -9,6 +9,8 @@
 //! (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009.) Terms are counted by
 //! reading all turns once: a few comparisons a turn.
 
+use std::collections::HashSet;
+
 use super::index::Term;
 
 const K1: f32 = 0.9;
@@ -18,7 +20,9 @@ const TERMS_MAX: usize = 64;
 
 /// The terms of a question, each once, and how often texts have them.
 pub(super) struct Terms {
-    terms: Vec<Term>,
+    /// With their places in the question, in order of their numbers, which say when the index met them first.
+    terms: Vec<(Term, usize)>,
+    /// By their places in the question, in which everything is summed up.
     idf: Vec<f32>,
     /// Of a term that no text has.
     unknown: f32,
@@ -31,17 +35,17 @@ pub(super) struct Terms {
 impl Terms {
     /// The terms of a question, weighed by how many of the texts have them.
     pub(super) fn new<'t>(asked: &[Option<Term>], texts: impl Iterator<Item = &'t [Term]>) -> Self {
-        let mut terms: Vec<Term> = asked.iter().flatten().copied().collect();
+        let mut met = HashSet::new();
+        let each = asked.iter().flatten().copied().filter(|term| met.insert(*term));
+        let mut terms: Vec<(Term, usize)> = each.take(TERMS_MAX).zip(0..).collect();
         terms.sort_unstable();
-        terms.dedup();
-        terms.truncate(TERMS_MAX);
         let mut have = vec![0_u32; terms.len()];
         let mut all = 0_u32;
         let mut last = vec![0; terms.len()];
         for text in texts {
             all += 1;
             for term in text {
-                let Ok(place) = terms.binary_search(term) else { continue };
+                let Some(place) = place_of(&terms, *term) else { continue };
                 // Once a text.
                 if std::mem::replace(&mut last[place], all) != all {
                     have[place] += 1;
@@ -67,14 +71,14 @@ impl Terms {
 
     /// How rare each term is, and one that no text has.
     pub(super) fn idf(&self, term: Option<Term>) -> f32 {
-        let place = term.and_then(|term| self.terms.iter().position(|other| *other == term));
+        let place = term.and_then(|term| place_of(&self.terms, term));
         place.and_then(|place| self.idf.get(place).copied()).unwrap_or(self.unknown)
     }
 
     /// Writes how often a text has each term.
     pub(super) fn count(&self, text: &[Term], counts: &mut [u16]) {
         for term in text {
-            if let Ok(place) = self.terms.binary_search(term) {
+            if let Some(place) = place_of(&self.terms, *term) {
                 counts[place] = counts[place].saturating_add(1);
             }
         }
@@ -93,7 +97,8 @@ impl Terms {
     /// The share of the question that is said, weighed.
     pub(super) fn coverage(&self, counts: &[u16]) -> f32 {
         let said = counts.iter().zip(&self.idf).filter(|(count, _)| **count > 0);
-        let said: f32 = said.map(|(_, idf)| idf).sum();
+        // The sum of nothing is no negative zero.
+        let said = said.map(|(_, idf)| idf).sum::<f32>() + 0.0;
         if self.total > 0.0 { said / self.total } else { 0.0 }
     }
 
@@ -102,6 +107,12 @@ impl Terms {
         let stands = |pair: &&(Term, Term)| text.windows(2).any(|two| (two[0], two[1]) == **pair);
         self.pairs.iter().filter(stands).count() as f32
     }
+}
+
+/// The place in the question of a term that is looked for.
+fn place_of(terms: &[(Term, usize)], term: Term) -> Option<usize> {
+    let found = terms.binary_search_by_key(&term, |(term, _)| *term).ok()?;
+    terms.get(found).map(|(_, place)| *place)
 }
 
 #[cfg(test)]
@@ -135,6 +146,18 @@ mod tests {
         let all = terms(&[Some(1), None]);
         let share = all.coverage(&counts(&all, &[1, 7]));
         assert!(share > 0.0 && share < 0.5, "{share}");
+    }
+
+    /// Whatever numbers the words have, which the index gives as it meets them.
+    #[test]
+    fn the_first_terms_of_a_question_count() {
+        let asked: Vec<Option<Term>> = (0..70).rev().map(Some).collect();
+        let terms = terms(&asked);
+        assert_eq!(terms.len(), TERMS_MAX);
+        let counts = counts(&terms, &[69, 68, 68, 6, 5, 0]);
+        assert_eq!((counts[0], counts[1], counts[TERMS_MAX - 1]), (1, 2, 1));
+        assert_eq!(counts.iter().sum::<u16>(), 4);
+        assert!(terms.coverage(&[0; TERMS_MAX]).is_sign_positive());
     }
 
     #[test]

@@ -376,19 +376,3 @@ fn readers_in_other_threads_see_whole_commits() {
         }
     });
 }
-
-#[test]
-fn an_error_says_its_cause_once() {
-    let folder = folder();
-    let file = folder.path().join("file");
-    std::fs::write(&file, "no folder").expect("writes");
-    let error = Engraph::open(file.join("below")).expect_err("is below a file");
-    let text = error.to_string();
-    assert!(
-        matches!(&error, Error::Storage(StorageError::Io { source, .. })
-        if text.ends_with(&source.to_string())),
-        "{text}"
-    );
-    // Who prints all causes prints this one alone.
-    assert!(std::error::Error::source(&error).is_none());
-}

@@ -73,8 +73,8 @@ fn each_stage_has_an_error_to_match() {
     let read_only = Options::new().open_read_only(folder.path()).expect("opens");
     let refused = read_only.query("REMEMBER (:Person 'Ann')", ()).expect_err("is read-only");
     assert!(matches!(refused, Error::Storage(StorageError::ReadOnly)));
-    let source = std::error::Error::source(&refused).map(ToString::to_string);
-    assert!(source.is_some_and(|text| refused.to_string().contains(&text)));
+    // Its text says the whole cause, which whoever prints a chain of causes would print again.
+    assert!(std::error::Error::source(&refused).is_none());
 }
 
 #[test]

@@ -234,6 +234,26 @@ fn time_is_up_also_between_clauses_that_gather_rows() {
 }
 
 #[test]
+fn time_is_up_also_where_each_row_asks_something_else() {
+    let folder = folder();
+    let limits = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
+    let db = Options::new().limits(limits).open(folder.path()).expect("opens");
+    db.execute("REMEMBER (:P 'a')-[k]->(:P 'b') VALID FROM DATE '2020-01-01'", ()).expect("writes");
+    for text in [
+        "MATCH (k:P 'a') ACTIVATE x FROM k VIA k HOPS 0
+         FOR VALID_TIME AS OF DATE '2020-01-01' + DURATION 'PT1S' * i",
+        "MATCH (:P 'a')-[f]->(e) REPRESENT r FROM e COVERAGE 1.0 / i",
+    ] {
+        let begun = Instant::now();
+        let text = format!("UNWIND range(1, 150000) AS i {text} RETURN count(*)");
+        let error = db.query(&text, ()).expect_err("takes long");
+        assert_eq!(error.limit(), Some(Limit::Time), "{text}: {error}");
+        // A hang, not a speed: all of it would take minutes.
+        assert!(begun.elapsed() < Duration::from_secs(30), "{text}");
+    }
+}
+
+#[test]
 fn long_statements_are_bounded_on_a_small_stack() {
     let folder = folder();
     let db = Arc::new(open(folder.path()));

@@ -49,7 +49,7 @@ fn brought(db: &Engraph, text: &str) -> Vec<String> {
 #[test]
 fn what_is_activated_says_by_which_facts() {
     let (_folder, db) = world();
-    let text = "MATCH (p:Person 'Nora') ACTIVATE a FROM p VIA lives_in, in_country HOPS 2
+    let text = "MATCH (p:Person 'Nora') ACTIVATE a FROM p VIA lives_in|in_country HOPS 2
                 RETURN a.key, activation";
     assert_eq!(
         shown(&db, text),

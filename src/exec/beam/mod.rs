@@ -127,6 +127,10 @@ impl Beam {
         for row in rows {
             let Cell::Node(start) = row[self.step.from] else { continue };
             let own = self.asked(row, context)?;
+            // What was not known at the time of the clause had no facts either.
+            if !context.is_known(start, own.filter.system)? {
+                continue;
+            }
             roots.push(self.bound(
                 row,
                 (PathRef { nodes: vec![start], facts: Vec::new() }, 0),

@@ -3,11 +3,12 @@
 //!
 //! What follows stands in the path as derived, and is never stored.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
 
 use engraph_grammar::ast::{Direction, StatementKind};
-use engraph_storage::graph::{Edge, EdgeFilter, NodeId, RuleDefinition, Side};
+use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RuleDefinition, Side};
 
 use super::candidate::Candidate;
 use super::{Row, visits};
@@ -148,14 +149,22 @@ impl Facts for Seen<'_> {
         };
         // A rule may use facts of any intent.
         let filter = EdgeFilter { intent: None, ..*self.filter };
+        // Of a fact that has several versions in the scope the newest counts, as for a traversal of all of time.
+        let mut newest: HashMap<FactId, usize> = HashMap::new();
         let mut met: Vec<Met> = Vec::new();
-        let mut known = HashSet::new();
         for side in sides {
             self.context.reader.edges(node, *side, Some(relation), &filter, &mut |edge| {
-                let far = edge.far(*side);
-                if known.insert(edge.fact) {
-                    let (fact, confidence, valid) = (edge.fact, edge.confidence, edge.valid);
-                    met.push(Met { fact, node: far, confidence, valid });
+                let Edge { fact, version, confidence, valid, .. } = edge;
+                let one = Met { fact, version, node: edge.far(*side), confidence, valid };
+                match newest.entry(fact) {
+                    Entry::Vacant(new) => {
+                        new.insert(met.len());
+                        met.push(one);
+                    }
+                    Entry::Occupied(held) if met[*held.get()].version < version => {
+                        met[*held.get()] = one;
+                    }
+                    Entry::Occupied(_) => {}
                 }
                 match met.len() < rules::FACTS_MAX {
                     true => ControlFlow::Continue(()),

@@ -3,12 +3,12 @@
 //! The weight of an edge is the `weight` of its fact; without one it is how strongly two concepts
 //! are coupled that occur together, and the confidence of any other fact.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side};
+use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, Side};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
@@ -36,7 +36,7 @@ pub(super) fn activate(clause: &Activate, rows: &[Row], context: &Context<'_>) -
         Ok((spread(clause, row, context)?, scope::filter(&clause.scope, row, context)?))
     };
     let mut active = Vec::new();
-    for ((spread, filter), places) in groups(rows, asked)? {
+    for ((spread, filter), places) in groups(rows, asked, context)? {
         active.extend(activate_from(clause, rows, &places, (&spread, &filter), context)?);
     }
     Ok(active)
@@ -50,7 +50,7 @@ fn activate_from(
     (spread, filter): (&Spread, &EdgeFilter),
     context: &Context<'_>,
 ) -> Result<Vec<Row>> {
-    let seeds = seeds(clause, rows, places, context)?;
+    let seeds = seeds(clause, rows, (places, filter), context)?;
     let start: Vec<(NodeId, f64)> = seeds.iter().map(|(node, seed)| (*node, seed.weight)).collect();
     let coupling = Coupling::new(filter.system, context);
     let is_traced = context.run.lineage().is_some();
@@ -108,17 +108,21 @@ struct Seed {
     row: usize,
 }
 
-/// The nodes that activation begins with. One that stands in several rows counts as often.
+/// The nodes that activation begins with, as far as they were known at the time of the clause. One that stands in
+/// several rows counts as often.
 fn seeds(
     clause: &Activate,
     rows: &[Row],
-    places: &[usize],
+    (places, filter): (&[usize], &EdgeFilter),
     context: &Context<'_>,
 ) -> Result<BTreeMap<NodeId, Seed>> {
     let mut seeds: BTreeMap<NodeId, Seed> = BTreeMap::new();
     for place in places.iter().copied() {
         let row = &rows[place];
         let Cell::Node(node) = row[clause.from] else { continue };
+        if !context.is_known(node, filter.system)? {
+            continue;
+        }
         let weight = weight(clause, row, context)?;
         seeds.entry(node.id).or_insert(Seed { weight: 0.0, row: place }).weight += weight;
     }
@@ -144,14 +148,21 @@ fn weighted(
     context: &Context<'_>,
 ) -> Result<Vec<(Edge, f64)>> {
     let mut edges: Vec<Edge> = Vec::new();
-    let mut met = BTreeSet::new();
+    let mut met: BTreeMap<FactId, usize> = BTreeMap::new();
     for side in [Side::Out, Side::In] {
         for relation in &clause.relations {
             context.reader.edges(node, side, Some(*relation), filter, &mut |edge| {
                 // A fact that holds both ways is met from both sides; over all of time, the newest
                 // version of it counts.
-                if met.insert(edge.fact) {
-                    edges.push(edge);
+                match met.entry(edge.fact) {
+                    Entry::Vacant(new) => {
+                        new.insert(edges.len());
+                        edges.push(edge);
+                    }
+                    Entry::Occupied(held) if edges[*held.get()].version < edge.version => {
+                        edges[*held.get()] = edge;
+                    }
+                    Entry::Occupied(_) => {}
                 }
                 ControlFlow::Continue(())
             })?;

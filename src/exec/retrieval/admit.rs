@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use engraph_storage::graph::{EdgeFilter, NodeId, Side};
 
-use crate::cell::{Cell, NodeRef, Row};
+use crate::cell::{Cell, Key, NodeRef, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::NamedModel;
@@ -34,7 +34,7 @@ pub(super) fn admit(clause: &Admit, rows: &[Row], context: &Context<'_>) -> Resu
     let asked = |row: &Row| {
         Ok((question(&clause.question, WORD, row, context)?, threshold(clause, row, context)?))
     };
-    for ((asked, threshold), places) in groups(rows, asked)? {
+    for ((asked, threshold), places) in groups(rows, asked, context)? {
         let question = Question { clause, rows, places: &places, text: asked, threshold };
         let mut reading = Reading::new(question, budget.unwrap_or(usize::MAX), context)?;
         reading.read()?;
@@ -77,18 +77,12 @@ impl Question<'_> {
             .places
             .iter()
             .flat_map(|place| slots().map(|slot| self.rows[*place][slot].clone()));
-        let mut given: Vec<Cell> = Vec::new();
-        let mut nodes = BTreeSet::new();
-        for cell in cells {
-            let is_new = match &cell {
-                Cell::Node(node) => nodes.insert(node.id),
-                other => !given.contains(other),
-            };
-            if is_new {
-                given.push(cell);
-            }
-        }
-        given
+        let (mut nodes, mut others) = (BTreeSet::new(), BTreeSet::new());
+        let is_new = |cell: &Cell| match cell {
+            Cell::Node(node) => nodes.insert(node.id),
+            other => others.insert(Key(vec![other.clone()])),
+        };
+        cells.filter(is_new).collect()
     }
 }
 

@@ -61,13 +61,19 @@ pub(super) fn said(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<Opti
 pub(super) fn groups<K: PartialEq>(
     rows: &[Row],
     key: impl Fn(&Row) -> Result<K>,
+    context: &Context<'_>,
 ) -> Result<Vec<(K, Vec<usize>)>> {
     let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         let key = key(row)?;
-        // Nearly always one for all rows, or the last one again.
-        match groups.iter_mut().rev().find(|(other, _)| *other == key) {
-            Some((_, places)) => places.push(place),
+        // Nearly always one for all rows, or the last one again; where it is not, time passes.
+        let found = groups.iter().rev().position(|(other, _)| *other == key);
+        context.passed(found.unwrap_or(groups.len()) * size_of::<K>())?;
+        match found {
+            Some(back) => {
+                let at = groups.len() - 1 - back;
+                groups[at].1.push(place);
+            }
             None => groups.push((key, vec![place])),
         }
     }

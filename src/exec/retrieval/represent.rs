@@ -44,7 +44,7 @@ pub(super) fn represent(
         Ok((share(&clause.coverage, "COVERAGE", row, context)?, alpha))
     };
     let mut chosen = Vec::new();
-    for ((coverage, alpha), places) in groups(&rows, shares)? {
+    for ((coverage, alpha), places) in groups(&rows, shares, context)? {
         let aim = Aim { coverage, budget, alpha, neighbours };
         let found = collect(clause, &rows, &places, context)?;
         chosen.extend(choose(&found, &aim, context)?.into_iter().map(|pick| {

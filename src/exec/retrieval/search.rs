@@ -179,7 +179,7 @@ fn fill(clause: &Search, row: &mut Row, legs: &[Option<Contribution>], score: f6
 /// The best of nodes that are bound already, over all rows of which the legs count alike.
 fn among(clause: &Search, rows: &[Row], top: usize, context: &Context<'_>) -> Result<Vec<Row>> {
     let mut found = Vec::new();
-    for (weights, places) in groups(rows, |row| weights(clause, row, context))? {
+    for (weights, places) in groups(rows, |row| weights(clause, row, context), context)? {
         let [words, meaning] = legs_of(clause, rows, &places, context)?;
         let fused = match clause.mode {
             SearchMode::Text => alone(0, words),

@@ -82,7 +82,7 @@ fn among(
         ))
     };
     let mut found = Vec::new();
-    for (_, group) in groups(rows, said)? {
+    for (_, group) in groups(rows, said, context)? {
         let row = &rows[group[0]];
         let mut places: HashMap<NodeId, Vec<usize>> = HashMap::new();
         for place in group {

@@ -102,6 +102,14 @@ fn contents_in_parts() {
     );
 }
 
+/// As a turn says it.
+#[test]
+fn a_text_and_who_said_it() {
+    let told = told(&[r#"[{"speaker":"Nora","role":"user","text":"Hi!"},
+        {"role":"user","content":null,"text":"Oh."}]"#]);
+    assert_eq!(told, ["chat | chat:1 | 0 | Nora | Hi!", "chat | chat:2 | 1 | user | Oh."]);
+}
+
 #[test]
 fn times_given_and_made_up() {
     let told = told(&[
@@ -221,7 +229,7 @@ fn what_is_refused_is_named_and_holds_up_nothing() {
         r#""Hi!""#,
         r#"{"session":{},"messages":[]}"#,
         &format!(r#"{{"session":"{long}","messages":[]}}"#),
-        r#"[1,{"content":"A"},{"role":"user","content":3},{"role":[],"content":"B"},
+        r#"[1,{"author":"Nora","content":"A"},{"role":"user","content":3},{"role":[],"content":"B"},
             {"role":"user","content":"C","at":"soon"},{"role":"user","content":"D"}]"#,
     ]);
     assert_eq!(told.len(), 11, "{told:#?}");
@@ -232,7 +240,7 @@ fn what_is_refused_is_named_and_holds_up_nothing() {
     assert!(told[4].starts_with("5: the key has 5000 bytes"), "{}", told[4]);
     assert_eq!(told[5], "chat#6 | chat#6:6 | 0 | user | D");
     assert_eq!(told[6], "6: message 1: this is no object");
-    assert_eq!(told[7], "6: message 2: the message has no role");
+    assert_eq!(told[7], "6: message 2: the message has no `speaker`, `role` or `name`, but author");
     assert_eq!(told[8], "6: message 3: `content` is neither a text nor a list of parts");
     assert_eq!(told[9], "6: message 4: `role` is no text");
     assert!(told[10].starts_with("6: message 5: 'soon' is no instant"), "{}", told[10]);

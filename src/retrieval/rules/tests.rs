@@ -70,6 +70,7 @@ impl Facts for Table {
             let valid = self.spans.get(id).copied().unwrap_or(Interval::ALL);
             let to = |node: u64| Met {
                 fact: FactId(id as u64),
+                version: 0,
                 node: NodeId(node),
                 confidence: *confidence,
                 valid,
@@ -196,7 +197,7 @@ fn the_surest_way_to_a_step_counts_and_the_surest_steps_come_first() {
     assert_eq!(follows(&rule, 1, &mut facts), ["1 t 4 0.400", "1 t 5 0.040"]);
     let forward = &rule.traversals()[0];
     let best = derive(&rule, forward, NodeId(1), 1, &mut facts).unwrap();
-    assert_eq!(best[0].facts, [FactId(1), FactId(3)]);
+    assert_eq!(best[0].facts, [1, 3].map(|fact| (FactId(fact), 0)));
     assert_eq!(best.len(), 1);
     assert!(derive(&rule, forward, NodeId(1), 0, &mut facts).unwrap().is_empty());
 }

@@ -159,7 +159,8 @@ pub(super) fn nth(r: &mut Reader<'_>) -> Option<Period> {
     Some(Period { span: span?, ..frame })
 }
 
-/// "2023-05-08", "2023/05/08", "2023-05", "13/5/2023".
+/// "2023-05-08", "2023/05/08", "2023-05", "13/5/2023"; "3/4/2023" is from the earlier of the two days that it may be to
+/// the later one.
 pub(super) fn written_date(r: &mut Reader<'_>) -> Option<Period> {
     let first = r.plain()?;
     let mark = ['-', '/', '.'].into_iter().find(|mark| r.mark(*mark).is_some())?;
@@ -178,8 +179,11 @@ pub(super) fn written_date(r: &mut Reader<'_>) -> Option<Period> {
             match (a > 12, b > 12) {
                 (true, false) => date(year.value, b, a),
                 (false, true) => date(year.value, a, b),
-                _ if a == b => date(year.value, a, b),
-                _ => None,
+                // Either of two days: what holds both.
+                _ => {
+                    let (one, other) = (date(year.value, a, b), date(year.value, b, a));
+                    one.zip(other).map(|(one, other)| one.hull(&other))
+                }
             }
         }
         _ => None,

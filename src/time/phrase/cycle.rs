@@ -58,8 +58,8 @@ pub(super) enum Holiday {
     Fixed(i8, i8),
     /// Days after Easter Sunday.
     Easter(i64),
-    /// The fourth Thursday of November, as in the United States.
-    Thanksgiving,
+    /// Days after the fourth Thursday of November, as in the United States.
+    Thanksgiving(i64),
 }
 
 impl Part {
@@ -171,8 +171,9 @@ impl Holiday {
         match self {
             Self::Fixed(month, day) => Date::new(year, month, day).ok(),
             Self::Easter(days) => easter(year)?.checked_add(days.days()).ok(),
-            Self::Thanksgiving => {
-                Date::new(year, 11, 1).ok()?.nth_weekday_of_month(4, Weekday::Thursday).ok()
+            Self::Thanksgiving(days) => {
+                let day = Date::new(year, 11, 1).ok()?;
+                day.nth_weekday_of_month(4, Weekday::Thursday).ok()?.checked_add(days.days()).ok()
             }
         }
     }

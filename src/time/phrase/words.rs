@@ -119,8 +119,14 @@ pub(super) const HOLIDAYS: &[(&[&str], Holiday)] = &[
     (&["easter", "sunday"], Holiday::Easter(0)),
     (&["easter", "monday"], Holiday::Easter(1)),
     (&["easter"], Holiday::Easter(0)),
-    (&["thanksgiving", "day"], Holiday::Thanksgiving),
-    (&["thanksgiving"], Holiday::Thanksgiving),
+    (&["shrove", "tuesday"], Holiday::Easter(-47)),
+    (&["pancake", "tuesday"], Holiday::Easter(-47)),
+    (&["ash", "wednesday"], Holiday::Easter(-46)),
+    (&["palm", "sunday"], Holiday::Easter(-7)),
+    (&["thanksgiving", "day"], Holiday::Thanksgiving(0)),
+    (&["thanksgiving"], Holiday::Thanksgiving(0)),
+    (&["black", "friday"], Holiday::Thanksgiving(1)),
+    (&["cyber", "monday"], Holiday::Thanksgiving(4)),
 ];
 
 pub(super) const SMALL: &[(&str, i64)] = &[

@@ -368,8 +368,11 @@ impl<'a> Finder<'a> {
         if group.is_ended && !(held::lasts(relation) && self.ends_plainly(tail.end)) {
             return;
         }
+        if group.is_former && self.is_otherwise_now() {
+            return;
+        }
         let valid = self.held(relation, group);
-        let is_over = group.is_former || group.is_ended;
+        let is_over = (group.is_former && !self.is_still_so()) || group.is_ended;
         // "I used to be allergic to nuts only": so it still is.
         if is_over && self.lower(tail.end) == "only" {
             return;
@@ -381,6 +384,12 @@ impl<'a> Finder<'a> {
             self.of_other_statuses(person, status);
         }
         self.tell_of(person, (relation, label, tail), valid, intent);
+        // "I live in Delft until May", who may be known to live there without an end.
+        let is_ahead = self.statement.at.is_some_and(|told| valid.from <= told && told < valid.to);
+        let is_bounded = is_ahead && valid.to != Interval::MAX && !is_over;
+        if is_bounded && held::lasts(relation) && says(&self.statement.said, &["until", "till"]) {
+            self.end_at(person, relation, Some(tail.text), valid.to);
+        }
     }
 
     /// Makes what was told from a place on uncertain, so that it ends nothing.

@@ -31,8 +31,48 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
         && (is_given
             || is_titled
             || is_introduced(&lower)
-            || ends_in_colon && (has(TEXTS) || says(&words)))
+            || ends_in_colon && (has(TEXTS) || says(&words))
+            || ends_line && (is_pasted_below(&words) || is_head_of_chat(sentence, &words))
+            || begins_text(&lower))
 }
+
+/// Whether a line says that the words of another one stand below: "Jan sent me this", "see what Jan wrote", "pasting
+/// his message below".
+fn is_pasted_below(words: &[&str]) -> bool {
+    let (first, last) = (words.first().copied(), words.last().copied().unwrap_or_default());
+    let points = matches!(last, "this" | "below" | "following");
+    let is_pasted = first.is_some_and(|first| PASTED.contains(&first));
+    let is_message = words.iter().any(|word| TEXTS.contains(word) || *word == "message");
+    points && says(words)
+        || SAID.contains(&last) && words.contains(&"what") && says(words)
+        || is_message && (is_pasted && points || words.ends_with(&["in", "full"]))
+}
+
+/// "Jan, 14:02", as chat programs write above a message.
+fn is_head_of_chat(sentence: &str, words: &[&str]) -> bool {
+    let is_number = |word: &&&str| word.parse::<u8>().is_ok_and(|number| number < 60);
+    let numbers = words.iter().filter(is_number).count();
+    let names = words.len() - numbers;
+    let is_clock = sentence.split_once(':').is_some_and(|(hour, minute)| {
+        hour.ends_with(|c: char| c.is_ascii_digit())
+            && minute.starts_with(|c: char| c.is_ascii_digit())
+    });
+    is_clock
+        && sentence.trim().starts_with(char::is_uppercase)
+        && numbers == 2
+        && (1..=3).contains(&names)
+}
+
+/// "My novel starts like this", whatever follows.
+fn begins_text(lower: &str) -> bool {
+    let lower = lower.trim_end_matches(['.', ':', '!']);
+    ["starts like this", "begins like this", "goes like this", "opens like this"]
+        .iter()
+        .any(|end| lower.ends_with(end))
+}
+
+/// What is done with a message that is passed on.
+const PASTED: &[&str] = &["pasting", "copying", "copied", "forwarding", "quoting", "pasted"];
 
 /// Whether a sentence has the words of another one after a colon: "My husband texted me: I live in Oslo."
 pub(super) fn cites(sentence: &str) -> bool {
@@ -64,8 +104,12 @@ fn is_played(lower: &str) -> bool {
     ["act as ", "my character is ", "let's roleplay", "let's role-play"]
         .iter()
         .any(|lead| lower.starts_with(lead))
-        || lower.contains("want you to act as ")
+        || MADE_UP.iter().any(|made_up| lower.contains(made_up))
 }
+
+/// What tells that somebody is made up, or that not all of it is true.
+const MADE_UP: &[&str] =
+    &["want you to act as ", "two truths and a lie", "mad libs", "d&d character", " larp"];
 
 /// "I had the weirdest dream last night", and not "I had a dream job".
 fn is_dreamed(words: &[&str]) -> bool {

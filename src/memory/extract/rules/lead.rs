@@ -96,9 +96,13 @@ fn turning_out(words: &[Word], at: usize) -> Option<usize> {
 /// How many words "please remember that" has at a place, before a subject.
 fn asked_to_keep(words: &[Word], at: usize) -> Option<usize> {
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let verb = at + usize::from(lower(at) == "please");
+    let verb = at + usize::from(matches!(lower(at), "please" | "kindly"));
     let end = match (lower(verb), lower(verb + 1), lower(verb + 2)) {
-        ("keep", "in", "mind") => verb + 3,
+        ("keep" | "bear", "in", "mind") | ("for", "your", "information") => verb + 3,
+        ("you", "should", "know") => verb + 3,
+        ("i", "must", "tell") => verb + 3 + usize::from(lower(verb + 3) == "you"),
+        ("i", "should" | "must", "mention") => verb + 3,
+        ("be", "advised", _) | ("write", "down", _) | ("save", "this", _) => verb + 2,
         ("don't", "forget", _) | ("just", "remember" | "note", _) => verb + 2,
         ("remember" | "note" | "fyi", _, _) => verb + 1,
         _ => return None,

@@ -101,6 +101,56 @@ fn next_quote(text: &str, place: usize) -> Option<(usize, bool)> {
     Some((at, closes || text.get(at..)?.starts_with('”')))
 }
 
+/// Whether a part of a text has words within single quotes: from one before a capital to one behind a stop, since others
+/// are apostrophes.
+fn is_single_quoted(text: &str, part: &Range<usize>) -> bool {
+    let mut start = 0;
+    while let Some(open) = text.get(start..).and_then(|rest| rest.find(['\'', '‘'])) {
+        let open = start + open;
+        let rest = &text[open..];
+        let length = rest.chars().next().map_or(1, char::len_utf8);
+        start = open + length;
+        let is_first = text[..open].ends_with([' ', '\n', '(', ':']) || open == 0;
+        let inner = &rest[length..];
+        if !is_first || !inner.starts_with(char::is_uppercase) {
+            continue;
+        }
+        let closes = |(at, _): &(usize, &str)| {
+            let behind = inner[*at..].chars().nth(1);
+            inner[..*at].ends_with(['.', '!', '?', ','])
+                && behind.is_none_or(|c| !c.is_alphanumeric())
+        };
+        let Some((close, _)) = inner.match_indices(['\'', '’']).find(closes) else { continue };
+        if inner[..close].contains(' ') && start < part.end && part.start < start + close {
+            return true;
+        }
+        start += close;
+    }
+    false
+}
+
+/// Whether a place is in a line of a chat that was pasted: lines begin with who said them, one of whom speaks twice or
+/// is `Me`.
+fn is_of_chat(text: &str, place: usize) -> bool {
+    let line = text.get(..place).unwrap_or_default().matches('\n').count();
+    let speakers: Vec<Option<&str>> = text.lines().map(speaker_of_line).collect();
+    let named: Vec<&str> = speakers.iter().flatten().copied().collect();
+    let is_talk = named.len() > 1
+        && named.iter().any(|name| {
+            name.eq_ignore_ascii_case("me")
+                || named.iter().filter(|other| *other == name).count() > 1
+        });
+    is_talk && speakers.get(line).copied().flatten().is_some()
+}
+
+/// Who said a line of a chat: "Jan: I moved".
+fn speaker_of_line(line: &str) -> Option<&str> {
+    let (name, said) = line.trim().split_once(": ")?;
+    let words = name.split(' ').count();
+    let is_name = name.starts_with(char::is_uppercase) && words <= 2 && name.len() <= 40;
+    (is_name && !said.trim().is_empty()).then_some(name)
+}
+
 fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) {
     let text = &whole[range.clone()];
     if !text.chars().any(char::is_alphanumeric) {
@@ -112,9 +162,11 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) 
     let ends_line =
         text.ends_with('\n') || whole[range.end..].trim_start_matches(' ').starts_with('\n');
     let hands_over = is_of_text || handed::hands_over(text, ends_line);
+    let is_said_by_another =
+        is_single_quoted(whole, &range) || is_of_chat(whole, range.start + first);
+    let is_quoted = is_quoted || is_of_text || is_said_by_another;
     // What is handed over may begin in the same sentence.
-    let is_quoted =
-        is_quoted || is_of_text || hands_over && text.contains(": ") || handed::cites(text);
+    let is_quoted = is_quoted || hands_over && text.contains(": ") || handed::cites(text);
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');
@@ -137,7 +189,11 @@ fn is_stop(text: &str, at: usize, c: char) -> bool {
         '.' => is_open && !ends_in_abbreviation(&text[..at]),
         ';' => is_open,
         '-' => before == Some(' ') && after == Some(' '),
-        '–' | '—' => true,
+        // "2012–2016" is one period.
+        '–' | '—' => {
+            let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+            !(is_digit(before) && is_digit(after))
+        }
         _ => false,
     }
 }

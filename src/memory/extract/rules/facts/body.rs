@@ -6,6 +6,7 @@ use engraph_storage::graph::Intent;
 
 use super::{Finder, Group, Tail, Tense, lexicon, tails, verbs};
 use crate::memory::extract::rules::kinds;
+use crate::retrieval::words::says;
 
 impl<'a> Finder<'a> {
     /// "has asthma and ADHD", "has a peanut allergy", "has an allergy to shellfish".
@@ -137,7 +138,9 @@ impl<'a> Finder<'a> {
     /// "no longer takes metformin".
     pub(super) fn of_medicine_ended(&mut self, person: &str, at: usize) {
         let tail = tails::noun(self.text, self.words, at, person);
-        if let Some(tail) = tail.filter(|tail| self.is_all(tail.end)) {
+        let by_mistake =
+            says(&self.statement.said, &["accident", "accidentally", "forgot", "mistake"]);
+        if let Some(tail) = tail.filter(|tail| self.is_all(tail.end) && !by_mistake) {
             self.end(person, "takes", Some(tail.text));
         }
     }

@@ -22,12 +22,23 @@ const ELSEWHEN: &[&str] = &[
     "when",
     "before",
     "came back",
+    "returned",
     "and back",
     "dreamed",
     "dreamt",
     "dreaming",
     "my dream i",
     "a dream i",
+];
+
+/// Days that are told by another one, and are no other time.
+const DAYS_BEFORE: &[&str] = &[
+    "day before yesterday",
+    "week before last",
+    "month before last",
+    "year before last",
+    "a day before",
+    "a week before",
 ];
 
 /// A relation that has ended, and the label of its tail.
@@ -63,7 +74,9 @@ impl Finder<'_> {
     /// Whether it has happened, and nothing says that it was before something else.
     fn has_moved(&self, group: Group) -> bool {
         // "When I was 20 I moved to Porto" is told as any move is.
-        let behind = self.statement.said.split_once(' ').map_or("", |(_, behind)| behind);
+        let said = self.statement.said.to_lowercase();
+        let said = DAYS_BEFORE.iter().fold(said, |said, day| said.replace(day, ""));
+        let behind = said.split_once(' ').map_or("", |(_, behind)| behind);
         let had = (group.main.saturating_sub(2)..group.main).any(|at| self.lower(at) == "had");
         group.tense != Tense::Present
             && !had
@@ -149,7 +162,7 @@ impl Finder<'_> {
             ("be", "at", _) if group.is_ended => (works_at, at + 1),
             _ if !is_done || group.is_former || group.is_ended => return None,
             ("leave" | "quit", _, _) => return Some((None, at)),
-            ("retire", "from", _) => return Some((None, at + 1)),
+            ("retire" | "switch", "from", _) => return Some((None, at + 1)),
             ("resign", "from", _) => (works_at, at + 1),
             ("move", "out", "of") => (("lives_in", "Place"), at + 2),
             _ => return self.parted_from(verb, at),

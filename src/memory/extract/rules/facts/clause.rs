@@ -29,11 +29,43 @@ impl Finder<'_> {
         if is_first {
             return true;
         }
+        if self.is_exception(at) || self.is_own_object(person, before) {
+            return false;
+        }
         // "Ugh Nora got fired."
         let is_sigh =
             lexicon::is_interjection(before) && self.clause_before(at - 1).next().is_none();
         let is_led = is_dated || is_sigh || CLAUSE_LEADS.contains(&before);
         is_led || lexicon::is_adverb(before)
+    }
+
+    /// "All my friends but Nora are vegan": no clause begins behind a `but` before which nothing is told yet.
+    fn is_exception(&self, at: usize) -> bool {
+        let but = at.checked_sub(1).filter(|but| self.lower(*but) == "but");
+        let tells = |at: usize| {
+            let lower = self.lower(at);
+            let forms = verbs::verb(lower).map(|verb| verb.forms);
+            rewrite::is_modal(lower)
+                || lower.ends_with("n't")
+                || forms.is_some_and(|forms| forms.past || forms.third || forms.base)
+        };
+        but.is_some_and(|but| {
+            let mut before = self.clause_before(but).peekable();
+            before.peek().is_some() && !before.any(tells)
+        })
+    }
+
+    /// Whether a name behind a word stands for `me`, which no clause begins with: "the owner before me had a dog".
+    fn is_own_object(&self, person: &str, before: &str) -> bool {
+        if !self.speakers.contains(&person) {
+            return false;
+        }
+        let said = words(&self.statement.said);
+        let follows = |own: &[&str]| {
+            said.windows(2)
+                .any(|two| two[0].lower == before && own.contains(&two[1].lower.as_str()))
+        };
+        follows(&["me"]) && !follows(&["i", "i'm", "i've", "i'd", "i'll", "im", "ive"])
     }
 
     /// The words of the same clause before a place, the last one first.

@@ -3,7 +3,7 @@
 //!
 //! Whether anything of it is held is found when it is stored; here nothing is told that was not said.
 
-use engraph_storage::graph::Interval;
+use engraph_storage::graph::{Interval, Time};
 
 use super::group::Tense;
 use super::parting::PARTNERS;
@@ -65,7 +65,9 @@ impl Finder<'_> {
         };
         let is_school = end != at + 3 || SCHOOLS.contains(&self.lower(at + 2));
         let is_done = group.tense != Tense::Present && !is_off(group);
-        if is_done && is_school && self.ends_plainly(end) {
+        // "The wifi was bad, I dropped out": of a call.
+        let is_over = if end == at + 1 { self.ends_barely(end) } else { self.ends_plainly(end) };
+        if is_done && is_school && is_over {
             self.end(person, "studies_at", None);
         }
     }
@@ -92,6 +94,11 @@ impl Finder<'_> {
             ("laid", "off") => end + 1,
             _ => return,
         };
+        // "They let me go because I had my licence": whoever they are.
+        let are_they = at > 0 && self.lower(at - 1) == "they" && self.lower(at) == "let";
+        if are_they && !self.ends_barely(end) {
+            return;
+        }
         // "They let me go early today."
         let is_for_today = plain::padded(&self.statement.said).contains(" go early ");
         let is_told = at > 0 && !is_for_today && !self.clause_before(at).any(|at| self.is_open(at));
@@ -178,10 +185,7 @@ impl Finder<'_> {
             _ if group.tense == Tense::Present => false,
             (Some("die"), _) => self.is_final(behind) && self.ends_life(behind),
             (Some("pass"), "away") => self.is_final(behind + 1) && self.ends_life(behind + 1),
-            (Some("run"), "away") => {
-                let is_back = matches!(self.lower(behind + 1), "and" | "so");
-                self.ends_plainly(behind + 1) && !is_back && !self.comes_back(behind)
-            }
+            (Some("run"), "away") => self.ends_barely(behind + 1) && !self.comes_back(behind),
             _ => false,
         };
         if is_gone {
@@ -191,13 +195,15 @@ impl Finder<'_> {
     }
 
     /// Whether a death is told with no more than when, of what and how: "died on me", "died in Fallout".
-    fn ends_life(&self, at: usize) -> bool {
-        let is_own = |at| matches!(self.lower(at), "his" | "her" | "their" | "its" | "my" | "our");
+    pub(super) fn ends_life(&self, at: usize) -> bool {
+        let is_place = |at| matches!(self.lower(at), "sleep" | "bed" | "arms" | "home" | "lap");
         match self.lower(at) {
             "of" => !NO_CAUSES_OF_DEATH.contains(&self.lower(at + 1)),
             "peacefully" | "suddenly" | "unexpectedly" => true,
-            "in" => is_own(at + 1) || self.is_dated(at),
-            _ => self.ends_plainly(at),
+            "in" => is_place(at + 2) || self.is_dated(at),
+            // "when I was ten", and not "when he saw the bill".
+            "when" => (at + 2..at + 4).any(|at| matches!(self.lower(at), "was" | "were")),
+            _ => self.ends_barely(at),
         }
     }
 
@@ -329,6 +335,11 @@ impl Finder<'_> {
             Some(told) if self.valid.from <= told => over.min(told),
             _ => over,
         };
+        self.end_at(person, relation, tail, at);
+    }
+
+    /// The same at an instant.
+    pub(super) fn end_at(&mut self, person: &str, relation: &str, tail: Option<&str>, at: Time) {
         // Of others than who speaks there may be two of one name.
         let is_sure = tail.is_some() || self.speakers.contains(&person);
         if at == Interval::MAX || !is_sure {
@@ -370,7 +381,8 @@ const NO_CAUSES_OF_DEATH: &[&str] =
     &["laughter", "boredom", "embarrassment", "shame", "fright", "envy", "happiness", "excitement"];
 
 /// What says that a job was not lost for good, or not now.
-const BACK_AT_WORK: &[&str] = &["again", "back", "early", "once", "rehired", "still", "twice"];
+const BACK_AT_WORK: &[&str] =
+    &["again", "back", "early", "mistake", "once", "rehired", "still", "twice", "typo"];
 
 /// What is left by dropping out.
 const SCHOOLS: &[&str] = &["college", "university", "uni", "school"];

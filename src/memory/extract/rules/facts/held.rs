@@ -12,7 +12,7 @@ use super::group::{Group, Tense};
 use super::{Finder, rewrite, verbs};
 use crate::memory::extract::rules::dates;
 use crate::memory::extract::rules::edits::Edits;
-use crate::retrieval::words::begins_with_name;
+use crate::retrieval::words::{begins_with_name, says, words};
 use crate::time::DAY;
 
 /// How long a feeling is told of, in microseconds.
@@ -28,6 +28,9 @@ impl Finder<'_> {
         let verb = verbs::lemma(self.lower(group.main)).unwrap_or_default();
         if group.is_ended {
             return self.over();
+        }
+        if (group.is_former || group.tense == Tense::Past && is_undated) && self.is_still_so() {
+            return since(at, said);
         }
         if group.is_former {
             return if is_past_date { said } else { until(at, said) };
@@ -164,6 +167,21 @@ impl Finder<'_> {
     pub(super) fn is_to_come(&self, group: Group) -> bool {
         let said = self.valid;
         group.tense == Tense::Present && self.statement.at.is_some_and(|at| said.from > at)
+    }
+
+    /// "I was a nurse and I still am": what is told of the past goes on.
+    pub(super) fn is_still_so(&self) -> bool {
+        const GOES_ON: [&str; 9] =
+            ["am", "are", "can't", "cannot", "do", "does", "has", "have", "is"];
+        let said = words(&self.statement.said);
+        said.windows(2).any(|two| two[0].lower == "still" && GOES_ON.contains(&&*two[1].lower))
+    }
+
+    /// "used to play on Mondays, now on Thursdays": it is done otherwise, and not over.
+    pub(super) fn is_otherwise_now(&self) -> bool {
+        const OTHERWISE: [&str; 6] =
+            ["now on", "now only", "now just", "now i'm at their", "now at their", "now more"];
+        says(&self.statement.said, &OTHERWISE)
     }
 
     /// Whether what is told in the past without a date is over.

@@ -75,11 +75,11 @@ impl Finder<'_> {
         let at = group.main + 1;
         let after_us = |at| self.named(at, had.person);
         let end = match (verb, self.lower(at)) {
-            ("die", _) => return self.is_final(at),
-            ("pass", "away") => return self.is_final(at + 1),
-            ("run", "away") => Some(at + 1),
+            ("die", _) => return self.is_final(at) && self.ends_life(at),
+            ("pass", "away") => return self.is_final(at + 1) && self.ends_life(at + 1),
+            ("run", "away") => Some(at + 1).filter(|end| self.ends_barely(*end)),
             _ if !PARTNERS.contains(&had.relation) => None,
-            ("leave", _) => after_us(at),
+            ("leave", _) => after_us(at).filter(|end| self.ends_barely(*end)),
             _ => match self.separation(verb, at) {
                 Some((relations, _)) if !relations.contains(&had.relation) => None,
                 Some((_, end)) if self.lower(end) == "with" => after_us(end + 1),
@@ -97,7 +97,10 @@ impl Finder<'_> {
         at: usize,
     ) -> Option<(&'static [&'static str], usize)> {
         match (verb, self.lower(at)) {
+            // Two who split up in a crowd meet again.
+            ("split", "up") if self.lower(at + 1) == "so" => None,
             ("break" | "split", "up") => Some((PARTNERS, at + 1)),
+            ("get" | "be", "separated") if self.lower(at + 1) == "because" => None,
             ("get" | "be", "separated") => Some((PARTNERS, at + 1)),
             ("separate", _) => Some((PARTNERS, at)),
             ("get" | "be", "divorced") => Some((&["married_to"], at + 1)),
@@ -113,13 +116,18 @@ impl Finder<'_> {
     pub(super) fn is_final(&self, at: usize) -> bool {
         let lower = self.lower(at);
         let is_doing = verbs::verb(lower).is_some_and(|verb| verb.forms.gerund);
-        let is_saying = is_doing || matches!(lower, "a" | "inside" | "for" | "from");
+        let is_saying = is_doing
+            || matches!(lower, "a" | "inside" | "for" | "from" | "his" | "her" | "my" | "their");
         !is_saying && !self.is_played(at) && !self.comes_back(at)
     }
 
     /// "but came back".
     pub(super) fn comes_back(&self, at: usize) -> bool {
-        (at..self.words.len()).any(|at| matches!(self.lower(at), "but" | "back" | "found"))
+        (at..self.words.len()).any(|at| match self.lower(at) {
+            "but" | "back" | "found" | "postponed" | "rescheduled" => true,
+            "new" => self.lower(at + 1) == "date",
+            _ => false,
+        })
     }
 
     /// "gave my dog Rex away", "broke up with my boyfriend Luis".
@@ -159,6 +167,12 @@ impl Finder<'_> {
             "recently" | "now" | "already" | "finally" => self.ends_plainly(at + 1),
             _ => false,
         }
+    }
+
+    /// The same without a reason or what follows: of what may pass, such as a cat that "ran away when the bell rang".
+    pub(super) fn ends_barely(&self, at: usize) -> bool {
+        let goes_on = ["and", "or", "because", "since", "so", "when"].contains(&self.lower(at));
+        self.ends_plainly(at) && (!goes_on || self.is_end(at) || self.is_dated(at))
     }
 
     /// Whether a clause has ended before a place: nothing stands there, or a mark is before it.

@@ -82,7 +82,9 @@ impl<'a> Finder<'a> {
         self.of_move(person, row, &tail, group);
         self.of_sale(person, row, &tail, start, group);
         self.of_list(person, row, relation, tail.end, group);
-        if self.is_doubtful(row, &tail, &self.found[before..], group) {
+        // "I married Ada and Tom last Saturday": who marries two is a registrar.
+        let spouses = self.found[before..].iter().filter(|fact| fact.relation == "married_to");
+        if spouses.count() > 1 || self.is_doubtful(row, &tail, &self.found[before..], group) {
             self.doubt(before);
         }
         if row.verb == "join" {

@@ -1,0 +1,144 @@
+//! What is said of others, made up, pasted or passing, and would be taken for news of whoever speaks.
+
+use super::extract;
+use super::sure::{assert_none, assert_told};
+
+/// What a turn of Nora's tells, and what it ends.
+fn all(text: &str) -> Vec<String> {
+    let told = extract(&format!("Otto: Hi!\nNora: {text}"));
+    let facts = told.facts.iter().map(|fact| format!("{} {}", fact.relation, fact.tail.name));
+    let endings = told.endings.iter().map(|over| format!("{} is over", over.relation));
+    facts.chain(endings).collect()
+}
+
+fn assert_nothing(texts: &[&str]) {
+    for text in texts {
+        assert_eq!(all(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn an_object_begins_no_clause() {
+    assert_nothing(&[
+        "Everyone at the table but me is allergic to nuts.",
+        "All my cousins but me are vegetarian.",
+        "Everybody on my shift but me was laid off.",
+        "The manager before me got fired.",
+        "The manager who hired Jo and me got fired.",
+        "The woman who raised my brother and me lives in Bruges now.",
+        "The guy before me lived in Mechelen.",
+        "All the cousins but Berta moved to Oslo.",
+    ]);
+    assert_told(&[
+        ("I have a sister but I live in Rome.", &["lives_in Rome now..∞"]),
+        ("Tom called me and I live in Rome.", &["lives_in Rome now..∞"]),
+        ("But I live in Rome.", &["lives_in Rome now..∞"]),
+    ]);
+}
+
+#[test]
+fn what_still_goes_on_is_not_over() {
+    assert_told(&[
+        (
+            "I was allergic to penicillin as a child and I still am.",
+            &["allergic_to penicillin now..∞"],
+        ),
+        ("I lived in Linz back then and still do.", &["lives_in Linz now..∞"]),
+        ("I used to live in Linz and I still do.", &["lives_in Linz now..∞"]),
+        (
+            "I used to live in Linz, now I live in Rome.",
+            &["lives_in Linz -∞..now", "lives_in Rome now..∞"],
+        ),
+    ]);
+    assert_none(&["I used to play tennis on Mondays, now on Thursdays."]);
+}
+
+#[test]
+fn what_another_one_wrote_is_told_without_a_colon_too() {
+    assert_nothing(&[
+        "Jan just sent me this⏎⏎Hi mum, I lost my job and I live in Lyon now.",
+        "See what Jan wrote⏎I quit my job⏎I live in Lyon now",
+        "Pasting his message below⏎I live in Lyon now.",
+        "The tenant's mail in full.⏎I live in Lyon now.",
+        "Jan: I moved to Lyon⏎Me: when?⏎Jan: and I lost my job",
+        "Jan, 14:02⏎I lost my job",
+    ]);
+    assert_told(&[
+        (
+            "My plan: I live in Rome.⏎Update: I live in Linz.",
+            &["lives_in Rome now..∞ ?", "lives_in Linz now..∞"],
+        ),
+        ("I told Tom this.⏎I live in Rome.", &["lives_in Rome now..∞"]),
+    ]);
+}
+
+#[test]
+fn what_is_made_up_is_nobodys() {
+    assert_nothing(&[
+        "My novel starts like this. I live in Cairo. My name is Amir.",
+        "day 1 of the LARP. I live in Rivendell, I am married to Elrond.",
+        "my new D&D character: I am an elf and I live in Neverwinter",
+        "Two truths and a lie: I have two dogs, I live in Oslo, I'm allergic to kiwi",
+        "Sample sentence: 'I live in Boston and I am vegan.'",
+        "the form wants it like 'My name is John. I live in Boston.'",
+    ]);
+    assert_told(&[
+        ("I don't mind, 'tis fine. I live in Rome.", &["lives_in Rome now..∞"]),
+        ("It's the dogs' house. I live in Rome, that's Tom's.", &["lives_in Rome now..∞"]),
+    ]);
+}
+
+#[test]
+fn what_passes_ends_nothing() {
+    assert_nothing(&[
+        "The police stopped my car but they let me go because I had my licence with me.",
+        "They let me go so I could catch the train.",
+        "Tom and I split up so one of us could get the tickets.",
+        "my husband Tom and I got separated because the platform was packed",
+        "the wifi was bad and I dropped out because of it",
+        "I stopped taking metformin yesterday by accident, forgot the box.",
+    ]);
+    for text in [
+        "My husband Joep left me and the kids at the ice rink and went for coffee.",
+        "my boyfriend Luuk died when he saw the bill",
+        "my girlfriend Paula died her hair pink",
+    ] {
+        let told = all(text);
+        assert!(told.len() == 1 && !told[0].ends_with("is over"), "{text}: {told:?}");
+    }
+}
+
+#[test]
+fn news_is_found_behind_polite_words_and_days_before() {
+    for text in [
+        "Kindly note that I am allergic to eggs.",
+        "Please be advised I am allergic to eggs.",
+        "You should know that I'm allergic to eggs.",
+        "I must tell you I'm allergic to eggs.",
+        "I should mention that I'm allergic to eggs.",
+        "Bear in mind I'm allergic to eggs.",
+    ] {
+        assert_eq!(all(text), ["allergic_to eggs"], "{text}");
+    }
+    for text in [
+        "I moved to Linz the day before yesterday.",
+        "I moved to Linz last week, a day before my birthday.",
+    ] {
+        assert_eq!(all(text), ["moved_to Linz", "lives_in Linz"], "{text}");
+    }
+    assert_eq!(all("I live in Linz until 31 May 2024."), ["lives_in Linz", "lives_in is over"]);
+}
+
+#[test]
+fn dates_of_other_forms() {
+    assert_told(&[
+        (
+            "I moved to Linz on 03/04/2021.",
+            &["moved_to Linz 2021-03-04..2021-04-04", "lives_in Linz 2021-03-04..∞"],
+        ),
+        ("I lived in Linz during my PhD (2012–2016).", &["lives_in Linz 2012-01-01..2017-01-01"]),
+    ]);
+    // Two spouses at once are of somebody who marries others.
+    let told = extract("Otto: Hi!\nNora: I married Ada and Klaas last Saturday.").facts;
+    assert!(told.iter().all(|fact| fact.confidence < 0.5), "{told:?}");
+}

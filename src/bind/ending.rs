@@ -204,8 +204,9 @@ impl Binder<'_> {
         let (ordering, columns) = (&clause.ordering, &filled.columns);
         if !ordering.keys.is_empty() {
             let names = self.scope.held();
-            let is_hidden = |(name, slot, _): &&Column| {
-                self.scope.get(name).is_some_and(|(held, _)| held != *slot)
+            // A name that stood for a node before and stands for a number now still says `n.key` of the node.
+            let is_hidden = |(name, slot, kind): &&Column| {
+                *kind != Kind::Value && self.scope.get(name).is_some_and(|(held, _)| held != *slot)
             };
             let hidden: Vec<&str> =
                 columns.iter().filter(is_hidden).map(|column| column.0.as_str()).collect();

@@ -54,6 +54,21 @@ fn what_is_activated_says_by_which_facts() {
     assert_eq!(
         shown(&db, text),
         "
+row | operator | evidence | found | fact | sources
+1 | NodeLookup | (:Person 'Nora') | {} | null | null
+1 | Activate | (:Person 'Nora') | {activation: 1.072615} | null | null
+1 | Project | null | {a.key: 'Nora'} | null | null
+2 | NodeLookup | (:Person 'Nora') | {} | null | null
+2 | Activate | Nora -[lives_in, [2019-09-01, ∞), 0.8]-> Lisbon | {activation: 0.5} | 0 | ['t1', 't2']
+2 | Project | null | {a.key: 'Lisbon'} | null | null
+3 | NodeLookup | (:Person 'Nora') | {} | null | null
+3 | Activate | Nora -[lives_in, [2019-09-01, ∞), 0.8]-> Lisbon | {activation: 0.088692} | 0 | ['t1', 't2']
+3 | Activate | Otto -[lives_in, [2020-01-01, ∞), 1]-> Lisbon | {activation: 0.088692} | 1 | []
+3 | Project | null | {a.key: 'Otto'} | null | null
+4 | NodeLookup | (:Person 'Nora') | {} | null | null
+4 | Activate | Nora -[lives_in, [2019-09-01, ∞), 0.8]-> Lisbon | {activation: 0.088692} | 0 | ['t1', 't2']
+4 | Activate | Lisbon -[in_country, [-∞, ∞), 1]-> Portugal | {activation: 0.088692} | 2 | ['t3']
+4 | Project | null | {a.key: 'Portugal'} | null | null
 "
     );
 }

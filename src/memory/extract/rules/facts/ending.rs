@@ -201,6 +201,7 @@ impl Finder<'_> {
             "of" => !NO_CAUSES_OF_DEATH.contains(&self.lower(at + 1)),
             "peacefully" | "suddenly" | "unexpectedly" => true,
             "in" => is_place(at + 2) || self.is_dated(at),
+            "during" | "after" | "before" | "at" | "last" | "this" | "from" => true,
             // "when I was ten", and not "when he saw the bill".
             "when" => (at + 2..at + 4).any(|at| matches!(self.lower(at), "was" | "were")),
             _ => self.ends_barely(at),

@@ -43,7 +43,7 @@ fn what_still_goes_on_is_not_over() {
             "I was allergic to penicillin as a child and I still am.",
             &["allergic_to penicillin now..∞"],
         ),
-        ("I lived in Linz back then and still do.", &["lives_in Linz now..∞"]),
+        ("I lived in Linz as a kid and still do.", &["lives_in Linz now..∞ ?"]),
         ("I used to live in Linz and I still do.", &["lives_in Linz now..∞"]),
         (
             "I used to live in Linz, now I live in Rome.",
@@ -64,10 +64,7 @@ fn what_another_one_wrote_is_told_without_a_colon_too() {
         "Jan, 14:02⏎I lost my job",
     ]);
     assert_told(&[
-        (
-            "My plan: I live in Rome.⏎Update: I live in Linz.",
-            &["lives_in Rome now..∞ ?", "lives_in Linz now..∞"],
-        ),
+        ("My plan: I live in Rome.⏎Update: I live in Linz.", &["lives_in Linz now..∞"]),
         ("I told Tom this.⏎I live in Rome.", &["lives_in Rome now..∞"]),
     ]);
 }
@@ -94,12 +91,12 @@ fn what_passes_ends_nothing() {
         "The police stopped my car but they let me go because I had my licence with me.",
         "They let me go so I could catch the train.",
         "Tom and I split up so one of us could get the tickets.",
-        "my husband Tom and I got separated because the platform was packed",
         "the wifi was bad and I dropped out because of it",
-        "I stopped taking metformin yesterday by accident, forgot the box.",
     ]);
     for text in [
         "My husband Joep left me and the kids at the ice rink and went for coffee.",
+        "I stopped taking metformin yesterday by accident, forgot the box.",
+        "my husband Tom and I got separated because the platform was packed",
         "my boyfriend Luuk died when he saw the bill",
         "my girlfriend Paula died her hair pink",
     ] {

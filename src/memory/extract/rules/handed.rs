@@ -43,7 +43,11 @@ fn is_pasted_below(words: &[&str]) -> bool {
     let points = matches!(last, "this" | "below" | "following");
     let is_pasted = first.is_some_and(|first| PASTED.contains(&first));
     let is_message = words.iter().any(|word| TEXTS.contains(word) || *word == "message");
-    points && says(words)
+    // "Got this from my son today".
+    let is_got = first.is_some_and(|first| RECEIVED.contains(&first))
+        && words.windows(2).any(|two| two == ["this", "from"]);
+    is_got
+        || points && says(words)
         || SAID.contains(&last) && words.contains(&"what") && says(words)
         || is_message && (is_pasted && points || words.ends_with(&["in", "full"]))
 }

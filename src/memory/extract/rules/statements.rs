@@ -248,9 +248,25 @@ pub(super) fn kept(statements: &[Statement], words: usize) -> Vec<&Statement> {
     kept.into_iter().map(|(_, statement)| statement).collect()
 }
 
-/// Whether a turn takes back what it says: "just kidding".
+/// Whether a turn takes back what it says: "just kidding", "April fools!", "In the Sims, I mean."
 pub(super) fn is_joke(said: &[Word]) -> bool {
-    said.iter().any(|word| matches!(word.lower.as_str(), "kidding" | "joking" | "jk"))
+    let is_word = |word: &Word| matches!(word.lower.as_str(), "kidding" | "joking" | "jk");
+    let is_date = |at: usize| begins_with(&said[at..], "april fools");
+    said.iter().any(is_word) || (0..said.len()).any(|at| is_date(at) || is_narrowed(&said[at..]))
+}
+
+/// Whether words are a sentence that says where alone the one before it holds: "In the Sims, I mean", "From fantasy
+/// football, that is".
+fn is_narrowed(said: &[Word]) -> bool {
+    const WORDS_MAX: usize = 6;
+    let begins = |word: &Word| word.is_first && matches!(word.lower.as_str(), "in" | "from" | "at");
+    let ends = |at: usize| {
+        let is_end = said.get(at + 2).is_none_or(|next| next.is_first);
+        is_end && ["i mean", "that is"].iter().any(|end| begins_with(&said[at..], end))
+    };
+    said.first().is_some_and(begins)
+        && said.iter().skip(1).take(WORDS_MAX).all(|word| !word.is_first)
+        && (2..said.len().min(WORDS_MAX)).any(ends)
 }
 
 /// Whether a sentence has a word with content, and is English enough to be rewritten.

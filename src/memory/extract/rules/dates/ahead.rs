@@ -170,7 +170,9 @@ impl Phrase<'_> {
             return None;
         }
         let is_named = is_month || self.has_one(time::is_weekday);
-        let is_to_come = if is_month { self.span.to > self.at } else { self.span.from > self.at };
+        // "From May on" has no end that could be to come.
+        let is_whole = is_month && self.span.to != Interval::MAX;
+        let is_to_come = if is_whole { self.span.to > self.at } else { self.span.from > self.at };
         if is_to_come || !is_named || self.has_year() || self.is_told_from_now() {
             return None;
         }
@@ -210,7 +212,7 @@ impl Phrase<'_> {
         };
         let (months, days) = if is_month { (12, 0) } else { (0, 7) };
         let next = |bound: Time| match bound {
-            Interval::MIN => Some(bound),
+            Interval::MIN | Interval::MAX => Some(bound),
             bound => time::Duration::new(months, days, 0).add_to(bound),
         };
         let next = Interval::new(next(self.span.from)?, next(self.span.to)?)?;

@@ -130,7 +130,10 @@ impl Finder<'_> {
             return;
         };
         let tail = tails::noun(self.text, self.words, start, person);
-        let Some(tail) = tail.filter(|tail| tail.is_name && self.ends_plainly(tail.end)) else {
+        // "switched from Miele to Bosch".
+        let goes_to = |tail: &Tail<'_>| verb == "switch" && self.lower(tail.end) == "to";
+        let is_whole = |tail: &Tail<'_>| self.ends_plainly(tail.end) || goes_to(tail);
+        let Some(tail) = tail.filter(|tail| tail.is_name && is_whole(tail)) else {
             return;
         };
         match ended.or_else(|| self.left(verb, &tail, group)) {

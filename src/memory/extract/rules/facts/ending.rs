@@ -88,7 +88,9 @@ impl Finder<'_> {
             })
         };
         let end = match (self.lower(at), self.lower(end)) {
+            // "left my job".
             _ if self.has_possessive(end - 1) => return,
+            ("dumped" | "left", _) if self.ends_barely(end) => return self.of_dumping(person, at),
             ("fired", _) => end,
             ("let", "go") if by_work() => end + 1,
             ("laid", "off") => end + 1,
@@ -105,6 +107,25 @@ impl Finder<'_> {
         if is_told && self.lower(at - 1) != "to" && self.ends_plainly(end) {
             self.date_anew(at);
             self.end(person, "works_at", None);
+        }
+    }
+
+    /// "Dirk dumped me", "my boyfriend left me", from the verb on.
+    fn of_dumping(&mut self, person: &str, at: usize) {
+        let is_open = self.clause_before(at).any(|at| self.is_open(at));
+        let Some(who) = at.checked_sub(1).filter(|_| !is_open) else { return };
+        self.date_anew(at);
+        let kin = lexicon::kin(self.lower(who)).and_then(|kin| kin.relation);
+        if let Some(relation) = kin.filter(|relation| PARTNERS.contains(relation)) {
+            return self.end(person, relation, None);
+        }
+        let Some(name) = self.words.get(who).filter(|name| name.is_capital) else { return };
+        let name = self.text.get(name.range.clone()).unwrap_or_default();
+        if name == person {
+            return;
+        }
+        for relation in PARTNERS {
+            self.end(person, relation, Some(name));
         }
     }
 

@@ -57,6 +57,7 @@ fn what_still_goes_on_is_not_over() {
 fn what_another_one_wrote_is_told_without_a_colon_too() {
     assert_nothing(&[
         "Jan just sent me this⏎⏎Hi mum, I lost my job and I live in Lyon now.",
+        "Got this from my son today⏎⏎Mum, I lost my job and I moved to Lyon.",
         "See what Jan wrote⏎I quit my job⏎I live in Lyon now",
         "Pasting his message below⏎I live in Lyon now.",
         "The tenant's mail in full.⏎I live in Lyon now.",
@@ -90,6 +91,9 @@ fn what_passes_ends_nothing() {
     assert_nothing(&[
         "The police stopped my car but they let me go because I had my licence with me.",
         "They let me go so I could catch the train.",
+        "I got fired. In the Sims, I mean.",
+        "I retired. From fantasy football, that is.",
+        "April fools! I quit my job!",
         "Tom and I split up so one of us could get the tickets.",
         "the wifi was bad and I dropped out because of it",
     ]);
@@ -117,6 +121,11 @@ fn news_is_found_behind_polite_words_and_days_before() {
     ] {
         assert_eq!(all(text), ["allergic_to eggs"], "{text}");
     }
+    let over = ["married_to is over", "engaged_to is over", "partner_of is over"];
+    assert_eq!(all("Dirk dumped me."), over);
+    assert_eq!(all("Fritz left me."), over);
+    assert_eq!(all("I switched from Miele to Bosch."), ["works_at is over"]);
+    assert_eq!(all("My boyfriend dumped me last week."), ["partner_of is over"]);
     for text in [
         "I moved to Linz the day before yesterday.",
         "I moved to Linz last week, a day before my birthday.",
@@ -135,6 +144,10 @@ fn dates_of_other_forms() {
         ),
         ("I lived in Linz during my PhD (2012–2016).", &["lives_in Linz 2012-01-01..2017-01-01"]),
     ]);
+    assert_told(&[(
+        "I will work at Siemens from March on.",
+        &["plans_to work at Siemens 2024-03-01..∞"],
+    )]);
     // Two spouses at once are of somebody who marries others.
     let told = extract("Otto: Hi!\nNora: I married Ada and Klaas last Saturday.").facts;
     assert!(told.iter().all(|fact| fact.confidence < 0.5), "{told:?}");

@@ -3,12 +3,10 @@
 //!
 //! What follows stands in the path as derived, and is never stored.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
 
 use engraph_grammar::ast::{Direction, StatementKind};
-use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RuleDefinition, Side};
+use engraph_storage::graph::{Edge, EdgeFilter, NodeId, RuleDefinition, Side};
 
 use super::candidate::Candidate;
 use super::{Row, visits};
@@ -16,6 +14,7 @@ use crate::cell::{Cell, NodeRef, PathRef};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
+use crate::exec::expand::Newest;
 use crate::plan::BeamRepair;
 use crate::plan::expr::{Expr, Slot};
 use crate::retrieval::rules::{self, Facts, Family, Met, Rule};
@@ -149,29 +148,21 @@ impl Facts for Seen<'_> {
         };
         // A rule may use facts of any intent.
         let filter = EdgeFilter { intent: None, ..*self.filter };
-        // Of a fact that has several versions in the scope the newest counts, as for a traversal of all of time.
-        let mut newest: HashMap<FactId, usize> = HashMap::new();
-        let mut met: Vec<Met> = Vec::new();
+        let mut newest = Newest::default();
         for side in sides {
             self.context.reader.edges(node, *side, Some(relation), &filter, &mut |edge| {
-                let Edge { fact, version, confidence, valid, .. } = edge;
-                let one = Met { fact, version, node: edge.far(*side), confidence, valid };
-                match newest.entry(fact) {
-                    Entry::Vacant(new) => {
-                        new.insert(met.len());
-                        met.push(one);
-                    }
-                    Entry::Occupied(held) if met[*held.get()].version < version => {
-                        met[*held.get()] = one;
-                    }
-                    Entry::Occupied(_) => {}
-                }
-                match met.len() < rules::FACTS_MAX {
+                newest.push(edge);
+                match newest.edges.len() < rules::FACTS_MAX {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
                 }
             })?;
         }
+        let met = |edge: Edge| {
+            let Edge { fact, version, confidence, valid, .. } = edge;
+            Met { fact, version, node: edge.beyond(node), confidence, valid }
+        };
+        let met: Vec<Met> = newest.edges.into_iter().map(met).collect();
         self.context.work(met.len() + 1)?;
         Ok(met)
     }

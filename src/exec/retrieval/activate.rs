@@ -8,12 +8,13 @@ use std::collections::btree_map::Entry;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, Side};
+use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side};
 
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
 use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
+use crate::exec::expand::Newest;
 use crate::exec::retrieval::coupling::Coupling;
 use crate::exec::retrieval::finding::{groups, said};
 use crate::exec::{amount, candidates, eval, scope};
@@ -147,27 +148,16 @@ fn weighted(
     (filter, coupling): (&EdgeFilter, &Coupling<'_>),
     context: &Context<'_>,
 ) -> Result<Vec<(Edge, f64)>> {
-    let mut edges: Vec<Edge> = Vec::new();
-    let mut met: BTreeMap<FactId, usize> = BTreeMap::new();
+    let mut newest = Newest::default();
     for side in [Side::Out, Side::In] {
         for relation in &clause.relations {
             context.reader.edges(node, side, Some(*relation), filter, &mut |edge| {
-                // A fact that holds both ways is met from both sides; over all of time, the newest
-                // version of it counts.
-                match met.entry(edge.fact) {
-                    Entry::Vacant(new) => {
-                        new.insert(edges.len());
-                        edges.push(edge);
-                    }
-                    Entry::Occupied(held) if edges[*held.get()].version < edge.version => {
-                        edges[*held.get()] = edge;
-                    }
-                    Entry::Occupied(_) => {}
-                }
+                newest.push(edge);
                 ControlFlow::Continue(())
             })?;
         }
     }
+    let edges = newest.edges;
     context.work(edges.len() + 1)?;
     let weigh = |edge: Edge| {
         let weight = match context.fact_property(&edge, "weight")?.number() {

@@ -107,6 +107,10 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
         }
         count => output.note(&format!("{count} lines were refused")),
     }
+    let skipped = report.stored.iter().any(|(kind, count)| *count > 0 && kind.ends_with("skipped"));
+    if !is_used && skipped && report.refused.is_empty() {
+        output.note("nothing was stored: no message is of somebody who speaks and has a text");
+    }
     match !is_used && !report.refused.is_empty() {
         true => Err(Failure::Shown),
         false => Ok(()),

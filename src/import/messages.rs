@@ -20,10 +20,11 @@ use serde_json::{Map, Value as Json};
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{UTC_OFFSET, is_machine};
-use crate::import::facts::{instant, key};
+use crate::import::facts::key;
+use crate::import::said_at::{SECOND, take_time};
 use crate::import::turns::{names, nobody, take};
 use crate::import::{
-    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, TIMES, UNDATED, property, remember,
+    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, UNDATED, property, remember,
 };
 use crate::time;
 use crate::write::Input;
@@ -54,8 +55,6 @@ const TAKEN: [&str; 18] = [
 const NAME_BYTES_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 1 << 10;
 const PROPERTIES_MAX: usize = 32;
-/// How far messages without a time are apart.
-pub(super) const SECOND: Time = 1_000_000;
 
 /// Imports the lists of messages of a file, and makes memory of them.
 ///
@@ -139,10 +138,12 @@ struct Lists<'o> {
 }
 
 /// A session as far as the file has told it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct SoFar {
     messages: u64,
     last: Option<Time>,
+    /// How far the last clock is ahead of UTC.
+    offset: Option<String>,
 }
 
 /// A message that becomes a turn.
@@ -221,8 +222,8 @@ impl<'o> Lists<'o> {
         };
         let session = take(&mut fields, &["session", "session_id", "conversation_id", "id"])?;
         let session = key(&session.unwrap_or_else(|| self.own_name()))?;
-        let begun = take(&mut fields, TIMES)?.map(|begun| moment(&begun)).transpose()?;
-        let so_far = self.sessions.get(&session).copied().unwrap_or_default();
+        let begun = take_time(&mut fields)?;
+        let so_far = self.sessions.get(&session).cloned().unwrap_or_default();
         let mut all = Vec::new();
         for (position, message) in (so_far.messages + 1..).zip(&messages) {
             match said(message, position) {
@@ -245,9 +246,11 @@ impl<'o> Lists<'o> {
             let undated = all.iter().filter(|said| said.at.is_none()).count();
             self.left_out.lock().undated += undated as u64;
         }
+        let (begun, offset) = begun.map(|begun| (begun.at, begun.offset)).unzip();
+        let offset = set_offsets(&mut all, offset.unwrap_or(so_far.offset));
         let last = set_times(&mut all, so_far.last, begun, self.now);
         let messages = so_far.messages + messages.len() as u64;
-        self.sessions.insert(session.clone(), SoFar { messages, last });
+        self.sessions.insert(session.clone(), SoFar { messages, last, offset });
         Ok(all.into_iter().map(|said| said.input(&session)).collect())
     }
 
@@ -295,15 +298,16 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
     let Some((text, has_picture)) = text(content)? else { return Ok(None) };
     let speaker = take(&mut fields, &["name", "speaker"])?.or(role);
     let speaker = speaker.ok_or_else(|| nobody("the message", &fields))?;
-    let at = take(&mut fields, TIMES)?;
+    let said_at = take_time(&mut fields)?;
     let id = take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?;
+    let (at, offset) = said_at.map(|said| (said.at, said.offset)).unzip();
     Ok(Some(Said {
         position,
         id,
         properties: simple(&fields),
         speaker: key(&speaker)?,
-        offset: at.as_deref().and_then(time::offset),
-        at: at.map(|at| moment(&at)).transpose()?,
+        offset: offset.flatten(),
+        at,
         text,
         has_picture,
     }))
@@ -352,30 +356,27 @@ fn text(content: Option<Json>) -> std::result::Result<Option<(String, bool)>, St
         Some(Json::Array(parts)) => parts,
         Some(_) => return Err("`content` is neither a text nor a list of parts".to_owned()),
     };
-    let texts =
-        parts.iter().filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str()));
-    let texts: Vec<&str> = texts.filter(|text| !text.trim().is_empty()).collect();
+    let said = |part: &Json| {
+        let text = part.get("text").unwrap_or(part);
+        text.as_str().or_else(|| text.get("value")?.as_str()).map(str::to_owned)
+    };
+    let texts = parts.iter().filter_map(said);
+    let texts: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
     let kind = |part: &Json| part.get("type").and_then(Json::as_str).map(str::to_owned);
     let has_picture = parts.iter().filter_map(kind).any(|kind| kind.contains("image"));
     Ok((!texts.is_empty()).then(|| (texts.join("\n"), has_picture)))
 }
 
-/// Seconds since 1970 of any time that is likely meant: up to the year 2100.
-const SECONDS_LIKELY: f64 = 4_102_444_800.0;
-
-/// The instant of a number of seconds since 1970, or of a text.
-pub(super) fn moment(text: &str) -> std::result::Result<Time, String> {
-    let Ok(seconds) = text.trim().parse::<f64>() else { return instant(text) };
-    let micros = (seconds * SECOND as f64).round();
-    // A float that is out of range becomes the end of it, and no year has that.
-    let at = if micros.is_nan() { Time::MAX } else { micros as Time };
-    if time::rfc3339(at).is_some() {
-        return Ok(at);
+/// Gives those without a time the clock of the one before them; gives that of the last one.
+fn set_offsets(all: &mut [Said], before: Option<String>) -> Option<String> {
+    let mut offset = before;
+    for said in all {
+        match said.at {
+            Some(_) => offset.clone_from(&said.offset),
+            None => said.offset.clone_from(&offset),
+        }
     }
-    let units = [(1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")];
-    let likely = units.iter().find(|(scale, _)| (0.0..SECONDS_LIKELY).contains(&(seconds / scale)));
-    let hint = likely.map_or(String::new(), |(_, unit)| format!(", but of {unit}"));
-    Err(format!("{text} is no number of seconds since 1970{hint}"))
+    offset
 }
 
 /// Gives those without a time one that keeps the order; gives the time of the last one.

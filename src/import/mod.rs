@@ -13,6 +13,7 @@ mod messages;
 mod names;
 mod partial_date;
 mod rows;
+mod said_at;
 mod telling;
 mod turns;
 mod whole;
@@ -66,19 +67,6 @@ const BUFFER: usize = 8 << 10;
 
 pub use crate::export::Progress;
 
-/// Where the time of a turn stands; the first one of these that it has.
-const TIMES: &[&str] = &[
-    "at",
-    "timestamp",
-    "created_at",
-    "createdAt",
-    "create_time",
-    "sent_at",
-    "datetime",
-    "date",
-    "time",
-    "ts",
-];
 /// What is counted of turns that have none, which are told as of the import.
 const UNDATED: &str = "turns without a time";
 
@@ -329,11 +317,16 @@ impl Lines {
         let opened = File::open(file).map_err(failed)?;
         let total = opened.metadata().map_err(failed)?.len();
         let mut reader = BufReader::with_capacity(bytes, opened);
-        if reader.fill_buf().map_err(failed)?.starts_with(GZIP) {
-            return Err(Error::Import(format!(
-                "{} is compressed; gunzip it first",
-                file.display()
-            )));
+        let begin = reader.fill_buf().map_err(failed)?;
+        let mend = match begin {
+            _ if begin.starts_with(GZIP) => Some("is compressed; gunzip it first"),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+                Some("is UTF-16; convert it first: iconv -f utf-16 -t utf-8")
+            }
+            _ => None,
+        };
+        if let Some(mend) = mend {
+            return Err(Error::Import(format!("{} {mend}", file.display())));
         }
         let lines = Self { reader, name: file_name(file), number: 0, done: 0 };
         Ok((lines, total))

@@ -15,10 +15,9 @@ use serde_json::{Map, Value as Json};
 use crate::database::Engraph;
 use crate::error::Result;
 use crate::graph_names::UTC_OFFSET;
-use crate::import::facts::{instant, key};
-use crate::import::messages::{SECOND, moment};
-use crate::import::{Lines, Progress, Report, TIMES, UNDATED, property, remember};
-use crate::time;
+use crate::import::facts::key;
+use crate::import::said_at::{SECOND, take_time};
+use crate::import::{Lines, Progress, Report, UNDATED, property, remember};
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
 
@@ -37,14 +36,21 @@ use crate::write::observe::HeardTurn;
 /// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
 pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let (lines, total) = Lines::open(file)?;
-    let mut last: HashMap<String, Time> = HashMap::new();
+    // The time of the last turn of each session, and its clock.
+    let mut last: HashMap<String, (Time, Option<Value>)> = HashMap::new();
     let undated = AtomicU64::new(0);
     let lines = lines.map(|text, file, number| {
         let (session, mut turn) = line(text, file, number)?;
         undated.fetch_add(u64::from(turn.at.is_none()), Ordering::Relaxed);
-        turn.at = turn.at.or_else(|| Some(last.get(&session)?.saturating_add(SECOND)));
+        if turn.at.is_none()
+            && let Some((at, offset)) = last.get(&session)
+        {
+            turn.at = Some(at.saturating_add(SECOND));
+            let offset = offset.iter().map(|offset| (UTC_OFFSET.to_owned(), offset.clone()));
+            turn.properties.extend(offset);
+        }
         if let Some(at) = turn.at {
-            last.insert(session.clone(), at);
+            last.insert(session.clone(), (at, turn.properties.get(UTC_OFFSET).cloned()));
         }
         Ok(vec![Input::Heard { session, turn }])
     });
@@ -66,7 +72,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
     })?;
     let speaker = take(&mut fields, &["speaker", "role", "name"])?;
     let speaker = speaker.ok_or_else(|| nobody("the turn", &fields))?;
-    let at = take(&mut fields, TIMES)?;
+    let said_at = take_time(&mut fields)?;
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let session = take(&mut fields, &["session", "session_id"])?.unwrap_or_else(|| stem.to_owned());
     let id = take(&mut fields, &["id"])?.unwrap_or_else(|| format!("{session}:{number}"));
@@ -80,25 +86,12 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
         .map(|(name, value)| Ok((name.clone(), property(value)?)))
         .collect::<std::result::Result<_, String>>()?;
     properties.insert("text".to_owned(), Value::String(said));
-    if let Some(offset) = at.as_deref().and_then(time::offset) {
+    let (at, offset) = said_at.map(|said| (said.at, said.offset)).unzip();
+    if let Some(offset) = offset.flatten() {
         properties.entry(UTC_OFFSET.to_owned()).or_insert(Value::String(offset));
     }
-    let turn = HeardTurn {
-        id: Some(key(&id)?),
-        speaker: key(&speaker)?,
-        at: at.as_deref().map(said_at).transpose()?,
-        properties,
-    };
+    let turn = HeardTurn { id: Some(key(&id)?), speaker: key(&speaker)?, at, properties };
     Ok((key(&session)?, turn))
-}
-
-/// The instant of a text, or of seconds since 1970, which have nine digits since 1973: fewer may be a date.
-fn said_at(text: &str) -> std::result::Result<Time, String> {
-    const DIGITS_MIN: usize = 9;
-    instant(text).or_else(|reason| {
-        let digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
-        if digits >= DIGITS_MIN { moment(text) } else { Err(reason) }
-    })
 }
 
 /// Why what nobody has said is refused.

@@ -582,7 +582,14 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     let prompt = write(&files, "prompt.json", prompt);
     let prompt = prompt.to_str().expect("a plain path");
     let imported = engraph(&["import", db, "messages", prompt], "");
-    assert_eq!(answer(&imported), "messages skipped 2\n");
+    assert_eq!((imported.status.code(), text(&imported.stdout)), (Some(0), "messages skipped 2\n"));
+    let note = "nothing was stored: no message is of somebody who speaks and has a text\n";
+    assert_eq!(text(&imported.stderr), note);
+    // Two bytes of a file of PowerShell.
+    let wide = files.path().join("wide.jsonl");
+    std::fs::write(&wide, [0xff, 0xfe, b'[', 0]).expect("writes");
+    let refused = message(&engraph(&["import", db, "turns", arg(&wide)], ""), 1).to_owned();
+    assert!(refused.contains("is UTF-16; convert it first: iconv -f utf-16 -t utf-8"), "{refused}");
 
     // A file of another form is not passed over in silence, and not told line by line.
     let chats = r#"[{"uuid": "1", "chat_messages": [{"sender": "human", "text": "Hi"}]}]"#;

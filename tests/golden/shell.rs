@@ -116,12 +116,30 @@ fn databases_are_opened_and_backed_up() {
     let expected = "$who = Nora\nbacked up\nnode,outcome\r\na,remembered\r\nk,w\r\na,Nora\r\n\
                     n\r\n3\r\n";
     check(db.path(), &input, expected);
-    // An open transaction ends with its database, and one that cannot be opened ends nothing.
-    let input = format!("BEGIN;\n.open {}\nROLLBACK;\n", other.display());
+    // An open transaction ends with its database, which a script has not meant; and one that cannot be opened ends
+    // nothing.
+    let input = format!("BEGIN;\n.open {}\nRETURN 1;\n", other.display());
     let left = shell(db.path(), &input);
-    assert!(failure(&left).starts_with("the open transaction was rolled back\n"));
+    assert!(failure(&left).contains("rolled back"), "{left:?}");
+    assert_eq!(text(&left.stdout), "outcome\nbegun\n");
     let refused = shell(db.path(), ".open /proc/nothing\n");
     assert!(failure(&refused).starts_with("error: storage: "));
+}
+
+/// What stands behind a semicolon would run, and it may forget.
+#[test]
+fn what_only_looks_runs_one_statement() {
+    let db = facts();
+    let count = "MATCH (n) RETURN count(*) AS n;\n";
+    let before = answer(&shell(db.path(), count)).to_owned();
+    for command in [
+        ".explain MATCH (n) RETURN n; MATCH (n) FORGET n",
+        ".let x = 1; MATCH (n) FORGET n; RETURN 2",
+    ] {
+        let refused = shell(db.path(), &format!("{command}\n"));
+        assert!(failure(&refused).contains("one statement"), "{command}: {refused:?}");
+        assert_eq!(answer(&shell(db.path(), count)), before, "{command}");
+    }
 }
 
 #[test]

@@ -69,11 +69,9 @@ fn serve(
         Input::Script(script) => repl.script(script)?,
     };
     if repl.session.in_transaction() {
-        match (input, &next) {
-            (Input::Script(_), Next::Input | Next::Leave) => {
-                return Err(Failure::Other(ROLLED_BACK.to_owned()));
-            }
-            _ => repl.output.note("the open transaction was rolled back"),
+        match input {
+            Input::Script(_) => return Err(Failure::Other(ROLLED_BACK.to_owned())),
+            Input::Person(_) => repl.output.note("the open transaction was rolled back"),
         }
     }
     Ok(match next {
@@ -216,7 +214,12 @@ impl Repl<'_, '_> {
                 self.output.line("backed up")?;
             }
             Command::Read(path) => return self.read(&path),
-            Command::Explain(query) => self.statements(&format!("EXPLAIN {query}"))?,
+            Command::Explain(query) => {
+                let text = format!("EXPLAIN {query}");
+                // What stands behind a semicolon would run.
+                let _ = self.db.prepare(&text)?;
+                self.statements(&text)?;
+            }
             Command::Let(name, expression) => self.bind(&name, &expression)?,
             Command::Params => {
                 for (name, value) in &self.settings.params {
@@ -243,8 +246,9 @@ impl Repl<'_, '_> {
     fn bind(&mut self, name: &str, expression: &str) -> Result<()> {
         // On a line of its own: a comment may stand behind the expression.
         let query = format!("RETURN {expression}\nAS value");
-        let answers = self.session.execute(&query, self.params())?;
-        let value = answers.first().and_then(|rows| rows.get(0, "value"));
+        // One statement, and no more: what stands behind a semicolon would run.
+        let rows = self.session.query(&query, self.params())?;
+        let value = rows.get(0, "value");
         let none = || Failure::Other(format!("{expression} has no value"));
         let value = value.ok_or_else(none)?.clone();
         self.output.line(&visible(&format!("${name} = {value}")))?;

@@ -2,7 +2,6 @@
 
 use super::*;
 
-const MINUTE: Time = 60 * SECOND;
 /// When the tests import.
 const NOW: Time = 1_746_100_800 * SECOND;
 
@@ -83,7 +82,7 @@ fn other_fields_are_properties_of_the_turns() {
 fn contents_in_parts() {
     let told = told(&[r#"[
         {"role":"user","content":[{"type":"text","text":"Look:"},"a loaf",
-            {"type":"image_url","image_url":{"url":"data:,"}},{"type":"input_text","text":"Nice?"}]},
+            {"type":"image_url","image_url":{"url":"data:,"}},{"type":"text","text":{"value":"Nice?"}}]},
         {"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]},
         {"role":"user","content":" "},
         {"role":"user","content":[]},
@@ -120,20 +119,40 @@ fn times_given_and_made_up() {
     ]);
     let seconds: Vec<_> = told.iter().map(|line| line.split(" | ").nth(2)).collect();
     assert_eq!(seconds, ["59", "60", "61", "120", "180", "181"].map(Some));
-    assert_eq!(moment("1746100920.75"), Ok(NOW + 2 * MINUTE + 750_000));
-    assert_eq!(moment("-1"), Ok(-SECOND));
-    for text in ["1746100860000", "inf", "-1e300", "nan", "yesterday", ""] {
-        assert!(moment(text).is_err(), "{text}");
-    }
 }
 
 /// Exports name times in many ways, and one that is not read would be told as of now.
 #[test]
 fn a_time_is_read_under_each_name_that_it_may_have() {
-    for name in TIMES {
+    for name in crate::import::said_at::NAMES {
         let line = format!(r#"[{{"role":"user","content":"A","{name}":"2025-05-01T12:01:00Z"}}]"#);
         assert_eq!(told(&[&line]), ["chat | chat:1 | 60 | user | A"], "{name}");
     }
+}
+
+/// "Yesterday" is told by the clock of who speaks, wherever that is written.
+#[test]
+fn the_clock_of_a_time_that_is_made_up_is_that_of_the_one_before() {
+    let offsets = |line: &str| {
+        let left_out = Mutex::default();
+        let mut lists = Lists { now: NOW, ..Lists::new(Path::new("chat.jsonl"), &left_out) };
+        let inputs = lists.line(line, 1).expect("a list");
+        let offset = |input: &Input| {
+            let Input::Heard { turn, .. } = input else { panic!("no turn") };
+            turn.properties.get(UTC_OFFSET).cloned()
+        };
+        inputs.iter().map(offset).collect::<Vec<_>>()
+    };
+    let there = Some(Value::String("-05:00".to_owned()));
+    let hi = r#"{"role":"user","content":"Hi!"}"#;
+    let list = format!(r#"{{"date":"2024-03-02T23:30:00-05:00","messages":[{hi},{hi}]}}"#);
+    assert_eq!(offsets(&list), [there.clone(), there.clone()]);
+    let at = |time: &str| format!(r#"{{"role":"user","content":"Hi!","at":"{time}"}}"#);
+    let (abroad, utc) = (at("2024-03-02T23:30:00-05:00"), at("2024-03-03T23:30:00Z"));
+    assert_eq!(
+        offsets(&format!("[{hi},{abroad},{hi},{utc},{hi}]")),
+        [None, there.clone(), there, None, None]
+    );
 }
 
 /// The time of a list is that of its first message, and of the next one that goes on later.

@@ -385,9 +385,13 @@ impl<'a> Finder<'a> {
         }
         self.tell_of(person, (relation, label, tail), valid, intent);
         // "I live in Delft until May", who may be known to live there without an end.
-        let is_ahead = self.statement.at.is_some_and(|told| valid.from <= told && told < valid.to);
-        let is_bounded = is_ahead && valid.to != Interval::MAX && !is_over;
-        if is_bounded && held::lasts(relation) && says(&self.statement.said, &["until", "till"]) {
+        let is_bounded =
+            matches!(self.lower(tail.end), "until" | "till") && valid.to != Interval::MAX;
+        let is_ahead = self
+            .statement
+            .at
+            .is_some_and(|told| valid.from <= told && valid.to.saturating_sub(told) > DAY);
+        if is_bounded && is_ahead && !is_over && WITH_AN_END.contains(&relation) {
             self.end_at(person, relation, Some(tail.text), valid.to);
         }
     }
@@ -434,6 +438,9 @@ impl<'a> Finder<'a> {
         }
     }
 }
+
+/// Relations whose end is announced: "I live in Delft until May".
+const WITH_AN_END: &[&str] = &["lives_in", "studies_at", "volunteers_at", "works_as", "works_at"];
 
 /// Whether a sentence tells what somebody else said, or of a book, a game or a dream.
 fn is_of_another_world(said: &str) -> bool {

@@ -5,6 +5,8 @@
 //! be of the text. A turn that only asks for a text ("Can you write a letter for me? I live in Rome.") hands
 //! none over.
 
+use crate::time;
+
 /// Whether what follows a sentence, which may end its line, is a text that it hands over.
 pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
@@ -32,48 +34,49 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
             || is_titled
             || is_introduced(&lower)
             || ends_in_colon && (has(TEXTS) || says(&words))
-            || ends_line && (is_pasted_below(&words) || is_head_of_chat(sentence, &words))
+            || ends_line && (is_pasted_below(&words) || is_head_of_chat(sentence))
             || begins_text(&lower))
 }
 
 /// Whether a line says that the words of another one stand below: "Jan sent me this", "see what Jan wrote", "pasting
 /// his message below".
 fn is_pasted_below(words: &[&str]) -> bool {
-    let (first, last) = (words.first().copied(), words.last().copied().unwrap_or_default());
-    let points = matches!(last, "this" | "below" | "following");
-    let is_pasted = first.is_some_and(|first| PASTED.contains(&first));
+    let (first, last) = (words.first().copied().unwrap_or_default(), words.last().copied());
     let is_message = words.iter().any(|word| TEXTS.contains(word) || *word == "message");
-    // "Got this from my son today".
-    let is_got = first.is_some_and(|first| RECEIVED.contains(&first))
-        && words.windows(2).any(|two| two == ["this", "from"]);
-    is_got
-        || points && says(words)
-        || SAID.contains(&last) && words.contains(&"what") && says(words)
-        || is_message && (is_pasted && points || words.ends_with(&["in", "full"]))
+    match words {
+        [.., sent, "this"] | [.., sent, "me" | "us", "this"] if SENT.contains(sent) => says(words),
+        ["see" | "read" | "here's", "what", .., wrote] => SENT.contains(wrote) || *wrote == "said",
+        [.., "in", "full"] => is_message,
+        _ => is_message && PASTED.contains(&first) && last == Some("below"),
+    }
 }
 
 /// "Jan, 14:02", as chat programs write above a message.
-fn is_head_of_chat(sentence: &str, words: &[&str]) -> bool {
-    let is_number = |word: &&&str| word.parse::<u8>().is_ok_and(|number| number < 60);
-    let numbers = words.iter().filter(is_number).count();
-    let names = words.len() - numbers;
-    let is_clock = sentence.split_once(':').is_some_and(|(hour, minute)| {
-        hour.ends_with(|c: char| c.is_ascii_digit())
-            && minute.starts_with(|c: char| c.is_ascii_digit())
-    });
-    is_clock
-        && sentence.trim().starts_with(char::is_uppercase)
-        && numbers == 2
-        && (1..=3).contains(&names)
+fn is_head_of_chat(sentence: &str) -> bool {
+    let Some((name, clock)) = sentence.trim().split_once([',', '[']) else { return false };
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let is_name = |word: &&str| {
+        word.starts_with(char::is_uppercase)
+            && !time::is_weekday(&word.to_lowercase())
+            && !["Today", "Yesterday", "Tomorrow", "Tonight"].contains(word)
+    };
+    let clock = clock.trim().trim_end_matches(']');
+    let numbers = clock.split_once(':').map(|(hour, minute)| (hour.parse(), minute.parse()));
+    let is_clock = matches!(numbers, Some((Ok(0..24_u8), Ok(0..60_u8))));
+    is_clock && (1..=2).contains(&words.len()) && words.iter().all(is_name)
 }
 
 /// "My novel starts like this", whatever follows.
 fn begins_text(lower: &str) -> bool {
     let lower = lower.trim_end_matches(['.', ':', '!']);
-    ["starts like this", "begins like this", "goes like this", "opens like this"]
-        .iter()
-        .any(|end| lower.ends_with(end))
+    ["novel", "book", "chapter", "screenplay"].iter().any(|work| lower.contains(work))
+        && ["starts like this", "begins like this", "opens like this"]
+            .iter()
+            .any(|end| lower.ends_with(end))
 }
+
+/// How somebody got a text to another one.
+const SENT: &[&str] = &["emailed", "messaged", "posted", "sent", "texted", "wrote"];
 
 /// What is done with a message that is passed on.
 const PASTED: &[&str] = &["pasting", "copying", "copied", "forwarding", "quoting", "pasted"];
@@ -112,8 +115,13 @@ fn is_played(lower: &str) -> bool {
 }
 
 /// What tells that somebody is made up, or that not all of it is true.
-const MADE_UP: &[&str] =
-    &["want you to act as ", "two truths and a lie", "mad libs", "d&d character", " larp"];
+const MADE_UP: &[&str] = &[
+    "want you to act as ",
+    "two truths and a lie:",
+    "mad libs:",
+    "d&d character:",
+    " of the larp.",
+];
 
 /// "I had the weirdest dream last night", and not "I had a dream job".
 fn is_dreamed(words: &[&str]) -> bool {

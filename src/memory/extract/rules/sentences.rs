@@ -101,8 +101,8 @@ fn next_quote(text: &str, place: usize) -> Option<(usize, bool)> {
     Some((at, closes || text.get(at..)?.starts_with('”')))
 }
 
-/// Whether a part of a text has words within single quotes: from one before a capital to one behind a stop, since others
-/// are apostrophes.
+/// Whether a part of a text has words of somebody within single quotes: from one before `I` or `My` to one behind a stop,
+/// since others are apostrophes and titles.
 fn is_single_quoted(text: &str, part: &Range<usize>) -> bool {
     let mut start = 0;
     while let Some(open) = text.get(start..).and_then(|rest| rest.find(['\'', '‘'])) {
@@ -112,13 +112,14 @@ fn is_single_quoted(text: &str, part: &Range<usize>) -> bool {
         start = open + length;
         let is_first = text[..open].ends_with([' ', '\n', '(', ':']) || open == 0;
         let inner = &rest[length..];
-        if !is_first || !inner.starts_with(char::is_uppercase) {
+        if !is_first
+            || !["I ", "I'm ", "I’m ", "My ", "We "].iter().any(|own| inner.starts_with(own))
+        {
             continue;
         }
         let closes = |(at, _): &(usize, &str)| {
             let behind = inner[*at..].chars().nth(1);
-            inner[..*at].ends_with(['.', '!', '?', ','])
-                && behind.is_none_or(|c| !c.is_alphanumeric())
+            inner[..*at].ends_with(['.', '!', '?']) && behind.is_none_or(|c| !c.is_alphanumeric())
         };
         let Some((close, _)) = inner.match_indices(['\'', '’']).find(closes) else { continue };
         if inner[..close].contains(' ') && start < part.end && part.start < start + close {
@@ -129,18 +130,18 @@ fn is_single_quoted(text: &str, part: &Range<usize>) -> bool {
     false
 }
 
-/// Whether a place is in a line of a chat that was pasted: lines begin with who said them, one of whom speaks twice or
-/// is `Me`.
+/// Whether a place is in a line of a chat that was pasted, and not in one of who speaks: lines begin with who said them,
+/// who take turns, or the later one of whom is `Me`.
 fn is_of_chat(text: &str, place: usize) -> bool {
     let line = text.get(..place).unwrap_or_default().matches('\n').count();
     let speakers: Vec<Option<&str>> = text.lines().map(speaker_of_line).collect();
     let named: Vec<&str> = speakers.iter().flatten().copied().collect();
-    let is_talk = named.len() > 1
-        && named.iter().any(|name| {
-            name.eq_ignore_ascii_case("me")
-                || named.iter().filter(|other| *other == name).count() > 1
-        });
-    is_talk && speakers.get(line).copied().flatten().is_some()
+    let is_me = |name: &str| name.eq_ignore_ascii_case("me");
+    let take_turns = named.windows(3).any(|three| three[0] == three[2] && three[0] != three[1]);
+    let answers =
+        named.first().is_some_and(|name| !is_me(name)) && named.iter().any(|name| is_me(name));
+    let own = speakers.get(line).copied().flatten();
+    (take_turns || answers) && own.is_some_and(|name| !is_me(name))
 }
 
 /// Who said a line of a chat: "Jan: I moved".

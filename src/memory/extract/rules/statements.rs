@@ -251,22 +251,25 @@ pub(super) fn kept(statements: &[Statement], words: usize) -> Vec<&Statement> {
 /// Whether a turn takes back what it says: "just kidding", "April fools!", "In the Sims, I mean."
 pub(super) fn is_joke(said: &[Word]) -> bool {
     let is_word = |word: &Word| matches!(word.lower.as_str(), "kidding" | "joking" | "jk");
-    let is_date = |at: usize| begins_with(&said[at..], "april fools");
-    said.iter().any(is_word) || (0..said.len()).any(|at| is_date(at) || is_narrowed(&said[at..]))
+    let is_end = |at: usize| said.get(at).is_none_or(|next| next.is_first);
+    let is_date =
+        |at: usize| said[at].is_first && begins_with(&said[at..], "april fools") && is_end(at + 2);
+    said.iter().any(is_word) || (0..said.len()).any(|at| is_date(at) || is_of_game(&said[at..]))
 }
 
-/// Whether words are a sentence that says where alone the one before it holds: "In the Sims, I mean", "From fantasy
+/// Whether words are a sentence that says of which game the one before it is: "In the Sims, I mean", "From fantasy
 /// football, that is".
-fn is_narrowed(said: &[Word]) -> bool {
-    const WORDS_MAX: usize = 6;
-    let begins = |word: &Word| word.is_first && matches!(word.lower.as_str(), "in" | "from" | "at");
-    let ends = |at: usize| {
-        let is_end = said.get(at + 2).is_none_or(|next| next.is_first);
-        is_end && ["i mean", "that is"].iter().any(|end| begins_with(&said[at..], end))
+fn is_of_game(said: &[Word]) -> bool {
+    const GAMES: [&str; 6] = ["fantasy", "fortnite", "game", "minecraft", "monopoly", "sims"];
+    let is_lead = |word: &Word| matches!(word.lower.as_str(), "in" | "from" | "at");
+    let Some((first, rest)) = said.split_first().filter(|(first, _)| is_lead(first)) else {
+        return false;
     };
-    said.first().is_some_and(begins)
-        && said.iter().skip(1).take(WORDS_MAX).all(|word| !word.is_first)
-        && (2..said.len().min(WORDS_MAX)).any(ends)
+    let rest = &rest[..rest.iter().position(|word| word.is_first).unwrap_or(rest.len())];
+    let ends = |end: &str| rest.len() > 2 && begins_with(&rest[rest.len() - 2..], end);
+    first.is_first
+        && rest.iter().any(|word| GAMES.contains(&word.lower.as_str()))
+        && (ends("i mean") || ends("that is"))
 }
 
 /// Whether a sentence has a word with content, and is English enough to be rewritten.

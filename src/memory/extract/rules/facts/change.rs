@@ -22,7 +22,6 @@ const ELSEWHEN: &[&str] = &[
     "when",
     "before",
     "came back",
-    "returned",
     "and back",
     "dreamed",
     "dreamt",
@@ -130,10 +129,7 @@ impl Finder<'_> {
             return;
         };
         let tail = tails::noun(self.text, self.words, start, person);
-        // "switched from Miele to Bosch".
-        let goes_to = |tail: &Tail<'_>| verb == "switch" && self.lower(tail.end) == "to";
-        let is_whole = |tail: &Tail<'_>| self.ends_plainly(tail.end) || goes_to(tail);
-        let Some(tail) = tail.filter(|tail| tail.is_name && is_whole(tail)) else {
+        let Some(tail) = tail.filter(|tail| tail.is_name && self.ends_plainly(tail.end)) else {
             return;
         };
         match ended.or_else(|| self.left(verb, &tail, group)) {
@@ -165,7 +161,7 @@ impl Finder<'_> {
             ("be", "at", _) if group.is_ended => (works_at, at + 1),
             _ if !is_done || group.is_former || group.is_ended => return None,
             ("leave" | "quit", _, _) => return Some((None, at)),
-            ("retire" | "switch", "from", _) => return Some((None, at + 1)),
+            ("retire", "from", _) => return Some((None, at + 1)),
             ("resign", "from", _) => (works_at, at + 1),
             ("move", "out", "of") => (("lives_in", "Place"), at + 2),
             _ => return self.parted_from(verb, at),

@@ -29,7 +29,7 @@ impl Finder<'_> {
         if is_first {
             return true;
         }
-        if self.is_exception(at) || self.is_own_object(person, before) {
+        if self.is_exception(person, at) || self.is_own_object(person, at) {
             return false;
         }
         // "Ugh Nora got fired."
@@ -39,25 +39,37 @@ impl Finder<'_> {
         is_led || lexicon::is_adverb(before)
     }
 
-    /// "All my friends but Nora are vegan": no clause begins behind a `but` before which nothing is told yet.
-    fn is_exception(&self, at: usize) -> bool {
+    /// "All my friends but Anna are vegan": no clause begins behind what is left out of many.
+    fn is_exception(&self, person: &str, at: usize) -> bool {
+        const MANY: [&str; 8] =
+            ["all", "any", "anyone", "every", "everybody", "everyone", "nobody", "none"];
         let but = at.checked_sub(1).filter(|but| self.lower(*but) == "but");
-        let tells = |at: usize| {
+        let is_many = |but| self.clause_before(but).any(|at| MANY.contains(&self.lower(at)));
+        !self.speakers.contains(&person)
+            && but.is_some_and(|but| is_many(but) && !self.has_told(but))
+    }
+
+    /// Whether a verb stands in the same clause before a place.
+    fn has_told(&self, at: usize) -> bool {
+        self.clause_before(at).any(|at| {
             let lower = self.lower(at);
             let forms = verbs::verb(lower).map(|verb| verb.forms);
-            rewrite::is_modal(lower)
-                || lower.ends_with("n't")
-                || forms.is_some_and(|forms| forms.past || forms.third || forms.base)
-        };
-        but.is_some_and(|but| {
-            let mut before = self.clause_before(but).peekable();
-            before.peek().is_some() && !before.any(tells)
+            let is_verb = forms.is_some_and(|forms| forms.past || forms.third || forms.base);
+            let is_told = is_verb || matches!(lower, "who" | "that" | "which");
+            is_told || rewrite::is_modal(lower) || lower.ends_with("n't")
         })
     }
 
-    /// Whether a name behind a word stands for `me`, which no clause begins with: "the owner before me had a dog".
-    fn is_own_object(&self, person: &str, before: &str) -> bool {
-        if !self.speakers.contains(&person) {
+    /// Whether a name behind a word stands for `me`, which no clause begins with: "the owner before me had a dog", "who
+    /// raised Tom and me lives here"; but "my wife and me live here".
+    fn is_own_object(&self, person: &str, at: usize) -> bool {
+        let before = at.checked_sub(1).map_or("", |at| self.lower(at));
+        let may_be = match before {
+            "and" => self.has_told(at - 1),
+            "but" | "before" | "after" | "than" => true,
+            _ => false,
+        };
+        if !may_be || !self.speakers.contains(&person) {
             return false;
         }
         let said = words(&self.statement.said);

@@ -10,7 +10,7 @@ use super::parting::PARTNERS;
 use super::{Finder, Group, Tail, lexicon, plain, tails, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::{Entity, ExtractedEnding};
-use crate::retrieval::words::words;
+use crate::retrieval::words::{says, words};
 
 /// So many words stand at most from where a name begins to its verb.
 const NAME_WORDS: usize = 8;
@@ -65,9 +65,9 @@ impl Finder<'_> {
         };
         let is_school = end != at + 3 || SCHOOLS.contains(&self.lower(at + 2));
         let is_done = group.tense != Tense::Present && !is_off(group);
-        // "The wifi was bad, I dropped out": of a call.
-        let is_over = if end == at + 1 { self.ends_barely(end) } else { self.ends_plainly(end) };
-        if is_done && is_school && is_over {
+        // "The wifi was bad, I dropped out."
+        let is_of_call = says(&self.statement.said, NO_STUDIES);
+        if is_done && is_school && !is_of_call && self.ends_plainly(end) {
             self.end(person, "studies_at", None);
         }
     }
@@ -97,8 +97,10 @@ impl Finder<'_> {
             _ => return,
         };
         // "They let me go because I had my licence": whoever they are.
-        let are_they = at > 0 && self.lower(at - 1) == "they" && self.lower(at) == "let";
-        if are_they && !self.ends_barely(end) {
+        let is_let = at > 0 && self.lower(at - 1) == "they" && self.lower(at) == "let";
+        let is_reason = matches!(self.lower(end), "because" | "since" | "so");
+        let is_of_work = says(&self.statement.said, &["company", "job", "late", "work"]);
+        if is_let && is_reason && !is_of_work && self.named(end + 1, person).is_some() {
             return;
         }
         // "They let me go early today."
@@ -110,20 +112,26 @@ impl Finder<'_> {
         }
     }
 
-    /// "Dirk dumped me", "my boyfriend left me", from the verb on.
+    /// "Dirk dumped me", "my boyfriend left me", from the verb on, if it is all that the clause tells.
     fn of_dumping(&mut self, person: &str, at: usize) {
-        let is_open = self.clause_before(at).any(|at| self.is_open(at));
-        let Some(who) = at.checked_sub(1).filter(|_| !is_open) else { return };
-        self.date_anew(at);
+        let Some(who) = at.checked_sub(1) else { return };
         let kin = lexicon::kin(self.lower(who)).and_then(|kin| kin.relation);
         if let Some(relation) = kin.filter(|relation| PARTNERS.contains(relation)) {
-            return self.end(person, relation, None);
+            let is_owner = |start: &usize| self.named(*start, person) == Some(who);
+            let owner = (who.saturating_sub(3)..who).find(is_owner);
+            let is_own = self.has_possessive(at - 2);
+            if owner.is_some_and(|owner| is_own && self.begins_clause(person, owner)) {
+                self.date_anew(at);
+                self.end(person, relation, None);
+            }
+            return;
         }
         let Some(name) = self.words.get(who).filter(|name| name.is_capital) else { return };
         let name = self.text.get(name.range.clone()).unwrap_or_default();
-        if name == person {
+        if name == person || !self.begins_clause(name, who) {
             return;
         }
+        self.date_anew(at);
         for relation in PARTNERS {
             self.end(person, relation, Some(name));
         }
@@ -216,16 +224,13 @@ impl Finder<'_> {
     }
 
     /// Whether a death is told with no more than when, of what and how: "died on me", "died in Fallout".
-    pub(super) fn ends_life(&self, at: usize) -> bool {
-        let is_place = |at| matches!(self.lower(at), "sleep" | "bed" | "arms" | "home" | "lap");
+    fn ends_life(&self, at: usize) -> bool {
+        let is_own = |at| matches!(self.lower(at), "his" | "her" | "their" | "its" | "my" | "our");
         match self.lower(at) {
             "of" => !NO_CAUSES_OF_DEATH.contains(&self.lower(at + 1)),
             "peacefully" | "suddenly" | "unexpectedly" => true,
-            "in" => is_place(at + 2) || self.is_dated(at),
-            "during" | "after" | "before" | "at" | "last" | "this" | "from" => true,
-            // "when I was ten", and not "when he saw the bill".
-            "when" => (at + 2..at + 4).any(|at| matches!(self.lower(at), "was" | "were")),
-            _ => self.ends_barely(at),
+            "in" => is_own(at + 1) || self.is_dated(at),
+            _ => self.ends_plainly(at),
         }
     }
 
@@ -403,8 +408,11 @@ const NO_CAUSES_OF_DEATH: &[&str] =
     &["laughter", "boredom", "embarrassment", "shame", "fright", "envy", "happiness", "excitement"];
 
 /// What says that a job was not lost for good, or not now.
-const BACK_AT_WORK: &[&str] =
-    &["again", "back", "early", "mistake", "once", "rehired", "still", "twice", "typo"];
+const BACK_AT_WORK: &[&str] = &["again", "back", "early", "once", "rehired", "still", "twice"];
+
+/// What else one drops out of.
+const NO_STUDIES: &[&str] =
+    &["call", "challenge", "connection", "game", "hackathon", "meeting", "race", "wifi", "zoom"];
 
 /// What is left by dropping out.
 const SCHOOLS: &[&str] = &["college", "university", "uni", "school"];

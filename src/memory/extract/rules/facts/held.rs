@@ -169,19 +169,27 @@ impl Finder<'_> {
         group.tense == Tense::Present && self.statement.at.is_some_and(|at| said.from > at)
     }
 
-    /// "I was a nurse and I still am": what is told of the past goes on.
+    /// "I was a nurse and I still am": what is told of the past goes on, of who speaks.
     pub(super) fn is_still_so(&self) -> bool {
-        const GOES_ON: [&str; 9] =
-            ["am", "are", "can't", "cannot", "do", "does", "has", "have", "is"];
-        let said = words(&self.statement.said);
-        said.windows(2).any(|two| two[0].lower == "still" && GOES_ON.contains(&&*two[1].lower))
+        let said = &self.statement.said;
+        let words = words(said);
+        let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+        let ends = |at: usize| {
+            let rest = words.get(at).map_or("", |word| &said[word.range.end..]);
+            words.len() == at + 1 || rest.starts_with([',', '.', '!', ';', ')'])
+        };
+        (1..words.len()).filter(|at| lower(*at) == "still").any(|at| {
+            let is_own = matches!(lower(at - 1), "i" | "we" | "and" | "but");
+            let is_them = matches!(lower(at + 2), "her" | "him" | "it" | "them");
+            let is_so = matches!(lower(at + 1), "am" | "do") && ends(at + 1);
+            is_own && (is_so || lower(at + 1) == "have" && is_them && ends(at + 2))
+        })
     }
 
     /// "used to play on Mondays, now on Thursdays": it is done otherwise, and not over.
     pub(super) fn is_otherwise_now(&self) -> bool {
-        const OTHERWISE: [&str; 6] =
-            ["now on", "now only", "now just", "now i'm at their", "now at their", "now more"];
-        says(&self.statement.said, &OTHERWISE)
+        const OTHERWISE: [&str; 4] = ["now on", "now only on", "now just on", "now i'm at their"];
+        says(&self.statement.said, &OTHERWISE) && !says(&self.statement.said, &["from now on"])
     }
 
     /// Whether what is told in the past without a date is over.

@@ -15,6 +15,13 @@ const PARTING_WORDS: usize = 6;
 /// Relations that end when two part.
 pub(super) const PARTNERS: &[&str] = &["married_to", "engaged_to", "partner_of"];
 
+/// What is done before one "dies" of it.
+const HEARD: &[&str] =
+    &["found", "heard", "noticed", "read", "realised", "realized", "saw", "told"];
+
+/// What tells that nobody has died.
+const FIGURES: &[&str] = &["boss", "cringe", "joke", "laughing", "laughter", "level", "punchline"];
+
 /// What somebody has, or had, and where it stands.
 pub(super) struct Had<'a> {
     pub(super) person: &'a str,
@@ -75,11 +82,14 @@ impl Finder<'_> {
         let at = group.main + 1;
         let after_us = |at| self.named(at, had.person);
         let end = match (verb, self.lower(at)) {
-            ("die", _) => return self.is_final(at) && self.ends_life(at),
-            ("pass", "away") => return self.is_final(at + 1) && self.ends_life(at + 1),
-            ("run", "away") => Some(at + 1).filter(|end| self.ends_barely(*end)),
+            ("die", _) => return self.is_final(at),
+            ("pass", "away") => return self.is_final(at + 1),
+            ("run", "away") => Some(at + 1).filter(|end| self.lower(*end) != "when"),
             _ if !PARTNERS.contains(&had.relation) => None,
-            ("leave", _) => after_us(at).filter(|end| self.ends_barely(*end)),
+            // "left me and the kids at the ice rink".
+            ("leave", _) => after_us(at).filter(|end| {
+                self.lower(*end) != "and" || !lexicon::is_determiner(self.lower(end + 1))
+            }),
             _ => match self.separation(verb, at) {
                 Some((relations, _)) if !relations.contains(&had.relation) => None,
                 Some((_, end)) if self.lower(end) == "with" => after_us(end + 1),
@@ -118,7 +128,11 @@ impl Finder<'_> {
         let is_doing = verbs::verb(lower).is_some_and(|verb| verb.forms.gerund);
         let is_saying = is_doing
             || matches!(lower, "a" | "inside" | "for" | "from" | "his" | "her" | "my" | "their");
-        !is_saying && !self.is_played(at) && !self.comes_back(at)
+        // "died when he saw the bill", "died on level 3", "died in my arms from laughing".
+        let is_told_of = lower == "when" && HEARD.contains(&self.lower(at + 2));
+        let is_meant = !(at..self.words.len()).any(|at| FIGURES.contains(&self.lower(at)));
+        let is_one = !is_saying && !is_told_of && is_meant;
+        is_one && !self.is_played(at) && !self.comes_back(at)
     }
 
     /// "but came back".
@@ -169,10 +183,9 @@ impl Finder<'_> {
         }
     }
 
-    /// The same without a reason or what follows: of what may pass, such as a cat that "ran away when the bell rang".
+    /// The same without a reason or what follows.
     pub(super) fn ends_barely(&self, at: usize) -> bool {
-        let goes_on = ["and", "or", "because", "since", "so", "when"].contains(&self.lower(at));
-        self.ends_plainly(at) && (!goes_on || self.is_end(at) || self.is_dated(at))
+        self.is_end(at) || self.is_dated(at) || self.lower(at) == "anymore"
     }
 
     /// Whether a clause has ended before a place: nothing stands there, or a mark is before it.

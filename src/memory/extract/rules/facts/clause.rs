@@ -49,9 +49,13 @@ impl Finder<'_> {
             && but.is_some_and(|but| is_many(but) && !self.has_told(but))
     }
 
-    /// Whether a verb stands in the same clause before a place.
+    /// Whether a verb, or what leads one, stands in the same clause before a place; "Nora's brother" parts no clause.
     fn has_told(&self, at: usize) -> bool {
-        self.clause_before(at).any(|at| {
+        let goes_on = |place: &usize| {
+            let (word, next) = (&self.words[*place], &self.words[place + 1]);
+            is_joined(self.text, word, next) || word.has_possessive(self.text)
+        };
+        (0..at).rev().take_while(goes_on).any(|at| {
             let lower = self.lower(at);
             let forms = verbs::verb(lower).map(|verb| verb.forms);
             let is_verb = forms.is_some_and(|forms| forms.past || forms.third || forms.base);

@@ -58,7 +58,7 @@ impl Finder<'_> {
         (0..at).rev().take_while(goes_on).any(|at| {
             let lower = self.lower(at);
             let forms = verbs::verb(lower).map(|verb| verb.forms);
-            let is_verb = forms.is_some_and(|forms| forms.past || forms.third || forms.base);
+            let is_verb = forms.is_some_and(|forms| forms.past || forms.third);
             let is_told = is_verb || matches!(lower, "who" | "that" | "which");
             is_told || rewrite::is_modal(lower) || lower.ends_with("n't")
         })

@@ -90,7 +90,9 @@ impl Finder<'_> {
         let end = match (self.lower(at), self.lower(end)) {
             // "left my job".
             _ if self.has_possessive(end - 1) => return,
-            ("dumped" | "left", _) if self.ends_barely(end) => return self.of_dumping(person, at),
+            ("dumped", _) if self.ends_barely(end) => return self.of_dumping(person, at),
+            // "left me this morning" is for work.
+            ("left", _) if end == self.words.len() => return self.of_dumping(person, at),
             ("fired", _) => end,
             ("let", "go") if by_work() => end + 1,
             ("laid", "off") => end + 1,

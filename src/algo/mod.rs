@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-use engraph_storage::graph::{FactId, NodeId};
+use engraph_storage::graph::NodeId;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 mod communities;
@@ -25,13 +25,17 @@ pub(crate) type Proceed<'a, E> = dyn FnMut(usize) -> Result<(), E> + 'a;
 /// Edges looked at between two calls of [`Proceed`], where they are not counted by node.
 const EDGES_PER_CALL: usize = 4096;
 
+/// Which edge it is, by a number of whoever fills the network; of equal ways the one with the least numbers is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct EdgeNumber(pub(crate) u64);
+
 /// Why there is no network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NetworkError {
     /// The weight of an edge is below zero or not finite.
     Weight {
-        /// The fact after the edge.
-        fact: FactId,
+        /// Of which edge.
+        number: EdgeNumber,
         /// Its weight.
         weight: f64,
     },
@@ -56,7 +60,7 @@ struct Edge {
 /// What an edge of the network carries.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    fact: FactId,
+    number: EdgeNumber,
     weight: f64,
 }
 
@@ -67,19 +71,19 @@ impl NetworkBuilder {
     }
 
     /// Adds an edge and its two nodes. There may be several between the same two.
-    pub(crate) fn edge(&mut self, from: NodeId, to: NodeId, fact: FactId, weight: f64) {
-        self.edges.push(Edge { from, to, link: Link { fact, weight } });
+    pub(crate) fn edge(&mut self, from: NodeId, to: NodeId, number: EdgeNumber, weight: f64) {
+        self.edges.push(Edge { from, to, link: Link { number, weight } });
     }
 
     /// The network. Fails if a weight is not a finite number of zero or more.
     pub(crate) fn finish(mut self) -> Result<Network, NetworkError> {
         let good = |weight: f64| weight.is_finite() && weight >= 0.0;
         if let Some(bad) = self.edges.iter().find(|edge| !good(edge.link.weight)) {
-            let Link { fact, weight } = bad.link;
-            return Err(NetworkError::Weight { fact, weight });
+            let Link { number, weight } = bad.link;
+            return Err(NetworkError::Weight { number, weight });
         }
         self.edges.sort_unstable_by(|a, b| {
-            let ids = |edge: &Edge| (edge.from, edge.to, edge.link.fact);
+            let ids = |edge: &Edge| (edge.from, edge.to, edge.link.number);
             ids(a).cmp(&ids(b)).then(a.link.weight.total_cmp(&b.link.weight))
         });
         self.nodes.extend(self.edges.iter().flat_map(|edge| [edge.from, edge.to]));
@@ -91,7 +95,7 @@ impl NetworkBuilder {
 
 /// A directed graph with weighted edges, about 32 bytes an edge and 16 a node.
 ///
-/// Invariant: nodes ascend by id, edges by their two nodes, the fact and the weight. Weights are
+/// Invariant: nodes ascend by id, edges by their two nodes, their number and the weight. Weights are
 /// finite and not negative.
 #[derive(Debug)]
 pub(crate) struct Network {

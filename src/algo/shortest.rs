@@ -4,15 +4,15 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use engraph_storage::graph::{FactId, NodeId};
+use engraph_storage::graph::NodeId;
 use petgraph::Direction::{self, Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
-use crate::algo::{Link, Network, Proceed};
+use crate::algo::{EdgeNumber, Link, Network, Proceed};
 
-/// The total weight of a path, and each further node with the fact that leads to it.
-pub(crate) type WeightedPath = (f64, Vec<(NodeId, FactId)>);
+/// The total weight of a path, and each further node with the edge that leads to it.
+pub(crate) type WeightedPath = (f64, Vec<(NodeId, EdgeNumber)>);
 
 /// The length of a path: less weight is shorter, then fewer hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ impl Network {
     /// The path of least total weight, or none if there is no way or no such node.
     ///
     /// Of equal totals the one with fewer hops, then the one whose nodes come first when compared
-    /// one by one, then whose facts do. The path from a node to itself is empty. Undirected, edges
+    /// one by one, then whose edges do. The path from a node to itself is empty. Undirected, edges
     /// are walked both ways. Totals are sums of floats, taken from the end of the path.
     pub(crate) fn shortest<E>(
         &self,
@@ -61,10 +61,10 @@ impl Network {
         let mut path = Vec::with_capacity(length.hops as usize);
         let mut here = from;
         while here != to {
-            let Some((next, fact)) = self.step(here, &lengths, along(Outgoing, directed)) else {
+            let Some((next, edge)) = self.step(here, &lengths, along(Outgoing, directed)) else {
                 return Ok(None);
             };
-            path.push((self.graph[next], fact));
+            path.push((self.graph[next], edge));
             here = next;
         }
         Ok(Some((length.total, path)))
@@ -116,7 +116,7 @@ impl Network {
         Ok(lengths)
     }
 
-    /// The next node of the path and the fact that leads there.
+    /// The next node of the path and the edge that leads there.
     ///
     /// Every step has a hop less to go, so no node comes twice, whatever the weights.
     fn step(
@@ -124,14 +124,14 @@ impl Network {
         here: NodeIndex,
         lengths: &[Option<Length>],
         along: &'static [Direction],
-    ) -> Option<(NodeIndex, FactId)> {
+    ) -> Option<(NodeIndex, EdgeNumber)> {
         let length = lengths[here.index()];
         self.links(here, along)
             .filter(|(far, link)| {
                 let rest = lengths[far.index()];
                 rest.is_some_and(|rest| Some(rest.plus(link.weight)) == length)
             })
-            .map(|(far, link)| (far, link.fact))
+            .map(|(far, link)| (far, link.number))
             .min()
     }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use engraph_storage::graph::{FactId, NodeId};
+use engraph_storage::graph::NodeId;
 use proptest::prelude::*;
 
-use crate::algo::{Network, NetworkError};
+use crate::algo::{EdgeNumber, Network, NetworkError};
 
 mod communities;
 mod paths;
@@ -25,7 +25,7 @@ fn go(_: usize) -> Result<(), Infallible> {
 fn network(nodes: u64, edges: &[Plain]) -> Network {
     let mut builder = Network::builder();
     for &(from, to, fact, weight) in edges {
-        builder.edge(NodeId(from), NodeId(to), FactId(fact), weight);
+        builder.edge(NodeId(from), NodeId(to), EdgeNumber(fact), weight);
     }
     (0..nodes).rev().for_each(|node| builder.node(NodeId(node)));
     builder.finish().expect("weights are good")
@@ -190,9 +190,9 @@ fn nodes_without_edges_are_alike() {
 fn weights_are_finite_and_not_negative() {
     for weight in [-0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut builder = Network::builder();
-        builder.edge(NodeId(1), NodeId(2), FactId(3), weight);
+        builder.edge(NodeId(1), NodeId(2), EdgeNumber(3), weight);
         let error = builder.finish().expect_err("bad weight");
-        assert!(matches!(error, NetworkError::Weight { fact: FactId(3), .. }), "{weight}");
+        assert!(matches!(error, NetworkError::Weight { number: EdgeNumber(3), .. }), "{weight}");
     }
 }
 

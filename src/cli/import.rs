@@ -85,7 +85,9 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
         output.line(&format!("{kind} {count}"))?;
     }
     // A script must notice a file of which nothing could be used.
-    let is_used = |(kind, count): &(&str, u64)| *count > 0 && !kind.ends_with("skipped");
+    let is_used = |(kind, count): &(&str, u64)| {
+        *count > 0 && !kind.ends_with("skipped") && !kind.ends_with("without a time")
+    };
     let is_used = report.stored.iter().any(is_used);
     // Of a file of another kind each line is wrong in the same way.
     let told = if is_used { report.refused.len() } else { TOLD_MAX };

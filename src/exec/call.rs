@@ -4,9 +4,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side};
+use engraph_storage::graph::{Edge, EdgeFilter, NodeId, RelationId, Side};
 
-use crate::algo::{Network, NetworkBuilder, NetworkError};
+use crate::algo::{EdgeNumber, Network, NetworkBuilder, NetworkError};
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
 use crate::context::held::Held;
@@ -256,9 +256,9 @@ fn network(
         context.hold(held, nodes.len() * NODE_BYTES + edges.len() * EDGE_BYTES)?;
     }
     edges.sort_by_key(|edge| (edge.fact, edge.version));
-    // A fact may be there in several versions, so the network knows each by its place.
+    // A fact may be there in several versions, so the network knows each by its place here.
     for (edge, place) in edges.iter().zip(0..) {
-        builder.edge(edge.head, edge.tail, FactId(place), weight(edge, options, context)?);
+        builder.edge(edge.head, edge.tail, EdgeNumber(place), weight(edge, options, context)?);
     }
     match builder.finish() {
         Ok(network) => Ok((network, edges)),
@@ -266,9 +266,9 @@ fn network(
     }
 }
 
-/// The edge at a place of a network.
-fn at_place(edges: &[Edge], place: FactId) -> Option<&Edge> {
-    edges.get(usize::try_from(place.0).ok()?)
+/// The edge that a network knows by a number.
+fn numbered(edges: &[Edge], number: EdgeNumber) -> Option<&Edge> {
+    edges.get(usize::try_from(number.0).ok()?)
 }
 
 fn weight(edge: &Edge, options: &Options, context: &Context<'_>) -> Result<f64> {
@@ -295,20 +295,27 @@ fn check_cost(cost: f64) -> Result<()> {
 
 fn unfit(error: NetworkError, edges: &[Edge]) -> Error {
     match error {
-        NetworkError::Weight { fact: place, weight } => {
-            let fact = at_place(edges, place).map_or(0, |edge| edge.fact.0);
-            Diagnostic::new(format!("the weight {weight} of fact {fact} is below 0")).execute()
+        NetworkError::Weight { number, weight } => {
+            let fact = numbered(edges, number);
+            let fact =
+                fact.map_or_else(|| "a fact".to_owned(), |edge| format!("fact {}", edge.fact.0));
+            Diagnostic::new(format!("the weight {weight} of {fact} is below 0")).execute()
         }
         NetworkError::Size => Diagnostic::new("there are too many facts for one network").execute(),
     }
 }
 
 /// The path along the facts that were found.
-fn path(from: NodeId, steps: &[(NodeId, FactId)], edges: &[Edge], filter: &EdgeFilter) -> PathRef {
+fn path(
+    from: NodeId,
+    steps: &[(NodeId, EdgeNumber)],
+    edges: &[Edge],
+    filter: &EdgeFilter,
+) -> PathRef {
     let node = |id| NodeRef { id, system: filter.system };
     let mut path = PathRef { nodes: vec![node(from)], facts: Vec::new() };
-    for (far, place) in steps {
-        path.facts.extend(at_place(edges, *place).copied());
+    for (far, number) in steps {
+        path.facts.extend(numbered(edges, *number).copied());
         path.nodes.push(node(*far));
     }
     path

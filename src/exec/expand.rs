@@ -3,7 +3,7 @@
 //!
 //! A node with very many facts is read in pages, so that a run which needs few rows reads few.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -194,23 +194,4 @@ pub(crate) fn edges_of(
     }
     context.work(found.len() + 1)?;
     Ok(found)
-}
-
-/// Facts as they are read, each once: one that holds both ways is met from both sides, and over all of system time a
-/// fact has several versions, of which the newest counts.
-#[derive(Default)]
-pub(super) struct Newest {
-    pub(super) edges: Vec<Edge>,
-    places: HashMap<FactId, usize>,
-}
-
-impl Newest {
-    pub(super) fn push(&mut self, edge: Edge) {
-        let place = *self.places.entry(edge.fact).or_insert(self.edges.len());
-        match self.edges.get_mut(place) {
-            Some(held) if held.version < edge.version => *held = edge,
-            Some(_) => {}
-            None => self.edges.push(edge),
-        }
-    }
 }

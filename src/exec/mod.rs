@@ -21,6 +21,7 @@ mod index_scan;
 pub(crate) mod lineage;
 mod lower;
 mod metered;
+mod newest;
 mod node_lookup;
 mod node_scan;
 mod once;

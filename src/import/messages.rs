@@ -21,7 +21,7 @@ use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{UTC_OFFSET, is_machine};
 use crate::import::facts::key;
-use crate::import::said_at::{SECOND, take_time};
+use crate::import::said_at::{NAMES, SECOND, take_time};
 use crate::import::turns::{names, nobody, take};
 use crate::import::{
     LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, UNDATED, property, remember,
@@ -222,7 +222,16 @@ impl<'o> Lists<'o> {
         };
         let session = take(&mut fields, &["session", "session_id", "conversation_id", "id"])?;
         let session = key(&session.unwrap_or_else(|| self.own_name()))?;
-        let begun = take_time(&mut fields)?;
+        let mut others = fields.clone();
+        let begun = match take_time(&mut others) {
+            Ok(begun) => {
+                fields = others;
+                begun
+            }
+            // "Friday evening" is a name where each message has its own time.
+            Err(_) if messages.iter().all(is_dated) => None,
+            Err(reason) => return Err(reason),
+        };
         let so_far = self.sessions.get(&session).cloned().unwrap_or_default();
         let mut all = Vec::new();
         for (position, message) in (so_far.messages + 1..).zip(&messages) {
@@ -311,6 +320,11 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
         text,
         has_picture,
     }))
+}
+
+/// Whether a message says when it was said.
+fn is_dated(message: &Json) -> bool {
+    NAMES.iter().any(|name| message.get(name).is_some_and(|at| !at.is_null()))
 }
 
 /// What is wrong with an object that is like no message.

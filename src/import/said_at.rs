@@ -28,6 +28,8 @@ pub(super) const NAMES: [&str; 10] = [
 const DIGITS_MIN: usize = 9;
 /// Seconds since 1970 of any time that is likely meant: up to the year 2100.
 const SECONDS_LIKELY: f64 = 4_102_444_800.0;
+/// Digits of `202403081840`.
+const DATE_WITH_CLOCK: usize = 12;
 /// The first year that is likely meant.
 const YEAR_MIN: i16 = 1000;
 
@@ -44,15 +46,13 @@ pub(super) fn take_time(
     fields: &mut Map<String, Json>,
 ) -> std::result::Result<Option<SaidAt>, String> {
     let Some(mut text) = take(fields, &NAMES)? else { return Ok(None) };
-    if !text.contains(':')
-        && let Some(Json::String(clock)) = fields.get("time")
-        && clock.contains(':')
+    let is_day = !text.contains(':') && instant(&text).is_ok();
+    if let Some(Json::String(clock)) = fields.get("time").filter(|_| is_day)
+        && let Some((hour, _)) = clock.trim().split_once(':')
     {
-        let whole = format!("{}T{}", text.trim(), clock.trim());
-        if moment(&whole).is_ok() {
-            text = whole;
-            fields.remove("time");
-        }
+        let zero = if hour.len() == 1 { "0" } else { "" };
+        text = format!("{}T{zero}{}", text.trim(), clock.trim());
+        fields.remove("time");
     }
     Ok(Some(SaidAt { at: moment(&text)?, offset: time::offset(&text) }))
 }
@@ -61,7 +61,11 @@ pub(super) fn take_time(
 fn moment(text: &str) -> std::result::Result<Time, String> {
     let reason = match instant(text) {
         Ok(at) if is_year_written(text, at) => return Ok(at),
-        Ok(_) => return Err(format!("'{text}' has a year of two digits; write all four")),
+        Ok(_) => {
+            return Err(format!(
+                "'{text}' is of a year before 1000; write its year with four digits"
+            ));
+        }
         Err(reason) => reason,
     };
     let text = text.trim();
@@ -71,6 +75,11 @@ fn moment(text: &str) -> std::result::Result<Time, String> {
     };
     if seconds < SECONDS_LIKELY {
         return Ok((seconds * SECOND as f64).round() as Time);
+    }
+    if digits == DATE_WITH_CLOCK {
+        return Err(format!(
+            "{text} is no number of seconds since 1970; write a date as 2024-03-08T18:40"
+        ));
     }
     let units = [(1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")];
     let likely = units.iter().find(|(scale, _)| (1e8..SECONDS_LIKELY).contains(&(seconds / scale)));
@@ -104,6 +113,7 @@ mod tests {
             (r#"{"date":"20240308"}"#, "2024-03-08T00:00:00Z"),
             (r#"{"date":"2024-03-08","time":"18:40"}"#, "2024-03-08T18:40:00Z"),
             (r#"{"date":"2024-03-08","time":"18:40:05"}"#, "2024-03-08T18:40:05Z"),
+            (r#"{"date":"2024-03-08","time":"9:05"}"#, "2024-03-08T09:05:00Z"),
             (r#"{"created_at":null,"time":"0012-05-01"}"#, "0012-05-01T00:00:00Z"),
         ] {
             let (at, offset) = told(json).expect(json).expect("has one");
@@ -121,6 +131,8 @@ mod tests {
         {
             assert!(moment(text).is_err(), "{text}");
         }
+        let parts: &str = r#"{"date":"2024-03-08","time":"6:40 PM"}"#;
+        assert!(told(parts).is_err(), "{parts}");
         let reason = moment("1746100860000").expect_err("is no number of seconds");
         assert!(reason.ends_with("but of milliseconds"), "{reason}");
     }

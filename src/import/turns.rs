@@ -46,8 +46,9 @@ pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report
             && let Some((at, offset)) = last.get(&session)
         {
             turn.at = Some(at.saturating_add(SECOND));
-            let offset = offset.iter().map(|offset| (UTC_OFFSET.to_owned(), offset.clone()));
-            turn.properties.extend(offset);
+            if let Some(offset) = offset {
+                turn.properties.entry(UTC_OFFSET.to_owned()).or_insert_with(|| offset.clone());
+            }
         }
         if let Some(at) = turn.at {
             last.insert(session.clone(), (at, turn.properties.get(UTC_OFFSET).cloned()));

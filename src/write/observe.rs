@@ -159,6 +159,8 @@ fn held_by_id(
         format!("the turn '{id}' belongs to the session '{of}' already")
     } else if turn.properties.get("text") != Some(&Value::String(held.text)) {
         format!("the turn '{id}' was heard with another text; give this one an id of its own")
+    } else if held.speaker.is_some_and(|speaker| speaker != turn.speaker) {
+        format!("the turn '{id}' was heard of another speaker; give this one an id of its own")
     } else {
         return Ok(true);
     };
@@ -169,6 +171,7 @@ fn held_by_id(
 struct Held {
     /// None if it was stored, and never heard.
     session: Option<String>,
+    speaker: Option<String>,
     text: String,
 }
 
@@ -176,12 +179,12 @@ struct Held {
 fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
     let reader = transaction.reader();
     if let Some((session, position)) = reader.find_buffered(key)? {
-        let mut text = String::new();
+        let (mut speaker, mut text) = (None, String::new());
         reader.buffered_from(&session, position, &mut |_, turn| {
-            text = turn.text;
+            (speaker, text) = (turn.speaker, turn.text);
             ControlFlow::Break(())
         })?;
-        return Ok(Some(Held { session: Some(session), text }));
+        return Ok(Some(Held { session: Some(session), speaker, text }));
     }
     let Some(node) = reader.find(TURN, key)? else { return Ok(None) };
     let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(None) };
@@ -191,7 +194,7 @@ fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
         _ => None,
     };
     let text = string("text").unwrap_or_default();
-    Ok(Some(Held { session: string("session"), text }))
+    Ok(Some(Held { session: string("session"), speaker: string("speaker"), text }))
 }
 
 /// The key of one of the last buffered turns that says the same.

@@ -59,7 +59,7 @@ proptest! {
         let path = network.shortest(NodeId(0), NodeId(to), directed, &mut go).unwrap();
         let least = least(&ways(&edges, directed), 0, to, &Path::default());
         let least = least.map(|(total, _, nodes, facts)| {
-            let steps = nodes.into_iter().map(NodeId).zip(facts.into_iter().map(FactId));
+            let steps = nodes.into_iter().map(NodeId).zip(facts.into_iter().map(EdgeNumber));
             (total, steps.collect::<Vec<_>>())
         });
         prop_assert_eq!(path, least);
@@ -93,7 +93,7 @@ fn ties_go_to_fewer_hops_then_smaller_nodes_then_smaller_facts() {
     ];
     let network = network(6, &edges);
     let path = network.shortest(NodeId(0), NodeId(5), true, &mut go).unwrap();
-    let expected = vec![(NodeId(2), FactId(14)), (NodeId(5), FactId(16))];
+    let expected = vec![(NodeId(2), EdgeNumber(14)), (NodeId(5), EdgeNumber(16))];
     assert_eq!(path, Some((1.0, expected)));
 }
 
@@ -102,7 +102,7 @@ fn directions_count_when_asked() {
     let network = network(3, &[(1, 0, 7, 2.0)]);
     let ask = |to, directed| network.shortest(NodeId(0), NodeId(to), directed, &mut go).unwrap();
     assert_eq!(ask(1, true), None);
-    assert_eq!(ask(1, false), Some((2.0, vec![(NodeId(1), FactId(7))])));
+    assert_eq!(ask(1, false), Some((2.0, vec![(NodeId(1), EdgeNumber(7))])));
     assert_eq!(ask(2, false), None);
     assert_eq!(ask(0, true), Some((0.0, Vec::new())));
     assert_eq!(ask(99, false), None);

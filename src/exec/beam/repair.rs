@@ -14,7 +14,7 @@ use crate::cell::{Cell, NodeRef, PathRef};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
-use crate::exec::expand::Newest;
+use crate::exec::newest::Newest;
 use crate::plan::BeamRepair;
 use crate::plan::expr::{Expr, Slot};
 use crate::retrieval::rules::{self, Facts, Family, Met, Rule};

@@ -14,7 +14,7 @@ use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
 use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
-use crate::exec::expand::Newest;
+use crate::exec::newest::Newest;
 use crate::exec::retrieval::coupling::Coupling;
 use crate::exec::retrieval::finding::{groups, said};
 use crate::exec::{amount, candidates, eval, scope};

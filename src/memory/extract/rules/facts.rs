@@ -368,11 +368,11 @@ impl<'a> Finder<'a> {
         if group.is_ended && !(held::lasts(relation) && self.ends_plainly(tail.end)) {
             return;
         }
-        if group.is_former && self.is_otherwise_now() {
+        if group.is_former && self.is_otherwise_now(relation) {
             return;
         }
         let valid = self.held(relation, group);
-        let is_over = (group.is_former && !self.is_still_so()) || group.is_ended;
+        let is_over = (group.is_former && !self.is_still_so(group)) || group.is_ended;
         // "I used to be allergic to nuts only": so it still is.
         if is_over && self.lower(tail.end) == "only" {
             return;

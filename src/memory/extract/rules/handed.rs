@@ -5,8 +5,6 @@
 //! be of the text. A turn that only asks for a text ("Can you write a letter for me? I live in Rome.") hands
 //! none over.
 
-use crate::time;
-
 /// Whether what follows a sentence, which may end its line, is a text that it hands over.
 pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
@@ -34,7 +32,7 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
             || is_titled
             || is_introduced(&lower)
             || ends_in_colon && (has(TEXTS) || says(&words))
-            || ends_line && (is_pasted_below(&words) || is_head_of_chat(sentence))
+            || ends_line && is_pasted_below(&words)
             || begins_text(&lower))
 }
 
@@ -46,24 +44,8 @@ fn is_pasted_below(words: &[&str]) -> bool {
     match words {
         [.., sent, "this"] | [.., sent, "me" | "us", "this"] if SENT.contains(sent) => says(words),
         ["see" | "read" | "here's", "what", .., wrote] => SENT.contains(wrote) || *wrote == "said",
-        [.., "in", "full"] => is_message,
         _ => is_message && PASTED.contains(&first) && last == Some("below"),
     }
-}
-
-/// "Jan, 14:02", as chat programs write above a message.
-fn is_head_of_chat(sentence: &str) -> bool {
-    let Some((name, clock)) = sentence.trim().split_once([',', '[']) else { return false };
-    let words: Vec<&str> = name.split_whitespace().collect();
-    let is_name = |word: &&str| {
-        word.starts_with(char::is_uppercase)
-            && !time::is_weekday(&word.to_lowercase())
-            && !["Today", "Yesterday", "Tomorrow", "Tonight"].contains(word)
-    };
-    let clock = clock.trim().trim_end_matches(']');
-    let numbers = clock.split_once(':').map(|(hour, minute)| (hour.parse(), minute.parse()));
-    let is_clock = matches!(numbers, Some((Ok(0..24_u8), Ok(0..60_u8))));
-    is_clock && (1..=2).contains(&words.len()) && words.iter().all(is_name)
 }
 
 /// "My novel starts like this", whatever follows.
@@ -115,13 +97,8 @@ fn is_played(lower: &str) -> bool {
 }
 
 /// What tells that somebody is made up, or that not all of it is true.
-const MADE_UP: &[&str] = &[
-    "want you to act as ",
-    "two truths and a lie:",
-    "mad libs:",
-    "d&d character:",
-    " of the larp.",
-];
+const MADE_UP: &[&str] =
+    &["want you to act as ", "two truths and a lie:", "mad libs:", "d&d character:"];
 
 /// "I had the weirdest dream last night", and not "I had a dream job".
 fn is_dreamed(words: &[&str]) -> bool {

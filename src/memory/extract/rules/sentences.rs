@@ -46,6 +46,7 @@ pub(super) fn said_and_shown(text: &str) -> (&str, Option<&str>) {
 pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     let mut found = Vec::new();
     let mut start = 0;
+    let others = said_by_others(text);
     for (at, c) in text.char_indices() {
         if at < start || !is_stop(text, at, c) {
             continue;
@@ -53,13 +54,13 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
         let marks = |c: char| matches!(c, '.' | '!' | '?' | '…' | '"' | '”' | ')' | '。');
         let rest = &text[at..];
         let length = rest.find(|c| !marks(c)).unwrap_or(rest.len()).max(c.len_utf8());
-        push(&mut found, text, start..at + length);
+        push(&mut found, text, start..at + length, &others);
         start = at + length;
         if found.len() >= SENTENCES_MAX {
             return found;
         }
     }
-    push(&mut found, text, start..text.len());
+    push(&mut found, text, start..text.len(), &others);
     found
 }
 
@@ -101,58 +102,77 @@ fn next_quote(text: &str, place: usize) -> Option<(usize, bool)> {
     Some((at, closes || text.get(at..)?.starts_with('”')))
 }
 
-/// Whether a part of a text has words of somebody within single quotes: from one before `I` or `My` to one behind a stop,
-/// since others are apostrophes and titles.
-fn is_single_quoted(text: &str, part: &Range<usize>) -> bool {
-    let mut start = 0;
-    while let Some(open) = text.get(start..).and_then(|rest| rest.find(['\'', '‘'])) {
-        let open = start + open;
-        let rest = &text[open..];
-        let length = rest.chars().next().map_or(1, char::len_utf8);
-        start = open + length;
-        let is_first = text[..open].ends_with([' ', '\n', '(', ':']) || open == 0;
-        let inner = &rest[length..];
-        if !is_first
-            || !["I ", "I'm ", "I’m ", "My ", "We "].iter().any(|own| inner.starts_with(own))
-        {
-            continue;
-        }
-        let closes = |(at, _): &(usize, &str)| {
-            let behind = inner[*at..].chars().nth(1);
-            inner[..*at].ends_with(['.', '!', '?']) && behind.is_none_or(|c| !c.is_alphanumeric())
-        };
-        let Some((close, _)) = inner.match_indices(['\'', '’']).find(closes) else { continue };
-        if inner[..close].contains(' ') && start < part.end && part.start < start + close {
-            return true;
-        }
-        start += close;
-    }
-    false
+/// The parts of a text that others say: within single quotes, and the lines of a chat that was pasted.
+fn said_by_others(text: &str) -> Vec<Range<usize>> {
+    let mut parts = single_quoted(text);
+    parts.extend(lines_of_chat(text));
+    parts
 }
 
-/// Whether a place is in a line of a chat that was pasted, and not in one of who speaks: lines begin with who said them,
-/// who take turns, or the later one of whom is `Me`.
-fn is_of_chat(text: &str, place: usize) -> bool {
-    let line = text.get(..place).unwrap_or_default().matches('\n').count();
-    let speakers: Vec<Option<&str>> = text.lines().map(speaker_of_line).collect();
-    let named: Vec<&str> = speakers.iter().flatten().copied().collect();
+/// What somebody says within single quotes: from one before `I` or `My` to one behind a stop, since others are apostrophes
+/// and titles.
+fn single_quoted(text: &str) -> Vec<Range<usize>> {
+    let (mut found, mut start) = (Vec::new(), 0);
+    while let Some((open, mark)) =
+        text.get(start..).and_then(|rest| rest.match_indices(['\'', '‘']).next())
+    {
+        let open = start + open;
+        start = open + mark.len();
+        let inner = &text[start..];
+        let is_first = text[..open].ends_with([' ', '\n', '(', ':']) || open == 0;
+        let is_own = ["I ", "I'm ", "I’m ", "My ", "We "].iter().any(|own| inner.starts_with(own));
+        if !is_first || !is_own {
+            continue;
+        }
+        let closes = |(at, mark): &(usize, &str)| {
+            let behind = inner[at + mark.len()..].chars().next();
+            inner[..*at].ends_with(['.', '!', '?']) && behind.is_none_or(|c| !c.is_alphanumeric())
+        };
+        // What nothing closes is closed nowhere behind it either.
+        let Some((close, _)) = inner.match_indices(['\'', '’']).find(closes) else { break };
+        found.push(start..start + close);
+        start += close;
+    }
+    found
+}
+
+/// The lines of a chat that was pasted, but for those of who speaks: they begin with who said them, who take turns, or the
+/// later one of whom is `Me`.
+fn lines_of_chat(text: &str) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive('\n') {
+        lines.extend(speaker_of_line(line).map(|name| (name, at..at + line.len())));
+        at += line.len();
+    }
     let is_me = |name: &str| name.eq_ignore_ascii_case("me");
-    let take_turns = named.windows(3).any(|three| three[0] == three[2] && three[0] != three[1]);
+    let take_turns =
+        |three: &[(&str, Range<usize>)]| three[0].0 == three[2].0 && three[0].0 != three[1].0;
     let answers =
-        named.first().is_some_and(|name| !is_me(name)) && named.iter().any(|name| is_me(name));
-    let own = speakers.get(line).copied().flatten();
-    (take_turns || answers) && own.is_some_and(|name| !is_me(name))
+        lines.first().is_some_and(|line| !is_me(line.0)) && lines.iter().any(|line| is_me(line.0));
+    if !answers && !lines.windows(3).any(take_turns) {
+        return Vec::new();
+    }
+    lines.into_iter().filter(|line| !is_me(line.0)).map(|line| line.1).collect()
 }
 
 /// Who said a line of a chat: "Jan: I moved".
 fn speaker_of_line(line: &str) -> Option<&str> {
     let (name, said) = line.trim().split_once(": ")?;
     let words = name.split(' ').count();
-    let is_name = name.starts_with(char::is_uppercase) && words <= 2 && name.len() <= 40;
+    // "Q: ..., A: ..." is a form.
+    let is_form = name.len() == 1 || matches!(name, "Question" | "Answer");
+    let is_name =
+        name.starts_with(char::is_uppercase) && words <= 2 && name.len() <= 40 && !is_form;
     (is_name && !said.trim().is_empty()).then_some(name)
 }
 
-fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) {
+fn push<'t>(
+    found: &mut Vec<Sentence<'t>>,
+    whole: &'t str,
+    range: Range<usize>,
+    others: &[Range<usize>],
+) {
     let text = &whole[range.clone()];
     if !text.chars().any(char::is_alphanumeric) {
         return;
@@ -163,9 +183,9 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, whole: &'t str, range: Range<usize>) 
     let ends_line =
         text.ends_with('\n') || whole[range.end..].trim_start_matches(' ').starts_with('\n');
     let hands_over = is_of_text || handed::hands_over(text, ends_line);
-    let is_said_by_another =
-        is_single_quoted(whole, &range) || is_of_chat(whole, range.start + first);
-    let is_quoted = is_quoted || is_of_text || is_said_by_another;
+    let said = range.start + first..range.end;
+    let is_of_another = others.iter().any(|part| part.start < said.end && said.start < part.end);
+    let is_quoted = is_quoted || is_of_text || is_of_another;
     // What is handed over may begin in the same sentence.
     let is_quoted = is_quoted || hands_over && text.contains(": ") || handed::cites(text);
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);

@@ -6,7 +6,6 @@ use engraph_storage::graph::Intent;
 
 use super::{Finder, Group, Tail, Tense, lexicon, tails, verbs};
 use crate::memory::extract::rules::kinds;
-use crate::retrieval::words::says;
 
 impl<'a> Finder<'a> {
     /// "has asthma and ADHD", "has a peanut allergy", "has an allergy to shellfish".
@@ -138,9 +137,11 @@ impl<'a> Finder<'a> {
     /// "no longer takes metformin".
     pub(super) fn of_medicine_ended(&mut self, person: &str, at: usize) {
         let tail = tails::noun(self.text, self.words, at, person);
-        let by_mistake =
-            says(&self.statement.said, &["accident", "accidentally", "forgot", "mistake"]);
-        if let Some(tail) = tail.filter(|tail| self.is_all(tail.end) && !by_mistake) {
+        // "by accident, forgot the box".
+        let is_passing =
+            |at| matches!(self.lower(at), "accident" | "accidentally" | "forgot" | "mistake");
+        let is_meant = |tail: &Tail<'_>| !(tail.end..self.words.len()).any(is_passing);
+        if let Some(tail) = tail.filter(|tail| self.is_all(tail.end) && is_meant(tail)) {
             self.end(person, "takes", Some(tail.text));
         }
     }

@@ -73,7 +73,8 @@ impl Finder<'_> {
             "but" | "before" | "after" | "than" => true,
             _ => false,
         };
-        if !may_be || !self.speakers.contains(&person) {
+        let is_said = || self.statement.said.to_lowercase().contains(" me");
+        if !may_be || !self.speakers.contains(&person) || !is_said() {
             return false;
         }
         let said = words(&self.statement.said);

@@ -66,7 +66,7 @@ impl Finder<'_> {
         let is_school = end != at + 3 || SCHOOLS.contains(&self.lower(at + 2));
         let is_done = group.tense != Tense::Present && !is_off(group);
         // "The wifi was bad, I dropped out."
-        let is_of_call = says(&self.statement.said, NO_STUDIES);
+        let is_of_call = end == at + 1 && says(&self.statement.said, NO_STUDIES);
         if is_done && is_school && !is_of_call && self.ends_plainly(end) {
             self.end(person, "studies_at", None);
         }
@@ -121,8 +121,8 @@ impl Finder<'_> {
         if let Some(relation) = kin.filter(|relation| PARTNERS.contains(relation)) {
             let is_owner = |start: &usize| self.named(*start, person) == Some(who);
             let owner = (who.saturating_sub(3)..who).find(is_owner);
-            let is_own = self.has_possessive(at - 2);
-            if owner.is_some_and(|owner| is_own && self.begins_clause(person, owner)) {
+            let is_own = |owner| self.has_possessive(who - 1) && self.begins_clause(person, owner);
+            if owner.is_some_and(is_own) {
                 self.date_anew(at);
                 self.end(person, relation, None);
             }

@@ -29,7 +29,8 @@ impl Finder<'_> {
         if group.is_ended {
             return self.over();
         }
-        if (group.is_former || group.tense == Tense::Past && is_undated) && self.is_still_so() {
+        if (group.is_former || group.tense == Tense::Past && is_undated) && self.is_still_so(group)
+        {
             return since(at, said);
         }
         if group.is_former {
@@ -170,8 +171,17 @@ impl Finder<'_> {
     }
 
     /// "I was a nurse and I still am": what is told of the past goes on, of who speaks.
-    pub(super) fn is_still_so(&self) -> bool {
+    pub(super) fn is_still_so(&self, group: Group) -> bool {
         let said = &self.statement.said;
+        if !said.contains("still") {
+            return false;
+        }
+        let wanted = match verbs::lemma(self.lower(group.main)).unwrap_or_default() {
+            "be" => "am",
+            "have" => "have",
+            _ if group.is_passive => "am",
+            _ => "do",
+        };
         let words = words(said);
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         let ends = |at: usize| {
@@ -181,15 +191,20 @@ impl Finder<'_> {
         (1..words.len()).filter(|at| lower(*at) == "still").any(|at| {
             let is_own = matches!(lower(at - 1), "i" | "we" | "and" | "but");
             let is_them = matches!(lower(at + 2), "her" | "him" | "it" | "them");
-            let is_so = matches!(lower(at + 1), "am" | "do") && ends(at + 1);
-            is_own && (is_so || lower(at + 1) == "have" && is_them && ends(at + 2))
+            let end = at + 1 + usize::from(wanted == "have" && is_them);
+            is_own && lower(at + 1) == wanted && ends(end)
         })
     }
 
     /// "used to play on Mondays, now on Thursdays": it is done otherwise, and not over.
-    pub(super) fn is_otherwise_now(&self) -> bool {
-        const OTHERWISE: [&str; 4] = ["now on", "now only on", "now just on", "now i'm at their"];
-        says(&self.statement.said, &OTHERWISE) && !says(&self.statement.said, &["from now on"])
+    pub(super) fn is_otherwise_now(&self, relation: &str) -> bool {
+        let said = &self.statement.said;
+        let otherwise: &[&str] = match relation {
+            "works_at" => &["now i'm at their", "now at their"],
+            "lives_in" | "studies_at" | "works_as" => &[],
+            _ => &["now on", "now only on", "now just on"],
+        };
+        says(said, otherwise) && !says(said, &["from now on"])
     }
 
     /// Whether what is told in the past without a date is over.

@@ -20,7 +20,7 @@ const HEARD: &[&str] =
     &["found", "heard", "noticed", "read", "realised", "realized", "saw", "told"];
 
 /// What tells that nobody has died.
-const FIGURES: &[&str] = &["boss", "cringe", "joke", "laughing", "laughter", "level", "punchline"];
+const FIGURES: &[&str] = &["cringe", "laughing", "laughter", "punchline"];
 
 /// What somebody has, or had, and where it stands.
 pub(super) struct Had<'a> {
@@ -129,7 +129,8 @@ impl Finder<'_> {
         let is_saying = is_doing
             || matches!(lower, "a" | "inside" | "for" | "from" | "his" | "her" | "my" | "their");
         // "died when he saw the bill", "died on level 3", "died in my arms from laughing".
-        let is_told_of = lower == "when" && HEARD.contains(&self.lower(at + 2));
+        let is_told_of = lower == "when" && HEARD.contains(&self.lower(at + 2))
+            || lower == "on" && self.lower(at + 1) == "level";
         let is_meant = !(at..self.words.len()).any(|at| FIGURES.contains(&self.lower(at)));
         let is_one = !is_saying && !is_told_of && is_meant;
         is_one && !self.is_played(at) && !self.comes_back(at)

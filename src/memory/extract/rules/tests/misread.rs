@@ -166,10 +166,6 @@ fn what_is_ones_own_is_told() {
         ("Me: I'm vegan and I live in Oslo.⏎Budget: 50 euros", &["diet vegan", "lives_in Oslo"]),
         ("Doctor: any allergies?⏎Me: I'm allergic to nuts", &["allergic_to nuts"]),
         ("Dentist, 14:30⏎I live in Oslo", &["lives_in Oslo"]),
-        (
-            "Q: Where do you live?⏎A: I live in Oslo.⏎Q: Allergies?⏎A: I'm allergic to nuts.",
-            &["lives_in Oslo", "allergic_to nuts"],
-        ),
         ("I used to work at Siemens but I'm now on my own.", &["works_at Siemens"]),
         ("I dropped out of college and work at a game studio.", &["studies_at is over"]),
         ("Doctor visit 10:30⏎I live in Oslo", &["lives_in Oslo"]),

@@ -85,10 +85,7 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
         output.line(&format!("{kind} {count}"))?;
     }
     // A script must notice a file of which nothing could be used.
-    let is_used = |(kind, count): &(&str, u64)| {
-        *count > 0 && !kind.ends_with("skipped") && !kind.ends_with("without a time")
-    };
-    let is_used = report.stored.iter().any(is_used);
+    let is_used = report.has_stored();
     // Of a file of another kind each line is wrong in the same way.
     let told = if is_used { report.refused.len() } else { TOLD_MAX };
     for refused in report.refused.iter().take(told) {
@@ -109,8 +106,8 @@ fn show(report: &Report, file: &Path, output: &mut Output) -> Result<()> {
         }
         count => output.note(&format!("{count} lines were refused")),
     }
-    let skipped = report.stored.iter().any(|(kind, count)| *count > 0 && kind.ends_with("skipped"));
-    if !is_used && skipped && report.refused.is_empty() {
+    // What else is counted of a file that stored nothing is what was skipped.
+    if !is_used && !report.stored.is_empty() && report.refused.is_empty() {
         output.note("nothing was stored: no message is of somebody who speaks and has a text");
     }
     match !is_used && !report.refused.is_empty() {

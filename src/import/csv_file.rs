@@ -14,7 +14,6 @@ use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
 use crate::import::rows::{Fields, Rows};
 use crate::import::{Progress, Refused, Report, file_name};
-use crate::time::DAY;
 
 /// Columns that a table may have; the first three must be there. A row is read in this order.
 const COLUMNS: [&str; 10] = [
@@ -252,12 +251,7 @@ impl Table<'_> {
         match (text.len() <= DATE_BYTES_MAX).then(|| period(text)).flatten() {
             Some((_, last)) if is_end && self.options.inclusive_ends => Ok(Some(last)),
             Some((first, _)) => Ok(Some(first)),
-            // `20240131` is a day too.
-            None => instant(text).map(|first| {
-                let is_day = text.trim().bytes().all(|byte| byte.is_ascii_digit());
-                let is_last = is_end && self.options.inclusive_ends && is_day;
-                Some(if is_last { first.saturating_add(DAY) } else { first })
-            }),
+            None => instant(text).map(Some),
         }
     }
 }

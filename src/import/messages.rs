@@ -24,7 +24,7 @@ use crate::import::facts::key;
 use crate::import::said_at::{NAMES, SECOND, take_time};
 use crate::import::turns::{names, nobody, take};
 use crate::import::{
-    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, UNDATED, property, remember,
+    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, SKIPPED, UNDATED, property, remember,
 };
 use crate::time;
 use crate::write::Input;
@@ -93,10 +93,10 @@ pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Rep
     };
     let LeftOut { skipped, undated, odd, refused } = left_out.into_inner();
     // A file of another form is not passed over in silence.
-    let is_empty = report.stored.iter().all(|(_, count)| *count == 0);
+    let is_empty = !report.has_stored();
     report.refused.extend(odd.filter(|_| is_empty));
     report.count(UNDATED, undated);
-    report.count("messages skipped", skipped);
+    report.count(SKIPPED, skipped);
     report.refused.extend(refused);
     report.refused.sort_by_key(|refused| refused.line);
     Ok(report)

@@ -69,6 +69,8 @@ pub use crate::export::Progress;
 
 /// What is counted of turns that have none, which are told as of the import.
 const UNDATED: &str = "turns without a time";
+/// What is counted of messages that become no turn.
+const SKIPPED: &str = "messages skipped";
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,6 +83,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether anything of the file is in the database, or was already.
+    pub fn has_stored(&self) -> bool {
+        let of_others = [UNDATED, SKIPPED];
+        self.stored.iter().any(|(what, count)| *count > 0 && !of_others.contains(what))
+    }
+
     /// Adds to a count, which is there if it is above 0.
     fn count(&mut self, what: &'static str, count: u64) {
         match self.stored.iter_mut().find(|(known, _)| *known == what) {

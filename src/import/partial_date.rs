@@ -12,11 +12,15 @@ pub(super) fn period(text: &str) -> Option<(Time, Time)> {
         Some(rest) => (-1, rest),
         None => (1, text),
     };
-    let mut parts = digits.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    if parts.next().is_some() {
-        return None;
-    }
+    let parts: Vec<&str> = digits.split('-').collect();
+    let (year, month, day) = match *parts.as_slice() {
+        [year, month, day] => (year, month, day),
+        // `20240131` is a day too.
+        [day] if day.len() == 8 && day.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (&day[..4], &day[4..6], &day[6..])
+        }
+        _ => return None,
+    };
     let (first, last) = years(sign, year)?;
     let month: i8 = if month == "##" { 0 } else { month.parse().ok()? };
     let day: i8 = if day == "##" { 0 } else { day.parse().ok()? };
@@ -57,6 +61,7 @@ mod tests {
     fn unknown_parts_widen_the_period() {
         let pair = |from: &str, to: &str| Some((from.to_owned(), to.to_owned()));
         assert_eq!(shown("1945-11-07"), pair("1945-11-07", "1945-11-08"));
+        assert_eq!(shown("19451107"), pair("1945-11-07", "1945-11-08"));
         assert_eq!(shown("1952-12-##"), pair("1952-12-01", "1953-01-01"));
         assert_eq!(shown("1952-##-##"), pair("1952-01-01", "1953-01-01"));
         assert_eq!(shown("19##-##-##"), pair("1900-01-01", "2000-01-01"));

@@ -585,6 +585,13 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     assert_eq!((imported.status.code(), text(&imported.stdout)), (Some(0), "messages skipped 2\n"));
     let note = "nothing was stored: no message is of somebody who speaks and has a text\n";
     assert_eq!(text(&imported.stderr), note);
+    // Turns that are another session's are refused, whether they have a time or not.
+    let undated = "{\"id\": \"u1\", \"speaker\": \"Nora\", \"text\": \"Hi\"}\n";
+    let [first, second] = ["first.jsonl", "second.jsonl"].map(|name| write(&files, name, undated));
+    let heard = engraph(&["import", db, "turns", arg(&first)], "");
+    assert!(answer(&heard).contains("turns without a time 1\n"), "{heard:?}");
+    let refused = engraph(&["import", db, "turns", arg(&second)], "");
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     // Two bytes of a file of PowerShell.
     let wide = files.path().join("wide.jsonl");
     std::fs::write(&wide, [0xff, 0xfe, b'[', 0]).expect("writes");

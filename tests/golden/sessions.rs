@@ -237,3 +237,22 @@ fn a_message_quotes_no_more_than_its_beginning_and_end() {
     let told = db.query(text, ()).expect_err("is no instant").to_string();
     assert!(told.len() < 3_000 && told.contains("é ... é"), "{told}");
 }
+
+#[test]
+fn a_turn_without_a_time_has_the_clock_of_the_one_before() {
+    let (home, files) = (folder(), folder());
+    let db = open(home.path());
+    let file = files.path().join("turns.jsonl");
+    let lines = [
+        r#"{"id":"a","speaker":"Nora","text":"Hi!","at":"2024-03-02T23:30:00-05:00"}"#,
+        r#"{"id":"b","speaker":"Nora","text":"I moved."}"#,
+        r#"{"id":"c","speaker":"Otto","text":"So did I.","utc_offset":"+09:00"}"#,
+    ];
+    std::fs::write(&file, lines.join("\n")).expect("writes");
+    import::turns(&db, &file, &mut |_, _| ()).expect("imports");
+    let told = "MATCH (t:Turn) RETURN t.key AS k, t.utc_offset AS o ORDER BY t.position";
+    assert_eq!(
+        db.query(told, ()).expect("reads").to_json(),
+        r#"[{"k":"a","o":"-05:00"},{"k":"b","o":"-05:00"},{"k":"c","o":"+09:00"}]"#
+    );
+}

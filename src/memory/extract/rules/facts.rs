@@ -371,8 +371,9 @@ impl<'a> Finder<'a> {
         if group.is_former && self.is_otherwise_now(relation) {
             return;
         }
+        let group = self.as_it_still_is(group);
         let valid = self.held(relation, group);
-        let is_over = (group.is_former && !self.is_still_so(group)) || group.is_ended;
+        let is_over = group.is_former || group.is_ended;
         // "I used to be allergic to nuts only": so it still is.
         if is_over && self.lower(tail.end) == "only" {
             return;
@@ -384,14 +385,17 @@ impl<'a> Finder<'a> {
             self.of_other_statuses(person, status);
         }
         self.tell_of(person, (relation, label, tail), valid, intent);
-        // "I live in Delft until May", who may be known to live there without an end.
-        let is_bounded =
-            matches!(self.lower(tail.end), "until" | "till") && valid.to != Interval::MAX;
-        let is_ahead = self
-            .statement
-            .at
-            .is_some_and(|told| valid.from <= told && valid.to.saturating_sub(told) > DAY);
-        if is_bounded && is_ahead && !is_over && WITH_AN_END.contains(&relation) {
+        if !is_over {
+            self.end_ahead(person, relation, tail, valid);
+        }
+    }
+
+    /// "I live in Delft until May", who may be known to live there without an end.
+    fn end_ahead(&mut self, person: &str, relation: &str, tail: &Tail<'_>, valid: Interval) {
+        let is_bounded = matches!(self.lower(tail.end), "until" | "till");
+        let is_ahead = |told| valid.from <= told && valid.to.saturating_sub(told) > DAY;
+        if is_bounded && self.statement.at.is_some_and(is_ahead) && WITH_AN_END.contains(&relation)
+        {
             self.end_at(person, relation, Some(tail.text), valid.to);
         }
     }

@@ -261,14 +261,14 @@ pub(super) fn is_joke(said: &[Word]) -> bool {
 /// football, that is".
 fn is_of_game(said: &[Word]) -> bool {
     const GAMES: [&str; 6] = ["fantasy", "fortnite", "game", "minecraft", "monopoly", "sims"];
-    let is_lead = |word: &Word| matches!(word.lower.as_str(), "in" | "from" | "at");
-    let Some((first, rest)) = said.split_first().filter(|(first, _)| is_lead(first)) else {
+    let is_lead =
+        |word: &Word| word.is_first && matches!(word.lower.as_str(), "in" | "from" | "at");
+    let Some((_, rest)) = said.split_first().filter(|(first, _)| is_lead(first)) else {
         return false;
     };
     let rest = &rest[..rest.iter().position(|word| word.is_first).unwrap_or(rest.len())];
     let ends = |end: &str| rest.len() > 2 && begins_with(&rest[rest.len() - 2..], end);
-    first.is_first
-        && rest.iter().any(|word| GAMES.contains(&word.lower.as_str()))
+    rest.iter().any(|word| GAMES.contains(&word.lower.as_str()))
         && (ends("i mean") || ends("that is"))
 }
 

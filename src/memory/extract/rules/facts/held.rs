@@ -29,10 +29,6 @@ impl Finder<'_> {
         if group.is_ended {
             return self.over();
         }
-        if (group.is_former || group.tense == Tense::Past && is_undated) && self.is_still_so(group)
-        {
-            return since(at, said);
-        }
         if group.is_former {
             return if is_past_date { said } else { until(at, said) };
         }
@@ -170,8 +166,17 @@ impl Finder<'_> {
         group.tense == Tense::Present && self.statement.at.is_some_and(|at| said.from > at)
     }
 
-    /// "I was a nurse and I still am": what is told of the past goes on, of who speaks.
-    pub(super) fn is_still_so(&self, group: Group) -> bool {
+    /// What is told of the past as of now, if the sentence says that it goes on.
+    pub(super) fn as_it_still_is(&self, group: Group) -> Group {
+        let is_of_past = group.is_former || group.tense == Tense::Past;
+        match is_of_past && !group.is_ended && self.is_still_so(group) {
+            true => Group { is_former: false, tense: Tense::Present, ..group },
+            false => group,
+        }
+    }
+
+    /// "I was a nurse and I still am", of who speaks.
+    fn is_still_so(&self, group: Group) -> bool {
         let said = &self.statement.said;
         if !said.contains("still") {
             return false;

@@ -82,9 +82,7 @@ impl<'a> Finder<'a> {
         self.of_move(person, row, &tail, group);
         self.of_sale(person, row, &tail, start, group);
         self.of_list(person, row, relation, tail.end, group);
-        // "I married Ada and Tom last Saturday": who marries two is a registrar.
-        let spouses = self.found[before..].iter().filter(|fact| fact.relation == "married_to");
-        if spouses.count() > 1 || self.is_doubtful(row, &tail, &self.found[before..], group) {
+        if self.is_doubtful(row, &tail, &self.found[before..], group) {
             self.doubt(before);
         }
         if row.verb == "join" {
@@ -157,6 +155,10 @@ impl<'a> Finder<'a> {
             || self.lower(tail.end) == "or" && told > 0
         {
             return true;
+        }
+        // "I married Ada and Tom last Saturday": who marries two is a registrar.
+        if row.relation == "married_to" {
+            return told > 1;
         }
         let known = self.known_as(tail.text);
         let is_employer = known.as_deref() == Some("Organisation");

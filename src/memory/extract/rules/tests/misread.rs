@@ -87,6 +87,7 @@ fn what_passes_ends_nothing() {
     assert_nothing(&[
         "The police stopped my car but they let me go because I had my licence with me.",
         "They let me go so I could catch the train.",
+        "We called off the wedding because of the storm, new date is May 4.",
         "I got fired. In the Sims, I mean.",
         "I retired. From fantasy football, that is.",
         "April fools! I quit my job!",
@@ -114,6 +115,9 @@ fn news_is_found_behind_polite_words_and_days_before() {
         "I must tell you I'm allergic to eggs.",
         "I should mention that I'm allergic to eggs.",
         "Bear in mind I'm allergic to eggs.",
+        "Write down that I'm allergic to eggs.",
+        "Save this: I'm allergic to eggs.",
+        "For your information, I'm allergic to eggs.",
     ] {
         assert_eq!(all(text), ["allergic_to eggs"], "{text}");
     }
@@ -202,7 +206,7 @@ fn what_is_ones_own_is_told() {
     }
     assert_told(&[(
         "I used to live in Linz, and I was tired then and I still am.",
-        &["lives_in Linz -∞..now", "feels tired now..∞"],
+        &["lives_in Linz -∞..now", "feels tired now..2023-05-09T13:56:00Z"],
     )]);
     for text in [
         "My ex boyfriend dumped me.",

@@ -195,6 +195,7 @@ impl<'s> Conversation<'s> {
         }
         let heard = HeardTurn {
             id: Some(self.key(&turn.dia_id)),
+            is_known_by_time: false,
             speaker: turn.speaker,
             at: Some(at),
             properties,

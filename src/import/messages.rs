@@ -153,6 +153,8 @@ struct Said {
     id: Option<String>,
     speaker: String,
     at: Option<Time>,
+    /// Whether the file tells that time.
+    is_dated: bool,
     /// How far the clock of that time is ahead of UTC.
     offset: Option<String>,
     text: String,
@@ -287,8 +289,10 @@ impl Said {
         if let Some(offset) = self.offset {
             properties.insert(UTC_OFFSET.to_owned(), Value::String(offset));
         }
-        let id = self.id.unwrap_or_else(|| format!("{session}:{}", self.position));
-        let turn = HeardTurn { id: Some(id), speaker: self.speaker, at: self.at, properties };
+        let is_known_by_time = self.id.is_none() && self.is_dated;
+        let id = Some(self.id.unwrap_or_else(|| format!("{session}:{}", self.position)));
+        let (speaker, at) = (self.speaker, self.at);
+        let turn = HeardTurn { id, is_known_by_time, speaker, at, properties };
         Input::Heard { session: session.to_owned(), turn }
     }
 }
@@ -316,6 +320,7 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
         properties: simple(&fields),
         speaker: key(&speaker)?,
         offset: offset.flatten(),
+        is_dated: at.is_some(),
         at,
         text,
         has_picture,

@@ -128,12 +128,16 @@ impl<R: Read> Rows<R> {
             }
         };
         let ends = self.ends.as_slice();
-        let text = std::str::from_utf8(text).ok();
+        let bytes = text;
+        let text = std::str::from_utf8(bytes).ok();
         let text =
             text.filter(|text| gap > 0 || ends.iter().all(|end| text.is_char_boundary(*end)));
         let fields = match text {
             _ if !is_ended => Err("a quote in the row has no end, and all after it is within it"),
             Some(text) => Ok(Fields { text, ends, gap }),
+            None if bytes.contains(&0) => {
+                Err("the row is UTF-16; convert the file first: iconv -f utf-16 -t utf-8")
+            }
             None => Err(
                 "the row is no UTF-8 text; convert the file first, as by iconv -f latin1 -t utf-8",
             ),

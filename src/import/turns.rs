@@ -76,7 +76,9 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
     let said_at = take_time(&mut fields)?;
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let session = take(&mut fields, &["session", "session_id"])?.unwrap_or_else(|| stem.to_owned());
-    let id = take(&mut fields, &["id"])?.unwrap_or_else(|| format!("{session}:{number}"));
+    let own_id = take(&mut fields, &["id"])?;
+    let is_known_by_time = own_id.is_none() && said_at.is_some();
+    let id = own_id.unwrap_or_else(|| format!("{session}:{number}"));
     if let Some(name) =
         ["key", "label", "aliases"].into_iter().find(|name| fields.contains_key(*name))
     {
@@ -91,8 +93,8 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
     if let Some(offset) = offset.flatten() {
         properties.entry(UTC_OFFSET.to_owned()).or_insert(Value::String(offset));
     }
-    let turn = HeardTurn { id: Some(key(&id)?), speaker: key(&speaker)?, at, properties };
-    Ok((key(&session)?, turn))
+    let (id, speaker) = (Some(key(&id)?), key(&speaker)?);
+    Ok((key(&session)?, HeardTurn { id, is_known_by_time, speaker, at, properties }))
 }
 
 /// Why what nobody has said is refused.

@@ -5,17 +5,20 @@
 use std::collections::{BTreeSet, HashMap};
 
 use engraph_storage::Reader;
-use engraph_storage::graph::{LabelId, SystemScope};
+use engraph_storage::graph::{LabelId, Side, SystemScope};
 
 use super::extract::{Entity, ExtractedFact, KnownEntities};
+use super::walk::edges;
 use crate::error::Result;
-use crate::graph_names::is_entity;
+use crate::graph_names::{PERSON, is_entity};
 
 /// The entities of a state: nodes of all labels but the layers; and those of facts that are not stored yet.
 pub(super) struct Entities<'r> {
     reader: Reader<'r>,
     labels: Vec<(LabelId, String)>,
     told: HashMap<String, BTreeSet<Entity>>,
+    /// The persons that each person was told to know, by name, since the graph was read.
+    known_to: HashMap<String, BTreeSet<String>>,
 }
 
 impl<'r> Entities<'r> {
@@ -23,13 +26,17 @@ impl<'r> Entities<'r> {
         let labels = reader.catalog().labels();
         let labels = labels.filter(|(_, name)| is_entity(name));
         let labels = labels.map(|(label, name)| (label, name.to_owned())).collect();
-        Self { reader, labels, told: HashMap::new() }
+        Self { reader, labels, told: HashMap::new(), known_to: HashMap::new() }
     }
 
     /// Takes what facts tell of, as if they were stored.
     pub(super) fn hear(&mut self, facts: &[ExtractedFact]) {
         for entity in facts.iter().flat_map(|fact| [&fact.head, &fact.tail]) {
             self.told.entry(entity.name.clone()).or_default().insert(entity.clone());
+        }
+        for fact in facts.iter().filter(|fact| fact.tail.label == PERSON) {
+            let known = self.known_to.entry(fact.head.name.clone()).or_default();
+            known.insert(fact.tail.name.clone());
         }
     }
 
@@ -51,11 +58,34 @@ impl<'r> Entities<'r> {
         }
         Ok(found)
     }
+
+    /// The persons that a speaker has told of whose names begin with one and go on.
+    fn with_given_name(&self, name: &str, speaker: &str) -> Result<BTreeSet<String>> {
+        let is_whole =
+            |whole: &String| whole.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
+        let told = self.known_to.get(speaker).into_iter().flatten();
+        let mut found: BTreeSet<String> = told.filter(|whole| is_whole(whole)).cloned().collect();
+        let Some(label) = self.reader.catalog().label(PERSON) else { return Ok(found) };
+        let Some(node) = self.reader.find_node(label, speaker)? else { return Ok(found) };
+        for edge in edges(self.reader, node, Side::Out, None)? {
+            let Some(record) = self.reader.node(edge.tail, SystemScope::Current)? else { continue };
+            if record.label == label && is_whole(&record.key) {
+                found.insert(record.key.clone());
+            }
+        }
+        Ok(found)
+    }
 }
 
 impl KnownEntities for Entities<'_> {
     fn find(&self, name: &str) -> Option<Entity> {
         // What cannot be read is not known; writing will say so.
         self.found(name).ok().flatten()
+    }
+
+    fn is_given_name(&self, name: &str, speakers: &[&str]) -> bool {
+        let whole = speakers.iter().map(|speaker| self.with_given_name(name, speaker));
+        let whole: Result<Vec<_>> = whole.collect();
+        whole.is_ok_and(|whole| whole.into_iter().flatten().collect::<BTreeSet<_>>().len() == 1)
     }
 }

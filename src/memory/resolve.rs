@@ -15,7 +15,7 @@ use super::extract::{Entity, ExtractedFact, Extraction};
 use super::means::Means;
 use super::walk::edges;
 use crate::error::Result;
-use crate::graph_names::MENTION;
+use crate::graph_names::{MENTION, PERSON};
 use crate::models::Models;
 use crate::neural::dot;
 use crate::retrieval::anchor::likeness;
@@ -64,7 +64,7 @@ pub(super) fn resolve(
 ) -> Result<Resolution> {
     let ends = extraction.facts.iter().flat_map(|fact| [&fact.head, &fact.tail]);
     let speaks = |entity: &Entity| {
-        entity.label == "Person" && turns.iter().any(|turn| turn.speaker == entity.name)
+        entity.label == PERSON && turns.iter().any(|turn| turn.speaker == entity.name)
     };
     let said: BTreeSet<&Entity> = ends.filter(|entity| !speaks(entity)).collect();
     let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -103,7 +103,7 @@ pub(super) fn resolve(
 /// Whether a part of a name is told of a relative, and who has the whole name is known as none: "my daughter
 /// Anna" is not the friend Anna Schmidt.
 fn is_another(reader: Reader<'_>, facts: &[ExtractedFact], merge: &Merge) -> Result<bool> {
-    if merge.into.label != "Person" || merge.likeness != PART {
+    if merge.into.label != PERSON || merge.likeness != PART {
         return Ok(false);
     }
     let Some(whole) = reader.find(&merge.into.label, &merge.into.name)? else {
@@ -208,7 +208,7 @@ fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Me
     if let [name] = same.as_slice() {
         return Ok(Some(merge(name, "the same but for case, articles and signs".to_owned(), 1.0)));
     }
-    if entity.label == "Person" {
+    if entity.label == PERSON {
         let parts: Vec<&&str> = names.iter().filter(|name| is_part(&said, &normal(name))).collect();
         if let [name] = parts.as_slice() {
             return Ok(Some(merge(name, "a part of the name".to_owned(), PART)));
@@ -218,7 +218,12 @@ fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Me
             return Ok(None);
         }
     }
-    let alike = |name: &&str| are_alike(&said, &normal(name));
+    // Christina and Christine Vale may be sisters.
+    let is_given = |name: &[String]| entity.label != PERSON || name.first() == said.first();
+    let alike = |name: &&str| {
+        let name = normal(name);
+        is_given(&name) && are_alike(&said, &name)
+    };
     let names: Vec<&str> = names.iter().copied().filter(alike).collect();
     let best = by_likeness(&entity.name, &names, models)?;
     Ok(best.map(|(name, how, likeness)| merge(name, how, likeness)))

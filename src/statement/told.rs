@@ -249,6 +249,7 @@ impl Binder<'_> {
         }
         let turn = HeardTurn {
             id: key,
+            is_known_by_time: false,
             speaker: speaker.ok_or_else(|| missing("speaker"))?,
             at: Some(at.ok_or_else(|| missing("at"))?),
             properties,

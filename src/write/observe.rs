@@ -28,6 +28,8 @@ use crate::time;
 #[must_use]
 pub struct HeardTurn {
     pub(crate) id: Option<String>,
+    /// Its id is its place in a file that tells its time: said at another time, it is another turn.
+    pub(crate) is_known_by_time: bool,
     pub(crate) speaker: String,
     pub(crate) at: Option<Time>,
     pub(crate) properties: BTreeMap<String, Value>,
@@ -37,7 +39,7 @@ impl HeardTurn {
     /// What somebody said.
     pub fn new(speaker: impl Into<String>, text: impl Into<String>) -> Self {
         let properties = BTreeMap::from([("text".to_owned(), Value::String(text.into()))]);
-        Self { id: None, speaker: speaker.into(), at: None, properties }
+        Self { id: None, is_known_by_time: false, speaker: speaker.into(), at: None, properties }
     }
 
     /// When, in microseconds since 1970, UTC; without it, when it is observed.
@@ -161,6 +163,8 @@ fn held_by_id(
         format!("the turn '{id}' was heard with another text; give this one an id of its own")
     } else if held.speaker.is_some_and(|speaker| speaker != turn.speaker) {
         format!("the turn '{id}' was heard of another speaker; give this one an id of its own")
+    } else if turn.is_known_by_time && held.at.is_some_and(|at| turn.at != Some(at)) {
+        format!("the turn '{id}' was heard at another time; give this one an id of its own")
     } else {
         return Ok(true);
     };
@@ -172,6 +176,7 @@ struct Held {
     /// None if it was stored, and never heard.
     session: Option<String>,
     speaker: Option<String>,
+    at: Option<Time>,
     text: String,
 }
 
@@ -179,22 +184,26 @@ struct Held {
 fn held(transaction: &Transaction<'_>, key: &str) -> Result<Option<Held>> {
     let reader = transaction.reader();
     if let Some((session, position)) = reader.find_buffered(key)? {
-        let (mut speaker, mut text) = (None, String::new());
+        let (mut speaker, mut at, mut text) = (None, None, String::new());
         reader.buffered_from(&session, position, &mut |_, turn| {
-            (speaker, text) = (turn.speaker, turn.text);
+            (speaker, at, text) = (turn.speaker, turn.at, turn.text);
             ControlFlow::Break(())
         })?;
-        return Ok(Some(Held { session: Some(session), speaker, text }));
+        return Ok(Some(Held { session: Some(session), speaker, at, text }));
     }
     let Some(node) = reader.find(TURN, key)? else { return Ok(None) };
     let Some(record) = reader.node(node, SystemScope::Current)? else { return Ok(None) };
     let mut properties = named(&record, reader);
+    let at = match properties.remove("at") {
+        Some(Value::Timestamp(at)) => Some(at),
+        _ => None,
+    };
     let mut string = |name: &str| match properties.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
     let text = string("text").unwrap_or_default();
-    Ok(Some(Held { session: string("session"), speaker: string("speaker"), text }))
+    Ok(Some(Held { session: string("session"), speaker: string("speaker"), at, text }))
 }
 
 /// The key of one of the last buffered turns that says the same.

@@ -348,11 +348,15 @@ fn give_way(
         cut_by(&mut part, valid, denial);
         part
     };
-    let before = Interval::new(old.from, new.from)
-        .map(|valid| part(valid, Interval { from: new.from, to: old.to }));
-    let after = Interval::new(new.to, old.to)
-        .filter(|_| !open_ended)
-        .map(|valid| part(valid, Interval { from: old.from, to: new.to }));
+    let after = Interval::new(new.to, old.to).filter(|_| !open_ended);
+    let before = Interval::new(old.from, new.from);
+    // Of two parts that are left each may be closed or retracted since: neither has time of the other.
+    let taken = match before.is_some() && after.is_some() {
+        true => [new, new],
+        false => [Interval { from: new.from, to: old.to }, Interval { from: old.from, to: new.to }],
+    };
+    let before = before.map(|valid| part(valid, taken[0]));
+    let after = after.map(|valid| part(valid, taken[1]));
     let (change, told) = match (before, after) {
         (Some(before), Some(after)) => {
             resolution.changes.push(Change::Replace(other.fact, before));

@@ -626,6 +626,28 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     assert!(!other.exists());
 }
 
+/// The first file of a day has the name of that of the day before.
+#[test]
+fn a_turn_without_an_id_is_known_by_its_time_too() {
+    let (db, files) = (folder(), folder());
+    let db = arg(db.path()).to_owned();
+    let import = |kind: &str, at: &str| {
+        let said = format!("{{\"speaker\": \"Nora\", \"at\": \"{at}\", \"text\": \"Hi\"}}");
+        let said = if kind == "turns" { said } else { format!("[{said}]") };
+        let file = write(&files, &format!("{kind}.jsonl"), &said);
+        engraph(&["import", &db, kind, arg(&file)], "")
+    };
+    for kind in ["turns", "messages"] {
+        assert!(answer(&import(kind, "2025-03-02T10:00:00Z")).contains("turns new 1\n"));
+        let again = import(kind, "2025-03-02T10:00:00Z");
+        assert!(!answer(&again).contains("turns new"), "{again:?}");
+        let next = import(kind, "2025-03-03T10:00:00Z");
+        assert_eq!(next.status.code(), Some(1), "{next:?}");
+        let why = format!("the turn '{kind}:1' was heard at another time");
+        assert!(text(&next.stderr).contains(&why), "{next:?}");
+    }
+}
+
 /// A path as an argument.
 fn arg(path: &Path) -> &str {
     path.to_str().expect("a plain path")

@@ -81,7 +81,7 @@ impl Scores {
     }
 
     /// The continuations that are looked at more closely: of each path so many, those of the
-    /// intent first, then those whose relation and end are nearest to the question (REAL, eq. 5).
+    /// intent first, then those whose relation and end are nearest to the question (REAL, algorithm 1, line 19).
     /// All of them, if the query names no question.
     pub(super) fn nearest(
         &self,

@@ -52,6 +52,12 @@ pub struct Entity {
 pub trait KnownEntities {
     /// The entity of that name or alias; none if there is none, or more than one.
     fn find(&self, name: &str) -> Option<Entity>;
+
+    /// Whether it is the given name of one person alone of whom somebody of `speakers` has told: "Olaf", after
+    /// "My husband is Olaf Berg". By default nobody is known by it.
+    fn is_given_name(&self, _name: &str, _speakers: &[&str]) -> bool {
+        false
+    }
 }
 
 /// A concept that a turn speaks of (the cue of MRAgent, the key of SCG-MEM).
@@ -83,7 +89,7 @@ pub struct ExtractedSemantic {
     pub turns: Vec<usize>,
 }
 
-/// A fact: head, relation, tail, when, how sure, and of what kind (REAL, eq. 3).
+/// A fact: head, relation, tail, when, how sure, and of what kind (REAL, eq. 4).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtractedFact {
     /// What it is about.

@@ -7,15 +7,21 @@ use std::borrow::Cow;
 use super::edits::Edits;
 use super::lexicon;
 use super::sentences::gap;
+use super::shorthand;
 use crate::memory::extract::SourceTurn;
 use crate::retrieval::words::{Word, is_stop_word, words};
 
-/// The turn with its apostrophes.
+/// The turn with its apostrophes, and its short forms written out.
 pub(super) fn restored(turn: &SourceTurn) -> Cow<'_, SourceTurn> {
-    match with_apostrophes(&turn.text) {
-        Cow::Owned(text) => Cow::Owned(SourceTurn { text, ..turn.clone() }),
-        Cow::Borrowed(_) => Cow::Borrowed(turn),
-    }
+    let written = shorthand::written_out(&turn.text, turn.at);
+    let text = match with_apostrophes(&written) {
+        Cow::Owned(text) => text,
+        Cow::Borrowed(_) => match written {
+            Cow::Owned(text) => text,
+            Cow::Borrowed(_) => return Cow::Borrowed(turn),
+        },
+    };
+    Cow::Owned(SourceTurn { text, ..turn.clone() })
 }
 
 fn with_apostrophes(text: &str) -> Cow<'_, str> {

@@ -200,8 +200,15 @@ impl<'t> Phrase<'t> {
             });
         // "its Saturday class" says which one.
         let is_which = POSSESSIVES.contains(&before.as_str()) && time::is_weekday(&self.lower);
+        // "on Monday mornings" is every week.
+        let behind =
+            self.text.get(self.range.end..).unwrap_or_default().trim_start().to_lowercase();
+        let is_plural = ["mornings", "afternoons", "evenings", "nights"]
+            .iter()
+            .any(|part| behind.starts_with(part));
         is_back
             || is_which
+            || is_plural
             || is_often.contains(&before.as_str())
             || ((is_part || is_season) && !self.is_told_from_now() && !self.has_year())
             || self.is_length()

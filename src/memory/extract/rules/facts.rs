@@ -14,6 +14,7 @@ mod details;
 mod ending;
 mod group;
 mod held;
+mod last_day;
 mod others;
 mod parting;
 mod plain;
@@ -80,6 +81,7 @@ pub(super) fn told(
         finder.of_death(at);
         finder.of_put_down(at);
         finder.of_dismissal(at);
+        finder.of_last_day(at);
         for speaker in speakers {
             if let Some(end) = finder.named(at, speaker) {
                 finder.of_person(speaker, at, end);
@@ -462,7 +464,7 @@ fn is_of_another_world(said: &str) -> bool {
         || lower.starts_with("according to ")
         || told.iter().any(|told| lower.contains(told))
         || cited.any(|(_, rest)| is_said(rest))
-        || ["in the ", "in this ", "in a ", "in my "].iter().any(|lead| {
+        || ["in the ", "in this ", "in a ", "in my ", "in "].iter().any(|lead| {
             let work = lower.strip_prefix(lead).and_then(|rest| rest.split_whitespace().next());
             work.is_some_and(|work| FICTION.contains(&work.trim_end_matches(',')))
         })
@@ -485,5 +487,21 @@ const SUPPOSING_LEADS: &[&str] = &[
 ];
 
 /// What is not told of the world.
-const FICTION: &[&str] =
-    &["novel", "book", "story", "movie", "film", "show", "series", "game", "play", "dream"];
+const FICTION: &[&str] = &[
+    "novel",
+    "book",
+    "story",
+    "movie",
+    "film",
+    "show",
+    "series",
+    "game",
+    "play",
+    "dream",
+    "skyrim",
+    "stardew",
+    "sims",
+    "minecraft",
+    "d&d",
+    "campaign",
+];

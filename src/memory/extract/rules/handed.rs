@@ -9,7 +9,12 @@
 pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
     let words = words_of(&lower);
-    if is_forwarded(&lower) || is_played(&lower) || is_dreamed(&words) {
+    if is_forwarded(&lower)
+        || is_played(&lower)
+        || is_dreamed(&words)
+        || is_asked_about(&lower)
+        || lower.split_once(':').is_some_and(|(lead, _)| is_lead(&words_of(lead)))
+    {
         return true;
     }
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
@@ -48,6 +53,87 @@ fn is_pasted_below(words: &[&str]) -> bool {
     }
 }
 
+/// "How does this sound?", which is asked of a text that is there.
+fn is_asked_about(lower: &str) -> bool {
+    let asked = ["how does this ", "how do these ", "does this ", "is this "];
+    let is_asked = asked.iter().any(|lead| lower.starts_with(lead));
+    let judged = ["sound", "read", "better", "correct", "natural", "grammatical"];
+    is_asked && words_of(lower).iter().skip(2).any(|word| judged.contains(word))
+}
+
+/// Whether what stands before a colon asks for work on what follows, or says where that is to stand: "now this one", "and
+/// in French", "the bio should say", "email to my boss".
+fn is_lead(lead: &[&str]) -> bool {
+    let is_text = |word: &&str| TEXTS.contains(word) || *word == "resignation";
+    match lead {
+        ["one"] | [] => false,
+        // "Number one: ..." counts.
+        [which, "one"] => ["next", "this", "second", "third", "last", "another"].contains(which),
+        [.., "this", "one"] => lead.len() <= 4,
+        [.., "should", "say" | "read"] | [.., "it" | "them", "say"] => true,
+        [.., "line"] => matches!(lead, ["first" | "opening" | "last", _]),
+        [.., "grammar" | "english", "check"] | ["check", "my", _, "please"] => true,
+        [.., "in" | "into", language] if LANGUAGES.contains(language) => lead.len() <= 4,
+        // "Email to HR", "the text I'm sending", "sample resignation".
+        [first, "to" | "for", ..] | ["the" | "my", first, "to" | "for", ..] if is_text(&first) => {
+            true
+        }
+        ["the" | "my", what, "i'm" | "i", ..] | ["sample" | "example", what] => is_text(&what),
+        _ => false,
+    }
+}
+
+/// Languages that texts are put into.
+const LANGUAGES: &[&str] = &[
+    "chinese",
+    "dutch",
+    "english",
+    "french",
+    "german",
+    "italian",
+    "japanese",
+    "polish",
+    "portuguese",
+    "russian",
+    "spanish",
+    "turkish",
+];
+
+/// Whether a sentence begins words in quotes behind a colon: `It begins: "I am 17 and I live in Oslo.`
+pub(super) fn opens_quotes(sentence: &str) -> bool {
+    let behind = sentence.split_once(": ").map_or("", |(_, behind)| behind.trim_start());
+    behind.starts_with(['"', '“'])
+        && behind.matches(['"', '“', '”']).count() % 2 == 1
+        && !sentence.trim_end().ends_with(['"', '”'])
+}
+
+/// Whether a sentence has what another one says of themselves, though nothing marks it: "She was like, I live in
+/// Rome, and I was like, cool", "a woman said I drank and I lost my job".
+pub(super) fn speaks_as(sentence: &str) -> bool {
+    let lower = sentence.trim().to_lowercase().replace('’', "'");
+    let words = words_of(&lower);
+    let is_own =
+        |word: &str| matches!(word, "i" | "i'm" | "i've" | "i'd" | "my" | "we" | "we're" | "we've");
+    let begun = |at: usize| {
+        let end = match words.get(at..)? {
+            [was, "like" | "all", ..] if ["was", "were", "is", "be"].contains(was) => at + 2,
+            [subject, "like" | "all", ..] if subject.ends_with("'s") => at + 2,
+            ["said" | "says", "to", "me", ..] => at + 3,
+            ["goes" | "said" | "says", ..] => at + 1,
+            _ => return None,
+        };
+        let subject = if words[at].ends_with("'s") {
+            Some(&words[at])
+        } else {
+            words.get(at.wrapping_sub(1))
+        };
+        let is_other =
+            subject.is_some_and(|subject| !matches!(*subject, "i" | "we" | "you" | "it" | "that"));
+        (is_other && words.get(end).is_some_and(|word| is_own(word))).then_some(end)
+    };
+    (0..words.len()).any(|at| begun(at).is_some())
+}
+
 /// "My novel starts like this", whatever follows.
 fn begins_text(lower: &str) -> bool {
     let lower = lower.trim_end_matches(['.', ':', '!']);
@@ -70,8 +156,38 @@ pub(super) fn cites(sentence: &str) -> bool {
     let lead = words_of(lead);
     let has = |known: &[&str]| lead.iter().any(|word| known.contains(word));
     let is_received = has(RECEIVED) && (has(TEXTS) || has(&["message", "note", "sms"]));
-    is_received || says(&lead) && !lead.contains(&"asked")
+    // "Tom's voicemail", "her LinkedIn", "the card read".
+    let of_another = lead.first().is_some_and(|first| {
+        matches!(*first, "his" | "her" | "their")
+            || first.ends_with("'s")
+                && !matches!(*first, "it's" | "here's" | "that's" | "what's" | "there's")
+    });
+    let is_shown = of_another && lead.last().is_some_and(|last| SHOWN.contains(last));
+    let is_read =
+        matches!(lead.as_slice(), ["the" | "a", what, "read" | "reads"] if SHOWN.contains(what));
+    let is_answer =
+        matches!(lead.as_slice(), ["i", "say"] | ["i", "would", "say"] | ["my", "answer"]);
+    is_received || is_shown || is_read || is_answer || says(&lead) && !lead.contains(&"asked")
 }
+
+/// Where others tell of themselves.
+const SHOWN: &[&str] = &[
+    "bio",
+    "card",
+    "caption",
+    "diary",
+    "linkedin",
+    "message",
+    "note",
+    "page",
+    "post",
+    "profile",
+    "sheet",
+    "status",
+    "text",
+    "tweet",
+    "voicemail",
+];
 
 /// Whether a line stands above a message that is passed on: a header of it, or what mail programs write.
 fn is_forwarded(lower: &str) -> bool {
@@ -90,11 +206,35 @@ fn is_forwarded(lower: &str) -> bool {
 
 /// "Act as a barber", after which somebody else speaks.
 fn is_played(lower: &str) -> bool {
-    ["act as ", "my character is ", "let's roleplay", "let's role-play"]
-        .iter()
-        .any(|lead| lower.starts_with(lead))
+    let is_named = |lead: &str| lower.starts_with(lead) || lower.contains(&format!(", {lead}"));
+    let is_role = || {
+        let lower = lower.replace("role play", "roleplay").replace("role-play", "roleplay");
+        let words = words_of(&lower);
+        words.iter().position(|word| *word == "roleplay").is_some_and(|at| {
+            words[..at]
+                .iter()
+                .any(|word| ["let's", "let", "want", "wanna", "can", "could"].contains(word))
+        })
+    };
+    PLAYED.iter().any(|lead| is_named(lead))
         || MADE_UP.iter().any(|made_up| lower.contains(made_up))
+        || is_role()
 }
+
+/// How a sentence begins after which somebody else speaks.
+const PLAYED: &[&str] = &[
+    "act as ",
+    "my character is ",
+    "my character:",
+    "my d&d ",
+    "new campaign:",
+    "pretend you're ",
+    "pretend you are ",
+    "pretend to be ",
+    "pretend i'm ",
+    "pretend i am ",
+    "interview practice",
+];
 
 /// What tells that somebody is made up, or that not all of it is true.
 const MADE_UP: &[&str] =
@@ -137,7 +277,7 @@ fn says(words: &[&str]) -> bool {
 /// What stands before the verb of a request.
 const POLITE: &[&str] = &[
     "please", "can", "could", "would", "will", "you", "kindly", "help", "me", "to", "ok", "okay",
-    "hi", "hey", "hello", "and", "so", "then", "just", "also",
+    "hi", "hey", "hello", "and", "so", "then", "just", "also", "next", "now", "one",
 ];
 
 /// Verbs whose object is a text that is there.
@@ -162,7 +302,7 @@ const MENDED: &[&str] = &[
 
 /// What is mended of a text.
 const WORDING: &[&str] =
-    &["grammar", "spelling", "sentence", "sentences", "wording", "punctuation"];
+    &["grammar", "spelling", "sentence", "sentences", "wording", "punctuation", "english"];
 
 /// Verbs whose object is a text that is to be, after a colon.
 const MADE: &[&str] =

@@ -200,6 +200,11 @@ pub(super) enum Elided {
     It,
 }
 
+/// Whether a verb tells what its subject did or is.
+fn is_done(verb: &str) -> bool {
+    verbs::is_past(verb) || matches!(verb, "is" | "says" | "has")
+}
+
 /// The subject that was left out before a sentence; none if it is a command.
 pub(super) fn elided(words: &[Word]) -> Option<Elided> {
     let at = words.iter().take_while(|word| is_light(&word.lower)).count();
@@ -239,6 +244,8 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
             Some(Elided::Is)
         }
         "been" if !lexicon::is_determiner(next) => Some(Elided::Has),
+        // "Miss Lorraine died."
+        "miss" if words.get(at + 2).is_some_and(|verb| is_done(&verb.lower)) => None,
         "love" | "hope" | "wish" | "need" | "miss" | "want" | "appreciate" | "adore" | "prefer"
         | "hate" | "doubt" | "guess"
             if !matches!(next, "is" | "was" | "and" | "are" | "can") =>

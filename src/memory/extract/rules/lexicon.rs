@@ -306,7 +306,7 @@ static ADJECTIVES: Words = LazyLock::new(|| {
          black blue bright brown busy central certain cheap classical cheerful clean clear close cold \
          colorful common complete constant correct creative current dark dear deep different \
          difficult dry due easy emotional empty enough entire essential ex exact expensive extra \
-         fair familiar famous favorite favourite fellow few final fine fit former free fresh \
+         familiar famous favorite favourite fellow few final fine fit former free fresh \
          friendly full funny general gentle genuine global gold grand gray green grey half handy \
          happier hard healthy heavy helpful hidden high higher historic hot huge important \
          impossible indoor innocent intense involved key kind known large largest last late \

@@ -26,6 +26,7 @@ mod phrases;
 mod relations;
 mod rewrite;
 mod sentences;
+mod shorthand;
 mod statements;
 mod summary;
 mod tags;
@@ -40,7 +41,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use engraph_storage::KEY_BYTES_MAX;
 
 use super::{ExtractedConcept, Extraction, Extractor, KnownEntities, SourceTurn};
-use crate::graph_names::is_machine;
+use crate::graph_names::{is_assistant, is_machine};
 use crate::neural::NeuralError;
 use crate::retrieval::words::{Word, words};
 
@@ -159,12 +160,15 @@ impl<'t> Reading<'t> {
             made.concepts.extend(self.concepts(turn, &chosen[turn]));
             let is_void = statements::is_joke(&self.parts[turn].words) || self.is_of_machine(turn);
             for statement in &mut statements {
-                let facts::Told { facts, endings } = match is_void {
+                let facts::Told { mut facts, mut endings } = match is_void {
                     true => facts::Told::default(),
                     false => facts::told(statement, &self.speakers, &named, self.known),
                 };
+                // "Dear Sir, my name is Lukas" is a draft of a machine that answers.
+                facts.retain(|fact| !is_assistant(&fact.head.name));
+                endings.retain(|ending| !is_assistant(&ending.head.name));
                 let persons = facts.iter().filter(|fact| fact.tail.label == "Person");
-                named.extend(persons.map(|fact| fact.tail.name.clone()));
+                named.extend(persons.flat_map(|fact| names_of(&fact.tail.name)));
                 made.endings.extend(endings);
                 if facts.iter().any(|fact| fact.relation != "feels") {
                     statement.weight += statements::FACT_BONUS;
@@ -298,6 +302,15 @@ impl<'t> Reading<'t> {
         best.sort_by(|a, b| b.1.total_cmp(&a.1));
         best.into_iter().map(|(key, _)| key.to_owned()).collect()
     }
+}
+
+/// What a person is called: by the whole name, and by the given one.
+fn names_of(whole: &str) -> BTreeSet<String> {
+    [Some(whole), whole.split_whitespace().next()]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The candidates of a turn that say most, in order.

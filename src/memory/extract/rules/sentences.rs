@@ -28,6 +28,8 @@ pub(super) struct Sentence<'t> {
     pub(super) is_quoted: bool,
     /// What follows it is not told of whoever speaks.
     hands_over: bool,
+    /// What follows it in its line goes on with the words of another one.
+    cites: bool,
 }
 
 /// What was said in a turn, of its first 16 KiB, and the caption of its picture.
@@ -183,11 +185,15 @@ fn push<'t>(
     let ends_line =
         text.ends_with('\n') || whole[range.end..].trim_start_matches(' ').starts_with('\n');
     let hands_over = is_of_text || handed::hands_over(text, ends_line);
+    let goes_on = found.last().is_some_and(|last| last.cites);
+    let cites = handed::cites(text);
     let said = range.start + first..range.end;
     let is_of_another = others.iter().any(|part| part.start < said.end && said.start < part.end);
     let is_quoted = is_quoted || is_of_text || is_of_another;
     // What is handed over may begin in the same sentence.
-    let is_quoted = is_quoted || hands_over && text.contains(": ") || handed::cites(text);
+    let is_begun = hands_over && text.contains(": ") || handed::opens_quotes(text);
+    let is_quoted = is_quoted || is_begun || cites || goes_on || handed::speaks_as(text);
+    let cites = (cites || goes_on) && !ends_line;
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');
@@ -196,7 +202,7 @@ fn push<'t>(
     let is_closed = text.matches(['"', '“', '”']).count().is_multiple_of(2);
     let text = if is_closed { text } else { text.trim_matches(['"', '“', '”']) };
     if text.chars().any(char::is_alphanumeric) {
-        found.push(Sentence { text, is_question, is_quoted, hands_over });
+        found.push(Sentence { text, is_question, is_quoted, hands_over, cites });
     }
 }
 
@@ -221,13 +227,19 @@ fn is_stop(text: &str, at: usize, c: char) -> bool {
 
 fn ends_in_abbreviation(before: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    let word = word.trim_start_matches(['"', '“', '\'']);
     let is_initial = word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase());
     let is_dotted = word.len() <= 5 && word.contains('.') && word.is_ascii();
     is_initial && word != "I" || is_dotted || ABBREVIATIONS.contains(&word)
 }
 
-const ABBREVIATIONS: &[&str] =
-    &["Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Mt", "vs", "etc", "Jr", "Sr", "approx", "No"];
+const ABBREVIATIONS: &[&str] = &[
+    "Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Mt", "Ft", "Pt", "vs", "etc", "Jr", "Sr", "approx",
+    "No",
+];
+
+/// What is written with a stop in front of a name that it is of.
+const TITLES: &[&str] = &["dr", "ft", "mr", "mrs", "ms", "mt", "prof", "pt", "st"];
 
 /// What stands between two neighbouring words.
 pub(super) fn gap<'t>(text: &'t str, before: &Word, after: &Word) -> &'t str {
@@ -241,7 +253,7 @@ pub(super) fn is_joined(text: &str, before: &Word, after: &Word) -> bool {
     match gap(text, before, after) {
         " " | "-" | "+ " | "' " | "’ " => true,
         "&" | " & " => are_capital,
-        ". " => are_capital && matches!(before.lower.as_str(), "st" | "dr" | "mt"),
+        ". " => are_capital && TITLES.contains(&before.lower.as_str()),
         _ => false,
     }
 }

@@ -427,12 +427,20 @@ const CORRECTIONS: &[&str] = &[
     "oops",
 ];
 
+/// Sentences that take the one before them back and say nothing else.
+const DENIALS: &[&str] =
+    &["as if", "ha no", "i wish", "lol no", "no lol", "not", "psych", "psyche"];
+
 /// Words behind that, at most: a value, and no story.
 const MEANT_WORDS_MAX: usize = 4;
 
 /// Whether a sentence puts another value in place of what the one before it says: "Sorry, I meant Rome."
 fn takes_back(sentence: &str) -> bool {
     let listed = words(sentence);
+    let whole: Vec<&str> = listed.iter().map(|word| word.lower.as_str()).collect();
+    if DENIALS.contains(&whole.join(" ").as_str()) {
+        return true;
+    }
     let cue = CORRECTIONS.iter().filter(|cue| begins_with(&listed, cue));
     let Some(length) = cue.map(|cue| cue.split(' ').count()).max() else { return false };
     let rest = &listed[length..];

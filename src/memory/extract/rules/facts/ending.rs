@@ -44,13 +44,15 @@ impl Finder<'_> {
             "be" if is_now => self.out_of_work(state),
             _ => None,
         });
-        // "I left my job early", "I got fired and rehired".
-        let is_over = || {
-            let said = words(&self.statement.said);
-            !said.iter().any(|word| BACK_AT_WORK.contains(&word.lower.as_str()))
-        };
-        let is_told = end.is_some_and(|end| self.ends_plainly(end));
-        if is_told && !is_off(group) && is_over() {
+        if end.is_some_and(|end| self.ends_plainly(end)) && !is_off(group) {
+            self.end_job(person);
+        }
+    }
+
+    /// Ends a job, but not of who "left my job early", or "got fired and rehired".
+    fn end_job(&mut self, person: &str) {
+        let said = words(&self.statement.said);
+        if !said.iter().any(|word| BACK_AT_WORK.contains(&word.lower.as_str())) {
             self.end(person, "works_at", None);
         }
     }
@@ -110,7 +112,7 @@ impl Finder<'_> {
         let is_told = at > 0 && !is_for_today && !self.clause_before(at).any(|at| self.is_open(at));
         if is_told && self.lower(at - 1) != "to" && self.ends_plainly(end) {
             self.date_anew(at);
-            self.end(person, "works_at", None);
+            self.end_job(person);
         }
     }
 
@@ -278,7 +280,7 @@ impl Finder<'_> {
     }
 
     /// Takes the date of the clause around a place, whatever was read before.
-    fn date_anew(&mut self, at: usize) {
+    pub(super) fn date_anew(&mut self, at: usize) {
         self.valid = self.statement.valid;
         self.date_clause(at);
     }
@@ -332,6 +334,16 @@ impl Finder<'_> {
         // "Sometimes I'm not vegan", "I'm not vegan - I'm raw vegan".
         let is_at_times =
             self.clause_before(group.main).any(|at| AT_TIMES.contains(&self.lower(at)));
+        // "I don't work at the big Lidl, I work at the small one."
+        let is_which = |at: usize| {
+            let is_small = |at: usize| self.words.get(at).is_some_and(|word| !word.is_capital);
+            self.lower(at) == "the"
+                && is_small(at + 1)
+                && self.words.get(at + 2).is_some_and(|word| word.is_capital)
+        };
+        if (group.main + 1..end).any(is_which) {
+            return;
+        }
         let denied: Vec<&str> = (group.main + 1..end)
             .map(|at| self.lower(at))
             .filter(|word| !lexicon::is_empty(word))
@@ -410,7 +422,18 @@ const NO_CAUSES_OF_DEATH: &[&str] =
     &["laughter", "boredom", "embarrassment", "shame", "fright", "envy", "happiness", "excitement"];
 
 /// What says that a job was not lost for good, or not now.
-const BACK_AT_WORK: &[&str] = &["again", "back", "early", "once", "rehired", "still", "twice"];
+const BACK_AT_WORK: &[&str] = &[
+    "again",
+    "apologise",
+    "apologize",
+    "back",
+    "early",
+    "once",
+    "rehired",
+    "reinstated",
+    "still",
+    "twice",
+];
 
 /// What else one drops out of.
 const NO_STUDIES: &[&str] =

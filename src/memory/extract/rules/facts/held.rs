@@ -226,6 +226,7 @@ impl Finder<'_> {
         LASTING.contains(&relation)
             && !GOING_ON.contains(&relation)
             && !STILL.iter().any(|still| text.contains(still))
+            && !LONG.iter().any(|long| text.ends_with(long))
     }
 
     /// When something held that the sentence says is over: up to the end of its date, or to the
@@ -340,6 +341,10 @@ const STILL: &[&str] = &[
     " all along ",
     " since ",
 ];
+
+/// How long it has been, at the end: "I've worked at Fiat 14 years".
+const LONG: &[&str] =
+    &[" years ", " years now ", " months now ", " a long time ", " whole career "];
 
 /// Relations of what lasts, and is over if its verb is in the past.
 const LASTING: &[&str] = &[

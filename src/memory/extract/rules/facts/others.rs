@@ -41,7 +41,11 @@ impl Finder<'_> {
             }
         };
         let is_speaker = self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(name));
-        let is_person = || self.is_known_as(name, "Person") || self.named.contains(name);
+        let is_person = || {
+            self.is_known_as(name, "Person")
+                || self.named.contains(name)
+                || self.known.is_given_name(name, self.speakers)
+        };
         (!is_speaker && is_person()).then(|| (name.to_owned(), end))
     }
 }

@@ -30,6 +30,7 @@ impl Finder<'_> {
             BYGONE.iter().any(is_cue) || relation != "works_at" && BYGONE_AS.iter().any(is_cue);
         let rest = self.text.get(tail.last.range.end..).unwrap_or_default();
         !is_bygone
+            && !self.is_in_part(relation, rest)
             && !is_taken_back(relation, rest)
             && !self.is_played(tail.end)
             && self.goes_on_plainly(relation, tail.end)
@@ -52,6 +53,8 @@ impl Finder<'_> {
             "as" => behind != "well",
             "for" => self.is_length(at + 1),
             "from" => relation == "works_at" || !lexicon::is_time_noun(behind),
+            // "I've worked at Fiat 14 years."
+            _ if relation != "age" && matches!(behind, "years" | "months") => self.is_length(at),
             // "2 weeks ago".
             _ if self.lower(at + 2) == "ago" => true,
             _ if GOES_ON.contains(&word) => true,
@@ -61,6 +64,30 @@ impl Finder<'_> {
             _ if PREPOSITIONS.contains(&word) => self.has_year(at + 1) || !self.is_of_time(at + 1),
             _ => verbs::verb(word).is_some_and(|verb| verb.forms.gerund),
         }
+    }
+
+    /// Whether what follows a tail, or the whole of what was said, says that it is one of two, or for a time: "I work at Aldi,
+    /// just weekends", "I have a second job, I work at Aldi", "I moved to Rome and then to Leeds".
+    fn is_in_part(&self, relation: &str, rest: &str) -> bool {
+        if !matches!(relation, "lives_in" | "works_at") {
+            return false;
+        }
+        let is_cue = |text: &str, cues: &[&str]| cues.iter().any(|cue| padded(text).contains(cue));
+        // "and then to Leeds", "finally Leeds", "then here".
+        let moves_on = |lead: &str| {
+            rest.match_indices(lead).any(|(at, _)| {
+                let behind = rest.get(at + lead.len()..).unwrap_or_default();
+                let behind = behind.strip_prefix("to ").unwrap_or(behind);
+                let is_own = self.speakers.iter().any(|speaker| behind.starts_with(speaker));
+                behind.starts_with("here") || behind.starts_with(char::is_uppercase) && !is_own
+            })
+        };
+        // "I work at Aldi, I run on Mondays."
+        let own = self.speakers.iter().filter_map(|speaker| rest.find(speaker));
+        let end = [" and ", " but "].iter().filter_map(|cut| rest.find(cut)).chain(own).min();
+        is_cue(&self.statement.said, SECOND)
+            || is_cue(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default(), PARTLY)
+            || relation == "lives_in" && ["then ", "finally "].into_iter().any(moves_on)
     }
 
     /// "three years", "work", and not "now" or "the summer".
@@ -100,6 +127,39 @@ pub(super) fn padded(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
 }
+
+/// What says of a job that there is another one.
+const SECOND: &[&str] =
+    &[" second job ", " side gig ", " side job ", " two jobs ", " in addition to ", " on top of "];
+
+/// What says that somebody is somewhere for a part of the time.
+const PARTLY: &[&str] = &[
+    " weekends ",
+    " weekdays ",
+    " saturdays ",
+    " sundays ",
+    " mondays ",
+    " tuesdays ",
+    " wednesdays ",
+    " thursdays ",
+    " fridays ",
+    " evenings only ",
+    " nights only ",
+    " evenings a week ",
+    " nights a week ",
+    " days a week ",
+    " on call ",
+    " now and then ",
+    " just for the ",
+    " for the summer ",
+    " for the winter ",
+    " for the internship ",
+    " during the holidays ",
+    " didn t work out ",
+    " on the map ",
+    " in my head ",
+    " waiting list ",
+];
 
 /// Whether what follows a tail says that it is over: "married Udo and divorced him", "moved to Porto, hated it and
 /// moved back"; and not "and my brother got fired".

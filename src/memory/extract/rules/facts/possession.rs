@@ -8,7 +8,7 @@ use engraph_storage::graph::Intent;
 
 use super::group::own_tense;
 use super::parting::Had;
-use super::{Finder, Group, Tail, gap, lexicon, tails};
+use super::{Finder, Group, Tail, gap, lexicon, tails, verbs};
 use crate::memory::extract::rules::{kinds, people, sentences};
 use crate::memory::places;
 use crate::retrieval::hedge::{Hedge, hedges};
@@ -16,6 +16,34 @@ use crate::retrieval::words::is_stop_word;
 
 /// Relations that nothing ends.
 pub(super) const LASTING: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
+
+/// Verbs of which somebody has what stands behind.
+const GIVING: &[&str] = &[
+    "bring", "buy", "call", "cook", "get", "give", "lend", "make", "owe", "read", "send", "show",
+    "sing", "teach",
+];
+
+/// What stands behind something that is given, and begins nothing else.
+const NOT_GIVEN: &[&str] = &[
+    "after",
+    "and",
+    "as",
+    "at",
+    "because",
+    "before",
+    "but",
+    "for",
+    "from",
+    "in",
+    "on",
+    "or",
+    "so",
+    "today",
+    "when",
+    "while",
+    "with",
+    "yesterday",
+];
 
 impl<'a> Finder<'a> {
     /// What stands after a person's name in the possessive.
@@ -53,7 +81,8 @@ impl<'a> Finder<'a> {
         };
         let name = self.name_of(place).or_else(|| self.name_before(owner.start, place));
         let Some(tail) = name else { return };
-        if self.is_only_thought_of(owner.start) || self.is_renamed(tail.end) {
+        let is_given = label == "Person" && self.is_given(owner.start, tail.end);
+        if is_given || self.is_only_thought_of(owner.start) || self.is_renamed(tail.end) {
             return;
         }
         // Who has died is still a father.
@@ -83,6 +112,15 @@ impl<'a> Finder<'a> {
         if label == "Person" {
             self.of_relative(tail.text, start, tail.end);
         }
+    }
+
+    /// "gave my husband Covid", "taught my son Spanish": what stands behind somebody who is given something, and
+    /// before nothing else that may be given, is no name.
+    fn is_given(&self, owner: usize, end: usize) -> bool {
+        let verb = owner.checked_sub(1).and_then(|verb| verbs::lemma(self.lower(verb)));
+        let is_whole =
+            self.is_end(end) || NOT_GIVEN.contains(&self.lower(end)) || self.is_dated(end);
+        verb.is_some_and(|verb| GIVING.contains(&verb)) && is_whole
     }
 
     /// Whether a name is taken back: "my sister Anna, no wait, Eva", and not "my sister Anna, actually, is here".
@@ -286,6 +324,35 @@ mod tests {
             "I would name my dog Rex",
         ] {
             assert_eq!(facts(text), <[&str; 0]>::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_to_somebody_is_no_name() {
+        for text in [
+            "I gave my husband Covid.",
+            "I'm teaching my husband Spanish.",
+            "I bought my son Lego for Christmas.",
+            "I showed my mom Instagram.",
+            "I cooked my girlfriend Ramen.",
+            "I gave my son Nurofen and he slept.",
+        ] {
+            assert!(
+                !facts(text).iter().any(|fact| fact.contains("_")),
+                "{text}: {:?}",
+                facts(text)
+            );
+        }
+        for (text, expected) in [
+            ("I gave my dog Rex a bath.", "has_pet Rex"),
+            ("I gave my sister Anna a book.", "has_sibling Anna"),
+            ("I bought my son Max a bike.", "has_child Max"),
+            ("I read my daughter Emma a story.", "has_child Emma"),
+            ("I told my sister Petra the news.", "has_sibling Petra"),
+            ("I love my wife Ada.", "married_to Ada"),
+            ("I went to Rome with my husband Karl.", "married_to Karl"),
+        ] {
+            assert!(facts(text).iter().any(|fact| fact == expected), "{text}: {:?}", facts(text));
         }
     }
 }

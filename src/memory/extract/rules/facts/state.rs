@@ -128,7 +128,12 @@ impl Finder<'_> {
         let is_then = group.tense == Tense::Past
             && (group.main.saturating_sub(3)..group.main)
                 .any(|at| matches!(self.lower(at), "when" | "since" | "until" | "till"));
-        let is_told = is_told && !is_length && !is_then;
+        // "BST so I'm +1 now."
+        let is_signed = self
+            .words
+            .get(at)
+            .is_some_and(|word| self.text[..word.range.start].ends_with(['+', '-']));
+        let is_told = is_told && !is_length && !is_then && !is_signed;
         let Some(word) = self.words.get(at).filter(|_| is_told && self.is_number(at)) else {
             return;
         };

@@ -237,3 +237,98 @@ fn what_is_ones_own_is_told() {
         assert_eq!(all(text), [""; 0], "{text}");
     }
 }
+
+/// A text of several sentences is that of whoever it is of as a whole.
+#[test]
+fn what_is_shown_or_to_be_written_is_not_told() {
+    for text in [
+        "His dating profile says: I'm 45. I live in Oslo.",
+        "One of the kids wrote on his sheet: My name is Jaxon. I live in a trailer. I live in Oslo.",
+        "Correct my English: I have 25 years old. I live in Rome.",
+        "Is this better: I am vegan. I live in Trieste.",
+        "And in French: I am vegan. I live in Trieste.",
+        "Next, translate: I live in Bristol. My son is called Peter.",
+        "The bio should say: I am a chef. I live in Rome.",
+        "Email to HR: Hi Eva. I quit my job. I live in Rome now.",
+        "The text I'm sending: Hi boss. I quit my job.",
+        "Sample resignation: Dear Eva. I quit my job.",
+        "Tom's voicemail: I moved out. I live in Oslo now.",
+        "Her LinkedIn: I live in Oslo. I work at Fiat.",
+        "How does this sound? Dear Eva, I quit my job.",
+        "It begins: \"I am 17 and I live in Oslo. My girlfriend is called Renate.\" Good?",
+        "First line: I am 17 and I live in Oslo.",
+        "She was like, I live in Rome, and I was like, cool.",
+        "A woman in my group said I drank for years and I lost my job.",
+        "he's like, I live in Rome, and I'm like, cool",
+        "He goes, I'm 40 and I live in Rome",
+        "Let me role-play. I'm Captain Ferro, I live in Marseille.",
+        "my character: I'm a bard. I live in Waterdeep.",
+        "Pretend you're a doctor. Doctor, I live in Marseille.",
+        "In Skyrim I live in Whiterun.",
+    ] {
+        let told: Vec<String> =
+            all(text).into_iter().filter(|one| !one.starts_with("feels")).collect();
+        assert_eq!(told, [""; 0], "{text}");
+    }
+    for text in [
+        "About me: I'm vegan. I live in Oslo.",
+        "Context: I quit acting. I live in Oslo.",
+        "Note: I live in Oslo now.",
+        "I was like, wow! I live in Oslo.",
+        "My doctor called and I live in Oslo.",
+        "I love role-play games. I live in Oslo.",
+        "One thing: I live in Oslo.",
+        "Quick update: I'm tired. I live in Oslo.",
+    ] {
+        assert!(all(text).contains(&"lives_in Oslo".to_owned()), "{text}: {:?}", all(text));
+    }
+}
+
+#[test]
+fn one_of_two_places_does_not_end_the_other() {
+    for text in [
+        "I work at Aldi, just weekends.",
+        "I work at Aldi now, in addition to Lidl.",
+        "I work at Aldi (Saturdays only).",
+        "I have a second job, I work at Aldi.",
+        "I live in Rome (weekdays).",
+        "I moved to Rome and then to Leeds.",
+        "I moved to Rome, then Leeds.",
+        "I live in Rome. As if.",
+        "I live in Rome. lol no",
+    ] {
+        let told = extract(&format!("Nora: {text}")).facts.into_iter();
+        let mut held =
+            told.filter(|fact| matches!(fact.relation.as_str(), "lives_in" | "works_at"));
+        assert!(held.all(|fact| fact.confidence < 0.5), "{text}");
+    }
+    for text in [
+        "I work at Aldi, I love it.",
+        "I work at Aldi and I run on Mondays.",
+        "I work at Aldi, in the bakery.",
+        "I moved to Rome, it's great.",
+    ] {
+        let told = extract(&format!("Nora: {text}")).facts.into_iter();
+        let mut held =
+            told.filter(|fact| matches!(fact.relation.as_str(), "lives_in" | "works_at"));
+        assert!(held.any(|fact| fact.confidence > 0.5), "{text}");
+    }
+}
+
+#[test]
+fn what_is_written_short_or_signed_is_read() {
+    assert_told(&[
+        ("I live in the U.S. and work at Fiat.", &["lives_in USA now..∞", "works_at Fiat now..∞"]),
+        ("I've worked at Fiat 14 years.", &["works_at Fiat now..∞"]),
+        ("I play tennis with Maria on Monday mornings.", &["plays tennis now..∞"]),
+    ]);
+    assert_none(&["I'm +1 now.", "Miss Lorraine died on Good Friday."]);
+    for text in [
+        "They fired me and rehired me the same day.",
+        "I don't work at the big Lidl, I work at the small one.",
+    ] {
+        assert!(!all(text).iter().any(|one| one.ends_with("over")), "{text}: {:?}", all(text));
+    }
+    let told = extract("assistant: Dear Sir, my name is Lukas and I live in Graz.");
+    assert!(told.facts.is_empty(), "{:?}", told.facts);
+}

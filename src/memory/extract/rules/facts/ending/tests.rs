@@ -227,3 +227,31 @@ fn what_is_denied_plainly_is_over_if_it_was_held() {
         assert_eq!(endings(text), [""; 0], "{text}");
     }
 }
+
+#[test]
+fn the_last_day_of_a_job_has_a_date() {
+    for (text, expected) in [
+        ("My last day at Miele was Friday.", "works_at Miele 2023-05-06"),
+        ("Friday was my last day at Miele.", "works_at Miele 2023-05-06"),
+        ("Today was my last day at work.", "works_at ? 2023-05-09"),
+        ("Yesterday was my last day on the job.", "works_at ? 2023-05-08"),
+        ("My last day with Miele is June 30.", "works_at Miele 2023-07-01"),
+    ] {
+        assert_eq!(endings(text), [expected], "{text}");
+    }
+    for text in [
+        "My last day at Miele was awful.",
+        "My last day at Miele was a Friday.",
+        "My last day at Disneyland was great, today I rest.",
+        "If Friday was my last day at Miele I'd cry.",
+        "Friday was not my last day at Miele.",
+        "Friday was almost my last day at Miele.",
+        "Friday was my boss's last day at Miele.",
+        "Friday was my last day at the beach.",
+        "Friday was my last day of school.",
+        "My last day at Miele could be Friday.",
+        "I wish today was my last day at work.",
+    ] {
+        assert_eq!(endings(text), [""; 0], "{text}");
+    }
+}

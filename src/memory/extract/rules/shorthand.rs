@@ -1,0 +1,119 @@
+//! What is written short, written out before it is read: `the U.S.` is `the USA`, `J.P. Morgan` is `JP Morgan`, `'89` is
+//! `1989`.
+//!
+//! Only what can be nothing else; a stop that ends a sentence stays.
+
+use std::borrow::Cow;
+
+use engraph_storage::graph::Time;
+
+use crate::time;
+
+/// A text with its short forms written out, as said at a time.
+pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
+    if !text.contains(['.', '\'', '’']) && !text.contains("the US") {
+        return Cow::Borrowed(text);
+    }
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let before = written.chars().next_back();
+        let (short, length) = match c {
+            'A'..='Z' if before.is_none_or(|c| !c.is_alphanumeric()) => dotted(rest)
+                .or_else(|| of_states(&written, rest))
+                .unwrap_or_else(|| (c.to_string(), c.len_utf8())),
+            '\'' | '’' if before.is_none_or(char::is_whitespace) => {
+                year(rest, at).unwrap_or_else(|| (c.to_string(), c.len_utf8()))
+            }
+            _ => (c.to_string(), c.len_utf8()),
+        };
+        written.push_str(&short);
+        rest = &rest[length..];
+    }
+    if written == text { Cow::Borrowed(text) } else { Cow::Owned(written) }
+}
+
+/// Capitals with a stop behind each, "U.S." or "T.J.", without these, and how long they are.
+fn dotted(text: &str) -> Option<(String, usize)> {
+    let bytes = text.as_bytes();
+    let is_pair = |at: usize| {
+        bytes.get(at).is_some_and(u8::is_ascii_uppercase) && bytes.get(at + 1) == Some(&b'.')
+    };
+    let pairs = (0..).map(|pair| pair * 2).take_while(|at| is_pair(*at)).count();
+    let end = pairs * 2;
+    let behind = text.get(end..)?;
+    if pairs < 2 || behind.starts_with(|c: char| c.is_alphanumeric()) {
+        return None;
+    }
+    let letters: String = text[..end].chars().filter(|c| *c != '.').collect();
+    // "I live in the U.S. I work here." ends there, and "J.P. Morgan" goes on.
+    let next = behind.trim_start().chars().next();
+    let ends = match next {
+        None => true,
+        Some(next) => {
+            PLACES.contains(&letters.as_str()) && (next.is_uppercase() || behind.starts_with('\n'))
+        }
+    };
+    let name = if letters == "US" { "USA" } else { &letters };
+    Some((if ends { format!("{name}.") } else { name.to_owned() }, end))
+}
+
+/// "the US", which is "us" for who reads no capitals.
+fn of_states(before: &str, text: &str) -> Option<(String, usize)> {
+    let behind = text.strip_prefix("US")?;
+    let is_whole = !behind.starts_with(|c: char| c.is_alphanumeric());
+    (before.ends_with("the ") && is_whole).then(|| ("USA".to_owned(), 2))
+}
+
+/// "'89", the last such year that had begun when it was said.
+fn year(text: &str, at: Option<Time>) -> Option<(String, usize)> {
+    let mark = text.chars().next()?.len_utf8();
+    let digits =
+        text.get(mark..mark + 2).filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?;
+    let behind = text.get(mark + 2..)?;
+    if behind.starts_with(|c: char| c.is_alphanumeric() || c == '\'' || c == '’') {
+        return None;
+    }
+    let now = i32::from(time::civil(at?)?.year());
+    let short: i32 = digits.parse().ok()?;
+    let year = now - (now - short).rem_euclid(100);
+    Some((year.to_string(), mark + 2))
+}
+
+/// Letters that stand for a place, behind which a sentence may end.
+const PLACES: &[&str] = &["DC", "EU", "LA", "NY", "NYC", "SF", "UAE", "UK", "UN", "US", "USA"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_forms_are_written_out() {
+        let at = time::parse("2023-05-08").expect("a time");
+        for (text, expected) in [
+            ("I live in the U.S. and work at Fiat.", "I live in the USA and work at Fiat."),
+            ("I live in the U.S. I work.", "I live in the USA. I work."),
+            ("I moved to the U.K. in 2010.", "I moved to the UK in 2010."),
+            ("I live in L.A.", "I live in LA."),
+            ("I work for J.P. Morgan.", "I work for JP Morgan."),
+            ("I live in the US.", "I live in the USA."),
+            (
+                "In '89 I moved; born in '58, here since '09.",
+                "In 1989 I moved; born in 1958, here since 2009.",
+            ),
+        ] {
+            assert_eq!(written_out(text, Some(at)), expected);
+        }
+        for text in [
+            "It's 5 o'clock.",
+            "the USB stick",
+            "I am A. B is next.",
+            "the '90s",
+            "'89ers",
+            "Tom's. I.",
+        ] {
+            assert_eq!(written_out(text, Some(at)), text);
+        }
+        assert_eq!(written_out("since '09", None), "since '09");
+    }
+}

@@ -285,8 +285,7 @@ impl Engraph {
         self.store.begin_while(time::wall(), &goes_on).map_err(|error| match error {
             StorageError::Stopped if interrupt.is_asked() => Error::Interrupted,
             StorageError::Stopped => {
-                let message =
-                    format!("another transaction has been open for more than {timeout:?}");
+                let message = format!("others have been writing for more than {timeout:?}");
                 Diagnostic::new(message)
                     .help("COMMIT or ROLLBACK it, or raise Options::limits in Rust")
                     .of_limit(Limit::Writer)

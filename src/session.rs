@@ -148,8 +148,10 @@ impl Engraph {
     ///
     /// [`Error::Storage`](crate::Error::Storage) if the database is open read-only, or if this thread has a transaction open:
     /// it would wait for itself. So would any other write beside the transaction, which is the same error.
+    /// [`Error::Execute`](crate::Error::Execute) if others have the writer for longer than the database's
+    /// [limits](crate::Limits::timeout) say.
     pub fn begin(&self) -> Result<Transaction<'_>> {
-        Ok(Transaction::new(self, self.store.begin(time::wall())?))
+        Ok(Transaction::new(self, self.begin_within(&self.limits().into())?))
     }
 }
 

@@ -18,9 +18,11 @@ impl Engraph {
     /// # Errors
     ///
     /// [`Error::Storage`](crate::Error::Storage) if a turn of its id belongs to another session or has
-    /// another text, if it has none or the session no name, or if the disk refuses; nothing was changed then.
+    /// another text, if it has none or the session no name, or if the disk refuses;
+    /// [`Error::Execute`](crate::Error::Execute) if others write for longer than the database's
+    /// [limits](crate::Limits::timeout) say. Nothing was changed then.
     pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
-        let mut transaction = self.store.begin(time::wall())?;
+        let mut transaction = self.begin_within(&self.limits().into())?;
         let observed = observe(&mut transaction, session, turn)?;
         transaction.commit(self.durability(), time::wall())?;
         Ok(observed)
@@ -32,8 +34,9 @@ impl Engraph {
     /// # Errors
     ///
     /// [`Error::Neural`](crate::Error::Neural) if a model is missing or fails,
-    /// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The episodes before it stay,
-    /// and so do the turns that are left, in the buffer.
+    /// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The episodes that were made stay,
+    /// and so do the turns that are left, in the buffer. A session that cannot be drawn from holds back no other
+    /// one, unless three fail in a row; the first error is given in the end.
     pub fn consolidate(&self, session: Option<&str>) -> Result<Vec<Consolidated>> {
         let mut all = Vec::new();
         consolidate_each(self.workshop(), session, &mut |done| {

@@ -9,6 +9,7 @@
 //! No model runs while the writer's lock is held, but where another writer changed in between what an
 //! episode was drawn with.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -105,23 +106,51 @@ pub(crate) fn consolidate(
         return Err(StorageError::ReadOnly.into());
     }
     let mut grouping = workshop.consolidator.grouping.lock();
+    let mut failures = Failures::default();
     let mut waiting = sessions.iter().map(String::as_str).peekable();
     while waiting.peek().is_some() {
         let mut blocks = window(workshop, &mut waiting, occasion)?.into_iter();
         while !blocks.as_slice().is_empty() {
             let together = if workshop.means.extractor.is_quick() { usize::MAX } else { 1 };
-            let (drafts, failed) = drafts(workshop, blocks.by_ref().take(together))?;
+            let goes_on = |block: &Block| !failures.of.contains(&block.session);
+            let next = blocks.by_ref().filter(goes_on).take(together);
+            let (drafts, failed) = drafts(workshop, next)?;
             for Draft { block, extraction, left_out } in &drafts {
                 if let Some(done) = store_block(workshop, block, extraction, &mut grouping)? {
                     each(Consolidated { left_out: *left_out, ..done })?;
                 }
             }
-            if let Some(error) = failed {
-                return Err(error.into());
-            }
+            failures.hear(!drafts.is_empty(), failed)?;
         }
     }
-    Ok(())
+    failures.first.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// What could not be drawn: the sessions, whose turns stay in the buffer while others go on, and why.
+#[derive(Default)]
+struct Failures {
+    of: BTreeSet<String>,
+    first: Option<NeuralError>,
+    in_a_row: usize,
+}
+
+impl Failures {
+    /// So many sessions fail one after the other where the model itself is gone.
+    const IN_A_ROW_MAX: usize = 3;
+
+    /// Takes what has failed, after something else was drawn or not; an error if too much has failed in a row.
+    fn hear(&mut self, is_drawn: bool, failed: Option<(String, NeuralError)>) -> Result<()> {
+        self.in_a_row = if is_drawn { 0 } else { self.in_a_row };
+        let Some((session, error)) = failed else { return Ok(()) };
+        self.of.insert(session);
+        self.in_a_row += 1;
+        let first = self.first.take().unwrap_or(error);
+        if self.in_a_row >= Self::IN_A_ROW_MAX {
+            return Err(first.into());
+        }
+        self.first = Some(first);
+        Ok(())
+    }
 }
 
 /// The blocks of the next sessions that together have so many turns that the model's batches are
@@ -197,7 +226,7 @@ fn heard(turn: &TurnInput) -> Heard<'_> {
 }
 
 /// Blocks with what was drawn from them, and why there is no more of them if an extractor failed.
-type Drafts = (Vec<Draft>, Option<NeuralError>);
+type Drafts = (Vec<Draft>, Option<(String, NeuralError)>);
 
 /// A block with what was drawn from it, and how many items could not be stored.
 struct Draft {
@@ -215,7 +244,7 @@ fn drafts(workshop: Workshop<'_>, blocks: impl Iterator<Item = Block>) -> Result
         match extract(&mut known, &block.turns, workshop.means.extractor) {
             Ok((extraction, left_out)) => drafts.push(Draft { block, extraction, left_out }),
             Err(error) => {
-                failed = Some(error);
+                failed = Some((block.session, error));
                 break;
             }
         }

@@ -36,6 +36,10 @@ impl Reconstruction {
         let mut step = Step { policy: OUTSIDE.to_owned(), ..Step::default() };
         let outcomes = self.traverse(tools, operations, &mut step)?;
         self.settle(&outcomes, &DEFAULT, step);
+        // Of a budget without a turn, nothing was traversed.
+        if self.turn() >= self.budget.turns {
+            self.ended.get_or_insert(Ended::Budget);
+        }
         Ok(outcomes)
     }
 

@@ -395,6 +395,9 @@ fn what_cannot_be_asked_is_refused() {
     let outcomes = state.apply(&db, &[right]).unwrap();
     assert_eq!(outcomes[0].found, Err("all turns are used up".to_owned()));
     assert_eq!((state.turn(), state.ended()), (2, Some(Ended::Budget)));
+    let mut none = Reconstruction::begin(ASKED, Budget { turns: 0, calls: 3 });
+    none.apply(&db, &wrong).unwrap();
+    assert_eq!(none.ended(), Some(Ended::Budget));
 }
 
 #[test]

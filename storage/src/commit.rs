@@ -14,7 +14,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -170,6 +170,8 @@ pub(crate) struct Commits {
 
 /// How long the writer's lock is waited for until it is asked whether to wait on.
 const ASKED_EACH: Duration = Duration::from_millis(20);
+/// The same of who has waited for long.
+const ASKED_AT_LEAST: Duration = Duration::from_millis(500);
 
 impl Commits {
     /// Goes on after the last commit, which is on the disk.
@@ -234,8 +236,11 @@ impl Commits {
     /// The same, unless `goes_on` says no meanwhile: then [`StorageError::Stopped`].
     pub(crate) fn writer_while(&self, goes_on: &dyn Fn() -> bool) -> Result<Writing<'_>> {
         self.own_writer(|| {
+            // Who asks loses its place among those that wait, so it asks the more seldom the longer it waits.
+            let begun = Instant::now();
             loop {
-                match self.writer.try_lock_for(ASKED_EACH) {
+                let part = (begun.elapsed() / 4).clamp(ASKED_EACH, ASKED_AT_LEAST);
+                match self.writer.try_lock_for(part) {
                     None if goes_on() => {}
                     writer => return writer,
                 }

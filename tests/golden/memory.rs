@@ -433,3 +433,49 @@ fn bad_items_of_an_extractor_are_left_out_and_counted() {
     assert!(warning.contains("3 of the items that careless drew cannot be stored"), "{warning}");
     assert_eq!(violations(&db), Vec::<String>::new());
 }
+
+/// Fails at what a word stands in.
+struct Poisoned(AtomicUsize);
+
+impl Extractor for Poisoned {
+    fn id(&self) -> &'static str {
+        "poisoned"
+    }
+
+    fn extract(
+        &self,
+        turns: &[SourceTurn],
+        known: &dyn KnownEntities,
+    ) -> Result<Extraction, NeuralError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        match turns.iter().any(|turn| turn.text.contains("poison")) {
+            true => Err(NeuralError::Failed { reason: "it is poison".to_owned() }),
+            false => Rules.extract(turns, known),
+        }
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_drawn_from_holds_back_no_other() {
+    let folder = folder();
+    let extractor = Arc::new(Poisoned(AtomicUsize::new(0)));
+    let options = Options::new()
+        .embedder(Arc::new(FixedEmbedder))
+        .extractor(Arc::clone(&extractor) as Arc<dyn Extractor>);
+    let db = options.open(folder.path()).expect("opens");
+    let observe = |session: &str, text: &str| {
+        db.observe(session, &HeardTurn::new("Nora", text)).expect("observes");
+    };
+    observe("s1", "This is poison.");
+    observe("s2", "I live in Oslo.");
+    for episodes in [1, 1] {
+        let error = db.consolidate(None).expect_err("one fails").to_string();
+        assert!(error.contains("it is poison"), "{error}");
+        assert_eq!(count(&db, "MATCH (e:Episode) RETURN count(*)"), episodes);
+    }
+    // Where the model is gone, not every session asks it.
+    (3..9).for_each(|session| observe(&format!("s{session}"), "More poison."));
+    let before = extractor.0.load(Ordering::Relaxed);
+    db.consolidate(None).expect_err("all fail");
+    assert_eq!(extractor.0.load(Ordering::Relaxed) - before, 3);
+}

@@ -176,12 +176,13 @@ fn waiting_for_another_transaction_heeds_the_time_limit_and_an_interrupt() {
             other.execute("COMMIT", ()).expect("commits");
         });
         has_begun.recv().expect("begins");
+        let error = db.begin().expect_err("waits too long").to_string();
+        assert!(error.contains("others have been writing for more than 200ms"), "{error}");
+        let heard = engraph::memory::HeardTurn::new("Nora", "Hi");
+        assert!(matches!(db.observe("s", &heard), Err(Error::Execute(_))));
         for text in ["REMEMBER (:P 'b')", "BEGIN"] {
             let error = waiting.execute(text, ()).expect_err("waits too long").to_string();
-            assert!(
-                error.contains("another transaction has been open for more than 200ms"),
-                "{error}"
-            );
+            assert!(error.contains("others have been writing for more than 200ms"), "{error}");
         }
         let late = interrupt.clone();
         scope.spawn(move || {

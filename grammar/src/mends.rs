@@ -46,6 +46,13 @@ const WHOLE: &str = "write a whole number from 0, or a parameter such as $count"
 
 /// The first that fits is taken: the particular stand before the general.
 const MENDS: &[Mend] = &[
+    mend(
+        "",
+        "TRACE",
+        "the end of the text",
+        "TRACE stands before what it traces: TRACE RECALL 'question'",
+    ),
+    mend("", "WHILE", "GIVEN", "say for what: ADMIT x FROM e FOR 'question' WHILE UNCERTAIN"),
     // What stands together, and in which order.
     mend(
         "BEAM",

@@ -280,13 +280,21 @@ fn run(
 fn unscored(samples: &[Sample]) -> Option<String> {
     let all = samples.iter().flat_map(|sample| sample.questions.iter().map(move |q| (sample, q)));
     let why = |question: &Question| match question.gold.is_empty() {
+        true if question.names_evidence && question.text.trim().is_empty() => Some("it is blank"),
         true if question.names_evidence => Some("its evidence names no turn"),
         false if !(1..=5).contains(&question.category) => Some("its category is none of 1 to 5"),
         _ => None,
     };
     let found: Vec<_> = all.filter_map(|(sample, q)| Some((sample, q, why(q)?))).collect();
-    let (sample, question, why) = found.first()?;
     let total: usize = samples.iter().map(|sample| sample.questions.len()).sum();
+    let is_scored =
+        |question: &Question| !question.gold.is_empty() && (1..=4).contains(&question.category);
+    if !samples.iter().flat_map(|sample| &sample.questions).any(is_scored) {
+        return Some(format!(
+            "none of {total} questions of the categories 1 to 4 has evidence: every figure of them is of nothing"
+        ));
+    }
+    let (sample, question, why) = found.first()?;
     let first = format!("{}, question {}: {why}", sample.id, question.index);
     Some(format!("{} of {total} questions are in no figure; the first is {first}", found.len()))
 }

@@ -19,7 +19,10 @@ pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
     let mut said = BTreeSet::new();
     for turn in turns {
         said.extend(content(&turn.speaker));
-        said.extend(text::of_node(&turn.properties).iter().flat_map(|text| content(text)));
+        if let Some(text) = text::of_node(&turn.properties) {
+            said.extend(content(&text));
+            said.extend(content(&Rules::written_out(&text, turn.at)));
+        }
     }
     let days: Vec<String> = said.iter().filter_map(|word| day(word)).collect();
     said.extend(days);

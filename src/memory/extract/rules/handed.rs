@@ -75,10 +75,10 @@ fn is_lead(lead: &[&str]) -> bool {
         [.., "grammar" | "english", "check"] | ["check", "my", _, "please"] => true,
         [.., "in" | "into", language] if LANGUAGES.contains(language) => lead.len() <= 4,
         // "Email to HR", "the text I'm sending", "sample resignation".
-        [first, "to" | "for", ..] | ["the" | "my", first, "to" | "for", ..] if is_text(&first) => {
+        [first, "to" | "for", ..] | ["the" | "my", first, "to" | "for", ..] if is_text(first) => {
             true
         }
-        ["the" | "my", what, "i'm" | "i", ..] | ["sample" | "example", what] => is_text(&what),
+        ["the" | "my", what, "i'm" | "i", ..] | ["sample" | "example", what] => is_text(what),
         _ => false,
     }
 }

@@ -39,6 +39,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engraph_storage::KEY_BYTES_MAX;
+use engraph_storage::graph::Time;
 
 use super::{ExtractedConcept, Extraction, Extractor, KnownEntities, SourceTurn};
 use crate::graph_names::{is_assistant, is_machine};
@@ -66,6 +67,11 @@ const NAME_BONUS: f64 = 2.0;
 pub struct Rules;
 
 impl Rules {
+    /// A text as the rules read it: "the U.S." is "the USA", and "'89" a year.
+    pub(crate) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
+        shorthand::written_out(text, at)
+    }
+
     /// The words by which turns say a relation that the rules find, beside those of its own name:
     /// `son` and `daughter` for `has_child`. None for another relation.
     pub fn cues(relation: &str) -> impl Iterator<Item = &'static str> {

@@ -117,7 +117,9 @@ impl<'a> Finder<'a> {
     /// "gave my husband Covid", "taught my son Spanish": what stands behind somebody who is given something, and
     /// before nothing else that may be given, is no name.
     fn is_given(&self, owner: usize, end: usize) -> bool {
-        let verb = owner.checked_sub(1).and_then(|verb| verbs::lemma(self.lower(verb)));
+        let verb = owner.checked_sub(1).map(|verb| self.lower(verb));
+        // "I called my brother Tom yesterday."
+        let verb = verb.filter(|verb| *verb != "called").and_then(verbs::lemma);
         let is_whole =
             self.is_end(end) || NOT_GIVEN.contains(&self.lower(end)) || self.is_dated(end);
         verb.is_some_and(|verb| GIVING.contains(&verb)) && is_whole
@@ -350,6 +352,7 @@ mod tests {
             ("I read my daughter Emma a story.", "has_child Emma"),
             ("I told my sister Petra the news.", "has_sibling Petra"),
             ("I love my wife Ada.", "married_to Ada"),
+            ("I called my brother Tom yesterday.", "has_sibling Tom"),
             ("I went to Rome with my husband Karl.", "married_to Karl"),
         ] {
             assert!(facts(text).iter().any(|fact| fact == expected), "{text}: {:?}", facts(text));

@@ -60,6 +60,8 @@ impl Reconstruction {
             (_, false) => "all turns are used up",
             (true, true) => "it is over",
         };
+        // Of a budget without a turn.
+        self.run_out();
         let refuse = |operation: &Operation| Outcome {
             operation: operation.clone(),
             found: Err(reason.to_owned()),

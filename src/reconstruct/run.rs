@@ -36,10 +36,6 @@ impl Reconstruction {
         let mut step = Step { policy: OUTSIDE.to_owned(), ..Step::default() };
         let outcomes = self.traverse(tools, operations, &mut step)?;
         self.settle(&outcomes, &DEFAULT, step);
-        // Of a budget without a turn, nothing was traversed.
-        if self.turn() >= self.budget.turns {
-            self.ended.get_or_insert(Ended::Budget);
-        }
         Ok(outcomes)
     }
 
@@ -112,6 +108,13 @@ impl Reconstruction {
         Ok(outcomes)
     }
 
+    /// Ends it where all turns are used up.
+    pub(crate) fn run_out(&mut self) {
+        if self.turn() >= self.budget.turns {
+            self.ended.get_or_insert(Ended::Budget);
+        }
+    }
+
     /// Why an operation is not run, if it is not.
     fn refusal(&self, operation: &Operation, run: usize, again: bool) -> Option<String> {
         if run >= self.budget.calls {
@@ -179,9 +182,7 @@ impl Reconstruction {
         let after = mass(self);
         step.gain = if after > 0.0 { ((after - before) / after).max(0.0) } else { 0.0 };
         self.steps.push(step);
-        if self.turn() >= self.budget.turns {
-            self.ended = Some(Ended::Budget);
-        }
+        self.run_out();
     }
 
     /// The turns whose context was read.

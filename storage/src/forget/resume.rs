@@ -96,8 +96,7 @@ impl Transaction<'_> {
         let mut certain = version.clone();
         certain.belief.uncertain = false;
         let valid = certain.belief.valid;
-        let is_other = |one: &&Regaining| one.place.0 != fact;
-        if rest.iter().filter(is_other).any(|one| may_meet(&one.version, &certain)) {
+        if rest.iter().any(|one| may_meet(&one.version, &certain)) {
             return Ok(false);
         }
         if let Some(next) = self.other_values(fact, &certain)?.first() {

@@ -99,6 +99,19 @@ const LANGUAGES: &[&str] = &[
     "turkish",
 ];
 
+/// Whether what stands behind a colon is of whoever says it: "The card read: My name is Jo", and not "Tom told me: go
+/// home", behind which who speaks goes on.
+pub(super) fn tells_of_self(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let behind = lower.split_once(": ").map_or("", |(_, behind)| behind);
+    words_of(behind).first().is_some_and(|word| is_own(word))
+}
+
+/// A word by which somebody tells of themselves.
+fn is_own(word: &str) -> bool {
+    matches!(word, "i" | "i'm" | "i've" | "i'd" | "my" | "we" | "we're" | "we've")
+}
+
 /// Whether a sentence begins words in quotes behind a colon: `It begins: "I am 17 and I live in Oslo.`
 pub(super) fn opens_quotes(sentence: &str) -> bool {
     let behind = sentence.split_once(": ").map_or("", |(_, behind)| behind.trim_start());
@@ -112,8 +125,6 @@ pub(super) fn opens_quotes(sentence: &str) -> bool {
 pub(super) fn speaks_as(sentence: &str) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
     let words = words_of(&lower);
-    let is_own =
-        |word: &str| matches!(word, "i" | "i'm" | "i've" | "i'd" | "my" | "we" | "we're" | "we've");
     let begun = |at: usize| {
         let end = match words.get(at..)? {
             [was, "like" | "all", ..] if ["was", "were", "is", "be"].contains(was) => at + 2,

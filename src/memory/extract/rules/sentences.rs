@@ -193,7 +193,7 @@ fn push<'t>(
     // What is handed over may begin in the same sentence.
     let is_begun = hands_over && text.contains(": ") || handed::opens_quotes(text);
     let is_quoted = is_quoted || is_begun || cites || goes_on || handed::speaks_as(text);
-    let cites = (cites || goes_on) && !ends_line;
+    let cites = (cites && handed::tells_of_self(text) || goes_on) && !ends_line;
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
     let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '“' | '”' | '+' | '%' | ')');
     let text = text.trim_matches(|c: char| is_edge(c) && c != '(');

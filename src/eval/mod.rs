@@ -291,7 +291,7 @@ fn unscored(samples: &[Sample]) -> Option<String> {
         |question: &Question| !question.gold.is_empty() && (1..=4).contains(&question.category);
     if !samples.iter().flat_map(|sample| &sample.questions).any(is_scored) {
         return Some(format!(
-            "none of {total} questions of the categories 1 to 4 has evidence: every figure of them is of nothing"
+            "of {total} questions none is of the categories 1 to 4 and has evidence that is a turn: their figures are of nothing"
         ));
     }
     let (sample, question, why) = found.first()?;

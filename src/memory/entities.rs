@@ -3,6 +3,7 @@
 //! Nothing is written here.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 
 use engraph_storage::Reader;
 use engraph_storage::graph::{LabelId, Side, SystemScope};
@@ -11,6 +12,9 @@ use super::extract::{Entity, ExtractedFact, KnownEntities};
 use super::walk::edges;
 use crate::error::Result;
 use crate::graph_names::{PERSON, is_entity};
+
+/// So many persons of one given name are looked at; with more of them it says nobody.
+const NAMED_MAX: usize = 8;
 
 /// The entities of a state: nodes of all labels but the layers; and those of facts that are not stored yet.
 pub(super) struct Entities<'r> {
@@ -62,15 +66,26 @@ impl<'r> Entities<'r> {
     /// The persons that a speaker has told of whose names begin with one and go on.
     fn with_given_name(&self, name: &str, speaker: &str) -> Result<BTreeSet<String>> {
         let is_whole =
-            |whole: &String| whole.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
+            |whole: &str| whole.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
         let told = self.known_to.get(speaker).into_iter().flatten();
         let mut found: BTreeSet<String> = told.filter(|whole| is_whole(whole)).cloned().collect();
         let Some(label) = self.reader.catalog().label(PERSON) else { return Ok(found) };
-        let Some(node) = self.reader.find_node(label, speaker)? else { return Ok(found) };
-        for edge in edges(self.reader, node, Side::Out, None)? {
-            let Some(record) = self.reader.node(edge.tail, SystemScope::Current)? else { continue };
-            if record.label == label && is_whole(&record.key) {
-                found.insert(record.key.clone());
+        let mut named = Vec::new();
+        self.reader.nodes_of_label(label, Some(name), &mut |key, node| {
+            if is_whole(key) {
+                named.push((key.to_owned(), node));
+            }
+            match key.starts_with(name) && named.len() <= NAMED_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        for (whole, node) in named {
+            // Of whom few tell, where who speaks may have said much.
+            let told = edges(self.reader, node, Side::In, None)?;
+            let speaker = self.reader.find_node(label, speaker)?;
+            if told.iter().any(|edge| Some(edge.head) == speaker) {
+                found.insert(whole);
             }
         }
         Ok(found)

@@ -501,16 +501,25 @@ fn questions_that_are_in_no_figure_are_told() {
         .replace(r#"["D:2:2", "D9:9"]"#, r#"["D9:9"]"#)
         .replace(r#""category": 2"#, r#""category": 7"#);
     let file = write(folder.path(), "odd.json", &odd);
-    let mut told = Vec::new();
-    let mut warn = |what| told.push(what);
-    let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {}, warn: &mut warn };
-    let wanted = Settings { file, ..settings(folder.path(), &["bm25"]) };
-    locomo(&wanted, &options(), &mut watch).expect("measured");
+    let told_of = |file, folder: &str| {
+        let mut told = Vec::new();
+        let mut warn = |what| told.push(what);
+        let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {}, warn: &mut warn };
+        let wanted = Settings { file, ..settings(Path::new(folder), &["bm25"]) };
+        locomo(&wanted, &options(), &mut watch).expect("measured");
+        told
+    };
+    let own = folder.path().to_str().expect("a plain path");
     let first = "2 of 5 questions are in no figure; the first is talk-1, question 3: its evidence names no turn";
-    assert_eq!(told, [first]);
+    assert_eq!(told_of(file, own), [first]);
+    let blank = FILE.replace("Who moved to Porto with the dog?", "  ");
+    let file = write(folder.path(), "blank.json", &blank);
+    let first = "1 of 5 questions are in no figure; the first is talk-1, question 0: it is blank";
+    assert_eq!(told_of(file, own), [first]);
     // Of no questions at all no figure is negative.
     let none = odd.replace("D1:1\"], \"cat", "D9\"], \"cat").replace("D2:1; D2:02", "D9");
     let file = write(folder.path(), "none.json", &none);
+    assert!(told_of(file.clone(), own)[0].starts_with("of 5 questions none is"));
     let folder = folder.path().join("others");
     let runs = measured(&Settings {
         file,

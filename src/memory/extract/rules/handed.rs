@@ -73,7 +73,10 @@ fn is_lead(lead: &[&str]) -> bool {
         [.., "should", "say" | "read"] | [.., "it" | "them", "say"] => true,
         [.., "line"] => matches!(lead, ["first" | "opening" | "last", _]),
         [.., "grammar" | "english", "check"] | ["check", "my", _, "please"] => true,
-        [.., "in" | "into", language] if LANGUAGES.contains(language) => lead.len() <= 4,
+        // "I'm fluent in German: I lived in Berlin."
+        [first, .., "in" | "into", language] | [first @ ("in" | "into"), language] => {
+            LANGUAGES.contains(language) && lead.len() <= 4 && !is_own(first)
+        }
         // "Email to HR", "the text I'm sending", "sample resignation".
         [first, "to" | "for", ..] | ["the" | "my", first, "to" | "for", ..] if is_text(first) => {
             true
@@ -115,9 +118,7 @@ fn is_own(word: &str) -> bool {
 /// Whether a sentence begins words in quotes behind a colon: `It begins: "I am 17 and I live in Oslo.`
 pub(super) fn opens_quotes(sentence: &str) -> bool {
     let behind = sentence.split_once(": ").map_or("", |(_, behind)| behind.trim_start());
-    behind.starts_with(['"', '“'])
-        && behind.matches(['"', '“', '”']).count() % 2 == 1
-        && !sentence.trim_end().ends_with(['"', '”'])
+    behind.starts_with(['"', '“']) && !behind.matches(['"', '“', '”']).count().is_multiple_of(2)
 }
 
 /// Whether a sentence has what another one says of themselves, though nothing marks it: "She was like, I live in

@@ -278,6 +278,7 @@ fn what_is_shown_or_to_be_written_is_not_told() {
         "My doctor called and I live in Oslo.",
         "I love role-play games. I live in Oslo.",
         "One thing: I live in Oslo.",
+        "I'm fluent in German: I live in Oslo.",
         "Quick update: I'm tired. I live in Oslo.",
     ] {
         assert!(all(text).contains(&"lives_in Oslo".to_owned()), "{text}: {:?}", all(text));

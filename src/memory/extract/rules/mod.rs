@@ -311,12 +311,8 @@ impl<'t> Reading<'t> {
 }
 
 /// What a person is called: by the whole name, and by the given one.
-fn names_of(whole: &str) -> BTreeSet<String> {
-    [Some(whole), whole.split_whitespace().next()]
-        .into_iter()
-        .flatten()
-        .map(str::to_owned)
-        .collect()
+fn names_of(whole: &str) -> impl Iterator<Item = String> {
+    [Some(whole), whole.split_whitespace().next()].into_iter().flatten().map(str::to_owned)
 }
 
 /// The candidates of a turn that say most, in order.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use engraph_storage::graph::Time;
 
+use super::edits::Edits;
 use crate::time;
 
 /// A text with its short forms written out, as said at a time.
@@ -14,23 +15,26 @@ pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
     if !text.contains(['.', '\'', '’']) && !text.contains("the US") {
         return Cow::Borrowed(text);
     }
-    let mut written = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let before = written.chars().next_back();
-        let (short, length) = match c {
-            'A'..='Z' if before.is_none_or(|c| !c.is_alphanumeric()) => dotted(rest)
-                .or_else(|| of_states(&written, rest))
-                .unwrap_or_else(|| (c.to_string(), c.len_utf8())),
-            '\'' | '’' if before.is_none_or(char::is_whitespace) => {
-                year(rest, at).unwrap_or_else(|| (c.to_string(), c.len_utf8()))
+    let mut edits = Edits::default();
+    let (mut end, mut is_changed) = (0, false);
+    for (start, c) in text.char_indices().filter(|(_, c)| matches!(c, 'A'..='Z' | '\'' | '’')) {
+        let (before, rest) = text.split_at(start);
+        let last = before.chars().next_back();
+        let short = match c {
+            _ if start < end => None,
+            'A'..='Z' if last.is_none_or(|c| !c.is_alphanumeric()) => {
+                dotted(rest).or_else(|| of_states(before, rest))
             }
-            _ => (c.to_string(), c.len_utf8()),
+            '\'' | '’' if last.is_none_or(char::is_whitespace) => year(rest, at),
+            _ => None,
         };
-        written.push_str(&short);
-        rest = &rest[length..];
+        if let Some((whole, length)) = short {
+            end = start + length;
+            edits.replace(start..end, whole);
+            is_changed = true;
+        }
     }
-    if written == text { Cow::Borrowed(text) } else { Cow::Owned(written) }
+    if is_changed { Cow::Owned(edits.apply(text)) } else { Cow::Borrowed(text) }
 }
 
 /// Capitals with a stop behind each, "U.S." or "T.J.", without these, and how long they are.

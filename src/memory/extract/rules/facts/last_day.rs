@@ -16,7 +16,8 @@ const DAYS_MAX: i64 = 31;
 impl<'a> Finder<'a> {
     /// Reads "last day" at a word.
     pub(super) fn of_last_day(&mut self, at: usize) {
-        if (self.lower(at), self.lower(at + 1)) != ("last", "day") || !self.has_possessive(at - 1) {
+        let is_owned = at.checked_sub(1).is_some_and(|owner| self.has_possessive(owner));
+        if !is_owned || (self.lower(at), self.lower(at + 1)) != ("last", "day") {
             return;
         }
         let owner = self.speakers.iter().find_map(|one| {

@@ -240,6 +240,7 @@ fn the_last_day_of_a_job_has_a_date() {
         assert_eq!(endings(text), [expected], "{text}");
     }
     for text in [
+        "Last day at Miele yesterday!",
         "My last day at Miele was awful.",
         "My last day at Miele was a Friday.",
         "My last day at Disneyland was great, today I rest.",

@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("the database:           {}", db.query(COUNT, ())?.to_json());
     println!("the reader beside it:   {}", reader.query(COUNT, ())?.to_json());
     let porto = state.node("City", "Porto")?.ok_or("Porto was stored")?;
-    let people = state.edges(porto, Side::In, state.relation("lives_in"), &EdgeFilter::CURRENT)?;
+    let now = EdgeFilter::valid_at(state.now());
+    let people = state.edges(porto, Side::In, state.relation("lives_in"), &now)?;
     println!("the snapshot:           {} in Porto", people.len());
 
     let again = Options::new().open_read_only(folder.path())?;

@@ -93,6 +93,10 @@ pub(crate) const DERIVED_FROM: &str = "DERIVED_FROM";
 pub(crate) const ABOUT: &str = "ABOUT";
 /// That of a layer to what it holds of the one below.
 pub(crate) const CONTAINS: &str = "CONTAINS";
+/// That of a session to what its turns tell together.
+pub(crate) const HAS_EPISODE: &str = "HAS_EPISODE";
+/// That of an episode to what is stated in it.
+pub(crate) const YIELDS: &str = "YIELDS";
 /// That of a turn to the one after it.
 pub(crate) const NEXT: &str = "NEXT";
 

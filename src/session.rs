@@ -242,8 +242,8 @@ impl<'d> Session<'d> {
     ///
     /// Those of [`Engraph::query`].
     pub fn query(&mut self, text: &str, params: impl Into<Params>) -> Result<Rows> {
-        let script = self.database.one(text)?;
         self.allowance.interrupt.reset();
+        let script = self.database.one(text)?;
         self.run(&script, 0, &params.into())
     }
 
@@ -287,8 +287,8 @@ impl<'d> Session<'d> {
         params: &Params,
         answer: &mut dyn FnMut(Rows) -> Result<()>,
     ) -> Result<()> {
-        let script = self.database.script(text)?;
         self.allowance.interrupt.reset();
+        let script = self.database.script(text)?;
         for statement in 0..script.statements.len() {
             if self.allowance.interrupt.is_asked() {
                 return Err(Error::Interrupted);
@@ -305,10 +305,10 @@ impl<'d> Session<'d> {
     ///
     /// Any [`Error`]; also if the text is not one query that returns rows.
     pub fn stream(&mut self, text: &str, params: impl Into<Params>) -> Result<Cursor<'_>> {
+        self.allowance.interrupt.reset();
         let script = self.database.script(text)?;
         match script.statements.as_slice() {
             [Statement { kind: StatementKind::Query(query), .. }] if reads(query) => {
-                self.allowance.interrupt.reset();
                 self.cursor(&script, 0, query, params.into())
             }
             _ => Err(Diagnostic::new("stream takes one query that returns rows")

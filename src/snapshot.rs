@@ -21,7 +21,8 @@ use crate::time;
 /// db.query("REMEMBER (:Person 'Nora')-[lives_in]->(:City 'Porto') CONFIDENCE 0.9", ())?;
 /// let state = db.snapshot();
 /// let nora = state.node("Person", "Nora")?.expect("she was stored");
-/// let homes = state.edges(nora, Side::Out, state.relation("lives_in"), &EdgeFilter::CURRENT)?;
+/// let now = EdgeFilter::valid_at(state.now());
+/// let homes = state.edges(nora, Side::Out, state.relation("lives_in"), &now)?;
 /// assert_eq!(homes[0].confidence, 0.9);
 /// assert_eq!(state.key(homes[0].tail)?.as_deref(), Some("Porto"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

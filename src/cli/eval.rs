@@ -3,18 +3,18 @@
 //! Tables go to stdout, run files and Markdown where it is said. The library measures; here it is
 //! only shown. Stores that nobody wants to keep go when it ends.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engraph::eval::{self, Run, Settings, Table, Watch};
 use engraph::{Limits, Options};
+use tempfile::TempDir;
 
 use super::args::{Eval, EvalKind, EvalLocomo};
 use super::output::{Output, terminal_width};
 use super::progress::named_bar;
-use super::{Failure, Result, markdown};
+use super::{Failure, Result, markdown, whole};
 
 /// The longest that one question may take: the first one of a recipe reads the whole memory.
 const QUESTION: Duration = Duration::from_secs(600);
@@ -26,13 +26,7 @@ const TOO_FEW: &str = "to cross-validate takes three conversations or more, one 
 /// Measures the recipes and shows the figures.
 pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     let EvalKind::Locomo(command) = &command.kind;
-    let (folder, _gone) = match &command.keep {
-        Some(folder) => (folder.clone(), None),
-        None => {
-            let folder = std::env::temp_dir().join(format!("engraph-eval-{}", std::process::id()));
-            (folder.clone(), Some(Temporary(folder)))
-        }
-    };
+    let (folder, _gone) = kept_or_temporary(command.keep.as_deref(), "engraph-eval-")?;
     let settings = settings(command, folder)?;
     // A folder that cannot be made is told before the work, not after.
     make_folders(command)?;
@@ -81,7 +75,7 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
     tables.extend(eval::ablation(&runs));
     show(&tables, output)?;
     match &command.markdown {
-        Some(file) => Ok(write_markdown(&tables, file).map_err(|e| Failure::of_file(file, &e))?),
+        Some(file) => whole::write(file, &in_markdown(&tables)?),
         None => Ok(()),
     }
 }
@@ -100,14 +94,11 @@ fn show(tables: &[Table], output: &mut Output) -> Result<()> {
 
 /// The weights and the adapter that were trained on all conversations, where they are to go.
 fn write_training(command: &EvalLocomo, training: &eval::Training) -> Result<()> {
-    let write = |file: &PathBuf, bytes: &[u8]| {
-        std::fs::write(file, bytes).map_err(|error| Failure::of_file(file, &error))
-    };
     if let Some(file) = &command.weights {
-        write(file, training.weights.as_bytes())?;
+        whole::write(file, training.weights.as_bytes())?;
     }
     if let Some(file) = &command.adapter {
-        write(file, &training.adapter.to_bytes())?;
+        whole::write(file, &training.adapter.to_bytes())?;
     }
     Ok(())
 }
@@ -172,27 +163,20 @@ fn write_runs(runs: &[Run], out: &Path) -> Result<()> {
             true => out.to_path_buf(),
             false => out.join(format!("{name}{}.jsonl", run.setting.suffix())),
         };
-        write_run(run, &file).map_err(|error| Failure::of_file(&file, &error))?;
+        let lines: String = run.lines().map(|line| format!("{line}\n")).collect();
+        whole::write(&file, lines.as_bytes())?;
     }
     Ok(())
 }
 
-fn write_run(run: &Run, file: &Path) -> std::io::Result<()> {
-    let mut out = BufWriter::new(File::create(file)?);
-    for line in run.lines() {
-        writeln!(out, "{line}")?;
-    }
-    out.flush()
-}
-
-fn write_markdown(tables: &[Table], file: &Path) -> std::io::Result<()> {
-    let mut out = BufWriter::new(File::create(file)?);
+fn in_markdown(tables: &[Table]) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
     writeln!(out, "Engraph {}: `{}`", env!("CARGO_PKG_VERSION"), asked())?;
     for table in tables {
         writeln!(out, "\n### {}\n", table.title)?;
         markdown::write(&table.rows, &mut out)?;
     }
-    out.flush()
+    Ok(out)
 }
 
 /// The command as it was asked, so that figures say what they are of.
@@ -208,12 +192,15 @@ fn asked() -> String {
     std::iter::once("engraph".to_owned()).chain(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// A folder that goes with it.
-pub(super) struct Temporary(pub(super) PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // What cannot be taken away stays in the folder for temporary things.
-        let _ = std::fs::remove_dir_all(&self.0);
+/// The folder that is kept, or one that goes with what is given beside it.
+pub(super) fn kept_or_temporary(
+    keep: Option<&Path>,
+    prefix: &str,
+) -> Result<(PathBuf, Option<TempDir>)> {
+    if let Some(folder) = keep {
+        return Ok((folder.to_owned(), None));
     }
+    let made = tempfile::Builder::new().prefix(prefix).tempdir();
+    let folder = made.map_err(|error| Failure::of_file(&std::env::temp_dir(), &error))?;
+    Ok((folder.path().to_owned(), Some(folder)))
 }

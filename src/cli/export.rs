@@ -6,14 +6,14 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engraph::{Engraph, Error, Options};
 
 use super::args::Export;
 use super::output::{Output, check_place};
 use super::progress::bar;
-use super::{Failure, Result, open_read_only};
+use super::{Failure, Result, open_read_only, whole};
 
 /// Exports the database and says how many lines that made.
 pub(super) fn run(command: &Export, output: &mut Output) -> Result<()> {
@@ -37,7 +37,7 @@ fn to_stdout(db: &Engraph) -> Result<()> {
 }
 
 fn to_file(db: &Engraph, path: &Path, force: bool) -> Result<u64> {
-    let part = part(path);
+    let part = whole::part(path);
     let file = create(&part, force)?;
     let bar = bar();
     let exported = db.export(&file, &mut |done, total| {
@@ -47,9 +47,9 @@ fn to_file(db: &Engraph, path: &Path, force: bool) -> Result<u64> {
     // Also after a failure, or its text would stand after the bar.
     bar.finish_and_clear();
     let named = exported.map_err(Failure::from).and_then(|lines| {
-        file.sync_all().map_err(|error| writing(&part, &error))?;
+        file.sync_all().map_err(|error| Failure::of_file(&part, &error))?;
         check_free(path, force)?;
-        std::fs::rename(&part, path).map_err(|error| writing(path, &error))?;
+        std::fs::rename(&part, path).map_err(|error| Failure::of_file(path, &error))?;
         Ok(lines)
     });
     if named.is_err() {
@@ -57,13 +57,6 @@ fn to_file(db: &Engraph, path: &Path, force: bool) -> Result<u64> {
         std::fs::remove_file(&part).unwrap_or_default();
     }
     named
-}
-
-/// The file under its name while it is written.
-fn part(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
 }
 
 /// Makes the file, which no other export may write at the same time.
@@ -80,7 +73,7 @@ fn create(part: &Path, force: bool) -> Result<File> {
              it",
             part.display()
         )),
-        _ => writing(part, &error),
+        _ => Failure::of_file(part, &error),
     })?;
     match file.try_lock() {
         Ok(()) if is_there(part, &file) => {}
@@ -89,9 +82,9 @@ fn create(part: &Path, force: bool) -> Result<File> {
             let message = "another export writes it; try again when that is done";
             return Err(Failure::Other(format!("{}: {message}", part.display())));
         }
-        Err(TryLockError::Error(error)) => return Err(writing(part, &error)),
+        Err(TryLockError::Error(error)) => return Err(Failure::of_file(part, &error)),
     }
-    file.set_len(0).map_err(|error| writing(part, &error))?;
+    file.set_len(0).map_err(|error| Failure::of_file(part, &error))?;
     Ok(file)
 }
 
@@ -104,17 +97,13 @@ fn is_there(path: &Path, file: &File) -> bool {
 
 /// Only a file may be replaced, and only if that was asked for.
 fn check_free(path: &Path, force: bool) -> Result<()> {
-    check_place(path).map_err(|error| writing(path, &error))?;
+    check_place(path).map_err(|error| Failure::of_file(path, &error))?;
     let failed = |reason: &str| Err(Failure::Other(format!("{}: {reason}", path.display())));
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(writing(path, &error)),
+        Err(error) => Err(Failure::of_file(path, &error)),
         Ok(metadata) if !metadata.is_file() => failed("it is there already and is no file"),
         Ok(_) if !force => failed("it is there already; --force replaces it"),
         Ok(_) => Ok(()),
     }
-}
-
-pub(super) fn writing(path: &Path, error: &io::Error) -> Failure {
-    Failure::Other(format!("{}: {error}", path.display()))
 }

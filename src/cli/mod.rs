@@ -41,6 +41,7 @@ mod svg;
 mod table;
 mod timeline;
 mod visible;
+mod whole;
 
 use std::fmt::Display;
 use std::io;

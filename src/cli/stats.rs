@@ -7,11 +7,10 @@ use std::path::Path;
 use engraph::{Engraph, FamilyStats, Options, Rows, Value};
 
 use super::args::{Format, Stats, StatsFormat};
-use super::export::writing;
 use super::layers::Layers;
-use super::output::{Output, check_place, terminal_width};
+use super::output::{Output, terminal_width};
 use super::table::Cut;
-use super::{Result, open_read_only};
+use super::{Result, open_read_only, whole};
 
 /// Prints the column families, and for a person their total.
 pub(super) fn run(stats: &Stats, output: &mut Output) -> Result<()> {
@@ -30,10 +29,7 @@ pub(super) fn run(stats: &Stats, output: &mut Output) -> Result<()> {
 
 /// Writes a picture, where one is wanted.
 fn write(file: Option<&Path>, picture: impl FnOnce() -> String) -> Result<()> {
-    let Some(file) = file else { return Ok(()) };
-    check_place(file)
-        .and_then(|()| std::fs::write(file, picture()))
-        .map_err(|error| writing(file, &error))
+    file.map_or(Ok(()), |file| whole::write(file, picture().as_bytes()))
 }
 
 /// The column families and their total, for a person.

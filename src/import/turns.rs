@@ -111,7 +111,7 @@ pub(super) fn names(fields: &Map<String, Json>) -> String {
     }
 }
 
-/// Takes the first field of these names that holds a text out of a turn.
+/// Takes the first field of these names that holds a text or a number out of a turn.
 pub(super) fn take(
     fields: &mut Map<String, Json>,
     names: &[&str],

@@ -302,13 +302,14 @@ impl Gaps {
             f64::from(dot(&direction(before), &direction(behind)))
         };
         let similarities: Vec<f64> = places.clone().map(similarity).collect();
+        let left = climb(similarities.iter());
+        let mut right = climb(similarities.iter().rev());
+        right.reverse();
         for (index, place) in places.enumerate() {
             let here = similarities[index];
-            let left = climb(here, similarities[..index].iter().rev());
-            let right = climb(here, similarities[index + 1..].iter());
             let is_first = index == 0 || similarities[index - 1] > here;
             let is_lowest = similarities.get(index + 1).is_none_or(|next| *next >= here);
-            let depth = left + right;
+            let depth = (left[index] - here) + (right[index] - here);
             let gap = Gap { depth, is_valley: depth > 0.0 && is_first && is_lowest };
             self.measured[place] = Some(gap);
         }
@@ -324,16 +325,15 @@ impl Gaps {
     }
 }
 
-/// How far the similarities rise from one before they fall.
-fn climb<'a>(from: f64, similarities: impl Iterator<Item = &'a f64>) -> f64 {
-    let mut top = from;
-    for similarity in similarities {
-        if *similarity < top {
-            break;
-        }
-        top = *similarity;
-    }
-    top - from
+/// How high the similarities rise from each one back towards the first, before they fall.
+fn climb<'a>(similarities: impl Iterator<Item = &'a f64>) -> Vec<f64> {
+    let mut before = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    let top = |here: &f64| {
+        let (last, top) = before;
+        before = (*here, if last >= *here { top } else { *here });
+        before.1
+    };
+    similarities.map(top).collect()
 }
 
 /// The direction of the mean of the vectors of some turns.

@@ -9,7 +9,7 @@
 //! No model runs while the writer's lock is held, but where another writer changed in between what an
 //! episode was drawn with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use engraph_storage::{BufferedTurn, Durability, Reader, SessionBuffer, StorageEr
 use parking_lot::Mutex;
 
 use super::boundary::{BoundaryDetector, Heard, Occasion, SimilarityBoundaries, closed_episodes};
+use super::busy::{Busy, Taken};
 use super::draw::{self, Consolidated, draw, extract};
 use super::entities::Entities;
 use super::extract::{Extraction, Extractor, Rules};
@@ -38,14 +39,15 @@ use crate::write::{self, Input, TurnInput};
 /// Turns that are drawn at a time, at least.
 const WINDOW_TURNS: usize = 128;
 
-/// What makes memory of turns. One consolidation runs at a time, so that no two of them draw the
-/// same turns.
+/// What makes memory of turns. No two consolidations draw the same turns, and those of other sessions run beside
+/// each other.
 pub(crate) struct Consolidator {
     extractor: Arc<dyn Extractor>,
     boundaries: Arc<dyn BoundaryDetector>,
     linker: Arc<dyn Linker>,
     construction: Construction,
-    /// The themes as the last episode left them.
+    busy: Busy,
+    /// The themes as the last episode left them. Locked after the writer.
     grouping: Mutex<Option<Grouping>>,
 }
 
@@ -62,6 +64,7 @@ impl Consolidator {
             extractor: extractor.unwrap_or_else(|| Arc::new(Rules)),
             boundaries: boundaries.unwrap_or_else(|| Arc::<SimilarityBoundaries>::default()),
             linker: linker.unwrap_or_else(|| Arc::new(CueLinker)),
+            busy: Busy::default(),
             grouping: Mutex::new(None),
         }
     }
@@ -93,30 +96,29 @@ struct Block {
 /// Consolidates what is buffered of sessions, an episode at a time; `each` hears of every episode.
 ///
 /// Sessions are taken in windows, in each of which all texts go through the model together. What is
-/// drawn knows the entities that were there when the window began, and those that were drawn in it before.
+/// drawn knows the entities that are there then, and those that were drawn in the window before.
 pub(crate) fn consolidate(
     workshop: Workshop<'_>,
     sessions: &[String],
     occasion: Occasion,
     each: &mut dyn FnMut(Consolidated) -> Result<()>,
 ) -> Result<()> {
-    // Else it would wait for whoever consolidates, who waits for this thread's transaction.
+    // Else it would wait for whoever consolidates the same, who waits for this thread's transaction.
     workshop.store.no_own_transaction()?;
     if workshop.store.is_read_only() {
         return Err(StorageError::ReadOnly.into());
     }
-    let mut grouping = workshop.consolidator.grouping.lock();
     let mut failures = Failures::default();
-    let mut waiting = sessions.iter().map(String::as_str).peekable();
-    while waiting.peek().is_some() {
-        let mut blocks = window(workshop, &mut waiting, occasion)?.into_iter();
+    let mut waiting = sessions.iter().map(String::as_str).collect();
+    while let Some((_taken, blocks)) = window(workshop, &mut waiting, occasion)? {
+        let mut blocks = blocks.into_iter();
         while !blocks.as_slice().is_empty() {
             let together = if workshop.means.extractor.is_quick() { usize::MAX } else { 1 };
             let goes_on = |block: &Block| !failures.of.contains(&block.session);
             let next = blocks.by_ref().filter(goes_on).take(together);
             let (drafts, failed) = drafts(workshop, next)?;
             for Draft { block, extraction, left_out } in &drafts {
-                if let Some(done) = store_block(workshop, block, extraction, &mut grouping)? {
+                if let Some(done) = store_block(workshop, block, extraction)? {
                     each(Consolidated { left_out: *left_out, ..done })?;
                 }
             }
@@ -153,31 +155,37 @@ impl Failures {
     }
 }
 
-/// The blocks of the next sessions that together have so many turns that the model's batches are
-/// full.
-fn window<'s>(
-    workshop: Workshop<'_>,
-    waiting: &mut impl Iterator<Item = &'s str>,
+/// The next sessions that together have so many turns that the model's batches are full, and their blocks; none
+/// where nothing waits. Sessions that others consolidate come once they are done.
+fn window<'w>(
+    workshop: Workshop<'w>,
+    waiting: &mut VecDeque<&str>,
     occasion: Occasion,
-) -> Result<Vec<Block>> {
-    let mut sessions = Vec::new();
+) -> Result<Option<(Vec<Taken<'w>>, Vec<Block>)>> {
+    if waiting.is_empty() {
+        return Ok(None);
+    }
+    let busy = &workshop.consolidator.busy;
+    let (mut sessions, mut counts) = (Vec::new(), Vec::new());
     let mut turns: Vec<(u64, TurnInput)> = Vec::new();
-    while turns.len() < WINDOW_TURNS
-        && let Some(session) = waiting.next()
-    {
+    let mut next = Some(busy.take(waiting)?);
+    while let Some(taken) = next {
+        let session = taken.session();
         let mut held = workshop.store.snapshot(time::wall()).reader().buffered(session)?;
         held.sort_by_key(|(position, turn)| (turn.at, *position));
-        sessions.push((session, held.len()));
+        counts.push(held.len());
         turns.extend(held.into_iter().map(|(position, turn)| (position, input(session, turn))));
+        sessions.push(taken);
+        next = if turns.len() < WINDOW_TURNS { busy.try_take(waiting) } else { None };
     }
     embed_turns(workshop, &mut turns)?;
     let mut turns = turns.into_iter();
     let mut blocks = Vec::new();
-    for (session, count) in sessions {
+    for (taken, count) in sessions.iter().zip(counts) {
         let turns: Vec<(u64, TurnInput)> = turns.by_ref().take(count).collect();
-        blocks.extend(cut(workshop, session, turns, occasion));
+        blocks.extend(cut(workshop, taken.session(), turns, occasion));
     }
-    Ok(blocks)
+    Ok(Some((sessions, blocks)))
 }
 
 /// The turns of a session, cut into blocks.
@@ -237,8 +245,7 @@ struct Draft {
 
 /// Draws from blocks, and sends what was drawn through the model in one go.
 fn drafts(workshop: Workshop<'_>, blocks: impl Iterator<Item = Block>) -> Result<Drafts> {
-    let snapshot = workshop.store.snapshot(time::wall());
-    let mut known = Entities::new(snapshot.reader());
+    let mut known = Entities::newest(workshop.store);
     let (mut drafts, mut failed) = (Vec::new(), None);
     for block in blocks {
         match extract(&mut known, &block.turns, workshop.means.extractor) {
@@ -259,7 +266,6 @@ fn store_block(
     workshop: Workshop<'_>,
     block: &Block,
     extraction: &Extraction,
-    grouping: &mut Option<Grouping>,
 ) -> Result<Option<Consolidated>> {
     let (means, session) = (workshop.means, block.session.as_str());
     let drawn = {
@@ -286,6 +292,7 @@ fn store_block(
     if !block.turns.iter().all(is_same) {
         return Ok(None);
     }
+    let mut grouping = workshop.consolidator.grouping.lock();
     let held = grouping.take();
     let held = held.filter(|held| held.is_current(workshop.store, transaction.reader()));
     let themes = || Grouping::of(transaction.reader(), means.construction.themes);

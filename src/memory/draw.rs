@@ -23,7 +23,7 @@ use super::resolve::resolve;
 use super::theme_graph::{Grouping, LazyGrouping};
 use super::topic_graph::{self, About};
 use crate::error::Result;
-use crate::graph_names::{SEMANTIC, UTC_OFFSET};
+use crate::graph_names::{HAS_EPISODE, SEMANTIC, UTC_OFFSET};
 use crate::neural::NeuralError;
 use crate::text;
 use crate::time;
@@ -182,7 +182,7 @@ pub(super) fn draw(
 /// What an episode says, with its embedding.
 fn said(input: &Input) -> Option<(&str, &[f32])> {
     match input {
-        Input::Fact(fact) if fact.relation == "HAS_EPISODE" => fact.tail.embedded(),
+        Input::Fact(fact) if fact.relation == HAS_EPISODE => fact.tail.embedded(),
         _ => None,
     }
 }

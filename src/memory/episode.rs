@@ -9,8 +9,10 @@
 //!
 //! Whatever a turn is the source of names the turn, so that `FORGET` finds it.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use engraph_storage::CONCEPT;
 use engraph_storage::graph::{Intent, Interval, Value};
 
 use super::concepts::Known;
@@ -18,9 +20,10 @@ use super::extract::{Entity, ExtractedFact, ExtractedSemantic, Extraction};
 use super::past::Ending;
 use super::resolve::{Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
-use super::validate;
+use super::validate::{Said, UNCERTAIN, is_borne_out};
 use crate::graph_names::{
-    ABOUT, CO_OCCURS, CONTAINS, DERIVED_FROM, EPISODE, MENTION, PERSON, SEMANTIC, SESSION, TURN,
+    ABOUT, CO_OCCURS, CONTAINS, DERIVED_FROM, EPISODE, HAS_EPISODE, MENTION, PERSON, SEMANTIC,
+    SESSION, TURN, YIELDS,
 };
 use crate::retrieval::words::has_name;
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
@@ -59,8 +62,9 @@ impl Episode<'_> {
     /// The facts that it tells, each after what its names refer to.
     pub(crate) fn facts(&self) -> Vec<Input> {
         let mut inputs = Vec::new();
+        let said: Vec<OnceCell<Said>> = self.turns.iter().map(|_| OnceCell::new()).collect();
         for fact in &self.extraction.facts {
-            self.fact(fact, &mut inputs);
+            self.fact(fact, &said, &mut inputs);
         }
         inputs
     }
@@ -117,7 +121,7 @@ impl Episode<'_> {
             }
         }
         let session = NodeInput::new(SESSION, self.session);
-        inputs.push(link(session, "HAS_EPISODE", node, self.began(), Vec::new()));
+        inputs.push(link(session, HAS_EPISODE, node, self.began(), Vec::new()));
         for turn in self.turns {
             let key = &turn.key;
             let (head, tail) = (NodeInput::new(EPISODE, self.key), NodeInput::new(TURN, key));
@@ -177,7 +181,7 @@ impl Episode<'_> {
         let head = NodeInput::new(EPISODE, self.key);
         let yields = FactInput {
             head,
-            relation: "YIELDS".to_owned(),
+            relation: YIELDS.to_owned(),
             tail: node,
             valid: semantic.valid,
             confidence: semantic.confidence,
@@ -214,17 +218,20 @@ impl Episode<'_> {
         }
     }
 
-    /// A fact, less sure if its turns do not bear it out.
-    fn fact(&self, fact: &ExtractedFact, inputs: &mut Vec<Input>) {
+    /// A fact, less sure if its turns do not bear it out; `said` is what each turn says, once it was asked for.
+    fn fact(&self, fact: &ExtractedFact, said: &[OnceCell<Said>], inputs: &mut Vec<Input>) {
         let sources = self.sources(&fact.turns);
         if sources.is_empty() {
             return;
         }
-        let told: Vec<&TurnInput> =
-            fact.turns.iter().filter_map(|place| self.turns.get(*place)).collect();
-        let confidence = match validate::is_borne_out(fact, &told) {
+        let said_at = |place: &usize| {
+            let turn = self.turns.get(*place)?;
+            Some(said.get(*place)?.get_or_init(|| Said::of(turn)))
+        };
+        let told: Vec<&Said> = fact.turns.iter().filter_map(said_at).collect();
+        let confidence = match is_borne_out(fact, &told) {
             true => fact.confidence,
-            false => fact.confidence.min(validate::UNCERTAIN),
+            false => fact.confidence.min(UNCERTAIN),
         };
         let mut properties = BTreeMap::new();
         let mut end = |said: &Entity, property: &str| {
@@ -288,7 +295,7 @@ fn entity(entity: &Entity) -> NodeInput {
 
 /// A concept is found by its meaning too, so its key is its text.
 fn concept(key: &str) -> NodeInput {
-    let mut node = NodeInput::new("Concept", key);
+    let mut node = NodeInput::new(CONCEPT, key);
     node.properties.insert("text".to_owned(), Value::String(key.to_owned()));
     node
 }

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! what goes     the turn, its facts as sources, statements, concepts that nothing else speaks of
-//! what changes  co-occurrences, the episode's title and summary, sums of themes, topics, NEXT
+//! what changes  co-occurrences, the episode's title and summary, sums of themes, topics, NEXT, and of whom
+//!               something is told, if nothing tells the name any more that another one was taken for
 //! what stays    everything else, under the same keys
 //! ```
 //!
@@ -19,6 +20,7 @@ pub(crate) mod heard;
 mod losing;
 mod redraw;
 mod together;
+mod untold;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -53,6 +55,7 @@ pub(crate) fn forget(
     let chain = lost.turns.chain(transaction.reader())?;
     let mut concepts = lost.concepts(transaction.reader())?;
     let sessions = sessions_of(transaction.reader(), nodes)?;
+    let told = untold::told(transaction.reader())?;
     let redrawing = match lost.is_nothing() {
         true => None,
         false => Some(Redrawing::begin(transaction, (&lost, nodes), (grouping, means))?),
@@ -68,6 +71,7 @@ pub(crate) fn forget(
     if let Some(redrawing) = redrawing {
         drawn.add(redrawing.finish(transaction, (&lost, &mut concepts), means)?);
     }
+    drawn.add(untold::forget(transaction, &told, means.models)?);
     drawn.add(forget_empty(transaction, &concepts)?);
     settle_sessions(transaction, &sessions)?;
     // What was taken out and told again is not forgotten.

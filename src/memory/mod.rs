@@ -4,6 +4,7 @@
 //! Nothing here asks a language model unless one was given, and nothing is retrieved here.
 
 pub mod boundary;
+mod busy;
 mod concepts;
 pub(crate) mod consolidate;
 mod draw;

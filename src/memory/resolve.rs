@@ -67,30 +67,24 @@ pub(super) fn resolve(
         entity.label == PERSON && turns.iter().any(|turn| turn.speaker == entity.name)
     };
     let said: BTreeSet<&Entity> = ends.filter(|entity| !speaks(entity)).collect();
-    let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut names: BTreeMap<&str, Names> = BTreeMap::new();
     let mut resolution = Resolution::default();
     for entity in said {
-        let label = entity.label.as_str();
-        if !names.contains_key(label) {
-            names.insert(label, names_of(reader, label)?);
-        }
-        let Some(known) = names.get_mut(label) else { continue };
         let merge = match held(reader, entity)? {
             Held::Itself => None,
             Held::Refers(merge) => Some(merge),
             Held::Unknown { split } => {
-                let others: Vec<&str> = known
-                    .iter()
-                    .map(String::as_str)
-                    .filter(|name| !split.contains(*name))
-                    .collect();
-                let merge = nearest(entity, &others, means.models)?;
+                let known = names.entry(entity.label.as_str()).or_default();
+                let merge = match may_be_another(entity) {
+                    true => nearest(entity, &known.all(reader, entity, &split)?, means.models)?,
+                    false => None,
+                };
                 let merge = match merge {
                     Some(merge) if is_another(reader, &extraction.facts, &merge)? => None,
                     merge => merge,
                 };
                 if merge.is_none() {
-                    known.push(entity.name.clone());
+                    known.drawn.push(Name::of(&entity.name));
                 }
                 merge
             }
@@ -98,6 +92,43 @@ pub(super) fn resolve(
         resolution.0.extend(merge.map(|merge| (entity.clone(), merge)));
     }
     Ok(resolution)
+}
+
+/// A name, and its words as they are compared.
+struct Name {
+    whole: String,
+    normal: Vec<String>,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        Self { whole: name.to_owned(), normal: normal(name) }
+    }
+}
+
+/// The names of the entities of a label.
+#[derive(Default)]
+struct Names {
+    /// Those of the graph, once they were asked for.
+    stored: Option<Vec<Name>>,
+    /// Those that were drawn and that the graph does not have.
+    drawn: Vec<Name>,
+}
+
+impl Names {
+    /// All of them but those that an entity of this label was split from.
+    fn all(
+        &mut self,
+        reader: Reader<'_>,
+        entity: &Entity,
+        split: &BTreeSet<String>,
+    ) -> Result<Vec<&Name>> {
+        if self.stored.is_none() {
+            self.stored = Some(names_of(reader, &entity.label)?);
+        }
+        let all = self.stored.iter().flatten().chain(&self.drawn);
+        Ok(all.filter(|name| !split.contains(&name.whole)).collect())
+    }
 }
 
 /// Whether a part of a name is told of a relative, and who has the whole name is known as none: "my daughter
@@ -128,11 +159,11 @@ fn is_family(relation: &str) -> bool {
 }
 
 /// The names of the entities of a label; none if there are too many to compare with.
-fn names_of(reader: Reader<'_>, label: &str) -> Result<Vec<String>> {
+fn names_of(reader: Reader<'_>, label: &str) -> Result<Vec<Name>> {
     let Some(label) = reader.catalog().label(label) else { return Ok(Vec::new()) };
     let mut names = Vec::new();
     reader.nodes_of_label(label, None, &mut |key, _| {
-        names.push(key.to_owned());
+        names.push(Name::of(key));
         match names.len() > COMPARED_MAX {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
@@ -192,11 +223,13 @@ fn references(reader: Reader<'_>, name: &str) -> Result<Vec<(NodeId, bool, f64)>
     Ok(found)
 }
 
+/// Whether a name is compared with others at all.
+fn may_be_another(entity: &Entity) -> bool {
+    is_proper(&entity.name) && entity.label != "Date"
+}
+
 /// The entity that a proper name means, if one name is nearer than all others.
-fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Merge>> {
-    if !is_proper(&entity.name) || entity.label == "Date" {
-        return Ok(None);
-    }
+fn nearest(entity: &Entity, names: &[&Name], models: &Models) -> Result<Option<Merge>> {
     let merge = |name: &str, how: String, likeness: f64| Merge {
         said: entity.clone(),
         into: Entity { label: entity.label.clone(), name: name.to_owned() },
@@ -204,14 +237,18 @@ fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Me
         likeness,
     };
     let said = normal(&entity.name);
-    let same: Vec<&&str> = names.iter().filter(|name| normal(name) == said).collect();
+    let same: Vec<_> = names.iter().filter(|name| name.normal == said).collect();
     if let [name] = same.as_slice() {
-        return Ok(Some(merge(name, "the same but for case, articles and signs".to_owned(), 1.0)));
+        return Ok(Some(merge(
+            &name.whole,
+            "the same but for case, articles and signs".to_owned(),
+            1.0,
+        )));
     }
     if entity.label == PERSON {
-        let parts: Vec<&&str> = names.iter().filter(|name| is_part(&said, &normal(name))).collect();
+        let parts: Vec<_> = names.iter().filter(|name| is_part(&said, &name.normal)).collect();
         if let [name] = parts.as_slice() {
-            return Ok(Some(merge(name, "a part of the name".to_owned(), PART)));
+            return Ok(Some(merge(&name.whole, "a part of the name".to_owned(), PART)));
         }
         // Stefan and Stefanie are two; Anna Lehmann and Anna Lehman may be one.
         if said.len() == 1 {
@@ -220,11 +257,8 @@ fn nearest(entity: &Entity, names: &[&str], models: &Models) -> Result<Option<Me
     }
     // Christina and Christine Vale may be sisters.
     let is_given = |name: &[String]| entity.label != PERSON || name.first() == said.first();
-    let alike = |name: &&str| {
-        let name = normal(name);
-        is_given(&name) && are_alike(&said, &name)
-    };
-    let names: Vec<&str> = names.iter().copied().filter(alike).collect();
+    let alike = |name: &&&Name| is_given(&name.normal) && are_alike(&said, &name.normal);
+    let names: Vec<&str> = names.iter().filter(alike).map(|name| name.whole.as_str()).collect();
     let best = by_likeness(&entity.name, &names, models)?;
     Ok(best.map(|(name, how, likeness)| merge(name, how, likeness)))
 }

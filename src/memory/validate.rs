@@ -13,31 +13,55 @@ use crate::write::TurnInput;
 /// of relations, so that it is kept beside what is believed and closes nothing.
 pub(crate) const UNCERTAIN: f64 = 0.4;
 
+/// The words of a turn.
+pub(crate) struct Said {
+    /// What tells words apart, who speaks among them.
+    stems: BTreeSet<String>,
+    /// All words of the text in their order, in lower case.
+    words: Vec<String>,
+}
+
+impl Said {
+    /// What a turn says, with its short forms written out too.
+    pub(crate) fn of(turn: &TurnInput) -> Self {
+        let text = text::of_node(&turn.properties).unwrap_or_default();
+        let mut stems: BTreeSet<String> = content(&turn.speaker).into_iter().collect();
+        stems.extend(content(&text));
+        stems.extend(content(&Rules::written_out(&text, turn.at)));
+        let days: Vec<String> = stems.iter().filter_map(|word| day(word)).collect();
+        stems.extend(days);
+        Self { stems, words: lower(&text) }
+    }
+
+    /// Whether these words stand in it, one after the other.
+    fn has(&self, cue: &[String]) -> bool {
+        !cue.is_empty() && self.words.windows(cue.len()).any(|words| words == cue)
+    }
+}
+
 /// Whether head, tail and relation are found in the turns: the head as a speaker or by its words,
 /// the tail by its words, the relation by one of its words.
-pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&TurnInput]) -> bool {
-    let mut said = BTreeSet::new();
-    for turn in turns {
-        said.extend(content(&turn.speaker));
-        if let Some(text) = text::of_node(&turn.properties) {
-            said.extend(content(&text));
-            said.extend(content(&Rules::written_out(&text, turn.at)));
-        }
-    }
-    let days: Vec<String> = said.iter().filter_map(|word| day(word)).collect();
-    said.extend(days);
+pub(crate) fn is_borne_out(fact: &ExtractedFact, turns: &[&Said]) -> bool {
+    let has = |stem: &String| turns.iter().any(|turn| turn.stems.contains(stem));
     // What says nothing by itself must be there as it is.
     let is_said = |cue: &str| match content(cue) {
-        stems if stems.is_empty() => turns.iter().any(|turn| has_words(turn, cue)),
-        stems => stems.iter().all(|stem| said.contains(stem)),
+        stems if stems.is_empty() => {
+            let cue = lower(cue);
+            turns.iter().any(|turn| turn.has(&cue))
+        }
+        stems => stems.iter().all(has),
     };
     let relation = content(&fact.relation.replace('_', " "));
-    let has_all = |words: Vec<String>| words.iter().all(|stem| said.contains(stem));
-    has_all(content(&fact.head.name))
-        && has_all(content(&fact.tail.name))
+    content(&fact.head.name).iter().all(has)
+        && content(&fact.tail.name).iter().all(has)
         && (relation.is_empty()
-            || relation.iter().any(|stem| said.contains(stem))
+            || relation.iter().any(has)
             || Rules::cues(&fact.relation).any(is_said))
+}
+
+/// The words of a text, in lower case.
+fn lower(text: &str) -> Vec<String> {
+    words(text).into_iter().map(|word| word.lower).collect()
 }
 
 /// The number of a day that is written with its ending: `3` of `3rd`.
@@ -45,12 +69,4 @@ fn day(word: &str) -> Option<String> {
     let number = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending))?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| number.to_owned())
-}
-
-/// Whether these words stand in a turn, one after the other.
-fn has_words(turn: &TurnInput, cue: &str) -> bool {
-    let lower = |text: &str| words(text).into_iter().map(|word| word.lower).collect::<Vec<_>>();
-    let cue = lower(cue);
-    let text = text::of_node(&turn.properties).map(|text| lower(&text)).unwrap_or_default();
-    !cue.is_empty() && text.windows(cue.len()).any(|words| words == cue)
 }

@@ -14,7 +14,7 @@
 //!   rerank.rs     what scores texts         reader.rs       how sure an answer is
 //!   max_sim.rs    late interaction          sign_codes.rs   the same by stored signs
 //!   adapter/      a question's tokens, moved to where answers are
-//!   bytes.rs      trained models as bytes   random.rs       numbers by seed
+//!   bytes.rs      trained models as bytes   training.rs     what a training says
 //!   model_folder.rs   where models lie       prompt.rs       what a reader is given to read
 //!   writer/       answers of a form         json_model.rs   the same, here or elsewhere
 //! ```

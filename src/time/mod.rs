@@ -21,7 +21,7 @@ pub(crate) use self::{
     duration::{DAY, Duration},
     field::{FIELDS, field, truncate},
     period::{Allen, PeriodPredicate},
-    phrase::{find, is_season, is_weekday, month, when},
+    phrase::{find, is_season, is_weekday, month, number, when},
 };
 
 /// The day of the instant 0.

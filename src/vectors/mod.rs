@@ -391,8 +391,8 @@ pub(crate) fn check_model(reader: Reader<'_>, id: &str) -> Result<()> {
 fn by_another(message: String) -> Error {
     Diagnostic::new(message)
         .help(
-            "open the database with the model that made its embeddings, or let `engraph embed` \
-             make them anew",
+            "open the database with the model that made its embeddings, or let `engraph embed`, or \
+             `Engraph::reembed`, make them anew",
         )
         .execute()
 }

@@ -156,8 +156,8 @@ pub enum StorageError {
     /// The embeddings are being made anew by the model that is named, and were not finished. Finish
     /// that with the same model.
     #[error(
-        "the embeddings are being made anew by {0}, and that was not finished; run `engraph embed` \
-         to finish it"
+        "the embeddings are being made anew by {0}, and that was not finished; run `engraph embed`, or \
+         `Engraph::reembed`, to finish it"
     )]
     Unfinished(String),
     /// A load of many facts is being taken in, or was cut off there. Try again, or let a writer finish

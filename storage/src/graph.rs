@@ -493,7 +493,7 @@ pub struct EdgeFilter {
 }
 
 impl EdgeFilter {
-    /// What is believed now, at any valid time.
+    /// What is believed now, at any valid time: also of what has ended.
     pub const CURRENT: Self = Self {
         valid: ValidScope::All,
         system: SystemScope::Current,
@@ -503,6 +503,11 @@ impl EdgeFilter {
 
     /// All that is and ever was believed.
     pub const EVERYTHING: Self = Self { system: SystemScope::All, ..Self::CURRENT };
+
+    /// What is believed now, and valid at the instant.
+    pub const fn valid_at(time: Time) -> Self {
+        Self { valid: ValidScope::AsOf(time), ..Self::CURRENT }
+    }
 
     /// Whether the edge is kept.
     pub fn keeps(&self, edge: &Edge) -> bool {

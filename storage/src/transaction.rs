@@ -39,6 +39,8 @@ pub struct Transaction<'s> {
     pub(crate) forgotten: bool,
     /// See [`Transaction::has_overruled_own`].
     pub(crate) overruled_own: bool,
+    /// How many components the embeddings have; none where that was not asked yet.
+    dimensions: Option<usize>,
     /// Whether long work is to go on.
     goes_on: Option<GoesOn>,
 }
@@ -104,6 +106,7 @@ impl<'s> Transaction<'s> {
             now,
             forgotten,
             overruled_own,
+            dimensions: None,
             goes_on: None,
         }
     }
@@ -151,6 +154,7 @@ impl<'s> Transaction<'s> {
                 self.overlay.rollback();
                 (self.pending, self.catalog) = (pending, catalog);
                 (self.forgotten, self.overruled_own) = (forgotten, overruled_own);
+                self.dimensions = None;
             }
         }
         result
@@ -307,14 +311,20 @@ impl<'s> Transaction<'s> {
     }
 
     /// Sets a node's embedding, made by the model of that identity.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Invalid`] if the other embeddings were made by another model, or have another number of
+    /// components.
     pub fn put_vector(&mut self, node: NodeId, model: &str, vector: &[f32]) -> Result<()> {
         record::check_finite(vector)?;
+        self.check_dimensions(model, vector.len())?;
         match self.reader().model()? {
             Some(known) if known == model => {}
             Some(known) => {
                 return Err(StorageError::Invalid(format!(
                     "the embeddings here were made by {known}, not by {model}; use that model, or \
-                     let `engraph embed` make them anew"
+                     let `engraph embed`, or `Engraph::reembed`, make them anew"
                 )));
             }
             None => self.overlay.put(Family::Meta, MODEL, model.as_bytes().to_vec()),
@@ -327,6 +337,22 @@ impl<'s> Transaction<'s> {
             self.overlay.put(Family::Vectors, key::vector(label, node), bytes);
         }
         Ok(())
+    }
+
+    /// That the other embeddings have so many components; `model` is what made this one.
+    fn check_dimensions(&mut self, model: &str, given: usize) -> Result<()> {
+        let held = match self.dimensions {
+            Some(held) => held,
+            None => self.reader().dimensions()?.unwrap_or(given),
+        };
+        self.dimensions = Some(held);
+        if held == given {
+            return Ok(());
+        }
+        Err(StorageError::Invalid(format!(
+            "{model} gives an embedding of {given} components, and those here have {held}; a model that gives \
+             others needs another id, by which all can be made anew"
+        )))
     }
 
     /// Moves an embedding to history, unless this transaction made it.

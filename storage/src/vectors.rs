@@ -127,6 +127,18 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// How many components the embeddings have; none where there are none.
+    pub(crate) fn dimensions(&self) -> Result<Option<usize>> {
+        let mut vector = Vec::new();
+        for family in [Family::Vectors, Family::VectorsPast] {
+            self.scan_vectors(family, &[], &mut |key, value| {
+                stored(family, key, value, &mut vector)?;
+                Ok(ControlFlow::Break(()))
+            })?;
+        }
+        Ok(Some(vector.len()).filter(|components| *components > 0))
+    }
+
     /// How far embeddings have been made anew by another model; none if that is not under way.
     pub fn renewal(&self) -> Result<Option<Renewal>> {
         let Some(bytes) = self.view().get(Family::Meta, RENEWAL)? else { return Ok(None) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engraph::memory::HeardTurn;
-use engraph::{Engraph, Error, Options, Params, SentenceModel, StorageError, Value};
+use engraph::{Engraph, Error, Interval, Options, Params, SentenceModel, StorageError, Value};
 
 use crate::{folder, open};
 fn keys(db: &Engraph) -> String {
@@ -324,6 +324,20 @@ fn query_takes_one_statement_and_parameters_of_every_kind() {
     );
     let error = db.query("RETURN $x", [("x", f64::NAN)]).expect_err("is no number");
     assert!(error.to_string().contains("the parameter $x is no finite number"), "{error}");
+    // Nanoseconds, which some clocks give, are beyond the calendar.
+    let nanoseconds = Value::Timestamp(1_683_504_000_000_000_000);
+    let error = db.query("RETURN $x", [("x", nanoseconds)]).expect_err("is no instant");
+    let said =
+        "the parameter $x is an instant beyond the years -9999 to 9999; it is in microseconds";
+    assert!(error.to_string().contains(said), "{error}");
+    let backward = Value::Period(Interval { from: 2, to: 1 });
+    let error = db.query("RETURN $x", [("x", backward)]).expect_err("is no interval");
+    assert!(
+        error.to_string().contains("is no interval from one instant to a later one"),
+        "{error}"
+    );
+    let open = Value::Period(Interval { from: 1, to: Interval::MAX });
+    db.query("RETURN $x", [("x", open)]).expect("is an interval");
 }
 
 #[test]

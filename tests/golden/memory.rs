@@ -18,9 +18,7 @@ use engraph::memory::{
     Construction, CueLinker, Entity, ExtractedFact, Extraction, Extractor, HeardTurn,
     KnownEntities, Linker, Rules, SimilarityBoundaries, SourceTurn,
 };
-use engraph::{
-    Durability, Engraph, Error, FixedEmbedder, Interval, NeuralError, Options, StorageError, Value,
-};
+use engraph::{Durability, Engraph, Error, FixedEmbedder, Interval, NeuralError, Options, Value};
 
 use crate::{folder, open};
 
@@ -243,6 +241,36 @@ fn nobody_waits_for_a_model_that_draws() {
     assert_eq!(db.consolidate(None).expect("consolidates")[0].turns, 1);
 }
 
+#[test]
+fn sessions_are_consolidated_beside_each_other() {
+    let folder = folder();
+    let ((begun, has_begun), (go, let_go)) = (mpsc::channel(), mpsc::channel());
+    let slow = Slow { begun, go: Mutex::new(let_go) };
+    let options = Options::new().embedder(Arc::new(FixedEmbedder)).durability(Durability::Buffered);
+    let db = options.extractor(Arc::new(slow)).open(folder.path()).expect("opens");
+    for session in 0..2 {
+        db.observe(["a", "b"][session], &turn(session, 0)).expect("observes");
+    }
+    std::thread::scope(|scope| {
+        let of = |session: Option<&'static str>| {
+            let db = &db;
+            scope.spawn(move || db.consolidate(session).expect("consolidates").len())
+        };
+        let first = of(Some("a"));
+        has_begun.recv().expect("begun");
+        let second = of(Some("b"));
+        let waits = Duration::from_secs(60);
+        let has_both = has_begun.recv_timeout(waits).is_ok();
+        // Nobody draws twice what is being drawn.
+        let of_all = of(None);
+        for _ in 0..2 {
+            go.send(()).expect("waits");
+        }
+        assert!(has_both);
+        assert_eq!([first, second, of_all].map(|done| done.join().expect("ends")), [1, 1, 0]);
+    });
+}
+
 /// What is drawn of a turn that was forgotten meanwhile is not stored, and a turn that came under its key stays.
 #[test]
 fn a_turn_that_takes_the_place_of_a_forgotten_one_is_not_lost() {
@@ -256,11 +284,11 @@ fn a_turn_that_takes_the_place_of_a_forgotten_one_is_not_lost() {
     std::thread::scope(|scope| {
         let consolidation = scope.spawn(|| db.consolidate(Some("s")));
         has_begun.recv().expect("begun");
-        // It is forgotten; its bytes leave the files once nobody reads what was before.
+        // It is forgotten, and its bytes leave the files: an extractor that takes long reads no state meanwhile.
         let forgotten = db.query("FORGET TURN 's:1'", ());
         let observed = db.observe("s", &said("I have a red drum."));
         go.send(()).expect("waits");
-        assert!(matches!(forgotten, Err(Error::Storage(StorageError::StillRead))), "{forgotten:?}");
+        forgotten.expect("forgets");
         observed.expect("observes");
         assert!(consolidation.join().expect("ends").expect("consolidates").is_empty());
     });

@@ -25,16 +25,17 @@ mod stats;
 mod vectors;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use engraph::{Durability, Engraph, Options};
 use serde_json::{Value as Json, json};
 
 use super::args::{Bench, BenchKind, BenchWorkload, Phase};
+use super::eval::kept_or_temporary;
 use super::output::Output;
 use super::progress::named_bar;
-use super::{Failure, Result};
+use super::{Failure, Result, whole};
 use facts::Facts;
 use questions::Question;
 
@@ -54,7 +55,7 @@ pub(super) fn run(command: &Bench, output: &mut Output) -> Result<()> {
 }
 
 fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
-    let (folder, _gone) = folder(command.keep.as_deref());
+    let (folder, _gone) = kept_or_temporary(command.keep.as_deref(), "engraph-bench-")?;
     std::fs::create_dir_all(&folder).map_err(|error| Failure::of_file(&folder, &error))?;
     let bar = named_bar();
     bar.set_length(Phase::ALL.len() as u64);
@@ -76,21 +77,9 @@ fn all(command: &BenchWorkload, output: &mut Output) -> Result<()> {
         return Err(Failure::Other(format!("wrong answers: {}", wrong.join(", "))));
     }
     if let Some(file) = &command.json {
-        std::fs::write(file, format!("{report:#}\n"))
-            .map_err(|error| Failure::of_file(file, &error))?;
+        whole::write(file, format!("{report:#}\n").as_bytes())?;
     }
     Ok(output.table(&report::table(&report), super::output::terminal_width())?)
-}
-
-/// The folder that is kept, or one that goes with what is given beside it.
-fn folder(keep: Option<&Path>) -> (PathBuf, Option<super::eval::Temporary>) {
-    match keep {
-        Some(folder) => (folder.to_owned(), None),
-        None => {
-            let folder = std::env::temp_dir().join(format!("engraph-bench-{}", std::process::id()));
-            (folder.clone(), Some(super::eval::Temporary(folder)))
-        }
-    }
 }
 
 /// Runs one phase in a process of its own, so that its memory and caches are its own.

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use engraph::graph::{EdgeFilter, Side, ValidScope};
+use engraph::graph::{EdgeFilter, Side};
 use engraph::{Durability, Engraph, Options, Value};
 use serde_json::{Value as Json, json};
 
@@ -39,7 +39,7 @@ pub(super) fn overhead(folder: &Path) -> Result<Json> {
         "MATCH (a)-[f:value]->(b) FOR VALID_TIME AS OF $t WHERE id(a) = $h \
          RETURN id(b), f.confidence",
     )?;
-    let filter = EdgeFilter { valid: ValidScope::AsOf(micros(NOW)), ..EdgeFilter::CURRENT };
+    let filter = EdgeFilter::valid_at(micros(NOW));
     let (mut memql, mut library) =
         (<[Vec<Duration>; 2]>::default(), <[Vec<Duration>; 2]>::default());
     for read in 0..READS * 2 {

@@ -15,6 +15,7 @@ use super::machine;
 use super::numbers::{Checksum, draw, hash};
 use super::stats::Stats;
 use crate::cli::args::BenchVectors;
+use crate::cli::eval::kept_or_temporary;
 use crate::cli::output::{Output, terminal_width};
 use crate::cli::progress::named_bar;
 use crate::cli::{Failure, Result};
@@ -116,7 +117,7 @@ impl Embedder for Made {
 
 /// Makes, stores and asks for them, and checks each answer against the exact one.
 pub(super) fn run(command: &BenchVectors, output: &mut Output) -> Result<()> {
-    let (folder, _gone) = super::folder(command.keep.as_deref());
+    let (folder, _gone) = kept_or_temporary(command.keep.as_deref(), "engraph-bench-")?;
     fs::create_dir_all(&folder).map_err(|error| Failure::of_file(&folder, &error))?;
     let bar = named_bar();
     bar.set_length(4);

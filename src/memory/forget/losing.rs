@@ -6,7 +6,7 @@ use engraph_storage::Reader;
 use engraph_storage::graph::{EdgeFilter, NodeId, Side, SystemScope, Value};
 
 use crate::error::Result;
-use crate::graph_names::{CONTAINS, DERIVED_FROM, EPISODE, NEXT, SEMANTIC, TURN, named};
+use crate::graph_names::{CONTAINS, DERIVED_FROM, EPISODE, NEXT, SEMANTIC, TURN, YIELDS, named};
 use crate::memory::walk::{edges, key_of, of_label, tags, tags_in};
 use crate::text;
 use crate::write::TurnInput;
@@ -137,7 +137,7 @@ impl Turns {
 
     fn statements(&self, reader: Reader<'_>, episode: NodeId) -> Result<Vec<Statement>> {
         let mut statements = Vec::new();
-        for edge in edges(reader, episode, Side::Out, Some("YIELDS"))? {
+        for edge in edges(reader, episode, Side::Out, Some(YIELDS))? {
             let id = edge.tail;
             let Some(record) = reader.node(id, SystemScope::Current)? else { continue };
             let from = edges(reader, id, Side::Out, Some(DERIVED_FROM))?;

@@ -65,6 +65,12 @@ pub(crate) fn month(word: &str) -> Option<i8> {
     words::MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month)
 }
 
+/// The number that a word says, from one to ninety.
+pub(crate) fn number(word: &str) -> Option<i64> {
+    let found = words::SMALL.iter().chain(words::TENS).find(|(name, _)| *name == word);
+    found.map(|(_, number)| *number)
+}
+
 /// Whether a word, in lower case, names a day of the week, short or whole.
 pub(crate) fn is_weekday(word: &str) -> bool {
     words::WEEKDAYS.iter().any(|(name, _)| *name == word)

@@ -119,3 +119,28 @@ fn what_moved_meanwhile_is_left_alone() {
     });
     assert_eq!(all(&store), []);
 }
+
+#[test]
+fn all_embeddings_have_as_many_components() {
+    let (_folder, store) = store();
+    let node = set(&store, "a", 1.0);
+    let mut transaction = store.begin(0).unwrap();
+    let refused = transaction.put_vector(node, "old", &[1.0, 0.0]).unwrap_err().to_string();
+    assert!(
+        refused.contains("old gives an embedding of 2 components, and those here have 1"),
+        "{refused}"
+    );
+    drop(transaction);
+
+    // What was taken back says nothing of those that come then.
+    let (_folder, store) = self::store();
+    let mut transaction = store.begin(0).unwrap();
+    let node = transaction.put_node("Note", "a", &BTreeMap::new()).unwrap();
+    let failed: Result<()> = transaction.whole(|transaction| {
+        transaction.put_vector(node, "old", &[1.0])?;
+        Err(StorageError::Stopped)
+    });
+    failed.unwrap_err();
+    transaction.put_vector(node, "old", &[1.0, 0.0]).unwrap();
+    transaction.put_vector(node, "old", &[1.0]).unwrap_err();
+}

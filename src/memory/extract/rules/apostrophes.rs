@@ -21,7 +21,8 @@ pub(super) fn restored(turn: &SourceTurn) -> Cow<'_, SourceTurn> {
             Cow::Borrowed(_) => return Cow::Borrowed(turn),
         },
     };
-    Cow::Owned(SourceTurn { text, ..turn.clone() })
+    let SourceTurn { key, speaker, at, .. } = turn;
+    Cow::Owned(SourceTurn { key: key.clone(), speaker: speaker.clone(), at: *at, text })
 }
 
 fn with_apostrophes(text: &str) -> Cow<'_, str> {

@@ -74,7 +74,8 @@ fn may_tell_time(text: &str) -> bool {
         return true;
     }
     let lower = text.to_ascii_lowercase();
-    WORDS.iter().any(|word| lower.contains(word))
+    let mut words = lower.split(|c: char| !c.is_ascii_alphabetic());
+    WORDS.iter().any(|word| lower.contains(word)) || words.any(time::is_weekday)
 }
 
 const WORDS: &[&str] = &[
@@ -118,6 +119,10 @@ const WORDS: &[&str] = &[
     "christmas",
     "easter",
     "halloween",
+    "thanksgiving",
+    "xmas",
+    "quarter",
+    "season",
     "ties",
     "current",
 ];

@@ -283,7 +283,10 @@ fn is_light(lower: &str) -> bool {
 impl Elided {
     /// Puts the subject back.
     pub(super) fn restore(self, me: &str, words: &[Word], edits: &mut Edits) {
-        let Some(first) = words.first() else { return };
+        // "Yesterday adopted a cat": the time of it is written out where it stands.
+        let is_time = |word: &Word| lexicon::is_time_noun(&word.lower);
+        let lead = words.iter().position(|word| !is_time(word)).unwrap_or(0);
+        let Some(first) = words.get(lead) else { return };
         let lower = first.lower.as_str();
         let insert = match self {
             Self::Plain | Self::Present(_) => me.to_owned(),
@@ -292,13 +295,13 @@ impl Elided {
             Self::It => "it".to_owned(),
         };
         if let Self::Present(at) = self
-            && at > 0
+            && at > lead
             && let Some(verb) = words.get(at)
         {
             edits.replace(verb.range.clone(), verbs::third(&verb.lower));
         }
         let first_word = match (self, lower) {
-            (Self::Present(0), _) => verbs::third(lower),
+            (Self::Present(at), _) if at == lead => verbs::third(lower),
             (_, "haven't") => "hasn't".to_owned(),
             (_, "gonna") => "going to".to_owned(),
             _ => lower.to_owned(),

@@ -8,7 +8,7 @@ use super::handed;
 use crate::retrieval::words::Word;
 
 /// Bytes of a turn that are looked at.
-const TURN_BYTES_MAX: usize = 16 << 10;
+pub(super) const TURN_BYTES_MAX: usize = 16 << 10;
 
 /// Sentences of a turn that are looked at.
 const SENTENCES_MAX: usize = 64;

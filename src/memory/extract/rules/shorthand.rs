@@ -8,21 +8,24 @@ use std::borrow::Cow;
 use engraph_storage::graph::Time;
 
 use super::edits::Edits;
+use super::sentences::TURN_BYTES_MAX;
 use crate::time;
 
-/// A text with its short forms written out, as said at a time.
+/// A text with its short forms written out, as said at a time; of a long one, those in the part that is read.
 pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
     if !text.contains(['.', '\'', '’']) && !text.contains("the US") {
         return Cow::Borrowed(text);
     }
     let mut edits = Edits::default();
     let (mut end, mut is_changed) = (0, false);
-    for (start, c) in text.char_indices().filter(|(_, c)| matches!(c, 'A'..='Z' | '\'' | '’')) {
+    let is_lead = |c: &char| matches!(c, 'A'..='Z' | '\'' | '’');
+    let read = text.char_indices().take_while(|(at, _)| *at < TURN_BYTES_MAX);
+    for (start, c) in read.filter(|(_, c)| is_lead(c)) {
         let (before, rest) = text.split_at(start);
         let last = before.chars().next_back();
         let short = match c {
             _ if start < end => None,
-            'A'..='Z' if last.is_none_or(|c| !c.is_alphanumeric()) => {
+            'A'..='Z' if last.is_none_or(|c| !c.is_alphanumeric() && c != '.') => {
                 dotted(rest).or_else(|| of_states(before, rest))
             }
             '\'' | '’' if last.is_none_or(char::is_whitespace) => year(rest, at),

@@ -18,15 +18,15 @@ use crate::retrieval::words::{Word, begins_with, says, words};
 /// How sure is what somebody tells without a hedge.
 const ASSERTED: f64 = 0.9;
 /// With `definitely` or the like.
-const STRESSED: f64 = 0.95;
+pub(super) const STRESSED: f64 = 0.95;
 /// What somebody says of whom they speak to counts so much of it.
 const OF_ANOTHER: f64 = 0.9;
 /// What a sentence must weigh to be kept.
 const WEIGHT_MIN: f64 = 2.5;
 /// Letters of a statement, at most; what is longer is cut at a blank.
 const STATEMENT_CHARS_MAX: usize = 400;
-/// A sentence about `it` is joined to the one before up to so many letters.
-const JOINED_CHARS_MAX: usize = 260;
+/// A sentence about `it` is joined to the one before up to so many bytes.
+const JOINED_BYTES_MAX: usize = 260;
 /// A turn gives one statement more for each so many words.
 const WORDS_A_STATEMENT: usize = 12;
 /// Statements of a turn, at most.
@@ -206,7 +206,7 @@ fn answered(
 impl Statement {
     /// Takes a sentence about what this one names along.
     fn join(&mut self, next: &Statement) {
-        if self.text.len() + next.text.len() <= JOINED_CHARS_MAX && next.weight >= 0.5 {
+        if self.text.len() + next.text.len() <= JOINED_BYTES_MAX && next.weight >= 0.5 {
             self.text = format!("{} {}", self.text, next.text);
             self.said = format!("{}. {}", self.said, next.said);
             self.is_quoted |= next.is_quoted;
@@ -217,7 +217,9 @@ impl Statement {
 
     /// Takes a sentence along that says what was meant.
     fn take_back(&mut self, meant: &str, said: &str) {
-        self.text = format!("{} {meant}", self.text);
+        if self.text.chars().count() + meant.chars().count() < STATEMENT_CHARS_MAX {
+            self.text = format!("{} {meant}", self.text);
+        }
         self.said = format!("{}. {said}", self.said);
         self.is_taken_back = true;
     }
@@ -506,41 +508,4 @@ fn finished(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hedges_take_confidence_away() {
-        let sure = |text: &str| confidence(text, Subject::Me);
-        assert_eq!(sure("I live in Rome"), ASSERTED);
-        assert_eq!(sure("I definitely live in Rome"), STRESSED);
-        assert!((sure("Maybe I live in Rome") - 0.45).abs() < 1e-9);
-        assert!(confidence("You live in Rome", Subject::You) > 0.8);
-    }
-
-    #[test]
-    fn cues_tell_the_intent() {
-        for (text, expected) in [
-            ("I paint because it calms me", Intent::Causal),
-            ("I used to paint", Intent::Evolution),
-            ("I paint but she draws", Intent::Contrast),
-            ("I painted it before the show", Intent::Temporal),
-            ("I paint", Intent::Fact),
-        ] {
-            assert_eq!(intent(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn jokes_are_known() {
-        assert!(is_joke(&words("I live in Bonn. Just kidding!")));
-        assert!(!is_joke(&words("I live in Bonn.")));
-    }
-
-    #[test]
-    fn statements_are_cut() {
-        assert_eq!(finished("Nora paints,"), "Nora paints.");
-        assert!(finished(&"long ".repeat(1000)).len() <= STATEMENT_CHARS_MAX + 1);
-        assert!(finished(&"é".repeat(1000)).chars().count() <= STATEMENT_CHARS_MAX + 1);
-    }
-}
+mod tests;

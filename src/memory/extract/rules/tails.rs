@@ -8,7 +8,7 @@ mod words;
 
 use super::sentences::{gap, is_joined};
 use super::{lexicon, phrases, rewrite, verbs};
-use crate::retrieval::words::{Word, is_stop_word, possessive};
+use crate::retrieval::words::{Word, is_stop_word, possessive, words as as_words};
 
 use words::{STOPS, VAGUE};
 
@@ -143,13 +143,11 @@ fn quoted<'t>(text: &'t str, words: &'t [Word], at: usize) -> Option<Tail<'t>> {
 
 /// The words of an owner in the possessive at a place.
 fn owned(text: &str, words: &[Word], at: usize, owner: &str) -> usize {
-    let parts = owner.split(' ').count();
-    let is_here = owner
-        .split(' ')
-        .enumerate()
-        .all(|(i, part)| words.get(at + i).is_some_and(|word| word.lower == part.to_lowercase()));
-    let last = words.get(at + parts - 1);
-    if is_here && last.is_some_and(|last| last.has_possessive(text)) { parts } else { 0 }
+    let parts = as_words(owner);
+    let Some(here) = words.get(at..at + parts.len()) else { return 0 };
+    let is_here = here.iter().zip(&parts).all(|(word, part)| word.lower == part.lower);
+    let is_owner = here.last().is_some_and(|last| is_here && last.has_possessive(text));
+    if is_owner { parts.len() } else { 0 }
 }
 
 /// The words before a phrase of nouns that are not part of it.

@@ -10,7 +10,6 @@ use super::*;
 use crate::catalog::Catalog;
 use crate::graph::{
     BulkFact, Cardinality, EdgeFilter, Intent, Interval, RelationId, RelationRule, SystemScope,
-    ValidScope,
 };
 use crate::reader::EdgeMark;
 use crate::{Durability, Memory, Store, Transaction};
@@ -160,7 +159,7 @@ fn assert_relation(reader: Reader<'_>, (head, relation): (NodeId, RelationId), o
     let expected: Vec<Edge> = of_head.iter().filter(of).copied().collect();
     assert_eq!(read(reader, head, Some(relation), &EdgeFilter::CURRENT, None), expected);
     for time in [3, 17, 40] {
-        let filter = EdgeFilter { valid: ValidScope::AsOf(time), ..EdgeFilter::CURRENT };
+        let filter = EdgeFilter::valid_at(time);
         let holds: Vec<Edge> = expected.iter().filter(|edge| filter.keeps(edge)).copied().collect();
         assert_eq!(read(reader, head, Some(relation), &filter, None), holds);
         for begun in

@@ -44,7 +44,7 @@ impl<'a> Finder<'a> {
         {
             of = rest;
         }
-        let is_some = SEVERITY.contains(&of) || NO_ALLERGENS.contains(&of) || of.is_empty();
+        let is_some = SEVERITY.contains(&of) || VAGUE_ALLERGENS.contains(&of) || of.is_empty();
         let of = (!is_some && self.is_all(tail.end)).then_some(Tail { text: of, ..tail });
         if let Some(tail) = to.or(of) {
             self.tell(person, "allergic_to", "Thing", &tail, group, None);
@@ -270,7 +270,7 @@ const SEVERITY: &[&str] = &[
 ];
 
 /// What an allergy is of that says too little.
-const NO_ALLERGENS: &[&str] =
+const VAGUE_ALLERGENS: &[&str] =
     &["seasonal", "food", "skin", "spring", "summer", "stupid", "many", "some", "contact"];
 
 /// Auxiliaries by which something was or would be so.

@@ -3,9 +3,11 @@
 //!
 //! What it tells is told, but not surely, and ends nothing: what holds now may have begun since.
 
+use engraph_storage::graph::{Intent, Time};
+
 use super::plain::padded;
 use crate::memory::extract::ExtractedFact;
-use engraph_storage::graph::{Intent, Time};
+use crate::time;
 
 /// Relations of what somebody has one of at a time, so that another one would end it.
 const ENDS: &[&str] = &[
@@ -51,7 +53,8 @@ fn is_then(words: &[&str]) -> bool {
 }
 
 fn is_age(word: &str) -> bool {
-    word.parse().is_ok_and(|age: u8| (4..100).contains(&age)) || AGES.contains(&word)
+    let age = word.parse().ok().or_else(|| time::number(word));
+    age.is_some_and(|age: i64| (4..100).contains(&age))
 }
 
 fn is_year(word: &str) -> bool {
@@ -69,24 +72,6 @@ pub(super) fn soften(facts: &mut Vec<ExtractedFact>, said: &str, at: Time, unsur
         }
     }
 }
-
-/// Ages in words.
-const AGES: &[&str] = &[
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-];
 
 /// What is counted behind "when I was 30", if not years of life.
 const MEASURES: &[&str] = &[

@@ -5,6 +5,8 @@
 //! reason to doubt. What is not plain is told all the same, but not surely, and ends nothing.
 
 use super::{Finder, Tail, lexicon, verbs};
+use crate::retrieval::words::begins_with_name;
+use crate::time;
 
 /// What most people have one of.
 const ONE_AT_A_TIME: &[&str] = &["age", "lives_in", "married_to", "works_at"];
@@ -68,7 +70,7 @@ impl Finder<'_> {
 
     /// Whether what follows a tail, or the whole of what was said, says that it is one of two, or for a time: "I work at Aldi,
     /// just weekends", "I have a second job, I work at Aldi", "I moved to Rome and then to Leeds".
-    fn is_in_part(&self, relation: &str, rest: &str) -> bool {
+    pub(super) fn is_in_part(&self, relation: &str, rest: &str) -> bool {
         if !matches!(relation, "lives_in" | "works_at") {
             return false;
         }
@@ -78,12 +80,16 @@ impl Finder<'_> {
             rest.match_indices(lead).any(|(at, _)| {
                 let behind = rest.get(at + lead.len()..).unwrap_or_default();
                 let behind = behind.strip_prefix("to ").unwrap_or(behind);
-                let is_own = self.speakers.iter().any(|speaker| behind.starts_with(speaker));
+                let is_own = self.speakers.iter().any(|name| begins_with_name(behind, name));
                 behind.starts_with("here") || behind.starts_with(char::is_uppercase) && !is_own
             })
         };
         // "I work at Aldi, I run on Mondays."
-        let own = self.speakers.iter().filter_map(|speaker| rest.find(speaker));
+        let of = |speaker: &&str| {
+            let mut found = rest.match_indices(*speaker).map(|(at, _)| at);
+            found.find(|at| begins_with_name(&rest[*at..], speaker))
+        };
+        let own = self.speakers.iter().filter_map(of);
         let end = [" and ", " but "].iter().filter_map(|cut| rest.find(cut)).chain(own).min();
         is_cue(&self.statement.said, SECOND)
             || is_cue(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default(), PARTLY)
@@ -95,7 +101,7 @@ impl Finder<'_> {
         let word = self.lower(at);
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
         let is_past = word == "the" && matches!(self.lower(at + 1), "last" | "past");
-        is_number || is_past || HOW_LONG.contains(&word)
+        is_number || is_past || time::number(word).is_some() || HOW_LONG.contains(&word)
     }
 
     /// "the summer of 2019".
@@ -135,6 +141,9 @@ const SECOND: &[&str] =
 /// What says that somebody is somewhere for a part of the time.
 const PARTLY: &[&str] = &[
     " weekends ",
+    " on the weekend ",
+    " at the weekend ",
+    " during the week ",
     " weekdays ",
     " saturdays ",
     " sundays ",
@@ -148,11 +157,20 @@ const PARTLY: &[&str] = &[
     " evenings a week ",
     " nights a week ",
     " days a week ",
+    " weeks a year ",
+    " months a year ",
+    " half the year ",
+    " half of the year ",
+    " part of the year ",
+    " some of the time ",
+    " part time ",
+    " temporarily ",
     " on call ",
     " now and then ",
     " just for the ",
     " for the summer ",
     " for the winter ",
+    " for the semester ",
     " for the internship ",
     " during the holidays ",
     " didn t work out ",
@@ -271,12 +289,6 @@ const PREPOSITIONS: &[&str] = &[
 
 /// How long something has been, or what for.
 const HOW_LONG: &[&str] = &[
-    "one",
-    "eleven",
-    "twelve",
-    "fifteen",
-    "twenty",
-    "thirty",
     "half",
     "around",
     "roughly",
@@ -286,10 +298,7 @@ const HOW_LONG: &[&str] = &[
     "ages",
     "almost",
     "decades",
-    "eight",
     "ever",
-    "five",
-    "four",
     "good",
     "her",
     "his",
@@ -299,17 +308,11 @@ const HOW_LONG: &[&str] = &[
     "more",
     "my",
     "nearly",
-    "nine",
     "over",
     "quite",
     "school",
-    "seven",
     "several",
-    "six",
     "some",
-    "ten",
-    "three",
-    "two",
     "uni",
     "university",
     "work",

@@ -9,13 +9,14 @@ use engraph_storage::graph::Intent;
 use super::group::own_tense;
 use super::parting::Had;
 use super::{Finder, Group, Tail, gap, lexicon, tails, verbs};
+use crate::memory::extract::rules::statements::STRESSED;
 use crate::memory::extract::rules::{kinds, people, sentences};
 use crate::memory::places;
 use crate::retrieval::hedge::{Hedge, hedges};
 use crate::retrieval::words::is_stop_word;
 
 /// Relations that nothing ends.
-pub(super) const LASTING: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
+pub(super) const UNENDING: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
 
 /// Verbs of which somebody has what stands behind.
 const GIVING: &[&str] = &[
@@ -88,7 +89,7 @@ impl<'a> Finder<'a> {
         // Who has died is still a father.
         let start = owner.start;
         let had = Had { person, relation, owner, place, end: tail.end };
-        let is_over = !LASTING.contains(&relation) && self.is_over(&had);
+        let is_over = !UNENDING.contains(&relation) && self.is_over(&had);
         let is_bygone = self.is_bygone(&had);
         let before = self.found.len();
         let valid = match self.group(tail.end) {
@@ -104,7 +105,7 @@ impl<'a> Finder<'a> {
         let told = self.statement.confidence;
         // What is uncertain for another reason stays so.
         for fact in self.found[before..].iter_mut().filter(|fact| fact.confidence == told) {
-            fact.confidence /= 1.0 - doubt;
+            fact.confidence = (fact.confidence / (1.0 - doubt)).min(STRESSED);
         }
         if is_bygone && !is_over {
             self.doubt(before);

@@ -2,6 +2,8 @@
 //!
 //! What a row does not fit gives no fact here; nothing is guessed of it.
 
+mod words;
+
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::Interval;
@@ -14,9 +16,10 @@ use crate::memory::extract::rules::relations::{Kind, ROWS, Row};
 use crate::memory::extract::rules::tails::Tail;
 use crate::memory::places;
 use crate::retrieval::words::Word;
-
-/// What says that one is meant, not all of a kind.
-const DETERMINERS_OF_ONE: &[&str] = &["a", "an", "one", "my", "our", "his", "her", "their"];
+use words::{
+    AREAS, CORRECTIONS, DETERMINERS_OF_ONE, FIGURATIVELY, FIGURES_OF_ALLERGY, HOMES, NONE, UNREAL,
+    UNSURE,
+};
 
 impl<'a> Finder<'a> {
     /// The first row that fits what stands at a place.
@@ -128,7 +131,7 @@ impl<'a> Finder<'a> {
             }
             "runs" => self.is_all(tail.end) || matches!(next, "called" | "named" | "with"),
             "allergic_to" => {
-                let is_figure = NO_ALLERGENS.contains(&tail.last.lower.as_str());
+                let is_figure = FIGURES_OF_ALLERGY.contains(&tail.last.lower.as_str());
                 !is_figure && !matches!(next, "with" | "that" | "except" | "besides")
             }
             _ => true,
@@ -146,7 +149,7 @@ impl<'a> Finder<'a> {
     ) -> bool {
         let is_told = |fact: &&ExtractedFact| fact.relation == row.relation && !is_over(fact);
         let told = told.iter().filter(is_told).count();
-        let rest = self.text.get(tail.last.range.end..).unwrap_or_default().to_lowercase();
+        let rest = self.text.get(tail.last.range.end..).unwrap_or_default();
         let clause = [" and ", ", ", " but "].iter().filter_map(|cut| rest.find(cut)).min();
         let clause = rest.get(..clause.unwrap_or(rest.len())).unwrap_or_default();
         // "I literally live in Slack", "I live in Slack all day".
@@ -184,10 +187,10 @@ impl<'a> Finder<'a> {
         let is_declined = row.verb == "get" && self.is_for_a_time(tail.end);
         // "I'm working at Starbucks today."
         let is_of_now = group.tense == Tense::Present && self.is_of_days();
-        // "I live in Oslo on weekends", "I also work at Forno Labs"; who lives in Oslo too does so as another does.
-        let lead = self.text.get(..tail.last.range.start).unwrap_or_default();
-        let is_second = row.relation == "works_at" && lead.contains(" also ");
-        let is_in_part = is_second || PART_OF_THE_TIME.iter().any(|part| clause.contains(part));
+        // "I also work at Forno Labs"; who also lives in Oslo does so as another does.
+        let mut said = (group.main.saturating_sub(2)..tail.end).map(|at| self.lower(at));
+        let is_second = row.relation == "works_at" && said.any(|word| word == "also");
+        let is_in_part = is_second || self.is_in_part(row.relation, rest);
         !is_named || told > 1 || is_declined || is_of_now || is_in_part
     }
 
@@ -242,7 +245,7 @@ impl<'a> Finder<'a> {
 
     /// "I basically live in Starbucks".
     fn is_exaggerated(&self, verb: &str, group: Group) -> bool {
-        let is_so = |at: usize| MANNERS.contains(&self.lower(at));
+        let is_so = |at: usize| FIGURATIVELY.contains(&self.lower(at));
         let is_now = group.tense == Tense::Present && !group.is_perfect;
         verb == "live" && is_now && (group.main.saturating_sub(2)..group.main).any(is_so)
     }
@@ -427,126 +430,6 @@ pub(super) fn is_cut(text: &str, before: &Word, after: &Word) -> bool {
 fn is_over(fact: &ExtractedFact) -> bool {
     fact.valid.from == Interval::MIN
 }
-
-/// What says of how somebody works that it is hardly so.
-const UNSURE: &[&str] =
-    &["barely", "hardly", "nearly", "rarely", "formerly", "previously", "scarcely"];
-
-/// What nobody is allergic to.
-const NO_ALLERGENS: &[&str] = &[
-    "drama",
-    "bullshit",
-    "bs",
-    "work",
-    "mornings",
-    "mondays",
-    "commitment",
-    "stupidity",
-    "people",
-    "code",
-    "exercise",
-    "nonsense",
-    "meetings",
-];
-
-/// Words that say that there is none.
-const NONE: &[&str] = &["neither", "no", "none", "nowhere", "nobody", "nothing"];
-
-/// What says of where somebody lives that it is only a manner of speaking.
-const MANNERS: &[&str] = &["practically", "basically", "virtually", "kinda", "much"];
-
-/// What says that somebody lives or works somewhere for a part of the time.
-const PART_OF_THE_TIME: &[&str] = &[
-    " on weekends",
-    " on the weekend",
-    " at weekends",
-    " at the weekend",
-    " during the week",
-    " on weekdays",
-    " on mondays",
-    " on tuesdays",
-    " on wednesdays",
-    " on thursdays",
-    " on fridays",
-    " on saturdays",
-    " on sundays",
-    " days a week",
-    " weeks a year",
-    " months a year",
-    " temporarily",
-    " for the summer",
-    " for the winter",
-    " for the semester",
-    " part-time",
-    " part time",
-    " half the year",
-    " half of the year",
-    " part of the year",
-    " some of the time",
-];
-
-/// What takes back the words before it.
-const CORRECTIONS: &[&[&str]] = &[
-    &["no"],
-    &["no", "wait"],
-    &["wait", "no"],
-    &["sorry"],
-    &["no", "sorry"],
-    &["or", "rather"],
-    &["scratch", "that"],
-    &["actually"],
-    &["well"],
-    &["correction"],
-    &["oops"],
-];
-
-/// Where nobody lives or works, though it is said: days, and answers that tell nothing.
-const UNREAL: &[&str] = &[
-    "christmas",
-    "xmas",
-    "easter",
-    "thanksgiving",
-    "halloween",
-    "hanukkah",
-    "ramadan",
-    "diwali",
-    "night",
-    "secret",
-    "classified",
-    "paradise",
-    "heaven",
-    "hell",
-    "narnia",
-    "hogwarts",
-    "wonderland",
-    "atlantis",
-    "limbo",
-    "everywhere",
-    "somewhere",
-    "anywhere",
-];
-
-/// What stands before the name of the place that it is in.
-const HOMES: &[&str] =
-    &["flat", "apartment", "house", "home", "room", "studio", "condo", "cottage", "villa", "dorm"];
-
-/// What stands before the name of the place that it is, or is a part of.
-const AREAS: &[&str] = &[
-    "city",
-    "town",
-    "village",
-    "suburb",
-    "suburbs",
-    "outskirts",
-    "centre",
-    "center",
-    "area",
-    "district",
-    "north",
-    "south",
-    "east",
-    "west",
-];
 
 /// The label of a tail: what its words say, or else what the relation does.
 fn label(row: &Row, tail: &Tail<'_>) -> &'static str {

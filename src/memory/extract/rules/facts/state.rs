@@ -4,7 +4,7 @@
 
 use engraph_storage::graph::Intent;
 
-use super::possession::LASTING;
+use super::possession::UNENDING;
 use super::{Finder, Group, Tail, Tense, gap, lexicon, tails, verbs};
 use crate::memory::extract::rules::people;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
@@ -174,7 +174,7 @@ impl Finder<'_> {
         let is_had = group.is_ended || group.is_former || group.tense == Tense::Past;
         if let (true, Some(relation), Some(name)) = (is_named, kin.relation, name)
             && name.is_name
-            && (!is_had || LASTING.contains(&relation))
+            && (!is_had || UNENDING.contains(&relation))
         {
             self.tell_of(person, (relation, "Person", &name), self.lasting(), Intent::Fact);
         }
